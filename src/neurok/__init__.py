@@ -1,0 +1,45 @@
+"""neurok brings static 3D objects to life.
+
+Names are imported on first use, so ``import neurok`` is quick and loads no heavy package.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neurok.core import Articulation as Articulation
+    from neurok.core import Asset as Asset
+    from neurok.core import Clip as Clip
+    from neurok.core import Joint as Joint
+    from neurok.core import Material as Material
+    from neurok.core import MaterialField as MaterialField
+    from neurok.core import Mesh as Mesh
+    from neurok.core import Rollout as Rollout
+    from neurok.errors import NeurokError as NeurokError
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Articulation": "neurok.core",
+    "Asset": "neurok.core",
+    "Clip": "neurok.core",
+    "Joint": "neurok.core",
+    "Material": "neurok.core",
+    "MaterialField": "neurok.core",
+    "Mesh": "neurok.core",
+    "NeurokError": "neurok.errors",
+    "Rollout": "neurok.core",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'neurok' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

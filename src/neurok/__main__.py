@@ -1,0 +1,5 @@
+"""``python -m neurok`` is the ``neurok`` command."""
+
+from neurok.cli import main
+
+main()

@@ -1,0 +1,81 @@
+"""The ``neurok`` command: find the subcommand, parse its flags, call the library, report.
+
+Each command is a dataclass in a file of its own with a ``run`` method that returns the figures for ``--json``;
+only the one that is called gets imported, so ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import sys
+from typing import Any
+
+from neurok.errors import NeurokError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    # command: (module:class, one line of help)
+}
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run one command line; user mistakes end in one sentence and exit code 2."""
+    args = list(sys.argv[1:] if args is None else args)
+    name = _command_name(args)
+    if name is None:
+        _overview(args)
+        return
+    module, class_name = COMMANDS[name][0].split(":")
+    command_class = getattr(importlib.import_module(module), class_name)
+    import tyro
+
+    command = tyro.cli(command_class, prog=f"neurok {name}", args=args[len(name.split()) :])
+    try:
+        figures = command.run()
+    except NeurokError as error:
+        print(f"neurok: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("neurok: interrupted.", file=sys.stderr)
+        sys.exit(130)
+    if command.json:
+        print(json.dumps(figures, default=_plain))
+
+
+def _command_name(args: list[str]) -> str | None:
+    """The longest known command that the line starts with (``data build`` before ``data``)."""
+    for length in (2, 1):
+        name = " ".join(args[:length])
+        if name in COMMANDS:
+            return name
+    return None
+
+
+def _overview(args: list[str]) -> None:
+    group = args[0] if args and not args[0].startswith("-") else ""
+    known = [name for name in COMMANDS if not group or name.split()[0] == group]
+    if args and args[0] == "--version":
+        from neurok import __version__
+
+        print(f"neurok {__version__}")
+        return
+    if not known or (len(args) > 1 and group and not args[1].startswith("-")):
+        given = " ".join(args[:2]) if known else group
+        near = difflib.get_close_matches(given, list(COMMANDS), n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        print(f"neurok: there is no command '{given}'; known are {', '.join(COMMANDS)}.{hint}", file=sys.stderr)
+        sys.exit(2)
+    width = max(map(len, known))
+    print("usage: neurok COMMAND [options]      (neurok COMMAND --help tells more)\n")
+    for name in known:
+        print(f"  {name:{width}}  {COMMANDS[name][1]}")
+    if args and group and not any(a in ("-h", "--help") for a in args):
+        sys.exit(2)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and paths of other libraries as plain JSON."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)

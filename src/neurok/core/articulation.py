@@ -1,0 +1,235 @@
+"""Objects made of rigid parts and joints; forward kinematics without a network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core.arrays import frozen_array
+from neurok.core.clip import Clip, Skin
+from neurok.core.mesh import Mesh
+from neurok.errors import NeurokError
+from neurok.geometry import rigid
+
+JointKind = Literal["fixed", "revolute", "continuous", "prismatic", "cylindrical"]
+DOF = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "cylindrical": 2}
+"""Degrees of freedom of each kind; a cylindrical joint turns (first) and slides (second)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """How one part moves against its parent, in the object's own frame at rest."""
+
+    kind: JointKind = "fixed"
+    parent: int = -1
+    """Part that carries this one; -1 for a root."""
+
+    axis: Float[np.ndarray, "3"] = (0.0, 0.0, 1.0)  # type: ignore[assignment]
+    """Direction of the axis or slide; normalised at birth."""
+
+    origin: Float[np.ndarray, "3"] = (0.0, 0.0, 0.0)  # type: ignore[assignment]
+    """A point of the axis, in the unit of the mesh."""
+
+    lower: float = -math.inf
+    """Lower limit: [rad] for turning joints (and the turn of a cylindrical one), mesh units for slides."""
+
+    upper: float = math.inf
+    slide_lower: float = -math.inf
+    """Limits of the slide of a cylindrical joint, in mesh units."""
+
+    slide_upper: float = math.inf
+    name: str = "joint"
+    damping: float = 0.0
+    """Viscous: [N m s/rad] or [N s/m]."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(JointKind):
+            raise NeurokError(
+                f"Joint '{self.name}' has kind {self.kind!r}; allowed are {', '.join(get_args(JointKind))}."
+            )
+        axis = frozen_array(self.axis, np.float64, (3,), "axis")
+        length = float(np.linalg.norm(axis))
+        if not (np.isfinite(length) and length > 0):
+            raise NeurokError(f"The axis of joint '{self.name}' must be a direction, got {axis.tolist()}.")
+        object.__setattr__(self, "axis", frozen_array(axis / length, np.float64, (3,), "axis"))
+        object.__setattr__(self, "origin", frozen_array(self.origin, np.float64, (3,), "origin"))
+        if not np.isfinite(self.origin).all():
+            raise NeurokError(f"The origin of joint '{self.name}' must be finite, got {self.origin.tolist()}.")
+        for low, high in ((self.lower, self.upper), (self.slide_lower, self.slide_upper)):
+            if math.isnan(low) or math.isnan(high) or low > high:
+                raise NeurokError(f"The limits of joint '{self.name}' must be lower <= upper, got {low} and {high}.")
+
+    @property
+    def dof(self) -> int:
+        return DOF[self.kind]
+
+    @property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        """Lower and upper limit of each degree of freedom; a continuous joint has none."""
+        turn, slide = [self.lower, self.upper], [self.slide_lower, self.slide_upper]
+        rows = {"fixed": [], "continuous": [[-math.inf, math.inf]], "cylindrical": [turn, slide]}.get(self.kind, [turn])
+        return np.array(rows, dtype=np.float64).reshape(-1, 2)
+
+    def transform(self, values: Float[np.ndarray, "*B D"]) -> Float[np.ndarray, "*B 4 4"]:
+        """Motion of the part against its parent for joint values, identity at zero."""
+        if self.kind == "fixed":
+            return np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4))
+        if self.kind == "prismatic":
+            return rigid.translation(values * self.axis)
+        turn = rigid.rotation_about(self.axis, self.origin, values[..., 0])
+        if self.kind == "cylindrical":
+            turn = rigid.translation(values[..., 1:] * self.axis) @ turn
+        return turn
+
+
+@dataclass(frozen=True, eq=False)
+class Inertial:
+    """Mass properties of one part, in the object's own frame at rest and in SI units except for ``center``."""
+
+    mass: float
+    """[kg]."""
+
+    center: Float[np.ndarray, "3"]
+    """Centre of mass, in the unit of the mesh."""
+
+    inertia: Float[np.ndarray, "3 3"]
+    """About the centre of mass, axes of the object's frame [kg m^2]."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", frozen_array(self.center, np.float64, (3,), "center"))
+        object.__setattr__(self, "inertia", frozen_array(self.inertia, np.float64, (3, 3), "inertia"))
+        if not (math.isfinite(self.mass) and self.mass >= 0):
+            raise NeurokError(f"A part's mass must be zero or positive, got {self.mass}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Articulation:
+    """A mesh whose labelled parts hang on each other by joints: one joint per part, roots have parent -1.
+
+    Joint values ``q`` are stacked in the order of the parts; ``q = 0`` is the mesh as it is stored.
+    """
+
+    mesh: Mesh
+    joints: tuple[Joint, ...]
+    inertials: tuple[Inertial | None, ...] | None = None
+    """Mass properties from the file, where it gives them."""
+
+    name: str = "object"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+        if len(self.joints) != self.mesh.part_count:
+            raise NeurokError(
+                f"An articulation needs one joint per part: the mesh has {self.mesh.part_count} parts, "
+                f"but {len(self.joints)} joints were given."
+            )
+        for i, joint in enumerate(self.joints):
+            if not -1 <= joint.parent < len(self.joints) or joint.parent == i:
+                raise NeurokError(f"Part {i} ('{self.part_names[i]}') has no valid parent: {joint.parent}.")
+        if self.inertials is not None and len(self.inertials) != len(self.joints):
+            raise NeurokError(f"{len(self.inertials)} inertials were given for {len(self.joints)} parts.")
+        _ = self.order  # a cycle is an error at birth
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        return self.mesh.part_names or ("part_0",)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Parts so that each comes after its parent."""
+        order: list[int] = []
+        children: dict[int, list[int]] = {}
+        for i, joint in enumerate(self.joints):
+            children.setdefault(joint.parent, []).append(i)
+        stack = list(reversed(children.get(-1, [])))
+        while stack:
+            part = stack.pop()
+            order.append(part)
+            stack.extend(reversed(children.get(part, [])))
+        if len(order) != len(self.joints):
+            lost = sorted(set(range(len(self.joints))) - set(order))
+            raise NeurokError(f"The joints form a cycle: parts {lost} hang on each other and on no root.")
+        return tuple(order)
+
+    @cached_property
+    def dof(self) -> int:
+        """Number of joint values."""
+        return sum(joint.dof for joint in self.joints)
+
+    @cached_property
+    def slots(self) -> tuple[slice, ...]:
+        """Where in ``q`` the values of each part's joint stand."""
+        ends = np.cumsum([joint.dof for joint in self.joints])
+        return tuple(slice(int(end) - joint.dof, int(end)) for joint, end in zip(self.joints, ends, strict=True))
+
+    @cached_property
+    def dof_names(self) -> tuple[str, ...]:
+        names: list[str] = []
+        for part, joint in zip(self.part_names, self.joints, strict=True):
+            names += [part] if joint.dof == 1 else [f"{part}/turn", f"{part}/slide"][: joint.dof]
+        return tuple(names)
+
+    @cached_property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        """Lower and upper limit of each joint value."""
+        return np.concatenate([joint.limits for joint in self.joints] or [np.zeros((0, 2))])
+
+    @cached_property
+    def vertex_parts(self) -> Int[np.ndarray, " V"]:
+        """The part of each vertex."""
+        ids = self.mesh.part_ids
+        return np.zeros(self.mesh.vertex_count, dtype=np.int64) if ids is None else ids
+
+    def transforms(self, q: Float[np.ndarray, "*B D"]) -> Float[np.ndarray, "*B P 4 4"]:
+        """Rigid motion of each part from rest, in the object's frame."""
+        q = np.asarray(q, dtype=np.float64)
+        if q.shape[-1:] != (self.dof,):
+            raise NeurokError(
+                f"This object has {self.dof} joint values ({', '.join(self.dof_names)}), got shape {q.shape}."
+            )
+        out = np.zeros((*q.shape[:-1], len(self.joints), 4, 4))
+        for part in self.order:
+            joint = self.joints[part]
+            local = joint.transform(q[..., self.slots[part]])
+            out[..., part, :, :] = local if joint.parent < 0 else out[..., joint.parent, :, :] @ local
+        return out
+
+    def pose(self, q: Float[np.ndarray, "D"]) -> Mesh:
+        """The object with its joints at ``q``."""
+        transforms = self.transforms(q)[self.vertex_parts]
+        moved = np.einsum("vij,vj->vi", transforms[:, :3, :3], self.mesh.vertices) + transforms[:, :3, 3]
+        return self.mesh.with_vertices(moved)
+
+    def clip(self, q: Float[np.ndarray, "T D"], fps: float = 24.0, name: str = "motion") -> Clip:
+        """Motion through joint values; the parts travel along as handles."""
+        transforms = self.transforms(q)
+        vertices, parts = self.mesh.vertices, self.vertex_parts
+        positions = np.stack(
+            [np.einsum("vij,vj->vi", t[parts, :3, :3], vertices) + t[parts, :3, 3] for t in transforms]
+        )
+        weights = np.zeros((len(vertices), len(self.joints)), dtype=np.float32)
+        weights[np.arange(len(vertices)), parts] = 1.0
+        return Clip(self.mesh, positions, fps, name, Skin(weights, transforms))
+
+    def sweep(self, frame_count: int = 48, reach: float = math.pi / 2) -> Float[np.ndarray, "T D"]:
+        """Joint values that take every joint from rest to its farther limit and back; a continuous joint makes a turn.
+
+        Where there is no limit, a hinge goes ``reach`` [rad] and a slide 30 % of the object's size.
+        """
+        phase = 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, frame_count))
+        columns = []
+        for joint in self.joints:
+            for k, (low, high) in enumerate(joint.limits):
+                if joint.kind == "continuous":
+                    columns.append(np.linspace(0.0, 2.0 * np.pi, frame_count))
+                    continue
+                is_slide = joint.kind == "prismatic" or k == 1
+                far = 0.3 * self.mesh.size if is_slide else reach
+                ends = [high if np.isfinite(high) else far, low if np.isfinite(low) else 0.0]
+                columns.append(max(ends, key=abs) * phase)
+        return np.stack(columns, axis=1) if columns else np.zeros((frame_count, 0))

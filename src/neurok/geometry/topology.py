@@ -1,0 +1,88 @@
+"""Who is connected to whom: splitting, components, edges."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+
+def split_by_face_label(
+    faces: Int[np.ndarray, "F 3"], labels: Int[np.ndarray, " F"]
+) -> tuple[Int[np.ndarray, " W"], Int[np.ndarray, "F 3"], Int[np.ndarray, " W"]]:
+    """Give every label its own copy of the vertices it uses.
+
+    Returns:
+        The old index of each new vertex (index any per-vertex array with it), the new faces, and the label of
+        each new vertex. Unreferenced vertices are dropped.
+    """
+    keys = faces.astype(np.int64) * (int(labels.max(initial=0)) + 1) + labels[:, None]
+    unique, inverse = np.unique(keys, return_inverse=True)
+    return (
+        unique // (int(labels.max(initial=0)) + 1),
+        inverse.reshape(faces.shape),
+        unique % (int(labels.max(initial=0)) + 1),
+    )
+
+
+def unique_edges(faces: Int[np.ndarray, "F 3"]) -> Int[np.ndarray, "E 2"]:
+    """Each undirected edge once, smaller index first, sorted."""
+    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    return np.unique(edges, axis=0)
+
+
+def face_components(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    walls: Int[np.ndarray, " F"] | None = None,
+    weld: bool = True,
+) -> Int[np.ndarray, " F"]:
+    """Connected component of each face, numbered from 0 by first appearance.
+
+    Faces are joined when they share a vertex index, or (``weld``) an edge whose two ends lie at exactly the same
+    places, never through a single coincident point: parts that merely touch stay apart. Nothing is joined across
+    different ``walls`` (scene nodes, groups, materials: evidence of parts).
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    count = len(faces)
+    wall = np.zeros(count, dtype=np.int64) if walls is None else np.unique(walls, return_inverse=True)[1].reshape(-1)
+    corners = faces.astype(np.int64) * (int(wall.max(initial=0)) + 1) + wall[:, None]
+    links = [_chain(corners.reshape(-1), np.repeat(np.arange(count), 3))]
+    if weld and count:
+        place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+        edges = np.sort(place[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+        solid = edges[:, 0] != edges[:, 1]
+        keyed = np.column_stack([edges, np.repeat(wall, 3)])[solid]
+        key = np.unique(keyed, axis=0, return_inverse=True)[1].reshape(-1)
+        links.append(_chain(key, np.repeat(np.arange(count), 3)[solid]))
+    pairs = np.concatenate(links)
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    labels = connected_components(graph, directed=False)[1]
+    order = np.unique(labels, return_index=True)[1]
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[np.argsort(order)] = np.arange(len(order))
+    return rank[labels]
+
+
+def _chain(keys: Int[np.ndarray, " N"], items: Int[np.ndarray, " N"]) -> Int[np.ndarray, "M 2"]:
+    """Links between consecutive items that share a key: enough to connect them all."""
+    order = np.argsort(keys, kind="stable")
+    same = keys[order][1:] == keys[order][:-1]
+    return np.column_stack([items[order][:-1][same], items[order][1:][same]])
+
+
+def is_watertight(faces: Int[np.ndarray, "F 3"]) -> bool:
+    """Every edge is used by exactly two faces, once in each direction."""
+    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    forward = np.unique(edges, axis=0)
+    backward = np.unique(edges[:, ::-1], axis=0)
+    return len(forward) == len(edges) and np.array_equal(forward, backward)
+
+
+def degenerate_faces(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Bool[np.ndarray, " F"]:
+    """Faces without area: a repeated corner, or three corners on a line (relative to the longest edge)."""
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    twice_area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    longest = np.maximum.reduce([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)])
+    return twice_area <= 1e-12 * longest

@@ -1,0 +1,75 @@
+"""Reading with limits and writing without half-written files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+from neurok.errors import FormatError, NeurokError
+
+MAX_FILE_BYTES = 2 * 1024**3
+"""Larger files are refused before they are read."""
+
+Files = dict[str, bytes]
+"""What a writer makes: contents by path relative to the folder of the main file, the main file first."""
+
+
+def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
+    """The whole file, or one clear sentence."""
+    try:
+        size = path.stat().st_size
+        if path.is_dir():
+            raise FormatError(f"'{path}' is a folder, not a file.")
+        if size > limit:
+            raise FormatError(f"'{path}' has {size / 1e9:.1f} GB; at most {limit / 1e9:.1f} GB are read.")
+        if size == 0:
+            raise FormatError(f"'{path}' is empty.")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise NeurokError(f"There is no file '{path}'.") from None
+    except OSError as error:
+        raise NeurokError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+
+
+def resolve_inside(folder: Path, reference: str) -> Path:
+    """The file that ``reference`` (a relative URI) names; anything outside ``folder`` is refused."""
+    plain = unquote(reference).replace("\\", "/")
+    refused = FormatError(
+        f"The file refers to '{reference}', which lies outside its folder; only files in or below it are read."
+    )
+    if not plain or "\0" in plain or PurePosixPath(plain).is_absolute() or ":" in plain.split("/")[0]:
+        raise refused
+    try:
+        target = (folder / plain).resolve()
+        if not target.is_relative_to(folder.resolve()):
+            raise refused
+    except (OSError, ValueError, RuntimeError):
+        raise refused from None
+    return target
+
+
+def write_files(path: Path, files: Files) -> None:
+    """Write all files beside ``path``, each to a temporary name first, the main one last."""
+    folder = path.parent
+    staged: list[tuple[Path, Path]] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in reversed(files.items()):
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(prefix=".neurok-", dir=target.parent)
+            staged.append((Path(temporary), target))
+            with os.fdopen(handle, "wb") as out:
+                out.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        for temporary_path, target in staged:
+            temporary_path.chmod(0o666 & ~umask)
+            temporary_path.replace(target)
+    except OSError as error:
+        raise NeurokError(f"'{path}' cannot be written: {error.strerror or error}.") from error
+    finally:
+        for temporary_path, _ in staged:
+            temporary_path.unlink(missing_ok=True)

@@ -1,0 +1,99 @@
+"""``load`` and ``save``: the suffix of a path picks the format."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
+from neurok.errors import NeurokError
+from neurok.io.files import Files, write_files
+
+READERS: dict[str, str] = {}
+"""Suffix to ``module:function``, a function from a path to an ``Asset``; imported when used."""
+
+WRITERS: dict[str, str] = {}
+"""Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""
+
+SAMPLE_PREFIX = "sample:"
+
+
+def load(path: str | Path) -> Asset:
+    """Everything the file says: mesh, clips, joints. ``sample:NAME`` gives a built-in object.
+
+    Raises:
+        NeurokError: If the file is missing, damaged or of no known kind; the sentence says what to do.
+    """
+    if str(path).startswith(SAMPLE_PREFIX):
+        from neurok.samples import make_sample
+
+        return make_sample(str(path)[len(SAMPLE_PREFIX) :])
+    path = Path(path)
+    if path.is_dir():
+        return _function("neurok.io.partnet:read")(path)
+    if not path.exists():
+        raise NeurokError(f"There is no file '{path}'. Built-in objects are named like 'sample:laptop'.")
+    return _function(_pick(READERS, path, "read"))(path)
+
+
+def load_mesh(path: str | Path) -> Mesh:
+    """The static mesh in a file."""
+    return load(path).mesh
+
+
+def load_clip(path: str | Path, which: str | int = 0) -> Clip:
+    """One animation of a file, by name or number."""
+    clips = load(path).clips
+    if not clips:
+        raise NeurokError(f"'{path}' holds no animation.")
+    if isinstance(which, int) or which.isdigit():
+        if int(which) < len(clips):
+            return clips[int(which)]
+    else:
+        for clip in clips:
+            if clip.name == which:
+                return clip
+    raise NeurokError(f"'{path}' has no animation {which!r}; it has {', '.join(c.name for c in clips)}.")
+
+
+def load_articulation(path: str | Path) -> Articulation:
+    """The joints in a file."""
+    articulation = load(path).articulation
+    if articulation is None:
+        raise NeurokError(f"'{path}' has no joints; URDF, MJCF, PartNet-Mobility folders and neurok's GLB have.")
+    return articulation
+
+
+def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, **options: Any) -> None:
+    """Write an object in the format of the path's suffix; nothing is left half-written."""
+    path = Path(path)
+    writer = _function(_pick(WRITERS, path, "write"))
+    files: Files = writer(as_asset(thing), path, **options)
+    write_files(path, files)
+
+
+def as_asset(thing: Asset | Mesh | Clip | Articulation | Rollout) -> Asset:
+    """Any noun, wrapped."""
+    if isinstance(thing, Asset):
+        return thing
+    if isinstance(thing, Mesh):
+        return Asset(thing)
+    if isinstance(thing, Articulation):
+        return Asset(thing.mesh, articulation=thing)
+    clip = thing.clip() if isinstance(thing, Rollout) else thing
+    return Asset(clip.rest, clips=(clip,))
+
+
+def _pick(table: dict[str, str], path: Path, verb: str) -> str:
+    try:
+        return table[path.suffix.lower()]
+    except KeyError:
+        given = f"'{path.suffix}' files" if path.suffix else f"'{path}', which has no suffix"
+        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.") from None
+
+
+def _function(home: str) -> Callable[..., Any]:
+    module, name = home.split(":")
+    return getattr(importlib.import_module(module), name)
