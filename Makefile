@@ -1,0 +1,40 @@
+# Every target sets up what it needs in .venv; nothing outside this folder is touched.
+PYTHON ?= python3
+BIN := .venv/bin
+export OMP_WAIT_POLICY = PASSIVE
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all lint docs gallery benchmarks clean
+
+demo: .venv/.core
+	$(BIN)/python examples/demo.py --out out/demo
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test-all: .venv/.dev
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 -m slow
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: .venv/.dev
+	$(BIN)/mkdocs build --strict
+
+.venv/bin/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'neurok needs Python 3.11 or newer; name one with: make PYTHON=python3.11')"
+	$(PYTHON) -m venv .venv
+
+.venv/.core: .venv/bin/python pyproject.toml
+	$(PIP) -e .
+	touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml
+	$(PIP) -e ".[dev]"
+	touch $@ .venv/.core
+
+clean:
+	rm -rf .venv build dist site out src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
