@@ -1,0 +1,189 @@
+"""Placed parts of a scene and their vertex positions over time: nodes, morph targets and skins together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Skin
+from neurok.io.gltf_document import Document
+from neurok.io.gltf_geometry import Geometry
+
+Worlds = list[np.ndarray]
+"""World-from-node transforms, ``(4, 4)`` or ``(T, 4, 4)``."""
+
+MAX_HANDLES = 256
+SKIN_TOLERANCE = 1e-5
+"""Handles are kept when they give the baked positions to this fraction of the object's size."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartSource:
+    """A node that shows a mesh."""
+
+    node: int
+    name: str
+    geometry: Geometry
+    morph: Float[np.ndarray, " K"]
+    """Morph weights at rest."""
+
+    joints: tuple[int, ...] = ()
+    """Nodes of the skin."""
+
+    bind: Float[np.ndarray, "J 4 4"] | None = None
+    """Inverse bind matrices."""
+
+    def positions(
+        self, worlds: Worlds, frame_count: int, morph: Mapping[int, np.ndarray]
+    ) -> Float[np.ndarray, "T V 3"]:
+        """World positions of the part's vertices; one frame when nothing about it moves."""
+        weights = morph.get(self.node, self.morph[None])
+        shape = self.geometry.vertices.astype(np.float64)[None]
+        if self.geometry.targets is not None and weights.any():
+            targets = self.geometry.targets
+            used = min(len(targets), weights.shape[1])
+            shape = shape + np.tensordot(weights[:, :used], targets[:used], axes=1)
+        if self.joints:
+            return self._skinned(shape, self.joint_matrices(worlds))
+        world = worlds[self.node]
+        return shape @ np.swapaxes(world[..., :3, :3], -1, -2) + world[..., None, :3, 3]
+
+    def joint_matrices(self, worlds: Worlds) -> Float[np.ndarray, "T J 4 4"]:
+        """World-from-mesh transform of each joint."""
+        assert self.bind is not None
+        moving = [worlds[j] @ self.bind[k] for k, j in enumerate(self.joints)]
+        frames = max((len(m) for m in moving if m.ndim == 3), default=1)
+        return np.stack([np.broadcast_to(m, (frames, 4, 4)) for m in moving], axis=1)
+
+    def _skinned(
+        self, shape: Float[np.ndarray, "S V 3"], matrices: Float[np.ndarray, "T J 4 4"]
+    ) -> Float[np.ndarray, "N V 3"]:
+        weights = self.weight_matrix()
+        frames, joint_count = matrices.shape[:2]
+        columns = matrices[:, :, :3].transpose(1, 3, 0, 2).reshape(joint_count, 4, frames * 3)
+        count = len(shape[0])
+        if len(shape) == 1:
+            lifted = np.concatenate([shape[0], np.ones((count, 1))], axis=1)
+            out = sum(weights.multiply(lifted[:, k : k + 1]).tocsr() @ columns[:, k] for k in range(4))
+            return out.reshape(count, frames, 3).transpose(1, 0, 2)
+        blended = (weights @ columns.reshape(joint_count, -1)).reshape(count, 4, frames, 3)
+        linear = np.einsum("vktc,tvk->tvc", blended[:, :3], np.broadcast_to(shape, (max(frames, len(shape)), count, 3)))
+        return linear + blended[:, 3].transpose(1, 0, 2)
+
+    def weight_matrix(self):  # type: ignore[no-untyped-def]
+        """Vertices by joints, sparse."""
+        from scipy.sparse import csr_matrix
+
+        joints, weights = self.geometry.joints, self.geometry.weights
+        assert joints is not None
+        assert weights is not None
+        rows = np.repeat(np.arange(len(joints)), joints.shape[1])
+        keep = weights.reshape(-1) > 0
+        entries = (weights.reshape(-1)[keep], (rows[keep], joints.reshape(-1)[keep]))
+        return csr_matrix(entries, shape=(len(joints), len(self.joints)))
+
+    def is_mirrored(self, worlds: Worlds) -> bool:
+        """The part is turned inside out by a negative scale."""
+        matrices = self.joint_matrices(worlds)[0] if self.joints else worlds[self.node][None]
+        return float(np.median(np.linalg.det(matrices[:, :3, :3]))) < 0
+
+
+def part_source(doc: Document, node_index: int, name: str, geometry: Geometry) -> PartSource:
+    """A node with its mesh, morph weights and skin."""
+    node = doc.item("nodes", node_index)
+    count = 0 if geometry.targets is None else len(geometry.targets)
+    default = doc.item("meshes", node["mesh"]).get("weights", [0.0] * count) if "mesh" in node else [0.0] * count
+    morph = np.zeros(count)
+    stored = np.asarray(node.get("weights", default), dtype=np.float64)[:count]
+    morph[: len(stored)] = stored
+    if "skin" not in node or geometry.joints is None or not geometry.joints.size:
+        return PartSource(node_index, name, geometry, morph)
+    skin = doc.item("skins", node["skin"])
+    joints = tuple(skin["joints"])
+    for joint in joints:
+        doc.item("nodes", joint)
+    weights = geometry.weights
+    if weights is None or geometry.joints[weights > 0].max(initial=0) >= len(joints):
+        raise doc.error(f"the mesh '{name}' names joints outside 0..{len(joints) - 1}")
+    bind = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
+    if "inverseBindMatrices" in skin:
+        stored = doc.array(skin["inverseBindMatrices"])
+        if stored.shape[1] != 16 or len(stored) < len(joints):
+            raise doc.error(f"a skin has {len(stored)} bind matrices for {len(joints)} joints")
+        bind = stored[: len(joints)].astype(np.float64).reshape(-1, 4, 4).swapaxes(1, 2)
+    return PartSource(node_index, name, geometry, morph, joints, bind)
+
+
+def bake(
+    parts: list[PartSource], worlds: Worlds, frame_count: int, morph: Mapping[int, np.ndarray]
+) -> Float[np.ndarray, "T V 3"]:
+    """Positions of all parts in every frame, in single precision."""
+    out = np.empty((frame_count, sum(len(p.geometry.vertices) for p in parts), 3), dtype=np.float32)
+    start = 0
+    for part in parts:
+        stop = start + len(part.geometry.vertices)
+        out[:, start:stop] = part.positions(worlds, frame_count, morph)
+        start = stop
+    return out
+
+
+def find_skin(
+    parts: list[PartSource],
+    rest: Float[np.ndarray, "V 3"],
+    rest_worlds: Worlds,
+    worlds: Worlds,
+    frame_count: int,
+    morph: Mapping[int, np.ndarray],
+    size: float,
+) -> Skin | None:
+    """Bones and nodes as rigid handles, if they give the baked positions; none for morphing or stretching objects.
+
+    A vertex follows its handles exactly when each of them, on its own, puts it at its rest position in the rest pose.
+    """
+    handles: dict[int, int] = {}
+    entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    start = 0
+    for part in parts:
+        vertices = part.geometry.vertices
+        own = rest[start : start + len(vertices)]
+        if part.node in morph:
+            return None
+        if part.joints:
+            weights = part.weight_matrix().tocoo()
+            alone = part.joint_matrices(rest_worlds)[0][weights.col]
+            placed = np.einsum("nij,nj->ni", alone[:, :3, :3], vertices[weights.row]) + alone[:, :3, 3]
+            if np.abs(placed - own[weights.row]).max(initial=0.0) > SKIN_TOLERANCE * size:
+                return None
+            number = np.array([handles.setdefault(j, len(handles)) for j in part.joints])
+            entries.append((weights.row + start, number[weights.col], weights.data))
+        elif len(vertices):
+            number = np.full(len(vertices), handles.setdefault(part.node, len(handles)))
+            entries.append((np.arange(start, start + len(vertices)), number, np.ones(len(vertices))))
+        start += len(vertices)
+    if not handles or len(handles) > MAX_HANDLES:
+        return None
+    transforms = _relative(list(handles), rest_worlds, worlds, frame_count)
+    if transforms is None:
+        return None
+    dense = np.zeros((len(rest), len(handles)), dtype=np.float32)
+    for rows, columns, values in entries:
+        np.add.at(dense, (rows, columns), values)
+    return Skin(dense, transforms)
+
+
+def _relative(
+    nodes: list[int], rest_worlds: Worlds, worlds: Worlds, frame_count: int
+) -> Float[np.ndarray, "T H 4 4"] | None:
+    """Motion of nodes against their rest pose, or none if one of them stretches."""
+    rest = np.stack([rest_worlds[n] for n in nodes])
+    if (np.abs(np.linalg.det(rest[:, :3, :3])) < 1e-12).any():
+        return None
+    moving = np.stack([np.broadcast_to(worlds[n], (frame_count, 4, 4)) for n in nodes], axis=1)
+    transforms = moving @ np.linalg.inv(rest)
+    linear = transforms[..., :3, :3]
+    if np.abs(linear @ np.swapaxes(linear, -1, -2) - np.eye(3)).max() > SKIN_TOLERANCE:
+        return None
+    return transforms

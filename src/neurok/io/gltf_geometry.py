@@ -1,0 +1,200 @@
+"""The meshes of a glTF file as plain arrays, before they are placed in the scene."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.io.gltf_document import Document, Record, natural
+from neurok.io.gltf_look import PLAIN, Look
+
+TRIANGLES, STRIP, FAN = 4, 5, 6
+OUT_OF_RANGE = -1
+"""Stands for a vertex that does not exist, so that the fault survives joining several meshes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """One glTF mesh, or one of its blocks of vertices: all arrays count the same vertices."""
+
+    vertices: Float[np.ndarray, "V 3"]
+    faces: Int[np.ndarray, "F 3"]
+    face_looks: Int[np.ndarray, " F"]
+    """Material of each face; the number of materials stands for "none"."""
+
+    uv: Float[np.ndarray, "V 2"] | None = None
+    colors: Float[np.ndarray, "V 4"] | None = None
+    targets: Float[np.ndarray, "K V 3"] | None = None
+    """Displacements of the morph targets."""
+
+    joints: Int[np.ndarray, "V J"] | None = None
+    weights: Float[np.ndarray, "V J"] | None = None
+
+
+class GeometryReader:
+    """Reads each mesh once, however many nodes show it."""
+
+    def __init__(self, doc: Document, looks: list[Look], notes: dict[str, None]) -> None:
+        self.doc, self.looks, self.notes = doc, looks, notes
+        self._known: dict[int, Geometry] = {}
+
+    def mesh(self, index: int) -> Geometry:
+        if index not in self._known:
+            record = self.doc.item("meshes", index)
+            blocks: dict[str, tuple[Record, list[tuple[Record, int]]]] = {}
+            for primitive in record["primitives"]:
+                look = natural(primitive, "material", len(self.looks))
+                if look != len(self.looks):
+                    self.doc.item("materials", look)
+                if natural(primitive, "mode", TRIANGLES) not in (TRIANGLES, STRIP, FAN):
+                    self.notes["Points and lines are left out; only triangles are kept."] = None
+                elif "POSITION" in primitive["attributes"]:
+                    key = json.dumps([primitive["attributes"], primitive.get("targets"), self._placing(look)])
+                    blocks.setdefault(key, (primitive, []))[1].append((primitive, look))
+            self._known[index] = merge([self._block(first, uses) for first, uses in blocks.values()])
+        return self._known[index]
+
+    def _placing(self, look: int) -> list[object]:
+        """What of a material changes texture coordinates."""
+        used = PLAIN if look == len(self.looks) else self.looks[look]
+        return [used.coordinates, None if used.transform is None else used.transform.tolist()]
+
+    def _block(self, first: Record, uses: list[tuple[Record, int]]) -> Geometry:
+        """Primitives that share their vertices."""
+        attributes = first["attributes"]
+        vertices = self._attribute(attributes["POSITION"], 3)
+        count = len(vertices)
+        faces = [self._faces(primitive, count) for primitive, _ in uses]
+        look = PLAIN if uses[0][1] == len(self.looks) else self.looks[uses[0][1]]
+        joints, weights = self._influences(attributes, count)
+        return Geometry(
+            vertices,
+            joined(faces),
+            np.repeat([look for _, look in uses], [len(f) for f in faces]),
+            self._uv(attributes, look, count),
+            self._colors(attributes, count),
+            self._targets(first.get("targets", []), count),
+            joints,
+            weights,
+        )
+
+    def _attribute(self, accessor: int, width: int, count: int | None = None) -> np.ndarray:
+        array = self.doc.array(accessor)
+        if array.shape[1] != width or (count is not None and len(array) != count):
+            wanted = f"{'any' if count is None else count} x {width}"
+            raise self.doc.error(f"accessor {accessor} should be {wanted} numbers, but is {array.shape}")
+        return array
+
+    def _faces(self, primitive: Record, vertex_count: int) -> Int[np.ndarray, "F 3"]:
+        if "indices" in primitive:
+            raw = self._attribute(primitive["indices"], 1)[:, 0]
+            if raw.dtype.kind != "u":
+                raise self.doc.error("vertex indices must be unsigned whole numbers")
+            corners = raw.astype(np.int64)
+            if len(corners) and raw.max() >= vertex_count:
+                corners[raw >= vertex_count] = OUT_OF_RANGE
+        else:
+            corners = np.arange(vertex_count)
+        mode = primitive.get("mode", TRIANGLES)
+        if mode == TRIANGLES:
+            if len(corners) % 3:
+                self.notes["A list of triangles ends in the middle of one; the rest is left out."] = None
+            return corners[: len(corners) // 3 * 3].reshape(-1, 3)
+        steps = np.arange(max(0, len(corners) - 2))
+        odd = steps % 2
+        if mode == STRIP:
+            return corners[np.column_stack([steps, steps + 1 + odd, steps + 2 - odd])]
+        return corners[np.column_stack([steps + 1, steps + 2, np.zeros_like(steps)])]
+
+    def _uv(self, attributes: Record, look: Look, count: int) -> Float[np.ndarray, "V 2"] | None:
+        name = f"TEXCOORD_{look.coordinates}" if f"TEXCOORD_{look.coordinates}" in attributes else "TEXCOORD_0"
+        if name not in attributes:
+            return None
+        placed = look.place(self._attribute(attributes[name], 2, count).astype(np.float64))
+        return np.column_stack([placed[:, 0], 1.0 - placed[:, 1]])
+
+    def _colors(self, attributes: Record, count: int) -> Float[np.ndarray, "V 4"] | None:
+        if "COLOR_0" not in attributes:
+            return None
+        array = self.doc.array(attributes["COLOR_0"])
+        if array.shape not in ((count, 3), (count, 4)):
+            raise self.doc.error(f"vertex colours should be {count} x 3 or 4 numbers, but are {array.shape}")
+        scale = np.iinfo(array.dtype).max if array.dtype.kind == "u" else 1.0
+        colors = np.ones((count, 4))
+        colors[:, : array.shape[1]] = array.astype(np.float64) / scale
+        return colors.clip(0.0, 1.0)
+
+    def _targets(self, targets: list[Record], count: int) -> Float[np.ndarray, "K V 3"] | None:
+        if not targets:
+            return None
+        if len(targets) * count * 3 > max(50_000_000, 4 * len(self.doc.binary or b"")):
+            raise self.doc.error(f"{len(targets)} morph targets of {count} vertices are too many to read")
+        still = np.zeros((count, 3), dtype=np.float32)
+        moves = [self._attribute(t["POSITION"], 3, count) if "POSITION" in t else still for t in targets]
+        return np.stack(moves).astype(np.float32)
+
+    def _influences(self, attributes: Record, count: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        if "JOINTS_0" not in attributes or "WEIGHTS_0" not in attributes:
+            return None, None
+        sets = [n for n in (0, 1) if f"JOINTS_{n}" in attributes and f"WEIGHTS_{n}" in attributes]
+        joints = np.concatenate([self._attribute(attributes[f"JOINTS_{n}"], 4, count) for n in sets], axis=1)
+        weights = np.concatenate([self._attribute(attributes[f"WEIGHTS_{n}"], 4, count) for n in sets], axis=1)
+        weights = np.nan_to_num(weights.astype(np.float64), posinf=0.0).clip(0.0)
+        total = weights.sum(axis=1, keepdims=True)
+        weights[:, :1] += total <= 0.0
+        return joints.astype(np.int64), weights / weights.sum(axis=1, keepdims=True)
+
+
+def merge(blocks: list[Geometry]) -> Geometry:
+    """Several blocks of vertices as one; what only some have is filled with its neutral value."""
+    if not blocks:
+        return Geometry(np.zeros((0, 3)), np.zeros((0, 3), np.int64), np.zeros(0, np.int64))
+    if len(blocks) == 1:
+        return blocks[0]
+    counts = [len(b.vertices) for b in blocks]
+    width = max((b.joints.shape[1] for b in blocks if b.joints is not None), default=0)
+    has_skin = all(b.joints is not None for b in blocks)
+    target_count = max((len(b.targets) for b in blocks if b.targets is not None), default=0)
+    return Geometry(
+        joined([b.vertices for b in blocks]),
+        shifted([b.faces for b in blocks], counts),
+        joined([b.face_looks for b in blocks]),
+        filled([b.uv for b in blocks], counts, 0.0),
+        filled([b.colors for b in blocks], counts, 1.0),
+        joined([_padded_targets(b, target_count) for b in blocks], axis=1) if target_count else None,
+        joined([_padded(b.joints, width) for b in blocks]) if has_skin else None,
+        joined([_padded(b.weights, width) for b in blocks]) if has_skin else None,
+    )
+
+
+def joined(arrays: list[np.ndarray], axis: int = 0) -> np.ndarray:
+    """All in one array; a single one is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
+
+
+def shifted(faces: list[np.ndarray], counts: list[int]) -> Int[np.ndarray, "F 3"]:
+    """Faces of several blocks in the numbering of their joined vertices."""
+    starts = np.cumsum([0, *counts[:-1]])
+    return joined([f if not s else np.where(f < 0, OUT_OF_RANGE, f + s) for f, s in zip(faces, starts)])
+
+
+def filled(arrays: list[np.ndarray | None], counts: list[int], value: float) -> np.ndarray | None:
+    """Joined arrays with ``value`` where a block has none; none when no block has any."""
+    width = next((a.shape[1] for a in arrays if a is not None), None)
+    if width is None:
+        return None
+    return joined([np.full((n, width), value) if a is None else a for a, n in zip(arrays, counts)])
+
+
+def _padded(array: np.ndarray | None, width: int) -> np.ndarray:
+    assert array is not None
+    return np.pad(array, ((0, 0), (0, width - array.shape[1])))
+
+
+def _padded_targets(block: Geometry, count: int) -> Float[np.ndarray, "K V 3"]:
+    if block.targets is None:
+        return np.zeros((count, len(block.vertices), 3), dtype=np.float32)
+    return np.pad(block.targets, ((0, count - len(block.targets)), (0, 0), (0, 0)))

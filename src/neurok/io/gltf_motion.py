@@ -1,0 +1,161 @@
+"""How a motion is stored in glTF: moving nodes, bones, or a few morph targets with weights over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core import Articulation, Clip, Mesh
+from neurok.errors import NeurokError
+from neurok.geometry import rigid
+from neurok.geometry.lowrank import factorise_motion
+
+MAX_INFLUENCES = 8
+PROBE = 64
+"""Vertices that are tried first: most motions that are not rigid show it there."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartMotion:
+    """How one part moves in each clip: as a whole, by morph targets, or not at all."""
+
+    pivot: Float[np.ndarray, "3"]
+    """Where the part's node stands at rest."""
+
+    transforms: tuple[Float[np.ndarray, "T 4 4"], ...] = ()
+    """Rigid motion from rest, one entry per clip."""
+
+    targets: Float[np.ndarray, "K V 3"] | None = None
+    weights: tuple[Float[np.ndarray, "T K"], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class BoneMotion:
+    """How bones carry all vertices."""
+
+    joints: Int[np.ndarray, "V J"]
+    """Bones of each vertex, 4 or 8; unused places have bone 0 and weight 0."""
+
+    weights: Float[np.ndarray, "V J"]
+    pivots: Float[np.ndarray, "H 3"]
+    """Where each bone stands at rest."""
+
+    transforms: tuple[Float[np.ndarray, "T H 4 4"], ...]
+
+
+STILL = PartMotion(np.zeros(3))
+
+
+def check_clips(mesh: Mesh, clips: tuple[Clip, ...]) -> None:
+    for clip in clips:
+        if clip.rest.vertex_count != mesh.vertex_count:
+            raise NeurokError(
+                f"Clip '{clip.name}' moves {clip.rest.vertex_count} vertices, but the mesh has {mesh.vertex_count}; "
+                "all clips of one file must move the same mesh."
+            )
+
+
+def plan_motion(
+    mesh: Mesh,
+    clips: tuple[Clip, ...],
+    part_vertices: list[Int[np.ndarray, " N"]],
+    tolerance: float,
+    articulation: Articulation | None = None,
+) -> tuple[list[PartMotion], BoneMotion | None]:
+    """The most compact way that keeps every vertex within ``tolerance`` (a length) in every frame of all clips.
+
+    Parts that move as a whole become moving nodes; if some do not and the clips have handles that give the motion,
+    all are carried by bones; otherwise those parts get morph targets.
+    """
+    check_clips(mesh, clips)
+    if not clips:
+        return [STILL] * len(part_vertices), None
+    motions = [
+        _rigid_motion(mesh, clips, chosen, tolerance, _pivot(mesh, chosen, articulation, part))
+        for part, chosen in enumerate(part_vertices)
+    ]
+    if all(motion is not None for motion in motions):
+        return [m for m in motions if m is not None], None
+    bones = _bone_motion(mesh, clips, tolerance)
+    if bones is not None:
+        return [STILL] * len(part_vertices), bones
+    return [
+        _morph_motion(mesh, clips, chosen, tolerance) if motion is None else motion
+        for motion, chosen in zip(motions, part_vertices, strict=True)
+    ], None
+
+
+def _pivot(
+    mesh: Mesh, chosen: Int[np.ndarray, " N"], articulation: Articulation | None, part: int
+) -> Float[np.ndarray, "3"]:
+    """A hinge, where it is known, else the middle of the part: between frames viewers turn about it."""
+    if articulation is not None and articulation.joints[part].dof:
+        return articulation.joints[part].origin.astype(np.float32).astype(np.float64)
+    if not len(chosen):
+        return np.zeros(3)
+    points = mesh.vertices[chosen]
+    return (0.5 * (points.min(axis=0) + points.max(axis=0))).astype(np.float32).astype(np.float64)
+
+
+def _rigid_motion(
+    mesh: Mesh, clips: tuple[Clip, ...], chosen: Int[np.ndarray, " N"], tolerance: float, pivot: Float[np.ndarray, "3"]
+) -> PartMotion | None:
+    """The part's motion as a whole, if it is one."""
+    source = mesh.vertices[chosen]
+    if not len(chosen) or all(_distance(clip.positions[:, chosen], source) <= 0.1 * tolerance for clip in clips):
+        return STILL
+    probe = np.unique(np.linspace(0, len(chosen) - 1, PROBE).astype(np.int64))
+    transforms = []
+    for clip in clips:
+        target = clip.positions[:, chosen]
+        rough = rigid.fit_rigid(source[probe], target[:, probe].astype(np.float64))
+        if _distance(rigid.apply(rough, source[probe]), target[:, probe]) > 2.0 * tolerance:
+            return None
+        fitted = rigid.fit_rigid(source, target.astype(np.float64))
+        if _distance(rigid.apply(fitted, source), target) > 0.9 * tolerance:
+            return None
+        transforms.append(fitted)
+    return PartMotion(pivot, tuple(transforms))
+
+
+def _distance(a: Float[np.ndarray, "T N 3"], b: np.ndarray) -> float:
+    offset = a - b
+    return float(np.sqrt(np.einsum("tvc,tvc->tv", offset, offset).max(initial=0.0)))
+
+
+def _bone_motion(mesh: Mesh, clips: tuple[Clip, ...], tolerance: float) -> BoneMotion | None:
+    """The handles behind the clips as bones, if all clips share them and eight per vertex are enough."""
+    skins = [clip.skin for clip in clips if clip.skin is not None]
+    if len(skins) != len(clips) or any(not np.array_equal(s.weights, skins[0].weights) for s in skins[1:]):
+        return None
+    dense = np.asarray(skins[0].weights, dtype=np.float64)
+    width = min(MAX_INFLUENCES, dense.shape[1])
+    joints = np.argsort(-dense, axis=1, kind="stable")[:, :width]
+    weights = np.take_along_axis(dense, joints, axis=1).clip(0.0)
+    weights[weights < 1e-6] = 0.0
+    slots = 4 if width <= 4 or not weights[:, 4:].any() else 8
+    joints = np.pad(joints, ((0, 0), (0, max(0, slots - width))))[:, :slots]
+    weights = np.pad(weights, ((0, 0), (0, max(0, slots - width))))[:, :slots]
+    weights = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    joints = np.where(weights > 0, joints, 0)
+    for clip, skin in zip(clips, skins, strict=True):
+        for frame, transforms in zip(clip.positions, skin.transforms, strict=True):
+            blended = np.einsum("vj,vjab->vab", weights, transforms[:, :3][joints], optimize=True)
+            moved = np.einsum("vab,vb->va", blended[..., :3], mesh.vertices) + blended[..., 3]
+            if _distance(moved[None], frame) > 0.9 * tolerance:
+                return None
+    load = dense.sum(axis=0)[:, None]
+    pivots = (dense.T @ mesh.vertices / np.maximum(load, 1e-12)).astype(np.float32).astype(np.float64)
+    return BoneMotion(joints, weights, pivots, tuple(skin.transforms for skin in skins))
+
+
+def _morph_motion(mesh: Mesh, clips: tuple[Clip, ...], chosen: Int[np.ndarray, " N"], tolerance: float) -> PartMotion:
+    rest = mesh.vertices[chosen].astype(np.float32)
+    displacements = np.concatenate([clip.positions[:, chosen] - rest for clip in clips])
+    weights, targets = factorise_motion(displacements, 0.9 * tolerance)
+    if not len(targets):
+        return STILL
+    ends = np.cumsum([clip.frame_count for clip in clips])[:-1]
+    return PartMotion(np.zeros(3), targets=targets, weights=tuple(np.split(weights, ends)))

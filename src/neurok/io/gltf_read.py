@@ -1,0 +1,211 @@
+"""GLB and glTF files to an object: every node that shows a mesh is a part, every animation is a clip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurok.core import Articulation, Asset, Clip, Mesh
+from neurok.errors import FormatError, NeurokError
+from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
+from neurok.io.gltf_bake import PartSource, Worlds, bake, find_skin, part_source
+from neurok.io.gltf_document import Document, Record, open_document
+from neurok.io.gltf_extras import VERSION, unpack_articulation
+from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
+from neurok.io.gltf_look import PLAIN, Look, read_looks
+from neurok.io.gltf_nodes import Tree, node_tree, world_matrices
+
+MAX_CORNERS = 60_000_000
+"""Vertices, or corners of faces, that all parts of a scene may have together."""
+
+FRAME_BUDGET = 40_000_000
+"""Vertices times frames that all clips of a file may have together; longer clips get a lower rate."""
+
+DAMAGE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What a JSON value of the wrong kind can cause anywhere below."""
+
+
+def read(path: Path) -> Asset:
+    """The object in a ``.glb`` or ``.gltf`` file; y is up and the unit is the metre, as glTF says.
+
+    The mesh is the file's default pose. Clips run at the even rate of their key frames, or at 24 frames a second.
+
+    Raises:
+        FormatError: If the file is damaged, refers to a missing file or one outside its folder, or is compressed.
+        MeshError: If it holds no triangle, NaN positions or indices out of range.
+    """
+    path = Path(path)
+    try:
+        with np.errstate(all="ignore"):
+            return _Reading(open_document(path)).asset()
+    except NeurokError:
+        raise
+    except DAMAGE as error:
+        reason = f"the entry {error} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise FormatError(f"'{path}' is not valid glTF: {reason.rstrip('.')}. Export it again.") from error
+
+
+class _Reading:
+    """One pass over a document."""
+
+    def __init__(self, doc: Document) -> None:
+        self.doc = doc
+        self.notes: dict[str, None] = {}
+        self.extras = self._neurok_extras()
+
+    def asset(self) -> Asset:
+        tree = node_tree(self.doc)
+        looks = read_looks(self.doc, self.notes)
+        parts = self._parts(tree, looks)
+        worlds = world_matrices(self.doc, tree)
+        mesh = self._mesh(parts, worlds, looks)
+        clips = self._clips(parts, tree, worlds, mesh)
+        articulation = self._articulation(mesh)
+        provenance = self.extras.get("provenance", {})
+        if not isinstance(provenance, dict):
+            provenance = {}
+        for name in self.doc.json.get("extensionsRequired", []):
+            if name not in ("KHR_mesh_quantization", "KHR_texture_transform"):
+                self.notes[f"The file asks for the extension '{name}', which is ignored."] = None
+        return Asset(
+            mesh,
+            clips,
+            articulation,
+            provenance={str(k): str(v) for k, v in provenance.items()},
+            notes=tuple(self.notes),
+        )
+
+    def _neurok_extras(self) -> Record:
+        scenes = self.doc.items("scenes")
+        extras = self.doc.item("scenes", self.doc.json.get("scene", 0)).get("extras") if scenes else None
+        found = extras.get("neurok") if isinstance(extras, dict) else None
+        if found is None:
+            return {}
+        if not isinstance(found, dict) or found.get("version") != VERSION:
+            self.notes["The file has neurok data of another version, which is ignored."] = None
+            return {}
+        return found
+
+    def _parts(self, tree: Tree, looks: list[Look]) -> list[PartSource]:
+        reader = GeometryReader(self.doc, looks, self.notes)
+        nodes = self.doc.items("nodes")
+        shown = [n for n in tree.visible if "mesh" in nodes[n]]
+        listed = self.extras.get("parts")
+        if isinstance(listed, list) and set(shown) <= set(listed) <= set(range(len(nodes))):
+            shown = list(dict.fromkeys(listed))
+        parts: list[PartSource] = []
+        names: set[str] = set()
+        corners = 0
+        for index in shown:
+            node = nodes[index]
+            geometry = reader.mesh(node["mesh"]) if "mesh" in node else merge([])
+            corners += max(len(geometry.vertices), 3 * len(geometry.faces))
+            if corners > MAX_CORNERS:
+                raise FormatError(f"'{self.doc.path}' shows more than {MAX_CORNERS} corners; simplify it first.")
+            fallback = self.doc.item("meshes", node["mesh"]).get("name") if "mesh" in node else None
+            name = _unique(str(node.get("name") or fallback or f"part_{len(parts)}"), names)
+            parts.append(part_source(self.doc, index, name, geometry))
+        return parts
+
+    def _mesh(self, parts: list[PartSource], worlds: Worlds, looks: list[Look]) -> Mesh:
+        blocks = [part.geometry for part in parts] or [merge([])]
+        counts = [len(block.vertices) for block in blocks]
+        placed = [part.positions(worlds, 1, {})[0] for part in parts] or [blocks[0].vertices]
+        faces = [
+            part.geometry.faces[:, ::-1] if part.is_mirrored(worlds) else part.geometry.faces for part in parts
+        ] or [blocks[0].faces]
+        face_looks = joined([block.face_looks for block in blocks])
+        used = np.flatnonzero(np.bincount(face_looks, minlength=1))
+        surfaces = tuple((*looks, PLAIN)[i].surface for i in used) if len(face_looks) else ()
+        name = self.extras.get("name")
+        return Mesh(
+            joined(placed),
+            shifted(faces, counts),
+            filled([block.uv for block in blocks], counts, 0.0),
+            filled([block.colors for block in blocks], counts, 1.0),
+            np.repeat(np.arange(len(blocks)), counts),
+            tuple(part.name for part in parts) or ("part_0",),
+            surfaces,
+            np.searchsorted(used, face_looks) if len(surfaces) > 1 else None,
+            name=name if isinstance(name, str) else self.doc.path.stem,
+        )
+
+    def _clips(self, parts: list[PartSource], tree: Tree, worlds: Worlds, mesh: Mesh) -> tuple[Clip, ...]:
+        clips: list[Clip] = []
+        names: set[str] = set()
+        budget, size = FRAME_BUDGET, mesh.size
+        for index, animation in enumerate(self.doc.items("animations")):
+            name = _unique(str(animation.get("name") or f"animation_{index}"), names)
+            tracks = read_tracks(self.doc, animation)
+            if not tracks:
+                self.notes[f"Animation '{name}' moves no node and is left out."] = None
+                continue
+            cost = mesh.vertex_count + 8 * len(self.doc.items("nodes"))
+            if 2 * cost > budget:
+                self.notes[f"Animation '{name}' is left out: the file holds too many frames."] = None
+                continue
+            times, fps, lowered = frame_times(tracks, min(MAX_FRAMES, budget // cost), _stored_rate(animation))
+            if lowered:
+                self.notes[f"Clip '{name}' is very long; it is read at {fps:.3g} frames a second."] = None
+            budget -= len(times) * cost
+            clips.append(self._clip(name, tracks, times, fps, parts, tree, worlds, mesh, size))
+        return tuple(clips)
+
+    def _clip(
+        self,
+        name: str,
+        tracks: list[Track],
+        times: np.ndarray,
+        fps: float,
+        parts: list[PartSource],
+        tree: Tree,
+        rest_worlds: Worlds,
+        mesh: Mesh,
+        size: float,
+    ) -> Clip:
+        poses: dict[int, dict[str, np.ndarray]] = {}
+        morph: dict[int, np.ndarray] = {}
+        for track in tracks:
+            if track.path == "weights":
+                morph[track.node] = track.at(times)
+            else:
+                poses.setdefault(track.node, {})[track.path] = track.at(times)
+        worlds = world_matrices(self.doc, tree, poses)
+        positions = bake(parts, worlds, len(times), morph)
+        if not np.isfinite(positions).all():
+            raise FormatError(f"Animation '{name}' of '{self.doc.path}' has NaN or infinite values. Export it again.")
+        skin = find_skin(parts, mesh.vertices, rest_worlds, worlds, len(times), morph, size)
+        return Clip(mesh, positions, fps, name, skin)
+
+    def _articulation(self, mesh: Mesh) -> Articulation | None:
+        packed = self.extras.get("articulation")
+        if packed is None:
+            return None
+        try:
+            return unpack_articulation(packed, mesh)
+        except (NeurokError, *DAMAGE) as error:
+            self.notes[f"The joints stored in the file are damaged and are ignored ({error})."] = None
+            return None
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """``name``, or with the first free number behind it."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def _stored_rate(animation: Record) -> tuple[float, int] | None:
+    """Rate and frame count that neurok stored, if they make sense."""
+    extras: Any = animation.get("extras")
+    found = extras.get("neurok") if isinstance(extras, dict) else None
+    if not isinstance(found, dict):
+        return None
+    fps, frames = found.get("fps"), found.get("frames")
+    if not isinstance(fps, int | float) or not isinstance(frames, int):
+        return None
+    return (float(fps), frames) if 1e-3 < fps < 1e6 and 1 <= frames <= MAX_FRAMES else None

@@ -1,0 +1,229 @@
+"""Objects to GLB and glTF, with their look, motion and joints. The same object gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core import Asset, Clip, Mesh, Surface
+from neurok.errors import NeurokError
+from neurok.geometry import rigid
+from neurok.geometry.operators import vertex_normals
+from neurok.io.files import Files
+from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
+from neurok.io.gltf_extras import in_frame, scene_extras
+from neurok.io.gltf_motion import BoneMotion, PartMotion, plan_motion
+
+TOLERANCE = 1e-4
+"""Largest distance of a written vertex from the true one in any frame, as a fraction of the object's size."""
+
+
+def write(asset: Asset, path: Path, tolerance: float = TOLERANCE) -> Files:
+    """A ``.glb``, or a ``.gltf`` with its buffer and pictures beside it; y up, in metres.
+
+    Each part becomes a node and each clip an animation; vertices come out grouped by part. Motion is stored as
+    moving nodes, bones or low-rank morph targets, whichever fits within ``tolerance`` of the object's size (the
+    diagonal of its box). Joints, masses and provenance travel in ``extras``; joints without a clip get an animation
+    that plays them through their ranges.
+    """
+    if not 0.0 < tolerance < 1.0:
+        raise NeurokError(f"tolerance must be a fraction of the object's size between 0 and 1, got {tolerance}.")
+    source, path = asset.mesh, Path(path)
+    asset = in_frame(asset)
+    if asset.articulation is not None:
+        asset = _with_joint_motion(asset)
+    return _Writing(asset, source, tolerance).files(path)
+
+
+def _with_joint_motion(asset: Asset) -> Asset:
+    articulation = asset.articulation
+    assert articulation is not None
+    if len(articulation.joints) != asset.mesh.part_count:
+        raise NeurokError(
+            f"The object has {asset.mesh.part_count} parts, but {len(articulation.joints)} joints; they must match."
+        )
+    if asset.clips or not articulation.dof:
+        return asset
+    return replace(asset, clips=(articulation.clip(articulation.sweep(), name="joints"),))
+
+
+class _Writing:
+    """One pass over an object."""
+
+    def __init__(self, asset: Asset, source: Mesh, tolerance: float) -> None:
+        self.asset, self.source, self.mesh = asset, source, asset.mesh
+        self.builder = Builder()
+        ids = np.zeros(self.mesh.vertex_count, np.int64) if self.mesh.part_ids is None else self.mesh.part_ids
+        order = np.argsort(ids, kind="stable")
+        self.part_vertices = np.split(order, np.searchsorted(ids[order], np.arange(1, self.mesh.part_count)))
+        self.normals = vertex_normals(self.mesh.vertices, self.mesh.faces).astype(np.float32)
+        self.motions, self.bones = plan_motion(
+            self.mesh, asset.clips, self.part_vertices, tolerance * self.mesh.size, asset.articulation
+        )
+
+    def files(self, path: Path) -> Files:
+        builder = self.builder
+        materials = [self._material(surface) for surface in self._surfaces()]
+        skin = 0 if self.bones is not None else None
+        nodes = [self._part_node(part, materials, skin) for part in range(self.mesh.part_count)]
+        roots = list(nodes)
+        bone_nodes: list[int] = []
+        if self.bones is not None:
+            root, bone_nodes = self._skeleton(self.bones)
+            roots.append(root)
+        for number, clip in enumerate(self.asset.clips):
+            self._animation(number, clip, nodes, bone_nodes)
+        extras = {"neurok": scene_extras(self.asset, self.source, nodes)}
+        builder.json["scene"] = builder.add("scenes", {"name": self.mesh.name, "nodes": roots, "extras": extras})
+        return builder.files(path)
+
+    def _surfaces(self) -> tuple[Surface, ...]:
+        plain = Surface() if self.mesh.vertex_colors is None else Surface(base_color=(1.0, 1.0, 1.0, 1.0))
+        return self.mesh.surfaces or (plain,)
+
+    def _material(self, surface: Surface) -> int:
+        base: dict[str, Any] = {
+            "baseColorFactor": list(surface.base_color),
+            "metallicFactor": surface.metallic,
+            "roughnessFactor": surface.roughness,
+        }
+        if surface.texture is not None and self.mesh.uv is not None:
+            base["baseColorTexture"] = {"index": self.builder.texture(surface.texture)}
+        record: dict[str, Any] = {"name": surface.name, "pbrMetallicRoughness": base}
+        if surface.double_sided:
+            record["doubleSided"] = True
+        if surface.alpha_mode != "OPAQUE":
+            record["alphaMode"] = surface.alpha_mode
+        if any(surface.emissive):
+            record["emissiveFactor"] = list(surface.emissive)
+        return self.builder.add("materials", record)
+
+    def _part_node(self, part: int, materials: list[int], skin: int | None) -> int:
+        motion, chosen = self.motions[part], self.part_vertices[part]
+        name = self.mesh.part_names[part] if self.mesh.part_names else self.mesh.name
+        node: dict[str, Any] = {"name": name}
+        if motion.pivot.any():
+            node["translation"] = motion.pivot.tolist()
+        primitives = self._primitives(part, chosen, motion, materials)
+        if primitives:
+            mesh: dict[str, Any] = {"name": name, "primitives": primitives}
+            if motion.targets is not None:
+                mesh["weights"] = [0.0] * len(motion.targets)
+            node["mesh"] = self.builder.add("meshes", mesh)
+            if skin is not None:
+                node["skin"] = skin
+        return self.builder.add("nodes", node)
+
+    def _primitives(
+        self, part: int, chosen: Int[np.ndarray, " N"], motion: PartMotion, materials: list[int]
+    ) -> list[dict[str, Any]]:
+        """The part's faces by surface, all over the same vertices."""
+        mine = np.flatnonzero(self.mesh.face_parts == part)
+        if not len(mine):
+            return []
+        local = np.empty(self.mesh.vertex_count, np.int64)
+        local[chosen] = np.arange(len(chosen))
+        faces = local[self.mesh.faces[mine]]
+        kind = np.uint16 if len(chosen) < 65535 else np.uint32
+        labels = np.zeros(len(mine), np.int64) if self.mesh.face_surfaces is None else self.mesh.face_surfaces[mine]
+        attributes = self._attributes(chosen, motion)
+        shapes = () if motion.targets is None else motion.targets
+        targets = [{"POSITION": self.builder.morph_target(shape)} for shape in shapes]
+        primitives = []
+        for label in np.unique(labels):
+            indices = self.builder.array(faces[labels == label].reshape(-1).astype(kind), ELEMENT_BUFFER)
+            primitive: dict[str, Any] = {"attributes": attributes, "indices": indices, "material": materials[label]}
+            primitives.append(primitive | ({"targets": targets} if targets else {}))
+        return primitives
+
+    def _attributes(self, chosen: Int[np.ndarray, " N"], motion: PartMotion) -> dict[str, int]:
+        mesh, put = self.mesh, self.builder.array
+        positions = (mesh.vertices[chosen] - motion.pivot).astype(np.float32)
+        attributes = {
+            "POSITION": put(positions, ARRAY_BUFFER, bounds=True),
+            "NORMAL": put(self.normals[chosen], ARRAY_BUFFER),
+        }
+        if mesh.uv is not None:
+            uv = np.column_stack([mesh.uv[chosen, 0], 1.0 - mesh.uv[chosen, 1]])
+            attributes["TEXCOORD_0"] = put(uv.astype(np.float32), ARRAY_BUFFER)
+        if mesh.vertex_colors is not None:
+            attributes["COLOR_0"] = put(mesh.vertex_colors[chosen].clip(0.0, 1.0).astype(np.float32), ARRAY_BUFFER)
+        if self.bones is not None:
+            kind = np.uint8 if len(self.bones.pivots) <= 256 else np.uint16
+            for start in range(0, self.bones.joints.shape[1], 4):
+                block = (chosen, slice(start, start + 4))
+                attributes[f"JOINTS_{start // 4}"] = put(self.bones.joints[block].astype(kind), ARRAY_BUFFER)
+                attributes[f"WEIGHTS_{start // 4}"] = put(self.bones.weights[block], ARRAY_BUFFER)
+        return attributes
+
+    def _skeleton(self, bones: BoneMotion) -> tuple[int, list[int]]:
+        """The bones' nodes under one root, and the skin that binds them at rest."""
+        builder = self.builder
+        nodes = [
+            builder.add("nodes", {"name": f"bone_{i}", "translation": pivot.tolist()})
+            for i, pivot in enumerate(bones.pivots)
+        ]
+        root = builder.add("nodes", {"name": "bones", "children": nodes})
+        bind = rigid.translation(-bones.pivots).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
+        builder.add("skins", {"joints": nodes, "inverseBindMatrices": builder.array(bind), "skeleton": root})
+        return root, nodes
+
+    def _animation(self, number: int, clip: Clip, nodes: list[int], bone_nodes: list[int]) -> None:
+        tracks = _Tracks(self.builder, clip)
+        for node, motion in zip(nodes, self.motions, strict=True):
+            if motion.transforms:
+                tracks.rigid(node, motion.transforms[number], motion.pivot)
+            if motion.targets is not None:
+                tracks.put(node, "weights", motion.weights[number], np.zeros(len(motion.targets)))
+        if self.bones is not None:
+            for handle, node in enumerate(bone_nodes):
+                tracks.rigid(node, self.bones.transforms[number][:, handle], self.bones.pivots[handle])
+        tracks.finish(nodes[0])
+
+
+class _Tracks:
+    """The animated quantities of one clip; what never leaves its rest value is left out."""
+
+    def __init__(self, builder: Builder, clip: Clip) -> None:
+        self.builder, self.clip = builder, clip
+        self.times = (np.arange(clip.frame_count) / clip.fps).astype(np.float32)
+        self.channels: list[dict[str, Any]] = []
+        self.samplers: list[dict[str, Any]] = []
+        self.is_full = False
+
+    def rigid(self, node: int, transforms: Float[np.ndarray, "T 4 4"], pivot: Float[np.ndarray, "3"]) -> None:
+        """A node that stands at ``pivot`` at rest and follows ``transforms``."""
+        moved = transforms[:, :3, :3] @ pivot + transforms[:, :3, 3]
+        wxyz = rigid.matrix_to_quaternion(transforms[:, :3, :3])
+        flips = np.cumprod(np.where((wxyz[1:] * wxyz[:-1]).sum(axis=1) < 0, -1.0, 1.0))
+        wxyz[1:] *= flips[:, None]
+        self.put(node, "rotation", np.roll(wxyz, -1, axis=1), np.array([0.0, 0.0, 0.0, 1.0]))
+        self.put(node, "translation", moved, pivot)
+
+    def put(self, node: int, path: str, values: Float[np.ndarray, "T C"], rest: Float[np.ndarray, " C"]) -> None:
+        """One channel, if it does anything."""
+        size = np.abs(rest).max(initial=1.0)
+        if np.abs(values - rest).max() <= 1e-7 * size:
+            return
+        constant = np.abs(values - values[0]).max() <= 1e-7 * size
+        self.is_full |= not constant
+        self._channel(node, path, self.times[:1] if constant else self.times, values[:1] if constant else values)
+
+    def _channel(self, node: int, path: str, times: np.ndarray, values: np.ndarray) -> None:
+        flat = values.astype(np.float32)
+        output = self.builder.array(flat.reshape(-1) if path == "weights" else flat)
+        self.samplers.append({"input": self.builder.array(times, bounds=True), "output": output})
+        self.channels.append({"sampler": len(self.samplers) - 1, "target": {"node": node, "path": path}})
+
+    def finish(self, node: int) -> None:
+        """Add the animation to the file; one in which nothing moves still lasts as long as its clip."""
+        if not self.is_full:
+            times = self.times[[0, -1]] if len(self.times) > 1 else self.times
+            self._channel(node, "scale", times, np.ones((len(times), 3)))
+        timing = {"fps": self.clip.fps, "frames": self.clip.frame_count}
+        record = {"name": self.clip.name, "channels": self.channels, "samplers": self.samplers}
+        self.builder.add("animations", record | {"extras": {"neurok": timing}})
