@@ -16,6 +16,12 @@ from neurok.errors import NeurokError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (module:class, one line of help)
+    "inspect": ("neurok.cli.inspect:Inspect", "tell what a mesh is and what is wrong with it, and mend it"),
+    "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
+    "data build": ("neurok.cli.data_build:DataBuild", "build a data set of moving objects"),
+    "data info": ("neurok.cli.data_info:DataInfo", "say what a data set holds"),
+    "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
+    "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
 }
 
 

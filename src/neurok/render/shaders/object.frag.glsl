@@ -1,0 +1,123 @@
+#version 330
+uniform vec3 eye;
+uniform vec3 key_toward;
+uniform vec3 fill_toward;
+uniform vec3 rim_toward;
+uniform vec4 base_color;
+uniform vec3 emissive;
+uniform float metallic;
+uniform float roughness;
+uniform float alpha_cutoff;
+uniform bool blend;
+uniform bool has_texture;
+uniform sampler2D base_texture;
+uniform sampler2D ground_map;
+uniform vec3 ground_area;  // centre x, centre z, half width
+uniform sampler2D light_map;
+uniform vec2 canvas_size;
+
+in vec3 v_position;
+in vec3 v_normal;
+in vec2 v_uv;
+in vec4 v_color;
+out vec4 out_color;
+
+const float EXPOSURE = 1.18;
+const vec3 KEY_LIGHT = vec3(2.25, 2.15, 2.0);
+const vec3 FILL_LIGHT = vec3(0.30, 0.34, 0.40);
+const vec3 RIM_LIGHT = vec3(0.55, 0.58, 0.62);
+const vec3 SKY_LIGHT = vec3(0.78, 0.82, 0.88);
+const vec3 BOUNCE_LIGHT = vec3(0.50, 0.48, 0.46);
+
+// The light found at lower resolution, taken from those neighbours that lie at the same distance.
+vec2 light_here(float distance) {
+    vec2 size = vec2(textureSize(light_map, 0));
+    vec2 at = gl_FragCoord.xy / canvas_size * size - 0.5;
+    vec2 corner = floor(at), part = at - corner;
+    vec3 sum = vec3(0.0);
+    for (int i = 0; i < 4; i++) {
+        vec2 side = vec2(float(i & 1), float(i >> 1));
+        vec3 there = textureLod(light_map, (corner + side + 0.5) / size, 0.0).rgb;
+        vec2 near = mix(1.0 - part, part, side);
+        float weight = (near.x * near.y + 1e-3) / (1e-3 + abs(there.b - distance));
+        sum += vec3(there.rg, 1.0) * weight;
+    }
+    return sum.rg / sum.b;
+}
+
+vec3 surroundings(vec3 direction, float blur) {
+    float up = smoothstep(-0.15 - blur, 0.15 + blur, direction.y);
+    vec3 room = mix(BOUNCE_LIGHT, SKY_LIGHT * 0.9, up);
+    float panel = smoothstep(0.80 - 0.5 * blur, 0.93 + 0.07 * blur, dot(direction, key_toward));
+    float strip = smoothstep(0.70 - 0.4 * blur, 0.95, dot(direction, fill_toward));
+    return room + (panel * 2.2 + strip * 0.7) * (1.0 - 0.75 * blur);
+}
+
+vec3 lit_by(vec3 light, vec3 toward, vec3 n, vec3 v, vec3 diffuse, vec3 f0, float alpha) {
+    float nl = max(dot(n, toward), 0.0);
+    vec3 h = normalize(toward + v);
+    float nh = max(dot(n, h), 0.0), vh = max(dot(v, h), 0.0), nv = max(dot(n, v), 1e-3);
+    float a2 = alpha * alpha;
+    float d = nh * nh * (a2 - 1.0) + 1.0;
+    float k = alpha * 0.5;
+    float shape = a2 / (3.14159 * d * d) * 0.25 / ((nl * (1.0 - k) + k) * (nv * (1.0 - k) + k));
+    vec3 fresnel = f0 + (1.0 - f0) * pow(1.0 - vh, 5.0);
+    return light * nl * (diffuse + fresnel * min(shape, 8.0));
+}
+
+// The split-sum term of the surroundings' mirror image, as a polynomial fit.
+vec3 mirror_share(vec3 f0, float rough, float nv) {
+    vec4 r = rough * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
+    float a = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
+    return f0 * (-1.04 * a + r.z) + 1.04 * a + r.w;
+}
+
+// Compresses highlights only, so that base colours keep their hue.
+vec3 tonemap(vec3 c) {
+    float start = 0.76, peak = max(c.r, max(c.g, c.b));
+    if (peak < start) return c;
+    float d = 1.0 - start;
+    float squeezed = 1.0 - d * d / (peak + d - start);
+    c *= squeezed / peak;
+    float g = 1.0 - 1.0 / (0.15 * (peak - squeezed) + 1.0);
+    return mix(c, vec3(squeezed), g);
+}
+
+vec3 to_srgb(vec3 c) {
+    return mix(12.92 * c, 1.055 * pow(max(c, 1e-5), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
+}
+
+void main() {
+    vec4 base = base_color * v_color;
+    if (has_texture) base *= texture(base_texture, v_uv);
+    if (base.a < alpha_cutoff) discard;
+
+    vec3 v = normalize(eye - v_position);
+    vec3 n = normalize(v_normal) * (gl_FrontFacing ? 1.0 : -1.0);
+    vec3 g = cross(dFdx(v_position), dFdy(v_position));
+    g = dot(g, g) > 0.0 ? normalize(g) * (dot(g, v) < 0.0 ? -1.0 : 1.0) : n;
+    if (!(dot(n, n) > 0.5)) n = g;
+
+    vec2 ground_at = (v_position.xz - ground_area.xy) / ground_area.z * 0.5 + 0.5;
+    float below = textureLod(ground_map, ground_at, 0.0).g;
+    vec2 light = blend ? vec2(1.0) : light_here(length(v_position - eye));
+    float key = light.r, open = light.g;
+
+    vec3 diffuse = base.rgb * (1.0 - metallic);
+    vec3 f0 = mix(vec3(0.04), base.rgb, metallic);
+    float alpha = max(roughness * roughness, 0.02);
+    float nv = max(dot(n, v), 1e-3);
+
+    float down = 0.5 - 0.5 * n.y;
+    vec3 ambient = mix(SKY_LIGHT * (0.25 + 0.75 * open) * open, BOUNCE_LIGHT * mix(below * below, 1.0, 0.25), down);
+    vec3 color = diffuse * ambient;
+    float shine = mix(open, 1.0, 0.3) * mix(1.0, below, down);
+    color += surroundings(reflect(-v, n), roughness) * mirror_share(f0, roughness, nv) * shine;
+    color += key * lit_by(KEY_LIGHT, key_toward, n, v, diffuse * 0.45, f0 * 0.6, alpha);
+    color += (0.4 + 0.6 * open) * lit_by(FILL_LIGHT, fill_toward, n, v, diffuse * 0.6, f0 * 0.3, alpha);
+    color += open * lit_by(RIM_LIGHT, rim_toward, n, v, diffuse * 0.5, f0 * 0.5, max(alpha, 0.2));
+    color += emissive;
+
+    float opacity = blend ? base.a : 1.0;
+    out_color = vec4(to_srgb(tonemap(color * EXPOSURE)) * opacity, opacity);
+}

@@ -1,0 +1,33 @@
+#version 330
+// Shading and face normals, two numbers each; holes are cut out.
+uniform vec3 eye;
+uniform float opacity;
+uniform bool has_texture;
+uniform bool has_holes;
+uniform sampler2D base_texture;
+in vec3 v_position;
+in vec3 v_normal;
+in vec2 v_uv;
+in vec4 v_color;
+out vec4 out_normals;
+
+vec2 fold(vec3 n) {
+    n /= abs(n.x) + abs(n.y) + abs(n.z);
+    vec2 back = (1.0 - abs(n.yx)) * vec2(n.x < 0.0 ? -1.0 : 1.0, n.y < 0.0 ? -1.0 : 1.0);
+    return n.z < 0.0 ? back : n.xy;
+}
+
+void main() {
+    if (has_holes) {
+        float seen = opacity * v_color.a;
+        if (has_texture) seen *= texture(base_texture, v_uv).a;
+        if (seen < 0.5) discard;
+    }
+    vec3 v = eye - v_position;
+    vec3 g = cross(dFdx(v_position), dFdy(v_position));
+    g = dot(g, v) < 0.0 ? -g : g;
+    g = dot(g, g) > 0.0 ? normalize(g) : normalize(v);
+    vec3 n = v_normal * (gl_FrontFacing ? 1.0 : -1.0);
+    n = dot(n, n) > 0.25 ? normalize(n) : g;
+    out_normals = vec4(fold(n), fold(g));
+}
