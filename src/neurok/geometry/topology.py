@@ -38,9 +38,10 @@ def face_components(
 ) -> Int[np.ndarray, " F"]:
     """Connected component of each face, numbered from 0 by first appearance.
 
-    Faces are joined when they share a vertex index, or (``weld``) an edge whose two ends lie at exactly the same
-    places, never through a single coincident point: parts that merely touch stay apart. Nothing is joined across
-    different ``walls`` (scene nodes, groups, materials: evidence of parts).
+    Faces are joined when they share a vertex index, or (``weld``) across a seam: an open edge of each whose ends lie
+    at exactly the same places, with no third face there. Files that split vertices at creases and texture seams need
+    that; closed solids that merely touch, even edge to edge, have no open edges and stay apart. Nothing is joined
+    across different ``walls`` (scene nodes, groups, materials: evidence of parts).
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -50,12 +51,7 @@ def face_components(
     corners = faces.astype(np.int64) * (int(wall.max(initial=0)) + 1) + wall[:, None]
     links = [_chain(corners.reshape(-1), np.repeat(np.arange(count), 3))]
     if weld and count:
-        place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
-        edges = np.sort(place[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        solid = edges[:, 0] != edges[:, 1]
-        keyed = np.column_stack([edges, np.repeat(wall, 3)])[solid]
-        key = np.unique(keyed, axis=0, return_inverse=True)[1].reshape(-1)
-        links.append(_chain(key, np.repeat(np.arange(count), 3)[solid]))
+        links.append(_seams(vertices, faces, wall))
     pairs = np.concatenate(links)
     graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
     labels = connected_components(graph, directed=False)[1]
@@ -63,6 +59,27 @@ def face_components(
     rank = np.empty(len(order), dtype=np.int64)
     rank[np.argsort(order)] = np.arange(len(order))
     return rank[labels]
+
+
+def _seams(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], wall: Int[np.ndarray, " F"]
+) -> Int[np.ndarray, "M 2"]:
+    """Pairs of faces that meet at a coincident open edge which no other face uses."""
+    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    _, edge, uses = np.unique(edges[:, 0] * len(vertices) + edges[:, 1], return_inverse=True, return_counts=True)
+    is_open = uses[edge.reshape(-1)] == 1
+    if not is_open.any():
+        return np.zeros((0, 2), dtype=np.int64)
+    owners = np.repeat(np.arange(len(faces)), 3)[is_open]
+    ends, place = np.unique(edges[is_open], return_inverse=True)
+    at = np.unique(vertices[ends], axis=0, return_inverse=True)[1].reshape(-1)
+    placed = np.sort(at[place.reshape(-1, 2)], axis=1)
+    solid = placed[:, 0] != placed[:, 1]
+    keyed = np.column_stack([placed, wall[owners]])[solid]
+    key, meeting = np.unique(keyed, axis=0, return_inverse=True, return_counts=True)[1:]
+    key = key.reshape(-1)
+    paired = meeting[key] == 2
+    return _chain(key[paired], owners[solid][paired])
 
 
 def _chain(keys: Int[np.ndarray, " N"], items: Int[np.ndarray, " N"]) -> Int[np.ndarray, "M 2"]:
