@@ -1,0 +1,172 @@
+"""URDF robots: links become parts, joints an articulation in one object frame (metres, z up)."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from neurok.core import Articulation, Asset, Inertial, Joint
+from neurok.errors import FormatError
+from neurok.io import xml
+from neurok.io.files import read_bytes
+from neurok.io.urdf_bodies import UNBOUNDED
+from neurok.io.urdf_pieces import assemble
+from neurok.io.urdf_shapes import Looks, Pose, link_pieces, origin_pose
+
+KINDS = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed"}
+
+
+def read(path: Path) -> Asset:
+    """The robot with every joint at zero."""
+    return from_xml(xml.parse(read_bytes(path, xml.MAX_XML_BYTES), f"'{path}'"), path)
+
+
+def from_xml(robot: xml.Element, path: Path) -> Asset:
+    """The robot of a parsed file; meshes are looked up in the folder of ``path``."""
+    what = f"'{path}'"
+    if robot.tag != "robot":
+        raise FormatError(f"{what} is not a URDF: its root element is <{robot.tag}>, not <robot>.")
+    links = _by_name(robot, "link", what)
+    joints = _by_name(robot, "joint", what)
+    if not links:
+        raise FormatError(f"{what} has no <link>.")
+    notes: list[str] = []
+    parents = _parents(links, joints, what)
+    object_from_link = _rest_poses(links, parents, what)
+    names = list(links)
+    looks = Looks.of(robot, path.parent, what, notes)
+    pieces = [
+        piece
+        for i, (name, link) in enumerate(links.items())
+        for piece in link_pieces(link, i, object_from_link[name], looks)
+    ]
+    mesh = assemble(pieces, names, what, up="z", name=robot.get("name") or path.stem)
+    articulation = Articulation(
+        mesh,
+        tuple(_joint(name, parents.get(name), names, object_from_link[name], what, notes) for name in names),
+        tuple(_inertial(link, object_from_link[name], what) for name, link in links.items()),
+        name=mesh.name,
+    )
+    return Asset(mesh, articulation=articulation, provenance={"source": path.name}, notes=tuple(dict.fromkeys(notes)))
+
+
+def _by_name(robot: xml.Element, tag: str, what: str) -> dict[str, xml.Element]:
+    found: dict[str, xml.Element] = {}
+    for element in robot.findall(tag):
+        name = element.get("name")
+        if not name:
+            raise FormatError(f"{what} has a <{tag}> without a name.")
+        if name in found:
+            raise FormatError(f"{what} has two <{tag}> elements named '{name}'; names must differ.")
+        found[name] = element
+    return found
+
+
+def _parents(
+    links: dict[str, xml.Element], joints: dict[str, xml.Element], what: str
+) -> dict[str, tuple[str, xml.Element]]:
+    """The parent link and the joint of every link that has one; a tree with one root, or a sentence."""
+    parents: dict[str, tuple[str, xml.Element]] = {}
+    for name, joint in joints.items():
+        ends = []
+        for tag in ("parent", "child"):
+            element = joint.find(tag)
+            end = None if element is None else element.get("link")
+            if end not in links:
+                raise FormatError(f"Joint '{name}' of {what} has the {tag} '{end}', which is not a link of it.")
+            ends.append(end)
+        parent, child = ends
+        if child in parents:
+            raise FormatError(f"Link '{child}' of {what} is the child of two joints; a URDF must be a tree.")
+        parents[child] = (parent, joint)
+    roots = [name for name in links if name not in parents]
+    if len(roots) != 1:
+        given = "none, so its joints form a cycle" if not roots else ", ".join(f"'{r}'" for r in roots[:5])
+        raise FormatError(f"{what} must have one root link, but has {given}.")
+    return parents
+
+
+def _rest_poses(
+    links: dict[str, xml.Element], parents: dict[str, tuple[str, xml.Element]], what: str
+) -> dict[str, Pose]:
+    """Where every link stands when all joints are zero."""
+    children: dict[str, list[str]] = {}
+    for child, (parent, _) in parents.items():
+        children.setdefault(parent, []).append(child)
+    root = next(name for name in links if name not in parents)
+    poses = {root: np.eye(4)}
+    stack = [root]
+    while stack:
+        name = stack.pop()
+        for child in children.get(name, []):
+            joint = parents[child][1]
+            poses[child] = poses[name] @ origin_pose(joint, f"Joint '{joint.get('name')}' of {what}")
+            stack.append(child)
+    lost = [name for name in links if name not in poses]
+    if lost:
+        raise FormatError(f"The joints of {what} form a cycle: {', '.join(lost[:5])} hang on no root.")
+    return poses
+
+
+def _joint(
+    name: str, above: tuple[str, xml.Element] | None, names: list[str], pose: Pose, what: str, notes: list[str]
+) -> Joint:
+    if above is None:
+        return Joint(name="root")
+    parent, element = above
+    label = element.get("name")
+    here = f"Joint '{label}' of {what}"
+    kind, index = element.get("type"), names.index(parent)
+    if element.find("mimic") is not None:
+        notes.append(f"Joint '{label}' follows another joint (mimic); it is kept as a joint of its own.")
+    if kind in ("floating", "planar"):
+        notes.append(f"Joint '{label}' is {kind}; '{name}' is fixed to '{parent}' instead.")
+        kind = "fixed"
+    if kind not in KINDS:
+        allowed = ", ".join([*KINDS, "floating", "planar"])
+        raise FormatError(f"{here} has the type '{kind}'; allowed are {allowed}.")
+    direction = xml.numbers(element.find("axis"), "xyz", (1.0, 0.0, 0.0), here)
+    if kind != "fixed" and not np.linalg.norm(direction) > 0:
+        raise FormatError(f"{here} has an axis of length zero.")
+    low, high = _limits(element, kind, here)
+    return Joint(
+        KINDS[kind],  # type: ignore[arg-type]
+        index,
+        axis=(0.0, 0.0, 1.0) if kind == "fixed" else pose[:3, :3] @ direction,  # type: ignore[arg-type]
+        origin=pose[:3, 3],
+        lower=low,
+        upper=high,
+        name=label,
+        damping=max(0.0, xml.number(element.find("dynamics"), "damping", 0.0, here)),
+    )
+
+
+def _limits(element: xml.Element, kind: str, here: str) -> tuple[float, float]:
+    """Lower and upper limit; those beyond ``UNBOUNDED`` are none."""
+    if kind not in ("revolute", "prismatic"):
+        return -math.inf, math.inf
+    limit = element.find("limit")
+    low, high = xml.number(limit, "lower", 0.0, here), xml.number(limit, "upper", 0.0, here)
+    if low > high:
+        raise FormatError(f"{here} has lower limit {low} above upper limit {high}.")
+    return (low if low > -UNBOUNDED else -math.inf), (high if high < UNBOUNDED else math.inf)
+
+
+def _inertial(link: xml.Element, pose: Pose, what: str) -> Inertial | None:
+    """Mass properties in the object's frame; ``None`` where the file gives no mass."""
+    element = link.find("inertial")
+    if element is None:
+        return None
+    here = f"The inertial of link '{link.get('name')}' of {what}"
+    mass = xml.number(element.find("mass"), "value", 0.0, here)
+    if mass < 0:
+        raise FormatError(f"{here} has the negative mass {mass}.")
+    if mass == 0:
+        return None
+    tensor = element.find("inertia")
+    xx, yy, zz, xy, xz, yz = (xml.number(tensor, key, 0.0, here) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+    frame = pose @ origin_pose(element, here)
+    turn = frame[:3, :3]
+    return Inertial(mass, frame[:3, 3], turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T)

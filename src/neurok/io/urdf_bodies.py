@@ -1,0 +1,172 @@
+"""An object as simulators want it: bodies with their own frames, mass, hulls and names (metres, z up)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Articulation, Asset, Inertial, Joint, Mesh
+from neurok.core.mesh import UpAxis, frame_change
+from neurok.errors import NeurokError
+from neurok.geometry.convex import Piece, convex_pieces
+from neurok.geometry.inertia import mass_properties
+from neurok.io import xml
+
+DENSITY = 600.0
+"""Of objects that do not say what they are made of [kg/m^3]: between wood and hollow plastic."""
+
+SHEET = 0.005
+"""Thickness of open surfaces, as a share of the object's size."""
+
+UNBOUNDED = 1e6
+"""Limits this far out stand for none, since URDF cannot say infinity."""
+
+LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-10
+"""Simulators refuse moving bodies lighter than about this [kg], [kg m^2]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One part in its own frame: parallel to the object's, at the part's joint."""
+
+    name: str
+    file_name: str
+    """The name with only letters that every file system takes."""
+
+    joint: Joint
+    joint_name: str
+    offset: Float[np.ndarray, "3"]
+    """Where the frame stands: from the parent's frame, or from the object's for a root."""
+
+    mesh: Mesh | None
+    hulls: list[Piece]
+    inertial: Inertial
+
+
+def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Body]:
+    """The parts of an object as bodies; ``taken`` are names that the format keeps for itself."""
+    if not (np.isfinite(density) and density > 0):
+        raise NeurokError(f"density must be positive [kg/m^3], got {density}.")
+    articulation = in_frame(as_articulation(asset), "z", 1.0)
+    mesh, joints = articulation.mesh, articulation.joints
+    names = xml.unique_names(articulation.part_names, taken)
+    joint_names = xml.unique_names(
+        [name if joint.name == "joint" else joint.name for name, joint in zip(names, joints, strict=True)]
+    )
+    file_names = xml.unique_names([re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lower()[:60] for name in names])
+    face_density = np.full(mesh.face_count, density)
+    if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count:
+        face_density = asset.materials.density[mesh.faces].mean(axis=1)
+    out = []
+    for i, joint in enumerate(joints):
+        parent = joints[joint.parent].origin if joint.parent >= 0 else np.zeros(3)
+        mask = mesh.face_parts == i
+        part = mesh.submesh(mask, names[i]) if mask.any() else None
+        known = articulation.inertials[i] if articulation.inertials else None
+        inertial = known or _weigh(part, face_density[mask], SHEET * mesh.size)
+        out.append(
+            Body(
+                names[i],
+                file_names[i],
+                joint,
+                joint_names[i],
+                joint.origin - parent,
+                None if part is None else _alone(part.with_vertices(part.vertices - joint.origin)),
+                [] if part is None else [(v - joint.origin, f) for v, f in convex_pieces(part.vertices, part.faces)],
+                lawful(replace(inertial, center=inertial.center - joint.origin)),
+            )
+        )
+    return out
+
+
+def as_articulation(asset: Asset) -> Articulation:
+    """The object's joints; without any, all parts are fixed to the first."""
+    if asset.articulation is not None:
+        return asset.articulation
+    mesh = asset.mesh
+    if not mesh.part_names:
+        mesh = replace(mesh, part_ids=np.zeros(mesh.vertex_count, dtype=np.int64), part_names=(mesh.name,))
+    return Articulation(mesh, tuple(Joint(parent=min(i, 1) - 1) for i in range(mesh.part_count)), name=mesh.name)
+
+
+def in_frame(articulation: Articulation, up: UpAxis, unit: float) -> Articulation:
+    """The same object with another up axis and unit."""
+    mesh = articulation.mesh
+    turn, scale = frame_change(mesh.up, up), mesh.unit / unit
+    inertials = articulation.inertials
+    return Articulation(
+        mesh.in_frame(up, unit),
+        tuple(_joint_in_frame(joint, turn, scale) for joint in articulation.joints),
+        inertials
+        and tuple(i and Inertial(i.mass, scale * (turn @ i.center), turn @ i.inertia @ turn.T) for i in inertials),
+        articulation.name,
+    )
+
+
+def _joint_in_frame(joint: Joint, turn: Float[np.ndarray, "3 3"], scale: float) -> Joint:
+    slide = scale if joint.kind == "prismatic" else 1.0
+    return replace(
+        joint,
+        axis=turn @ joint.axis,
+        origin=scale * (turn @ joint.origin),
+        lower=joint.lower * slide,
+        upper=joint.upper * slide,
+        slide_lower=joint.slide_lower * scale,
+        slide_upper=joint.slide_upper * scale,
+    )
+
+
+def _alone(part: Mesh) -> Mesh:
+    """A part as an object of its own: no labels, only the surfaces it uses.
+
+    It is called y-up because mesh files are: its coordinates must be written as they are.
+    """
+    part = replace(part, part_ids=None, part_names=(), up="y")
+    if part.face_surfaces is None:
+        return part
+    used, ids = np.unique(part.face_surfaces, return_inverse=True)
+    surfaces = tuple(part.surfaces[i] for i in used)
+    return replace(part, surfaces=surfaces, face_surfaces=ids.reshape(-1))
+
+
+def _weigh(part: Mesh | None, density: Float[np.ndarray, " F"], thickness: float) -> Inertial:
+    if part is None:
+        return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
+    return Inertial(*mass_properties(part.vertices, part.faces, density, thickness))
+
+
+def lawful(inertial: Inertial) -> Inertial:
+    """Mass properties that a solid body can have: simulators refuse zero mass and broken triangle inequalities."""
+    values, axes = np.linalg.eigh(0.5 * (inertial.inertia + inertial.inertia.T))
+    values = np.maximum(values, max(LEAST_INERTIA, 1e-4 * float(values.max(initial=0.0))))
+    values += max(0.0, 1.001 * values[2] - values[0] - values[1])
+    return Inertial(max(inertial.mass, LEAST_MASS), inertial.center, (axes * values) @ axes.T)
+
+
+def finite_limits(low: float, high: float) -> tuple[float, float]:
+    """Limits that robot files can state; one that leaves no room gets a hair, or MuJoCo would drop it."""
+    low, high = max(low, -UNBOUNDED), min(high, UNBOUNDED)
+    return low, max(high, low + 1e-6)
+
+
+def stl_bytes(piece: Piece) -> bytes:
+    """A convex piece as binary STL."""
+    vertices, faces = piece
+    record = np.zeros(len(faces), dtype=[("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("extra", "<u2")])
+    record["corners"] = vertices[faces]
+    normals = np.cross(vertices[faces[:, 1]] - vertices[faces[:, 0]], vertices[faces[:, 2]] - vertices[faces[:, 0]])
+    record["normal"] = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    return b"convex piece".ljust(80, b" ") + np.uint32(len(faces)).tobytes() + record.tobytes()
+
+
+def words(values: np.ndarray | tuple[float, ...] | list[float] | float) -> str:
+    """Numbers as an attribute; zero without a sign."""
+    return " ".join(f"{float(v) + 0.0:.12g}" for v in np.atleast_1d(np.asarray(values, dtype=np.float64)))
+
+
+def safe_stem(stem: str) -> str:
+    """A file's stem as the prefix of the folder of its meshes."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", stem) or "object"
