@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path, PurePosixPath
+from typing import Literal
 from urllib.parse import unquote
 
 from neurok.errors import FormatError, NeurokError
@@ -14,6 +16,57 @@ MAX_FILE_BYTES = 2 * 1024**3
 
 Files = dict[str, bytes]
 """What a writer makes: contents by path relative to the folder of the main file, the main file first."""
+
+
+NUMBER_PLACE = re.compile(r"%0?\d{0,2}d")
+"""Where a file name like ``walk_%04d.obj`` takes the number of a frame."""
+
+_SIGNATURES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
+    (b"glTF", "GLB", (".glb", ".vrm")),
+    (b"ply\n", "PLY", (".ply",)),
+    (b"ply\r", "PLY", (".ply",)),
+    (b"PK\x03\x04", "zip archive", (".npz", ".usdz")),
+    (b"POINTCACHE2", "PC2", (".pc2",)),
+    (b"PXR-USDC", "USD", (".usd", ".usdc")),
+    (b"#usda", "USD text", (".usd", ".usda")),
+    (b"<?xml", "XML", (".xml", ".urdf", ".mjcf")),
+    (b"\x89PNG", "PNG picture", ()),
+    (b"\xff\xd8\xff", "JPEG picture", ()),
+    (b"GIF8", "GIF picture", ()),
+    (b"%PDF", "PDF", ()),
+    (b"Kaydara FBX", "FBX", ()),
+    (b"BLENDER", "Blender", ()),
+    (b"\x1f\x8b", "gzip", ()),
+)
+"""First bytes, what they announce, and the suffixes they may stand under."""
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether the file name has a place for the number of a frame."""
+    return NUMBER_PLACE.search(path.name) is not None
+
+
+def path_kind(path: Path) -> Literal["file", "folder", "nothing"]:
+    """What lies at a path, or one clear sentence when that cannot be known."""
+    try:
+        if path.is_dir():
+            return "folder"
+        return "file" if path.exists() else "nothing"
+    except (OSError, ValueError) as error:
+        raise NeurokError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def check_content(path: Path) -> None:
+    """Refuse a file whose first bytes belong to another format than its suffix says."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise NeurokError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+    for signature, kind, suffixes in _SIGNATURES:
+        if head.startswith(signature) and path.suffix.lower() not in suffixes:
+            hint = f"rename it to '{path.stem}{suffixes[0]}'" if suffixes else "neurok cannot read such files"
+            raise FormatError(f"'{path}' is a {kind} file, not what its suffix '{path.suffix}' says; {hint}.")
 
 
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
@@ -29,8 +82,8 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise NeurokError(f"There is no file '{path}'.") from None
-    except OSError as error:
-        raise NeurokError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+    except (OSError, ValueError) as error:
+        raise NeurokError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}.") from error
 
 
 def resolve_inside(folder: Path, reference: str) -> Path:

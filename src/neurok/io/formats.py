@@ -9,12 +9,36 @@ from typing import Any
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import NeurokError
-from neurok.io.files import Files, write_files
+from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
 
-READERS: dict[str, str] = {}
+READERS: dict[str, str] = {
+    ".glb": "neurok.io.gltf_read:read",
+    ".gltf": "neurok.io.gltf_read:read",
+    ".mjcf": "neurok.io.mjcf:read",
+    ".npz": "neurok.io.archive:read",
+    ".obj": "neurok.io.obj:read",
+    ".off": "neurok.io.off:read",
+    ".pc2": "neurok.io.pc2:read",
+    ".ply": "neurok.io.ply:read",
+    ".stl": "neurok.io.stl:read",
+    ".urdf": "neurok.io.urdf:read",
+    ".xml": "neurok.io.mjcf:read",
+}
 """Suffix to ``module:function``, a function from a path to an ``Asset``; imported when used."""
 
-WRITERS: dict[str, str] = {}
+WRITERS: dict[str, str] = {
+    ".glb": "neurok.io.gltf_write:write",
+    ".gltf": "neurok.io.gltf_write:write",
+    ".mjcf": "neurok.io.mjcf_write:write",
+    ".npz": "neurok.io.archive:write",
+    ".obj": "neurok.io.obj:write",
+    ".off": "neurok.io.off:write",
+    ".pc2": "neurok.io.pc2:write",
+    ".ply": "neurok.io.ply:write",
+    ".stl": "neurok.io.stl:write",
+    ".urdf": "neurok.io.urdf_write:write",
+    ".xml": "neurok.io.mjcf_write:write",
+}
 """Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""
 
 SAMPLE_PREFIX = "sample:"
@@ -22,6 +46,8 @@ SAMPLE_PREFIX = "sample:"
 
 def load(path: str | Path) -> Asset:
     """Everything the file says: mesh, clips, joints. ``sample:NAME`` gives a built-in object.
+
+    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip.
 
     Raises:
         NeurokError: If the file is missing, damaged or of no known kind; the sentence says what to do.
@@ -31,11 +57,16 @@ def load(path: str | Path) -> Asset:
 
         return make_sample(str(path)[len(SAMPLE_PREFIX) :])
     path = Path(path)
-    if path.is_dir():
+    kind = path_kind(path)
+    if kind == "folder":
         return _function("neurok.io.partnet:read")(path)
-    if not path.exists():
+    if kind == "nothing":
+        if is_pattern(path):
+            return _function("neurok.io.sequence:read")(path)
         raise NeurokError(f"There is no file '{path}'. Built-in objects are named like 'sample:laptop'.")
-    return _function(_pick(READERS, path, "read"))(path)
+    reader = _pick(READERS, path, "read")
+    check_content(path)
+    return _function(reader)(path)
 
 
 def load_mesh(path: str | Path) -> Mesh:
@@ -67,9 +98,14 @@ def load_articulation(path: str | Path) -> Articulation:
 
 
 def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, **options: Any) -> None:
-    """Write an object in the format of the path's suffix; nothing is left half-written."""
+    """Write an object in the format of the path's suffix; nothing is left half-written.
+
+    A format that holds a still mesh (OBJ, PLY, STL, OFF) takes the rest mesh of a clip; a name like
+    ``walk_%04d.obj`` (or ``.ply``) writes every frame of the first clip.
+    """
     path = Path(path)
-    writer = _function(_pick(WRITERS, path, "write"))
+    home = "neurok.io.sequence:write" if is_pattern(path) else _pick(WRITERS, path, "write")
+    writer = _function(home)
     files: Files = writer(as_asset(thing), path, **options)
     write_files(path, files)
 

@@ -1,0 +1,221 @@
+"""NPZ: neurok's own compact file for any asset, and two plain layouts that are only read.
+
+- **neurok**: arrays plus one JSON header (``neurok``, UTF-8 bytes); nothing is lost.
+- **plain**: ``vertices`` (V, 3) and ``faces`` (F, 3), optionally ``face_part`` (F,) and ``part_name`` (P,).
+- **articulated**: the plain layout with one entry per part in ``parent`` (-1 for a root), ``joint_type``
+  (``fixed``, ``revolute``, ``prismatic``, ``continuous``), ``axis``, ``origin``, ``lower`` and ``upper``, and
+  ``category``. PartNet-Mobility objects are passed around like this; y is up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurok.core import (
+    Articulation,
+    Asset,
+    Clip,
+    Inertial,
+    Joint,
+    Material,
+    MaterialField,
+    Mesh,
+    Skin,
+    Surface,
+    Texture,
+)
+from neurok.errors import FormatError, NeurokError
+from neurok.io.files import Files, read_bytes
+from neurok.io.npz_arrays import pack, unpack
+from neurok.io.npz_articulated import read_plain
+
+VERSION = 1
+_MESH_ARRAYS = ("vertices", "faces", "uv", "vertex_colors", "part_ids", "face_surfaces")
+_JOINT_NUMBERS = ("lower", "upper", "slide_lower", "slide_upper", "damping")
+
+
+def read(path: Path) -> Asset:
+    """An asset from any of the three layouts."""
+    arrays = unpack(read_bytes(path), path)
+    if "neurok" not in arrays:
+        return read_plain(arrays, path)
+    try:
+        header = json.loads(arrays["neurok"].tobytes())
+        if header["version"] != VERSION:
+            raise FormatError(
+                f"'{path}' has version {header['version']} of neurok's format; this neurok reads {VERSION}."
+            )
+        return _Reader(arrays, header).asset()
+    except NeurokError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise FormatError(
+            f"'{path}' is damaged: its header does not fit its arrays ({type(error).__name__})."
+        ) from error
+
+
+def write(asset: Asset, path: Path) -> Files:
+    """The whole asset: mesh, clips, joints, materials, provenance; reading it gives it back."""
+    writer = _Writer()
+    header = writer.asset(asset)
+    text = json.dumps(header, sort_keys=True, ensure_ascii=True, allow_nan=False).encode()
+    return {path.name: pack({"neurok": np.frombuffer(text, dtype=np.uint8), **writer.arrays})}
+
+
+@dataclass(eq=False)
+class _Writer:
+    """Collects arrays while the header is made; equal meshes and pictures are stored once."""
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    meshes: list[tuple[Mesh, dict[str, Any]]] = field(default_factory=list)
+    textures: dict[bytes, int] = field(default_factory=dict)
+
+    def asset(self, asset: Asset) -> dict[str, Any]:
+        self.mesh(asset.mesh)
+        clips = [self.clip(clip, i) for i, clip in enumerate(asset.clips)]
+        joints = None if asset.articulation is None else self.articulation(asset.articulation)
+        if asset.materials is not None:
+            self.arrays["material_ids"] = asset.materials.ids
+        return {
+            "version": VERSION,
+            "clips": clips,
+            "articulation": joints,
+            "materials": None if asset.materials is None else [asdict(m) for m in asset.materials.materials],
+            "provenance": {str(k): str(v) for k, v in asset.provenance.items()},
+            "notes": list(asset.notes),
+            "meshes": [entry for _, entry in self.meshes],
+        }
+
+    def mesh(self, mesh: Mesh) -> int:
+        """The number of the mesh; the first one's arrays have the plain names."""
+        for number, (known, _) in enumerate(self.meshes):
+            if known is mesh:
+                return number
+        number = len(self.meshes)
+        prefix = f"mesh{number}_" if number else ""
+        for name in _MESH_ARRAYS:
+            array = getattr(mesh, name)
+            if array is not None:
+                self.arrays[prefix + name] = array
+        entry = {
+            "part_names": list(mesh.part_names),
+            "surfaces": [self.surface(surface) for surface in mesh.surfaces],
+            "unit": float(mesh.unit),
+            "up": mesh.up,
+            "name": mesh.name,
+        }
+        self.meshes.append((mesh, entry))
+        return number
+
+    def surface(self, surface: Surface) -> dict[str, Any]:
+        texture = None
+        if surface.texture is not None:
+            data = surface.texture.data
+            number = self.textures.setdefault(data, len(self.textures))
+            self.arrays[f"texture{number}"] = np.frombuffer(data, dtype=np.uint8)
+            texture = {"number": number, "mime": surface.texture.mime, "name": surface.texture.name}
+        entry = {f.name: _plain(getattr(surface, f.name)) for f in fields(surface) if f.name != "texture"}
+        return {**entry, "texture": texture}
+
+    def clip(self, clip: Clip, number: int) -> dict[str, Any]:
+        self.arrays[f"clip{number}_positions"] = clip.positions
+        if clip.skin is not None:
+            self.arrays[f"clip{number}_weights"] = clip.skin.weights
+            self.arrays[f"clip{number}_transforms"] = clip.skin.transforms
+        return {"rest": self.mesh(clip.rest), "fps": float(clip.fps), "name": clip.name}
+
+    def articulation(self, articulation: Articulation) -> dict[str, Any]:
+        joints = articulation.joints
+        self.arrays["joint_axis"] = np.array([j.axis for j in joints]).reshape(-1, 3)
+        self.arrays["joint_origin"] = np.array([j.origin for j in joints]).reshape(-1, 3)
+        # Limits may be infinite, which JSON cannot say.
+        numbers = [[getattr(j, name) for name in _JOINT_NUMBERS] for j in joints]
+        self.arrays["joint_numbers"] = np.array(numbers, dtype=np.float64).reshape(-1, len(_JOINT_NUMBERS))
+        inertials = articulation.inertials
+        if inertials is not None:
+            rows = [np.full(13, np.nan) if i is None else np.r_[i.mass, i.center, i.inertia.ravel()] for i in inertials]
+            self.arrays["joint_inertials"] = np.array(rows).reshape(-1, 13)
+        return {
+            "mesh": self.mesh(articulation.mesh),
+            "name": articulation.name,
+            "joints": [{"kind": j.kind, "parent": int(j.parent), "name": j.name} for j in joints],
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and tuples of numbers as JSON knows them."""
+    if isinstance(value, tuple):
+        return [float(item) for item in value]
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+@dataclass(eq=False)
+class _Reader:
+    """Builds the nouns from the arrays and the header; a mesh that several share is built once."""
+
+    arrays: Mapping[str, np.ndarray]
+    header: dict[str, Any]
+
+    def asset(self) -> Asset:
+        meshes = [self.mesh(entry, f"mesh{i}_" if i else "") for i, entry in enumerate(self.header["meshes"])]
+        articulation = self.header["articulation"]
+        materials = self.header["materials"]
+        return Asset(
+            meshes[0],
+            clips=tuple(self.clip(entry, i, meshes) for i, entry in enumerate(self.header["clips"])),
+            articulation=None if articulation is None else self.articulation(articulation, meshes),
+            materials=None
+            if materials is None
+            else MaterialField(tuple(Material(**m) for m in materials), self.arrays["material_ids"]),
+            provenance={str(k): str(v) for k, v in self.header["provenance"].items()},
+            notes=tuple(map(str, self.header["notes"])),
+        )
+
+    def mesh(self, entry: dict[str, Any], prefix: str) -> Mesh:
+        arrays = {name: self.arrays[prefix + name] for name in _MESH_ARRAYS if prefix + name in self.arrays}
+        return Mesh(
+            **arrays,  # type: ignore[arg-type]
+            part_names=tuple(map(str, entry["part_names"])),
+            surfaces=tuple(self.surface(surface) for surface in entry["surfaces"]),
+            unit=float(entry["unit"]),
+            up=entry["up"],
+            name=str(entry["name"]),
+        )
+
+    def surface(self, entry: dict[str, Any]) -> Surface:
+        given = dict(entry)
+        texture = given.pop("texture")
+        for name in ("base_color", "emissive"):
+            given[name] = tuple(map(float, given[name]))
+        if texture is not None:
+            data = self.arrays[f"texture{texture['number']}"].tobytes()
+            texture = Texture(data, str(texture["mime"]), str(texture["name"]))
+        return Surface(**given, texture=texture)
+
+    def clip(self, entry: dict[str, Any], number: int, meshes: list[Mesh]) -> Clip:
+        skin = None
+        if f"clip{number}_weights" in self.arrays:
+            skin = Skin(self.arrays[f"clip{number}_weights"], self.arrays[f"clip{number}_transforms"])
+        positions = self.arrays[f"clip{number}_positions"]
+        return Clip(meshes[entry["rest"]], positions, float(entry["fps"]), str(entry["name"]), skin)
+
+    def articulation(self, entry: dict[str, Any], meshes: list[Mesh]) -> Articulation:
+        joints = []
+        for i, joint in enumerate(entry["joints"]):
+            numbers = dict(zip(_JOINT_NUMBERS, map(float, self.arrays["joint_numbers"][i]), strict=True))
+            axis, origin = self.arrays["joint_axis"][i], self.arrays["joint_origin"][i]
+            parent = int(joint["parent"])
+            joints.append(Joint(joint["kind"], parent, axis, origin, name=str(joint["name"]), **numbers))
+        inertials = None
+        if "joint_inertials" in self.arrays:
+            rows = self.arrays["joint_inertials"].reshape(-1, 13)
+            inertials = tuple(
+                None if np.isnan(row[0]) else Inertial(float(row[0]), row[1:4], row[4:].reshape(3, 3)) for row in rows
+            )
+        return Articulation(meshes[entry["mesh"]], tuple(joints), inertials, str(entry["name"]))

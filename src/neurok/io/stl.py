@@ -1,0 +1,117 @@
+"""STL, ASCII or binary. Corners at exactly the same place become one vertex, so that the mesh hangs together.
+
+The format knows neither unit nor up axis; files are read and written in metres with y up.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core import Asset, Mesh
+from neurok.errors import FormatError
+from neurok.io.files import Files, read_bytes
+from neurok.io.text_rows import decode_name, parse_numbers
+
+_RECORD = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+_HEADER_BYTES = 84
+_NUMBER = rb"[ \t\r\n]+([-+.\w]+)"
+_ITEM = re.compile(rb"\bvertex" + _NUMBER * 3 + rb"|^[ \t]*(endsolid|solid)\b([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
+
+
+def read(path: Path) -> Asset:
+    """The triangles of an STL file; several solids become parts."""
+    data = read_bytes(path)
+    count = int.from_bytes(data[80:_HEADER_BYTES], "little") if len(data) >= _HEADER_BYTES else -1
+    is_text = data[:512].lstrip()[:5].lower() == b"solid"
+    if count >= 0 and len(data) == _HEADER_BYTES + _RECORD.itemsize * count:
+        return Asset(_mesh(_binary_corners(data, count), None, (), path.stem))
+    if is_text and b"\0" not in data[_HEADER_BYTES:1024]:
+        return Asset(_read_text(data, path))
+    if count > 0 and len(data) >= _HEADER_BYTES + _RECORD.itemsize * count:
+        return Asset(
+            _mesh(_binary_corners(data, count), None, (), path.stem),
+            notes=("Bytes after the last triangle were left.",),
+        )
+    if len(data) > _HEADER_BYTES and b"\0" in data[:_HEADER_BYTES]:
+        raise FormatError(f"'{path}' is cut off or damaged: it promises {count} triangles but is too short for them.")
+    raise FormatError(f"'{path}' is not an STL file: it neither begins with 'solid' nor has the size of a binary one.")
+
+
+def _binary_corners(data: bytes, count: int) -> Float[np.ndarray, "F 3 3"]:
+    return np.frombuffer(data, dtype=_RECORD, count=count, offset=_HEADER_BYTES)["corners"]
+
+
+def _read_text(data: bytes, path: Path) -> Mesh:
+    words: list[bytes] = []
+    names: list[str] = []
+    starts: list[int] = []
+    for item in _ITEM.finditer(data):
+        if item[4] is None:
+            words += item.group(1, 2, 3)
+        elif item[4].lower() == b"solid":
+            names.append(decode_name(item[5]) or f"solid_{len(names)}")
+            starts.append(len(words) // 3)
+    corners = parse_numbers(b" ".join(words), len(words), float, path)
+    if not words:
+        raise FormatError(f"'{path}' is not an STL file, or it has no triangles: no line begins with 'vertex'.")
+    if len(corners) % 9 or not re.search(rb"endsolid", data[-4096:], re.IGNORECASE):
+        raise FormatError(f"'{path}' is cut off or damaged: its last solid does not end.")
+    if any(start % 3 for start in starts):
+        raise FormatError(f"'{path}' is damaged: a solid ends within a triangle.")
+    face_count = len(corners) // 9
+    solids = np.searchsorted(np.array(starts) // 3, np.arange(face_count), side="right") - 1
+    used, parts = np.unique(solids, return_inverse=True)
+    kept = [names[i] if i >= 0 else "default" for i in used]
+    if len(kept) == 1:
+        return _mesh(corners.reshape(-1, 3, 3), None, (), path.stem)
+    unique = tuple(name if kept.count(name) == 1 else f"{name}_{i}" for i, name in enumerate(kept))
+    return _mesh(corners.reshape(-1, 3, 3), parts.reshape(-1), unique, path.stem)
+
+
+def _mesh(
+    corners: Float[np.ndarray, "F 3 3"], parts: Int[np.ndarray, " F"] | None, names: tuple[str, ...], name: str
+) -> Mesh:
+    points = corners.reshape(-1, 3).astype(np.float64) + 0.0  # so that -0 and 0 are one place
+    labels = np.zeros(len(points), dtype=np.int64) if parts is None else np.repeat(parts, 3)
+    first, inverse = weld(points, labels)
+    part_ids = None if parts is None else labels[first]
+    return Mesh(points[first], inverse.reshape(-1, 3), part_ids=part_ids, part_names=names, name=name)
+
+
+def weld(
+    points: Float[np.ndarray, "N 3"], labels: Int[np.ndarray, " N"]
+) -> tuple[Int[np.ndarray, " V"], Int[np.ndarray, " N"]]:
+    """Points of one label at one place become one: the first of each, and which one every point became.
+
+    Vertices are numbered in the order in which they appear.
+    """
+    order = np.lexsort((points[:, 2], points[:, 1], points[:, 0], labels))
+    ordered, ordered_labels = points[order], labels[order]
+    is_new = np.ones(len(points), dtype=bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1) | (ordered_labels[1:] != ordered_labels[:-1])
+    first = order[is_new]  # lexsort is stable: the first of equal points comes first
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    inverse = np.empty(len(points), dtype=np.int64)
+    inverse[order] = rank[np.cumsum(is_new) - 1]
+    return np.sort(first), inverse
+
+
+def write(asset: Asset, path: Path) -> Files:
+    """The triangles of the rest mesh as binary STL (32-bit positions; colours, parts and textures are lost)."""
+    mesh = asset.mesh.in_frame("y", 1.0)
+    rows = np.zeros(mesh.face_count, dtype=_RECORD)
+    with np.errstate(over="ignore", invalid="ignore"):
+        corners = mesh.vertices[mesh.faces]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        rows["normal"] = np.where(np.isfinite(lengths) & (lengths > 0), normals / np.where(lengths > 0, lengths, 1), 0)
+        rows["corners"] = corners
+    if not np.isfinite(rows["corners"]).all():
+        raise FormatError(f"The mesh '{mesh.name}' is too large for the 32-bit numbers of STL; scale it down.")
+    header = b"neurok: metres, y up".ljust(80, b"\0") + mesh.face_count.to_bytes(4, "little")
+    return {path.name: header + rows.tobytes()}
