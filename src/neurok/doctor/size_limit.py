@@ -1,0 +1,121 @@
+"""Meshes too large for a network or a file: a smaller copy, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int
+
+from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh, Skin
+from neurok.doctor.anatomy import face_surfaces, vertex_classes
+from neurok.errors import NeurokError
+from neurok.geometry.decimate import decimate as decimate_faces
+from neurok.geometry.distance import closest_point
+from neurok.geometry.topology import face_components, split_by_face_label
+from neurok.geometry.transfer import Transfer
+
+
+def decimate(mesh: Mesh, max_faces: int) -> tuple[Mesh, Transfer]:
+    """A copy with about ``max_faces`` faces, and the transfer of its motion back to the full mesh.
+
+    Parts and components are simplified one by one, in proportion, so none vanishes and none is glued to another;
+    with very many tiny components the copy can stay larger than asked. Texture coordinates, colours and surfaces
+    are read off the full mesh.
+    """
+    return _decimate(mesh, max_faces)[:2]
+
+
+def _decimate(mesh: Mesh, max_faces: int) -> tuple[Mesh, Transfer, Transfer]:
+    """The copy, the transfer to the full mesh, and the one from it."""
+    if max_faces < 4:
+        raise NeurokError(f"A mesh cannot be reduced to {max_faces} faces; ask for at least 4.")
+    groups = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
+    vertex_groups = _vertex_groups(mesh, groups)
+    if mesh.face_count <= max_faces:
+        same = Transfer.between(mesh.vertices, mesh.faces, mesh.vertices, groups, vertex_groups)
+        return mesh, same, same
+    vertices, faces, coarse_groups = decimate_faces(mesh.vertices, mesh.faces, max_faces, groups)
+    coarse, coarse_groups = _dress(mesh, groups, vertices, faces, coarse_groups)
+    back = Transfer.between(coarse.vertices, coarse.faces, mesh.vertices, coarse_groups, vertex_groups)
+    corner_groups = _vertex_groups(coarse, coarse_groups)
+    forth = Transfer.between(mesh.vertices, mesh.faces, coarse.vertices, groups, corner_groups)
+    return coarse, back, forth
+
+
+def _vertex_groups(mesh: Mesh, groups: Int[np.ndarray, " F"]) -> Int[np.ndarray, " V"]:
+    """The group of each vertex; one without a face follows the group of the first face."""
+    out = np.full(mesh.vertex_count, groups[0])
+    out[mesh.faces] = groups[:, None]
+    return out
+
+
+def _dress(
+    mesh: Mesh,
+    groups: Int[np.ndarray, " F"],
+    vertices: np.ndarray,
+    faces: Int[np.ndarray, "G 3"],
+    coarse_groups: Int[np.ndarray, " G"],
+) -> tuple[Mesh, Int[np.ndarray, " G"]]:
+    """Give the bare coarse triangles the parts and the look of the full mesh."""
+    first_face = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    first_face[groups[::-1]] = np.arange(len(groups))[::-1]
+    part_ids = None
+    if mesh.part_ids is not None:
+        part_ids = np.empty(len(vertices), dtype=np.int64)
+        part_ids[faces] = mesh.face_parts[first_face[coarse_groups]][:, None]
+    bare = replace(
+        mesh, vertices=vertices, faces=faces, uv=None, vertex_colors=None, part_ids=part_ids, face_surfaces=None
+    )
+    if mesh.uv is None and mesh.vertex_colors is None and len(mesh.surfaces) < 2:
+        return bare, coarse_groups
+    # A coarse face takes its look from one island of the full mesh only: across a seam the texture would smear.
+    surfaces = face_surfaces(mesh)
+    islands = face_components(mesh.vertices, vertex_classes(mesh)[mesh.faces], surfaces, weld=False)
+    centers = vertices[faces].mean(axis=1)
+    face_island = islands[closest_point(centers, mesh.vertices, mesh.faces, coarse_groups, groups, 6).face_ids]
+    index, faces, vertex_island = split_by_face_label(faces, face_island)
+    near = closest_point(vertices[index], mesh.vertices, mesh.faces, vertex_island, islands, 6)
+    corners = mesh.faces[near.face_ids]
+    read = lambda array: None if array is None else np.einsum("nk,nkc->nc", near.barycentric, array[corners])  # noqa: E731
+    island_surface = np.zeros(int(islands.max()) + 1, dtype=np.int64)
+    island_surface[islands] = surfaces
+    dressed = replace(
+        bare,
+        vertices=vertices[index],
+        faces=faces,
+        uv=read(mesh.uv),
+        vertex_colors=read(mesh.vertex_colors),
+        part_ids=None if part_ids is None else part_ids[index],
+        face_surfaces=None if mesh.face_surfaces is None else island_surface[face_island],
+    )
+    return dressed, coarse_groups
+
+
+def decimate_asset(asset: Asset, max_faces: int) -> Asset:
+    """A whole asset with a smaller mesh: clips, joints and materials follow."""
+    if asset.mesh.face_count <= max_faces:
+        return asset
+    coarse, _, forth = _decimate(asset.mesh, max_faces)
+    clips = tuple(_reduce_clip(clip, coarse, forth) for clip in asset.clips)
+    joints = asset.articulation
+    if joints is not None:
+        joints = Articulation(coarse, joints.joints, joints.inertials, joints.name)
+    materials = asset.materials
+    if materials is not None:
+        heaviest = np.take_along_axis(
+            forth.faces[forth.face_ids], forth.barycentric.argmax(axis=1)[:, None], axis=1
+        ).reshape(-1)
+        materials = MaterialField(materials.materials, materials.ids[heaviest])
+    note = f"Reduced from {asset.mesh.face_count:,} to {coarse.face_count:,} faces."
+    return replace(
+        asset, mesh=coarse, clips=clips, articulation=joints, materials=materials, notes=(*asset.notes, note)
+    )
+
+
+def _reduce_clip(clip: Clip, coarse: Mesh, forth: Transfer) -> Clip:
+    skin = clip.skin
+    if skin is not None:
+        skin = Skin(forth.interpolate(np.asarray(skin.weights, dtype=np.float64)), skin.transforms)
+    positions = skin.positions(coarse.vertices) if skin is not None else forth(np.asarray(clip.positions, np.float64))
+    return Clip(coarse, positions, clip.fps, clip.name, skin)
