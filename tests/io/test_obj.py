@@ -153,8 +153,8 @@ def test_index_out_of_range_and_nan_hand_a_draft_to_the_doctor(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "hello world\n", "v 1 2\nf 1 1 1\n", "v a b c\nf 1 1 1\n", SQUARE + "f 1 2 x\n", SQUARE + "vt 0 0\nf 1/9 2/1 3/1\n",
-     b"v 0 0 0\n\0\0\0"],
+    ["", "hello world\n", "v 1 2\nf 1 1 1\n", "v a b c\nf 1 1 1\n", SQUARE + "f 1 2 x\n",
+     SQUARE + "vt 0 0\nf 1/9 2/1 3/1\n", b"v 0 0 0\n\0\0\0"],
 )  # fmt: skip
 def test_what_is_no_obj_gets_one_sentence(tmp_path, text):
     with pytest.raises(NeurokError) as caught:
@@ -211,3 +211,7 @@ def test_trimesh_finds_our_pictures(tmp_path):
     save(mesh, tmp_path / "jar.obj")
     theirs = trimesh.load(tmp_path / "jar.obj", process=False, force="mesh")
     np.testing.assert_array_equal(np.asarray(theirs.visual.material.image.convert("RGBA")), picture(1).pixels())
+
+
+def test_a_continuation_at_the_very_end_does_no_harm(tmp_path):
+    assert load_mesh(obj(tmp_path, SQUARE + "f 1 2 3 \\\n")).face_count == 1

@@ -36,8 +36,9 @@ def test_both_byte_orders_with_polygons_of_several_sizes(tmp_path, name, order):
 
 
 def test_text_with_extra_columns_elements_and_polygons_of_several_sizes(tmp_path):
-    header = ["format ascii 1.0", "comment by hand", *vertex_header(3, ["property float quality"]), "element face 2",
-              "property uchar flag", "property list uchar int vertex_index", "element camera 1", "property float fov"]  # fmt: skip
+    header = ["format ascii 1.0", "comment by hand", *vertex_header(3, ["property float quality"])]
+    header += ["element face 2", "property uchar flag", "property list uchar int vertex_index"]
+    header += ["element camera 1", "property float fov"]
     body = b"0 0 0 9\n1 0 0 9\n0 1 0 9\n7 3 0 1 2\n7 2 0 1\n45.0\n"
     asset = load(ply(tmp_path, header, body))
     assert asset.mesh.faces.tolist() == [[0, 1, 2]]
@@ -95,7 +96,8 @@ def test_labels_of_vertices_or_faces_become_parts(tmp_path, where):
         ["format ascii 1.0"],
         ["format ascii 1.0", *vertex_header(999999999999), "element face 1", "property list uchar int vertex_indices"],
         ["format binary_little_endian 1.0", *vertex_header(99999999999), "element face 0"],
-        ["format binary_little_endian 1.0", *vertex_header(0), "element face 999999999999", "property list int int vertex_indices"],
+        ["format binary_little_endian 1.0", *vertex_header(0), "element face 999999999999",
+         "property list int int vertex_indices"],
         ["format ascii 1.0", "element vertex -3", "property float x"],
         ["format ascii 1.0", "property float x"],
         ["format ascii 1.0", *vertex_header(0, ["property float x"])],

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import NeurokError
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
@@ -66,7 +68,12 @@ def load(path: str | Path) -> Asset:
         raise NeurokError(f"There is no file '{path}'. Built-in objects are named like 'sample:laptop'.")
     reader = _pick(READERS, path, "read")
     check_content(path)
-    return _function(reader)(path)
+    # NaN and infinite numbers in a file are judged by the nouns; numpy's own warnings would only be noise.
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return _function(reader)(path)
+    except MemoryError:
+        raise NeurokError(f"'{path}' is too large for the memory of this machine; decimate it first.") from None
 
 
 def load_mesh(path: str | Path) -> Mesh:

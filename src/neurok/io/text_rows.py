@@ -30,7 +30,7 @@ def clean_text(data: bytes) -> bytes:
         data = data.replace(b"\r", b"\n")
     data = b"\n" + data.translate(_BLANKS) + b"\n"
     if b"\\" in data:
-        data = re.sub(rb"\\ *\n", b" ", data)
+        data = re.sub(rb"\\ *\n", b" ", data) + b"\n"  # the last newline may have been continued
     if b"#" in data:
         data = re.sub(rb".#[^\n]*", _without_comment, data, flags=re.DOTALL)
     if b"\n " in data:
