@@ -55,18 +55,17 @@ class Canvas:
         self.picture = gl.texture(large, 4)
         self.large = gl.framebuffer([self.picture], gl.depth_renderbuffer(large))
         self.final = gl.framebuffer([gl.renderbuffer(size, 4)])
-        self.normals = _texture(gl, size, 4, "f2")
-        self.depths = gl.depth_texture(size)
-        self.depths.compare_func = ""
-        self.depths.filter = (gl.NEAREST, gl.NEAREST)
-        self.prepass = gl.framebuffer([self.normals], self.depths)
-        self.lights = [gl.framebuffer([_texture(gl, size, 4, "f2")]) for _ in range(2)]
+        # The light passes share the depths of the prepass, so that they run only where the object is.
+        self.depths = gl.depth_renderbuffer(size)
+        self.surface = _texture(gl, size, 4, "f4")
+        self.prepass = gl.framebuffer([self.surface], self.depths)
+        self.lights = [gl.framebuffer([_texture(gl, size, 4, "f4")], self.depths) for _ in range(2)]
 
     def release(self) -> None:
         for light in self.lights:
             light.color_attachments[0].release()
             light.release()
-        for thing in (self.large, self.final, self.prepass, self.picture, self.normals, self.depths):
+        for thing in (self.large, self.final, self.prepass, self.picture, self.surface, self.depths):
             thing.release()
 
 

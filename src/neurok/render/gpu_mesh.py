@@ -104,8 +104,6 @@ class GpuMesh:
         texture.build_mipmaps()
         small = max(width, height) <= 8
         texture.filter = (gl.NEAREST, gl.NEAREST) if small else (gl.LINEAR_MIPMAP_LINEAR, gl.LINEAR)
-        if not small:
-            texture.anisotropy = 4.0
         return texture
 
     def move(self, positions: Float[np.ndarray, "V 3"]) -> None:
@@ -141,12 +139,15 @@ class GpuMesh:
     def _solid_count(self) -> int:
         return sum(batch.count for batch in self.batches if not batch.holes)
 
-    def draw(self, eye: Float[np.ndarray, "3"]) -> None:
-        """Draw the lit object: opaque faces, then see-through ones from far to near."""
-        gl = self.stage.context
+    def draw_solid(self) -> None:
+        """Draw the lit object, except for see-through faces."""
         for batch in self.batches:
             if not batch.blend:
                 self._draw_batch(batch)
+
+    def draw_see_through(self, eye: Float[np.ndarray, "3"]) -> None:
+        """Draw see-through faces from far to near over what is there."""
+        gl = self.stage.context
         blended = [batch for batch in self.batches if batch.blend]
         if not blended:
             return

@@ -23,7 +23,10 @@ from neurok.render.context import (
 )
 
 GROUND_TAPS, OBJECT_TAPS = 12, 6
-KEY_UNIT, SKY_UNIT, GROUND_UNIT, LIGHT_UNIT, NORMALS_UNIT, DEPTH_UNIT = range(1, 7)
+EMPTY = 1e4
+"""The distance where there is no object."""
+
+KEY_UNIT, SKY_UNIT, GROUND_UNIT, LIGHT_UNIT, SURFACE_UNIT = range(1, 6)
 """Texture units; unit 0 is the object's own texture."""
 
 
@@ -69,8 +72,7 @@ class Lights:
             sky_map=SKY_UNIT,
             ground_map=GROUND_UNIT,
             light_map=LIGHT_UNIT,
-            normals_map=NORMALS_UNIT,
-            depth_map=DEPTH_UNIT,
+            surface_map=SURFACE_UNIT,
         )
         if eye is not None:
             put(program, eye=eye)
@@ -151,16 +153,21 @@ def draw_object_light(
     with_sky: bool,
 ) -> None:
     """Light that reaches what the prepass has seen, smoothed."""
-    stage.context.enable_only(0)
-    canvas.normals.use(NORMALS_UNIT)
-    canvas.depths.use(DEPTH_UNIT)
+    gl = stage.context
+    gl.enable_only(gl.DEPTH_TEST)
+    gl.depth_func = ">"
+    canvas.surface.use(SURFACE_UNIT)
     first, second = canvas.lights
+    for light in (first, second):
+        light.depth_mask = False
+        light.clear(1.0, 1.0, EMPTY)
     screen = stage.screen("object_light", light_constants(with_sky, OBJECT_TAPS))
     first.use()
     lights.upload(screen.program, eye)
     put(screen.program, world_from_clip=np.linalg.inv(clip_from_world))
     screen.render(stage.context.TRIANGLE_STRIP)
     _blur(stage, "object_blur", first, second, LIGHT_UNIT, canvas.size)
+    gl.depth_func = "<"
 
 
 def _blur(stage: Stage, shader: str, first: Any, second: Any, unit: int, size: tuple[int, int]) -> None:

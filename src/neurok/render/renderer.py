@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -93,15 +93,18 @@ class Renderer:
         if positions.shape != self.mesh.vertices.shape:
             raise NeurokError(f"A pose needs positions of shape {self.mesh.vertices.shape}, got {positions.shape}.")
         self._gpu.move(self.to_world(positions))
+        gl = self.stage.context
         draw_depth_maps(self.stage, self._lights, self._gpu.draw_shadow, self._with_sky)
         draw_ground_light(self.stage, self._lights, self._with_sky)
         canvas = self.stage.canvas(self.width, self.height, self._supersample)
         self._draw_prepass(canvas)
         canvas.large.use()
-        self._draw_background(canvas.large)
-        self._draw_object(canvas)
+        self._draw_solid(canvas)
+        self._draw_background()
         if self.has_ground:
             self._draw_ground()
+        gl.enable_only(gl.DEPTH_TEST)
+        self._gpu.draw_see_through(self._viewpoint.eye)
         if markers:
             self._draw_markers(markers)
         return self._read(canvas)
@@ -114,23 +117,25 @@ class Renderer:
         self._gpu.draw_prepass(self._clip_from_world, eye)
         draw_object_light(self.stage, canvas, self._lights, self._clip_from_world, eye, self._with_sky)
 
-    def _draw_background(self, canvas: Any) -> None:
+    def _draw_background(self) -> None:
+        """The gradient, where no solid face is: its square lies at the far end."""
         gl = self.stage.context
-        color = self.background if isinstance(self.background, tuple) else (0.0, 0.0, 0.0)
-        canvas.clear(*color, 0.0 if self.background == "transparent" else 1.0, depth=1.0)
         if self.background == "studio":
-            gl.enable_only(0)
+            gl.depth_func = "<="
             screen = self.stage.screen("background")
             put(screen.program, top_color=STUDIO_TOP, bottom_color=STUDIO_BOTTOM)
             screen.render(gl.TRIANGLE_STRIP)
+            gl.depth_func = "<"
 
-    def _draw_object(self, canvas: Canvas) -> None:
+    def _draw_solid(self, canvas: Canvas) -> None:
+        color = self.background if isinstance(self.background, tuple) else (0.0, 0.0, 0.0)
+        canvas.large.clear(*color, 0.0 if self.background == "transparent" else 1.0, depth=1.0)
         gl, program = self.stage.context, self._gpu.object.program
         gl.enable_only(gl.DEPTH_TEST)
         self._lights.upload(program, self._viewpoint.eye)
         size = (float(canvas.large_size[0]), float(canvas.large_size[1]))
         put(program, clip_from_world=self._clip_from_world, canvas_size=size)
-        self._gpu.draw(self._viewpoint.eye)
+        self._gpu.draw_solid()
 
     def _draw_ground(self) -> None:
         """Drawn last, so that hidden ground costs nothing; a camera below it sees none."""

@@ -12,13 +12,13 @@ void main() {
     vec2 at = (v_at * 2.0 - 1.0) * ground_area.z + ground_area.xy;
     vec3 position = vec3(at.x, ground_height, at.y);
     vec3 local = (key_from_world * vec4(position + key_toward * 0.006, 1.0)).xyz * 0.5 + 0.5;
-    float turn = pattern();
+    mat2 turn = turned(pattern());
     float depth_unit = length(vec3(key_from_world[0][2], key_from_world[1][2], key_from_world[2][2])) * 0.5;
     float width_unit = length(vec3(key_from_world[0][0], key_from_world[1][0], key_from_world[2][0])) * 0.5;
 
     float gap = 0.0, blockers = 0.0;
     for (int i = 0; i < 8; i++) {
-        vec2 there = local.xy + 0.10 * width_unit * spiral(float(i), 8.0, turn);
+        vec2 there = local.xy + 0.10 * width_unit * (turn * spiral(float(i), 8.0));
         float nearest = textureLod(key_map, clamp(there, 0.0, 1.0), 0.0).r;
         if (nearest < min(local.z, 1.0)) {
             gap += (local.z - nearest) / depth_unit;
@@ -28,7 +28,7 @@ void main() {
     gap = blockers > 0.0 ? gap / blockers : 0.0;
     float radius = clamp(gap * LAMP, 0.012, 0.16) * width_unit;
     float key = 0.0;
-    for (int i = 0; i < KEY_TAPS; i++) key += key_seen(local, radius * spiral(float(i), float(KEY_TAPS), turn));
+    for (int i = 0; i < KEY_TAPS; i++) key += key_seen(local, radius * (turn * spiral(float(i), float(KEY_TAPS))));
 
     float open = 1.0;
 #if WITH_SKY
@@ -37,7 +37,7 @@ void main() {
         float weight = sky_toward[k].y;
         total += weight;
         for (int i = 0; i < 2; i++) {
-            vec2 shift = spiral(float(2 * k + i), 2.0 * float(SKY_COUNT), turn) * 14.0 * SKY_TEXEL;
+            vec2 shift = turn * spiral(float(2 * k + i), 2.0 * float(SKY_COUNT)) * 14.0 * SKY_TEXEL;
             seen += 0.5 * weight * sky_seen(k, position + vec3(0.0, SKY_TEXEL, 0.0), shift, 0.8);
         }
     }

@@ -1,6 +1,5 @@
 // Key light (red) and sky (green) at each pixel of the object, with its distance (blue) for filters that stop at edges.
-uniform sampler2D normals_map;
-uniform sampler2D depth_map;
+uniform sampler2D surface_map;
 uniform mat4 world_from_clip;
 uniform vec3 eye;
 uniform vec3 key_toward;
@@ -17,16 +16,14 @@ vec3 unfold(vec2 f) {
 }
 
 void main() {
-    float depth = textureLod(depth_map, v_at, 0.0).r;
-    if (depth >= 1.0) {
-        out_light = vec4(1.0, 1.0, 1e4, 1.0);
-        return;
-    }
-    vec4 world = world_from_clip * vec4(vec3(v_at, depth) * 2.0 - 1.0, 1.0);
-    vec3 position = world.xyz / world.w;
-    vec4 folded = textureLod(normals_map, v_at, 0.0);
-    vec3 n = unfold(folded.xy), g = unfold(folded.zw);
-    float turn = pattern();
+    vec4 surface = textureLod(surface_map, v_at, 0.0);
+    vec4 far = world_from_clip * vec4(v_at * 2.0 - 1.0, 1.0, 1.0);
+    vec3 position = eye + normalize(far.xyz / far.w - eye) * surface.w;
+    vec3 n = unfold(surface.xy);
+    float high = floor(surface.z / 4096.0);
+    vec3 g = unfold(vec2(high, surface.z - high * 4096.0) / 4095.0 * 2.0 - 1.0);
+    float share = pattern();
+    mat2 turn = turned(share);
 
     float key = 0.0;
     float facing = dot(g, key_toward);
@@ -36,7 +33,7 @@ void main() {
         vec3 lifted = position + g * (width * sqrt(max(1.0 - facing * facing, 0.0))) + key_toward * (1.5 * key_texel);
         vec3 local = (key_from_world * vec4(lifted, 1.0)).xyz * 0.5 + 0.5;
         float radius = key_radius * 0.5 * length(vec3(key_from_world[0][0], key_from_world[1][0], key_from_world[2][0]));
-        for (int i = 0; i < KEY_TAPS; i++) key += key_seen(local, radius * spiral(float(i), float(KEY_TAPS), turn));
+        for (int i = 0; i < KEY_TAPS; i++) key += key_seen(local, radius * (turn * spiral(float(i), float(KEY_TAPS))));
         key /= float(KEY_TAPS);
     }
 
@@ -44,7 +41,7 @@ void main() {
 #if WITH_SKY
     float seen = 0.0, total = 1e-4;
     float spread = 6.0 * SKY_TEXEL;
-    vec2 shift = spread * sqrt(fract(turn * 5.0 + 0.31)) * vec2(cos(6.283185 * turn), sin(6.283185 * turn));
+    vec2 shift = spread * sqrt(fract(share * 5.0 + 0.31)) * turn[0];
     for (int k = 0; k < SKY_COUNT; k++) {
         float weight = dot(n, sky_toward[k]);
         float face = dot(g, sky_toward[k]);
@@ -55,5 +52,5 @@ void main() {
     }
     open = mix(0.6, seen / total, smoothstep(0.0, 0.08 * float(SKY_COUNT), total));
 #endif
-    out_light = vec4(key, open, length(position - eye), 1.0);
+    out_light = vec4(key, open, surface.w, 1.0);
 }

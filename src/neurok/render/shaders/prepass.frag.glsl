@@ -1,5 +1,5 @@
 #version 330
-// Shading and face normals, two numbers each; holes are cut out.
+// Shading normal (two numbers), face normal (packed into one) and distance; holes are cut out.
 uniform vec3 eye;
 uniform float opacity;
 uniform bool has_texture;
@@ -9,7 +9,7 @@ in vec3 v_position;
 in vec3 v_normal;
 in vec2 v_uv;
 in vec4 v_color;
-out vec4 out_normals;
+out vec4 out_surface;
 
 vec2 fold(vec3 n) {
     n /= abs(n.x) + abs(n.y) + abs(n.z);
@@ -29,5 +29,6 @@ void main() {
     g = dot(g, g) > 0.0 ? normalize(g) : normalize(v);
     vec3 n = v_normal * (gl_FrontFacing ? 1.0 : -1.0);
     n = dot(n, n) > 0.25 ? normalize(n) : g;
-    out_normals = vec4(fold(n), fold(g));
+    vec2 steps = floor((fold(g) * 0.5 + 0.5) * 4095.0 + 0.5);
+    out_surface = vec4(fold(n), steps.x * 4096.0 + steps.y, length(v));
 }

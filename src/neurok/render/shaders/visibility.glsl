@@ -16,9 +16,14 @@ float pattern() {
     return float((index * 7) & 15) / 16.0;
 }
 
-vec2 spiral(float i, float count, float turn) {
-    float angle = 2.399963 * i + 6.283185 * turn;
-    return sqrt((i + 0.5) / count) * vec2(cos(angle), sin(angle));
+mat2 turned(float share) {
+    float c = cos(6.283185 * share), s = sin(6.283185 * share);
+    return mat2(c, s, -s, c);
+}
+
+// Constant once the loop around it is unrolled.
+vec2 spiral(float i, float count) {
+    return sqrt((i + 0.5) / count) * vec2(cos(2.399963 * i), sin(2.399963 * i));
 }
 
 // Each sky direction stands for a cone: the sample is shifted sideways, by more than the map's own steps.
