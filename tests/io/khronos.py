@@ -18,7 +18,8 @@ const files = JSON.parse(fs.readFileSync(0, 'utf8'));
     const folder = path.dirname(file);
     const report = await validator.validateBytes(new Uint8Array(fs.readFileSync(file)), {
       uri: path.basename(file), maxIssues: 100,
-      externalResourceFunction: async uri => new Uint8Array(fs.readFileSync(path.join(folder, decodeURIComponent(uri)))),
+      externalResourceFunction: async uri =>
+        new Uint8Array(fs.readFileSync(path.join(folder, decodeURIComponent(uri)))),
     });
     reports.push(report);
   }

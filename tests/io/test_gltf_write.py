@@ -71,7 +71,9 @@ def hinged() -> Articulation:
         Joint("revolute", 0, (0.3, 1.0, 0.2), (2.0, 0.25, 0.1), -0.2, 1.7, name="hinge", damping=0.125),
         Joint("prismatic", 1, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, math.inf, name="slide"),
     )
-    return Articulation(mesh, joints, (None, Inertial(1.5, (2.1, 0.3, 0.2), np.diag([1.0, 2.0, 3.0])), None), "cupboard")
+    return Articulation(
+        mesh, joints, (None, Inertial(1.5, (2.1, 0.3, 0.2), np.diag([1.0, 2.0, 3.0])), None), "cupboard"
+    )
 
 
 def bent_by_bones(bone_count: int) -> Clip:

@@ -49,6 +49,8 @@ class PartSource:
         if self.joints:
             return self._skinned(shape, self.joint_matrices(worlds))
         world = worlds[self.node]
+        if world.ndim == 2 and np.array_equal(world, np.eye(4)):
+            return shape
         return shape @ np.swapaxes(world[..., :3, :3], -1, -2) + world[..., None, :3, 3]
 
     def joint_matrices(self, worlds: Worlds) -> Float[np.ndarray, "T J 4 4"]:

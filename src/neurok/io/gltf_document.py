@@ -30,10 +30,10 @@ class Document:
 
     path: Path
     json: Record
-    binary: bytes | None = None
+    binary: memoryview | None = None
     """The binary chunk of a GLB."""
 
-    _buffers: dict[int, bytes] = field(default_factory=dict)
+    _buffers: dict[int, bytes | memoryview] = field(default_factory=dict)
 
     def items(self, kind: str) -> list[Record]:
         """All nodes, meshes, skins ... of the file."""
@@ -54,7 +54,7 @@ class Document:
     def error(self, what: str) -> FormatError:
         return FormatError(f"'{self.path}' is not valid glTF: {what}. Export it again.")
 
-    def buffer(self, index: int) -> bytes:
+    def buffer(self, index: int) -> bytes | memoryview:
         """The bytes of one buffer, from the GLB, a data URI or a file beside this one."""
         if index not in self._buffers:
             record = self.item("buffers", index)
@@ -62,7 +62,7 @@ class Document:
             if uri is None:
                 if index != 0 or self.binary is None:
                     raise self.error(f"buffer {index} has no data")
-                data = self.binary
+                data: bytes | memoryview = self.binary
             else:
                 data = self.uri_bytes(uri)
             if len(data) < natural(record, "byteLength"):
@@ -82,7 +82,7 @@ class Document:
             raise FormatError(f"'{self.path}' needs the file '{uri}', which is missing; put it beside the model.")
         return read_bytes(target)
 
-    def view(self, index: int) -> tuple[bytes, int, int, int]:
+    def view(self, index: int) -> tuple[bytes | memoryview, int, int, int]:
         """Buffer, start, length and stride (0 when packed) of a buffer view, all inside the buffer."""
         record = self.item("bufferViews", index)
         data = self.buffer(natural(record, "buffer"))
@@ -93,7 +93,7 @@ class Document:
 
     def view_bytes(self, index: int) -> bytes:
         data, start, length, _ = self.view(index)
-        return data[start : start + length]
+        return bytes(data[start : start + length])
 
     def array(self, index: int) -> np.ndarray:
         """An accessor as ``(count, width)``: normalised integers become floats, the rest keeps its kind."""
@@ -148,7 +148,9 @@ def natural(record: Record, key: str, default: int | None = None) -> int:
 
 def numbers(record: Record, key: str, default: tuple[float, ...]) -> np.ndarray:
     """A list of finite numbers, as long as ``default``."""
-    value = np.asarray(record.get(key, default), dtype=np.float64)
+    if key not in record:
+        return np.array(default)
+    value = np.asarray(record[key], dtype=np.float64)
     if value.shape != (len(default),) or not np.isfinite(value).all():
         raise ValueError(f"'{key}' must be {len(default)} finite numbers")
     return value
@@ -187,7 +189,7 @@ def open_document(path: Path) -> Document:
     return document
 
 
-def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
+def _split_glb(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
     """The JSON and binary chunks of a GLB."""
     if len(data) < 20:
         raise FormatError(f"'{path}' is truncated: a GLB needs at least 20 bytes, it has {len(data)}.")
@@ -196,14 +198,15 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
         raise FormatError(f"'{path}' is GLB version {version}; version 2 is read. Export it again.")
     if length > len(data):
         raise FormatError(f"'{path}' is truncated: it should have {length} bytes, it has {len(data)}.")
-    chunks: dict[int, bytes] = {}
+    whole = memoryview(data)  # slices of it copy nothing
+    chunks: dict[int, memoryview] = {}
     at = 12
     while at + 8 <= length:
         size, kind = struct.unpack_from("<II", data, at)
         if at + 8 + size > len(data):
             raise FormatError(f"'{path}' is truncated inside one of its chunks.")
-        chunks.setdefault(kind, data[at + 8 : at + 8 + size])
+        chunks.setdefault(kind, whole[at + 8 : at + 8 + size])
         at += 8 + size + (-size) % 4
     if 0x4E4F534A not in chunks:
         raise FormatError(f"'{path}' is not a valid GLB: it has no JSON chunk.")
-    return chunks[0x4E4F534A], chunks.get(0x004E4942)
+    return bytes(chunks[0x4E4F534A]), chunks.get(0x004E4942)

@@ -22,8 +22,8 @@ class Geometry:
 
     vertices: Float[np.ndarray, "V 3"]
     faces: Int[np.ndarray, "F 3"]
-    face_looks: Int[np.ndarray, " F"]
-    """Material of each face; the number of materials stands for "none"."""
+    looks: tuple[tuple[int, int], ...] = ()
+    """Material of the faces, as runs of (material, face count); the number of materials stands for "none"."""
 
     uv: Float[np.ndarray, "V 2"] | None = None
     colors: Float[np.ndarray, "V 4"] | None = None
@@ -73,7 +73,7 @@ class GeometryReader:
         return Geometry(
             vertices,
             joined(faces),
-            np.repeat([look for _, look in uses], [len(f) for f in faces]),
+            tuple((number, len(f)) for (_, number), f in zip(uses, faces, strict=True)),
             self._uv(attributes, look, count),
             self._colors(attributes, count),
             self._targets(first.get("targets", []), count),
@@ -151,7 +151,7 @@ class GeometryReader:
 def merge(blocks: list[Geometry]) -> Geometry:
     """Several blocks of vertices as one; what only some have is filled with its neutral value."""
     if not blocks:
-        return Geometry(np.zeros((0, 3)), np.zeros((0, 3), np.int64), np.zeros(0, np.int64))
+        return Geometry(np.zeros((0, 3)), np.zeros((0, 3), np.int64))
     if len(blocks) == 1:
         return blocks[0]
     counts = [len(b.vertices) for b in blocks]
@@ -161,7 +161,7 @@ def merge(blocks: list[Geometry]) -> Geometry:
     return Geometry(
         joined([b.vertices for b in blocks]),
         shifted([b.faces for b in blocks], counts),
-        joined([b.face_looks for b in blocks]),
+        tuple(run for b in blocks for run in b.looks),
         filled([b.uv for b in blocks], counts, 0.0),
         filled([b.colors for b in blocks], counts, 1.0),
         joined([_padded_targets(b, target_count) for b in blocks], axis=1) if target_count else None,

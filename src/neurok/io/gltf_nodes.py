@@ -14,6 +14,9 @@ from neurok.io.gltf_document import Document, Record, numbers
 Poses = Mapping[int, Mapping[str, np.ndarray]]
 """Animated ``translation``, ``rotation`` (x, y, z, w) and ``scale`` by node, each ``(T, n)``."""
 
+REST = (("translation", (0.0, 0.0, 0.0)), ("rotation", (0.0, 0.0, 0.0, 1.0)), ("scale", (1.0, 1.0, 1.0)))
+"""What a node is by default."""
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -71,24 +74,48 @@ def _depth_first(roots: list[int], children: list[list[int]]) -> list[int]:
     return list(order)
 
 
-def world_matrices(doc: Document, tree: Tree, poses: Poses | None = None) -> list[np.ndarray]:
-    """World-from-node transform of every node: ``(4, 4)``, or ``(T, 4, 4)`` where an animation moves it."""
-    poses = poses or {}
+def world_matrices(doc: Document, tree: Tree) -> list[np.ndarray]:
+    """World-from-node transform of every node as the file stores it."""
     nodes = doc.items("nodes")
-    worlds: list[np.ndarray] = [np.eye(4)] * len(nodes)
+    if not nodes:
+        return []
+    placed = transform_matrices(*(np.stack([numbers(node, key, rest) for node in nodes]) for key, rest in REST))
+    worlds = [_local(node) if "matrix" in node else placed[index] for index, node in enumerate(nodes)]
     for index in tree.order:
-        local = local_matrix(nodes[index], poses.get(index, {}))
-        worlds[index] = worlds[tree.parents[index]] @ local if index in tree.parents else local
+        if index in tree.parents:
+            worlds[index] = worlds[tree.parents[index]] @ worlds[index]
     return worlds
 
 
-def local_matrix(node: Record, pose: Mapping[str, np.ndarray]) -> Float[np.ndarray, "*T 4 4"]:
-    """Parent-from-node transform; an animated node follows its translation, rotation and scale."""
-    if "matrix" in node and not pose:
+def posed_matrices(doc: Document, tree: Tree, rest: list[np.ndarray], poses: Poses) -> list[np.ndarray]:
+    """The same over time: ``(T, 4, 4)`` for nodes that an animation moves, the rest as it was."""
+    nodes = doc.items("nodes")
+    worlds = list(rest)
+    for index in tree.order:
+        parent = tree.parents.get(index)
+        if index in poses:
+            local = _posed(nodes[index], poses[index])
+            worlds[index] = local if parent is None else worlds[parent] @ local
+        elif parent is not None and worlds[parent].ndim == 3:
+            worlds[index] = worlds[parent] @ _local(nodes[index])
+    return worlds
+
+
+def _posed(node: Record, pose: Mapping[str, np.ndarray]) -> Float[np.ndarray, "T 4 4"]:
+    """Parent-from-node transform of an animated node; what its tracks leave out stays as stored."""
+    return transform_matrices(*(pose.get(key, numbers(node, key, rest)) for key, rest in REST))
+
+
+def _local(node: Record) -> Float[np.ndarray, "4 4"]:
+    if "matrix" in node:
         return numbers(node, "matrix", tuple(np.eye(4).reshape(-1))).reshape(4, 4).T
-    moved = pose.get("translation", numbers(node, "translation", (0.0, 0.0, 0.0)))
-    turned = pose.get("rotation", numbers(node, "rotation", (0.0, 0.0, 0.0, 1.0)))
-    scaled = pose.get("scale", numbers(node, "scale", (1.0, 1.0, 1.0)))
+    return _posed(node, {})
+
+
+def transform_matrices(
+    moved: Float[np.ndarray, "*T 3"], turned: Float[np.ndarray, "*T 4"], scaled: Float[np.ndarray, "*T 3"]
+) -> Float[np.ndarray, "*T 4 4"]:
+    """Translation, rotation (x, y, z, w) and scale as matrices; a quaternion of zeros turns nothing."""
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
     turned = np.where(length > 1e-12, turned, np.array([0.0, 0.0, 0.0, 1.0]))
     linear = rigid.quaternion_to_matrix(np.roll(turned, 1, axis=-1)) * scaled[..., None, :]

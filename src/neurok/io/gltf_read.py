@@ -15,7 +15,7 @@ from neurok.io.gltf_document import Document, Record, open_document
 from neurok.io.gltf_extras import VERSION, unpack_articulation
 from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
 from neurok.io.gltf_look import PLAIN, Look, read_looks
-from neurok.io.gltf_nodes import Tree, node_tree, world_matrices
+from neurok.io.gltf_nodes import Tree, node_tree, posed_matrices, world_matrices
 
 MAX_CORNERS = 60_000_000
 """Vertices, or corners of faces, that all parts of a scene may have together."""
@@ -116,9 +116,9 @@ class _Reading:
         faces = [
             part.geometry.faces[:, ::-1] if part.is_mirrored(worlds) else part.geometry.faces for part in parts
         ] or [blocks[0].faces]
-        face_looks = joined([block.face_looks for block in blocks])
-        used = np.flatnonzero(np.bincount(face_looks, minlength=1))
-        surfaces = tuple((*looks, PLAIN)[i].surface for i in used) if len(face_looks) else ()
+        runs = [run for block in blocks for run in block.looks]
+        used = sorted({look for look, _ in runs})
+        labels = np.repeat([used.index(look) for look, _ in runs], [n for _, n in runs]) if len(used) > 1 else None
         name = self.extras.get("name")
         return Mesh(
             joined(placed),
@@ -127,15 +127,16 @@ class _Reading:
             filled([block.colors for block in blocks], counts, 1.0),
             np.repeat(np.arange(len(blocks)), counts),
             tuple(part.name for part in parts) or ("part_0",),
-            surfaces,
-            np.searchsorted(used, face_looks) if len(surfaces) > 1 else None,
+            tuple((*looks, PLAIN)[look].surface for look in used),
+            labels,
             name=name if isinstance(name, str) else self.doc.path.stem,
         )
 
     def _clips(self, parts: list[PartSource], tree: Tree, worlds: Worlds, mesh: Mesh) -> tuple[Clip, ...]:
         clips: list[Clip] = []
         names: set[str] = set()
-        budget, size = FRAME_BUDGET, mesh.size
+        budget = FRAME_BUDGET
+        size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))) if self.doc.items("animations") else 0.0
         for index, animation in enumerate(self.doc.items("animations")):
             name = _unique(str(animation.get("name") or f"animation_{index}"), names)
             tracks = read_tracks(self.doc, animation)
@@ -172,7 +173,7 @@ class _Reading:
                 morph[track.node] = track.at(times)
             else:
                 poses.setdefault(track.node, {})[track.path] = track.at(times)
-        worlds = world_matrices(self.doc, tree, poses)
+        worlds = posed_matrices(self.doc, tree, rest_worlds, poses)
         positions = bake(parts, worlds, len(times), morph)
         if not np.isfinite(positions).all():
             raise FormatError(f"Animation '{name}' of '{self.doc.path}' has NaN or infinite values. Export it again.")
