@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from neurok.core import MaterialField as MaterialField
     from neurok.core import Mesh as Mesh
     from neurok.core import Rollout as Rollout
+    from neurok.doctor import diagnose as diagnose
+    from neurok.doctor import repair as repair
     from neurok.errors import NeurokError as NeurokError
+    from neurok.io import load as load
+    from neurok.io import load_clip as load_clip
+    from neurok.io import load_mesh as load_mesh
+    from neurok.io import save as save
 
 __version__ = "0.1.0"
 
@@ -31,6 +37,12 @@ _HOMES = {
     "Mesh": "neurok.core",
     "NeurokError": "neurok.errors",
     "Rollout": "neurok.core",
+    "diagnose": "neurok.doctor",
+    "load": "neurok.io",
+    "load_clip": "neurok.io",
+    "load_mesh": "neurok.io",
+    "repair": "neurok.doctor",
+    "save": "neurok.io",
 }
 __all__ = sorted(_HOMES)
 

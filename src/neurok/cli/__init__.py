@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
+import math
 import sys
 from typing import Any
 
@@ -36,7 +37,8 @@ def main(args: list[str] | None = None) -> None:
     command_class = getattr(importlib.import_module(module), class_name)
     import tyro
 
-    command = tyro.cli(command_class, prog=f"neurok {name}", args=args[len(name.split()) :])
+    rest = args[len(name.split()) :]
+    command = tyro.cli(command_class, prog=f"neurok {name}", args=rest, config=(tyro.conf.FlagCreatePairsOff,))
     try:
         figures = command.run()
     except NeurokError as error:
@@ -46,7 +48,7 @@ def main(args: list[str] | None = None) -> None:
         print("neurok: interrupted.", file=sys.stderr)
         sys.exit(130)
     if command.json:
-        print(json.dumps(figures, default=_plain))
+        print(json.dumps(_finite(json.loads(json.dumps(figures, default=_plain)))))
 
 
 def _command_name(args: list[str]) -> str | None:
@@ -78,6 +80,15 @@ def _overview(args: list[str]) -> None:
         print(f"  {name:{width}}  {COMMANDS[name][1]}")
     if args and group and not any(a in ("-h", "--help") for a in args):
         sys.exit(2)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN and no infinity; null says the same."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,162 @@
+"""``neurok inspect``: what a mesh is, what is wrong with it, and the repair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from neurok.core import Asset
+    from neurok.doctor import Diagnosis, Repair
+
+MARKS = {"error": "[red]error[/red]", "warning": "[yellow]warning[/yellow]", "info": "[dim]info[/dim]"}
+
+
+@dataclass
+class Inspect:
+    """Tell what a mesh is and what is wrong with it; mend it with --fix.
+
+    Ends with 0 when the file could be looked at, even if what it saw was bad ("is_usable" in --json tells), and
+    with 2 when the file cannot be read, or --fix finds nothing to save.
+    """
+
+    mesh: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MESH")]
+    """A mesh file, a PartNet-Mobility folder, or a built-in object such as sample:laptop."""
+
+    fix: Annotated[Path | None, tyro.conf.arg(metavar="OUT")] = None
+    """Write the mended mesh to this file; its suffix picks the format."""
+
+    json: bool = False
+    """Print one JSON object instead of text."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok.doctor import diagnose, mend
+        from neurok.io import save
+
+        asset = load_broken(self.mesh)
+        diagnosis = diagnose(asset.mesh)
+        figures = {"input": self.mesh, **diagnosis.as_dict(), **_extras(asset), "fixed": None, "repairs": []}
+        if not self.json:
+            _print(self.mesh, diagnosis, asset, mending=self.fix is not None)
+        if self.fix is not None:
+            mended = mend(asset.mesh)
+            save(mended_asset(asset, mended), self.fix)
+            figures |= {"fixed": str(self.fix), "repairs": list(mended.notes)}
+            if not self.json:
+                _print_repairs(mended, self.fix)
+        return figures
+
+
+def load_broken(path: str) -> Asset:
+    """The asset in a file, with an unchecked mesh when it is broken in a way the doctor can look at."""
+    from neurok.core import Asset
+    from neurok.errors import MeshError
+    from neurok.io import load
+
+    try:
+        return load(path)
+    except MeshError as error:
+        return Asset(error.draft)
+
+
+def mended_asset(asset: Asset, mended: Repair) -> Asset:
+    """The asset around its mended mesh: clips and joints take part in whatever happened to the vertices."""
+    from neurok.core import Articulation, Clip, MaterialField, Skin
+
+    if not mended.notes:
+        return asset
+    scale, offset = mended.scale, mended.offset
+    moved = scale != 1.0 or offset.any()
+    clips = []
+    for clip in asset.clips:
+        skin = clip.skin
+        if skin is not None:
+            skin = None if moved else Skin(skin.weights[mended.source], skin.transforms)
+        clips.append(Clip(mended.mesh, clip.positions[:, mended.source] * scale + offset, clip.fps, clip.name, skin))
+    joints = asset.articulation
+    if joints is not None:
+        bent = [_moved_joint(joint, scale, offset) for joint in joints.joints]
+        joints = Articulation(mended.mesh, tuple(bent), None if moved else joints.inertials, joints.name)
+    materials = asset.materials
+    if materials is not None:
+        materials = MaterialField(materials.materials, materials.ids[mended.source])
+    return replace(asset, mesh=mended.mesh, clips=tuple(clips), articulation=joints, materials=materials)
+
+
+def _moved_joint(joint, scale, offset):  # type: ignore[no-untyped-def]
+    """A joint of an object that was scaled and moved; slides are lengths and scale along."""
+    slide = scale if joint.kind == "prismatic" else 1.0
+    return replace(
+        joint,
+        origin=joint.origin * scale + offset,
+        lower=joint.lower * slide,
+        upper=joint.upper * slide,
+        slide_lower=joint.slide_lower * scale,
+        slide_upper=joint.slide_upper * scale,
+    )
+
+
+def _extras(asset: Asset) -> dict[str, Any]:
+    joints = asset.articulation.joints if asset.articulation is not None else ()
+    return {
+        "clips": [{"name": c.name, "frames": c.frame_count, "seconds": c.duration} for c in asset.clips],
+        "joints": [{"part": n, "kind": j.kind} for n, j in zip(asset.mesh.part_names, joints) if j.kind != "fixed"],
+        "notes": list(asset.notes),
+    }
+
+
+def _print(source: str, diagnosis: Diagnosis, asset: Asset, mending: bool) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    table = Table(title=escape(source), title_justify="left", show_header=False, box=None, padding=(0, 2))
+    for label, value in _rows(diagnosis, asset):
+        table.add_row(f"[bold]{label}[/bold]", escape(value))
+    console.print(table)
+    if not diagnosis.problems:
+        console.print("\n[green]Nothing is wrong with it.[/green]")
+        return
+    verb = "does" if mending else "would do with --fix OUT"
+    wrong = Table(title=f"What is wrong, and what neurok {verb}", title_justify="left", box=None, padding=(0, 2))
+    for column in ("", "problem", "remedy"):
+        wrong.add_column(column)
+    for problem in diagnosis.problems:
+        wrong.add_row(MARKS[problem.severity], escape(problem.sentence), escape(problem.remedy))
+    console.print()
+    console.print(wrong)
+    if not diagnosis.is_usable:
+        console.print("\n[red]It cannot be used as it is.[/red]")
+
+
+def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
+    few = lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")  # noqa: E731
+    sides = " x ".join(f"{side:.4g}" for side in diagnosis.size)
+    rows = [
+        ("mesh", f"{diagnosis.vertices:,} vertices, {diagnosis.faces:,} faces"),
+        ("parts", f"{len(diagnosis.parts)}: {few(diagnosis.parts)}" if diagnosis.parts else "not labelled"),
+        ("components", f"{diagnosis.components:,}"),
+        ("surfaces", f"{len(diagnosis.surfaces)}, {diagnosis.textures} with a texture"),
+        ("watertight", f"yes, {diagnosis.volume:.4g} m³" if diagnosis.volume is not None else "no"),
+        ("area", f"{diagnosis.area:.4g} m²"),
+        ("size", f"{sides} m"),
+        ("unit", f"{diagnosis.unit.value}, {diagnosis.unit.confidence:.0%} sure: {diagnosis.unit.reason}"),
+        ("up", f"{diagnosis.up.value}, {diagnosis.up.confidence:.0%} sure: {diagnosis.up.reason}"),
+    ]
+    if asset.clips:
+        rows.append(("clips", few([f"{c.name} ({c.duration:.1f} s)" for c in asset.clips])))
+    if asset.articulation is not None:
+        kinds = [joint.kind for joint in asset.articulation.joints if joint.kind != "fixed"]
+        rows.append(("joints", ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))) or "all fixed"))
+    return rows + [("note", note) for note in asset.notes]
+
+
+def _print_repairs(mended: Repair, path: Path) -> None:
+    print()
+    for note in mended.notes or ("Nothing needed mending.",):
+        print(note)
+    print(f"Wrote {path}.")

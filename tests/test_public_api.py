@@ -1,0 +1,46 @@
+"""The front door: few names, each with one home and a sentence, and quick to open."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import neurok
+
+
+@pytest.mark.parametrize("name", neurok.__all__)
+def test_every_public_name_exists_has_one_home_and_explains_itself(name):
+    thing = getattr(neurok, name)
+    home = importlib.import_module(neurok._HOMES[name])
+    assert thing is getattr(home, name)
+    assert inspect.getdoc(thing)
+    assert thing.__module__.startswith(neurok._HOMES[name])
+
+
+def test_the_front_door_stays_small():
+    assert len(neurok.__all__) <= 25
+    assert len(set(neurok.__all__)) == len(neurok.__all__)
+    assert set(neurok.__all__) <= set(dir(neurok))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = neurok.nonsense
+
+
+def test_type_checkers_see_the_same_names():
+    source = inspect.getsource(neurok)
+    for name, home in neurok._HOMES.items():
+        assert f"from {home} import {name} as {name}\n" in source
+
+
+def test_importing_neurok_loads_nothing_heavy():
+    code = (
+        "import sys, neurok\n"
+        "heavy = {'torch', 'trimesh', 'numpy', 'scipy', 'PIL', 'tyro', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy\nassert neurok.__version__"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
