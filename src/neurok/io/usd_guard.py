@@ -1,0 +1,59 @@
+"""What a USD file may refer to, checked layer by layer before the stage is composed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neurok.errors import FormatError
+from neurok.io.files import read_bytes, resolve_inside
+
+MAX_LAYERS = 500
+LAYER_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+
+
+def check_layers(path: Path) -> None:
+    """Refuse layers and pictures outside the folder of ``path``, and files that are no layers at all."""
+    from pxr import Sdf, Tf, UsdUtils
+
+    folder = path.parent.resolve()
+    read_bytes(path)
+    waiting, seen = [str(path)], set()
+    while waiting:
+        here = waiting.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        if len(seen) > MAX_LAYERS:
+            raise FormatError(f"'{path}' is made of more than {MAX_LAYERS} layers.")
+        try:
+            layer = Sdf.Layer.FindOrOpen(here)
+        except Tf.ErrorException as error:
+            raise FormatError(f"'{here}' is not a USD file: {reason(error)}.") from error
+        if layer is None:
+            raise FormatError(f"'{path}' refers to the layer '{here}', which cannot be read.")
+        for group in UsdUtils.ExtractExternalReferences(here):
+            for reference in group:
+                anchored = Sdf.ComputeAssetPathRelativeToLayer(layer, reference)
+                _check_inside(anchored, reference, folder)
+                if anchored.split("[")[-1].rstrip("]").lower().endswith(LAYER_SUFFIXES):
+                    waiting.append(anchored)
+
+
+def _check_inside(anchored: str, reference: str, folder: Path) -> None:
+    """A reference must stay in the folder; inside a package it must stay in the package."""
+    outer, _, inner = anchored.partition("[")
+    if ".." in inner.split("/"):
+        resolve_inside(folder, "../" + reference)
+    target = Path(outer)
+    if "://" in reference or not (folder / target).resolve().is_relative_to(folder):
+        raise FormatError(
+            f"The file refers to '{reference}', which lies outside its folder; only files in or below it are read."
+        )
+
+
+def reason(error: Exception) -> str:
+    """The end of what USD says, on one line; it may quote bytes that are no text."""
+    try:
+        return " ".join(str(error).split())[-160:].strip(" .")
+    except UnicodeDecodeError:
+        return "it holds bytes that are no text"

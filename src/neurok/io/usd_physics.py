@@ -1,0 +1,227 @@
+"""Joints and masses in the terms of UsdPhysics, out and in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from neurok.core import Asset, Inertial, Joint
+from neurok.core.mesh import frame_change
+from neurok.geometry import rigid
+from neurok.io.urdf_bodies import UNBOUNDED, bodies
+
+LOCKED = (1.0, -1.0)
+"""A limit with low above high locks a degree of freedom of a general joint."""
+
+ANGULAR = math.pi / 180
+"""Angular drives count per degree, and in the stage's unit of length."""
+
+
+def add_physics(stage: Any, root: str, prims: list[Any], asset: Asset, density: float, is_animated: bool) -> None:
+    """Make the parts rigid bodies with mass and hulls, and tie them by joints.
+
+    Parts that follow time samples are kinematic and their joints switched off, so that motion and physics do not
+    fight; the joints stay in the file.
+    """
+    from pxr import UsdGeom, UsdPhysics
+
+    articulation = asset.articulation
+    assert articulation is not None
+    unit = articulation.mesh.unit
+    UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
+    UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(root))
+    UsdGeom.Scope.Define(stage, f"{root}/joints")
+    turn = frame_change(asset.mesh.up, "z")  # bodies come in metres with z up
+    for prim, body, joint in zip(prims, bodies(asset, density), articulation.joints, strict=True):
+        rigid_body = UsdPhysics.RigidBodyAPI.Apply(prim)
+        if is_animated:
+            rigid_body.CreateKinematicEnabledAttr(True)
+        center = joint.origin + turn.T @ body.inertial.center / unit
+        _add_mass(prim, Inertial(body.inertial.mass, center, turn.T @ body.inertial.inertia @ turn), unit)
+        for child in prim.GetChildren():
+            UsdPhysics.CollisionAPI.Apply(child)
+            UsdPhysics.MeshCollisionAPI.Apply(child).CreateApproximationAttr(UsdPhysics.Tokens.convexDecomposition)
+        tie = _add_joint(stage, f"{root}/joints/{prim.GetName()}", joint, unit)
+        tie.GetPrim().SetDisplayName(joint.name)
+        if joint.parent >= 0:
+            tie.CreateBody0Rel().SetTargets([prims[joint.parent].GetPath()])
+        tie.CreateBody1Rel().SetTargets([prim.GetPath()])
+        if is_animated:
+            tie.CreateJointEnabledAttr(False)
+
+
+def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
+    from pxr import Gf, UsdPhysics
+
+    moments, axes = np.linalg.eigh(inertial.inertia)
+    if np.linalg.det(axes) < 0:
+        axes[:, 0] *= -1
+    mass = UsdPhysics.MassAPI.Apply(prim)
+    mass.CreateMassAttr(float(inertial.mass))
+    mass.CreateCenterOfMassAttr(Gf.Vec3f(*map(float, inertial.center)))
+    mass.CreateDiagonalInertiaAttr(Gf.Vec3f(*map(float, moments / unit**2)))
+    mass.CreatePrincipalAxesAttr(_quatf(axes))
+
+
+def _quatf(rotation: np.ndarray) -> Any:
+    from pxr import Gf
+
+    return Gf.Quatf(*map(float, rigid.matrix_to_quaternion(rotation)))
+
+
+def _add_joint(stage: Any, path: str, joint: Joint, unit: float) -> Any:
+    """A joint whose x axis is ours, at our origin, in the frames of both bodies (which are the object's at rest)."""
+    from pxr import Gf, UsdPhysics
+
+    kinds = {
+        "fixed": UsdPhysics.FixedJoint,
+        "revolute": UsdPhysics.RevoluteJoint,
+        "continuous": UsdPhysics.RevoluteJoint,
+        "prismatic": UsdPhysics.PrismaticJoint,
+        "cylindrical": UsdPhysics.Joint,
+    }
+    tie = kinds[joint.kind].Define(stage, path)
+    origin, turn = Gf.Vec3f(*map(float, joint.origin)), _quatf(_frame_along(joint.axis))
+    tie.CreateLocalPos0Attr(origin)
+    tie.CreateLocalPos1Attr(origin)
+    tie.CreateLocalRot0Attr(turn)
+    tie.CreateLocalRot1Attr(turn)
+    if joint.kind in ("revolute", "prismatic", "continuous"):
+        tie.CreateAxisAttr("X")
+    if joint.kind in ("revolute", "prismatic"):
+        degrees = math.degrees if joint.kind == "revolute" else float
+        tie.CreateLowerLimitAttr(degrees(joint.lower))
+        tie.CreateUpperLimitAttr(degrees(joint.upper))
+    if joint.kind == "cylindrical":
+        limits = {"transX": (joint.slide_lower, joint.slide_upper), "transY": LOCKED, "transZ": LOCKED}
+        limits |= {"rotX": (math.degrees(joint.lower), math.degrees(joint.upper)), "rotY": LOCKED, "rotZ": LOCKED}
+        for name, (low, high) in limits.items():
+            limit = UsdPhysics.LimitAPI.Apply(tie.GetPrim(), name)
+            limit.CreateLowAttr(float(low))
+            limit.CreateHighAttr(float(high))
+    if joint.damping and joint.dof == 1:
+        drive = UsdPhysics.DriveAPI.Apply(tie.GetPrim(), "linear" if joint.kind == "prismatic" else "angular")
+        drive.CreateDampingAttr(joint.damping * (1.0 if joint.kind == "prismatic" else ANGULAR / unit**2))
+    return tie
+
+
+def _frame_along(axis: np.ndarray) -> np.ndarray:
+    """A rotation that takes x to ``axis``."""
+    helper = np.eye(3)[np.abs(axis).argmin()]
+    second = np.cross(axis, helper)
+    second /= np.linalg.norm(second)
+    return np.stack([axis, second, np.cross(axis, second)], axis=1)
+
+
+def read_joints(
+    stage: Any, part_of: dict[str, int], world_from_prim: Any, part_count: int, notes: list[str]
+) -> list[Joint] | None:
+    """One joint for each part in the frame of the stage, or ``None`` when the stage has no joints."""
+    from pxr import Usd, UsdPhysics
+
+    joints: dict[int, Joint] = {}
+    found = False
+    for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        tie = UsdPhysics.Joint(prim)
+        if not prim.IsA(UsdPhysics.Joint):
+            continue
+        found = True
+        first, second = (_target(rel, part_of) for rel in (tie.GetBody0Rel(), tie.GetBody1Rel()))
+        name = prim.GetDisplayName() or prim.GetName()
+        if second is None or second in joints:
+            if first is None or first in joints:
+                notes.append(f"Joint '{name}' closes a loop or ties nothing, and was left out.")
+                continue
+            joints[first] = _read_joint(prim, tie, second, name, world_from_prim, is_flipped=True, notes=notes)
+        else:
+            joints[second] = _read_joint(prim, tie, first, name, world_from_prim, is_flipped=False, notes=notes)
+    return [joints.get(i, Joint()) for i in range(part_count)] if found else None
+
+
+def _target(relationship: Any, part_of: dict[str, int]) -> int | None:
+    targets = relationship.GetTargets()
+    return part_of.get(str(targets[0])) if targets else None
+
+
+def _read_joint(
+    prim: Any, tie: Any, parent: int | None, name: str, world_from_prim: Any, is_flipped: bool, notes: list[str]
+) -> Joint:
+    """A joint placed by its frame in the second body, or in the first when that one is the child."""
+    from pxr import UsdGeom, UsdPhysics
+
+    child = (tie.GetBody0Rel() if is_flipped else tie.GetBody1Rel()).GetTargets()[0]
+    frame = world_from_prim(child)
+    place = (tie.GetLocalPos0Attr() if is_flipped else tie.GetLocalPos1Attr()).Get() or (0.0, 0.0, 0.0)
+    quat = (tie.GetLocalRot0Attr() if is_flipped else tie.GetLocalRot1Attr()).Get()
+    local = np.eye(3)
+    if quat is not None and quat.GetLength() > 0:
+        local = rigid.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
+    sign = -1.0 if is_flipped else 1.0
+    fields: dict[str, Any] = {
+        "parent": -1 if parent is None else parent,
+        "origin": frame[:3, :3] @ np.array(place, dtype=np.float64) + frame[:3, 3],
+        "name": name,
+    }
+    turn = frame[:3, :3] / np.cbrt(abs(np.linalg.det(frame[:3, :3]))) @ local
+    if prim.IsA(UsdPhysics.RevoluteJoint) or prim.IsA(UsdPhysics.PrismaticJoint):
+        is_hinge = prim.IsA(UsdPhysics.RevoluteJoint)
+        typed = UsdPhysics.RevoluteJoint(prim) if is_hinge else UsdPhysics.PrismaticJoint(prim)
+        axis = turn[:, "XYZ".index(typed.GetAxisAttr().Get() or "X")]
+        low, high = (_bound(a.Get(), e) for a, e in ((typed.GetLowerLimitAttr(), -1), (typed.GetUpperLimitAttr(), 1)))
+        if is_hinge:
+            low, high = math.radians(low), math.radians(high)
+        unlimited = math.isinf(low) and math.isinf(high)
+        kind = ("continuous" if unlimited else "revolute") if is_hinge else "prismatic"
+        damping = _damping(prim, is_hinge, UsdGeom.GetStageMetersPerUnit(prim.GetStage()))
+        return Joint(kind, axis=sign * axis, lower=low, upper=high, damping=damping, **fields)  # type: ignore[arg-type]
+    if prim.GetTypeName() == "PhysicsJoint":
+        limits = {key: _limit(prim, key) for key in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")}
+        free = {key for key, (low, high) in limits.items() if low <= high}
+        if free == {"transX", "rotX"}:
+            low, high = (math.radians(x) for x in limits["rotX"])
+            slide_low, slide_high = limits["transX"]
+            return Joint("cylindrical", axis=sign * turn[:, 0], lower=low, upper=high,
+                         slide_lower=slide_low, slide_upper=slide_high, **fields)  # fmt: skip
+    if not prim.IsA(UsdPhysics.FixedJoint):
+        notes.append(f"Joint '{name}' is a {prim.GetTypeName()}, which is not known here; its part is fixed.")
+    return Joint(**fields)
+
+
+def _bound(value: float | None, sign: int) -> float:
+    return sign * math.inf if value is None or not abs(value) < UNBOUNDED else float(value)
+
+
+def _limit(prim: Any, key: str) -> tuple[float, float]:
+    from pxr import UsdPhysics
+
+    limit = UsdPhysics.LimitAPI(prim, key)
+    return _bound(limit.GetLowAttr().Get(), -1), _bound(limit.GetHighAttr().Get(), 1)
+
+
+def _damping(prim: Any, is_hinge: bool, unit: float) -> float:
+    from pxr import UsdPhysics
+
+    value = UsdPhysics.DriveAPI(prim, "angular" if is_hinge else "linear").GetDampingAttr().Get()
+    return 0.0 if value is None or not value > 0 else float(value) * (unit**2 / ANGULAR if is_hinge else 1.0)
+
+
+def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
+    """Mass properties of a body in the frame of the stage, when it states mass, centre and inertia."""
+    from pxr import UsdPhysics
+
+    api = UsdPhysics.MassAPI(prim)
+    mass = api.GetMassAttr().Get() if api else None
+    moments = api.GetDiagonalInertiaAttr().Get() if api else None
+    if not mass or moments is None or not any(moments):
+        return None
+    center, quat = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
+    if center is None or not np.isfinite(list(center)).all():
+        return None
+    axes = np.eye(3)
+    if quat is not None and quat.GetLength() > 0:
+        axes = rigid.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
+    turn = frame[:3, :3] / np.cbrt(abs(np.linalg.det(frame[:3, :3]))) @ axes
+    tensor = (turn * np.array(moments, dtype=np.float64) * unit**2) @ turn.T
+    return Inertial(float(mass), frame[:3, :3] @ np.array(center, dtype=np.float64) + frame[:3, 3], tensor)

@@ -1,0 +1,184 @@
+"""USD out: a prim for each part, preview surfaces with pictures, time samples for motion, physics for joints."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Articulation, Asset, Clip, Mesh, Surface
+from neurok.core.mesh import frame_change
+from neurok.errors import NeurokError, require
+from neurok.io.files import Files
+from neurok.io.urdf_bodies import DENSITY, as_articulation, in_frame, safe_stem
+from neurok.io.usd_look import Looks
+from neurok.io.usd_names import unique_identifiers
+
+Transforms = Float[np.ndarray, "T 4 4"]
+
+
+def write(asset: Asset, path: Path, *, clip: int = 0, density: float = DENSITY) -> Files:
+    """The object as a USD stage; USD has one timeline, so one ``clip`` is kept.
+
+    Args:
+        asset: The object; joints become UsdPhysics joints.
+        path: Target: .usda is text, .usdc and .usd are binary, .usdz holds everything in one file.
+        clip: Which motion to keep.
+        density: Where the object has no materials [kg/m^3].
+    """
+    require("pxr", "usd")
+    if asset.clips and not 0 <= clip < len(asset.clips):
+        raise NeurokError(f"The object has {len(asset.clips)} clips, numbered from 0; there is no clip {clip}.")
+    asset = _with_usable_axis(asset)
+    is_package = path.suffix.lower() == ".usdz"
+    stem = safe_stem(path.stem)
+    inner = f"{stem}.usdc" if is_package else path.name
+    with tempfile.TemporaryDirectory(prefix="neurok-usd-") as scratch:
+        folder = Path(scratch)
+        pictures = _build(asset, folder / inner, clip, density, f"{stem}_textures")
+        if is_package:
+            return {path.name: _package(folder / inner, folder / "package.usdz")}
+        return {path.name: (folder / inner).read_bytes(), **pictures}
+
+
+def _with_usable_axis(asset: Asset) -> Asset:
+    """USD knows y up and z up; what has x up is turned."""
+    if asset.mesh.up != "x":
+        return asset
+    turn = frame_change("x", "z")
+    mesh = asset.mesh.in_frame("z", asset.mesh.unit)
+    clips = tuple(Clip(mesh, clip.positions @ turn.T, clip.fps, clip.name) for clip in asset.clips)
+    joints = asset.articulation and in_frame(asset.articulation, "z", asset.mesh.unit)
+    return replace(asset, mesh=mesh, clips=clips, articulation=joints)
+
+
+def _package(stage: Path, target: Path) -> bytes:
+    from pxr import UsdUtils
+
+    if not UsdUtils.CreateNewUsdzPackage(str(stage), str(target)):
+        raise NeurokError("USD could not pack the stage into a .usdz file; write .usdc instead.")
+    return target.read_bytes()
+
+
+def _build(asset: Asset, target: Path, which: int, density: float, picture_folder: str) -> Files:
+    """Save the stage and its pictures beside it; returns the pictures."""
+    from pxr import Kind, Usd, UsdGeom
+
+    articulation = as_articulation(asset)
+    mesh = articulation.mesh
+    clip = asset.clips[which] if asset.clips else None
+    stage = Usd.Stage.CreateNew(str(target))
+    UsdGeom.SetStageUpAxis(stage, mesh.up.upper())
+    UsdGeom.SetStageMetersPerUnit(stage, mesh.unit)
+    root, *parts = unique_identifiers([mesh.name, *articulation.part_names])
+    top = UsdGeom.Xform.Define(stage, f"/{root}")
+    top.GetPrim().SetDisplayName(mesh.name)
+    Usd.ModelAPI(top).SetKind(Kind.Tokens.component)
+    stage.SetDefaultPrim(top.GetPrim())
+    if clip is not None:
+        stage.SetStartTimeCode(0)
+        stage.SetEndTimeCode(clip.frame_count - 1)
+        stage.SetTimeCodesPerSecond(clip.fps)
+        stage.SetFramesPerSecond(clip.fps)
+    looks = Looks(stage, f"/{root}/looks", picture_folder)
+    motion = None if clip is None else _rigid_motion(clip, articulation)
+    bodies = []
+    for i, (name, label) in enumerate(zip(parts, articulation.part_names, strict=True)):
+        body = UsdGeom.Xform.Define(stage, f"/{root}/{name}")
+        body.GetPrim().SetDisplayName(label)
+        bodies.append(body.GetPrim())
+        if motion is not None:
+            _animate_frame(body, motion[:, i])
+        mask = mesh.face_parts == i
+        if mask.any():
+            shape = _mesh_prim(stage, f"{body.GetPath()}/mesh", mesh.submesh(mask), looks)
+            if clip is not None and motion is None:
+                used = np.unique(mesh.faces[mask])
+                _animate_points(shape, clip.positions[:, used])
+    if asset.articulation is not None:
+        from neurok.io.usd_physics import add_physics
+
+        add_physics(stage, f"/{root}", bodies, asset, density, is_animated=clip is not None)
+    for name, data in looks.pictures.items():
+        file = target.parent / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+    stage.Save()
+    return looks.pictures
+
+
+def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks) -> Any:
+    from pxr import Sdf, UsdGeom, Vt
+
+    shape = UsdGeom.Mesh.Define(stage, path)
+    shape.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    shape.CreatePointsAttr(_points(part.vertices))
+    shape.CreateExtentAttr(_points(np.stack([part.vertices.min(axis=0), part.vertices.max(axis=0)])))
+    shape.CreateFaceVertexCountsAttr(Vt.IntArray([3] * part.face_count))
+    shape.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(part.faces.astype(np.int32).reshape(-1)))
+    shape.CreateDoubleSidedAttr(all(surface.double_sided for surface in part.surfaces or (Surface(),)))
+    primvars = UsdGeom.PrimvarsAPI(shape)
+    if part.uv is not None:
+        st = primvars.CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex)
+        st.Set(Vt.Vec2fArray.FromNumpy(part.uv.astype(np.float32)))
+    if part.vertex_colors is not None:
+        colors = part.vertex_colors.astype(np.float32)
+        shape.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex).Set(
+            Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(colors[:, :3]))
+        )
+        shape.CreateDisplayOpacityPrimvar(UsdGeom.Tokens.vertex).Set(
+            Vt.FloatArray.FromNumpy(np.ascontiguousarray(colors[:, 3]))
+        )
+    looks.bind(shape, part)
+    return shape
+
+
+def _points(positions: Float[np.ndarray, "N 3"]) -> Any:
+    from pxr import Vt
+
+    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(positions, dtype=np.float32))
+
+
+def _rigid_motion(clip: Clip, articulation: Articulation) -> Float[np.ndarray, "T P 4 4"] | None:
+    """One transform for each part and frame, when every part follows a single handle."""
+    if clip.skin is None:
+        return None
+    handles = clip.skin.weights.argmax(axis=1)
+    if not np.allclose(clip.skin.weights[np.arange(len(handles)), handles], 1.0, atol=1e-6):
+        return None
+    out = np.tile(np.eye(4), (clip.frame_count, len(articulation.joints), 1, 1))
+    for part in range(len(articulation.joints)):
+        own = np.unique(handles[articulation.vertex_parts == part])
+        if len(own) > 1:
+            return None
+        if len(own):
+            out[:, part] = clip.skin.transforms[:, own[0]]
+    return out
+
+
+def _animate_frame(body: Any, motion: Transforms) -> None:
+    from pxr import Gf
+
+    if np.allclose(motion, np.eye(4), atol=1e-12):
+        return
+    op = body.AddTransformOp()
+    op.Set(Gf.Matrix4d(1.0))  # the rest pose; samples below win at any time code
+    _sample(op.Set, [Gf.Matrix4d(*m.T.reshape(-1).tolist()) for m in motion])
+
+
+def _animate_points(shape: Any, positions: Float[np.ndarray, "T V 3"]) -> None:
+    if not np.ptp(positions, axis=0).any() and np.allclose(positions[0], shape.GetPointsAttr().Get()):
+        return
+    _sample(shape.GetPointsAttr().Set, [_points(frame) for frame in positions])
+    boxes = [_points(np.stack([frame.min(axis=0), frame.max(axis=0)])) for frame in positions]
+    _sample(shape.GetExtentAttr().Set, boxes)
+
+
+def _sample(put: Callable[..., Any], values: list[Any]) -> None:
+    for frame, value in enumerate(values):
+        put(value, frame)
