@@ -1,0 +1,298 @@
+"""From bodies and a world to a mechanical system: mechanics, loads and the moment it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.dynamics.bodies import Body
+from neurok.dynamics.condition import VertexValues, Wind, World
+from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, energy_name
+from neurok.dynamics.equations import Mechanics, Pose
+from neurok.dynamics.features import FeatureMechanics
+from neurok.dynamics.loads import (
+    CoordinateLoad,
+    Damping,
+    Hold,
+    LimitWell,
+    PointLoad,
+    Push,
+    UniformField,
+    WindLoad,
+    autodiff_energy,
+)
+from neurok.dynamics.masses import part_moments, vertex_masses
+from neurok.dynamics.rigid import TreeMechanics
+from neurok.dynamics.system import Member, State, System
+from neurok.errors import NeurokError
+from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import face_areas
+from neurok.geometry.topology import face_components
+from neurok.kinematics.articulated import ArticulatedSpace
+from neurok.kinematics.fit import least_squares
+from neurok.kinematics.space import limits_of
+from neurok.kinematics.tree import JointTree
+
+STANDARD_GRAVITY = 9.81
+"""[m/s^2]."""
+
+LIMIT_SOFTNESS = 0.01
+"""How far a coordinate may pass its limit under the object's own weight: [rad], or as a share of its size."""
+
+HOLD_SAG = 1e-4
+"""How far pins and drags give way under the object's own weight, as a share of its size."""
+
+MAX_WIND_FACES = 192
+
+
+def mechanics_of(body: Body) -> Mechanics:
+    """The fastest mechanics that suits the space of a body."""
+    if isinstance(body.space, ArticulatedSpace):
+        return tree_mechanics(body, body.space)
+    return FeatureMechanics.of(body.space, vertex_masses(body), body.free)
+
+
+def tree_mechanics(body: Body, space: ArticulatedSpace) -> TreeMechanics:
+    """Rigid parts: exact moments of each part, gathered on the nodes of the joint tree."""
+    articulation = space.articulation
+    moments = part_moments(body, articulation)
+    total = moments.sum(axis=0)
+    tree, part_nodes = JointTree.of(articulation, body.free, total[:3, 3] / total[3, 3])
+    node_moments = np.zeros((tree.joint_count + 1, 4, 4))
+    np.add.at(node_moments, part_nodes, moments)
+    parts = articulation.vertex_parts
+    mechanics = TreeMechanics(tree, node_moments, space.rest.vertices, part_nodes[parts], parts, part_nodes)
+    _check_masses(mechanics, body, articulation.dof_names)
+    return mechanics
+
+
+def _check_masses(mechanics: TreeMechanics, body: Body, names: Sequence[str]) -> None:
+    """Every joint must move some mass, or its motion has no answer."""
+    dim = mechanics.dim
+    mass = mechanics.motion(np.eye(4), np.zeros((1, dim)), np.zeros((1, dim))).mass_matrices()[0]
+    base = mechanics.tree.base_dim
+    if base and not mechanics.moments[0, 3, 3] > 1e-12 * mechanics.mass:
+        raise NeurokError(
+            f"'{body.name}' cannot be free: none of its parts is fixed to its root, so the root has no mass; "
+            "make the joint of its main part fixed."
+        )
+    for k in range(base, dim):
+        if not mass[k, k] > 1e-14 * mechanics.mass * body.space.rest.size**2:
+            raise NeurokError(
+                f"Joint '{names[k - base]}' of '{body.name}' moves no mass, so its motion is undefined; "
+                "give its part some geometry or an inertial, or make the joint fixed."
+            )
+
+
+def gravity_of(world: World, body: Body) -> Float[np.ndarray, "3"]:
+    """Acceleration in mesh units."""
+    mesh = body.space.rest
+    vector = -STANDARD_GRAVITY * mesh.up_vector if world.gravity is None else world.gravity
+    return np.asarray(vector, dtype=np.float64) / mesh.unit
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A body made ready: its mechanics, where it starts, and what acts on it."""
+
+    body: Body
+    mechanics: Mechanics
+    pose: Pose
+    q: Float[np.ndarray, " D"]
+    qdot: Float[np.ndarray, " D"]
+    loads: tuple[Any, ...]
+
+
+def bind(body: Body, world: World) -> Bound:
+    """Mechanics, start and loads of one body."""
+    _check_vertices(body)
+    mechanics = mechanics_of(body)
+    pose, q, qdot = start_of(body, mechanics)
+    return Bound(body, mechanics, pose, q, qdot, tuple(_loads(body, world, mechanics, pose, q)))
+
+
+def assemble(bounds: Sequence[Bound]) -> tuple[System, State]:
+    """All bodies as one system, and its first moment."""
+    members, offset = [], 0
+    for bound in bounds:
+        members.append(Member(bound.mechanics, bound.loads, slice(offset, offset + bound.mechanics.dim)))
+        offset += bound.mechanics.dim
+    system = System(tuple(members))
+    q = np.concatenate([bound.q for bound in bounds])
+    qdot = np.concatenate([bound.qdot for bound in bounds])
+    poses = tuple(bound.pose for bound in bounds)
+    momentum = system.momentum(system.motions(poses, q[None], qdot[None]))[0]
+    return system, State(poses, q, momentum)
+
+
+def start_of(body: Body, mechanics: Mechanics) -> tuple[Pose, np.ndarray, np.ndarray]:
+    """Pose, coordinates and rates that meet the start condition in least squares."""
+    start, base = body.condition.start, mechanics.dim - body.space.dim
+    pose = np.eye(4) if body.placement is None else np.array(body.placement)
+    q, qdot = np.zeros(mechanics.dim), np.zeros(mechanics.dim)
+    for name, target in (("q", q), ("qdot", qdot)):
+        value = getattr(start, name)
+        if value is not None:
+            if len(value) != body.space.dim:
+                raise NeurokError(f"'{body.name}' has {body.space.dim} coordinates, but {name} holds {len(value)}.")
+            target[base:] = value
+    if start.positions is not None:
+        q = _fit_positions(mechanics, pose, q, start.positions)
+        pose, q, _ = mechanics.rebase(pose, q, np.zeros_like(q))
+    if base:
+        qdot[:3], qdot[3:6] = start.velocity, start.spin
+    elif np.any(start.velocity) or np.any(start.spin):
+        raise NeurokError(f"'{body.name}' stands fixed, so it cannot start with a velocity or spin; set it free.")
+    if start.velocities is not None:
+        qdot = qdot + _fit_velocities(mechanics, pose, q, qdot, start.velocities)
+    return pose, q, qdot
+
+
+def _fit_positions(mechanics: Mechanics, pose: Pose, q: np.ndarray, wish: VertexValues) -> Float[np.ndarray, " D"]:
+    points = mechanics.points(wish.vertices)
+
+    def evaluate(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        motion = mechanics.motion(pose, values[None], np.zeros_like(values[None]))
+        gaps = points.positions(motion)[0] - wish.values
+        return gaps.reshape(-1), points.jacobian(motion).reshape(gaps.size, -1)
+
+    return least_squares(evaluate, q)[0]
+
+
+def _fit_velocities(
+    mechanics: Mechanics, pose: Pose, q: np.ndarray, qdot: np.ndarray, wish: VertexValues
+) -> Float[np.ndarray, " D"]:
+    """The change of rates with the least kinetic energy among those that come closest to the wished velocities."""
+    motion = mechanics.motion(pose, q[None], qdot[None])
+    points = mechanics.points(wish.vertices)
+    slopes = points.jacobian(motion)
+    missing = (wish.values - slopes @ qdot).reshape(-1)
+    lower = np.linalg.cholesky(motion.mass_matrices()[0] + 1e-14 * np.eye(len(q)))
+    whitened = np.linalg.solve(lower, slopes.reshape(len(missing), -1).T).T
+    return np.linalg.solve(lower.T, np.linalg.lstsq(whitened, missing, rcond=1e-9)[0])
+
+
+def _loads(body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.ndarray) -> list[Any]:
+    mesh, condition = body.space.rest, body.condition
+    loads: list[Any] = []
+    gravity = gravity_of(world, body)
+    if np.any(gravity):
+        loads.append(UniformField(gravity))
+    loads += [_limits(body, mechanics)] if _has_limits(body) else []
+    loads += _damping(body, mechanics)
+    for force in condition.forces:
+        share = 1.0 / (mesh.unit * len(force.vertices))
+        loads.append(Push(mechanics.points(force.vertices), force, share))
+    loads += _holds(body, mechanics, pose, q)
+    if world.wind is not None:
+        loads.append(_wind(body, world.wind, mechanics))
+    for energy in body.energies:
+        loads.append(_bound_energy(energy, body, mechanics))
+    return loads
+
+
+def _has_limits(body: Body) -> bool:
+    return body.limit_stiffness != 0 and bool(np.isfinite(limits_of(body.space)).any())
+
+
+def _limits(body: Body, mechanics: Mechanics) -> LimitWell:
+    """The well of the limits, steep enough to carry the object's own weight within its softness."""
+    mesh, base = body.space.rest, mechanics.dim - body.space.dim
+    limits = limits_of(body.space)
+    slides = _slide_mask(body)
+    weight = mechanics.mass * STANDARD_GRAVITY / mesh.unit
+    depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS)
+    force = np.where(slides, weight, weight * mesh.size)
+    if body.limit_stiffness is not None:
+        force = np.where(slides, body.limit_stiffness, body.limit_stiffness / mesh.unit**2) * depth
+    free = np.full(base, np.inf)
+    lower, upper = np.concatenate([-free, limits[:, 0]]), np.concatenate([free, limits[:, 1]])
+    return LimitWell(lower, upper, np.concatenate([np.zeros(base), force / depth**2]))
+
+
+def _slide_mask(body: Body) -> np.ndarray:
+    """Which coordinates are lengths."""
+    if not isinstance(body.space, ArticulatedSpace):
+        return np.zeros(body.space.dim, dtype=bool)
+    kinds = {"prismatic": [True], "cylindrical": [False, True], "fixed": []}
+    joints = body.space.articulation.joints
+    return np.array([flag for joint in joints for flag in kinds.get(joint.kind, [False])], dtype=bool)
+
+
+def _damping(body: Body, mechanics: Mechanics) -> list[Damping]:
+    coefficients = np.zeros(mechanics.dim)
+    if isinstance(body.space, ArticulatedSpace):
+        base = mechanics.dim - body.space.dim
+        own = [joint.damping for joint in body.space.articulation.joints for _ in range(joint.dof)]
+        turns = np.where(_slide_mask(body), 1.0, body.space.rest.unit**-2.0)
+        coefficients[base:] = np.array(own, dtype=np.float64) * turns
+    if not np.any(coefficients) and not body.damping:
+        return []
+    return [Damping(coefficients, body.damping)]
+
+
+def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray) -> list[Hold]:
+    mesh, out = body.space.rest, []
+    motion = mechanics.motion(pose, q[None], np.zeros_like(q[None]))
+    for held in (*body.condition.pins, *body.condition.drags):
+        points = mechanics.points(held.vertices)
+        places = points.positions(motion)[0]
+        total = held.stiffness
+        if total is None:
+            total = mechanics.mass * STANDARD_GRAVITY / (mesh.unit * HOLD_SAG * mesh.size)
+        damping = 2.0 * np.sqrt(total * mechanics.mass)
+        count = len(held.vertices)
+        if hasattr(held, "path"):
+            offsets = places - places.mean(axis=0)
+            out.append(Hold(points, lambda t, d=held, o=offsets: d.at(t) + o, total / count, damping / count, "drag"))
+        else:
+            out.append(Hold(points, lambda t, p=places: p, total / count, damping / count, "pin"))
+    return out
+
+
+def _wind(body: Body, wind: Wind, mechanics: Mechanics) -> WindLoad:
+    """The wind on an area-weighted choice of faces, the same in every run."""
+    mesh = body.space.rest
+    areas = face_areas(mesh.vertices, mesh.faces)
+    component = face_components(mesh.vertices, mesh.faces)
+    # Of a closed piece only the windward half is exposed at a time.
+    areas = areas * np.where(closed_components(mesh.vertices, mesh.faces, component)[component], 0.5, 1.0)
+    chosen, share = np.arange(mesh.face_count), areas
+    if mesh.face_count > MAX_WIND_FACES:
+        marks = (np.arange(MAX_WIND_FACES) + 0.5) / MAX_WIND_FACES * areas.sum()
+        chosen = np.searchsorted(np.cumsum(areas), marks).clip(max=mesh.face_count - 1)
+        share = np.full(MAX_WIND_FACES, areas.sum() / MAX_WIND_FACES)
+    points = mechanics.points(mesh.faces[chosen].reshape(-1))
+    pressure = 0.5 * wind.air_density * wind.drag * mesh.unit**3
+    return WindLoad(points, share, wind.velocity / mesh.unit, pressure)
+
+
+def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
+    unit, name = body.space.rest.unit, energy_name(energy)
+    if isinstance(energy, CoordinateEnergy):
+        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.space.dim, unit, name)
+    if isinstance(energy, PointEnergy):
+        return PointLoad(mechanics.points(energy.vertices), energy.evaluate, unit, name)
+    if not callable(energy):
+        raise NeurokError(f"'{name}' is no energy: it must be a function of vertex positions, or have 'evaluate'.")
+    everything = np.arange(body.space.rest.vertex_count)
+    return PointLoad(mechanics.points(everything), autodiff_energy(energy), unit, name)
+
+
+def _check_vertices(body: Body) -> None:
+    condition, count = body.condition, body.space.rest.vertex_count
+    wishes = [w for w in (condition.start.positions, condition.start.velocities) if w is not None]
+    for noun in (*condition.forces, *condition.impulses, *condition.drags, *condition.pins, *wishes):
+        if noun.vertices.max() >= count:
+            raise NeurokError(
+                f"A {type(noun).__name__.lower()} names vertex {noun.vertices.max()}, "
+                f"but '{body.name}' has vertices 0 to {count - 1}."
+            )
+    held = [set(pin.vertices.tolist()) for pin in condition.pins]
+    for drag in condition.drags:
+        if any(set(drag.vertices.tolist()) <= pinned for pinned in held):
+            raise NeurokError(f"'{body.name}' has vertices that are pinned and dragged at once; choose one of them.")

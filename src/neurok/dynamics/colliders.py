@@ -1,0 +1,198 @@
+"""Solids that points must not enter: half-spaces, convex hulls, and sampled distance fields for all other shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core.mesh import Mesh
+from neurok.geometry.convex import convex_hull, convex_pieces
+from neurok.geometry.inertia import closed_components
+from neurok.geometry.sampling import farthest_points
+from neurok.geometry.topology import face_components
+from neurok.geometry.voxels import inside_grid
+
+MAX_HULL_SAMPLES = 40
+"""Contact points of one convex piece."""
+
+CONVEX_ENOUGH = 0.9
+"""A piece that fills this share of its hull is taken for convex."""
+
+
+class Collider(Protocol):
+    """A solid in its own frame."""
+
+    def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
+        """Signed distance (negative inside) and the direction out; far from the solid only the sign need be right."""
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """Everything below a plane."""
+
+    normal: Float[np.ndarray, "3"]
+    height: float
+
+    def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
+        return points @ self.normal - self.height, np.broadcast_to(self.normal, points.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """A convex solid as the intersection of half-spaces."""
+
+    normals: Float[np.ndarray, "F 3"]
+    heights: Float[np.ndarray, " F"]
+    low: Float[np.ndarray, "3"]
+    high: Float[np.ndarray, "3"]
+
+    @staticmethod
+    def of(vertices: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, "F 3"]) -> Hull:
+        """The hull of a convex piece with outward faces; coplanar faces are one."""
+        a, b, c = (vertices[faces[:, i]] for i in range(3))
+        cross = np.cross(b - a, c - a)
+        length = np.linalg.norm(cross, axis=1)
+        good = length > 1e-12 * length.max()
+        normals = cross[good] / length[good, None]
+        planes = np.column_stack([normals, (normals * a[good]).sum(axis=1)])
+        size = np.ptp(vertices, axis=0).max()
+        rounded = np.round(planes / [1e-6, 1e-6, 1e-6, 1e-6 * size]).astype(np.int64)
+        planes = planes[np.sort(np.unique(rounded, axis=0, return_index=True)[1])]
+        return Hull(planes[:, :3], planes[:, 3], vertices.min(axis=0), vertices.max(axis=0))
+
+    def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
+        gaps, normals = np.ones(len(points)), np.zeros(points.shape)
+        near = ((points > self.low) & (points < self.high)).all(axis=1)
+        if near.any():
+            heights = points[near] @ self.normals.T - self.heights
+            face = np.argmax(heights, axis=1)
+            gaps[near] = heights[np.arange(len(face)), face]
+            normals[near] = self.normals[face]
+        return gaps, normals
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceField:
+    """A solid of any shape as signed distances on a regular grid."""
+
+    values: Float[np.ndarray, "X Y Z"]
+    origin: Float[np.ndarray, "3"]
+    spacing: float
+
+    @staticmethod
+    def of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = 48) -> DistanceField:
+        """Distances to a surface, negative where it encloses."""
+        from scipy.spatial import cKDTree
+
+        low, high = vertices[faces].min(axis=(0, 1)), vertices[faces].max(axis=(0, 1))
+        spacing = float((high - low).max()) / resolution
+        origin = low - 3 * spacing
+        counts = np.ceil((high - low) / spacing).astype(np.int64) + 7
+        samples = _dense_samples(vertices, faces, 0.4 * spacing)
+        axes = [origin[i] + spacing * np.arange(counts[i]) for i in range(3)]
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        distance = cKDTree(samples).query(grid.reshape(-1, 3))[0].reshape(grid.shape[:3])
+        inside = inside_grid(vertices, faces, origin - 0.5 * spacing, spacing, tuple(int(n) for n in counts))
+        if inside.any():
+            return DistanceField(np.where(inside, -distance, distance), origin, spacing)
+        # A sheet encloses nothing; it gets a little thickness.
+        return DistanceField(distance - 0.75 * spacing, origin, spacing)
+
+    def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
+        place = (points - self.origin) / self.spacing
+        limit = np.array(self.values.shape) - 2
+        near = ((place > 0) & (place < limit)).all(axis=1)
+        gaps, normals = np.ones(len(points)), np.zeros(points.shape)
+        if near.any():
+            gaps[near], normals[near] = self._interpolate(place[near])
+        return gaps, normals
+
+    def _interpolate(self, place: Float[np.ndarray, "n 3"]) -> tuple[np.ndarray, np.ndarray]:
+        """Trilinear value and the direction of its gradient."""
+        cell = np.floor(place).astype(np.int64)
+        u = place - cell
+        corner = np.stack(
+            [
+                self.values[cell[:, 0] + i, cell[:, 1] + j, cell[:, 2] + k]
+                for i in (0, 1)
+                for j in (0, 1)
+                for k in (0, 1)
+            ],
+            axis=1,
+        ).reshape(-1, 2, 2, 2)
+        weights = np.stack([1 - u, u], axis=1)
+        slope = np.broadcast_to(np.array([-1.0, 1.0])[None, :], (len(u), 2))
+        x, y, z = (weights[:, :, i] for i in range(3))
+        value = np.einsum("nijk,ni,nj,nk->n", corner, x, y, z)
+        gradient = np.stack(
+            [
+                np.einsum("nijk,ni,nj,nk->n", corner, slope, y, z),
+                np.einsum("nijk,ni,nj,nk->n", corner, x, slope, z),
+                np.einsum("nijk,ni,nj,nk->n", corner, x, y, slope),
+            ],
+            axis=1,
+        )
+        length = np.linalg.norm(gradient, axis=1, keepdims=True)
+        return value, gradient / np.maximum(length, 1e-12)
+
+
+def _dense_samples(vertices: np.ndarray, faces: np.ndarray, spacing: float) -> Float[np.ndarray, "N 3"]:
+    """Points on the surface no farther apart than about ``spacing``, on a regular pattern in each triangle."""
+    corners = vertices[faces]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    rows = np.clip(np.ceil(longest / spacing), 1, 200).astype(np.int64)
+    out = [vertices[np.unique(faces)]]
+    for count in np.unique(rows):
+        i, j = np.meshgrid(np.arange(count + 1), np.arange(count + 1), indexing="ij")
+        keep = i + j <= count
+        u, v = i[keep] / count, j[keep] / count
+        shape = np.stack([1 - u - v, u, v], axis=1)
+        out.append(np.einsum("sk,fki->fsi", shape, corners[rows == count]).reshape(-1, 3))
+    return np.concatenate(out)
+
+
+def hull_pieces(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+) -> list[tuple[Hull, Float[np.ndarray, "n 3"]]]:
+    """Convex stand-ins of a rigid part, each with points spread over its surface."""
+    return [(Hull.of(*piece), surface_points(*piece)) for piece in convex_pieces(vertices, faces)]
+
+
+def surface_points(vertices: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "m 3"]:
+    """Corners of a convex piece (thinned when there are many), then points of its edges and faces."""
+    corners = vertices
+    if len(corners) > MAX_HULL_SAMPLES:
+        return corners[farthest_points(corners, MAX_HULL_SAMPLES)]
+    edges = np.unique(np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+    extra = np.concatenate([vertices[edges].mean(axis=1), vertices[faces].mean(axis=1)])
+    everything = np.concatenate([corners, extra])
+    count = min(MAX_HULL_SAMPLES, len(everything))
+    spread = everything[farthest_points(everything, count)]
+    return np.unique(np.concatenate([corners, spread]), axis=0)
+
+
+def obstacle_colliders(mesh: Mesh) -> list[Collider]:
+    """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
+    out: list[Collider] = []
+    rough: list[np.ndarray] = []
+    component = face_components(mesh.vertices, mesh.faces)
+    closed = closed_components(mesh.vertices, mesh.faces, component)
+    for index in range(len(closed)):
+        mine = component == index
+        points = mesh.vertices[np.unique(mesh.faces[mine])]
+        piece = convex_hull(points, 1e-3 * mesh.size)
+        if piece is None:
+            continue
+        corners, hull_corners = mesh.vertices[mesh.faces[mine]], piece[0][piece[1]]
+        middle = points.mean(axis=0)
+        volume, full = (abs(np.linalg.det(c - middle).sum()) / 6.0 for c in (corners, hull_corners))
+        if closed[index] and volume > CONVEX_ENOUGH * full:
+            out.append(Hull.of(*piece))
+        else:
+            rough.append(mine)
+    if rough:
+        out.append(DistanceField.of(mesh.vertices, mesh.faces[np.logical_or.reduce(rough)]))
+    return out

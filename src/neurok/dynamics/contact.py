@@ -1,0 +1,203 @@
+"""Contact and Coulomb friction as an incremental potential.
+
+A point inside a solid pays ½ k depth². Friction ties each touching point to an anchor on the solid by a spring that yields at
+the friction coefficient times the normal force (taken from the last pass, so that the potential stays convex); the anchor
+slides along when it yields. Sticking contacts therefore hold still: nothing creeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.build import STANDARD_GRAVITY, Bound, gravity_of
+from neurok.dynamics.colliders import Collider, HalfSpace, hull_pieces, obstacle_colliders
+from neurok.dynamics.condition import Ground, World
+from neurok.dynamics.rigid import TreeMechanics, TreePoints
+from neurok.dynamics.system import State, System
+from neurok.geometry.sampling import farthest_points
+
+REST_DEPTH = 1e-4
+"""How deep one point sinks under the weight of its whole object, as a share of the object's size."""
+
+MAX_POINTS = 400
+"""Contact points of one object."""
+
+
+@dataclass(eq=False)
+class Touch:
+    """Points of one object against one solid, which stands still or is part of another object."""
+
+    owner: int
+    """Index of the object the points belong to."""
+
+    points: Any
+    collider: Collider
+    friction: float
+    stiffness: float
+    other: int | None = None
+    """Index of the object the solid belongs to."""
+
+    node: int = 0
+    """Node of that object which carries the solid."""
+
+    anchors: Float[np.ndarray, "n 3"] = field(default_factory=lambda: np.zeros((0, 3)))
+    """Where friction holds each point, in the frame of the solid."""
+
+    loads: Float[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0))
+    """Normal force on each point, from the last pass."""
+
+    def places(self, motions: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Points in the world and in the frame of the solid, and that frame's rotation."""
+        x = self.points.positions(motions[self.owner])[0]
+        if self.other is None:
+            return x, x, np.eye(3)
+        frame = motions[self.other].nodes[0, self.node]
+        return x, (x - frame[:3, 3]) @ frame[:3, :3], frame[:3, :3]
+
+    def begin(self, motions: Sequence[Any]) -> None:
+        """Start of a step: points that did not touch get their anchor where they are."""
+        _, local, _ = self.places(motions)
+        gaps, _ = self.collider.distance(local)
+        if len(self.anchors) != len(local):
+            self.anchors, self.loads = local.copy(), np.zeros(len(local))
+        apart = (gaps >= 0) | (self.loads <= 0)
+        self.anchors[apart] = local[apart]
+        self.loads = self.stiffness * np.maximum(-gaps, 0.0)
+
+    def measure(self, motions: Sequence[Any]) -> float:
+        """Bring the normal forces up to date; their largest depth."""
+        depths = np.maximum(-self.collider.distance(self.places(motions)[1])[0], 0.0)
+        self.loads = self.stiffness * depths
+        return float(depths.max(initial=0.0))
+
+    def finish(self, motions: Sequence[Any]) -> None:
+        """End of a step: anchors that were pulled beyond the friction cone slide along."""
+        _, local, _ = self.places(motions)
+        gaps, normals = self.collider.distance(local)
+        self.loads = self.stiffness * np.maximum(-gaps, 0.0)
+        offset = local - self.anchors
+        offset -= normals * (offset * normals).sum(axis=1, keepdims=True)
+        length = np.linalg.norm(offset, axis=1)
+        reach = self.friction * self.loads / self.stiffness
+        slips = length > reach
+        shorter = np.where(slips, reach / np.maximum(length, 1e-300), 1.0)
+        self.anchors = np.where((self.loads > 0)[:, None], local - shorter[:, None] * offset, local)
+
+    def evaluate(self, motions: Sequence[Any], system: System, curvature: bool) -> tuple[float, np.ndarray, np.ndarray]:
+        """Energy, gradient and (positive) curvature in all coordinates."""
+        gradient, hessian = np.zeros(system.dim), np.zeros((system.dim, system.dim) if curvature else (0, 0))
+        x, local, turn = self.places(motions)
+        gaps, normals = self.collider.distance(local)
+        depths = np.maximum(-gaps, 0.0)
+        active = np.flatnonzero((depths > 0) | (self.loads > 0))
+        if len(active) == 0:
+            return 0.0, gradient, hessian
+        depth, normal, limit = depths[active], normals[active], self.friction * self.loads[active]
+        offset = local[active] - self.anchors[active]
+        offset = offset - normal * (offset * normal).sum(axis=1, keepdims=True)
+        length = np.linalg.norm(offset, axis=1)
+        k = self.stiffness
+        sticks = k * length <= limit
+        slope = np.where(sticks, k, limit / np.maximum(length, 1e-300))
+        held = np.where(sticks, 0.5 * k * length**2, limit * (length - limit / (2.0 * k)))
+        energy = float((0.5 * k * depth**2 + held).sum())
+        force = (-k * depth[:, None] * normal + slope[:, None] * offset) @ turn.T
+        jacobian = self._jacobian(motions, system, active, x[active])
+        gradient = np.einsum("nik,ni->k", jacobian, force)
+        if curvature:
+            world = normal @ turn.T
+            across = np.einsum("nik,ni->nk", jacobian, world)
+            flat = jacobian.reshape(-1, system.dim)
+            weights = np.repeat(slope, 3)[:, None]
+            hessian = flat.T @ (weights * flat)
+            stiff = np.where(depth > 0, k, 0.0) - slope
+            hessian += across.T @ (stiff[:, None] * across)
+        return energy, gradient, hessian
+
+    def _jacobian(
+        self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"], x: Float[np.ndarray, "n 3"]
+    ) -> Float[np.ndarray, "n 3 D"]:
+        """How the points move against the solid."""
+        out = np.zeros((len(active), 3, system.dim))
+        out[:, :, system.members[self.owner].where] = self.points.take(active).jacobian(motions[self.owner])
+        if self.other is not None:
+            motion = motions[self.other]
+            lifted = np.concatenate([x, np.ones((len(x), 1))], axis=1)
+            moved = np.einsum("kij,nj->nik", motion.screws[0, :, :3], lifted)
+            out[:, :, system.members[self.other].where] -= moved * motion.tree.ancestors[self.node]
+        return out
+
+
+def touches_of(bounds: Sequence[Bound], world: World, system: System, state: State) -> list[Touch]:
+    """Everything in a scene that can touch something."""
+    shapes = [_shapes(bound) for bound in bounds]
+    samples = [_samples(bound, shape) for bound, shape in zip(bounds, shapes, strict=True)]
+    steep = [_stiffness(bound, world) for bound in bounds]
+    out: list[Touch] = []
+    solids: list[tuple[Collider, float]] = []
+    if world.ground is not None:
+        motions = system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
+        solids.append((_ground(world.ground, bounds, samples, motions), world.ground.friction))
+    for obstacle in world.obstacles:
+        solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh)]
+    for index in range(len(bounds)):
+        for collider, friction in solids:
+            out.append(Touch(index, samples[index], collider, friction, steep[index]))
+        for other in range(len(bounds)):
+            if other != index:
+                for node, hull, _ in shapes[other]:
+                    stiffness = min(steep[index], steep[other])
+                    out.append(Touch(index, samples[index], hull, world.friction, stiffness, other, node))
+    return out
+
+
+def _shapes(bound: Bound) -> list[tuple[int, Any, Float[np.ndarray, "n 3"]]]:
+    """Node, hull and contact points of each convex piece of a rigid object; a soft one has none."""
+    mechanics = bound.mechanics
+    if not isinstance(mechanics, TreeMechanics):
+        return []
+    mesh, out = bound.body.space.rest, []
+    for part in range(len(mechanics.part_nodes)):
+        mine = mesh.faces[mesh.face_parts == part]
+        for hull, points in hull_pieces(mesh.vertices, mine):
+            out.append((int(mechanics.part_nodes[part]), hull, points))
+    return out
+
+
+def _samples(bound: Bound, shapes: list[tuple[int, Any, np.ndarray]]) -> Any:
+    """A bounded number of points that feel contact."""
+    if not shapes:
+        vertices = np.unique(bound.body.space.rest.faces)
+        if len(vertices) > MAX_POINTS:
+            vertices = vertices[farthest_points(bound.body.space.rest.vertices[vertices], MAX_POINTS)]
+        return bound.mechanics.points(vertices)
+    points = np.concatenate([points for _, _, points in shapes])
+    nodes = np.concatenate([np.full(len(points), node) for node, _, points in shapes])
+    if len(points) > MAX_POINTS:
+        # The extreme points of the whole object carry it, so they go first.
+        spread = np.concatenate([points, 1e-3 * nodes[:, None]], axis=1)
+        chosen = np.sort(farthest_points(spread, MAX_POINTS, int(np.argmin(points @ bound.body.space.rest.up_vector))))
+        points, nodes = points[chosen], nodes[chosen]
+    assert isinstance(bound.mechanics, TreeMechanics)
+    return TreePoints(bound.mechanics, points, nodes)
+
+
+def _stiffness(bound: Bound, world: World) -> float:
+    """Of one contact point: it alone carries the object at the depth of rest."""
+    mesh = bound.body.space.rest
+    gravity = max(float(np.linalg.norm(gravity_of(world, bound.body))), STANDARD_GRAVITY / mesh.unit)
+    return bound.mechanics.mass * gravity / (REST_DEPTH * mesh.size)
+
+
+def _ground(ground: Ground, bounds: Sequence[Bound], samples: Sequence[Any], motions: Sequence[Any]) -> HalfSpace:
+    normal = bounds[0].body.space.rest.up_vector if ground.normal is None else ground.normal
+    height = ground.height
+    if height is None:
+        lowest = [points.positions(motion)[0] @ normal for points, motion in zip(samples, motions, strict=True)]
+        height = float(min(values.min() for values in lowest))
+    return HalfSpace(np.asarray(normal, dtype=np.float64), height)

@@ -1,0 +1,281 @@
+"""Mechanics of any space of poses, written as x = C Y(q) with constant C.
+
+Handle-driven and linear spaces have few features, and masses enter through CᵀMC once. Any other differentiable decoder
+has the identity for C and its vertices for Y; automatic differentiation then does what closed forms do elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.equations import Pose
+from neurok.dynamics.rigid import tidy, twists
+from neurok.kinematics.space import FeatureSpace, KinematicSpace
+from neurok.kinematics.tree import BASE_DOF, JointTree
+
+
+class ShapeSource(Protocol):
+    """Features and their derivatives for batches of coordinates."""
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]: ...
+
+    def shape_rate(
+        self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
+    ) -> Float[np.ndarray, "B D K 3"]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Autodiff:
+    """Vertices as features, derivatives by forward-mode automatic differentiation."""
+
+    space: KinematicSpace
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B V 3"], Float[np.ndarray, "B D V 3"]]:
+        import torch
+
+        rows = [torch.as_tensor(row) for row in np.asarray(q, dtype=np.float64)]
+        with torch.no_grad():
+            positions = np.stack([self.space.decode(row).numpy() for row in rows])
+        slopes = [torch.func.jacfwd(self.space.decode)(row).detach().numpy() for row in rows]
+        return positions, np.stack([np.moveaxis(slope, -1, 0) for slope in slopes])
+
+    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D V 3"]:
+        import torch
+
+        out = []
+        for row, rate in zip(np.asarray(q), np.asarray(qdot), strict=True):
+            primal, tangent = torch.as_tensor(row.copy()), torch.as_tensor(rate.copy())
+            change = torch.func.jvp(torch.func.jacfwd(self.space.decode), (primal,), (tangent,))[1]
+            out.append(np.moveaxis(change.detach().numpy(), -1, 0))
+        return np.stack(out)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMechanics:
+    """An object whose vertices are linear in features of its coordinates."""
+
+    source: ShapeSource
+    inner_dim: int
+    features: Float[np.ndarray, "V K"] | None
+    """The matrix C; ``None`` stands for the identity."""
+
+    gram: Float[np.ndarray, "K K"] | Float[np.ndarray, " K"]
+    """CᵀMC, or its diagonal."""
+
+    first: Float[np.ndarray, " K"]
+    """CᵀM 1."""
+
+    unity: Float[np.ndarray, " K"]
+    base: JointTree
+    """No joints: only the base, free or fixed."""
+
+    weights: Float[np.ndarray, "V H"] | None = None
+
+    @staticmethod
+    def of(
+        space: KinematicSpace,
+        masses: Float[np.ndarray, " V"],
+        free: bool,
+        use_features: bool = True,
+    ) -> FeatureMechanics:
+        """Mechanics of a space; ``use_features=False`` takes the generic road even where a faster one exists."""
+        center = masses @ space.rest.vertices / masses.sum()
+        base = JointTree(np.zeros(0, dtype=np.int64), np.zeros((0, 4, 4)), np.zeros((0, 4, 16)), free, center)
+        if use_features and isinstance(space, FeatureSpace):
+            c = np.asarray(space.features, dtype=np.float64)
+            gram = c.T @ (masses[:, None] * c)
+            weights = getattr(space, "weights", None)
+            return FeatureMechanics(space, space.dim, c, gram, c.T @ masses, space.unity, base, weights)
+        ones = np.ones(len(masses))
+        return FeatureMechanics(Autodiff(space), space.dim, None, masses, masses, ones, base)
+
+    @property
+    def dim(self) -> int:
+        return self.inner_dim + self.base.base_dim
+
+    @property
+    def free(self) -> bool:
+        return self.base.free
+
+    @property
+    def center(self) -> Float[np.ndarray, "3"]:
+        return np.zeros(3) if self.base.center is None else self.base.center
+
+    @cached_property
+    def mass(self) -> float:
+        return float(self.first @ self.unity)
+
+    def weigh(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B K 3"]:
+        """CᵀMC applied to features."""
+        return self.gram @ y if self.gram.ndim == 2 else self.gram[:, None] * y
+
+    def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
+        return FeatureMotion(self, pose, q, qdot)
+
+    def points(self, vertices: Int[np.ndarray, " n"]) -> FeaturePoints:
+        return FeaturePoints(self, np.asarray(vertices))
+
+    def rebase(
+        self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]
+    ) -> tuple[Pose, np.ndarray, np.ndarray]:
+        if not self.free:
+            return pose, q, p
+        nodes, before = self.base.transforms(pose, q[None, :BASE_DOF])
+        new_pose, start, out = tidy(nodes[0, 0]), q.copy(), p.copy()
+        start[:BASE_DOF] = 0.0
+        _, after = self.base.transforms(new_pose, start[None, :BASE_DOF])
+        out[:BASE_DOF] = twists(after[0]) @ np.linalg.solve(twists(before[0]), p[:BASE_DOF])
+        return new_pose, start, out
+
+    def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
+        y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
+        return y if self.features is None else self.features @ y
+
+    def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "H 4 4"] | None:
+        if self.weights is None:
+            return None
+        y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
+        out = np.zeros((self.weights.shape[1], 4, 4))
+        out[:, :3, :] = y.reshape(-1, 4, 3).swapaxes(1, 2)
+        out[:, 3, 3] = 1.0
+        return out
+
+    def handle_weights(self) -> Float[np.ndarray, "V H"] | None:
+        return self.weights
+
+
+class FeatureMotion:
+    """A batch of moments of an object in features."""
+
+    def __init__(
+        self, mechanics: FeatureMechanics, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
+    ) -> None:
+        self.mechanics, self.q, self.qdot = mechanics, q, qdot
+        self.split = mechanics.base.base_dim
+        nodes, self.screws = mechanics.base.transforms(pose, q[:, : self.split])
+        self.frame = nodes[:, 0]
+        self.inner, self.inner_slopes = mechanics.source.shape(q[:, self.split :])
+
+    @cached_property
+    def _turn(self) -> Float[np.ndarray, "B 3 3"]:
+        return self.frame[:, :3, :3].swapaxes(1, 2)
+
+    @cached_property
+    def y(self) -> Float[np.ndarray, "B K 3"]:
+        """Features in the world's frame."""
+        return self.inner @ self._turn + self.mechanics.unity[:, None] * self.frame[:, None, :3, 3]
+
+    def _move(
+        self, screws: Float[np.ndarray, "B k 4 4"], y: Float[np.ndarray, "B K 3"], moves: bool = True
+    ) -> np.ndarray:
+        """Features carried by screws: their turn, and their shift unless ``y`` holds velocities."""
+        out = y[:, None] @ screws[..., :3, :3].swapaxes(-1, -2)
+        if moves:
+            out = out + self.mechanics.unity[:, None] * screws[..., None, :3, 3]
+        return out
+
+    @cached_property
+    def slopes(self) -> Float[np.ndarray, "B D K 3"]:
+        """∂Y/∂q."""
+        return np.concatenate([self._move(self.screws, self.y), self.inner_slopes @ self._turn[:, None]], axis=1)
+
+    @cached_property
+    def rate(self) -> Float[np.ndarray, "B K 3"]:
+        """dY/dt."""
+        return np.einsum("bd,bdki->bki", self.qdot, self.slopes)
+
+    @cached_property
+    def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
+        """d/dt of ∂Y/∂q."""
+        m, batch = self.mechanics, len(self.q)
+        inner = m.source.shape_rate(self.q[:, self.split :], self.qdot[:, self.split :]) @ self._turn[:, None]
+        if not self.split:
+            return inner
+        speeds = self.screws.reshape(batch, self.split, 16) * self.qdot[:, : self.split, None]
+        own = (m.base.chains @ speeds).reshape(self.screws.shape)
+        commutators = own @ self.screws - self.screws @ own
+        outer = self._move(commutators, self.y) + self._move(self.screws, self.rate, moves=False)
+        spin = own[:, -1, :3, :3].swapaxes(1, 2)[:, None]
+        return np.concatenate([outer, inner + (self.inner_slopes @ self._turn[:, None]) @ spin], axis=1)
+
+    @cached_property
+    def _weighed(self) -> Float[np.ndarray, "B K 3"]:
+        return self.mechanics.weigh(self.rate)
+
+    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """Generalised force of forces on the features."""
+        batch, dim = self.q.shape
+        return (self.slopes.reshape(batch, dim, -1) @ forces.reshape(batch, -1, 1))[..., 0]
+
+    @property
+    def momentum(self) -> Float[np.ndarray, "B D"]:
+        return self.pull(self._weighed)
+
+    @property
+    def kinetic(self) -> Float[np.ndarray, " B"]:
+        return 0.5 * (self.rate * self._weighed).sum(axis=(1, 2))
+
+    @property
+    def kinetic_force(self) -> Float[np.ndarray, "B D"]:
+        batch, dim = self.q.shape
+        return (self.slope_rates.reshape(batch, dim, -1) @ self._weighed.reshape(batch, -1, 1))[..., 0]
+
+    def mass_matrices(self) -> Float[np.ndarray, "B D D"]:
+        batch, dim = self.q.shape
+        weighed = self.mechanics.weigh(self.slopes).reshape(batch, dim, -1)
+        return self.slopes.reshape(batch, dim, -1) @ weighed.swapaxes(1, 2)
+
+    def bias(self) -> Float[np.ndarray, "B D"]:
+        return self.pull(self.mechanics.weigh(np.einsum("bd,bdki->bki", self.qdot, self.slope_rates)))
+
+    def field_force(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, "B D"]:
+        return np.einsum("bdki,k,i->bd", self.slopes, self.mechanics.first, acceleration, optimize=True)
+
+    def field_energy(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, " B"]:
+        return -(np.einsum("k,bki->bi", self.mechanics.first, self.y) @ acceleration)
+
+    def coast(self, dt: float) -> Float[np.ndarray, "K 3"]:
+        return self.y[0] + dt * self.rate[0]
+
+    def inertia(self, target: np.ndarray) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
+        gap = self.y - target
+        pulled = self.mechanics.weigh(gap)
+        return 0.5 * (gap * pulled).sum(axis=(1, 2)), self.pull(pulled)
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePoints:
+    """Some vertices of an object in features."""
+
+    mechanics: FeatureMechanics
+    vertices: Int[np.ndarray, " n"]
+
+    @cached_property
+    def _rows(self) -> Float[np.ndarray, "n K"] | None:
+        return None if self.mechanics.features is None else self.mechanics.features[self.vertices]
+
+    def take(self, chosen: Int[np.ndarray, " m"]) -> FeaturePoints:
+        """Some of the points."""
+        return FeaturePoints(self.mechanics, self.vertices[chosen])
+
+    def _select(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B n 3"]:
+        return y[..., self.vertices, :] if self._rows is None else self._rows @ y
+
+    def positions(self, motion: FeatureMotion) -> Float[np.ndarray, "B n 3"]:
+        return self._select(motion.y)
+
+    def velocities(self, motion: FeatureMotion) -> Float[np.ndarray, "B n 3"]:
+        return self._select(motion.rate)
+
+    def pull(self, motion: FeatureMotion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
+        if self._rows is not None:
+            return motion.pull(self._rows.T @ forces)
+        return np.einsum("bdni,bni->bd", motion.slopes[:, :, self.vertices], forces)
+
+    def jacobian(self, motion: FeatureMotion) -> Float[np.ndarray, "n 3 D"]:
+        return np.moveaxis(self._select(motion.slopes[0]), 0, -1)

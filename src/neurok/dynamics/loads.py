@@ -1,0 +1,231 @@
+"""What acts on one object: each load gives a generalised force and, where it has one, a potential energy.
+
+Loads are bound to the mechanics of their object and work on batches of moments. Inside, lengths are in mesh units, so forces
+are in kg·unit/s² and energies in kg·unit²/s².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.dynamics.condition import Force
+
+Times = Float[np.ndarray, " B"]
+
+
+class Load(Protocol):
+    """Something that acts on one object."""
+
+    name: str
+    is_potential: bool
+    """Whether its energy counts towards the total; external pushes have none of their own."""
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]: ...
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        """Potential; for external forces their negative work, so that an incremental potential can be minimised."""
+
+
+@dataclass(frozen=True, eq=False)
+class UniformField:
+    """Gravity."""
+
+    acceleration: Float[np.ndarray, "3"]
+    name: str = "gravity"
+    is_potential: bool = True
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        return motion.field_force(self.acceleration)
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return motion.field_energy(self.acceleration)
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A force over time on some vertices."""
+
+    points: Any
+    force_over_time: Force
+    scale: float
+    """From newtons to internal units, shared among the vertices."""
+
+    name: str = "push"
+    is_potential: bool = False
+
+    def _vectors(self, times: Times) -> Float[np.ndarray, "B 1 3"]:
+        return self.scale * np.stack([self.force_over_time.at(float(t)) for t in times])[:, None]
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        vectors = self._vectors(times)
+        count = len(self.force_over_time.vertices)
+        return self.points.pull(motion, np.repeat(vectors, count, axis=1))
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return -(self._vectors(times) * self.points.positions(motion)).sum(axis=(1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """Damped springs from vertices to places that may move: pins and drags."""
+
+    points: Any
+    targets: Callable[[float], Float[np.ndarray, "n 3"]]
+    stiffness: float
+    """Of each spring."""
+
+    damping: float
+    name: str = "hold"
+    is_potential: bool = True
+
+    def _gaps(self, motion: Any, times: Times) -> Float[np.ndarray, "B n 3"]:
+        return self.points.positions(motion) - np.stack([self.targets(float(t)) for t in times])
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        step = 1e-4
+        drift = np.stack([self.targets(float(t) + step) - self.targets(float(t) - step) for t in times]) / (2 * step)
+        rates = self.points.velocities(motion) - drift
+        return self.points.pull(motion, -self.stiffness * self._gaps(motion, times) - self.damping * rates)
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return 0.5 * self.stiffness * (self._gaps(motion, times) ** 2).sum(axis=(1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class LimitWell:
+    """Flat between the limits of the coordinates, rising smoothly (with two continuous derivatives) outside."""
+
+    lower: Float[np.ndarray, " D"]
+    upper: Float[np.ndarray, " D"]
+    steepness: Float[np.ndarray, " D"]
+    """The force at a depth d is steepness · d²."""
+
+    name: str = "limits"
+    is_potential: bool = True
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        above, below = np.maximum(motion.q - self.upper, 0.0), np.maximum(self.lower - motion.q, 0.0)
+        return self.steepness * (below**2 - above**2)
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        above, below = np.maximum(motion.q - self.upper, 0.0), np.maximum(self.lower - motion.q, 0.0)
+        return (self.steepness * (below**3 + above**3) / 3.0).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Damping:
+    """Viscous: joints by their own coefficients, everything by its momentum."""
+
+    coefficients: Float[np.ndarray, " D"]
+    mass_rate: float = 0.0
+    """Rayleigh damping in proportion to mass [1/s]."""
+
+    name: str = "damping"
+    is_potential: bool = False
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        out = -self.coefficients * motion.qdot
+        return out - self.mass_rate * motion.momentum if self.mass_rate else out
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return np.zeros(len(motion.q))
+
+
+@dataclass(frozen=True, eq=False)
+class WindLoad:
+    """Pressure of moving air on a bounded sample of faces."""
+
+    points: Any
+    """Three corners of each face in turn."""
+
+    areas: Float[np.ndarray, " n"]
+    """What each face stands for, in mesh units."""
+
+    velocity: Float[np.ndarray, "3"]
+    """Mesh units per second."""
+
+    pressure: float
+    """Half the air's density times the drag coefficient [kg/unit³]."""
+
+    name: str = "wind"
+    is_potential: bool = False
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        batch = len(motion.q)
+        corners = self.points.positions(motion).reshape(batch, -1, 3, 3)
+        cross = np.cross(corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0])
+        normals = cross / np.maximum(np.linalg.norm(cross, axis=-1, keepdims=True), 1e-300)
+        rates = self.points.velocities(motion).reshape(batch, -1, 3, 3).mean(axis=2)
+        along = ((self.velocity - rates) * normals).sum(axis=-1)
+        forces = (self.pressure * self.areas * along * np.abs(along))[..., None] * normals
+        return self.points.pull(motion, np.repeat(forces / 3.0, 3, axis=1))
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return np.zeros(len(motion.q))
+
+
+@dataclass(frozen=True, eq=False)
+class PointLoad:
+    """An energy of a few vertices with a closed-form gradient."""
+
+    points: Any
+    evaluate: Callable[[Float[np.ndarray, "B n 3"]], tuple[np.ndarray, np.ndarray]]
+    """Positions [m] to energies [J] and gradients [N]."""
+
+    unit: float
+    name: str
+    is_potential: bool = True
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        gradient = self.evaluate(self.unit * self.points.positions(motion))[1]
+        return self.points.pull(motion, -gradient / self.unit)
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return self.evaluate(self.unit * self.points.positions(motion))[0] / self.unit**2
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateLoad:
+    """An energy of the coordinates of the space themselves."""
+
+    evaluate: Callable[[Float[np.ndarray, "B D"]], tuple[np.ndarray, np.ndarray]]
+    """Coordinates to energies [J] and gradients."""
+
+    offset: int
+    """Coordinates of the base come first and are left out."""
+
+    unit: float
+    name: str
+    is_potential: bool = True
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        out = np.zeros_like(motion.q)
+        out[:, self.offset :] = -self.evaluate(motion.q[:, self.offset :])[1] / self.unit**2
+        return out
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return self.evaluate(motion.q[:, self.offset :])[0] / self.unit**2
+
+
+def autodiff_energy(
+    energy: Callable[[Any], Any],
+) -> Callable[[Float[np.ndarray, "B V 3"]], tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B V 3"]]]:
+    """A function of positions (torch, differentiable) as values and gradients on plain arrays."""
+    import torch
+
+    def evaluate(x: Float[np.ndarray, "B V 3"]) -> tuple[np.ndarray, np.ndarray]:
+        values, gradients = [], []
+        for row in x:
+            leaf = torch.tensor(row, dtype=torch.float64, requires_grad=True)
+            value = energy(leaf)
+            (gradient,) = torch.autograd.grad(value, leaf, allow_unused=True)
+            values.append(float(value))
+            gradients.append(np.zeros_like(row) if gradient is None else gradient.numpy())
+        return np.array(values), np.stack(gradients)
+
+    return evaluate

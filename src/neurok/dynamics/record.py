@@ -1,0 +1,130 @@
+"""Keeps the frames of a run and tells the truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core.clip import Skin
+from neurok.core.rollout import Rollout
+from neurok.dynamics.build import Bound
+from neurok.dynamics.collocation import Diverged
+from neurok.dynamics.equations import Pose
+from neurok.dynamics.system import State, System
+from neurok.kinematics.free_base import base_coordinates
+
+RUNAWAY = 1e4
+"""An object this many times its size away from the start has been lost by the integrator."""
+
+
+class Recorder:
+    """Frames, energies and figures of one run."""
+
+    def __init__(self, bounds: Sequence[Bound], system: System, stepper: Any, dt: float) -> None:
+        self.bounds, self.system, self.stepper, self.dt = bounds, system, stepper, dt
+        self.positions: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.handles: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.q: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.qdot: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.energies: list[dict[str, float]] = []
+        self.steps, self.stepping = 0, 0.0
+        self.status: Literal["ok", "diverged", "stopped"] = "ok"
+        self.message = ""
+
+    def frame(self, state: State) -> None:
+        """Keep one frame; refuse it when it is not a sensible one."""
+        qdot = self.system.velocity(state)
+        energies = self.system.energies(state, qdot)
+        if not (np.isfinite(state.q).all() and np.isfinite(qdot).all() and np.isfinite(list(energies.values())).all()):
+            raise Diverged("a value is no longer finite")
+        placed = []
+        for bound, member, pose in zip(self.bounds, self.system.members, state.poses, strict=True):
+            q, rest = state.q[member.where], bound.body.space.rest
+            positions = bound.mechanics.positions(pose, q)
+            if not np.abs(positions).max() < RUNAWAY * (rest.size + np.abs(rest.vertices).max()):
+                raise Diverged(f"'{bound.body.name}' has left the scene")
+            placed.append((positions, bound.mechanics.handles(pose, q), _stored(bound, pose, q)))
+        for index, ((positions, handles, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
+            self.positions[index].append(positions)
+            self.q[index].append(q)
+            self.qdot[index].append(qdot[member.where])
+            if handles is not None:
+                self.handles[index].append(handles)
+        self.energies.append(energies)
+
+    def fail(self, reason: str) -> None:
+        self.status = "diverged"
+        good = len(self.energies)
+        self.message = (
+            f"The motion diverged after {good} good frames: {reason}. "
+            f"Try a shorter time step, for instance dt={self.dt / 4:.2g} s, or the integrator 'implicit'."
+        )
+
+    def stop(self) -> None:
+        self.status, self.message = "stopped", f"Stopped on request after {len(self.energies)} frames."
+
+    def rollouts(self, frame_dt: float, integrator: str) -> tuple[Rollout, ...]:
+        """One rollout for each object; energies and report are of the whole scene."""
+        unit = self.bounds[0].body.space.rest.unit
+        names = list(dict.fromkeys(name for frame in self.energies for name in frame))
+        energies = {name: np.array([frame.get(name, 0.0) for frame in self.energies]) * unit**2 for name in names}
+        energies["total"] = np.sum(list(energies.values()), axis=0)
+        report = self._report(energies, integrator, unit)
+        return tuple(
+            Rollout(
+                rest=bound.body.space.rest,
+                dt=frame_dt,
+                positions=np.stack(self.positions[index]),
+                q=np.stack(self.q[index]),
+                qdot=np.stack(self.qdot[index]),
+                status=self.status,
+                message=self.message,
+                energies=energies,
+                report=report,
+                skin=self._skin(index, bound),
+            )
+            for index, bound in enumerate(self.bounds)
+        )
+
+    def _skin(self, index: int, bound: Bound) -> Skin | None:
+        weights = bound.mechanics.handle_weights()
+        if weights is None or not self.handles[index]:
+            return None
+        return Skin(weights, np.stack(self.handles[index]))
+
+    def _report(
+        self, energies: dict[str, Float[np.ndarray, " T"]], integrator: str, unit: float
+    ) -> dict[str, float | int | str]:
+        total, kinetic = energies["total"], energies["kinetic"]
+        scale = max(float(kinetic.max()), 1e-300)
+        drift = float(np.abs(total - total[0]).max()) / scale if kinetic.max() > 0 else 0.0
+        stepping = max(self.stepping, 1e-9)
+        spent = self.system.clock.seconds
+        known = sum(spent.values())
+        report: dict[str, float | int | str] = {
+            "integrator": integrator,
+            "dof": self.system.dim,
+            "dt": self.dt,
+            "steps": self.steps,
+            "steps_per_second": self.steps / stepping,
+            "real_time_factor": self.steps * self.dt / stepping,
+            "energy_start": float(total[0]),
+            "energy_end": float(total[-1]),
+            "energy_drift": drift,
+            "max_penetration": float(getattr(self.stepper, "max_penetration", 0.0)) * unit,
+        }
+        for name, seconds in spent.items():
+            report[f"time_{name}"] = seconds / stepping
+        report["time_other"] = max(0.0, 1.0 - known / stepping)
+        return report
+
+
+def _stored(bound: Bound, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
+    """Coordinates as they are kept: those of a free base count from the rest pose, not from the last step."""
+    if not bound.mechanics.free:
+        return q.copy()
+    center = bound.mechanics.center
+    return np.concatenate([base_coordinates(pose, center), q[6:]])

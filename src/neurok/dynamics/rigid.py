@@ -1,0 +1,236 @@
+"""Mechanics of rigid parts on a tree of joints.
+
+With T the transform of a part, P its second moments, S_k the screw of a coordinate and V = Σ S_k q̇_k: the part's momentum
+matrix is H = V T P Tᵀ, and summed over the parts a coordinate moves, p_k = ⟨S_k, H⟩ and ∂T/∂q_k = ⟨[V_k, S_k], H⟩. A force f at
+a point x is the matrix f x̃ᵀ and acts as ⟨S_k, f x̃ᵀ⟩. Every quantity is a small matrix product over parts; vertices never
+enter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.equations import Pose
+from neurok.kinematics.tree import BASE_DOF, JointTree
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMechanics:
+    """Rigid parts with mass on a tree."""
+
+    tree: JointTree
+    moments: Float[np.ndarray, "N 4 4"]
+    """Second moments of what each node carries, at rest."""
+
+    vertices: Float[np.ndarray, "V 3"]
+    vertex_nodes: Int[np.ndarray, " V"]
+    vertex_parts: Int[np.ndarray, " V"]
+    part_nodes: Int[np.ndarray, " P"]
+
+    @property
+    def dim(self) -> int:
+        return self.tree.dim
+
+    @property
+    def free(self) -> bool:
+        return self.tree.free
+
+    @property
+    def mass(self) -> float:
+        return float(self.moments[:, 3, 3].sum())
+
+    @property
+    def center(self) -> Float[np.ndarray, "3"]:
+        return np.zeros(3) if self.tree.center is None else self.tree.center
+
+    def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> TreeMotion:
+        return TreeMotion(self, q, qdot, *self.tree.transforms(pose, q))
+
+    def points(self, vertices: Int[np.ndarray, " n"]) -> TreePoints:
+        return TreePoints(self, self.vertices[vertices], self.vertex_nodes[vertices])
+
+    def rebase(
+        self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]
+    ) -> tuple[Pose, np.ndarray, np.ndarray]:
+        if not self.free:
+            return pose, q, p
+        start = np.zeros_like(q)
+        start[BASE_DOF:] = q[BASE_DOF:]
+        nodes, before = self.tree.transforms(pose, q[None])
+        new_pose = tidy(nodes[0, 0])
+        _, after = self.tree.transforms(new_pose, start[None])
+        wrench = np.linalg.solve(twists(before[0, :BASE_DOF]), p[:BASE_DOF])
+        out = p.copy()
+        out[:BASE_DOF] = twists(after[0, :BASE_DOF]) @ wrench
+        return new_pose, start, out
+
+    def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
+        nodes = self.tree.transforms(pose, q[None])[0][0]
+        out = np.empty_like(self.vertices)
+        for node in np.unique(self.vertex_nodes):
+            mine = self.vertex_nodes == node
+            out[mine] = self.vertices[mine] @ nodes[node, :3, :3].T + nodes[node, :3, 3]
+        return out
+
+    def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "P 4 4"]:
+        return self.tree.transforms(pose, q[None])[0][0][self.part_nodes]
+
+    def handle_weights(self) -> Float[np.ndarray, "V P"]:
+        return np.eye(len(self.part_nodes), dtype=np.float32)[self.vertex_parts]
+
+
+class TreeMotion:
+    """A batch of moments of a tree."""
+
+    def __init__(
+        self,
+        mechanics: TreeMechanics,
+        q: Float[np.ndarray, "B D"],
+        qdot: Float[np.ndarray, "B D"],
+        nodes: Float[np.ndarray, "B N 4 4"],
+        screws: Float[np.ndarray, "B D 4 4"],
+    ) -> None:
+        self.mechanics, self.tree = mechanics, mechanics.tree
+        self.q, self.qdot, self.nodes, self.screws = q, qdot, nodes, screws
+
+    @cached_property
+    def _speeds(self) -> Float[np.ndarray, "B D 16"]:
+        return self.screws.reshape(*self.qdot.shape, 16) * self.qdot[..., None]
+
+    @cached_property
+    def velocity(self) -> Float[np.ndarray, "B N 4 4"]:
+        """Twist of every node."""
+        return (self.tree.ancestors @ self._speeds).reshape(self.nodes.shape)
+
+    @cached_property
+    def moments(self) -> Float[np.ndarray, "B N 4 4"]:
+        """Second moments where the parts are now."""
+        return self.nodes @ self.mechanics.moments @ self.nodes.swapaxes(-1, -2)
+
+    @cached_property
+    def _flow(self) -> Float[np.ndarray, "B N 4 4"]:
+        return self.velocity @ self.moments
+
+    @cached_property
+    def _carried(self) -> Float[np.ndarray, "B D 16"]:
+        """Momentum matrix of all that each coordinate moves."""
+        return self.tree.ancestors.T @ self._flow.reshape(*self.nodes.shape[:2], 16)
+
+    @cached_property
+    def _screw_rates(self) -> Float[np.ndarray, "B D 4 4"]:
+        base = self.tree.base_dim
+        if base:
+            own = (self.tree.chains @ self._speeds).reshape(self.screws.shape)
+        else:
+            own = self.velocity[:, 1:]
+        return own @ self.screws - self.screws @ own
+
+    @property
+    def momentum(self) -> Float[np.ndarray, "B D"]:
+        return (self.screws.reshape(self._carried.shape) * self._carried).sum(axis=-1)
+
+    @property
+    def kinetic(self) -> Float[np.ndarray, " B"]:
+        return 0.5 * (self.velocity * self._flow).sum(axis=(1, 2, 3))
+
+    @property
+    def kinetic_force(self) -> Float[np.ndarray, "B D"]:
+        return (self._screw_rates.reshape(self._carried.shape) * self._carried).sum(axis=-1)
+
+    def mass_matrices(self) -> Float[np.ndarray, "B D D"]:
+        batch, dim = self.q.shape
+        carried = self.tree.ancestors.T @ self.moments.reshape(batch, -1, 16)
+        flat = (self.screws @ carried.reshape(batch, dim, 4, 4)).reshape(batch, dim, 16)
+        upper = (flat @ self.screws.reshape(batch, dim, 16).swapaxes(1, 2)) * self.tree.chains
+        diagonal = np.einsum("bii->bi", upper)
+        out = upper + upper.swapaxes(1, 2)
+        np.einsum("bii->bi", out)[...] = diagonal
+        return out
+
+    def bias(self) -> Float[np.ndarray, "B D"]:
+        batch, dim = self.q.shape
+        rates = self._screw_rates.reshape(batch, dim, 16) * self.qdot[..., None]
+        acceleration = (self.tree.ancestors @ rates).reshape(self.nodes.shape) + self.velocity @ self.velocity
+        return self.pull_nodes(acceleration @ self.moments)
+
+    def pull_nodes(self, wrenches: Float[np.ndarray, "B N 4 4"]) -> Float[np.ndarray, "B D"]:
+        """Generalised force of force matrices on the nodes."""
+        batch, dim = self.q.shape
+        carried = self.tree.ancestors.T @ wrenches.reshape(batch, -1, 16)
+        return (self.screws.reshape(batch, dim, 16) * carried).sum(axis=-1)
+
+    def field_force(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, "B D"]:
+        wrenches = np.zeros(self.nodes.shape)
+        wrenches[..., :3, :] = acceleration[:, None] * self.moments[..., None, 3, :]
+        return self.pull_nodes(wrenches)
+
+    def field_energy(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, " B"]:
+        return -(self.moments[..., :3, 3].sum(axis=1) @ acceleration)
+
+    def coast(self, dt: float) -> Float[np.ndarray, "N 4 4"]:
+        return self.nodes[0] + dt * (self.velocity[0] @ self.nodes[0])
+
+    def inertia(self, target: np.ndarray) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
+        gap = self.nodes - target
+        pulled = gap @ self.mechanics.moments
+        return 0.5 * (gap * pulled).sum(axis=(1, 2, 3)), self.pull_nodes(pulled @ self.nodes.swapaxes(-1, -2))
+
+
+@dataclass(frozen=True, eq=False)
+class TreePoints:
+    """Points fixed to nodes of a tree."""
+
+    mechanics: TreeMechanics
+    rest: Float[np.ndarray, "n 3"]
+    nodes: Int[np.ndarray, " n"]
+
+    @cached_property
+    def _lifted(self) -> Float[np.ndarray, "n 4 1"]:
+        return np.concatenate([self.rest, np.ones((len(self.rest), 1))], axis=1)[..., None]
+
+    @cached_property
+    def _collect(self) -> Float[np.ndarray, "N n"]:
+        return (self.nodes == np.arange(self.mechanics.tree.joint_count + 1)[:, None]).astype(np.float64)
+
+    def take(self, chosen: Int[np.ndarray, " m"]) -> TreePoints:
+        """Some of the points."""
+        return TreePoints(self.mechanics, self.rest[chosen], self.nodes[chosen])
+
+    def _places(self, motion: TreeMotion) -> Float[np.ndarray, "B n 4 1"]:
+        return motion.nodes[:, self.nodes] @ self._lifted
+
+    def positions(self, motion: TreeMotion) -> Float[np.ndarray, "B n 3"]:
+        return self._places(motion)[..., :3, 0]
+
+    def velocities(self, motion: TreeMotion) -> Float[np.ndarray, "B n 3"]:
+        return (motion.velocity[:, self.nodes] @ self._places(motion))[..., :3, 0]
+
+    def pull(self, motion: TreeMotion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
+        batch, count = forces.shape[:2]
+        wrenches = np.zeros((batch, count, 4, 4))
+        wrenches[..., :3, :] = forces[..., None] * self._places(motion).swapaxes(-1, -2)
+        collected = self._collect @ wrenches.reshape(batch, count, 16)
+        return motion.pull_nodes(collected.reshape(motion.nodes.shape))
+
+    def jacobian(self, motion: TreeMotion) -> Float[np.ndarray, "n 3 D"]:
+        places = self._places(motion)[0, :, :, 0]
+        moved = np.einsum("kij,nj->nik", motion.screws[0, :, :3], places)
+        return moved * self.mechanics.tree.ancestors[self.nodes][:, None, :]
+
+
+def twists(screws: Float[np.ndarray, "K 4 4"]) -> Float[np.ndarray, "K 6"]:
+    """Screw matrices as rows of (angular, linear)."""
+    turn = np.stack([screws[:, 2, 1], screws[:, 0, 2], screws[:, 1, 0]], axis=1)
+    return np.concatenate([turn, screws[:, :3, 3]], axis=1)
+
+
+def tidy(pose: Pose) -> Pose:
+    """The pose with its rotation made orthogonal again, so that round-off does not grow over many steps."""
+    out = pose.copy()
+    turn = out[:3, :3]
+    out[:3, :3] = turn @ (1.5 * np.eye(3) - 0.5 * turn.T @ turn)
+    return out

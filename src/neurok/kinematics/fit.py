@@ -1,0 +1,77 @@
+"""From wanted vertex positions back to coordinates: damped Gauss–Newton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.errors import NeurokError
+from neurok.kinematics.space import KinematicSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The coordinates found and how well they meet the wish."""
+
+    q: Float[np.ndarray, " D"]
+    residual: float
+    """Root mean square distance to the targets, in mesh units."""
+
+    status: str
+    """``ok`` when it converged, ``stalled`` when the iterations ran out."""
+
+
+def fit_vertices(
+    space: KinematicSpace,
+    vertices: Int[np.ndarray, " n"],
+    targets: Float[np.ndarray, "n 3"],
+    q: Float[np.ndarray, " D"] | None = None,
+    iterations: int = 60,
+) -> Fit:
+    """The coordinates that bring some vertices closest to targets, starting at ``q`` (rest by default)."""
+    import torch
+
+    chosen = torch.as_tensor(np.asarray(vertices))
+    if len(chosen) == 0 or int(chosen.max()) >= space.rest.vertex_count or int(chosen.min()) < 0:
+        raise NeurokError(f"Vertices to fit must be indices from 0 to {space.rest.vertex_count - 1}.")
+
+    def evaluate(values: Float[np.ndarray, " D"]) -> tuple[np.ndarray, np.ndarray]:
+        at = torch.as_tensor(values)
+        slopes = torch.func.jacfwd(lambda c: space.decode(c)[chosen])(at)
+        with torch.no_grad():
+            gaps = space.decode(at)[chosen].numpy() - targets
+        return gaps.reshape(-1), slopes.detach().numpy().reshape(-1, space.dim)
+
+    start = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
+    found, gaps, converged = least_squares(evaluate, start, iterations)
+    return Fit(found, float(np.sqrt((gaps**2).sum() / len(chosen))), "ok" if converged else "stalled")
+
+
+def least_squares(
+    evaluate: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    start: Float[np.ndarray, " D"],
+    iterations: int = 60,
+) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " R"], bool]:
+    """Levenberg–Marquardt: coordinates, residuals and whether it converged; ``evaluate`` gives residuals and Jacobian."""
+    q, damping = start.copy(), 1e-6
+    gaps, slopes = evaluate(q)
+    for _ in range(iterations):
+        normal = slopes.T @ slopes
+        gradient = slopes.T @ gaps
+        scale = max(float(np.trace(normal)) / max(len(q), 1), 1e-300)
+        if np.abs(gradient).max(initial=0.0) <= 1e-12 * scale * (1.0 + np.abs(q).max(initial=0.0)):
+            return q, gaps, True
+        step = -np.linalg.solve(normal + damping * scale * np.eye(len(q)), gradient)
+        trial_gaps, trial_slopes = evaluate(q + step)
+        if (trial_gaps**2).sum() <= (gaps**2).sum():
+            q, gaps, slopes, damping = q + step, trial_gaps, trial_slopes, max(damping / 10.0, 1e-12)
+            if np.abs(step).max() <= 1e-12 * (1.0 + np.abs(q).max()):
+                return q, gaps, True
+        else:
+            damping *= 10.0
+            if damping > 1e12:
+                return q, gaps, True
+    return q, gaps, False

@@ -1,0 +1,246 @@
+"""The learned space: a handle model, reduced to the few directions of its latent space that move the object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from neurok.core.mesh import Mesh, frame_change
+from neurok.data.subject import HANDLES, Patches, patches_of
+from neurok.deformation.handles import Context, HandleModel, Motion, Rest
+from neurok.errors import NeurokError
+from neurok.geometry.operators import vertex_areas
+
+ReductionMode = Literal["gram", "paper", "none"]
+MAX_DIMENSION = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """An orthonormal basis of the latent directions that matter."""
+
+    basis: Float[np.ndarray, "Z D"]
+    spectrum: Float[np.ndarray, " Z"]
+    """Eigenvalues, largest first: mean squared displacement per unit step along each direction."""
+
+    captured: float
+    """Share of the spectrum that the basis holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralSpace:
+    """The plausible poses of one mesh; ``q = 0`` is the mesh as it is."""
+
+    rest: Mesh
+    model: HandleModel
+    context: Context
+    patches: Patches
+    z0: Float[Tensor, "H C"]
+    """Latent of the rest state."""
+
+    prior: Float[Tensor, "H C"]
+    """Mean of the prior over latents."""
+
+    reduction: Reduction
+    box_center: Float[np.ndarray, "3"]
+    box_scale: float
+
+    @property
+    def dim(self) -> int:
+        return self.reduction.basis.shape[1]
+
+    @cached_property
+    def vertex_weights(self) -> Float[np.ndarray, "V H"]:
+        """How much each vertex follows each handle."""
+        handles, count = self.patches.handles, self.rest.vertex_count
+        groups = np.zeros(count, dtype=np.int64)
+        groups[self.rest.faces.reshape(-1)] = np.repeat(handles.face_groups, 3)
+        index, weight = handles.weights(self.rest.vertices, groups)
+        out = np.zeros((count, HANDLES))
+        np.add.at(out, (np.arange(count)[:, None], index), weight)
+        return out
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "V K"]:
+        """Weights times homogeneous rest positions: x = features @ Y(q)."""
+        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
+        return (self.vertex_weights[:, :, None] * lifted[:, None, :]).reshape(self.rest.vertex_count, -1)
+
+    @cached_property
+    def unity(self) -> Float[np.ndarray, " K"]:
+        return np.tile([0.0, 0.0, 0.0, 1.0], HANDLES)
+
+    @cached_property
+    def _from_box(self) -> Float[Tensor, "3 3"]:
+        return torch.from_numpy(frame_change("y", self.rest.up)).double()
+
+    @cached_property
+    def _rest_motion(self) -> Motion:
+        with torch.no_grad():
+            return self.model.decode(self.context, self.z0[None])
+
+    def latent(self, q: Float[Tensor, "*B D"]) -> Float[Tensor, "*B H C"]:
+        """The latent that coordinates stand for."""
+        basis = torch.from_numpy(self.reduction.basis)
+        return self.z0 + (q @ basis.T).unflatten(-1, self.z0.shape)
+
+    def coordinates(self, z: Float[Tensor, "*B H C"]) -> Float[Tensor, "*B D"]:
+        """Nearest coordinates of a latent."""
+        return (z - self.z0).flatten(-2) @ torch.from_numpy(self.reduction.basis)
+
+    def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
+        """Rigid motion of every handle from rest, in the frame and unit of the mesh."""
+        return self.transforms_of_latent(self.latent(q))
+
+    def transforms_of_latent(self, z: Float[Tensor, "B H C"]) -> Float[Tensor, "B H 3 4"]:
+        count = len(z)
+        context = Context(self.context.tokens.expand(count, -1, -1), self.context.bias.expand(-1, count, -1, -1, -1))
+        motion, rest = self.model.decode(context, z), self._rest_motion
+        # What the decoder says of the rest latent is taken off, so that q = 0 is exactly the rest shape.
+        rotation = motion.rotations @ rest.rotations.transpose(-1, -2)
+        shift = motion.shifts - (rotation @ rest.shifts[..., None])[..., 0]
+        centers = torch.from_numpy(self._box_centers)
+        offset = centers + shift - (rotation @ centers[..., None])[..., 0]
+        turn = self._from_box
+        rotation = turn @ rotation @ turn.T
+        middle = torch.from_numpy(self.box_center)
+        offset = (turn @ offset[..., None])[..., 0] * self.box_scale + middle - (rotation @ middle[:, None])[..., 0]
+        return torch.cat([rotation, offset[..., None]], dim=-1)
+
+    @cached_property
+    def _box_centers(self) -> Float[np.ndarray, "H 3"]:
+        return to_box(self.patches.points.mean(axis=1), self.rest, self.box_center, self.box_scale)
+
+    def decode(self, q: Tensor) -> Tensor:
+        """Vertex positions at ``q``."""
+        return torch.from_numpy(self.features) @ _rows(self.transforms(q[None]))[0]
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        """Transforms of the handles, stacked, and their derivatives."""
+        points = torch.from_numpy(np.ascontiguousarray(q))
+        with torch.no_grad():
+            values, slopes = self._slopes(points)
+        return values.numpy(), slopes.numpy()
+
+    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
+        """Change of the derivatives while ``q`` moves with ``qdot``."""
+        with torch.no_grad():
+            _, rate = torch.func.jvp(
+                lambda p: self._slopes(p)[1],
+                (torch.from_numpy(np.ascontiguousarray(q)),),
+                (torch.from_numpy(np.ascontiguousarray(qdot)),),
+            )
+        return rate.numpy()
+
+    def _slopes(self, q: Float[Tensor, "B D"]) -> tuple[Float[Tensor, "B K 3"], Float[Tensor, "B D K 3"]]:
+        """All directions of all states in one batch: attention over many small token sets is cheapest that way."""
+        batch, dim = q.shape
+        repeated = q.repeat_interleave(dim, dim=0)
+        directions = torch.eye(dim, dtype=q.dtype).repeat(batch, 1)
+        values, slopes = torch.func.jvp(lambda p: _rows(self.transforms(p)), (repeated,), (directions,))
+        return values.unflatten(0, (batch, dim))[:, 0], slopes.unflatten(0, (batch, dim))
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Coordinates of plausible states, drawn from the prior."""
+        generator = torch.Generator().manual_seed(seed)
+        noise = torch.randn((count, *self.z0.shape), generator=generator, dtype=torch.float64)
+        return self.coordinates(self.prior + noise).numpy()
+
+
+def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", dim: int | None = None) -> NeuralSpace:
+    """The kinematic space of a mesh.
+
+    Args:
+        mesh: Any mesh; no labels are used.
+        model: Trained weights.
+        mode: ``gram`` (mean of JᵀJ over the prior), ``paper`` (gradient of the norm of the displacement) or ``none``.
+        dim: Number of coordinates; by default enough for 99.5 % of the spectrum, at most 16.
+    """
+    if dim is not None and not 1 <= dim <= HANDLES * model.config.latent:
+        raise NeurokError(f"dim must lie in 1..{HANDLES * model.config.latent}, got {dim}.")
+    model = model.double().eval()
+    patches = patches_of(mesh)
+    low, high = mesh.bounds
+    center, scale = (low + high) / 2, float((high - low).max())
+    points = to_box(patches.points, mesh, center, scale)
+    rest = Rest(
+        torch.from_numpy(points)[None],
+        torch.from_numpy(points.mean(axis=1))[None],
+        torch.from_numpy(patches.groups)[None],
+        torch.from_numpy(patches.areas)[None],
+        torch.from_numpy(patches.areas > 0)[None],
+    )
+    with torch.no_grad():
+        context = model.encode_rest(rest)
+        still = Motion(torch.eye(3).double().expand(1, HANDLES, 3, 3), torch.zeros(1, HANDLES, 3).double())
+        z0 = model.encode_pose(context, still)[0][0]
+        prior = model.prior(context)[0]
+    if mode == "none":
+        size = z0.numel()
+        reduction = Reduction(np.eye(size), np.ones(size), 1.0)
+    else:
+        reduction = reduce_latent(model, context, rest, z0, prior, mode, dim)
+    return NeuralSpace(mesh, model, context, patches, z0, prior, reduction, center, scale)
+
+
+def reduce_latent(
+    model: HandleModel,
+    context: Context,
+    rest: Rest,
+    z0: Float[Tensor, "H C"],
+    prior: Float[Tensor, "H C"],
+    mode: ReductionMode,
+    dim: int | None,
+    probes: int = 192,
+    energy: float = 0.995,
+) -> Reduction:
+    """Active subspace of the decoder over the prior.
+
+    The matrix E[JᵀMJ] is estimated from random probes of the output, one backward pass each: far cheaper than whole
+    Jacobians, and unbiased.
+    """
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn((probes, *z0.shape), generator=generator, dtype=z0.dtype)
+    z = (prior + noise).requires_grad_(True)
+    wide = Context(context.tokens.expand(probes, -1, -1), context.bias.expand(-1, probes, -1, -1, -1))
+    motion = model.decode(wide, z)
+    local = rest.points[0] - rest.centers[0][:, None]
+    moved = torch.einsum("bhij,hnj->bhni", motion.rotations, local) + (rest.centers[0] + motion.shifts)[:, :, None]
+    root_area = (rest.areas[0] / local.shape[1]).sqrt()[:, None, None]
+    if mode == "paper":
+        displaced = (moved - rest.points[0]) * root_area
+        value = displaced.flatten(1).norm(dim=1).sum()
+    else:
+        probe = torch.randn(moved.shape, generator=generator, dtype=moved.dtype)
+        value = (moved * probe * root_area).sum()
+    slope = torch.autograd.grad(value, z)[0].flatten(1).numpy()
+    values, vectors = np.linalg.eigh(slope.T @ slope / probes)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    share = np.cumsum(values) / max(values.sum(), 1e-30)
+    keep = dim if dim is not None else int(np.clip(np.searchsorted(share, energy) + 1, 1, MAX_DIMENSION))
+    signs = np.sign(vectors[np.abs(vectors[:, :keep]).argmax(axis=0), np.arange(keep)])
+    return Reduction(np.ascontiguousarray(vectors[:, :keep] * signs), values, float(share[keep - 1]))
+
+
+def to_box(
+    points: Float[np.ndarray, "*N 3"], mesh: Mesh, center: Float[np.ndarray, "3"], scale: float
+) -> Float[np.ndarray, "*N 3"]:
+    """Points in the unit box, +y up."""
+    return ((points - center) / scale) @ frame_change(mesh.up, "y").T
+
+
+def area_masses(mesh: Mesh) -> Float[np.ndarray, " V"]:
+    """Unit total mass spread by area."""
+    areas = vertex_areas(mesh.vertices, mesh.faces)
+    return areas / areas.sum()
+
+
+def _rows(transforms: Float[Tensor, "B H 3 4"]) -> Float[Tensor, "B K 3"]:
+    """Transforms as the rows that features multiply."""
+    return transforms.transpose(-1, -2).flatten(1, 2)

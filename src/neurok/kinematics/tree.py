@@ -1,0 +1,187 @@
+"""A tree of one-parameter joints on plain arrays: transforms, screws and their rates, for batches of coordinates.
+
+Rigid motions are 4x4 matrices throughout. The derivative of a part's transform T by the joint value q_k is S_k T, where
+the screw S_k is the joint's generator carried along by the parts before it; its rate is the commutator [V_k, S_k].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core.articulation import Articulation
+
+BASE_DOF = 6
+"""Coordinates of a free base: three translations, then three turns about its centre (small, within one step)."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointTree:
+    """Nodes 1..J hang on earlier nodes by one-parameter joints; node 0 is the base, free or fixed.
+
+    Coordinates are the six of the base (if it is free), then one per node.
+    """
+
+    parents: Int[np.ndarray, " J"]
+    """Node that carries each joint's node."""
+
+    generators: Float[np.ndarray, "J 4 4"]
+    """Derivative of each joint's transform at rest."""
+
+    curves: Float[np.ndarray, "J 4 16"]
+    """Flattened matrices that multiply 1, sin q, cos q and q in the joint's transform."""
+
+    free: bool = False
+    center: Float[np.ndarray, "3"] | None = None
+    """Point of the base about which it turns, in the object's frame."""
+
+    @staticmethod
+    def of(
+        articulation: Articulation, free: bool = False, center: Float[np.ndarray, "3"] | None = None
+    ) -> tuple[JointTree, Int[np.ndarray, " P"]]:
+        """The tree of an articulation, and the node that moves each part."""
+        part_nodes = np.zeros(len(articulation.joints), dtype=np.int64)
+        parents = np.zeros(articulation.dof, dtype=np.int64)
+        generators, curves = np.zeros((articulation.dof, 4, 4)), np.zeros((articulation.dof, 4, 16))
+        for part in articulation.order:
+            joint, slot = articulation.joints[part], articulation.slots[part]
+            node = 0 if joint.parent < 0 else int(part_nodes[joint.parent])
+            turns = {"revolute": [True], "continuous": [True], "prismatic": [False], "cylindrical": [True, False]}
+            kinds = turns.get(joint.kind, [])
+            # The slide of a cylindrical joint acts outside its turn; both share the axis, so the order is free.
+            for k, is_turn in zip(range(slot.start, slot.stop), kinds, strict=True):
+                parents[k], node = node, k + 1
+                generators[k], curves[k] = _joint_curve(joint.axis, joint.origin, is_turn)
+            part_nodes[part] = node
+        return JointTree(parents, generators, curves, free, center), part_nodes
+
+    @property
+    def joint_count(self) -> int:
+        return len(self.parents)
+
+    @property
+    def dim(self) -> int:
+        return self.joint_count + self.base_dim
+
+    @property
+    def base_dim(self) -> int:
+        return BASE_DOF if self.free else 0
+
+    @cached_property
+    def levels(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Joints and their parent nodes, in batches that can be evaluated at once."""
+        depth = np.zeros(self.joint_count + 1, dtype=np.int64)
+        pending = set(range(self.joint_count))
+        while pending:
+            for k in sorted(pending):
+                if self.parents[k] == 0 or depth[self.parents[k]]:
+                    depth[k + 1] = depth[self.parents[k]] + 1
+                    pending.discard(k)
+        groups = [np.flatnonzero(depth[1:] == level) for level in range(1, int(depth.max()) + 1)]
+        return [(joints, self.parents[joints]) for joints in groups]
+
+    @cached_property
+    def ancestors(self) -> Float[np.ndarray, "N D"]:
+        """1 where a coordinate moves a node."""
+        out = np.zeros((self.joint_count + 1, self.dim))
+        out[0, : self.base_dim] = 1.0
+        for joints, parents in self.levels:
+            out[joints + 1] = out[parents]
+            out[joints + 1, joints + self.base_dim] = 1.0
+        return out
+
+    @cached_property
+    def chains(self) -> Float[np.ndarray, "D D"]:
+        """1 where the second coordinate comes before the first one on its way to the base, itself included."""
+        out = np.zeros((self.dim, self.dim))
+        out[: self.base_dim, : self.base_dim] = np.tril(np.ones((self.base_dim, self.base_dim)))
+        out[self.base_dim :] = self.ancestors[1:]
+        return out
+
+    def transforms(
+        self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B D"]
+    ) -> tuple[Float[np.ndarray, "B N 4 4"], Float[np.ndarray, "B D 4 4"]]:
+        """World transform of every node from rest, and the screw of every coordinate in the world's frame."""
+        batch, joints = len(q), self.joint_count
+        out = np.empty((batch, joints + 1, 4, 4))
+        screws = np.empty((batch, self.dim, 4, 4))
+        if self.free:
+            out[:, 0], screws[:, :BASE_DOF] = self._base(pose, q[:, :BASE_DOF])
+        else:
+            out[:, 0] = pose
+        if joints == 0:
+            return out, screws
+        values = q[:, self.base_dim :]
+        basis = np.ones((joints, batch, 4))
+        basis[:, :, 1], basis[:, :, 2], basis[:, :, 3] = np.sin(values).T, np.cos(values).T, values.T
+        local = (basis @ self.curves).reshape(joints, batch, 4, 4)
+        carrier = np.empty((batch, joints, 4, 4))
+        for which, parents in self.levels:
+            carrier[:, which] = out[:, parents]
+            out[:, which + 1] = carrier[:, which] @ local[which].transpose(1, 0, 2, 3)
+        screws[:, self.base_dim :] = carrier @ self.generators @ inverse(carrier)
+        return out, screws
+
+    def _base(
+        self, pose: Float[np.ndarray, "4 4"], xi: Float[np.ndarray, "B 6"]
+    ) -> tuple[Float[np.ndarray, "B 4 4"], Float[np.ndarray, "B 6 4 4"]]:
+        """Transform of the free base and its screws: shifts along the world's axes, then turns about x, y', z''."""
+        batch = len(xi)
+        center = np.zeros(3) if self.center is None else self.center
+        pivot = pose[:3, :3] @ center + pose[:3, 3]
+        (sa, sb, sc), (ca, cb, cc) = np.sin(xi[:, 3:]).T, np.cos(xi[:, 3:]).T
+        axes = np.zeros((batch, 3, 3))
+        axes[:, 0, 0] = 1.0
+        axes[:, 1, 1], axes[:, 1, 2] = ca, sa
+        axes[:, 2, 0], axes[:, 2, 1], axes[:, 2, 2] = sb, -sa * cb, ca * cb
+        turn = np.empty((batch, 3, 3))
+        turn[:, 0, 0], turn[:, 0, 1], turn[:, 0, 2] = cb * cc, -cb * sc, sb
+        turn[:, 1, 0], turn[:, 1, 1], turn[:, 1, 2] = ca * sc + sa * sb * cc, ca * cc - sa * sb * sc, -sa * cb
+        turn[:, 2, 0], turn[:, 2, 1], turn[:, 2, 2] = sa * sc - ca * sb * cc, sa * cc + ca * sb * sc, ca * cb
+        out = np.zeros((batch, 4, 4))
+        out[:, :3, :3] = turn @ pose[:3, :3]
+        out[:, :3, 3] = pivot + xi[:, :3] + turn @ (pose[:3, 3] - pivot)
+        out[:, 3, 3] = 1.0
+        screws = np.zeros((batch, 6, 4, 4))
+        screws[:, 0, 0, 3] = screws[:, 1, 1, 3] = screws[:, 2, 2, 3] = 1.0
+        screws[:, 3:, :3, :3] = skew(axes)
+        screws[:, 3:, :3, 3] = -(screws[:, 3:, :3, :3] @ (pivot + xi[:, :3])[:, None, :, None])[..., 0]
+        return out, screws
+
+
+def _joint_curve(
+    axis: Float[np.ndarray, "3"], origin: Float[np.ndarray, "3"], is_turn: bool
+) -> tuple[Float[np.ndarray, "4 4"], Float[np.ndarray, "4 16"]]:
+    """Generator of a joint, and its transform as coefficients of 1, sin q, cos q, q."""
+    generator = np.zeros((4, 4))
+    if is_turn:
+        generator[:3, :3] = skew(axis)
+        generator[:3, 3] = -generator[:3, :3] @ origin
+        square = generator @ generator
+        rows = [np.eye(4) + square, generator, -square, np.zeros((4, 4))]
+    else:
+        generator[:3, 3] = axis
+        rows = [np.eye(4), np.zeros((4, 4)), np.zeros((4, 4)), generator]
+    return generator, np.stack(rows).reshape(4, 16)
+
+
+def skew(vector: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3 3"]:
+    """The matrix of the cross product with a vector."""
+    out = np.zeros((*vector.shape[:-1], 3, 3))
+    x, y, z = np.moveaxis(vector, -1, 0)
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -z, y, -x
+    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = z, -y, x
+    return out
+
+
+def inverse(transform: Float[np.ndarray, "*B 4 4"]) -> Float[np.ndarray, "*B 4 4"]:
+    """Inverse of rigid transforms."""
+    out = np.zeros_like(transform)
+    turn = transform[..., :3, :3].swapaxes(-1, -2)
+    out[..., :3, :3] = turn
+    out[..., :3, 3] = -(turn @ transform[..., :3, 3:])[..., 0]
+    out[..., 3, 3] = 1.0
+    return out
