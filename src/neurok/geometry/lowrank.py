@@ -19,45 +19,49 @@ def factorise_motion(
         product in that precision keeps the promise, as far as single precision can.
     """
     frames, vertices = displacements.shape[:2]
-    matrix = np.asarray(displacements, dtype=np.float64).reshape(frames, -1)
-    left = _left_vectors(matrix)
-    loads = left.T @ matrix
-    count = _enough(matrix, left, loads, tolerance)
+    matrix = np.ascontiguousarray(displacements, dtype=np.float64).reshape(frames, -1)
+    left, energies = _left_vectors(matrix)
+    count = _enough(matrix, left, energies, tolerance)
     while True:
-        weights, shapes = _balanced(left[:, :count], loads[:count])
+        weights, shapes = _balanced(left[:, :count], left[:, :count].T @ matrix)
         if count == left.shape[1] or _largest(matrix - weights @ shapes) <= tolerance:
             return weights, shapes.reshape(count, vertices, 3)
         count += 1
 
 
+def _left_vectors(matrix: Float[np.ndarray, "T N"]) -> tuple[Float[np.ndarray, "T R"], Float[np.ndarray, " R"]]:
+    """Orthonormal directions in time, the strongest first, and their energies; those without motion are left out."""
+    values, vectors = np.linalg.eigh(matrix @ matrix.T)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0, -1.0, 1.0)
+    rank = min(int((values > max(float(values[0]), 0.0) * 1e-15).sum()), matrix.shape[1])
+    return vectors[:, :rank], values[:rank]
+
+
 def _enough(
-    matrix: Float[np.ndarray, "T N"], left: Float[np.ndarray, "T R"], loads: Float[np.ndarray, "R N"], tolerance: float
+    matrix: Float[np.ndarray, "T N"],
+    left: Float[np.ndarray, "T R"],
+    energies: Float[np.ndarray, " R"],
+    tolerance: float,
 ) -> int:
     """How many shapes are needed: subtract them a block at a time, then give back those that were too many."""
-    missing = (matrix**2).sum() - np.concatenate([[0.0], np.cumsum((loads**2).sum(axis=1))])
-    allowed = tolerance**2 * matrix.size / 3
-    count = int((missing[:-1] > allowed * (1.0 + 1e-9)).sum())  # the mean error alone asks for these
-    left, loads = left.astype(np.float32), loads.astype(np.float32)
-    residual = matrix.astype(np.float32) - left[:, :count] @ loads[:count]
+    missing = np.cumsum(energies[::-1])[::-1]
+    count = int((missing > tolerance**2 * matrix.size / 3 * (1.0 + 1e-6)).sum())  # the mean error asks for these
+    matrix, left = matrix.astype(np.float32), left.astype(np.float32)
+    residual = matrix - left[:, :count] @ (left[:, :count].T @ matrix)
     while count < left.shape[1] and _largest(residual) > tolerance:
-        stop = min(count + BLOCK, left.shape[1])
-        residual -= left[:, count:stop] @ loads[count:stop]
-        count = stop
-        while stop - count < BLOCK and count > 0 and _largest(residual) <= tolerance:
-            residual += np.outer(left[:, count - 1], loads[count - 1])
+        block = left[:, count : count + BLOCK]
+        loads = block.T @ matrix
+        residual -= block @ loads
+        count += block.shape[1]
+        for spare in reversed(range(block.shape[1])):
+            if _largest(residual) > tolerance:
+                break
+            residual += np.outer(block[:, spare], loads[spare])
             if _largest(residual) > tolerance:
                 return count
             count -= 1
     return count
-
-
-def _left_vectors(matrix: Float[np.ndarray, "T N"]) -> Float[np.ndarray, "T R"]:
-    """Orthonormal directions in time, the strongest first; those without any motion are left out."""
-    values, vectors = np.linalg.eigh(matrix @ matrix.T)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0, -1.0, 1.0)
-    rank = int((values > max(float(values[0]), 0.0) * 1e-15).sum())
-    return vectors[:, : min(rank, matrix.shape[1])]
 
 
 def _balanced(

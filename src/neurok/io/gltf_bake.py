@@ -69,7 +69,7 @@ class PartSource:
         count = len(shape[0])
         if len(shape) == 1:
             lifted = np.concatenate([shape[0], np.ones((count, 1))], axis=1)
-            out = sum(weights.multiply(lifted[:, k : k + 1]).tocsr() @ columns[:, k] for k in range(4))
+            out = _times_points(weights, lifted) @ columns.reshape(joint_count * 4, -1)
             return out.reshape(count, frames, 3).transpose(1, 0, 2)
         blended = (weights @ columns.reshape(joint_count, -1)).reshape(count, 4, frames, 3)
         linear = np.einsum("vktc,tvk->tvc", blended[:, :3], np.broadcast_to(shape, (max(frames, len(shape)), count, 3)))
@@ -91,6 +91,16 @@ class PartSource:
         """The part is turned inside out by a negative scale."""
         matrices = self.joint_matrices(worlds)[0] if self.joints else worlds[self.node][None]
         return float(np.median(np.linalg.det(matrices[:, :3, :3]))) < 0
+
+
+def _times_points(weights, lifted: Float[np.ndarray, "V 4"]):  # type: ignore[no-untyped-def]
+    """Weights times homogeneous points, sparse: what multiplies the stacked rows of all joint matrices."""
+    from scipy.sparse import csr_matrix
+
+    rows = np.repeat(np.arange(len(lifted)), np.diff(weights.indptr))
+    data = (weights.data[:, None] * lifted[rows]).reshape(-1)
+    indices = (weights.indices[:, None] * 4 + np.arange(4)).reshape(-1)
+    return csr_matrix((data, indices, weights.indptr * 4), shape=(len(lifted), weights.shape[1] * 4))
 
 
 def part_source(doc: Document, node_index: int, name: str, geometry: Geometry) -> PartSource:

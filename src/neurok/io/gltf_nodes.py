@@ -74,42 +74,41 @@ def _depth_first(roots: list[int], children: list[list[int]]) -> list[int]:
     return list(order)
 
 
-def world_matrices(doc: Document, tree: Tree) -> list[np.ndarray]:
-    """World-from-node transform of every node as the file stores it."""
+def local_matrices(doc: Document) -> list[np.ndarray]:
+    """Parent-from-node transform of every node as the file stores it."""
     nodes = doc.items("nodes")
     if not nodes:
         return []
     placed = transform_matrices(*(np.stack([numbers(node, key, rest) for node in nodes]) for key, rest in REST))
-    worlds = [_local(node) if "matrix" in node else placed[index] for index, node in enumerate(nodes)]
+    identity = tuple(np.eye(4).reshape(-1))
+    return [
+        numbers(node, "matrix", identity).reshape(4, 4).T if "matrix" in node else placed[index]
+        for index, node in enumerate(nodes)
+    ]
+
+
+def posed_matrices(doc: Document, rest: list[np.ndarray], poses: Poses, frame_count: int) -> list[np.ndarray]:
+    """The same over time: ``(T, 4, 4)`` for animated nodes; what their tracks leave out stays as stored."""
+    if not poses:
+        return rest
+    nodes = doc.items("nodes")
+    values = []
+    for key, default in REST:
+        rows = [poses[index].get(key, numbers(nodes[index], key, default)) for index in poses]
+        values.append(np.stack([np.broadcast_to(row, (frame_count, len(default))) for row in rows]))
+    posed = list(rest)
+    for index, matrices in zip(poses, transform_matrices(*values), strict=True):
+        posed[index] = matrices
+    return posed
+
+
+def world_matrices(tree: Tree, locals_: list[np.ndarray]) -> list[np.ndarray]:
+    """World-from-node transform of every node: ``(T, 4, 4)`` where it or an ancestor moves, else ``(4, 4)``."""
+    worlds = list(locals_)
     for index in tree.order:
         if index in tree.parents:
             worlds[index] = worlds[tree.parents[index]] @ worlds[index]
     return worlds
-
-
-def posed_matrices(doc: Document, tree: Tree, rest: list[np.ndarray], poses: Poses) -> list[np.ndarray]:
-    """The same over time: ``(T, 4, 4)`` for nodes that an animation moves, the rest as it was."""
-    nodes = doc.items("nodes")
-    worlds = list(rest)
-    for index in tree.order:
-        parent = tree.parents.get(index)
-        if index in poses:
-            local = _posed(nodes[index], poses[index])
-            worlds[index] = local if parent is None else worlds[parent] @ local
-        elif parent is not None and worlds[parent].ndim == 3:
-            worlds[index] = worlds[parent] @ _local(nodes[index])
-    return worlds
-
-
-def _posed(node: Record, pose: Mapping[str, np.ndarray]) -> Float[np.ndarray, "T 4 4"]:
-    """Parent-from-node transform of an animated node; what its tracks leave out stays as stored."""
-    return transform_matrices(*(pose.get(key, numbers(node, key, rest)) for key, rest in REST))
-
-
-def _local(node: Record) -> Float[np.ndarray, "4 4"]:
-    if "matrix" in node:
-        return numbers(node, "matrix", tuple(np.eye(4).reshape(-1))).reshape(4, 4).T
-    return _posed(node, {})
 
 
 def transform_matrices(
@@ -118,6 +117,4 @@ def transform_matrices(
     """Translation, rotation (x, y, z, w) and scale as matrices; a quaternion of zeros turns nothing."""
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
     turned = np.where(length > 1e-12, turned, np.array([0.0, 0.0, 0.0, 1.0]))
-    linear = rigid.quaternion_to_matrix(np.roll(turned, 1, axis=-1)) * scaled[..., None, :]
-    shape = np.broadcast_shapes(linear.shape[:-2], moved.shape[:-1])
-    return rigid.compose(np.broadcast_to(linear, (*shape, 3, 3)), np.broadcast_to(moved, (*shape, 3)))
+    return rigid.compose(rigid.quaternion_to_matrix(np.roll(turned, 1, axis=-1)) * scaled[..., None, :], moved)

@@ -15,7 +15,7 @@ from neurok.io.gltf_document import Document, Record, open_document
 from neurok.io.gltf_extras import VERSION, unpack_articulation
 from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
 from neurok.io.gltf_look import PLAIN, Look, read_looks
-from neurok.io.gltf_nodes import Tree, node_tree, posed_matrices, world_matrices
+from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
 
 MAX_CORNERS = 60_000_000
 """Vertices, or corners of faces, that all parts of a scene may have together."""
@@ -54,12 +54,13 @@ class _Reading:
         self.doc = doc
         self.notes: dict[str, None] = {}
         self.extras = self._neurok_extras()
+        self.locals = local_matrices(doc)
 
     def asset(self) -> Asset:
         tree = node_tree(self.doc)
         looks = read_looks(self.doc, self.notes)
         parts = self._parts(tree, looks)
-        worlds = world_matrices(self.doc, tree)
+        worlds = world_matrices(tree, self.locals)
         mesh = self._mesh(parts, worlds, looks)
         clips = self._clips(parts, tree, worlds, mesh)
         articulation = self._articulation(mesh)
@@ -173,7 +174,7 @@ class _Reading:
                 morph[track.node] = track.at(times)
             else:
                 poses.setdefault(track.node, {})[track.path] = track.at(times)
-        worlds = posed_matrices(self.doc, tree, rest_worlds, poses)
+        worlds = world_matrices(tree, posed_matrices(self.doc, self.locals, poses, len(times)))
         positions = bake(parts, worlds, len(times), morph)
         if not np.isfinite(positions).all():
             raise FormatError(f"Animation '{name}' of '{self.doc.path}' has NaN or infinite values. Export it again.")
