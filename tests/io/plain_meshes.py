@@ -45,6 +45,23 @@ def rich_mesh() -> Mesh:
     )
 
 
+def articulated_arrays() -> dict[str, np.ndarray]:
+    """A door and its frame in the articulated layout of NPZ; the limits are the wrong way round."""
+    return {
+        "vertices": np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=np.float32),
+        "faces": np.array([[0, 1, 2], [1, 3, 2]], dtype=np.int32),
+        "face_part": np.array([0, 1], dtype=np.int16),
+        "part_name": np.array(["door", "door"]),
+        "parent": np.array([1, -1], dtype=np.int16),
+        "joint_type": np.array(["revolute", "fixed"]),
+        "axis": np.array([[0, 2.0, 0], [0, 0, 0]], dtype=np.float32),
+        "origin": np.array([[1.0, 0, 0], [np.nan, 0, 0]], dtype=np.float32),
+        "lower": np.array([np.pi / 2, 0], dtype=np.float32),
+        "upper": np.array([0, 0], dtype=np.float32),
+        "category": np.array("Door"),
+    }
+
+
 @st.composite
 def meshes(draw, with_labels: bool = True) -> Mesh:
     """Any valid triangle mesh without surfaces; parts, uv and colours come and go."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from plain_meshes import assert_same_look, meshes, rich_mesh, tetrahedron
+from plain_meshes import articulated_arrays, assert_same_look, meshes, rich_mesh, tetrahedron
 
 from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Material, MaterialField, Skin
 from neurok.errors import FormatError, NeurokError
@@ -89,22 +89,6 @@ def test_plain_vertices_and_faces_are_enough(tmp_path):
         faces=tetrahedron().faces.astype(np.uint16),
     )
     np.testing.assert_array_equal(load_mesh(tmp_path / "m.npz").faces, tetrahedron().faces)
-
-
-def articulated_arrays():
-    return {
-        "vertices": np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=np.float32),
-        "faces": np.array([[0, 1, 2], [1, 3, 2]], dtype=np.int32),
-        "face_part": np.array([0, 1], dtype=np.int16),
-        "part_name": np.array(["door", "door"]),
-        "parent": np.array([1, -1], dtype=np.int16),
-        "joint_type": np.array(["revolute", "fixed"]),
-        "axis": np.array([[0, 2.0, 0], [0, 0, 0]], dtype=np.float32),
-        "origin": np.array([[1.0, 0, 0], [np.nan, 0, 0]], dtype=np.float32),
-        "lower": np.array([np.pi / 2, 0], dtype=np.float32),
-        "upper": np.array([0, 0], dtype=np.float32),
-        "category": np.array("Door"),
-    }
 
 
 def test_a_door_of_plain_arrays_turns_about_its_hinge(tmp_path):

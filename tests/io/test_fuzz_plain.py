@@ -1,6 +1,7 @@
 """Damaged bytes of every plain format: a mesh or one sentence, never anything else."""
 
 import contextlib
+import re
 import struct
 import tempfile
 import tracemalloc
@@ -10,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from plain_meshes import rich_mesh, tetrahedron
+from plain_meshes import articulated_arrays, rich_mesh, tetrahedron
 
 from neurok.core import Articulation, Asset, Clip, Joint
 from neurok.errors import NeurokError
-from neurok.io import load, save
+from neurok.io import load, npz_arrays, save
 
 NASTY = [b"0", b"-1", b"nan", b"inf", b"1e309", b"-", b"99999999999999999999", b"2147483648", b"4294967295", b"1.5"]
 NASTY += [b"\0", b"\xff", b"\xe9", b"\n", b" ", b"/", b"//", b"\\\n", b"#", b"../../x", b"%s", b"end_header\n"]
@@ -135,7 +136,66 @@ def test_thousands_of_damaged_files_load_or_get_one_sentence_in_little_memory(tm
 
 def test_every_prefix_of_a_small_file_loads_or_gets_one_sentence(tmp_path):
     for suffix, data in SEEDS.values():
-        for cut in range(0, len(data), max(1, len(data) // 60)):
+        for cut in range(0, len(data), max(1, len(data) // 25)):
             (tmp_path / f"c{suffix}").write_bytes(data[:cut])
             with contextlib.suppress(NeurokError):
                 load(tmp_path / f"c{suffix}")
+
+
+def test_damaged_headers_inside_a_sound_archive_load_or_get_one_sentence(tmp_path):
+    arrays = npz_arrays.unpack(SEEDS["our npz"][1], tmp_path)
+    header = arrays["neurok"].tobytes()
+    words = [b"null", b"true", b"[]", b"{}", b'""', b"-1", b"1e999", b"NaN", b'"x"', b"99999999999999999999999"]
+    rng = np.random.default_rng(5)
+    path = tmp_path / "a.npz"
+    for _ in range(120):
+        if rng.random() < 0.5:
+            # Another value in the place of one the header has.
+            values = list(re.finditer(rb'(?<=[:\[,] )("[^"]*"|[-\d.]+|null|true|false|\[\]|\{\})', header))
+            spot = values[rng.integers(len(values))]
+            injured = header[: spot.start()] + words[rng.integers(len(words))] + header[spot.end() :]
+        else:
+            injured = mutant(header, rng)
+        path.write_bytes(npz_arrays.pack({**arrays, "neurok": np.frombuffer(injured, dtype=np.uint8)}))
+        with contextlib.suppress(NeurokError):
+            load(path)
+
+
+@pytest.mark.parametrize("layout", ["neurok", "articulated"])
+def test_arrays_of_other_shapes_and_kinds_load_or_get_one_sentence(tmp_path, layout):
+    arrays = npz_arrays.unpack(SEEDS["our npz"][1], tmp_path)
+    if layout == "articulated":
+        arrays = articulated_arrays()
+    rng = np.random.default_rng(6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for _ in range(150):
+            name = list(arrays)[rng.integers(len(arrays))]
+            changes = [
+                lambda a: a[:-1] if a.ndim else a[None],
+                lambda a: a.reshape(-1),
+                lambda a: np.zeros((0, *a.shape[1:]), a.dtype),
+                lambda a: a.astype("U4"),
+                lambda a: np.full(a.shape, np.nan),
+                lambda a: np.full(a.shape, 1e300),
+                lambda a: np.full(a.shape, -7),
+                lambda a: np.full(a.shape, 2**62),
+                lambda a: np.array("word"),
+                lambda a: np.asfortranarray(a).astype(bool),
+            ]
+            injured = {**arrays, name: changes[rng.integers(len(changes))](arrays[name])}
+            if rng.random() < 0.2:
+                del injured[list(arrays)[rng.integers(len(arrays))]]
+            (tmp_path / "a.npz").write_bytes(npz_arrays.pack(injured))
+            with contextlib.suppress(NeurokError):
+                load(tmp_path / "a.npz")
+
+
+def test_damaged_material_libraries_load_or_get_one_sentence(tmp_path):
+    save(rich_mesh(), tmp_path / "a.obj")
+    library = (tmp_path / "a.mtl").read_bytes()
+    rng = np.random.default_rng(7)
+    for _ in range(120):
+        (tmp_path / "a.mtl").write_bytes(mutant(library, rng))
+        with contextlib.suppress(NeurokError):
+            load(tmp_path / "a.obj")

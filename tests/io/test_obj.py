@@ -215,3 +215,9 @@ def test_trimesh_finds_our_pictures(tmp_path):
 
 def test_a_continuation_at_the_very_end_does_no_harm(tmp_path):
     assert load_mesh(obj(tmp_path, SQUARE + "f 1 2 3 \\\n")).face_count == 1
+
+
+def test_control_characters_count_as_blanks(tmp_path):
+    mesh = load_mesh(obj(tmp_path, SQUARE + "g\x0elid\x14 1\nusemtl\x01red\nf 1\x022 3\n"))
+    assert mesh.part_names == ("lid  1",)
+    assert mesh.surfaces[0].name == "red"

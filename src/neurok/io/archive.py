@@ -42,7 +42,11 @@ _JOINT_NUMBERS = ("lower", "upper", "slide_lower", "slide_upper", "damping")
 
 def read(path: Path) -> Asset:
     """An asset from any of the three layouts."""
-    arrays = unpack(read_bytes(path), path)
+    return from_arrays(unpack(read_bytes(path), path), path)
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray], path: Path) -> Asset:
+    """The same for an archive that is unpacked already; ``path`` only names it in errors."""
     if "neurok" not in arrays:
         return read_plain(arrays, path)
     try:
@@ -189,14 +193,24 @@ class _Reader:
         )
 
     def surface(self, entry: dict[str, Any]) -> Surface:
-        given = dict(entry)
-        texture = given.pop("texture")
-        for name in ("base_color", "emissive"):
-            given[name] = tuple(map(float, given[name]))
+        texture = entry["texture"]
         if texture is not None:
             data = self.arrays[f"texture{texture['number']}"].tobytes()
             texture = Texture(data, str(texture["mime"]), str(texture["name"]))
-        return Surface(**given, texture=texture)
+        red, green, blue, alpha = map(float, entry["base_color"])
+        glow_red, glow_green, glow_blue = map(float, entry["emissive"])
+        if entry["alpha_mode"] not in ("OPAQUE", "MASK", "BLEND"):
+            raise ValueError("unknown alpha mode")
+        return Surface(
+            name=str(entry["name"]),
+            base_color=(red, green, blue, alpha),
+            metallic=float(entry["metallic"]),
+            roughness=float(entry["roughness"]),
+            texture=texture,
+            double_sided=bool(entry["double_sided"]),
+            alpha_mode=entry["alpha_mode"],
+            emissive=(glow_red, glow_green, glow_blue),
+        )
 
     def clip(self, entry: dict[str, Any], number: int, meshes: list[Mesh]) -> Clip:
         skin = None

@@ -24,6 +24,10 @@ READERS: dict[str, str] = {
     ".ply": "neurok.io.ply:read",
     ".stl": "neurok.io.stl:read",
     ".urdf": "neurok.io.urdf:read",
+    ".usd": "neurok.io.usd:read",
+    ".usda": "neurok.io.usd:read",
+    ".usdc": "neurok.io.usd:read",
+    ".usdz": "neurok.io.usd:read",
     ".xml": "neurok.io.mjcf:read",
 }
 """Suffix to ``module:function``, a function from a path to an ``Asset``; imported when used."""
@@ -39,6 +43,10 @@ WRITERS: dict[str, str] = {
     ".ply": "neurok.io.ply:write",
     ".stl": "neurok.io.stl:write",
     ".urdf": "neurok.io.urdf_write:write",
+    ".usd": "neurok.io.usd_write:write",
+    ".usda": "neurok.io.usd_write:write",
+    ".usdc": "neurok.io.usd_write:write",
+    ".usdz": "neurok.io.usd_write:write",
     ".xml": "neurok.io.mjcf_write:write",
 }
 """Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""

@@ -6,28 +6,19 @@ The format knows neither unit nor up axis; files are read and written in metres 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Asset, Mesh, Surface
+from neurok.core import Asset, Mesh
 from neurok.errors import FormatError
 from neurok.io.colors import linear_from_srgb, srgb_from_linear
 from neurok.io.files import Files, read_bytes
-from neurok.io.mtl import Folder, read_library, write_library
+from neurok.io.mtl import Folder, write_library
+from neurok.io.obj_faces import Corners, Groups, read_corners
 from neurok.io.polygons import split_corners, triangulate
-from neurok.io.text_rows import (
-    TextLines,
-    clean_text,
-    decode_name,
-    float_rows,
-    parse_numbers,
-    take_columns,
-    word_starts,
-    words_per_line,
-)
+from neurok.io.text_rows import TextLines, clean_text, float_rows, take_columns
 
 
 def read(path: Path, root: Path | None = None) -> Asset:
@@ -46,34 +37,45 @@ def read_with_sources(path: Path, root: Path | None = None) -> tuple[Asset, Int[
     if not is_vertex.any():
         raise FormatError(f"'{path}' is not an OBJ file, or it is empty: it has no line that begins with 'v'.")
     vertices, colors = _vertices(lines.pick(is_vertex, 1), path)
-    corners = _corners(lines, is_face, np.cumsum(is_vertex)[is_face], np.cumsum(is_uv)[is_face], path)
+    corners = read_corners(lines, is_face, np.cumsum(is_vertex)[is_face], np.cumsum(is_uv)[is_face], path)
+    groups = Groups.of(lines, np.cumsum(is_face), Folder(path.parent, root or path.parent))
+    uv = _uv(lines.pick(is_uv, 2), corners.uv, path)
+    mesh, source = _mesh(vertices, colors, uv, corners, groups, path.stem)
+    dropped = int((corners.counts < 3).sum())
+    notes = [f"{dropped} faces with fewer than three corners were left out."] if dropped else []
+    return Asset(mesh, notes=(*notes, *groups.notes)), source
+
+
+def _mesh(
+    vertices: Float[np.ndarray, "V 3"],
+    colors: Float[np.ndarray, "V 4"] | None,
+    uv: Float[np.ndarray, "T 2"] | None,
+    corners: Corners,
+    groups: Groups,
+    name: str,
+) -> tuple[Mesh, Int[np.ndarray, " W"]]:
+    """Triangles whose vertices know one uv and one part each, and the ``v`` line of each vertex."""
     triangles, polygon = triangulate(corners.counts, corners.vertex, vertices)
     faces = corners.vertex[triangles]
     if len(faces) == 0 or faces.min() < 0 or faces.max() >= len(vertices):
-        Mesh(vertices, faces, name=path.stem)  # raises, and hands the draft to the doctor
-    folder = Folder(path.parent, root or path.parent)
-    state = _Groups.of(lines, np.cumsum(is_face), folder)
-    uv = _uv(lines.pick(is_uv, 2), corners.uv[triangles], path)
-    part_of_polygon, part_names = state.parts(len(corners.counts))
-    face_parts = part_of_polygon[polygon]
-    codes = (corners.uv[triangles] + 1) * max(1, len(part_names)) + face_parts[:, None]
+        Mesh(vertices, faces, name=name)  # raises, and hands the draft to the doctor
+    polygon_parts, part_names = groups.parts(len(corners.counts))
+    part_count = max(1, len(part_names))
+    codes = (corners.uv[triangles] + 1) * part_count + polygon_parts[polygon][:, None]
     source, faces, code = split_corners(faces, codes, len(vertices))
-    uv_of_vertex = code // max(1, len(part_names)) - 1
-    surfaces, face_surfaces = state.surfaces(len(corners.counts))
+    surfaces, polygon_surfaces = groups.surfaces(len(corners.counts))
     mesh = Mesh(
         vertices[source],
         faces,
-        uv=None if uv is None else uv[uv_of_vertex],
+        uv=None if uv is None else uv[code // part_count - 1],
         vertex_colors=None if colors is None else colors[source],
-        part_ids=code % len(part_names) if part_names else None,
+        part_ids=code % part_count if part_names else None,
         part_names=part_names,
         surfaces=surfaces,
-        face_surfaces=face_surfaces[polygon] if len(surfaces) > 1 else None,
-        name=state.object_name or path.stem,
+        face_surfaces=polygon_surfaces[polygon] if len(surfaces) > 1 else None,
+        name=groups.object_name or name,
     )
-    dropped = int((corners.counts < 3).sum())
-    notes = [f"{dropped} faces with fewer than three corners were left out."] if dropped else []
-    return Asset(mesh, notes=(*notes, *state.notes)), source
+    return mesh, source
 
 
 def _vertices(text: np.ndarray, path: Path) -> tuple[Float[np.ndarray, "V 3"], Float[np.ndarray, "V 4"] | None]:
@@ -89,9 +91,9 @@ def _vertices(text: np.ndarray, path: Path) -> tuple[Float[np.ndarray, "V 3"], F
     return vertices, linear_from_srgb(colors / 255.0 if colors.max() > 1.0 else colors)
 
 
-def _uv(text: np.ndarray, used: Int[np.ndarray, "F 3"], path: Path) -> Float[np.ndarray, "T 2"] | None:
+def _uv(text: np.ndarray, used: Int[np.ndarray, " C"], path: Path) -> Float[np.ndarray, "T 2"] | None:
     """Texture coordinates with a row of zeros at the end, which the corners without any (-1) fall on."""
-    if used.max() < 0:
+    if used.max(initial=-1) < 0:
         return None
     values, counts = float_rows(text, path)
     if used.max() >= len(counts):
@@ -100,133 +102,6 @@ def _uv(text: np.ndarray, used: Int[np.ndarray, "F 3"], path: Path) -> Float[np.
     two, has = take_columns(values, counts, 0, 2)
     two[~has, 0] = one[~has, 0]
     return np.concatenate([two, np.zeros((1, 2))])
-
-
-@dataclass(frozen=True, eq=False)
-class _Corners:
-    """The corners of all polygons, one polygon after the other."""
-
-    counts: Int[np.ndarray, " P"]
-    vertex: Int[np.ndarray, " C"]
-    uv: Int[np.ndarray, " C"]
-    """-1 where a corner has none."""
-
-
-def _corners(
-    lines: TextLines,
-    is_face: np.ndarray,
-    vertices_before: Int[np.ndarray, " P"],
-    uvs_before: Int[np.ndarray, " P"],
-    path: Path,
-) -> _Corners:
-    """Face lines in any of the forms ``a``, ``a/b``, ``a//c``, ``a/b/c``, counted from 1 or back from the line."""
-    text = lines.pick(is_face, 1)
-    counts = words_per_line(text)
-    raw = text.tobytes()
-    if b"//" in raw or b"/ " in raw or b"/\n" in raw:
-        raw = re.sub(rb"/(?=[/ \n])", b"/0", raw)
-        text = np.frombuffer(raw, dtype=np.uint8)
-    slashes_before = np.searchsorted(np.flatnonzero(text == ord("/")), np.append(word_starts(text), len(text)))
-    fields = np.diff(slashes_before) + 1
-    values = parse_numbers(raw.replace(b"/", b" "), int(fields.sum()), np.int64, path)
-    offsets = np.cumsum(fields) - fields
-    line = np.repeat(np.arange(len(counts)), counts)
-    vertex = _absolute(values[offsets], vertices_before[line])
-    uv = np.full(len(offsets), -1, dtype=np.int64)
-    has_uv = fields > 1
-    given = values[offsets[has_uv] + 1]
-    uv[has_uv] = np.where(given == 0, -1, np.maximum(_absolute(given, uvs_before[line[has_uv]]), -1))
-    return _Corners(counts, vertex, uv)
-
-
-def _absolute(index: Int[np.ndarray, " C"], before: Int[np.ndarray, " C"]) -> Int[np.ndarray, " C"]:
-    """Counted from 0; a negative index counts back from the lines before the face."""
-    return np.where(index < 0, before + index, index - 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """Which object, group and material each stretch of faces belongs to."""
-
-    starts: Int[np.ndarray, " S"]
-    """First polygon of each stretch."""
-
-    labels: list[tuple[str, str, str]]
-    """Object, group and material of each stretch."""
-
-    library: dict[str, Surface]
-    notes: tuple[str, ...]
-
-    @staticmethod
-    def of(lines: TextLines, faces_before: Int[np.ndarray, " L"], folder: Folder) -> _Groups:
-        """Walk the few lines that are neither numbers nor faces."""
-        wanted = np.zeros(len(lines.starts), dtype=bool)
-        for word in (b"o", b"g", b"usemtl", b"mtllib"):
-            wanted |= lines.begin_with(word)
-        starts, labels, library, notes = [0], [("", "", "")], dict[str, Surface](), list[str]()
-        for number in np.flatnonzero(wanted):
-            key, _, rest = decode_name(lines.line(int(number))).partition(" ")
-            rest = rest.strip()
-            if key == "mtllib":
-                found, missing = _libraries(rest, folder)
-                library |= found
-                notes += missing
-                continue
-            old = labels[-1]
-            # An object begins its own groups.
-            new = {"o": (rest, "", old[2]), "g": (old[0], rest, old[2]), "usemtl": (old[0], old[1], rest)}[key]
-            starts.append(int(faces_before[number]))
-            labels.append(new)
-        return _Groups(np.array(starts), labels, library, tuple(notes))
-
-    @property
-    def object_name(self) -> str:
-        """The object's name, when there is exactly one."""
-        names = {label[0] for label in self.labels if label[0]}
-        return names.pop() if len(names) == 1 else ""
-
-    def _spread(self, of_stretch: list[int], count: int) -> Int[np.ndarray, " P"]:
-        """A number per stretch to a number per polygon."""
-        return np.repeat(of_stretch, np.diff(np.append(self.starts, count)))
-
-    def parts(self, count: int) -> tuple[Int[np.ndarray, " P"], tuple[str, ...]]:
-        """The part of each polygon; no names when all belong together."""
-        numbers: dict[str, int] = {}
-        many_objects = not self.object_name
-        of_stretch = []
-        for thing, group, _ in self.labels:
-            name = "/".join(filter(None, (thing if many_objects else "", group))) or thing or "default"
-            of_stretch.append(numbers.setdefault(name, len(numbers)))
-        parts = self._spread(of_stretch, count)
-        used, compact = np.unique(parts, return_inverse=True)
-        names = [list(numbers)[i] for i in used]
-        labelled = len(names) > 1 or any(group for _, group, _ in self.labels)
-        return (compact.reshape(-1), tuple(names)) if labelled else (np.zeros_like(parts), ())
-
-    def surfaces(self, count: int) -> tuple[tuple[Surface, ...], Int[np.ndarray, " P"]]:
-        """The surfaces in use, in the order of the library, and the one of each polygon."""
-        order = {name: i for i, name in enumerate(self.library)}
-        names = [material for _, _, material in self.labels]
-        of_stretch = [order.setdefault(name, len(order)) for name in names]
-        used, compact = np.unique(self._spread(of_stretch, count), return_inverse=True)
-        chosen = [list(order)[i] for i in used]
-        if chosen == [""]:
-            return (), np.zeros(count, dtype=np.int64)
-        return tuple(self.library.get(name, Surface(name or "default")) for name in chosen), compact.reshape(-1)
-
-
-def _libraries(rest: str, folder: Folder) -> tuple[dict[str, Surface], list[str]]:
-    """Surfaces of the libraries a ``mtllib`` line names; the whole rest may be one name with blanks."""
-    whole = folder.resolve(rest) if rest else None
-    targets = [(rest, whole)] if whole and whole.is_file() else [(word, folder.resolve(word)) for word in rest.split()]
-    surfaces: dict[str, Surface] = {}
-    missing = []
-    for name, target in targets:
-        if not target.is_file():
-            missing.append(f"The material library '{name}' is missing, so its materials are plain grey.")
-        elif target.stat().st_size:
-            surfaces |= read_library(read_bytes(target), replace(folder, here=target.parent))
-    return surfaces, missing
 
 
 def write(asset: Asset, path: Path) -> Files:
@@ -256,34 +131,34 @@ def write_geometry(mesh: Mesh, library: str | None) -> bytes:
         rows = np.concatenate([rows, srgb_from_linear(mesh.vertex_colors)[:, :3]], axis=1)
     out = ["# neurok: metres, y up"]
     out += [f"mtllib {library}"] if library else []
-    out.append(f"o {_plain(mesh.name)}")
-    out.append(_lines("v" + " %r" * rows.shape[1], rows))
-    corner = "%d"
+    out += [f"o {_plain(mesh.name)}", _lines("v" + " %r" * rows.shape[1], rows)]
     if mesh.uv is not None:
         out.append(_lines("vt %r %r", mesh.uv))
-        corner = "%d/%d"
-    faces = mesh.faces + 1
-    if mesh.uv is not None:
-        faces = np.repeat(faces, 2, axis=1)
+    return ("\n".join(out + _face_lines(mesh)) + "\n").encode("utf-8", "replace")
+
+
+def _face_lines(mesh: Mesh) -> list[str]:
+    """The faces in their own order, with a line wherever the part or the surface changes."""
+    out: list[str] = []
+    corner = "%d" if mesh.uv is None else "%d/%d"
     template = f"f {corner} {corner} {corner}"
-    part_names = _unique(list(mesh.part_names))
+    faces = np.repeat(mesh.faces + 1, 1 if mesh.uv is None else 2, axis=1)
+    part_names, materials = _unique(list(mesh.part_names)), surface_names(mesh)
     parts = mesh.face_parts
     surfaces = np.zeros(len(faces), dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
-    materials = surface_names(mesh)
-    first_use = np.unique(parts, return_index=True)[1]
-    if (np.diff(first_use) < 0).any():
+    if (np.diff(np.unique(parts, return_index=True)[1]) < 0).any():
         out += [f"g {name}" for name in part_names]  # so that the order of the parts survives
     cuts = np.flatnonzero((np.diff(parts) != 0) | (np.diff(surfaces) != 0)) + 1
-    previous = (-1, -1)
+    part = surface = -1
     for start, stop in zip(np.append(0, cuts), np.append(cuts, len(faces)), strict=True):
-        here = (int(parts[start]), int(surfaces[start]))
-        if part_names and here[0] != previous[0]:
-            out.append(f"g {part_names[here[0]]}")
-        if materials and here[1] != previous[1]:
-            out.append(f"usemtl {materials[here[1]]}")
+        if part_names and parts[start] != part:
+            part = int(parts[start])
+            out.append(f"g {part_names[part]}")
+        if materials and surfaces[start] != surface:
+            surface = int(surfaces[start])
+            out.append(f"usemtl {materials[surface]}")
         out.append(_lines(template, faces[start:stop]))
-        previous = here
-    return ("\n".join(out) + "\n").encode("utf-8", "replace")
+    return out
 
 
 def _lines(template: str, rows: np.ndarray) -> str:

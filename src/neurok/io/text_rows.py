@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.errors import FormatError
 
-_BLANKS = bytes.maketrans(b"\r\t\v\f", b"    ")
+_BLANKS = bytes(ord(" ") if code < ord(" ") and code != ord("\n") else code for code in range(256))
 _NEWLINE, _SPACE = ord("\n"), ord(" ")
 
 
