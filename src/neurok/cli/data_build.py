@@ -1,0 +1,89 @@
+"""``neurok data build``: make a 4D data set."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from neurok.cli.report import say
+
+
+@dataclass
+class DataBuild:
+    """Build a data set of moving objects; run again after an interruption, it goes on where it stood."""
+
+    out: Path
+    """Folder for the shards and their manifest."""
+
+    recipe: str = "small"
+    """What to make: tiny, small, medium, or real (only the folders of --add)."""
+
+    add: tuple[Path, ...] = ()
+    """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""
+
+    workers: int = 2
+    """Processes on this machine."""
+
+    ray: str | None = None
+    """Work on a Ray cluster instead: its address, or 'local'."""
+
+    seed: int = 0
+    """Same seed, same bytes."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok.data.build import build
+        from neurok.data.recipes import find_recipe
+
+        recipe = replace(find_recipe(self.recipe), folders=tuple(map(str, self.add)))
+        start = time.perf_counter()
+        with _bar(self.json) as progress:
+            manifest = build(recipe, self.out, self.seed, self.workers, self.ray, progress)
+        seconds = time.perf_counter() - start
+        say(
+            f"{manifest['items']} items in {len(manifest['shards'])} shards, {manifest['bytes'] / 1e6:.0f} MB, "
+            f"{seconds:.0f} s, in {self.out}",
+            json=self.json,
+        )
+        for reason, count in manifest["rejected"].items():
+            say(f"  turned away: {count} x {reason}", json=self.json)
+        keys = ("recipe", "seed", "items", "bytes", "tally", "rejected")
+        return {"out": str(self.out), "seconds": seconds, **{key: manifest[key] for key in keys}}
+
+
+@contextmanager
+def _bar(silent: bool):  # type: ignore[no-untyped-def]
+    """A progress bar with the time left on stderr, or one line now and then where no person watches."""
+    if silent:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    columns = (TextColumn("shards"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("shards", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines() -> Callable[[int, int], None]:
+    start, first = time.monotonic(), [-1]
+
+    def tell(done: int, total: int) -> None:
+        if first[0] < 0:
+            first[0] = done
+        elif done == total or done % max(1, total // 20) == 0:
+            left = (time.monotonic() - start) / max(1, done - first[0]) * (total - done)
+            print(f"{done}/{total} shards, {left:.0f} s left", file=sys.stderr)
+
+    return tell

@@ -1,0 +1,1 @@
+"""Folders of files, and generators, to indexable sets of nouns."""

@@ -1,0 +1,38 @@
+"""Recipes: how many items of which kind a data set has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from neurok.errors import NeurokError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Items are numbered articulated first, then soft, then those of the folders; families take turns."""
+
+    name: str
+    articulated: int
+    soft: int
+    shard_size: int = 32
+    folders: tuple[str, ...] = ()
+    """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""
+
+    families: tuple[str, ...] = field(default=())
+    """Only these families; all by default."""
+
+
+RECIPES = {
+    "tiny": Recipe("tiny", 8, 2, shard_size=4),
+    "small": Recipe("small", 3000, 1000),
+    "medium": Recipe("medium", 20_000, 5_000, shard_size=64),
+    "real": Recipe("real", 0, 0),
+}
+
+
+def find_recipe(name: str) -> Recipe:
+    """The recipe of that name."""
+    try:
+        return RECIPES[name]
+    except KeyError:
+        raise NeurokError(f"There is no recipe '{name}'; known are {', '.join(RECIPES)}.") from None

@@ -1,0 +1,158 @@
+"""Shards: tar files of a few dozen items each, with a manifest that names them all and their checksums.
+
+A data set is a folder, or any fsspec URL, with ``manifest.json`` and ``shard-00000.tar`` ... Each item has three
+members: ``00001200.json`` (what it is and where it comes from), ``00001200.npz`` (the asset) and
+``00001200.subject.npz`` (for training). Tar files are read front to back, so they stream from anywhere; shuffling
+happens between shards and in a buffer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from neurok.core import Asset
+from neurok.data.codec import decode_asset, decode_subject
+from neurok.data.subject import Subject
+from neurok.errors import FormatError, NeurokError, require
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Item:
+    """One member of a data set."""
+
+    index: int
+    info: dict[str, Any]
+    """``family``, ``kind``, ``license``, ``source`` and the figures of the item."""
+
+    asset_bytes: bytes
+    subject_bytes: bytes
+
+    def asset(self) -> Asset:
+        return decode_asset(self.asset_bytes)
+
+    def subject(self) -> Subject:
+        return decode_subject(self.subject_bytes)
+
+
+def shard_name(number: int) -> str:
+    return f"shard-{number:05d}.tar"
+
+
+def write_shard(items: list[Item]) -> bytes:
+    """The bytes of a shard; the same items give the same bytes."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for item in items:
+            info = json.dumps(item.info, sort_keys=True).encode()
+            for suffix, data in ((".json", info), (".npz", item.asset_bytes), (".subject.npz", item.subject_bytes)):
+                member = tarfile.TarInfo(f"{item.index:08d}{suffix}")
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def read_shard(data: bytes, name: str = "shard") -> Iterator[Item]:
+    """The items of a shard in order."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
+            members: dict[str, dict[str, bytes]] = {}
+            for member in tar:
+                stem, _, suffix = member.name.partition(".")
+                handle = tar.extractfile(member)
+                if handle is None:
+                    raise FormatError(f"{name} holds something other than files; build it again.")
+                members.setdefault(stem, {})[suffix] = handle.read()
+                if len(members[stem]) == 3:
+                    parts = members.pop(stem)
+                    yield Item(int(stem), json.loads(parts["json"]), parts["npz"], parts["subject.npz"])
+    except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
+        raise FormatError(f"{name} is damaged ({error}); delete it and build again.") from error
+
+
+@dataclass(frozen=True, eq=False)
+class ShardSet:
+    """A finished data set, local or remote."""
+
+    root: str
+    manifest: dict[str, Any]
+
+    @staticmethod
+    def open(root: str | Path) -> ShardSet:
+        """Read the manifest of a folder or URL."""
+        try:
+            manifest = json.loads(_fetch(str(root), MANIFEST))
+        except json.JSONDecodeError as error:
+            raise FormatError(f"The manifest of '{root}' is damaged: {error}.") from error
+        if manifest.get("version") != VERSION:
+            raise FormatError(
+                f"'{root}' has version {manifest.get('version')} of the layout; this neurok reads {VERSION}."
+            )
+        return ShardSet(str(root), manifest)
+
+    def __len__(self) -> int:
+        return int(self.manifest["items"])
+
+    def shard(self, number: int, verify: bool = False) -> list[Item]:
+        """One shard, its checksum compared when asked."""
+        entry = self.manifest["shards"][number]
+        data = _fetch(self.root, entry["name"])
+        if verify and hashlib.sha256(data).hexdigest() != entry["sha256"]:
+            raise FormatError(f"{entry['name']} of '{self.root}' does not match its checksum; build or copy it again.")
+        return list(read_shard(data, entry["name"]))
+
+    def __iter__(self) -> Iterator[Item]:
+        for number in range(len(self.manifest["shards"])):
+            yield from self.shard(number)
+
+    def stream(
+        self, seed: int, buffer: int = 256, kind: Literal["articulated", "soft"] | None = None
+    ) -> Iterator[Item]:
+        """One pass in random order with only ``buffer`` items in memory; the order follows from the seed."""
+        rng = np.random.default_rng(seed)
+        held: list[Item] = []
+        for number in rng.permutation(len(self.manifest["shards"])):
+            for item in self.shard(int(number)):
+                if kind is not None and item.info["kind"] != kind:
+                    continue
+                if len(held) < buffer:
+                    held.append(item)
+                    continue
+                place = int(rng.integers(buffer))
+                yield held[place]
+                held[place] = item
+        for place in rng.permutation(len(held)):
+            yield held[int(place)]
+
+    def verify(self) -> None:
+        """Compare every shard with its checksum."""
+        for number in range(len(self.manifest["shards"])):
+            self.shard(number, verify=True)
+
+
+def _fetch(root: str, name: str) -> bytes:
+    try:
+        if "://" in root:
+            require("fsspec", "cluster")
+            import fsspec
+
+            with fsspec.open(f"{root.rstrip('/')}/{name}", "rb") as remote:
+                return remote.read()
+        return (Path(root) / name).read_bytes()
+    except FileNotFoundError:
+        raise NeurokError(
+            f"'{root}' has no {name}, so it is no finished data set; 'neurok data build --out {root}' finishes one."
+        ) from None
+    except OSError as error:
+        raise NeurokError(f"{name} of '{root}' cannot be read: {error.strerror or error}.") from error

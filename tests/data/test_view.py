@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from neurok.core import Asset
+from neurok.data.codec import decode_asset, decode_subject, encode_asset, encode_subject
+from neurok.data.subject import HANDLES, POINTS, subject_of
+from neurok.data.view import ViewConfig, draw, local_rotations, pairs, stack
+from neurok.errors import NeurokError
+from neurok.geometry.rigid import axis_angle_matrix
+
+
+def carried(batch) -> np.ndarray:
+    """The rest points moved by the rigid motion of their handle."""
+    local = batch.points - batch.centers[:, :, None]
+    turned = np.einsum("bshij,bhnj->bshni", batch.rotations, local)
+    return turned + (batch.centers[:, None] + batch.shifts)[:, :, :, None]
+
+
+def test_local_rigid_targets_reproduce_rigid_parts_exactly(chest):
+    batch = stack([draw(subject_of(chest), ViewConfig(), np.random.default_rng(s)) for s in range(6)])
+    present = batch.present[:, None, :, None, None]
+    np.testing.assert_allclose(carried(batch) * present, batch.displaced * present, atol=2e-6)
+
+
+def test_rest_states_fill_the_unit_box_and_displacements_differ(chest, wobble):
+    subjects = [subject_of(chest), subject_of(wobble)]
+    batch = next(pairs(subjects, ViewConfig(subjects=8), np.random.default_rng(0)))
+    for row, present in zip(batch.points, batch.present, strict=True):
+        extent = np.ptp(row[present].reshape(-1, 3), axis=0).max()
+        assert extent == pytest.approx(1.0, abs=1e-5)
+    moved = np.abs(batch.displaced - batch.points[:, None]).max(axis=(2, 3, 4))
+    assert (moved.max(axis=1) > 0.02).all()
+
+
+def test_blend_weights_sum_to_one_and_stay_inside_a_component(chest):
+    subject = subject_of(chest)
+    rows = subject.present
+    np.testing.assert_allclose(subject.blend_weight[rows].sum(axis=-1), 1.0, atol=1e-5)
+    neighbours = subject.groups[subject.blend_index[rows]]
+    strong = subject.blend_weight[rows] > 0
+    assert (neighbours == subject.groups[rows][:, None, None])[strong].all()
+
+
+def test_kabsch_finds_a_known_rotation():
+    rng = np.random.default_rng(3)
+    turn = axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.9)
+    rest = rng.normal(size=(1, 4, 16, 3))
+    found = local_rotations(np.concatenate([rest, rest @ turn.T + 0.3]))
+    np.testing.assert_allclose(found, np.broadcast_to(turn, (1, 4, 3, 3)), atol=1e-6)
+
+
+def test_without_augmentation_the_rest_state_is_the_stored_one(chest):
+    subject = subject_of(chest)
+    row = draw(subject, ViewConfig(augment=False, points=POINTS), np.random.default_rng(0))
+    assert row["points"].shape == (HANDLES, POINTS, 3)
+    stored, drawn = subject.points[subject.present], row["points"][subject.present]
+    pick = np.random.default_rng(0).integers(POINTS, size=(HANDLES, POINTS))[subject.present]
+    chosen = np.take_along_axis(stored, pick[..., None], axis=1)
+    low, high = chosen.min(axis=(0, 1)), chosen.max(axis=(0, 1))
+    np.testing.assert_allclose(drawn, (chosen - (low + high) / 2) / (high - low).max(), atol=1e-6)
+
+
+def test_the_same_seed_draws_the_same_bits(chest):
+    subject = subject_of(chest)
+    one, two = (draw(subject, ViewConfig(), np.random.default_rng(5)) for _ in range(2))
+    for key in one:
+        np.testing.assert_array_equal(one[key], two[key])
+
+
+def test_items_survive_their_compact_form(chest, wobble):
+    again = decode_asset(encode_asset(chest))
+    np.testing.assert_allclose(again.mesh.vertices, chest.mesh.vertices, atol=1e-7)
+    assert again.articulation is not None
+    q = np.array([-0.7, 0.2])
+    np.testing.assert_allclose(again.articulation.pose(q).vertices, chest.articulation.pose(q).vertices, atol=1e-6)
+    moved = decode_asset(encode_asset(wobble)).clips[0].positions
+    np.testing.assert_allclose(moved, wobble.clips[0].positions, atol=0.1 / 30000)
+    for asset in (chest, wobble):
+        subject = subject_of(asset)
+        twin = decode_subject(encode_subject(subject))
+        one, two = (draw(s, ViewConfig(), np.random.default_rng(1)) for s in (subject, twin))
+        np.testing.assert_allclose(one["displaced"], two["displaced"], atol=1e-5)
+        np.testing.assert_allclose(one["blend_weight"], two["blend_weight"], atol=1e-3)
+
+
+def test_an_object_that_cannot_move_is_refused(chest):
+    with pytest.raises(NeurokError, match="neither joints nor a clip"):
+        subject_of(Asset(chest.mesh))
