@@ -190,3 +190,32 @@ def test_primitives_over_the_same_vertices_share_them(tmp_path):
     got = read(one_node(hand, mesh=mesh).save(tmp_path)).mesh
     assert got.vertex_count == 4
     assert [got.surfaces[i].name for i in got.face_surfaces] == ["b", "a"]
+
+
+def test_specular_gloss_materials_keep_their_diffuse_colour(tmp_path):
+    hand = Handmade()
+    mesh = hand.mesh()
+    hand.json["meshes"][mesh]["primitives"][0]["material"] = 0
+    gloss = {"diffuseFactor": [0.1, 0.2, 0.3, 1.0], "glossinessFactor": 0.75}
+    hand.add("materials", extensions={"KHR_materials_pbrSpecularGlossiness": gloss})
+    (surface,) = read(one_node(hand, mesh=mesh).save(tmp_path)).mesh.surfaces
+    assert surface.base_color == (0.1, 0.2, 0.3, 1.0)
+    assert (surface.metallic, surface.roughness) == (0.0, 0.25)
+
+
+@pytest.mark.parametrize("parts", [None, 3, [{}], [[0]], [0, 7], [-1, 0], ["0"]])
+def test_a_senseless_list_of_parts_is_not_followed(tmp_path, parts):
+    hand = Handmade()
+    one_node(hand, name="only", mesh=hand.mesh())
+    hand.json["scenes"][0]["extras"] = {"neurok": {"version": 1, "parts": parts}}
+    assert read(hand.save(tmp_path)).mesh.part_names == ("only",)
+
+
+def test_a_part_listed_without_a_mesh_is_an_empty_part(tmp_path):
+    hand = Handmade()
+    one_node(hand, name="body", mesh=hand.mesh())
+    hand.add("nodes", name="frame")
+    hand.json["scenes"][0]["extras"] = {"neurok": {"version": 1, "parts": [1, 0]}}
+    got = read(hand.save(tmp_path)).mesh
+    assert got.part_names == ("frame", "body")
+    assert got.part_ids.tolist() == [1, 1, 1]

@@ -93,8 +93,9 @@ class _Reading:
         reader = GeometryReader(self.doc, looks, self.notes)
         nodes = self.doc.items("nodes")
         shown = [n for n in tree.visible if "mesh" in nodes[n]]
-        listed = self.extras.get("parts")
-        if isinstance(listed, list) and set(shown) <= set(listed) <= set(range(len(nodes))):
+        listed: Any = self.extras.get("parts")
+        is_list = isinstance(listed, list) and all(isinstance(entry, int) for entry in listed)
+        if is_list and set(shown) <= set(listed) <= set(range(len(nodes))):
             shown = list(dict.fromkeys(listed))
         parts: list[PartSource] = []
         names: set[str] = set()

@@ -60,10 +60,15 @@ class _Writing:
         ids = np.zeros(self.mesh.vertex_count, np.int64) if self.mesh.part_ids is None else self.mesh.part_ids
         order = np.argsort(ids, kind="stable")
         self.part_vertices = np.split(order, np.searchsorted(ids[order], np.arange(1, self.mesh.part_count)))
+        self.rank = np.empty(len(order), np.int64)  # of each vertex inside its part
+        for chosen in self.part_vertices:
+            self.rank[chosen] = np.arange(len(chosen))
+        face_order = np.argsort(self.mesh.face_parts, kind="stable")
+        ends = np.searchsorted(self.mesh.face_parts[face_order], np.arange(1, self.mesh.part_count))
+        self.part_faces = np.split(face_order, ends)
         self.normals = vertex_normals(self.mesh.vertices, self.mesh.faces).astype(np.float32)
-        self.motions, self.bones = plan_motion(
-            self.mesh, asset.clips, self.part_vertices, tolerance * self.mesh.size, asset.articulation
-        )
+        allowed = tolerance * self.mesh.size if asset.clips else 0.0
+        self.motions, self.bones = plan_motion(self.mesh, asset.clips, self.part_vertices, allowed, asset.articulation)
 
     def files(self, path: Path) -> Files:
         builder = self.builder
@@ -122,12 +127,10 @@ class _Writing:
         self, part: int, chosen: Int[np.ndarray, " N"], motion: PartMotion, materials: list[int]
     ) -> list[dict[str, Any]]:
         """The part's faces by surface, all over the same vertices."""
-        mine = np.flatnonzero(self.mesh.face_parts == part)
+        mine = self.part_faces[part]
         if not len(mine):
             return []
-        local = np.empty(self.mesh.vertex_count, np.int64)
-        local[chosen] = np.arange(len(chosen))
-        faces = local[self.mesh.faces[mine]]
+        faces = self.rank[self.mesh.faces[mine]]
         kind = np.uint16 if len(chosen) < 65535 else np.uint32
         labels = np.zeros(len(mine), np.int64) if self.mesh.face_surfaces is None else self.mesh.face_surfaces[mine]
         attributes = self._attributes(chosen, motion)
