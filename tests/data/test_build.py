@@ -1,0 +1,145 @@
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurok.cli import main
+from neurok.data.build import build
+from neurok.data.recipes import RECIPES, Recipe
+from neurok.data.shards import ShardSet
+from neurok.data.sources import find_sources
+from neurok.errors import FormatError, NeurokError
+from neurok.io import save
+
+SKETCH = Recipe("sketch", articulated=4, soft=1, shard_size=2, families=("table", "bucket", "flag"))
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "one"
+    build(SKETCH, folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_same_bytes_as_one(built, tmp_path):
+    build(SKETCH, tmp_path / "two", workers=2)
+    assert digest(tmp_path / "two") == digest(built)
+
+
+@pytest.mark.slow
+def test_a_local_ray_gives_the_same_bytes(built, tmp_path):
+    build(SKETCH, tmp_path / "ray", workers=2, ray_address="local")
+    assert digest(tmp_path / "ray") == digest(built)
+
+
+@pytest.mark.slow
+def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(built, tmp_path):
+    out = tmp_path / "killed"
+    code = (
+        f"from neurok.data.build import build\nfrom neurok.data.recipes import Recipe\nbuild({SKETCH!r}, {str(out)!r})"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 120
+    while not list(out.glob("shard-*.tar")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (out / "manifest.json").exists()
+    (out / ".neurok-left").write_bytes(b"half")
+    (out / "shard-00001.tar").write_bytes(b"half a shard")
+    build(SKETCH, out)
+    assert digest(out) == digest(built)
+
+
+def test_another_seed_gives_other_objects(built, tmp_path):
+    other = replace(SKETCH, articulated=2, soft=0)
+    build(other, tmp_path / "other", seed=1)
+    first = [next(iter(ShardSet.open(folder))).asset().mesh.vertices for folder in (built, tmp_path / "other")]
+    assert first[0].shape != first[1].shape or not np.allclose(first[0], first[1])
+
+
+def test_a_stream_visits_every_item_once_in_an_order_that_follows_from_the_seed(built):
+    data = ShardSet.open(built)
+    orders = [[item.index for item in data.stream(seed, buffer=3)] for seed in (0, 0, 1)]
+    assert orders[0] == orders[1]
+    assert orders[0] != orders[2] or len(data) < 3
+    assert sorted(orders[0]) == [item.index for item in data]
+    assert {item.info["kind"] for item in data.stream(0, kind="soft")} == {"soft"}
+
+
+def test_shards_are_read_through_an_fsspec_url(built):
+    assert [i.index for i in ShardSet.open(f"file://{built}")] == [i.index for i in ShardSet.open(built)]
+
+
+def test_every_item_has_a_licence_and_a_subject_that_moves(built):
+    for item in ShardSet.open(built):
+        assert item.info["license"]
+        assert item.subject().present.any()
+        assert item.asset().mesh.face_count == item.info["faces"]
+
+
+def test_damage_is_found_by_its_checksum(built, tmp_path):
+    build(replace(SKETCH, articulated=1, soft=0), tmp_path / "bad")
+    shard = tmp_path / "bad" / "shard-00000.tar"
+    shard.write_bytes(shard.read_bytes()[:-2048] + b"\1" * 2048)
+    with pytest.raises(FormatError, match="checksum"):
+        ShardSet.open(tmp_path / "bad").verify()
+
+
+def test_folders_of_real_assets_become_items(chest, wobble, tmp_path):
+    source = tmp_path / "assets"
+    save(chest, source / "chest.npz")
+    save(chest, source / "robots" / "chest.urdf")
+    save(wobble, source / "wobble.glb")
+    save(wobble.clips[0], source / "frames" / "wobble_%04d.obj")
+    (source / "broken.glb").write_bytes(b"glTF nonsense")
+    assert len(find_sources(source)) == 5
+    manifest = build(replace(RECIPES["real"], folders=(str(source),)), tmp_path / "out")
+    assert manifest["items"] == 4
+    assert manifest["rejected"] == {"source that cannot be read": 1}
+    kinds = sorted(item.info["kind"] for item in ShardSet.open(tmp_path / "out"))
+    assert kinds == ["articulated", "articulated", "soft", "soft"]
+
+
+def test_bad_wishes_get_a_sentence(tmp_path, capsys):
+    for arguments, word in (
+        (["--recipe", "huge", "--out", str(tmp_path / "x")], "no recipe"),
+        (["--recipe", "real", "--out", str(tmp_path / "x")], "--add"),
+        (["--recipe", "tiny", "--out", str(tmp_path / "x"), "--workers", "0"], "workers"),
+        (["--recipe", "real", "--out", str(tmp_path / "x"), "--add", str(tmp_path / "none")], "not a folder"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(["data", "build", *arguments])
+        assert end.value.code == 2
+        assert word in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+    with pytest.raises(NeurokError, match="no finished data set"):
+        ShardSet.open(tmp_path)
+
+
+def test_a_folder_with_another_build_is_left_alone(built):
+    with pytest.raises(NeurokError, match="another recipe or seed"):
+        build(SKETCH, built, seed=7)
+
+
+def test_info_and_preview_say_and_show_what_is_there(built, tmp_path, capsys):
+    main(["data", "info", str(built), "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["items"] == 5
+    assert figures["kinds"] == {"articulated": 4, "soft": 1}
+    main(["data", "preview", str(built), str(tmp_path / "sheet.png"), "--items", "2", "--states", "2", "--json"])
+    assert json.loads(capsys.readouterr().out)["items"] == 2
+    assert (tmp_path / "sheet.png").stat().st_size > 5000
