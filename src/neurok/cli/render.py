@@ -24,10 +24,10 @@ TURN_SECONDS = 3.0
 class Render:
     """Take a picture of an object, or film it: its animation, its joints from limit to limit, or one turn around."""
 
-    input: tyro.conf.Positional[str]
+    input: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="IN")]
     """Mesh, animation or articulated object, or a built-in one such as sample:laptop."""
 
-    out: tyro.conf.Positional[Path]
+    out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
     """Where to write: .png (also .jpg, .webp) for a picture, .mp4 or .gif for a film."""
 
     sheet: Annotated[tuple[int, ...] | None, tyro.conf.arg(metavar="[N]")] = None
@@ -48,7 +48,7 @@ class Render:
     parts: bool = False
     """Give every part a colour of its own."""
 
-    fps: float | None = None
+    fps: Annotated[float | None, tyro.conf.arg(metavar="FLOAT")] = None
     """Frames per second of the film; the animation's own if not given."""
 
     json: bool = False

@@ -15,6 +15,8 @@ from neurok.errors import MissingDependencyError
 SKY_COLUMNS, SKY_COUNT, SKY_SIZE = 4, 8, 256
 KEY_SIZE = 1024
 GROUND_SIZE = 224
+LIT_SHADERS = ("ground_light", "object_light")
+"""Those that look up light get the functions of ``visibility``."""
 
 EGL: dict[str, Any] = {"backend": "egl"}
 
@@ -90,16 +92,15 @@ class Stage:
         return self._canvas
 
     def program(self, vertex: str, fragment: str, constants: str = "") -> Any:
-        """A program by the names of its shaders, compiled once.
-
-        ``constants`` are defines for shaders that look up light; they get the functions of ``visibility`` as well.
-        """
+        """A program by the names of its shaders, compiled once for each set of constants (lines of defines)."""
         key = (vertex, fragment, constants)
         if key not in self._programs:
-            text = _shader(f"{fragment}.frag")
-            if constants:
-                text = "#version 330\n" + constants + _shader("visibility") + text
-            self._programs[key] = self.context.program(vertex_shader=_shader(f"{vertex}.vert"), fragment_shader=text)
+            head = "#version 330\n" + constants
+            shared = _shader("visibility") if fragment in LIT_SHADERS else ""
+            self._programs[key] = self.context.program(
+                vertex_shader=head + _shader(f"{vertex}.vert"),
+                fragment_shader=head + shared + _shader(f"{fragment}.frag"),
+            )
         return self._programs[key]
 
     def screen(self, fragment: str, constants: str = "", vertex: str = "screen") -> Any:

@@ -55,8 +55,10 @@ class GpuMesh:
         self.moving = gl.buffer(reserve=self.motion.nbytes, dynamic=True)
         self.still = gl.buffer(np.column_stack([uv, drawn_rgba]).astype("f4").tobytes())
         self.indices = gl.buffer(self.sorted_faces.tobytes())
-        self.object = self._array(stage.program("object", "object"))
-        self.prepass = self._array(stage.program("object", "prepass"))
+        kinds = sorted({batch.texture is not None for batch in self.batches})
+        self.objects = {kind: self._array(stage.program("object", "object", textured(kind))) for kind in kinds}
+        cut = sorted({batch.holes and batch.texture is not None for batch in self.batches})
+        self.prepasses = {kind: self._array(stage.program("object", "prepass", textured(kind))) for kind in cut}
         self.depth = self._array(stage.program("depth", "depth"))
         self.cutout = self._array(stage.program("object", "cutout"))
 
@@ -103,7 +105,7 @@ class GpuMesh:
         texture = gl.texture((width, height), 4, pixels.tobytes(), internal_format=SRGB8_ALPHA8)
         texture.build_mipmaps()
         small = max(width, height) <= 8
-        texture.filter = (gl.NEAREST, gl.NEAREST) if small else (gl.LINEAR_MIPMAP_LINEAR, gl.LINEAR)
+        texture.filter = (gl.NEAREST, gl.NEAREST) if small else (gl.LINEAR_MIPMAP_NEAREST, gl.LINEAR)
         return texture
 
     def move(self, positions: Float[np.ndarray, "V 3"]) -> None:
@@ -126,14 +128,13 @@ class GpuMesh:
 
     def draw_prepass(self, clip_from_world: Float[np.ndarray, "4 4"], eye: Float[np.ndarray, "3"]) -> None:
         """Draw normals and depth of everything that is not see-through."""
-        program = self.prepass.program
-        put(program, clip_from_world=clip_from_world, eye=eye)
         for batch in self.batches:
             if not batch.blend:
-                self._bind_texture(program, batch)
-                put(program, opacity=batch.surface.base_color[3], has_holes=batch.holes)
+                array = self.prepasses[batch.holes and batch.texture is not None]
+                put(array.program, clip_from_world=clip_from_world, eye=eye, opacity=batch.surface.base_color[3])
+                self._bind_texture(array.program, batch)
                 self._cull(batch)
-                self.prepass.render(vertices=batch.count, first=batch.first)
+                array.render(vertices=batch.count, first=batch.first)
 
     @property
     def _solid_count(self) -> int:
@@ -168,7 +169,8 @@ class GpuMesh:
         return float(distances.mean())
 
     def _draw_batch(self, batch: Batch) -> None:
-        program, surface = self.object.program, batch.surface
+        surface, array = batch.surface, self.objects[batch.texture is not None]
+        program = array.program
         self._bind_texture(program, batch)
         put(
             program,
@@ -180,7 +182,7 @@ class GpuMesh:
             blend=batch.blend,
         )
         self._cull(batch)
-        self.object.render(vertices=batch.count, first=batch.first)
+        array.render(vertices=batch.count, first=batch.first)
 
     def _cull(self, batch: Batch) -> None:
         gl = self.stage.context
@@ -196,9 +198,14 @@ class GpuMesh:
 
     def release(self) -> None:
         """Give the memory of the graphics card back."""
-        arrays = (self.object, self.prepass, self.depth, self.cutout)
+        arrays = (*self.objects.values(), *self.prepasses.values(), self.depth, self.cutout)
         for thing in (*arrays, self.moving, self.still, self.indices, *self.textures):
             thing.release()
+
+
+def textured(kind: bool) -> str:
+    """The constant of shaders with and without a texture."""
+    return f"#define TEXTURED {int(kind)}\n"
 
 
 def _look(mesh: Mesh, colors: Colors) -> tuple[tuple[Surface, ...], np.ndarray | None]:

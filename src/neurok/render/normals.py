@@ -75,10 +75,7 @@ def _patches(mesh: Mesh, crease: float) -> Int[np.ndarray, " K"]:
 
     place = _places(mesh)[mesh.faces]
     normals = face_normals(mesh.vertices, mesh.faces)
-    starts, ends = place.reshape(-1), place[:, [1, 2, 0]].reshape(-1)
-    count = int(place.max()) + 1
-    forward, backward = starts * count + ends, ends * count + starts
-    edge, mate = _unique_matches(forward, backward)
+    edge, mate = _edge_pairs(place.reshape(-1), place[:, [1, 2, 0]].reshape(-1))
     face, other = edge // 3, mate // 3
     smooth = np.einsum("ij,ij->i", normals[face], normals[other]) > np.cos(np.radians(crease))
     edge, mate = edge[smooth], mate[smooth]
@@ -104,17 +101,18 @@ def _places(mesh: Mesh) -> Int[np.ndarray, " V"]:
     return place
 
 
-def _unique_matches(
-    forward: Int[np.ndarray, " K"], backward: Int[np.ndarray, " K"]
+def _edge_pairs(
+    starts: Int[np.ndarray, " K"], ends: Int[np.ndarray, " K"]
 ) -> tuple[Int[np.ndarray, " M"], Int[np.ndarray, " M"]]:
-    """Half-edges and their opposite ones, where each exists exactly once (manifold, equal winding)."""
-    order = np.argsort(forward, kind="stable")
-    ranked = forward[order]
-    first = np.searchsorted(ranked, backward, side="left")
-    single = np.searchsorted(ranked, backward, side="right") - first == 1
-    own = np.searchsorted(ranked, forward, side="right") - np.searchsorted(ranked, forward, side="left") == 1
-    edge = np.flatnonzero(single & own)
-    return edge, order[first[edge]]
+    """Half-edges that meet, where exactly two do and run opposite ways (manifold, equal winding)."""
+    key = np.minimum(starts, ends) * (int(starts.max()) + 1) + np.maximum(starts, ends)
+    order = np.argsort(key, kind="stable")
+    ranked = key[order]
+    same = np.concatenate([[False], ranked[1:] == ranked[:-1], [False]])
+    pair = same[1:-1] & ~same[:-2] & ~same[2:]
+    edge, mate = order[:-1][pair], order[1:][pair]
+    opposite = starts[edge] == ends[mate]
+    return edge[opposite], mate[opposite]
 
 
 def _next(corner: Int[np.ndarray, " M"]) -> Int[np.ndarray, " M"]:

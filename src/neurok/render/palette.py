@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 
 from neurok.core import Surface
 
-CLAY = Surface(name="clay", base_color=(0.62, 0.55, 0.49, 1.0), roughness=0.75)
+CLAY = Surface(name="clay", base_color=(0.50, 0.44, 0.39, 1.0), roughness=0.75)
 """Meshes that say nothing about their look."""
 
 PLAIN = Surface(name="plain", base_color=(1.0, 1.0, 1.0, 1.0), roughness=0.6)

@@ -130,11 +130,12 @@ class Renderer:
     def _draw_solid(self, canvas: Canvas) -> None:
         color = self.background if isinstance(self.background, tuple) else (0.0, 0.0, 0.0)
         canvas.large.clear(*color, 0.0 if self.background == "transparent" else 1.0, depth=1.0)
-        gl, program = self.stage.context, self._gpu.object.program
+        gl = self.stage.context
         gl.enable_only(gl.DEPTH_TEST)
-        self._lights.upload(program, self._viewpoint.eye)
         size = (float(canvas.large_size[0]), float(canvas.large_size[1]))
-        put(program, clip_from_world=self._clip_from_world, canvas_size=size)
+        for array in self._gpu.objects.values():
+            self._lights.upload(array.program, self._viewpoint.eye)
+            put(array.program, clip_from_world=self._clip_from_world, canvas_size=size)
         self._gpu.draw_solid()
 
     def _draw_ground(self) -> None:

@@ -1,4 +1,3 @@
-#version 330
 uniform vec3 top_color;
 uniform vec3 bottom_color;
 in vec2 v_at;

@@ -1,4 +1,3 @@
-#version 330
 // Depth of surfaces with holes: what is less than half opaque casts no shadow.
 uniform float opacity;
 uniform bool has_texture;

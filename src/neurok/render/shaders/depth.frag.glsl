@@ -1,2 +1,1 @@
-#version 330
 void main() {}

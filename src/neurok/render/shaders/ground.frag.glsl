@@ -1,4 +1,3 @@
-#version 330
 // The ground shows only through the light it lacks, so that it melts into any background.
 uniform sampler2D ground_map;
 in vec2 v_at;

@@ -1,4 +1,3 @@
-#version 330
 uniform mat4 clip_from_world;
 uniform vec3 ground_area;
 uniform float ground_height;

@@ -1,4 +1,3 @@
-#version 330
 uniform sampler2D ground_map;
 uniform vec2 step_size;
 in vec2 v_at;

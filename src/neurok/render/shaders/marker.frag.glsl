@@ -1,4 +1,3 @@
-#version 330
 uniform vec3 light;
 uniform float opacity;
 in vec3 v_normal;

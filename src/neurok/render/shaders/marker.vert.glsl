@@ -1,4 +1,3 @@
-#version 330
 uniform mat4 clip_from_world;
 in vec3 in_position;
 in vec3 in_normal;

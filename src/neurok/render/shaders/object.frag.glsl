@@ -1,4 +1,3 @@
-#version 330
 uniform vec3 eye;
 uniform vec3 key_toward;
 uniform vec3 fill_toward;
@@ -9,8 +8,9 @@ uniform float metallic;
 uniform float roughness;
 uniform float alpha_cutoff;
 uniform bool blend;
-uniform bool has_texture;
+#if TEXTURED
 uniform sampler2D base_texture;
+#endif
 uniform sampler2D ground_map;
 uniform vec3 ground_area;  // centre x, centre z, half width
 uniform sampler2D light_map;
@@ -22,12 +22,12 @@ in vec2 v_uv;
 in vec4 v_color;
 out vec4 out_color;
 
-const float EXPOSURE = 1.18;
-const vec3 KEY_LIGHT = vec3(2.25, 2.15, 2.0);
+const float EXPOSURE = 1.04;
+const vec3 KEY_LIGHT = vec3(2.40, 2.30, 2.14);
 const vec3 FILL_LIGHT = vec3(0.30, 0.34, 0.40);
 const vec3 RIM_LIGHT = vec3(0.55, 0.58, 0.62);
-const vec3 SKY_LIGHT = vec3(0.78, 0.82, 0.88);
-const vec3 BOUNCE_LIGHT = vec3(0.50, 0.48, 0.46);
+const vec3 SKY_LIGHT = vec3(0.68, 0.71, 0.76);
+const vec3 BOUNCE_LIGHT = vec3(0.45, 0.43, 0.41);
 
 // The light found at lower resolution, taken from those neighbours that lie at the same distance.
 vec2 light_here(float distance) {
@@ -53,7 +53,10 @@ vec3 surroundings(vec3 direction, float blur) {
     return room + (panel * 2.2 + strip * 0.7) * (1.0 - 0.75 * blur);
 }
 
-vec3 lit_by(vec3 light, vec3 toward, vec3 n, vec3 v, vec3 diffuse, vec3 f0, float alpha) {
+// Light thrown back by a surface: scattered from within (matt) and mirrored at its skin (gloss).
+vec3 matt = vec3(0.0), gloss = vec3(0.0);
+
+void add_light(vec3 light, vec3 toward, vec3 n, vec3 v, vec3 diffuse, vec3 f0, float alpha) {
     float nl = max(dot(n, toward), 0.0);
     vec3 h = normalize(toward + v);
     float nh = max(dot(n, h), 0.0), vh = max(dot(v, h), 0.0), nv = max(dot(n, v), 1e-3);
@@ -61,8 +64,10 @@ vec3 lit_by(vec3 light, vec3 toward, vec3 n, vec3 v, vec3 diffuse, vec3 f0, floa
     float d = nh * nh * (a2 - 1.0) + 1.0;
     float k = alpha * 0.5;
     float shape = a2 / (3.14159 * d * d) * 0.25 / ((nl * (1.0 - k) + k) * (nv * (1.0 - k) + k));
-    vec3 fresnel = f0 + (1.0 - f0) * pow(1.0 - vh, 5.0);
-    return light * nl * (diffuse + fresnel * min(shape, 8.0));
+    float graze = 1.0 - vh, square = graze * graze;
+    vec3 fresnel = f0 + (1.0 - f0) * (square * square * graze);
+    matt += light * nl * diffuse;
+    gloss += light * nl * fresnel * min(shape, 8.0);
 }
 
 // The split-sum term of the surroundings' mirror image, as a polynomial fit.
@@ -83,13 +88,17 @@ vec3 tonemap(vec3 c) {
     return mix(c, vec3(squeezed), g);
 }
 
+// The sRGB curve within half a level, out of square roots.
 vec3 to_srgb(vec3 c) {
-    return mix(12.92 * c, 1.055 * pow(max(c, 1e-5), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
+    vec3 half_power = sqrt(max(c, 0.0)), quarter = sqrt(half_power), eighth = sqrt(quarter);
+    return 0.662002687 * half_power + 0.684122060 * quarter - 0.323583601 * eighth - 0.0225411470 * c;
 }
 
 void main() {
     vec4 base = base_color * v_color;
-    if (has_texture) base *= texture(base_texture, v_uv);
+#if TEXTURED
+    base *= texture(base_texture, v_uv);
+#endif
     if (base.a < alpha_cutoff) discard;
 
     vec3 v = normalize(eye - v_position);
@@ -110,14 +119,14 @@ void main() {
 
     float down = 0.5 - 0.5 * n.y;
     vec3 ambient = mix(SKY_LIGHT * (0.25 + 0.75 * open) * open, BOUNCE_LIGHT * mix(below * below, 1.0, 0.25), down);
-    vec3 color = diffuse * ambient;
+    matt += diffuse * ambient;
     float shine = mix(open, 1.0, 0.3) * mix(1.0, below, down);
-    color += surroundings(reflect(-v, n), roughness) * mirror_share(f0, roughness, nv) * shine;
-    color += key * lit_by(KEY_LIGHT, key_toward, n, v, diffuse * 0.45, f0 * 0.6, alpha);
-    color += (0.4 + 0.6 * open) * lit_by(FILL_LIGHT, fill_toward, n, v, diffuse * 0.6, f0 * 0.3, alpha);
-    color += open * lit_by(RIM_LIGHT, rim_toward, n, v, diffuse * 0.5, f0 * 0.5, max(alpha, 0.2));
-    color += emissive;
-
-    float opacity = blend ? base.a : 1.0;
+    gloss += surroundings(reflect(-v, n), roughness) * mirror_share(f0, roughness, nv) * shine;
+    add_light(KEY_LIGHT * key, key_toward, n, v, diffuse * 0.45, f0 * 0.6, alpha);
+    matt += diffuse * FILL_LIGHT * (0.6 * (0.4 + 0.6 * open) * max(dot(n, fill_toward), 0.0));
+    add_light(RIM_LIGHT * open, rim_toward, n, v, diffuse * 0.5, f0 * 0.5, max(alpha, 0.2));
+    // Reflections on glass do not fade with its opacity.
+    float opacity = blend ? clamp(base.a + dot(gloss, vec3(0.333)), 0.0, 1.0) : 1.0;
+    vec3 color = (matt + emissive) * (blend ? base.a / opacity : 1.0) + gloss / opacity;
     out_color = vec4(to_srgb(tonemap(color * EXPOSURE)) * opacity, opacity);
 }

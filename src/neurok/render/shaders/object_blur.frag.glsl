@@ -1,4 +1,3 @@
-#version 330
 const float EDGE = 0.04;  // of the object's radius
 // Averages the 4x4 pattern away, along one direction at a time, without crossing edges.
 uniform sampler2D light_map;

@@ -1,10 +1,9 @@
-#version 330
 // Shading normal (two numbers), face normal (packed into one) and distance; holes are cut out.
 uniform vec3 eye;
+#if TEXTURED
 uniform float opacity;
-uniform bool has_texture;
-uniform bool has_holes;
 uniform sampler2D base_texture;
+#endif
 in vec3 v_position;
 in vec3 v_normal;
 in vec2 v_uv;
@@ -18,11 +17,9 @@ vec2 fold(vec3 n) {
 }
 
 void main() {
-    if (has_holes) {
-        float seen = opacity * v_color.a;
-        if (has_texture) seen *= texture(base_texture, v_uv).a;
-        if (seen < 0.5) discard;
-    }
+#if TEXTURED
+    if (opacity * v_color.a * texture(base_texture, v_uv).a < 0.5) discard;
+#endif
     vec3 v = eye - v_position;
     vec3 g = cross(dFdx(v_position), dFdy(v_position));
     g = dot(g, v) < 0.0 ? -g : g;

@@ -1,4 +1,3 @@
-#version 330
 in vec2 in_position;
 out vec2 v_at;
 

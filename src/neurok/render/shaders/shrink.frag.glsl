@@ -1,4 +1,3 @@
-#version 330
 uniform sampler2D picture;
 in vec2 v_at;
 out vec4 out_color;
