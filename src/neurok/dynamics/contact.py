@@ -19,13 +19,17 @@ from neurok.dynamics.colliders import Collider, HalfSpace, hull_pieces, obstacle
 from neurok.dynamics.condition import Ground, World
 from neurok.dynamics.rigid import TreeMechanics, TreePoints
 from neurok.dynamics.system import State, System
+from neurok.geometry.convex import convex_hull
 from neurok.geometry.sampling import farthest_points
 
 REST_DEPTH = 1e-4
 """How deep one point sinks under the weight of its whole object, as a share of the object's size."""
 
 MAX_POINTS = 400
-"""Contact points of one object."""
+"""Points of one object that feel obstacles and other objects."""
+
+MAX_CORNERS = 96
+"""Points of one part that feel the ground."""
 
 
 @dataclass(eq=False)
@@ -50,6 +54,8 @@ class Touch:
 
     loads: Float[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0))
     """Normal force on each point, from the last pass."""
+
+    _bend: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = field(default=None, init=False)
 
     def places(self, motions: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points in the world and in the frame of the solid, and that frame's rotation."""
@@ -88,16 +94,15 @@ class Touch:
         shorter = np.where(slips, reach / np.maximum(length, 1e-300), 1.0)
         self.anchors = np.where((self.loads > 0)[:, None], local - shorter[:, None] * offset, local)
 
-    def evaluate(self, motions: Sequence[Any], system: System, curvature: bool) -> tuple[float, np.ndarray, np.ndarray]:
-        """Energy, gradient and (positive) curvature in all coordinates."""
-        gradient, hessian = np.zeros(system.dim), np.zeros((system.dim, system.dim) if curvature else (0, 0))
+    def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
+        """Energy and its gradient in all coordinates."""
+        self._bend = None
         x, local, turn = self.places(motions)
         gaps, normals = self.collider.distance(local)
-        depths = np.maximum(-gaps, 0.0)
-        active = np.flatnonzero((depths > 0) | (self.loads > 0))
+        active = np.flatnonzero((gaps < 0) | (self.loads > 0))
         if len(active) == 0:
-            return 0.0, gradient, hessian
-        depth, normal, limit = depths[active], normals[active], self.friction * self.loads[active]
+            return 0.0, np.zeros(system.dim)
+        depth, normal, limit = np.maximum(-gaps[active], 0.0), normals[active], self.friction * self.loads[active]
         offset = local[active] - self.anchors[active]
         offset = offset - normal * (offset * normal).sum(axis=1, keepdims=True)
         length = np.linalg.norm(offset, axis=1)
@@ -105,19 +110,21 @@ class Touch:
         sticks = k * length <= limit
         slope = np.where(sticks, k, limit / np.maximum(length, 1e-300))
         held = np.where(sticks, 0.5 * k * length**2, limit * (length - limit / (2.0 * k)))
-        energy = float((0.5 * k * depth**2 + held).sum())
         force = (-k * depth[:, None] * normal + slope[:, None] * offset) @ turn.T
         jacobian = self._jacobian(motions, system, active, x[active])
-        gradient = np.einsum("nik,ni->k", jacobian, force)
-        if curvature:
-            world = normal @ turn.T
-            across = np.einsum("nik,ni->nk", jacobian, world)
-            flat = jacobian.reshape(-1, system.dim)
-            weights = np.repeat(slope, 3)[:, None]
-            hessian = flat.T @ (weights * flat)
-            stiff = np.where(depth > 0, k, 0.0) - slope
-            hessian += across.T @ (stiff[:, None] * across)
-        return energy, gradient, hessian
+        self._bend = (jacobian, normal @ turn.T, slope, np.where(depth > 0, k, 0.0) - slope)
+        flat = jacobian.reshape(-1, system.dim)
+        return float((0.5 * k * depth**2 + held).sum()), force.reshape(-1) @ flat
+
+    def add_curvature(self, matrix: Float[np.ndarray, "D D"]) -> None:
+        """Add a positive approximation of the curvature where the energy was last evaluated."""
+        if self._bend is None:
+            return
+        jacobian, normal, across, along = self._bend
+        flat = jacobian.reshape(-1, len(matrix))
+        matrix += flat.T @ (np.repeat(across, 3)[:, None] * flat)
+        rows = (jacobian * normal[:, :, None]).sum(axis=1)
+        matrix += rows.T @ (along[:, None] * rows)
 
     def _jacobian(
         self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"], x: Float[np.ndarray, "n 3"]
@@ -142,7 +149,10 @@ def touches_of(bounds: Sequence[Bound], world: World, system: System, state: Sta
     solids: list[tuple[Collider, float]] = []
     if world.ground is not None:
         motions = system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
-        solids.append((_ground(world.ground, bounds, samples, motions), world.ground.friction))
+        corners = [_corners(bound) for bound in bounds]
+        ground = _ground(world.ground, bounds, corners, motions)
+        for index, points in enumerate(corners):
+            out.append(Touch(index, points, ground, world.ground.friction, steep[index]))
     for obstacle in world.obstacles:
         solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh)]
     for index in range(len(bounds)):
@@ -167,6 +177,23 @@ def _shapes(bound: Bound) -> list[tuple[int, Any, Float[np.ndarray, "n 3"]]]:
         for hull, points in hull_pieces(mesh.vertices, mine):
             out.append((int(mechanics.part_nodes[part]), hull, points))
     return out
+
+
+def _corners(bound: Bound) -> Any:
+    """The points that can meet a plane first: corners of the hull of each part."""
+    mechanics, mesh = bound.mechanics, bound.body.space.rest
+    if not isinstance(mechanics, TreeMechanics):
+        return _samples(bound, [])
+    points, nodes = [], []
+    for part, node in enumerate(mechanics.part_nodes):
+        mine = mesh.faces[mesh.face_parts == part]
+        hull = convex_hull(mesh.vertices[np.unique(mine)], 0.0) if len(mine) else None
+        corners = mesh.vertices[np.unique(mine)] if hull is None else hull[0]
+        if len(corners) > MAX_CORNERS:
+            corners = corners[farthest_points(corners, MAX_CORNERS)]
+        points.append(corners)
+        nodes.append(np.full(len(corners), node))
+    return TreePoints(mechanics, np.concatenate(points), np.concatenate(nodes))
 
 
 def _samples(bound: Bound, shapes: list[tuple[int, Any, np.ndarray]]) -> Any:

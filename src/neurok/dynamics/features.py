@@ -88,9 +88,10 @@ class FeatureMechanics:
         base = JointTree(np.zeros(0, dtype=np.int64), np.zeros((0, 4, 4)), np.zeros((0, 4, 16)), free, center)
         if use_features and isinstance(space, FeatureSpace):
             c = np.asarray(space.features, dtype=np.float64)
-            gram = c.T @ (masses[:, None] * c)
+            own = getattr(space, "inertia", None)
+            gram, first = (c.T @ (masses[:, None] * c), c.T @ masses) if own is None else own
             weights = getattr(space, "weights", None)
-            return FeatureMechanics(space, space.dim, c, gram, c.T @ masses, space.unity, base, weights)
+            return FeatureMechanics(space, space.dim, c, gram, first, space.unity, base, weights)
         ones = np.ones(len(masses))
         return FeatureMechanics(Autodiff(space), space.dim, None, masses, masses, ones, base)
 

@@ -18,14 +18,12 @@ from neurok.dynamics.build import Bound
 from neurok.dynamics.collocation import Diverged
 from neurok.dynamics.condition import World
 from neurok.dynamics.contact import Touch, touches_of
-from neurok.dynamics.loads import Push, UniformField, WindLoad
+from neurok.dynamics.loads import CoordinateLoad, PointLoad
 from neurok.dynamics.system import State, System
 
 MAX_NEWTON = 40
 MAX_SEARCH = 24
 FRICTION_PASSES = 2
-SOFT = (UniformField, Push, WindLoad)
-"""Loads too soft to matter in Newton's matrix."""
 
 
 @dataclass(eq=False)
@@ -44,10 +42,6 @@ class IncrementalStepper:
     def of(system: System, bounds: Sequence[Bound], world: World, state: State) -> IncrementalStepper:
         size = min(bound.body.space.rest.size for bound in bounds)
         return IncrementalStepper(system, touches_of(bounds, world, system, state), size)
-
-    @property
-    def _is_stiff(self) -> bool:
-        return any(not isinstance(load, SOFT) for member in self.system.members for load in member.loads)
 
     def kick(self) -> None:
         """Only anchors and normal forces are remembered; an impulse does not change them."""
@@ -74,40 +68,39 @@ class IncrementalStepper:
 
     def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there."""
-        value, gradient, motions, hessian = self._potential(state, q, dt, targets, curvature=True)
+        value, gradient, motions = self._potential(state, q, dt, targets)
         for _ in range(MAX_NEWTON):
+            matrix = self._curvature(state, q, dt, motions)
             start = time.perf_counter()
-            change = -_solve_positive(hessian, gradient)
-            start = self.system.clock.add("solve", start)
+            change = -_solve_positive(matrix, gradient)
+            self.system.clock.add("solve", start)
             if not np.isfinite(change).all():
                 raise Diverged("a value is no longer finite")
-            if np.abs(change).max() <= self.tolerance * self.size:
+            reach = float(np.abs(change).max())
+            if reach <= self.tolerance * self.size:
                 return q, motions
-            slope, scale = float(gradient @ change), 1.0
-            norm = float(gradient @ gradient)
+            slope, norm, scale = float(gradient @ change), float(gradient @ gradient), 1.0
             for _ in range(MAX_SEARCH):
                 trial = q + scale * change
-                trial_value, trial_gradient, trial_motions, _ = self._potential(state, trial, dt, targets, False)
-                if trial_value <= value + 1e-4 * scale * slope or float(trial_gradient @ trial_gradient) < 0.25 * norm:
+                found = self._potential(state, trial, dt, targets)
+                if found[0] <= value + 1e-4 * scale * slope or float(found[1] @ found[1]) < 0.25 * norm:
                     break
                 scale *= 0.5
             else:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
-            q = trial
-            value, gradient, motions, hessian = self._potential(state, q, dt, targets, curvature=True)
-        if float(np.abs(change).max()) > 1e-2 * self.size:
+            q, (value, gradient, motions) = trial, found
+        if reach > 1e-2 * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
 
     def _potential(
-        self, state: State, q: np.ndarray, dt: float, targets: list[Any], curvature: bool
-    ) -> tuple[float, np.ndarray, list[Any], np.ndarray]:
-        """Incremental potential, its gradient, the motion, and (if asked) a positive approximation of its curvature."""
+        self, state: State, q: np.ndarray, dt: float, targets: list[Any]
+    ) -> tuple[float, np.ndarray, list[Any]]:
+        """Incremental potential, its gradient, and the motion."""
         start = time.perf_counter()
         times = np.array([state.time + dt])
-        qdot = (q - state.q) / dt
-        motions = self.system.motions(state.poses, q[None], qdot[None])
+        motions = self.system.motions(state.poses, q[None], (q - state.q)[None] / dt)
         value, gradient = 0.0, np.zeros(self.system.dim)
         for member, motion, target in zip(self.system.members, motions, targets, strict=True):
             inertia, pull = motion.inertia(target)
@@ -116,28 +109,46 @@ class IncrementalStepper:
         start = self.system.clock.add("kinematics", start)
         value += float(self.system.load_energies(motions, times)[0])
         gradient = gradient - self.system.load_forces(motions, times)[0]
-        hessian = np.zeros((0, 0))
-        if curvature:
-            hessian = self.system.mass_matrix(motions) / dt**2
-            if self._is_stiff:
-                hessian = hessian + self._load_curvature(state, q, dt, times)
         start = self.system.clock.add("forces", start)
         for touch in self.touches:
-            energy, slope, bend = touch.evaluate(motions, self.system, curvature)
-            value, gradient = value + energy, gradient + slope
-            if curvature:
-                hessian = hessian + bend
+            energy, slope = touch.evaluate(motions, self.system)
+            if energy:
+                value, gradient = value + energy, gradient + slope
         self.system.clock.add("contact", start)
-        return value, gradient, motions, hessian
+        return value, gradient, motions
 
-    def _load_curvature(self, state: State, q: np.ndarray, dt: float, times: np.ndarray) -> Float[np.ndarray, "D D"]:
-        """Differences of the loads' forces, made symmetric and positive."""
+    def _curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
+        """A positive approximation of the potential's curvature where it was last evaluated."""
+        start = time.perf_counter()
+        matrix = self.system.mass_matrix(motions) / dt**2
+        unknown = False
+        for member, motion in zip(self.system.members, motions, strict=True):
+            for load in member.loads:
+                bend = load.curvature(motion, dt)
+                unknown |= bend is None
+                if bend is not None:
+                    matrix[member.where, member.where] += bend
+        if unknown:
+            matrix += self._load_curvature(state, q, dt)
+        start = self.system.clock.add("newton_matrix", start)
+        for touch in self.touches:
+            touch.add_curvature(matrix)
+        self.system.clock.add("contact", start)
+        return matrix
+
+    def _load_curvature(self, state: State, q: np.ndarray, dt: float) -> Float[np.ndarray, "D D"]:
+        """Differences of the forces of loads without a closed form, made symmetric and positive."""
         dim, step = self.system.dim, 1e-6
         rows = q + np.concatenate([np.zeros((1, dim)), step * np.eye(dim)])
+        times = np.full(dim + 1, state.time + dt)
+        out = np.zeros((dim, dim))
         motions = self.system.motions(state.poses, rows, (rows - state.q) / dt)
-        forces = self.system.load_forces(motions, np.repeat(times, dim + 1))
-        matrix = -(forces[1:] - forces[:1]) / step
-        values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        for member, motion in zip(self.system.members, motions, strict=True):
+            for load in member.loads:
+                if isinstance(load, PointLoad | CoordinateLoad):
+                    forces = load.force(motion, times)
+                    out[:, member.where] -= (forces[1:] - forces[:1]) / step
+        values, vectors = np.linalg.eigh(0.5 * (out + out.T))
         return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 

@@ -30,6 +30,10 @@ class Load(Protocol):
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         """Potential; for external forces their negative work, so that an incremental potential can be minimised."""
 
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"] | None:
+        """Positive approximation of how the force gives way at the end of a step (first moment of the batch);
+        ``None`` when it has to be found by differences."""
+
 
 @dataclass(frozen=True, eq=False)
 class UniformField:
@@ -44,6 +48,9 @@ class UniformField:
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return motion.field_energy(self.acceleration)
+
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,9 @@ class Push:
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return -(self._vectors(times) * self.points.positions(motion)).sum(axis=(1, 2))
+
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +105,10 @@ class Hold:
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return 0.5 * self.stiffness * (self._gaps(motion, times) ** 2).sum(axis=(1, 2))
 
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        slopes = self.points.jacobian(motion).reshape(-1, motion.q.shape[1])
+        return (self.stiffness + self.damping / dt) * (slopes.T @ slopes)
+
 
 @dataclass(frozen=True, eq=False)
 class LimitWell:
@@ -116,6 +130,10 @@ class LimitWell:
         above, below = np.maximum(motion.q - self.upper, 0.0), np.maximum(self.lower - motion.q, 0.0)
         return (self.steepness * (below**3 + above**3) / 3.0).sum(axis=1)
 
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        depth = np.maximum(motion.q[0] - self.upper, 0.0) + np.maximum(self.lower - motion.q[0], 0.0)
+        return np.diag(2.0 * self.steepness * depth)
+
 
 @dataclass(frozen=True, eq=False)
 class Damping:
@@ -134,6 +152,10 @@ class Damping:
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return np.zeros(len(motion.q))
+
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        out = np.diag(self.coefficients / dt)
+        return out + self.mass_rate / dt * motion.mass_matrices()[0] if self.mass_rate else out
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +190,9 @@ class WindLoad:
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return np.zeros(len(motion.q))
 
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
+
 
 @dataclass(frozen=True, eq=False)
 class PointLoad:
@@ -187,6 +212,9 @@ class PointLoad:
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return self.evaluate(self.unit * self.points.positions(motion))[0] / self.unit**2
+
+    def curvature(self, motion: Any, dt: float) -> None:
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +238,9 @@ class CoordinateLoad:
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return self.evaluate(motion.q[:, self.offset :])[0] / self.unit**2
+
+    def curvature(self, motion: Any, dt: float) -> None:
+        return None
 
 
 def autodiff_energy(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from jaxtyping import Float
 
 from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
+from neurok.kinematics.tree import turn_generator
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,11 +34,6 @@ class ArticulatedSpace:
     def limits(self) -> Float[np.ndarray, "D 2"]:
         return self.articulation.limits
 
-    @cached_property
-    def _weights(self) -> Float[np.ndarray, "V P"]:
-        parts = self.articulation.vertex_parts
-        return np.eye(len(self.articulation.joints))[parts]
-
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions at the joint values ``q``."""
         import torch
@@ -59,7 +54,7 @@ class ArticulatedSpace:
             local = eye
             values = q[slot]
             if joint.kind in ("revolute", "continuous", "cylindrical"):
-                generator = torch.as_tensor(_turn_generator(joint.axis, joint.origin), dtype=q.dtype, device=q.device)
+                generator = torch.as_tensor(turn_generator(joint.axis, joint.origin), dtype=q.dtype, device=q.device)
                 angle = values[0]
                 local = eye + torch.sin(angle) * generator + (1 - torch.cos(angle)) * (generator @ generator)
             if joint.kind in ("prismatic", "cylindrical"):
@@ -68,11 +63,3 @@ class ArticulatedSpace:
                 local = (eye + values[-1] * torch.as_tensor(slide, dtype=q.dtype, device=q.device)) @ local
             out[part] = local if joint.parent < 0 else out[joint.parent] @ local
         return torch.stack(out)
-
-
-def _turn_generator(axis: Float[np.ndarray, "3"], origin: Float[np.ndarray, "3"]) -> Float[np.ndarray, "4 4"]:
-    x, y, z = axis
-    out = np.zeros((4, 4))
-    out[:3, :3] = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
-    out[:3, 3] = np.cross(origin, axis)
-    return out

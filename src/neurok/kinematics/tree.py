@@ -156,16 +156,23 @@ def _joint_curve(
     axis: Float[np.ndarray, "3"], origin: Float[np.ndarray, "3"], is_turn: bool
 ) -> tuple[Float[np.ndarray, "4 4"], Float[np.ndarray, "4 16"]]:
     """Generator of a joint, and its transform as coefficients of 1, sin q, cos q, q."""
-    generator = np.zeros((4, 4))
     if is_turn:
-        generator[:3, :3] = skew(axis)
-        generator[:3, 3] = -generator[:3, :3] @ origin
+        generator = turn_generator(axis, origin)
         square = generator @ generator
         rows = [np.eye(4) + square, generator, -square, np.zeros((4, 4))]
     else:
+        generator = np.zeros((4, 4))
         generator[:3, 3] = axis
         rows = [np.eye(4), np.zeros((4, 4)), np.zeros((4, 4)), generator]
     return generator, np.stack(rows).reshape(4, 16)
+
+
+def turn_generator(axis: Float[np.ndarray, "3"], origin: Float[np.ndarray, "3"]) -> Float[np.ndarray, "4 4"]:
+    """Derivative at zero of a turn about the line through ``origin`` along ``axis``."""
+    out = np.zeros((4, 4))
+    out[:3, :3] = skew(axis)
+    out[:3, 3] = -out[:3, :3] @ origin
+    return out
 
 
 def skew(vector: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3 3"]:
