@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Int
@@ -23,24 +23,37 @@ def decimate(mesh: Mesh, max_faces: int) -> tuple[Mesh, Transfer]:
     with very many tiny components the copy can stay larger than asked. Texture coordinates, colours and surfaces
     are read off the full mesh.
     """
-    return _decimate(mesh, max_faces)[:2]
+    full = _Grouped.of(mesh)
+    coarse = _reduce(full, max_faces)
+    return coarse.mesh, coarse.transfer_to(full)
 
 
-def _decimate(mesh: Mesh, max_faces: int) -> tuple[Mesh, Transfer, Transfer]:
-    """The copy, the transfer to the full mesh, and the one from it."""
+@dataclass(frozen=True, eq=False)
+class _Grouped:
+    """A mesh and its groups: the components of each part, which are simplified and tied one by one."""
+
+    mesh: Mesh
+    groups: Int[np.ndarray, " F"]
+
+    @staticmethod
+    def of(mesh: Mesh) -> _Grouped:
+        return _Grouped(mesh, face_components(mesh.vertices, mesh.faces, mesh.face_parts))
+
+    def transfer_to(self, other: _Grouped) -> Transfer:
+        mesh = self.mesh
+        return Transfer.between(
+            mesh.vertices, mesh.faces, other.mesh.vertices, self.groups, _vertex_groups(other.mesh, other.groups)
+        )
+
+
+def _reduce(full: _Grouped, max_faces: int) -> _Grouped:
+    mesh = full.mesh
     if max_faces < 4:
         raise NeurokError(f"A mesh cannot be reduced to {max_faces} faces; ask for at least 4.")
-    groups = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
-    vertex_groups = _vertex_groups(mesh, groups)
     if mesh.face_count <= max_faces:
-        same = Transfer.between(mesh.vertices, mesh.faces, mesh.vertices, groups, vertex_groups)
-        return mesh, same, same
-    vertices, faces, coarse_groups = decimate_faces(mesh.vertices, mesh.faces, max_faces, groups)
-    coarse, coarse_groups = _dress(mesh, groups, vertices, faces, coarse_groups)
-    back = Transfer.between(coarse.vertices, coarse.faces, mesh.vertices, coarse_groups, vertex_groups)
-    corner_groups = _vertex_groups(coarse, coarse_groups)
-    forth = Transfer.between(mesh.vertices, mesh.faces, coarse.vertices, groups, corner_groups)
-    return coarse, back, forth
+        return full
+    vertices, faces, groups = decimate_faces(mesh.vertices, mesh.faces, max_faces, full.groups)
+    return _Grouped(_dress(mesh, full.groups, vertices, faces, groups), groups)
 
 
 def _vertex_groups(mesh: Mesh, groups: Int[np.ndarray, " F"]) -> Int[np.ndarray, " V"]:
@@ -56,7 +69,7 @@ def _dress(
     vertices: np.ndarray,
     faces: Int[np.ndarray, "G 3"],
     coarse_groups: Int[np.ndarray, " G"],
-) -> tuple[Mesh, Int[np.ndarray, " G"]]:
+) -> Mesh:
     """Give the bare coarse triangles the parts and the look of the full mesh."""
     first_face = np.zeros(int(groups.max()) + 1, dtype=np.int64)
     first_face[groups[::-1]] = np.arange(len(groups))[::-1]
@@ -68,7 +81,7 @@ def _dress(
         mesh, vertices=vertices, faces=faces, uv=None, vertex_colors=None, part_ids=part_ids, face_surfaces=None
     )
     if mesh.uv is None and mesh.vertex_colors is None and len(mesh.surfaces) < 2:
-        return bare, coarse_groups
+        return bare
     # A coarse face takes its look from one island of the full mesh only: across a seam the texture would smear.
     surfaces = face_surfaces(mesh)
     islands = face_components(mesh.vertices, vertex_classes(mesh)[mesh.faces], surfaces, weld=False)
@@ -80,7 +93,7 @@ def _dress(
     read = lambda array: None if array is None else np.einsum("nk,nkc->nc", near.barycentric, array[corners])  # noqa: E731
     island_surface = np.zeros(int(islands.max()) + 1, dtype=np.int64)
     island_surface[islands] = surfaces
-    dressed = replace(
+    return replace(
         bare,
         vertices=vertices[index],
         faces=faces,
@@ -89,14 +102,15 @@ def _dress(
         part_ids=None if part_ids is None else part_ids[index],
         face_surfaces=None if mesh.face_surfaces is None else island_surface[face_island],
     )
-    return dressed, coarse_groups
 
 
 def decimate_asset(asset: Asset, max_faces: int) -> Asset:
     """A whole asset with a smaller mesh: clips, joints and materials follow."""
     if asset.mesh.face_count <= max_faces:
         return asset
-    coarse, _, forth = _decimate(asset.mesh, max_faces)
+    full = _Grouped.of(asset.mesh)
+    reduced = _reduce(full, max_faces)
+    coarse, forth = reduced.mesh, full.transfer_to(reduced)
     clips = tuple(_reduce_clip(clip, coarse, forth) for clip in asset.clips)
     joints = asset.articulation
     if joints is not None:
