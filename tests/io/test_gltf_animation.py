@@ -165,3 +165,15 @@ def test_a_very_long_animation_is_read_at_a_lower_rate_to_its_end():
     assert lowered
     assert (len(times), times[-1]) == (100, 1e5)
     assert rate == pytest.approx(99 / 1e5)
+
+
+def test_clips_that_are_too_many_frames_together_share_what_there_is(tmp_path, monkeypatch):
+    hand = moving_triangle("translation", [0, 1], [[0, 0, 0], [1, 0, 0]], "LINEAR")
+    hand.json["animations"] = [dict(hand.json["animations"][0], name=f"clip{i}") for i in range(3)]
+    monkeypatch.setattr("neurok.io.gltf_read.FRAME_BUDGET", 11 * 30)  # three vertices and a node cost 11 a frame
+    asset = read(hand.save(tmp_path))
+    assert [clip.frame_count for clip in asset.clips] == [10, 10, 10]
+    assert [clip.duration for clip in asset.clips] == pytest.approx([1.0, 1.0, 1.0])
+    assert len(asset.notes) == 3
+    monkeypatch.setattr("neurok.io.gltf_read.FRAME_BUDGET", 11 * 4)
+    assert [clip.frame_count for clip in read(hand.save(tmp_path)).clips] == [2, 2]

@@ -36,9 +36,7 @@ class PartSource:
     bind: Float[np.ndarray, "J 4 4"] | None = None
     """Inverse bind matrices."""
 
-    def positions(
-        self, worlds: Worlds, frame_count: int, morph: Mapping[int, np.ndarray]
-    ) -> Float[np.ndarray, "T V 3"]:
+    def positions(self, worlds: Worlds, morph: Mapping[int, np.ndarray]) -> Float[np.ndarray, "T V 3"]:
         """World positions of the part's vertices; one frame when nothing about it moves."""
         weights = morph.get(self.node, self.morph[None])
         shape = self.geometry.vertices.astype(np.float64)[None]
@@ -137,7 +135,7 @@ def bake(
     start = 0
     for part in parts:
         stop = start + len(part.geometry.vertices)
-        out[:, start:stop] = part.positions(worlds, frame_count, morph)
+        out[:, start:stop] = part.positions(worlds, morph)
         start = stop
     return out
 

@@ -114,7 +114,7 @@ class _Reading:
     def _mesh(self, parts: list[PartSource], worlds: Worlds, looks: list[Look]) -> Mesh:
         blocks = [part.geometry for part in parts] or [merge([])]
         counts = [len(block.vertices) for block in blocks]
-        placed = [part.positions(worlds, 1, {})[0] for part in parts] or [blocks[0].vertices]
+        placed = [part.positions(worlds, {})[0] for part in parts] or [blocks[0].vertices]
         faces = [
             part.geometry.faces[:, ::-1] if part.is_mirrored(worlds) else part.geometry.faces for part in parts
         ] or [blocks[0].faces]
@@ -135,26 +135,36 @@ class _Reading:
         )
 
     def _clips(self, parts: list[PartSource], tree: Tree, worlds: Worlds, mesh: Mesh) -> tuple[Clip, ...]:
-        clips: list[Clip] = []
+        animations = self._animations()
+        if not animations:
+            return ()
+        room = FRAME_BUDGET // (mesh.vertex_count + 8 * len(worlds))
+        if len(animations) > room // 2:
+            self.notes[f"Only {room // 2} of {len(animations)} animations are read: they hold too many frames."] = None
+            animations = dict(list(animations.items())[: room // 2])
+        wanted = sum(len(frame_times(tracks, MAX_FRAMES, stored)[0]) for tracks, stored in animations.values())
+        limit = MAX_FRAMES if wanted <= room else min(MAX_FRAMES, room // len(animations))
+        size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
+        clips = []
+        for name, (tracks, stored) in animations.items():
+            times, fps, lowered = frame_times(tracks, limit, stored)
+            if lowered:
+                self.notes[f"Clip '{name}' is very long; it is read at {fps:.3g} frames a second."] = None
+            clips.append(self._clip(name, tracks, times, fps, parts, tree, worlds, mesh, size))
+        return tuple(clips)
+
+    def _animations(self) -> dict[str, tuple[list[Track], tuple[float, int] | None]]:
+        """Tracks and stored rate of every animation that moves something, by a name of its own."""
+        found: dict[str, tuple[list[Track], tuple[float, int] | None]] = {}
         names: set[str] = set()
-        budget = FRAME_BUDGET
-        size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))) if self.doc.items("animations") else 0.0
         for index, animation in enumerate(self.doc.items("animations")):
             name = _unique(str(animation.get("name") or f"animation_{index}"), names)
             tracks = read_tracks(self.doc, animation)
-            if not tracks:
+            if tracks:
+                found[name] = (tracks, _stored_rate(animation))
+            else:
                 self.notes[f"Animation '{name}' moves no node and is left out."] = None
-                continue
-            cost = mesh.vertex_count + 8 * len(self.doc.items("nodes"))
-            if 2 * cost > budget:
-                self.notes[f"Animation '{name}' is left out: the file holds too many frames."] = None
-                continue
-            times, fps, lowered = frame_times(tracks, min(MAX_FRAMES, budget // cost), _stored_rate(animation))
-            if lowered:
-                self.notes[f"Clip '{name}' is very long; it is read at {fps:.3g} frames a second."] = None
-            budget -= len(times) * cost
-            clips.append(self._clip(name, tracks, times, fps, parts, tree, worlds, mesh, size))
-        return tuple(clips)
+        return found
 
     def _clip(
         self,
