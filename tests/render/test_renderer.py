@@ -213,9 +213,30 @@ def test_a_grid_holds_all_meshes():
     assert grid.shape == (2 * 48 + 4, 2 * 64 + 4, 3)
 
 
+def test_odd_meshes_make_a_picture_all_the_same():
+    point = Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]]))
+    line = Mesh(np.array([[0, 0, 0], [0, 1, 0], [0, 2, 0]], dtype=float), np.array([[0, 1, 2]]))
+    stray = Mesh(np.concatenate([SQUARE, [[1e6, 0, 0]]]), QUAD, surfaces=(Surface(base_color=(0.8, 0, 0, 1)),))
+    for mesh in (point, line):
+        assert render_mesh(mesh, 64, 64).shape == (64, 64, 3)
+    assert red_share(render_mesh(stray, 64, 64, camera=FRONT)) > 0.3, "a vertex without a face does not count"
+
+
+def test_a_very_wide_texture_is_thinned_out():
+    pixels = np.zeros((2, 20000, 3), dtype=np.uint8)
+    pixels[..., 0] = 200
+    mesh = square(
+        uv=np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=float),
+        surfaces=(Surface(base_color=(1, 1, 1, 1), texture=Texture.from_pixels(pixels)),),
+    )
+    assert red_share(render_mesh(mesh, 64, 64, camera=FRONT)) > 0.3
+
+
 def test_wrong_wishes_get_one_sentence():
     with pytest.raises(NeurokError, match="16x16"):
         render_mesh(box(), 0, 10)
+    with pytest.raises(NeurokError, match="'fine' or 'fast'"):
+        render_mesh(box(), quality="best")
     with pytest.raises(NeurokError, match="'smooth' or 'flat'"):
         render_mesh(box(), shading="wavy")
     with pytest.raises(NeurokError, match="'surface', 'parts'"):

@@ -87,7 +87,7 @@ class Render:
 
     def _still(self, asset: Asset, options: dict[str, Any]) -> tuple[np.ndarray, int]:
         if self.sheet is None:
-            mesh = asset.mesh if self.clip == "0" else find_clip(asset, self.clip, self.input).rest
+            mesh = asset.mesh if self.clip == "0" else find_clip(asset, self.clip, self.input).mesh(0)
             return render.render_mesh(mesh, **options), 1
         motion = find_motion(asset, self.clip, self.input)
         if motion is None:

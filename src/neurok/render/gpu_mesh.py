@@ -16,6 +16,9 @@ from neurok.render.palette import CLAY, PLAIN, part_colors
 
 Colors = Literal["surface", "parts"] | np.ndarray
 SRGB8_ALPHA8 = 0x8C43
+MAX_TEXTURE_SIDE = 8192
+"""Larger textures are thinned out: graphics cards refuse them."""
+
 LAYOUT = (("3f 3f", "in_position", "in_normal"), ("2f 4f", "in_uv", "in_color"))
 
 
@@ -99,7 +102,9 @@ class GpuMesh:
 
     def _texture(self, surface: Surface) -> Any:
         assert surface.texture is not None
-        pixels = np.ascontiguousarray(surface.texture.pixels()[::-1])
+        pixels = surface.texture.pixels()
+        step = -(-max(pixels.shape[:2]) // MAX_TEXTURE_SIDE)
+        pixels = np.ascontiguousarray(pixels[::-step, ::step])
         height, width = pixels.shape[:2]
         gl = self.stage.context
         texture = gl.texture((width, height), 4, pixels.tobytes(), internal_format=SRGB8_ALPHA8)

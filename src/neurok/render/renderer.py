@@ -17,7 +17,10 @@ from neurok.render.gpu_mesh import Colors, GpuMesh
 from neurok.render.lights import draw_depth_maps, draw_ground_light, draw_object_light, studio_lights
 from neurok.render.markers import Marker, MarkerMesh
 
-MAX_PIXELS = 8192 * 8192
+MAX_SIDE = 8192
+FINE_PIXELS = 2560 * 2560
+"""Larger pictures are drawn without supersampling, to stay within the memory of small machines."""
+
 Background = Literal["studio", "transparent"] | tuple[float, float, float]
 STUDIO_TOP, STUDIO_BOTTOM = (0.905, 0.917, 0.933), (0.970, 0.968, 0.963)
 
@@ -50,11 +53,14 @@ class Renderer:
             background: A soft gradient, nothing (the picture then has an alpha channel), or an sRGB colour 0..1.
             quality: ``fast`` leaves out anti-aliasing and the shade of the sky, for previews of many objects.
         """
-        if not (width >= 16 and height >= 16 and width * height <= MAX_PIXELS):
-            raise NeurokError(f"A picture must have 16x16 to {MAX_PIXELS} pixels, got {width}x{height}.")
+        if not (min(width, height) >= 16 and max(width, height) <= MAX_SIDE):
+            raise NeurokError(f"A picture must have 16x16 to {MAX_SIDE}x{MAX_SIDE} pixels, got {width}x{height}.")
+        if quality not in ("fine", "fast"):
+            raise NeurokError(f"quality must be 'fine' or 'fast', got {quality!r}.")
         self.mesh, self.width, self.height = mesh, width, height
         self.background, self.has_ground = background, ground
-        self._with_sky, self._supersample = (True, 2) if quality == "fine" else (False, 1)
+        self._with_sky = quality == "fine"
+        self._supersample = 2 if quality == "fine" and width * height <= FINE_PIXELS else 1
         self._turn = frame_change(mesh.up, "y")
         used = np.unique(mesh.faces)
         poses = [mesh.vertices] if fit_to is None else fit_to
@@ -74,7 +80,7 @@ class Renderer:
         self._viewpoint = fit(camera, (self.to_world(pose[used]) for pose in poses), self.width / self.height)
         distance = float(np.linalg.norm(self._viewpoint.eye))
         reach = 1.0 + 2.0 * self._lights.ground_area[2]
-        self._clip_from_world = self._viewpoint.matrix(max(distance - 1.5, distance * 0.02), distance + reach)
+        self._clip_from_world = self._viewpoint.matrix(max(distance - 1.5, distance * 0.02, 1e-3), distance + reach)
 
     def to_world(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
         """Points of the mesh's frame in the picture's: y up, the object inside the unit sphere."""
