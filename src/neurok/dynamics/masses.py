@@ -57,7 +57,7 @@ def part_moments(body: Body, articulation: Articulation) -> Float[np.ndarray, "P
             mine = mesh.face_parts == part
             metres = mesh.unit * mesh.vertices
             mass, center, inertia = mass_properties(metres, mesh.faces[mine], density[mine], mesh.unit * thickness)
-            inertial = Inertial(mass, center / mesh.unit, inertia)
+            inertial = Inertial(mass, center / mesh.unit, _possible(inertia))
         moments[part] = moment_of(inertial, mesh.unit)
     if moments[:, 3, 3].sum() <= 0:
         raise NeurokError(f"'{body.name}' has no mass; check its geometry, density and thickness.")
@@ -81,6 +81,16 @@ def inertial_of(moment: Float[np.ndarray, "4 4"], unit: float = 1.0) -> Inertial
     center = moment[:3, 3] / mass if mass > 0 else np.zeros(3)
     spread = moment[:3, :3] - mass * np.outer(center, center)
     return Inertial(mass, center, (np.trace(spread) * np.eye(3) - spread) * unit**2)
+
+
+def _possible(inertia: Float[np.ndarray, "3 3"]) -> Float[np.ndarray, "3 3"]:
+    """The nearest inertia that a real mass can have: badly closed surfaces give negative spreads."""
+    spread = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    values, axes = np.linalg.eigh(spread)
+    if values.min() >= 0:
+        return inertia
+    spread = (axes * np.maximum(values, 1e-3 * max(values.max(), 0.0))) @ axes.T
+    return np.trace(spread) * np.eye(3) - spread
 
 
 def _pieces(mesh: Mesh) -> tuple[Int[np.ndarray, " F"], Bool[np.ndarray, " C"], Float[np.ndarray, " C"]]:

@@ -6,8 +6,9 @@ the screw S_k is the joint's generator carried along by the parts before it; its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -37,6 +38,9 @@ class JointTree:
     free: bool = False
     center: Float[np.ndarray, "3"] | None = None
     """Point of the base about which it turns, in the object's frame."""
+
+    _posed: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)
+    """For joints that all hang on a fixed base: its pose, their screws there, and their curves there."""
 
     @staticmethod
     def of(
@@ -84,6 +88,14 @@ class JointTree:
         return [(joints, self.parents[joints]) for joints in groups]
 
     @cached_property
+    def _runs(self) -> list[tuple[Any, Any, Any]]:
+        """Joints, their nodes and their parents' nodes, level by level; slices where they do, since they are faster."""
+        return [
+            (slice(w[0], w[0] + 1), slice(w[0] + 1, w[0] + 2), slice(p[0], p[0] + 1)) if len(w) == 1 else (w, w + 1, p)
+            for w, p in self.levels
+        ]
+
+    @cached_property
     def ancestors(self) -> Float[np.ndarray, "N D"]:
         """1 where a coordinate moves a node."""
         out = np.zeros((self.joint_count + 1, self.dim))
@@ -106,6 +118,8 @@ class JointTree:
     ) -> tuple[Float[np.ndarray, "B N 4 4"], Float[np.ndarray, "B D 4 4"]]:
         """World transform of every node from rest, and the screw of every coordinate in the world's frame."""
         batch, joints = len(q), self.joint_count
+        if not self.free and len(self.levels) == 1:
+            return self._flat_transforms(pose, q)
         out = np.empty((batch, joints + 1, 4, 4))
         screws = np.empty((batch, self.dim, 4, 4))
         if self.free:
@@ -114,16 +128,26 @@ class JointTree:
             out[:, 0] = pose
         if joints == 0:
             return out, screws
-        values = q[:, self.base_dim :]
-        basis = np.ones((joints, batch, 4))
-        basis[:, :, 1], basis[:, :, 2], basis[:, :, 3] = np.sin(values).T, np.cos(values).T, values.T
-        local = (basis @ self.curves).reshape(joints, batch, 4, 4)
-        carrier = np.empty((batch, joints, 4, 4))
-        for which, parents in self.levels:
-            carrier[:, which] = out[:, parents]
-            out[:, which + 1] = carrier[:, which] @ local[which].transpose(1, 0, 2, 3)
+        local = (_basis(q[:, self.base_dim :]) @ self.curves).reshape(joints, batch, 4, 4)
+        for which, nodes, parents in self._runs:
+            out[:, nodes] = out[:, parents] @ local[which].swapaxes(0, 1)
+        carrier = out[:, self.parents]
         screws[:, self.base_dim :] = carrier @ self.generators @ inverse(carrier)
         return out, screws
+
+    def _flat_transforms(
+        self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B D"]
+    ) -> tuple[Float[np.ndarray, "B N 4 4"], Float[np.ndarray, "B D 4 4"]]:
+        """The common case of joints that all hang on a fixed base: screws never change."""
+        if not self._posed or self._posed[0][0] is not pose:
+            curves = pose @ self.curves.reshape(-1, 4, 4, 4)
+            self._posed[:] = [(pose, pose @ self.generators @ inverse(pose), curves.reshape(-1, 4, 16))]
+        _, screws, curves = self._posed[0]
+        batch, joints = q.shape
+        out = np.empty((batch, joints + 1, 4, 4))
+        out[:, 0] = pose
+        out[:, 1:] = (_basis(q) @ curves).reshape(joints, batch, 4, 4).swapaxes(0, 1)
+        return out, np.broadcast_to(screws, (batch, joints, 4, 4))
 
     def _base(
         self, pose: Float[np.ndarray, "4 4"], xi: Float[np.ndarray, "B 6"]
@@ -150,6 +174,17 @@ class JointTree:
         screws[:, 3:, :3, :3] = skew(axes)
         screws[:, 3:, :3, 3] = -(screws[:, 3:, :3, :3] @ (pivot + xi[:, :3])[:, None, :, None])[..., 0]
         return out, screws
+
+
+def _basis(values: Float[np.ndarray, "B J"]) -> Float[np.ndarray, "J B 4"]:
+    """1, sin q, cos q and q of every joint value."""
+    out = np.empty((values.shape[1], values.shape[0], 4))
+    turned = values.T
+    out[..., 0] = 1.0
+    np.sin(turned, out=out[..., 1])
+    np.cos(turned, out=out[..., 2])
+    out[..., 3] = turned
+    return out
 
 
 def _joint_curve(
