@@ -8,7 +8,19 @@ import pytest
 from gltf_by_hand import pack_glb, unpack_glb
 from khronos import faults
 
-from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Mesh, Skin, Surface, Texture
+from neurok.core import (
+    Articulation,
+    Asset,
+    Clip,
+    Inertial,
+    Joint,
+    Material,
+    MaterialField,
+    Mesh,
+    Skin,
+    Surface,
+    Texture,
+)
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
 from neurok.io.files import write_files
@@ -208,6 +220,22 @@ def test_joints_are_restored_exactly(tmp_path):
     np.testing.assert_array_equal(got.articulation.inertials[1].inertia, articulation.inertials[1].inertia)
     (clip,) = got.clips  # the joints are played although no clip was given
     assert farthest(articulation.clip(articulation.sweep()), clip) < 1e-6
+
+
+def test_materials_are_restored_exactly(tmp_path):
+    mesh = two_boxes()
+    oak, sand = Material("oak", 1.1e10, 0.35, 700.0), Material("sand", kind="sand", friction_angle=0.5)
+    field = MaterialField((oak, sand), np.arange(16) % 2)
+    got = round_trip(Asset(mesh, materials=field), tmp_path / "a.glb")
+    assert got.materials.materials == (oak, sand)
+    np.testing.assert_array_equal(got.materials.ids, field.ids)
+    assert not faults([tmp_path / "a.glb"])
+    content, binary = unpack_glb((tmp_path / "a.glb").read_bytes())
+    content["scenes"][0]["extras"]["neurok"]["materials"][0]["young"] = -1
+    (tmp_path / "b.glb").write_bytes(pack_glb(content, binary))
+    damaged = load(tmp_path / "b.glb")
+    assert damaged.materials is None
+    assert "ignored" in damaged.notes[0]
 
 
 def test_joints_turn_with_the_frame(tmp_path):

@@ -1,19 +1,20 @@
 """What glTF has no words for (joints, limits, origins), kept in the ``extras`` of a file.
 
 ``scenes[0].extras.neurok`` holds ``version``, ``name``, ``parts`` (node of each part), ``source_up`` and
-``source_unit`` (the frame the object had before it was written), ``provenance`` and ``articulation``;
-``animations[i].extras.neurok`` holds ``fps`` and ``frames``. All lengths are metres, y is up.
+``source_unit`` (the frame the object had before it was written), ``provenance``, ``articulation`` and ``materials``
+(the attribute ``_MATERIAL`` of each vertex counts in them); ``animations[i].extras.neurok`` holds ``fps`` and
+``frames``. All lengths are metres, y is up.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Mesh, Skin
+from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Material, MaterialField, Mesh, Skin
 from neurok.core.mesh import UpAxis, frame_change
 
 VERSION = 1
@@ -74,6 +75,8 @@ def scene_extras(asset: Asset, source: Mesh, part_nodes: list[int]) -> dict[str,
     }
     if asset.provenance:
         extras["provenance"] = {str(k): str(v) for k, v in sorted(asset.provenance.items())}
+    if asset.materials is not None:
+        extras["materials"] = [asdict(material) for material in asset.materials.materials]
     if asset.articulation is not None:
         extras["articulation"] = _pack_articulation(asset.articulation)
     return extras
@@ -104,6 +107,11 @@ def _pack_articulation(articulation: Articulation) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def unpack_materials(packed: list[dict[str, Any]], ids: np.ndarray) -> MaterialField:
+    """The materials that ``scene_extras`` stored; whatever is wrong with them raises."""
+    return MaterialField(tuple(Material(**record) for record in packed), ids.astype(np.int64))
 
 
 def unpack_articulation(packed: dict[str, Any], mesh: Mesh) -> Articulation:

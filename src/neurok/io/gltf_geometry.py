@@ -32,6 +32,8 @@ class Geometry:
 
     joints: Int[np.ndarray, "V J"] | None = None
     weights: Float[np.ndarray, "V J"] | None = None
+    materials: Float[np.ndarray, "V 1"] | None = None
+    """What each vertex is made of, as neurok stores it."""
 
 
 class GeometryReader:
@@ -79,6 +81,7 @@ class GeometryReader:
             self._targets(first.get("targets", []), count),
             joints,
             weights,
+            self._attribute(attributes["_MATERIAL"], 1, count) if "_MATERIAL" in attributes else None,
         )
 
     def _attribute(self, accessor: int, width: int, count: int | None = None) -> np.ndarray:
@@ -167,6 +170,7 @@ def merge(blocks: list[Geometry]) -> Geometry:
         joined([_padded_targets(b, target_count) for b in blocks], axis=1) if target_count else None,
         joined([_padded(b.joints, width) for b in blocks]) if has_skin else None,
         joined([_padded(b.weights, width) for b in blocks]) if has_skin else None,
+        filled([b.materials for b in blocks], counts, 0.0),
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from neurok.core import Articulation, Asset, Clip, Mesh
+from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh
 from neurok.errors import FormatError, NeurokError
 from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
 from neurok.io.gltf_bake import PartSource, Worlds, bake, find_skin, part_source
 from neurok.io.gltf_document import Document, Record, open_document
-from neurok.io.gltf_extras import VERSION, unpack_articulation
+from neurok.io.gltf_extras import VERSION, unpack_articulation, unpack_materials
 from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
 from neurok.io.gltf_look import PLAIN, Look, read_looks
 from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
@@ -74,6 +74,7 @@ class _Reading:
             mesh,
             clips,
             articulation,
+            self._materials(parts),
             provenance={str(k): str(v) for k, v in provenance.items()},
             notes=tuple(self.notes),
         )
@@ -191,6 +192,18 @@ class _Reading:
             raise FormatError(f"Animation '{name}' of '{self.doc.path}' has NaN or infinite values. Export it again.")
         skin = find_skin(parts, mesh.vertices, rest_worlds, worlds, len(times), morph, size)
         return Clip(mesh, positions, fps, name, skin)
+
+    def _materials(self, parts: list[PartSource]) -> MaterialField | None:
+        packed = self.extras.get("materials")
+        blocks = [part.geometry for part in parts]
+        ids = filled([block.materials for block in blocks], [len(block.vertices) for block in blocks], 0.0)
+        if packed is None or ids is None:
+            return None
+        try:
+            return unpack_materials(packed, ids[:, 0])
+        except (NeurokError, *DAMAGE) as error:
+            self.notes[f"The materials stored in the file are damaged and are ignored ({error})."] = None
+            return None
 
     def _articulation(self, mesh: Mesh) -> Articulation | None:
         packed = self.extras.get("articulation")

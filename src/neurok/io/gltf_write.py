@@ -27,11 +27,15 @@ def write(asset: Asset, path: Path, tolerance: float = TOLERANCE) -> Files:
 
     Each part becomes a node and each clip an animation; vertices come out grouped by part. Motion is stored as
     moving nodes, bones or low-rank morph targets, whichever fits within ``tolerance`` of the object's size (the
-    diagonal of its box). Joints, masses and provenance travel in ``extras``; joints without a clip get an animation
-    that plays them through their ranges.
+    diagonal of its box). Joints, masses, materials and provenance travel in ``extras``; joints without
+    a clip get an animation that plays them through their ranges.
     """
     if not 0.0 < tolerance < 1.0:
         raise NeurokError(f"tolerance must be a fraction of the object's size between 0 and 1, got {tolerance}.")
+    if asset.materials is not None and len(asset.materials.ids) != asset.mesh.vertex_count:
+        raise NeurokError(
+            f"The materials are given for {len(asset.materials.ids)} vertices, the mesh has {asset.mesh.vertex_count}."
+        )
     source, path = asset.mesh, Path(path)
     asset = in_frame(asset)
     if asset.articulation is not None:
@@ -155,6 +159,8 @@ class _Writing:
             attributes["TEXCOORD_0"] = put(uv.astype(np.float32), ARRAY_BUFFER)
         if mesh.vertex_colors is not None:
             attributes["COLOR_0"] = put(mesh.vertex_colors[chosen].clip(0.0, 1.0).astype(np.float32), ARRAY_BUFFER)
+        if self.asset.materials is not None:
+            attributes["_MATERIAL"] = put(self.asset.materials.ids[chosen].astype(np.float32), ARRAY_BUFFER)
         if self.bones is not None:
             kind = np.uint8 if len(self.bones.pivots) <= 256 else np.uint16
             for start in range(0, self.bones.joints.shape[1], 4):
