@@ -6,6 +6,7 @@ from neurok.render.files import save_video as save_video
 from neurok.render.markers import Arrow as Arrow
 from neurok.render.markers import Axis as Axis
 from neurok.render.markers import Ball as Ball
+from neurok.render.markers import joint_markers as joint_markers
 from neurok.render.pictures import clip_sheet as clip_sheet
 from neurok.render.pictures import contact_sheet as contact_sheet
 from neurok.render.pictures import render_clip as render_clip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.core import Articulation
 from neurok.render.context import Stage, put
 
 Color = tuple[float, float, float]
@@ -53,6 +54,29 @@ class Ball:
 
 
 Marker = Arrow | Axis | Ball
+TURN_COLOR, SLIDE_COLOR = (0.20, 0.45, 0.85), (0.20, 0.62, 0.35)
+
+
+def joint_markers(articulation: Articulation, q: Float[np.ndarray, "D"] | None = None) -> list[Marker]:
+    """A blue axis through each hinge and a green arrow along each slide, where they are at joint values ``q``."""
+    transforms = articulation.transforms(np.zeros(articulation.dof) if q is None else q)
+    size = articulation.mesh.size
+    markers: list[Marker] = []
+    for part, joint in enumerate(articulation.joints):
+        if joint.kind == "fixed":
+            continue
+        motion = np.eye(4) if joint.parent < 0 else transforms[joint.parent]
+        along = motion[:3, :3] @ joint.axis
+        if joint.kind == "prismatic":
+            # A slide has no place of its own: show it at the middle of what it moves.
+            members = articulation.vertex_parts == part
+            middle = articulation.mesh.vertices[members].mean(axis=0) if members.any() else joint.origin
+            start = transforms[part][:3, :3] @ middle + transforms[part][:3, 3]
+            markers.append(Arrow(start, along, SLIDE_COLOR, 0.3 * size))
+        else:
+            origin = motion[:3, :3] @ joint.origin + motion[:3, 3]
+            markers.append(Axis(origin, along, TURN_COLOR, 0.5 * size))
+    return markers
 
 
 class MarkerMesh:
