@@ -51,12 +51,14 @@ def _shares(counts: Int[np.ndarray, " N"], max_faces: int) -> Int[np.ndarray, " 
 def _weld(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
 ) -> tuple[Float[np.ndarray, "W 3"], Int[np.ndarray, "F 3"]]:
-    corners = vertices[faces.reshape(-1)]
-    order = np.lexsort(corners.T)
-    fresh = np.append(True, (corners[order][1:] != corners[order][:-1]).any(axis=1))
-    place = np.empty(len(corners), dtype=np.int64)
+    """The vertices a group uses, coincident ones joined."""
+    used, corner = np.unique(faces, return_inverse=True)
+    points = vertices[used]
+    order = np.lexsort(points.T)
+    fresh = np.append(True, (points[order][1:] != points[order][:-1]).any(axis=1))
+    place = np.empty(len(points), dtype=np.int64)
     place[order] = np.cumsum(fresh) - 1
-    return corners[order][fresh], place.reshape(-1, 3)
+    return points[order][fresh], place[corner].reshape(-1, 3)
 
 
 def _simplify(

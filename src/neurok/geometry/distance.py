@@ -57,7 +57,7 @@ def closest_point(
         tree, reach = cKDTree(sites[members]), radii[members].max()
         pending, seen = np.arange(len(points)), 0
         while len(pending) and seen < min(len(members), candidates or len(members)):
-            upto = min(max(1, 4 * seen), len(members), candidates or len(members))
+            upto = min(max(4, 4 * seen), len(members), candidates or len(members))
             ranks = np.arange(seen + 1, upto + 1)
             farthest = np.empty(len(pending))
             step = max(1, _PAIRS_AT_ONCE // len(ranks))
@@ -65,8 +65,11 @@ def closest_point(
                 rows = pending[lo : lo + step]
                 away, near = tree.query(queries[rows], k=ranks)
                 farthest[lo : lo + step] = away[:, -1]
-                row, col = np.nonzero(away - radii[members[near]] < best[rows, None])
-                _improve(points, corners, rows[row], members[near[row, col]], lift, best, found, weights)
+                least = away - radii[members[near]]
+                for ranked in (slice(0, 1), slice(1, None)):  # the nearest first: it rules out most others
+                    row, col = np.nonzero(least[:, ranked] < best[rows, None])
+                    chosen = members[near[:, ranked][row, col]]
+                    _improve(points, corners, rows[row], chosen, lift, best, found, weights)
             pending, seen = pending[farthest - reach < best[pending]], upto
     landed = np.einsum("nk,nkd->nd", weights, corners[found])
     return ClosestPoints(landed, np.linalg.norm(landed - points, axis=1), found, weights)
