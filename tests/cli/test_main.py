@@ -153,6 +153,20 @@ def test_json_is_strict_even_for_numbers_it_does_not_have(monkeypatch, capsys):
     assert strict == {"nan": None, "array": [1.0, None], "whole": 3}
 
 
+def test_a_reader_that_closes_early_is_no_error():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neurok", "inspect", "sample:pillow", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
 def test_the_data_folder_comes_from_the_flag_then_from_the_environment(tmp_path, monkeypatch):
     (tmp_path / "inner").mkdir()
     monkeypatch.delenv("NEUROK_DATA", raising=False)

@@ -10,6 +10,7 @@ import difflib
 import importlib
 import json
 import math
+import os
 import sys
 from typing import Any
 
@@ -48,7 +49,7 @@ def main(args: list[str] | None = None) -> None:
         print("neurok: interrupted.", file=sys.stderr)
         sys.exit(130)
     if command.json:
-        print(json.dumps(_finite(json.loads(json.dumps(figures, default=_plain)))))
+        _print_json(figures)
 
 
 def _command_name(args: list[str]) -> str | None:
@@ -80,6 +81,14 @@ def _overview(args: list[str]) -> None:
         print(f"  {name:{width}}  {COMMANDS[name][1]}")
     if args and group and not any(a in ("-h", "--help") for a in args):
         sys.exit(2)
+
+
+def _print_json(figures: Any) -> None:
+    """One JSON object on stdout; a reader that has seen enough (``| head``) is no error."""
+    try:
+        print(json.dumps(_finite(json.loads(json.dumps(figures, default=_plain)))), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _finite(value: Any) -> Any:
