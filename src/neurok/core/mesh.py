@@ -83,8 +83,8 @@ class Mesh:
                 "a mesh needs at least one triangle.",
                 self,
             )
-        bad = int((~np.isfinite(self.vertices).all(axis=1)).sum())
-        if bad:
+        if not np.isfinite(self.vertices).all():
+            bad = int((~np.isfinite(self.vertices).all(axis=1)).sum())
             raise MeshError(
                 f"{bad} of {len(self.vertices)} vertices of '{self.name}' are NaN or infinite; "
                 "'neurok inspect MESH --fix OUT' drops them.",
@@ -109,11 +109,12 @@ class Mesh:
                 raise ShapeError(
                     f"part_ids go up to {self.part_ids.max()}, but there are only {len(self.part_names)} part_names."
                 )
-            corner_parts = self.part_ids[self.faces]
-            if (corner_parts != corner_parts[:, :1]).any():
-                raise ShapeError(
-                    "A face spans two parts; split the shared vertices (neurok.geometry.split_by_face_label)."
-                )
+            if self.part_ids.min() != self.part_ids.max():
+                corner_parts = self.part_ids[self.faces]
+                if (corner_parts != corner_parts[:, :1]).any():
+                    raise ShapeError(
+                        "A face spans two parts; split the shared vertices (geometry.topology.split_by_face_label)."
+                    )
         elif self.part_names:
             raise ShapeError("part_names were given without part_ids.")
         if self.face_surfaces is not None and (
@@ -144,7 +145,9 @@ class Mesh:
     @property
     def bounds(self) -> Float[np.ndarray, "2 3"]:
         """Lowest and highest corner of the axis-aligned box of the referenced vertices."""
-        used = self.vertices[np.unique(self.faces)]
+        is_used = np.zeros(self.vertex_count, dtype=bool)
+        is_used[self.faces.reshape(-1)] = True
+        used = self.vertices[is_used]
         return np.stack([used.min(axis=0), used.max(axis=0)])
 
     @property

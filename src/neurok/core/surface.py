@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from neurok.errors import FormatError
+from neurok.errors import FormatError, NeurokError
+
+AlphaMode = Literal["OPAQUE", "MASK", "BLEND"]
 
 MAX_TEXTURE_PIXELS = 8192 * 8192
 """Larger pictures are refused before they are decoded."""
@@ -75,5 +78,16 @@ class Surface:
     """Base-colour picture, sampled at the mesh's ``uv``."""
 
     double_sided: bool = True
-    alpha_mode: Literal["OPAQUE", "MASK", "BLEND"] = "OPAQUE"
+    alpha_mode: AlphaMode = "OPAQUE"
     emissive: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        numbers = {"base_color": self.base_color, "emissive": self.emissive}
+        numbers |= {"metallic": (self.metallic,), "roughness": (self.roughness,)}
+        for name, values in numbers.items():
+            if not all(math.isfinite(value) and value >= 0 for value in values):
+                raise NeurokError(f"{name} of surface '{self.name}' must be finite and not negative, got {values}.")
+        if len(self.base_color) != 4 or len(self.emissive) != 3:
+            raise NeurokError(f"Surface '{self.name}' needs an RGBA base_color and an RGB emissive.")
+        if self.alpha_mode not in get_args(AlphaMode):
+            raise NeurokError(f"alpha_mode must be one of {', '.join(get_args(AlphaMode))}, got {self.alpha_mode!r}.")
