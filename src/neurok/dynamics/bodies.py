@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core.material import MaterialField
-from neurok.dynamics.condition import Condition, check_positive, put_finite
+from neurok.dynamics.condition import Condition, Numbers, check_positive, put_finite
 from neurok.errors import NeurokError
 from neurok.kinematics.space import KinematicSpace
 
@@ -35,7 +35,7 @@ class Body:
     """Of open surfaces, in mesh units, since they enclose no volume; 1 % of the object's size by default."""
 
     materials: MaterialField | None = None
-    masses: Float[np.ndarray, " V"] | None = None
+    masses: Numbers | None = None
     """Mass of each vertex [kg]; replaces density and thickness."""
 
     energies: Sequence[Any] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,6 +22,7 @@ CONVEX_ENOUGH = 0.9
 """A piece that fills this share of its hull is taken for convex."""
 
 
+@runtime_checkable
 class Collider(Protocol):
     """A solid in its own frame."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,13 +18,22 @@ from neurok.core.arrays import frozen_array
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError
 
+if TYPE_CHECKING:
+    Indices = Int[np.ndarray, " n"]
+    Numbers = Float[np.ndarray, " n"]
+    Vector = Float[np.ndarray, "3"]
+    Vectors = Float[np.ndarray, "n 3"]
+else:
+    # The nouns take anything that numpy can turn into an array, and hold arrays from birth on.
+    Indices = Numbers = Vector = Vectors = Any
+
 
 @dataclass(frozen=True, eq=False)
 class VertexValues:
     """A vector for each of some vertices: wanted positions, or wanted velocities [units/s]."""
 
-    vertices: Int[np.ndarray, " n"]
-    values: Float[np.ndarray, "n 3"]
+    vertices: Indices
+    values: Vectors
 
     def __post_init__(self) -> None:
         put_vertices(self)
@@ -38,11 +47,11 @@ class VertexValues:
 class Force:
     """A force on some vertices over time, shared equally among them; linear between keys and zero outside them."""
 
-    vertices: Int[np.ndarray, " n"]
-    vectors: Float[np.ndarray, "m 3"]
+    vertices: Indices
+    vectors: Vectors
     """Total force at each key [N]."""
 
-    times: Float[np.ndarray, " m"]
+    times: Numbers
     """Seconds, increasing."""
 
     def __post_init__(self) -> None:
@@ -66,8 +75,8 @@ class Force:
 class Impulse:
     """A sudden push on some vertices, shared equally among them."""
 
-    vertices: Int[np.ndarray, " n"]
-    vector: Float[np.ndarray, "3"]
+    vertices: Indices
+    vector: Vector
     """[N s]."""
 
     time: float = 0.0
@@ -84,11 +93,11 @@ class Impulse:
 class Drag:
     """Some vertices are pulled along a path by a stiff damped spring; each keeps its offset from their mean."""
 
-    vertices: Int[np.ndarray, " n"]
-    path: Float[np.ndarray, "m 3"]
+    vertices: Indices
+    path: Vectors
     """Where the mean of the vertices shall be at each key, in mesh units."""
 
-    times: Float[np.ndarray, " m"]
+    times: Numbers
     """Seconds, increasing; before the first and after the last key the path stands still."""
 
     stiffness: float | None = None
@@ -108,7 +117,7 @@ class Drag:
 class Pin:
     """Some vertices stay where they are at the start, held by stiff damped springs."""
 
-    vertices: Int[np.ndarray, " n"]
+    vertices: Indices
     stiffness: float | None = None
     """[N/m] for all vertices together; by default the sag is below a thousandth of the object's size."""
 
@@ -121,18 +130,18 @@ class Pin:
 class Start:
     """How an object begins. Vertex wishes are met in least squares over the coordinates that can move."""
 
-    q: Float[np.ndarray, " D"] | None = None
+    q: Numbers | None = None
     """Coordinates of the space; rest when absent."""
 
-    qdot: Float[np.ndarray, " D"] | None = None
+    qdot: Numbers | None = None
     """Their rates [1/s]."""
 
     positions: VertexValues | None = None
     velocities: VertexValues | None = None
-    velocity: Float[np.ndarray, "3"] = (0.0, 0.0, 0.0)  # type: ignore[assignment]
+    velocity: Vector = (0.0, 0.0, 0.0)  # type: ignore[assignment]
     """Of a free object as a whole [units/s]."""
 
-    spin: Float[np.ndarray, "3"] = (0.0, 0.0, 0.0)  # type: ignore[assignment]
+    spin: Vector = (0.0, 0.0, 0.0)  # type: ignore[assignment]
     """Of a free object about its centre of mass [rad/s]."""
 
     def __post_init__(self) -> None:
@@ -158,7 +167,7 @@ class Condition:
 class Wind:
     """Moving air that pushes on every face it meets: pressure from the velocity of the air relative to the face."""
 
-    velocity: Float[np.ndarray, "3"]
+    velocity: Vector
     """[m/s]."""
 
     air_density: float = 1.2
@@ -180,7 +189,7 @@ class Ground:
     height: float | None = None
     """Along ``normal``, in mesh units; by default the lowest point of the objects at rest."""
 
-    normal: Float[np.ndarray, "3"] | None = None
+    normal: Vector | None = None
     """Unit normal, pointing to the free side; by default the up axis of the meshes."""
 
     friction: float = 0.5
@@ -212,7 +221,7 @@ class Obstacle:
 class World:
     """What surrounds the objects and acts on all of them."""
 
-    gravity: Float[np.ndarray, "3"] | None = None
+    gravity: Vector | None = None
     """[m/s^2]; by default 9.81 against the up axis of the meshes. Zeros switch it off."""
 
     wind: Wind | None = None

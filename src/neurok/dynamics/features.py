@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -19,6 +19,7 @@ from neurok.kinematics.space import FeatureSpace, KinematicSpace
 from neurok.kinematics.tree import BASE_DOF, JointTree
 
 
+@runtime_checkable
 class ShapeSource(Protocol):
     """Features and their derivatives for batches of coordinates."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -18,6 +18,7 @@ from neurok.dynamics.condition import Force
 Times = Float[np.ndarray, " B"]
 
 
+@runtime_checkable
 class Load(Protocol):
     """Something that acts on one object."""
 

@@ -31,8 +31,8 @@ def simulate(
     body: Body | KinematicSpace,
     world: World | None = None,
     *,
-    seconds: float = 2.0,
-    fps: float = 24.0,
+    seconds: float | int = 2.0,
+    fps: float | int = 24.0,
     dt: float | None = None,
     integrator: IntegratorName = "auto",
     progress: Callable[[float], None] | None = None,
@@ -65,8 +65,8 @@ def simulate_together(
     bodies: Sequence[Body | KinematicSpace],
     world: World | None = None,
     *,
-    seconds: float = 2.0,
-    fps: float = 24.0,
+    seconds: float | int = 2.0,
+    fps: float | int = 24.0,
     dt: float | None = None,
     integrator: IntegratorName = "auto",
     progress: Callable[[float], None] | None = None,
@@ -171,7 +171,7 @@ def _kicked(
     return State(state.poses, state.q, p, state.time)
 
 
-def _check(bodies: Sequence[Body], seconds: float, fps: float, dt: float | None, integrator: str) -> None:
+def _check(bodies: Sequence[Body], seconds: float | int, fps: float | int, dt: float | None, integrator: str) -> None:
     wrong = []
     for label, value in (("seconds", seconds), ("fps", fps), ("dt", dt)):
         if value is not None and not (math.isfinite(value) and value > 0):

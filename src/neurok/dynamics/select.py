@@ -1,0 +1,130 @@
+"""Where on an object: words, points and indices become vertices.
+
+=====================  ==================================================================================
+``120``                that vertex
+``0.1,0.2,0.3``        the vertices around the point of the surface nearest to it (object's frame, at rest)
+``top`` ``bottom``     the vertices at that end of the object; likewise ``left`` ``right`` ``front`` ``back``
+``center``             the vertices around the one nearest to the middle of the box (also ``centre``)
+``door``               a part by its name: all its vertices
+``door/top``           any of the words or a point, within one part
+``all``                every vertex; ``all/top`` is the top even where a part has that name
+=====================  ==================================================================================
+
+Seen from the front, the up axis of the mesh points up; front is +z, right is +x when y is up (and in cyclic order for
+other up axes: front is +x, right is +y when z is up).
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core.mesh import Mesh, frame_change
+from neurok.errors import NeurokError
+
+SIDES: dict[str, Float[np.ndarray, "3"]] = {
+    "top": np.array([0.0, 1.0, 0.0]),
+    "bottom": np.array([0.0, -1.0, 0.0]),
+    "left": np.array([-1.0, 0.0, 0.0]),
+    "right": np.array([1.0, 0.0, 0.0]),
+    "front": np.array([0.0, 0.0, 1.0]),
+    "back": np.array([0.0, 0.0, -1.0]),
+}
+"""Directions when y is up."""
+
+CENTERS = ("center", "centre")
+
+RIM = 0.02
+"""A side is what lies within this share of the extent from the end."""
+
+PATCH = 0.02
+"""Radius of what a point stands for, as a share of the object's size."""
+
+MAX_NAMES = 20
+
+
+def select_vertices(mesh: Mesh, at: str) -> Int[np.ndarray, " n"]:
+    """The vertices that words, a point or an index stand for, in increasing order.
+
+    Raises:
+        NeurokError: If nothing is meant by them; the sentence lists what could be.
+    """
+    text = at.strip()
+    used = np.unique(mesh.faces)
+    if _is_index(text):
+        index = int(text)
+        if not 0 <= index < mesh.vertex_count:
+            raise NeurokError(f"There is no vertex {index}; '{mesh.name}' has vertices 0 to {mesh.vertex_count - 1}.")
+        return np.array([index], dtype=np.int64)
+    if text == "all":
+        return used
+    if text in mesh.part_names:
+        return _part(mesh, text, used)
+    within, word = used, text
+    if "/" in text:
+        owner, word = text.rsplit("/", 1)
+        if owner != "all":
+            within = _part(mesh, owner, used)
+    return _within(mesh, within, word, at)
+
+
+def _within(mesh: Mesh, among: Int[np.ndarray, " n"], word: str, at: str) -> Int[np.ndarray, " m"]:
+    """What a word or a point means among some vertices."""
+    places = mesh.vertices[among]
+    if word in SIDES:
+        heights = places @ (frame_change("y", mesh.up) @ SIDES[word])
+        return among[heights >= heights.max() - RIM * np.ptp(heights)]
+    if word in CENTERS:
+        return _patch(mesh, among, (places.min(axis=0) + places.max(axis=0)) / 2.0)
+    if "," in word:
+        return _patch(mesh, among, np.array(parse_vector(word, f"the place {at!r}")))
+    raise _unknown(mesh, at)
+
+
+def _patch(mesh: Mesh, among: Int[np.ndarray, " n"], point: Float[np.ndarray, "3"]) -> Int[np.ndarray, " m"]:
+    """The vertex nearest to a point, and those of the same part close to it."""
+    places = mesh.vertices[among]
+    nearest = among[int(np.argmin(((places - point) ** 2).sum(axis=1)))]
+    near = ((places - mesh.vertices[nearest]) ** 2).sum(axis=1) <= (PATCH * mesh.size) ** 2
+    if mesh.part_ids is not None:
+        near &= mesh.part_ids[among] == mesh.part_ids[nearest]
+    return among[near]
+
+
+def _part(mesh: Mesh, name: str, used: Int[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
+    if name not in mesh.part_names or mesh.part_ids is None:
+        raise _unknown(mesh, name)
+    chosen = used[mesh.part_ids[used] == mesh.part_names.index(name)]
+    if len(chosen) == 0:
+        raise NeurokError(f"Part {name!r} of '{mesh.name}' has no vertices, so nothing can act on it.")
+    return chosen
+
+
+def _unknown(mesh: Mesh, at: str) -> NeurokError:
+    names = list(mesh.part_names)
+    near = difflib.get_close_matches(at, [*names, *SIDES, *CENTERS], n=1)
+    shown = ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
+    parts = f"the parts {shown}; the " if names else "no named parts; the "
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return NeurokError(
+        f"{at!r} is no place on '{mesh.name}'; it has {parts}words {', '.join(SIDES)}, center, all, "
+        f"a vertex number or a point x,y,z.{hint}"
+    )
+
+
+def _is_index(text: str) -> bool:
+    return text.lstrip("-").isdecimal()
+
+
+def parse_vector(text: str, what: str) -> tuple[float, float, float]:
+    """Three finite numbers out of ``x,y,z``; ``what`` names them in the error."""
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        raise NeurokError(f"{text!r} is not understood as {what}; write three numbers like 0,0.5,-1.") from None
+    if not all(map(math.isfinite, (x, y, z))):
+        raise NeurokError(f"{what[0].upper()}{what[1:]} must be finite numbers, got {text!r}.")
+    return x, y, z

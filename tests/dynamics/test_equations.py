@@ -1,0 +1,108 @@
+"""The fast mechanics of rigid trees, handles and linear spaces agree with automatic differentiation."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurok.dynamics.bodies import Body
+from neurok.dynamics.build import mechanics_of
+from neurok.dynamics.features import FeatureMechanics
+from neurok.geometry import rigid
+from neurok.kinematics import ArticulatedSpace, HandleSpace, LinearSpace
+
+POSE = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.3, -0.2, 0.5]), 0.7)
+FIELD = np.array([0.3, -9.81, 1.0])
+
+
+def assert_same_mechanics(fast, slow, seed: int) -> None:
+    """Everything the integrators ask for, at a random moment."""
+    rng = np.random.default_rng(seed)
+    q, qdot = 0.5 * rng.normal(size=(2, fast.dim)), rng.normal(size=(2, fast.dim))
+    a, b = fast.motion(POSE, q, qdot), slow.motion(POSE, q, qdot)
+    scale = max(1.0, float(np.abs(b.mass_matrices()).max())) * 10
+    for name in ("momentum", "kinetic", "kinetic_force"):
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=1e-8 * scale, rtol=1e-8)
+    np.testing.assert_allclose(a.mass_matrices(), b.mass_matrices(), atol=1e-8 * scale)
+    np.testing.assert_allclose(a.bias(), b.bias(), atol=1e-8 * scale)
+    np.testing.assert_allclose(a.field_force(FIELD), b.field_force(FIELD), atol=1e-8 * scale)
+    np.testing.assert_allclose(a.field_energy(FIELD), b.field_energy(FIELD), atol=1e-8 * scale)
+    target_a, target_b = a.coast(0.1), b.coast(0.1)
+    later = q + 0.1 * qdot
+    a, b = fast.motion(POSE, later, qdot), slow.motion(POSE, later, qdot)
+    for x, y in zip(a.inertia(target_a), b.inertia(target_b), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-8 * scale)
+    vertices = np.array([0, 3, 5])
+    forces = rng.normal(size=(2, 3, 3))
+    mine, theirs = fast.points(vertices), slow.points(vertices)
+    np.testing.assert_allclose(mine.positions(a), theirs.positions(b), atol=1e-9)
+    np.testing.assert_allclose(mine.velocities(a), theirs.velocities(b), atol=1e-8)
+    np.testing.assert_allclose(mine.pull(a, forces), theirs.pull(b, forces), atol=1e-8)
+    np.testing.assert_allclose(mine.jacobian(a), theirs.jacobian(b), atol=1e-8)
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10_000), parts=st.integers(2, 6), free=st.booleans())
+def test_a_rigid_tree_has_the_mechanics_of_its_decoder(random_tree, seed, parts, free):
+    space = ArticulatedSpace(random_tree(seed, parts))
+    masses = np.random.default_rng(seed).uniform(0.1, 1.0, space.rest.vertex_count)
+    fast = mechanics_of(Body(space, masses=masses, free=free)) if space.dim else None
+    if fast is not None:
+        assert_same_mechanics(fast, FeatureMechanics.of(space, masses, free, use_features=False), seed)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_linear_space_has_the_mechanics_of_its_decoder(random_tree, free):
+    rest = random_tree(3, 2).mesh
+    rng = np.random.default_rng(0)
+    space = LinearSpace(rest, rng.normal(size=(3, rest.vertex_count, 3)))
+    masses = rng.uniform(0.1, 1.0, rest.vertex_count)
+    slow = FeatureMechanics.of(space, masses, free, use_features=False)
+    assert_same_mechanics(FeatureMechanics.of(space, masses, free), slow, 1)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_handle_space_has_the_mechanics_of_its_decoder(random_tree, free):
+    rest = random_tree(4, 3).mesh
+    rng = np.random.default_rng(1)
+    weights = rng.uniform(size=(rest.vertex_count, 3))
+    bend = torch.as_tensor(rng.normal(size=(3, 3, 4, 2)))
+
+    def motion(q: torch.Tensor) -> torch.Tensor:
+        still = torch.eye(3, 4, dtype=q.dtype)
+        return still + torch.einsum("hijd,d->hij", bend, torch.sin(q)) + 0.1 * q[0] * q[1]
+
+    space = HandleSpace(rest, weights / weights.sum(axis=1, keepdims=True), 2, motion)
+    masses = rng.uniform(0.1, 1.0, rest.vertex_count)
+    slow = FeatureMechanics.of(space, masses, free, use_features=False)
+    assert_same_mechanics(FeatureMechanics.of(space, masses, free), slow, 2)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_christoffel_term_is_the_rate_of_the_mass_matrix_less_the_kinetic_force(random_tree, free):
+    space = ArticulatedSpace(random_tree(11, 6))
+    mechanics = mechanics_of(Body(space, free=free, thickness=0.1))
+    rng = np.random.default_rng(0)
+    q, qdot = 0.3 * rng.normal(size=(1, mechanics.dim)), rng.normal(size=(1, mechanics.dim))
+    step = 1e-5
+    masses = [mechanics.motion(POSE, q + s * step * qdot, qdot).mass_matrices()[0] for s in (-1, 1)]
+    rate = (masses[1] - masses[0]) / (2 * step)
+    motion = mechanics.motion(POSE, q, qdot)
+    expected = rate @ qdot[0] - motion.kinetic_force[0]
+    np.testing.assert_allclose(motion.bias()[0], expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_rebasing_a_free_object_changes_neither_where_it_is_nor_how_it_moves(random_tree):
+    space = ArticulatedSpace(random_tree(5, 5))
+    mechanics = mechanics_of(Body(space, free=True, thickness=0.1))
+    rng = np.random.default_rng(2)
+    q, qdot = 0.4 * rng.normal(size=mechanics.dim), rng.normal(size=mechanics.dim)
+    before = mechanics.motion(POSE, q[None], qdot[None])
+    pose, new_q, p = mechanics.rebase(POSE, q, before.momentum[0])
+    still = mechanics.motion(pose, new_q[None], np.zeros((1, mechanics.dim)))
+    after = mechanics.motion(pose, new_q[None], np.linalg.solve(still.mass_matrices()[0], p)[None])
+    points = mechanics.points(np.arange(space.rest.vertex_count))
+    np.testing.assert_allclose(points.positions(after), points.positions(before), atol=1e-10)
+    np.testing.assert_allclose(points.velocities(after), points.velocities(before), atol=1e-8)
+    assert np.abs(new_q[:6]).max() == 0
