@@ -65,6 +65,13 @@ def test_meshes_pictures_and_what_is_missing(folder):
     assert [note for note in asset.notes if "gone.obj" in note]
 
 
+def test_sheets_with_a_back_of_their_own_are_seen_from_one_side(folder):
+    assert all(surface.double_sided for surface in formats.load(folder).mesh.surfaces)
+    for i in range(5):
+        (folder / "textured_objs" / f"{i}.obj").write_text(TRIANGLE.format(i) + "f 1/1 3/3 2/2\n")
+    assert not any(surface.double_sided for surface in formats.load(folder).mesh.surfaces)
+
+
 def test_wrong_folders_are_refused_with_a_sentence(folder, tmp_path):
     with pytest.raises(NeurokError, match=r"without mobility_v2\.json"):
         formats.load(tmp_path)

@@ -75,7 +75,8 @@ def bent_sheet() -> Clip:
     quad = (np.arange(4)[:, None] * 5 + np.arange(4)).ravel()
     faces = np.concatenate([np.stack([quad, quad + 5, quad + 6], 1), np.stack([quad, quad + 6, quad + 1], 1)])
     colors = np.column_stack([x.ravel(), y.ravel(), np.ones(25), np.ones(25)])
-    surfaces = (Surface("left", (1, 0, 0, 1)), Surface("right", (0, 1, 0, 0.5), 0.3, 0.2, alpha_mode="BLEND"))
+    right = Surface("right", (0, 1, 0, 0.5), 0.3, 0.2, double_sided=False, alpha_mode="BLEND")
+    surfaces = (Surface("left", (1, 0, 0, 1), double_sided=False), right)
     mesh = Mesh(
         vertices,
         faces,
@@ -103,6 +104,7 @@ def test_a_bending_sheet_keeps_its_positions_colours_and_surfaces(tmp_path):
     assert right.metallic == pytest.approx(0.3)
     assert right.roughness == pytest.approx(0.2)
     assert right.alpha_mode == "BLEND"
+    assert not right.double_sided
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -335,3 +337,19 @@ def test_real_objects_pass_validation_and_keep_their_joints(real_data, tmp_path)
         q = np.random.default_rng(0).uniform(-1, 1, want.dof)
         np.testing.assert_allclose(have.transforms(q), want.transforms(q), atol=1e-5)
         np.testing.assert_allclose(have.mesh.bounds, want.mesh.bounds, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_damaged_binary_stages_neither_hang_nor_crash(tmp_path):
+    formats.save(every_joint(), tmp_path / "whole.usdc")
+    data = (tmp_path / "whole.usdc").read_bytes()
+    rng = random.Random(1)  # the third of these once filled the memory inside USD
+    refused = 0
+    for i in range(12):
+        path = tmp_path / f"{i}.usdc"
+        path.write_bytes(mutate(data, rng))
+        try:
+            formats.load(path)
+        except NeurokError:
+            refused += 1
+    assert refused >= 6

@@ -67,7 +67,7 @@ def _body(above: Element, body: Body, slide_name: str, book: _Assets) -> Element
                 element, "geom", {"type": "mesh", "mesh": name, "material": book.material(surface)} | VISUAL
             )
     for piece in body.hulls:
-        name = book.mesh(f"{body.file_name}_hull", stl_bytes(piece), ".stl")
+        name = book.mesh(f"{body.file_name}_contact", stl_bytes(piece), ".stl")
         etree.SubElement(element, "geom", {"type": "mesh", "mesh": name} | CONTACT)
     return element
 

@@ -43,7 +43,7 @@ def assemble(pieces: Sequence[Piece], part_names: Sequence[str], what: str, **fi
         raise FormatError(f"{what} places more than {MAX_VERTICES} vertices, which is more than can be read.")
     surfaces: dict[Surface, int] = {}
     starts = np.cumsum([0, *(piece.mesh.vertex_count for piece in pieces)])
-    return Mesh(
+    mesh = Mesh(
         np.concatenate([_placed(piece) for piece in pieces]),
         np.concatenate([_outward(piece) + start for piece, start in zip(pieces, starts[:-1], strict=True)]),
         uv=_stacked(pieces, "uv", (0.0, 0.0)),
@@ -54,6 +54,31 @@ def assemble(pieces: Sequence[Piece], part_names: Sequence[str], what: str, **fi
         surfaces=tuple(surfaces),
         **fields,
     )
+    return with_one_sided_twins(mesh)
+
+
+def with_one_sided_twins(mesh: Mesh) -> Mesh:
+    """Surfaces whose faces all have a back of their own are seen from one side only.
+
+    Modelling programs write such pairs for sheets with two looks; drawn from both sides, they would flicker.
+    """
+    cell = 1e-6 * mesh.size
+    if not mesh.surfaces or not cell > 0 or mesh.vertex_count > 2_000_000:  # beyond, the codes below overflow
+        return mesh
+    places = np.round((mesh.vertices - mesh.bounds[0]) / cell)
+    place = np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)[mesh.faces]
+    first = place.argmin(axis=1)[:, None]
+    a, b, c = np.take_along_axis(place, (first + np.arange(3)) % 3, axis=1).T.astype(np.int64)
+    count = int(place.max()) + 1
+    is_twin = np.isin((a * count + c) * count + b, (a * count + b) * count + c)
+    ids = np.zeros(mesh.face_count, dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
+    total = np.bincount(ids, minlength=len(mesh.surfaces))
+    twins = np.bincount(ids, weights=is_twin, minlength=len(mesh.surfaces))
+    surfaces = tuple(
+        replace(surface, double_sided=surface.double_sided and not twins[i] > 0.9 * total[i])
+        for i, surface in enumerate(mesh.surfaces)
+    )
+    return replace(mesh, surfaces=surfaces)
 
 
 def _placed(piece: Piece) -> Vertices:

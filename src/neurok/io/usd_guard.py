@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from neurok.errors import FormatError
@@ -9,6 +11,17 @@ from neurok.io.files import read_bytes, resolve_inside
 
 MAX_LAYERS = 500
 LAYER_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+BINARY = (b"PXR-USDC", b"PK\x03\x04")
+PROBE = """
+import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]),) * 2)
+except (ImportError, ValueError, OSError):
+    pass
+from pxr import Sdf
+sys.exit(0 if Sdf.Layer.FindOrOpen(sys.argv[1]) else 3)
+"""
 
 
 def check_layers(path: Path) -> None:
@@ -25,6 +38,7 @@ def check_layers(path: Path) -> None:
         seen.add(here)
         if len(seen) > MAX_LAYERS:
             raise FormatError(f"'{path}' is made of more than {MAX_LAYERS} layers.")
+        _probe_binary(Path(here.split("[")[0]))
         try:
             layer = Sdf.Layer.FindOrOpen(here)
         except Tf.ErrorException as error:
@@ -37,6 +51,23 @@ def check_layers(path: Path) -> None:
                 _check_inside(anchored, reference, folder)
                 if anchored.split("[")[-1].rstrip("]").lower().endswith(LAYER_SUFFIXES):
                     waiting.append(anchored)
+
+
+def _probe_binary(path: Path) -> None:
+    """Open a binary file in a process of its own first: damage can make USD's decoder hang, fill memory or crash."""
+    if not path.is_file() or not sys.executable:
+        return
+    data = read_bytes(path)
+    if not data.startswith(BINARY):
+        return
+    memory = 4 * 1024**3 + 16 * len(data)
+    command = [sys.executable, "-P", "-c", PROBE, str(path), str(memory)]
+    try:
+        code = subprocess.run(command, capture_output=True, timeout=20 + len(data) / 5e6, check=False).returncode
+    except subprocess.TimeoutExpired:
+        code = -1
+    if code != 0:
+        raise FormatError(f"'{path}' is damaged: USD cannot open it; write it again, or give the .usda form.")
 
 
 def _check_inside(anchored: str, reference: str, folder: Path) -> None:

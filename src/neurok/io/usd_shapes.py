@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ def _mesh(prim: Any, time: Any, surface_of: Callable[[Any], Surface | None], not
     colors = _colors(prim, time, corners, faces, polygon, where)
     source, faces, uv, colors = _split(faces, uv, colors, len(points))
     surfaces, face_surfaces = _surfaces(prim, polygon, len(counts), surface_of)
+    is_double = bool(prim.GetAttribute("doubleSided").Get(time))
+    surfaces = tuple(replace(surface, double_sided=is_double) for surface in surfaces)
     mesh = Mesh(
         points[source],
         faces,
