@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from robots import boxes, checker, every_joint
 
-from neurok.errors import FormatError, NeurokError
+from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.io import formats
 from neurok.io.urdf_bodies import in_frame
 
@@ -92,6 +92,15 @@ def test_visible_geoms_hide_collision_shapes_and_colours_come_from_materials(tmp
 def test_a_urdf_may_be_called_xml(tmp_path):
     text = '<robot name="r"><link name="a"><visual><geometry><sphere radius="1"/></geometry></visual></link></robot>'
     assert load(tmp_path, text).mesh.part_names == ("a",)
+
+
+@pytest.mark.parametrize(("suffix", "extra"), [(".xml", "sim"), (".usda", "usd")])
+def test_without_the_extra_one_sentence_says_what_to_install(tmp_path, monkeypatch, suffix, extra):
+    path = tmp_path / f"model{suffix}"
+    path.write_text(PENDULUM)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=rf"neurok\[{extra}\]"):
+        formats.load(path)
 
 
 SECRET = '<asset><mesh name="m" file="{}"/></asset>'

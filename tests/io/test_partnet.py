@@ -65,6 +65,16 @@ def test_meshes_pictures_and_what_is_missing(folder):
     assert [note for note in asset.notes if "gone.obj" in note]
 
 
+def test_an_empty_mesh_is_noted_and_a_file_that_is_none_refused(folder):
+    (folder / "textured_objs" / "0.obj").write_text("v 0 0 0\n")
+    asset = formats.load(folder)
+    assert any("0.obj" in note for note in asset.notes)
+    assert asset.mesh.part_names[0] == "door"
+    (folder / "textured_objs" / "0.obj").write_bytes(b"\x00\x01\x02")
+    with pytest.raises(NeurokError):
+        formats.load(folder)
+
+
 def test_sheets_with_a_back_of_their_own_are_seen_from_one_side(folder):
     assert all(surface.double_sided for surface in formats.load(folder).mesh.surfaces)
     for i in range(5):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Articulation, Asset, Joint
-from neurok.errors import FormatError, NeurokError
+from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.urdf_pieces import Piece, assemble
 
@@ -115,7 +115,7 @@ def _pieces(
                     continue
                 try:
                     pieces.append(Piece(i, obj.read(path, root=folder).mesh, np.eye(4)))
-                except NeurokError as error:
+                except MeshError as error:
                     notes.append(f"'{MESHES}/{name}.obj' was left out: {error}")
     return pieces
 
