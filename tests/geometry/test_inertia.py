@@ -56,6 +56,15 @@ def test_an_open_sheet_has_the_inertia_of_a_thin_plate():
     np.testing.assert_allclose(inertia, np.diag([9, 4, 13]) * mass / 12, atol=1e-12)
 
 
+def test_a_sheet_with_a_back_of_its_own_weighs_no_more():
+    vertices = np.array([[0, 0, 1], [2, 0, 1], [2, 3, 1], [0, 3, 1]], float)
+    front = np.array([[0, 1, 2], [0, 2, 3]])
+    single = mass_properties(vertices, front, 100.0)
+    double = mass_properties(np.concatenate([vertices] * 2), np.concatenate([front, front[:, ::-1] + 4]), 100.0)
+    for have, want in zip(double, single, strict=True):
+        np.testing.assert_allclose(have, want, atol=1e-12)
+
+
 def test_two_boxes_add_up_by_the_parallel_axis_theorem_and_each_face_has_its_density():
     v1, f1 = box((1, 1, 1), (-2, 0, 0))
     v2, f2 = box((1, 1, 1), (2, 0, 0))

@@ -20,7 +20,7 @@ def mass_properties(
     """Mass properties of a piece that may mix solids and sheets.
 
     A closed component is solid, whichever way its faces are wound; an open one, or one that encloses nothing, is a
-    sheet of the given ``thickness``. Overlapping components count twice.
+    sheet of the given ``thickness``, once even where it has a front and a back face. Overlapping solids count twice.
 
     Args:
         vertices: Positions [m].
@@ -42,6 +42,7 @@ def mass_properties(
     volume = np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     enclosed = np.bincount(component, weights=volume, minlength=count)
+    area /= _face_copies(vertices, faces)
     sheet = np.bincount(component, weights=area, minlength=count) * thickness
     solid = closed_components(vertices, faces, component) & (np.abs(enclosed) > 1e-9 * sheet)
 
@@ -79,3 +80,10 @@ def closed_components(
     closed = np.ones(int(component.max()) + 1, dtype=bool)
     closed[owner[open_edge[group]]] = False
     return closed
+
+
+def _face_copies(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Int[np.ndarray, " F"]:
+    """How many faces lie where each face lies, itself included."""
+    place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+    _, group, counts = np.unique(np.sort(place, axis=1), axis=0, return_inverse=True, return_counts=True)
+    return counts[group.reshape(-1)]
