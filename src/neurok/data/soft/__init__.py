@@ -23,6 +23,13 @@ SOFT_FAMILIES: dict[str, str] = {
     "plush": "neurok.data.soft.plush:plush",
     "potted_plant": "neurok.data.soft.plants:potted_plant",
     "tree": "neurok.data.soft.plants:tree",
+    "rope": "neurok.data.soft.ropes:rope",
+    "pendant_lamp": "neurok.data.soft.ropes:pendant_lamp",
+    "bag": "neurok.data.soft.worn:bag",
+    "hat": "neurok.data.soft.worn:hat",
+    "headband": "neurok.data.soft.worn:headband",
+    "rocking_chair": "neurok.data.soft.mixed:rocking_chair",
+    "trampoline": "neurok.data.soft.mixed:trampoline",
 }
 """Name of each family and where its maker lives, ``module:function``."""
 

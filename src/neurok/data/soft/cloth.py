@@ -29,6 +29,9 @@ from neurok.geometry import rigid
 from neurok.geometry.shapes import Shape, box, cylinder, join, lathe, sphere
 from neurok.geometry.sweeps import tube
 
+GAP = 0.012
+"""How much larger than it looks a thing under a cloth is [m]: the smooth surface of the cloth cuts its corners."""
+
 
 def sheet_piece(
     rng: np.random.Generator,
@@ -109,7 +112,7 @@ def hanging_cloth(rng: np.random.Generator) -> Asset:
     masses = np.ones(len(nodes))
     if excitation == "wind":
         way = np.array([rng.normal(0, 0.3), 0.0, rng.choice([-1.0, 1.0])])
-        wind = loads.wind_on_sheet(grid.triangles, loads.gusty_wind(rng, way, rng.uniform(1.5, 3.5), 0.7))
+        wind = loads.wind_on_sheet(grid.triangles, loads.gusty_wind(rng, way, rng.uniform(1.2, 2.3), 0.7))
     else:
         place = np.array([rng.uniform(-0.3, 0.3) * width, top - rng.uniform(0.5, 0.9) * height, 0.0])
         way = loads.unit(np.array([rng.normal(0, 0.5), 0.0, rng.choice([-1.0, 1.0])]))
@@ -167,7 +170,7 @@ def dropped_cloth(rng: np.random.Generator) -> Asset:
     u, v = (grid.parameters - 0.5).T
     turn = rng.uniform(0, np.pi / 2) if rng.random() < 0.5 else 0.0
     x, z = size * stretch * u, size / stretch * v
-    drop = rng.uniform(0.015, 0.2) if kind != "ball" else rng.uniform(0.02, 0.08)
+    drop = GAP + (rng.uniform(0.015, 0.2) if kind != "ball" else rng.uniform(0.02, 0.08))
     nodes = np.stack(
         [np.cos(turn) * x - np.sin(turn) * z, np.full(len(u), top + drop), np.sin(turn) * x + np.cos(turn) * z], -1
     )
@@ -195,12 +198,12 @@ def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, 
             (0.15 * radius, foot + 0.1 * radius),
         ]
         shape = join([sphere(radius, 28, 16).move(0, foot + radius), lathe(profile, 20)])
-        return shape, (_placed("sphere", (radius,), (0, foot + radius, 0)),), radius, foot + 2 * radius
+        return shape, (_placed("sphere", (radius + GAP,), (0, foot + radius, 0)),), radius, foot + 2 * radius
     half, height, slab = rng.uniform(0.3, 0.5), rng.uniform(0.45, 0.75), rng.uniform(0.025, 0.05)
     if kind == "crate":
         height = rng.uniform(0.4, 0.7)
         shape = box((2 * half, height, 2 * half), (0, height / 2, 0), chamfer=0.015)
-        return shape, (_placed("box", (half, height / 2, half), (0, height / 2, 0)),), half, height
+        return shape, (_placed("box", (half + GAP, height / 2 + GAP, half + GAP), (0, height / 2, 0)),), half, height
     if kind == "round_table":
         shape = join(
             [
@@ -213,7 +216,7 @@ def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, 
         )
         pose = rigid.rotation_about(np.array([1.0, 0.0, 0.0]), np.zeros(3), math.pi / 2)
         pose[:3, 3] = [0, height - slab / 2, 0]
-        return shape, (Collider("cylinder", (half, slab / 2), pose),), half, height
+        return shape, (Collider("cylinder", (half + GAP, slab / 2 + GAP), pose),), half, height
     leg = rng.uniform(0.03, 0.05)
     legs = [
         box((leg, height - slab, leg), (sx * (half - leg), (height - slab) / 2, sz * (half - leg)))
@@ -221,7 +224,7 @@ def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, 
         for sz in (-1, 1)
     ]
     shape = join([box((2 * half, slab, 2 * half), (0, height - slab / 2, 0), chamfer=0.006), *legs])
-    return shape, (_placed("box", (half, slab / 2, half), (0, height - slab / 2, 0)),), half, height
+    return shape, (_placed("box", (half + GAP, slab / 2 + GAP, half + GAP), (0, height - slab / 2, 0)),), half, height
 
 
 def _placed(kind: str, size: tuple[float, ...], place: tuple[float, float, float]) -> Collider:

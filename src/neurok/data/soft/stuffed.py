@@ -22,7 +22,7 @@ from neurok.data.soft.pieces import (
     still,
     wood_surface,
 )
-from neurok.data.soft.scene import GRAVITY, Collider, Flex, Force, Scene, ground
+from neurok.data.soft.scene import GRAVITY, Collider, Flex, Force, Scene, ground, node_masses
 from neurok.geometry import rigid
 from neurok.geometry.shapes import Shape, box, cylinder, join, lathe
 
@@ -120,7 +120,7 @@ def cushion(rng: np.random.Generator) -> Asset:
         colliders.append(presser(rng, place, rng.uniform(0.08, 0.14), rng.uniform(0.5, 0.95) * half[1]))
     flex = solid_flex(rng, solid, density, (8.0, 25.0), friction=0.8)
     if excitation == "punch":
-        force = punch(rng, solid, flex, 4.0)
+        force = punch(rng, solid, flex, 3.5)
         flex = solid_flex(rng, solid, density, (8.0, 25.0), friction=0.8, force=force)
     frame_count = int(rng.integers(26, 37))
     frames = Scene((flex,), colliders=tuple(colliders)).run(frame_count).nodes[0]
@@ -130,12 +130,14 @@ def cushion(rng: np.random.Generator) -> Asset:
 
 
 def punch(rng: np.random.Generator, solid: Solid, flex: Flex, strength: float) -> Force:
-    """A blow on one place: ``strength`` times the weight of the thing."""
-    way = loads.unit(loads.heading(rng) + np.array([0.0, rng.uniform(-0.8, 0.1), 0.0]))
+    """A blow on one side: up to ``strength`` times the weight of the thing."""
+    way = loads.unit(loads.heading(rng) + np.array([0.0, rng.uniform(-0.6, 0.1), 0.0]))
     place = solid.nodes[int(np.argmin(solid.nodes @ way))]
-    reach = 0.25 * float(np.ptp(solid.nodes, axis=0).max())
-    weight = flex.mass * GRAVITY
-    return loads.push(place, reach, strength * rng.uniform(0.5, 1.0) * weight * way, 0.05, 0.2, solid.nodes)
+    reach = 0.35 * float(np.ptp(solid.nodes, axis=0).max())
+    peak = strength * rng.uniform(0.5, 1.0) * flex.mass * GRAVITY * way
+    masses = node_masses(flex)
+    masses[flex.driven] = 0.0
+    return loads.push(place, reach, peak, 0.05, rng.uniform(0.2, 0.3), solid.nodes, masses)
 
 
 def _buttons(rng: np.random.Generator, solid: Solid, frames: np.ndarray, top: float, excitation: str) -> list[Piece]:
@@ -161,13 +163,13 @@ def mattress(rng: np.random.Generator) -> Asset:
         presser(
             rng,
             np.array([rng.uniform(-0.28, 0.28) * width, top, rng.uniform(-0.15, 0.38) * length]),
-            rng.uniform(0.16, 0.26),
-            rng.uniform(0.4, 0.75) * thick,
+            rng.uniform(0.24, 0.34),
+            rng.uniform(0.32, 0.46) * thick,
         )
         for _ in range(spots)
     ]
     bottom = np.flatnonzero(solid.nodes[:, 1] < base + 0.02)
-    flex = solid_flex(rng, solid, rng.uniform(40.0, 80.0), (14.0, 40.0), driven=bottom)
+    flex = solid_flex(rng, solid, rng.uniform(40.0, 80.0), (20.0, 50.0), driven=bottom, poisson=rng.uniform(0.05, 0.2))
     frame_count = int(rng.integers(26, 37))
     frames = Scene((flex,), colliders=(shelf, *pressers)).run(frame_count).nodes[0]
     foam = stuff(flex, solid, "mattress foam")
@@ -215,7 +217,7 @@ def _bed_frame(rng: np.random.Generator, width: float, length: float, base: floa
 def sofa(rng: np.random.Generator) -> Asset:
     """A sofa or armchair whose seat cushion somebody sits on, with back cushions that give way too."""
     seats = int(rng.integers(1, 4))
-    wide, deep, thick = rng.uniform(0.52, 0.68), rng.uniform(0.5, 0.65), rng.uniform(0.13, 0.19)
+    wide, deep, thick = rng.uniform(0.52, 0.68), rng.uniform(0.5, 0.65), rng.uniform(0.15, 0.22)
     base, back, arm = rng.uniform(0.2, 0.28), rng.uniform(0.38, 0.52), rng.uniform(0.12, 0.2)
     total = seats * wide
     seat = bent_box(slab_bend((wide / 2 - 0.006, thick / 2, deep / 2), 0.18), (7, 4, 7), (14, 5, 14))
@@ -224,10 +226,10 @@ def sofa(rng: np.random.Generator) -> Asset:
     solid = seat.moved(rigid.translation(middle))
     top = base + thick * 1.1
     place = np.array([middle[0] + rng.uniform(-0.1, 0.1) * wide, top, rng.uniform(-0.15, 0.15) * deep])
-    weight = presser(rng, place, rng.uniform(0.18, 0.26), rng.uniform(0.25, 0.5) * thick)
+    weight = presser(rng, place, rng.uniform(0.2, 0.3), rng.uniform(0.3, 0.43) * thick)
     driven = np.flatnonzero(solid.nodes[:, 1] < base + 0.25 * thick)
     driven = driven[solid.nodes[driven, 1] <= np.sort(solid.nodes[:, 1])[len(solid.nodes) // 5]]
-    flex = solid_flex(rng, solid, rng.uniform(35.0, 70.0), (16.0, 40.0), driven=driven)
+    flex = solid_flex(rng, solid, rng.uniform(35.0, 70.0), (25.0, 60.0), driven=driven, poisson=rng.uniform(0.05, 0.2))
     frame_count = int(rng.integers(26, 37))
     frames = Scene((flex,), colliders=(weight,)).run(frame_count).nodes[0]
     foam, cloth, second = stuff(flex, solid, "seat foam"), fabric_surface(rng, "upholstery"), fabric_surface(rng)
@@ -301,7 +303,7 @@ def _back_cushions(
 
 def jelly(rng: np.random.Generator) -> Asset:
     """A pudding on a plate that is shaken, poked or dropped."""
-    radius, height = rng.uniform(0.1, 0.18), rng.uniform(0.1, 0.2)
+    radius, height = rng.uniform(0.13, 0.2), rng.uniform(0.14, 0.24)
     bend, core = _pudding_bends(rng, radius, height)
     solid = bent_box(bend, (7, 5, 7), (21, 13, 21), core)
     excitation = str(rng.choice(["shake", "poke", "drop"]))
@@ -309,9 +311,9 @@ def jelly(rng: np.random.Generator) -> Asset:
     lift = plate + 0.006 + (rng.uniform(0.02, 0.08) if excitation == "drop" else 0.0)
     solid = solid.moved(rigid.translation(np.array([0.0, lift, 0.0])))
     bottom = np.flatnonzero(solid.nodes[:, 1] < lift + 1e-6)
-    offset = loads.shake(rng, rng.uniform(0.03, 0.06) * loads.heading(rng) * np.sign(rng.normal()), (1.2, 2.4))
+    offset = loads.shake(rng, rng.uniform(0.02, 0.045) * loads.heading(rng), (1.0, 1.9))
     shelf = Collider("box", (0.5, 0.05, 0.5), rigid.translation(np.array([0.0, plate - 0.05, 0.0])), friction=0.9)
-    density, firm = rng.uniform(900.0, 1100.0), ((10.0, 18.0) if excitation == "drop" else (7.0, 14.0))
+    density, firm = rng.uniform(900.0, 1100.0), ((9.0, 15.0) if excitation == "drop" else (9.0, 16.0))
     more: dict[str, object] = {
         "poisson": rng.uniform(0.35, 0.45),
         "damping": rng.uniform(0.004, 0.012),
@@ -323,7 +325,7 @@ def jelly(rng: np.random.Generator) -> Asset:
         more["motion"] = lambda t: solid.nodes[bottom] + offset(t)
     flex = solid_flex(rng, solid, density, firm, **more)
     if excitation == "poke":
-        more["force"] = punch(rng, solid, flex, 1.6)
+        more["force"] = punch(rng, solid, flex, 2.2)
         flex = solid_flex(rng, solid, density, firm, **more)
     frame_count = int(rng.integers(26, 37))
     frames = Scene((flex,), colliders=(shelf,) if excitation != "shake" else ()).run(frame_count).nodes[0]
