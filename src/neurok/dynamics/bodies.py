@@ -44,6 +44,11 @@ class Body:
     damping: float = 0.0
     """Rayleigh damping in proportion to mass [1/s], besides the damping of the joints."""
 
+    joint_damping: float | None = None
+    """Rate at which the motion of joints dies away where they name no damping of their own [1/s]. By default 0, so
+    that free motion keeps its energy, and 4 in a world with ground or obstacles: real hinges and drawers rub, and
+    an object could never come to rest otherwise."""
+
     limit_stiffness: float | None = None
     """Steepness of the well that keeps coordinates inside their limits [J/rad^2 or N/m]; 0 switches limits off,
     by default it follows from the weight."""
@@ -53,8 +58,10 @@ class Body:
     def __post_init__(self) -> None:
         check_positive(self.density, "density")
         check_positive(self.thickness, "thickness")
-        if not (math.isfinite(self.damping) and self.damping >= 0):
-            raise NeurokError(f"damping must be zero or positive [1/s], got {self.damping}.")
+        for name in ("damping", "joint_damping", "limit_stiffness"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise NeurokError(f"{name} must be zero or positive, got {value}.")
         if self.placement is not None:
             put_finite(self, "placement", self.placement, (4, 4))
             rotation = self.placement[:3, :3]

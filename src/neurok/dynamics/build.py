@@ -46,6 +46,9 @@ LIMIT_SOFTNESS = 0.01
 HOLD_SAG = 1e-4
 """How far pins and drags give way under the object's own weight, as a share of its size."""
 
+RUBBING = 4.0
+"""Rate at which joints without damping of their own come to rest in a world with contact [1/s]."""
+
 MAX_WIND_FACES = 192
 
 
@@ -183,7 +186,7 @@ def _loads(body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.nda
     if np.any(gravity):
         loads.append(UniformField(gravity))
     loads += [_limits(body, mechanics)] if _has_limits(body) else []
-    loads += _damping(body, mechanics)
+    loads += _damping(body, world, mechanics)
     for force in condition.forces:
         share = 1.0 / (mesh.unit * len(force.vertices))
         loads.append(Push(mechanics.points(force.vertices), force, share))
@@ -223,13 +226,20 @@ def _slide_mask(body: Body) -> np.ndarray:
     return np.array([flag for joint in joints for flag in kinds.get(joint.kind, [False])], dtype=bool)
 
 
-def _damping(body: Body, mechanics: Mechanics) -> list[Damping]:
+def _damping(body: Body, world: World, mechanics: Mechanics) -> list[Damping]:
     coefficients = np.zeros(mechanics.dim)
-    if isinstance(body.space, ArticulatedSpace):
+    if isinstance(body.space, ArticulatedSpace) and body.space.dim:
         base = mechanics.dim - body.space.dim
         own = [joint.damping for joint in body.space.articulation.joints for _ in range(joint.dof)]
         turns = np.where(_slide_mask(body), 1.0, body.space.rest.unit**-2.0)
         coefficients[base:] = np.array(own, dtype=np.float64) * turns
+        rate = body.joint_damping
+        if rate is None:
+            rate = RUBBING if world.has_contact else 0.0
+        still = np.zeros((1, mechanics.dim))
+        carried = np.diagonal(mechanics.motion(np.eye(4), still, still).mass_matrices()[0])
+        rubs = (coefficients == 0) & (np.arange(mechanics.dim) >= base)
+        coefficients = np.where(rubs, rate * carried, coefficients)
     if not np.any(coefficients) and not body.damping:
         return []
     return [Damping(coefficients, body.damping)]

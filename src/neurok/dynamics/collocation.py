@@ -19,6 +19,8 @@ MAX_ITERATIONS = 10
 MAX_REBUILDS = 4
 SLOW_ITERATIONS = 4
 MAX_HALVINGS = 5
+BOUNCE_PIECES = 12
+"""Steps that a step is cut into while a coordinate is beyond its limit."""
 
 
 class Diverged(Exception):
@@ -76,9 +78,23 @@ class GaussStepper:
             return out
         rates, momentum_rates = found
         q = state.q + dt * (self.b @ rates)
+        if depth == 0 and self._bounces(np.vstack([state.q + dt * (self.a @ rates), q])):
+            return self._in_pieces(state, dt)
         p = state.p + dt * (self.b @ momentum_rates)
         self._guess = self.ahead @ rates
         return self.system.rebase(State(state.poses, q, p, state.time + dt))
+
+    def _bounces(self, stages: Float[np.ndarray, "n D"]) -> bool:
+        """Whether a coordinate meets its limit within the step: the well is steep, so it takes shorter steps."""
+        low, high = self.system.limits
+        return bool(((stages < low) | (stages > high)).any())
+
+    def _in_pieces(self, state: State, dt: float) -> State:
+        self._guess = None
+        for _ in range(BOUNCE_PIECES):
+            state = self._step(state, dt / BOUNCE_PIECES, 1)
+        self._guess = None
+        return state
 
     def _solve(self, state: State, dt: float, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Stage rates and momentum rates, or ``None`` when Newton's method fails."""

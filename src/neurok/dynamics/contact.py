@@ -22,7 +22,7 @@ from neurok.dynamics.system import State, System
 from neurok.geometry.convex import convex_hull
 from neurok.geometry.sampling import farthest_points
 
-REST_DEPTH = 1e-4
+REST_DEPTH = 3e-5
 """How deep one point sinks under the weight of its whole object, as a share of the object's size."""
 
 MAX_POINTS = 400

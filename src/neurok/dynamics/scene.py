@@ -143,6 +143,10 @@ class SceneObject:
     damping: float = 0.0
     """Slows everything in proportion to its mass [1/s]."""
 
+    joint_damping: float | None = None
+    """Rate at which joints come to rest that name no damping of their own [1/s]; by default none in free motion, and 4
+    in a world with ground or obstacles."""
+
     q: tuple[float, ...] | None = None
     """Joint values at the start."""
 
@@ -232,7 +236,7 @@ class Scene:
 
 
 POSITIVE = {"seconds", "fps", "dt", "density", "thickness", "stiffness", "young"}
-NOT_NEGATIVE = {"damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
+NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
 
 
 def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:

@@ -1,8 +1,8 @@
 """Scenes in files: YAML, JSON or TOML, as the suffix says.
 
-The keys are the fields of ``Scene``, plus ``neurok_scene: 1``, the version. What equals its default may be left out, and
-is when a scene is written. Paths are relative to the file; they may lead out of its folder, since a scene is the user's
-own and names nothing but objects to read.
+The keys are the fields of ``Scene``, plus ``neurok_scene: 1``, the version. What equals its default may be left out,
+and is when a scene is written. Paths are relative to the file; they may lead out of its folder, since a scene is the
+user's own and names nothing but objects to read.
 """
 
 from __future__ import annotations

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.equations import Mechanics, Pose
+from neurok.dynamics.loads import LimitWell
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,16 @@ class System:
     @property
     def dim(self) -> int:
         return self.members[-1].where.stop
+
+    @cached_property
+    def limits(self) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
+        """Where the wells of limited coordinates begin to rise."""
+        low, high = np.full(self.dim, -np.inf), np.full(self.dim, np.inf)
+        for member in self.members:
+            for load in member.loads:
+                if isinstance(load, LimitWell):
+                    low[member.where], high[member.where] = load.lower, load.upper
+        return low, high
 
     def motions(self, poses: Sequence[Pose], q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> list[Any]:
         """The motion of each object."""

@@ -1,0 +1,173 @@
+"""Starts, pins, drags, wind and limits; and what is refused."""
+
+import numpy as np
+import pytest
+
+from neurok.core import Articulation, Joint, Mesh
+from neurok.dynamics import (
+    Body,
+    Condition,
+    Drag,
+    Force,
+    Ground,
+    Impulse,
+    Pin,
+    Start,
+    VertexValues,
+    Wind,
+    World,
+    simulate,
+)
+from neurok.errors import NeurokError
+from neurok.kinematics import ArticulatedSpace
+
+NOTHING = World(gravity=(0.0, 0.0, 0.0))
+
+
+def test_wished_positions_and_velocities_of_vertices_are_met(chain):
+    arm = chain(3)
+    space = ArticulatedSpace(arm)
+    tip = np.array([space.rest.vertex_count - 1])
+    goal = arm.pose(np.array([0.4, -0.2, 0.3])).vertices[tip]
+    start = Start(
+        positions=VertexValues(tip, goal), velocities=VertexValues(tip, np.array([[0.5, 0.1, 0.0]]))
+    )
+    rollout = simulate(Body(space, Condition(start)), NOTHING, seconds=0.1, fps=1000)
+    np.testing.assert_allclose(rollout.positions[0, tip], goal, atol=1e-8)
+    speed = (rollout.positions[1, tip] - rollout.positions[0, tip]) / rollout.dt
+    np.testing.assert_allclose(speed, [[0.5, 0.1, 0.0]], atol=5e-3)
+
+
+def test_a_free_object_starts_where_its_vertices_are_wished(block):
+    space = ArticulatedSpace(block())
+    chosen = np.arange(space.rest.vertex_count)
+    moved = space.rest.vertices @ np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]) + [0.3, 0.2, 0.1]
+    rollout = simulate(Body(space, Condition(Start(positions=VertexValues(chosen, moved))), free=True), seconds=0.1)
+    np.testing.assert_allclose(rollout.positions[0], moved, atol=1e-7)
+
+
+def test_a_pinned_object_hangs_within_a_thousandth_of_its_size(block):
+    space = ArticulatedSpace(block())
+    corner = np.array([int(np.argmax(space.rest.vertices.sum(axis=1)))])
+    rollout = simulate(Body(space, Condition(pins=[Pin(corner)]), free=True), seconds=2)
+    assert rollout.status == "ok"
+    drift = np.linalg.norm(rollout.positions[:, corner] - space.rest.vertices[corner], axis=-1).max()
+    assert drift < 1e-3 * space.rest.size
+    assert np.abs(rollout.positions[-1] - rollout.positions[0]).max() > 0.1 * space.rest.size, "it swings"
+
+
+def test_a_dragged_vertex_follows_its_path(chain):
+    space = ArticulatedSpace(chain(2))
+    tip = np.flatnonzero(space.rest.vertices[:, 1] < -0.399)
+    begin = space.rest.vertices[tip].mean(axis=0)
+    path = begin + np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.0]])
+    rollout = simulate(Body(space, Condition(drags=[Drag(tip, path, [0.0, 1.0])])), seconds=1.5)
+    assert rollout.status == "ok"
+    reached = rollout.positions[-1, tip].mean(axis=0)
+    assert np.linalg.norm(reached - path[-1]) < 0.02 * space.rest.size
+
+
+def test_wind_pushes_a_plate_with_the_pressure_of_moving_air():
+    plate = Mesh(np.array([[0, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1.0]]), np.array([[0, 1, 2], [0, 2, 3]]))
+    joint = Joint("prismatic", -1, (1, 0, 0))
+    space = ArticulatedSpace(Articulation(plate, (joint,)))
+    body = Body(space, masses=np.full(4, 0.25))
+    rollout = simulate(body, World(gravity=(0.0, 0.0, 0.0), wind=Wind((3.0, 0.0, 0.0))), seconds=2)
+    # m v' = ½ ρ A (w − v)² has the solution w − v = w / (1 + ½ ρ A w t / m).
+    time = np.arange(rollout.frame_count) * rollout.dt
+    np.testing.assert_allclose(rollout.qdot[:, 0], 3.0 - 3.0 / (1.0 + 0.6 * 3.0 * time), atol=1e-6)
+
+
+def test_limits_hold_a_falling_door(chain):
+    rod = chain(1, 1.0)
+    hinge = Joint("revolute", -1, (0, 0, 1), (0, 0, 0), lower=-0.5, upper=0.2)
+    space = ArticulatedSpace(Articulation(rod.mesh, (hinge,)))
+    rollout = simulate(Body(space, Condition(Start(qdot=[3.0]))), seconds=3)
+    assert rollout.status == "ok"
+    assert -0.55 < rollout.q.min()
+    assert rollout.q.max() < 0.25
+    assert rollout.report["energy_drift"] < 1e-2
+    free = simulate(Body(space, Condition(Start(qdot=[3.0])), limit_stiffness=0.0), seconds=1)
+    assert free.q.max() > 0.4
+
+
+def test_an_object_without_joints_that_stands_fixed_stays_as_it_is(block):
+    rollout = simulate(ArticulatedSpace(block()), seconds=0.5)
+    assert rollout.status == "ok"
+    assert rollout.report["dof"] == 0
+    assert np.array_equal(rollout.positions[0], rollout.positions[-1])
+
+
+def test_a_step_that_is_far_too_long_ends_with_a_status_and_finite_frames(chain):
+    stiff = Body(ArticulatedSpace(chain(6)), Condition(Start(q=[1.5, 1.0, -2.0, 2.0, 1.0, -1.0], qdot=[40.0] * 6)))
+    rollout = simulate(stiff, seconds=4, fps=1, dt=1.0)
+    assert np.isfinite(rollout.positions).all()
+    if rollout.status != "ok":
+        assert rollout.status == "diverged"
+        assert "dt=" in rollout.message
+
+
+def test_a_lost_object_is_reported_and_never_written(chain):
+    space = ArticulatedSpace(chain(2))
+    push = Condition(forces=[Force.constant([0], (1e12, 0.0, 0.0))])
+    rollout = simulate(Body(chain_free(chain), push, free=True), NOTHING, seconds=2)
+    assert space.dim == 2
+    assert rollout.status == "diverged"
+    assert np.isfinite(rollout.positions).all()
+    assert "Try a shorter time step" in rollout.message
+
+
+def chain_free(chain) -> ArticulatedSpace:
+    return ArticulatedSpace(chain(2, root="fixed"))
+
+
+def test_an_interrupted_run_keeps_its_frames(chain):
+    def stop(fraction: float) -> None:
+        if fraction > 0.3:
+            raise KeyboardInterrupt
+
+    rollout = simulate(ArticulatedSpace(chain(1)), seconds=1, progress=stop)
+    assert rollout.status == "stopped"
+    assert 2 <= rollout.frame_count < 24
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: Force([0], [[np.nan, 0, 0]], [0.0]), "finite"),
+        (lambda: Force([], [[0.0, 0, 0]], [0.0]), "at least one vertex"),
+        (lambda: Drag([0], [[0, 0, 0], [1, 0, 0]], [1.0, 0.0]), "increase"),
+        (lambda: Impulse([0], (0.0, 0.0, 1.0), -1.0), "0 or more"),
+        (lambda: Pin([0], stiffness=-1.0), "positive"),
+        (lambda: Ground(friction=-0.1), "friction"),
+        (lambda: Ground(normal=(0.0, 0.0, 0.0)), "direction"),
+        (lambda: World(gravity=(np.inf, 0.0, 0.0)), "finite"),
+    ],
+)
+def test_impossible_conditions_are_refused_with_a_sentence(make, word):
+    with pytest.raises(NeurokError, match=word):
+        make()
+
+
+def test_impossible_bodies_and_runs_are_refused_with_a_sentence(chain, block):
+    space = ArticulatedSpace(chain(2))
+    count = space.rest.vertex_count
+    with pytest.raises(NeurokError, match="density"):
+        Body(space, density=-1.0)
+    with pytest.raises(NeurokError, match="zero"):
+        Body(space, masses=np.zeros(count))
+    with pytest.raises(NeurokError, match="dt must be"):
+        simulate(space, dt=0.0)
+    with pytest.raises(NeurokError, match="vertices 0 to"):
+        simulate(Body(space, Condition(pins=[Pin([count])])))
+    with pytest.raises(NeurokError, match="pinned and dragged"):
+        both = Condition(pins=[Pin([0])], drags=[Drag([0], [[0.0, 0, 0]], [0.0])])
+        simulate(Body(space, both))
+    with pytest.raises(NeurokError, match="stands fixed"):
+        simulate(Body(space, Condition(Start(velocity=(1.0, 0.0, 0.0)))))
+    with pytest.raises(NeurokError, match="cannot be free"):
+        simulate(Body(space, free=True))
+    with pytest.raises(NeurokError, match="coordinates"):
+        simulate(Body(space, Condition(Start(q=[0.0]))))
+    with pytest.raises(NeurokError, match="implicit"):
+        simulate(ArticulatedSpace(block()), World(ground=Ground()), integrator="gauss")
