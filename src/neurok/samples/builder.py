@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from neurok.core import Articulation, Asset, Joint, Mesh, Surface
 from neurok.core.articulation import JointKind
-from neurok.geometry.shapes import Shape, Triple
+from neurok.geometry import rigid
+from neurok.geometry.shapes import AXES, Shape, Triple
 
 
 class Part:
@@ -61,6 +63,27 @@ class Builder:
         part = Part(unique, len(self.parts), joint)
         self.parts.append(part)
         return part
+
+    def turned(self, axis: str, degrees: float) -> Builder:
+        """The same object rotated about an axis through the origin, joints included."""
+        matrix = rigid.axis_angle_matrix(AXES[axis], np.radians(degrees))
+        other = Builder(self.name)
+        for part in self.parts:
+            joint = replace(part.joint, axis=matrix @ part.joint.axis, origin=matrix @ part.joint.origin)
+            new = Part(part.name, part.index, joint)
+            new.pieces = [(shape.turn(axis, degrees), surface) for shape, surface in part.pieces]
+            other.parts.append(new)
+        return other
+
+    def moved(self, x: float, y: float, z: float) -> Builder:
+        """The same object elsewhere, joints included."""
+        other = Builder(self.name)
+        for part in self.parts:
+            joint = replace(part.joint, origin=part.joint.origin + np.array([x, y, z]))
+            new = Part(part.name, part.index, joint)
+            new.pieces = [(shape.move(x, y, z), surface) for shape, surface in part.pieces]
+            other.parts.append(new)
+        return other
 
     def build(self, provenance: Mapping[str, str] | None = None) -> Asset:
         """The finished object; an articulation when any part moves."""

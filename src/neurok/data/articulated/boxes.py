@@ -83,7 +83,7 @@ def _chest(d: Dice) -> Builder:
             look,
         )
     top = foot + height
-    lid = builder.part("rotation_lid", body, "revolute", (1, 0, 0), (0, top + 0.0005, -z), -d.between(1.2, 2.0), 0.0)
+    lid = builder.part("rotation_lid", body, "revolute", (1, 0, 0), (0, top + 0.0005, -z), -d.between(1.6, 2.7), 0.0)
     rise = d.between(0.02, 0.1) if d.chance(0.6) else d.between(0.1, 0.2)
     if d.chance(0.4):
         t = np.radians(np.linspace(180, 0, 15))

@@ -53,7 +53,7 @@ def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
             ["bar", "bow", "strip", "arch", "cup", "knob", "ring", "plate", "none"], [4, 4, 2, 2, 1, 4, 1, 1, 1]
         ),
         handle_length=min(d.between(0.08, 0.2), 0.5 * size),
-        reach=d.between(0.6, 0.95),
+        reach=d.between(0.7, 1.0),
         swing=d.pick([np.pi / 2, np.pi / 2, d.between(1.4, 2.6), d.between(1.5, 3.0)]),
     )
 

@@ -224,7 +224,7 @@ def remote(d: Dice) -> Builder:
         color = d.pick(colors)
         for c in range(columns):
             place = ((c - (columns - 1) / 2) * 0.84 * width / columns, thick, first + (r + 0.5) * 0.78 * length / rows)
-            key = builder.part("button", body, "prismatic", (0, 1, 0), place, -0.2 * size, 0.0)
+            key = builder.part("button", body, "prismatic", (0, 1, 0), place, -0.1 * size, 0.0)
             key.add(button(d, size, kind).turn("x", -90).move(*place), color)
     if d.chance(0.5):
         cover = builder.part("cover", body, "prismatic", (0, 0, 1), (0, 0, 0), 0.0, 0.3 * length)

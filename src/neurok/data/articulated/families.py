@@ -41,6 +41,7 @@ FAMILIES: dict[str, str] = {
 """Name to ``module:function``, a function from a ``Dice`` to a ``Builder``."""
 
 OPENING: dict[str, tuple[float, float, float]] = {
+    "box": (0.7, 0.3, 0.8),
     "laptop": (0.95, 0.55, 0.9),
     "flip_phone": (0.8, 0.4, 1.0),
     "folding_knife": (0.6, 0.3, 1.0),

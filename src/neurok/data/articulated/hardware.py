@@ -159,7 +159,7 @@ def add_buttons(
 ) -> None:
     """Push buttons facing +z, each a part that goes in by a part of its height."""
     kind = d.pick(["round", "square", "pill"])
-    travel = 0.2 * size
+    travel = d.between(0.06, 0.18) * size
     for place in places:
         part = builder.part(name, parent, "prismatic", (0, 0, 1), place, -travel, 0.0)
         part.add(button(d, size, kind).move(*place), surface)

@@ -228,7 +228,7 @@ def refrigerator(d: Dice) -> Builder:
         d.pick(["bar", "bow", "arch", "none"]),
         d.between(0.2, 0.5),
         looks.paint("white"),
-        swing=d.between(1.5, 3.0),
+        swing=d.pick([np.pi / 2, d.between(2.4, 3.1), d.between(2.8, 3.1)]),
     )
     cut = y0 + height * {
         "top": d.between(0.6, 0.72),

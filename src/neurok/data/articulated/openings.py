@@ -194,11 +194,11 @@ def safe(d: Dice) -> Builder:
             shell,
         )
     inset = d.chance(0.5)
-    frame = wall + 0.004 if inset else d.between(0.005, 0.02)
+    frame = wall + 0.004 if inset else d.between(0.001, 0.004)
     thick = d.between(0.03, 0.06)
     z1 = face - 0.002 if inset else face + thick
     side = d.sign()
-    swing = d.between(1.5, 1.9 if inset else 2.1)
+    swing = d.between(1.6, 2.95)
     limits = (-swing, 0.0) if side < 0 else (0.0, swing)
     x0, x1, y0, y1 = -w + frame, w - frame, foot + frame, foot + height - frame
     # Behind the front edge the open door would lie in the frame, before it in nothing.

@@ -45,7 +45,7 @@ def desk_lamp(d: Dice) -> Builder:
     double = d.chance(0.4)
     for _ in range(arms):
         length = d.between(0.18, 0.3) * scale / (1.0 + 0.25 * (arms - 1))
-        low, high = np.radians(-d.between(20, 40)), np.radians(d.between(20, 50))
+        low, high = np.radians(-d.between(15, 35)), np.radians(d.between(12, 35))
         arm = builder.part("arm", part, "revolute", (1, 0, 0), place, low, high)
         part.add(cylinder(0.011, 0.02 if not double else 0.016, 16).along("x").move(*place), metal)
         ahead = np.array([0.0, np.cos(np.radians(angle)), np.sin(np.radians(angle))])

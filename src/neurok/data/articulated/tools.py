@@ -68,16 +68,9 @@ def scissors(d: Dice) -> Builder:
 
 def _laid_flat(builder: Builder) -> Builder:
     """What was drawn upright in the (x, y) plane, laid onto the ground with its points away from the viewer."""
-    flat = Builder(builder.name)
-    low = min(float(shape.vertices[:, 2].min()) for part in builder.parts for shape, _ in part.pieces)
-    for old in builder.parts:
-        joint = old.joint
-        swap = lambda v: np.array([v[0], v[2], -v[1]])  # noqa: E731
-        parent = None if joint.parent < 0 else flat.parts[joint.parent]
-        origin = swap(joint.origin) + (0.0, -low, 0.0)
-        new = flat.part(old.name, parent, joint.kind, swap(joint.axis), origin, joint.lower, joint.upper)
-        new.pieces = [(shape.turn("x", -90).move(0, -low, 0), surface) for shape, surface in old.pieces]
-    return flat
+    flat = builder.turned("x", -90)
+    low = min(float(shape.vertices[:, 1].min()) for part in flat.parts for shape, _ in part.pieces)
+    return flat.moved(0.0, -low, 0.0)
 
 
 def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, float]) -> list[tuple[Shape, bool]]:

@@ -199,9 +199,11 @@ def bucket(d: Dice) -> Builder:
     for x in (-1, 1):
         body.add(box((0.008, 0.035, 0.03), (x * (reach - 0.006), height - drop, 0), 0.002), look)
         body.add(cylinder(0.006, 0.02, 10).along("x").move(x * reach, height - drop, 0), metal)
-    limit = d.between(1.2, 1.75)
+    # Only a handle that reaches beyond the rim can hang down beside the pail.
+    is_wide = d.chance(0.6)
+    limit = d.between(1.7, 2.5) if is_wide else d.between(1.0, 1.4)
     handle = builder.part("handle", body, "revolute", (1, 0, 0), (0, height - drop, 0), -limit, limit)
-    arch = drop + reach * d.between(0.75, 1.15)
+    arch = reach * d.between(1.14, 1.3) if is_wide else drop + reach * d.between(0.7, 1.1)
     bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.004))
     handle.add(bail.move(0, height - drop, 0), metal)
     if d.chance(0.6):
@@ -216,7 +218,8 @@ def bucket(d: Dice) -> Builder:
 
 def kettle(d: Dice) -> Builder:
     """A stove kettle with a lid and a bow handle, or an electric jug with a hinged lid on a base."""
-    return _stove_kettle(d) if d.chance(0.5) else _electric_kettle(d)
+    kettle_ = _stove_kettle(d) if d.chance(0.5) else _electric_kettle(d)
+    return kettle_.turned("y", d.pick([0, 90, 90, -90]))
 
 
 def _spout(start: tuple[float, float, float], end: tuple[float, float, float], thick: float) -> Shape:
