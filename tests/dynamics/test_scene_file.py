@@ -175,7 +175,10 @@ def test_bytes_that_are_no_text_say_so(tmp_path):
         ({"fps": float("nan")}, "fps must be finite"),
         ({"world": SceneWorld(ground=SceneGround(normal=(0.0, 0.0, 0.0)))}, "must be a direction"),
         ({"objects": (SceneObject("a", name="x"), SceneObject("b", name="x"))}, "different names"),
-        ({"objects": (SceneObject("a", pushes=(ScenePush("top", (1.0, 0.0, 0.0), 1.0, 0.5),)),)}, "end after it starts"),
+        (
+            {"objects": (SceneObject("a", pushes=(ScenePush("top", (1.0, 0.0, 0.0), 1.0, 0.5),)),)},
+            "end after it starts",
+        ),
         ({"objects": (SceneObject("a", drags=(SceneDrag("top", ()),)),)}, "at least one point"),
         ({"objects": (SceneObject("a", drags=(SceneDrag("top", ((0.0, 0.0, 0.0),), (1.0, 2.0)),)),)}, "1 points but 2"),
     ],

@@ -23,7 +23,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data build": ("neurok.cli.data_build:DataBuild", "build a data set of moving objects"),
     "data info": ("neurok.cli.data_info:DataInfo", "say what a data set holds"),
     "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
+    "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
+    "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
+    "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
+    "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from moving objects"),
 }
 
 
@@ -50,6 +54,8 @@ def main(args: list[str] | None = None) -> None:
         sys.exit(130)
     if command.json:
         _print_json(figures)
+    if getattr(command, "exit_code", 0):
+        sys.exit(command.exit_code)
 
 
 def _command_name(args: list[str]) -> str | None:

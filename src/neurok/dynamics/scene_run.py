@@ -100,9 +100,7 @@ def stage_scene(scene: Scene) -> Stage:
         _obstacle(entry, asset.mesh.in_frame(first.up, first.unit))
         for entry, asset in zip(scene.world.obstacles, meshes, strict=True)
     )
-    names = unique_names(
-        [thing.name or _default_name(thing.path, a) for thing, a in zip(scene.objects, assets, strict=True)]
-    )
+    names = unique_names([thing.name or _default_name(thing.path) for thing in scene.objects])
     placed: list[Placed] = collect(problems, lambda k: Placed.of(scene, k, names[k], assets[k]), range(len(assets)))
     say_all(problems)
     if all(thing.body.space.dim == 0 and not thing.body.free for thing in placed):
@@ -134,9 +132,9 @@ def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | Non
 
 
 def _obstacle(entry: SceneObstacle, mesh: Mesh) -> Obstacle:
-    placed = mesh.with_vertices(rigid.apply(placement_of(entry, mesh), mesh.vertices))
-    return Obstacle(placed, entry.friction)
+    vertices = rigid.apply(placement_of(entry, mesh), mesh.vertices)
+    return Obstacle(replace(mesh, vertices=vertices, name=_default_name(entry.path)), entry.friction)
 
 
-def _default_name(path: str, asset: Asset) -> str:
-    return path.removeprefix("sample:") if path.startswith("sample:") else Path(path).stem or asset.mesh.name
+def _default_name(path: str) -> str:
+    return path.removeprefix("sample:") if path.startswith("sample:") else Path(path).stem
