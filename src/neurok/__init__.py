@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from neurok.core import Rollout as Rollout
     from neurok.doctor import diagnose as diagnose
     from neurok.doctor import repair as repair
+    from neurok.dynamics import Body as Body
+    from neurok.dynamics import World as World
+    from neurok.dynamics import simulate as simulate
     from neurok.errors import NeurokError as NeurokError
     from neurok.io import load as load
     from neurok.io import load_clip as load_clip
@@ -30,6 +33,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Articulation": "neurok.core",
     "Asset": "neurok.core",
+    "Body": "neurok.dynamics",
     "Clip": "neurok.core",
     "Joint": "neurok.core",
     "Material": "neurok.core",
@@ -37,12 +41,14 @@ _HOMES = {
     "Mesh": "neurok.core",
     "NeurokError": "neurok.errors",
     "Rollout": "neurok.core",
+    "World": "neurok.dynamics",
     "diagnose": "neurok.doctor",
     "load": "neurok.io",
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",
     "repair": "neurok.doctor",
     "save": "neurok.io",
+    "simulate": "neurok.dynamics",
 }
 __all__ = sorted(_HOMES)
 

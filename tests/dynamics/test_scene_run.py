@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from gates import make_block, make_gate
+
 from neurok.core import Clip, Mesh
 from neurok.dynamics.scene import (
     Scene,
@@ -138,6 +138,7 @@ def test_a_motion_is_the_same_in_any_unit_and_axes(folder):
     np.testing.assert_allclose(run_scene(scene).rollout.q, metres.q, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_two_objects_come_out_as_one_clip_and_meet(folder):
     low = SceneObject(str(folder / "block.npz"), name="low")
     high = SceneObject(str(folder / "block.npz"), name="high", position=(0.0, 0.4, 0.0))
@@ -172,7 +173,8 @@ def test_a_jolt_follows_the_seed_and_has_the_speed_it_says(folder):
         scene = Scene((gate(folder, jolt=0.7),), NO_GRAVITY, seconds=0.1, seed=seed)
         return run_scene(scene).rollout.qdot[0, 0]
 
-    assert first(1) == first(1) != first(2)
+    assert first(1) == first(1)
+    assert len({first(seed) for seed in range(5)}) == 2  # one hinge can only turn one way or the other
     assert abs(first(1)) * np.hypot(1.05, 0.02) == pytest.approx(0.7, rel=1e-6)
 
 
@@ -214,7 +216,7 @@ def test_impossible_conditions_say_why(folder, changes, words):
 
 def test_all_unknown_places_are_named_at_once(folder):
     thing = gate(folder, pins=(ScenePin("roof"),), pushes=(ScenePush("floor", (1.0, 0.0, 0.0)),))
-    with pytest.raises(SceneError, match="roof.*floor"):
+    with pytest.raises(SceneError, match=r"roof.*floor"):
         stage_scene(Scene((thing,)))
 
 

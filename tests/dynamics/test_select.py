@@ -77,7 +77,7 @@ def test_a_point_never_reaches_over_to_another_part():
 
 @pytest.mark.parametrize("at", ["lid", "Top", "basee/top", "base/up", "", "/", "1.5"])
 def test_an_unknown_place_lists_the_parts_and_the_words(at):
-    with pytest.raises(NeurokError, match="base, top, empty.*bottom"):
+    with pytest.raises(NeurokError, match=r"base, top, empty.*bottom"):
         select_vertices(two_blocks(), at)
 
 

@@ -122,17 +122,20 @@ class Simulate:
             check_output(self.out)
         if self.save_scene is not None:
             check_scene_suffix(self.save_scene, writing=True)
-        scene = self.as_scene()
-        stage = stage_scene(scene)
-        if self.save_scene is not None:
-            write_scene(scene, self.save_scene)
-            say(f"{self.save_scene}: the scene", json=self.json)
+        stage = stage_scene(self.as_scene())
         if self.out is None:
+            self._keep_scene(stage.scene)
             return {"scene": str(self.save_scene), "mass": stage.mass}
         with stoppable("simulating", json=self.json) as progress:
             run = run_stage(stage, progress=progress)
         write_output(run, self.out, json=self.json)
+        self._keep_scene(stage.scene)
         return self._report(run, self.out)
+
+    def _keep_scene(self, scene: Scene) -> None:
+        if self.save_scene is not None:
+            write_scene(scene, self.save_scene)
+            say(f"{self.save_scene}: the scene", json=self.json)
 
     def as_scene(self) -> Scene:
         """The scene that the flags describe, on top of the file's."""

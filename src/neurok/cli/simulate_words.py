@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from neurok.dynamics.scene import PUSH_SECONDS, SceneDrag, ScenePush, SceneVelocity, Vector
 from neurok.dynamics.select import parse_vector
 from neurok.errors import NeurokError
@@ -52,10 +54,10 @@ def _split(text: str, what: str, example: str) -> tuple[str, str]:
 
 
 def _times(text: str, whole: str) -> tuple[float, float]:
-    start, dash, end = text.partition("-")
-    if not dash:
-        raise NeurokError(f"The times of push {whole!r} are not understood; write them like @0-0.5.")
-    return _number(start, whole), _number(end, whole)
+    for place in [i for i, letter in enumerate(text) if letter == "-"]:  # 1e-1-2 has two
+        with contextlib.suppress(ValueError):
+            return float(text[:place]), float(text[place + 1 :])
+    raise NeurokError(f"The times of push {whole!r} are not understood; write them like @0-0.5.")
 
 
 def _number(text: str, whole: str) -> float:

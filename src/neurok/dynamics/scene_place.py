@@ -14,13 +14,14 @@ from neurok.dynamics.bodies import Body
 from neurok.dynamics.build import mechanics_of, start_of
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
 from neurok.dynamics.energies import Quadratic
+from neurok.dynamics.equations import Mechanics
 from neurok.dynamics.masses import vertex_masses
 from neurok.dynamics.scene import Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
 from neurok.dynamics.scene_space import space_for
 from neurok.dynamics.select import select_vertices
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
-from neurok.kinematics import LinearSpace, decode
+from neurok.kinematics import LinearSpace
 
 CLIP_FREQUENCY = 2.0
 """How fast an object that moves in the span of its own frames swings back to rest [Hz]."""
@@ -59,8 +60,8 @@ class Placed:
         )
         if isinstance(space, LinearSpace):
             body = replace(body, energies=(_clip_elasticity(body, space),))
-        body = replace(body, condition=Condition(_start(scene, index, body)))
         mechanics = mechanics_of(body)
+        body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
         return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
 
@@ -133,7 +134,7 @@ def placement_of(entry: SceneObject | SceneObstacle, mesh: Mesh) -> Float[np.nda
     return out
 
 
-def _start(scene: Scene, index: int, body: Body) -> Start:
+def _start(scene: Scene, index: int, body: Body, mechanics: Mechanics) -> Start:
     """How an object begins, the random part included."""
     entry, mesh, space = scene.objects[index], body.space.rest, body.space
     problems: list[str] = []
@@ -150,7 +151,7 @@ def _start(scene: Scene, index: int, body: Body) -> Start:
     qdot = np.zeros(space.dim) if entry.qdot is None else np.array(entry.qdot)
     spin = np.array(entry.spin)
     if entry.jolt > 0:
-        more_qdot, more_spin = _jolt(entry.jolt, np.random.default_rng([scene.seed, index]), body, q)
+        more_qdot, more_spin = _jolt(entry.jolt, np.random.default_rng([scene.seed, index]), body, mechanics, q)
         qdot, spin = qdot + more_qdot, spin + more_spin
     placed = rigid.apply(body.placement, mesh.vertices)  # type: ignore[arg-type]
     return Start(
@@ -173,18 +174,18 @@ def _wishes(
 
 
 def _jolt(
-    speed: float, generator: np.random.Generator, body: Body, q: Float[np.ndarray, " D"]
+    speed: float, generator: np.random.Generator, body: Body, mechanics: Mechanics, q: Float[np.ndarray, " D"]
 ) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, "3"]]:
     """Random rates and, for a free object, a random spin; the fastest vertex has the given speed."""
-    mesh, space = body.space.rest, body.space
-    qdot = generator.standard_normal(space.dim)
-    spin = generator.standard_normal(3) if body.free else np.zeros(3)
-    step = 1e-4
-    rates = (decode(space, q + step * qdot) - decode(space, q - step * qdot)) / (2 * step)
-    rates = rates + np.cross(spin, mesh.vertices - mesh.bounds.mean(axis=0))
-    fastest = float(np.linalg.norm(rates, axis=1).max())
-    scale = speed / fastest if fastest > 0 else 0.0
-    return scale * qdot, scale * spin
+    base = mechanics.dim - body.space.dim
+    rates = generator.standard_normal(mechanics.dim)
+    rates[: min(base, 3)] = 0.0
+    values = np.concatenate([np.zeros(base), q])
+    motion = mechanics.motion(np.eye(4), values[None], rates[None])
+    velocities = mechanics.points(np.unique(body.space.rest.faces)).velocities(motion)[0]
+    fastest = float(np.linalg.norm(velocities, axis=1).max())
+    rates = rates * (speed / fastest if fastest > 0 else 0.0)
+    return rates[base:], rates[3:6] if base else np.zeros(3)
 
 
 def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | None:
