@@ -174,7 +174,7 @@ def test_a_jolt_follows_the_seed_and_has_the_speed_it_says(folder):
         return run_scene(scene).rollout.qdot[0, 0]
 
     assert first(1) == first(1)
-    assert len({first(seed) for seed in range(5)}) == 2  # one hinge can only turn one way or the other
+    assert len({round(first(seed), 9) for seed in range(5)}) == 2  # one hinge can only turn one way or the other
     assert abs(first(1)) * np.hypot(1.05, 0.02) == pytest.approx(0.7, rel=1e-6)
 
 
