@@ -50,7 +50,9 @@ def test_gauss_converges_to_the_reference_with_its_order(chain):
     fine = np.abs(simulate(body, seconds=1, dt=1 / 48).q - truth).max()
     assert fine < 1e-4
     assert coarse / fine > 2**5
-    middle = [np.abs(simulate(body, seconds=1, dt=dt, integrator="midpoint").q - truth).max() for dt in (1 / 96, 1 / 192)]
+    middle = [
+        np.abs(simulate(body, seconds=1, dt=dt, integrator="midpoint").q - truth).max() for dt in (1 / 96, 1 / 192)
+    ]
     assert 3.5 < middle[0] / middle[1] < 4.5
 
 

@@ -29,9 +29,7 @@ def test_wished_positions_and_velocities_of_vertices_are_met(chain):
     space = ArticulatedSpace(arm)
     tip = np.array([space.rest.vertex_count - 1])
     goal = arm.pose(np.array([0.4, -0.2, 0.3])).vertices[tip]
-    start = Start(
-        positions=VertexValues(tip, goal), velocities=VertexValues(tip, np.array([[0.5, 0.1, 0.0]]))
-    )
+    start = Start(positions=VertexValues(tip, goal), velocities=VertexValues(tip, np.array([[0.5, 0.1, 0.0]])))
     rollout = simulate(Body(space, Condition(start)), NOTHING, seconds=0.1, fps=1000)
     np.testing.assert_allclose(rollout.positions[0, tip], goal, atol=1e-8)
     speed = (rollout.positions[1, tip] - rollout.positions[0, tip]) / rollout.dt
@@ -171,3 +169,16 @@ def test_impossible_bodies_and_runs_are_refused_with_a_sentence(chain, block):
         simulate(Body(space, Condition(Start(q=[0.0]))))
     with pytest.raises(NeurokError, match="implicit"):
         simulate(ArticulatedSpace(block()), World(ground=Ground()), integrator="gauss")
+
+
+def test_limits_that_count_angles_from_elsewhere_hold_as_well(chain):
+    rod = chain(1, 1.0)
+    hinge = Joint("revolute", -1, (0, 0, 1), (0, 0, 0), lower=-0.5 - 2 * np.pi, upper=0.2 - 2 * np.pi)
+    space = ArticulatedSpace(Articulation(rod.mesh, (hinge,)))
+    rollout = simulate(Body(space, Condition(Start(qdot=[3.0]))), seconds=1)
+    assert -0.55 < rollout.q.min()
+    assert rollout.q.max() < 0.25
+    beside = Joint("revolute", -1, (0, 0, 1), (0, 0, 0), lower=0.3, upper=0.8)
+    space = ArticulatedSpace(Articulation(rod.mesh, (beside,)))
+    rollout = simulate(Body(space, Condition(Start(qdot=[3.0]))), seconds=1)
+    assert np.abs(rollout.qdot).max() < 4.0, "starting beyond the limits must not shoot it away"

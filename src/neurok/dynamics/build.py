@@ -41,7 +41,7 @@ STANDARD_GRAVITY = 9.81
 """[m/s^2]."""
 
 LIMIT_SOFTNESS = 0.01
-"""How far a coordinate may pass its limit under the object's own weight: [rad], or as a share of its size."""
+"""How far a coordinate may pass its limit under the weight it carries: [rad], or as a share of the object's size."""
 
 HOLD_SAG = 1e-4
 """How far pins and drags give way under the object's own weight, as a share of its size."""
@@ -185,7 +185,7 @@ def _loads(body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.nda
     gravity = gravity_of(world, body)
     if np.any(gravity):
         loads.append(UniformField(gravity))
-    loads += [_limits(body, mechanics)] if _has_limits(body) else []
+    loads += [_limits(body, mechanics, q)] if _has_limits(body) else []
     loads += _damping(body, world, mechanics)
     for force in condition.forces:
         share = 1.0 / (mesh.unit * len(force.vertices))
@@ -202,19 +202,41 @@ def _has_limits(body: Body) -> bool:
     return body.limit_stiffness != 0 and bool(np.isfinite(limits_of(body.space)).any())
 
 
-def _limits(body: Body, mechanics: Mechanics) -> LimitWell:
-    """The well of the limits, steep enough to carry the object's own weight within its softness."""
+def _limits(body: Body, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
+    """The well of the limits, steep enough to carry the weight that hangs on a joint within its softness."""
     mesh, base = body.space.rest, mechanics.dim - body.space.dim
     limits = limits_of(body.space)
     slides = _slide_mask(body)
-    weight = mechanics.mass * STANDARD_GRAVITY / mesh.unit
     depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS)
-    force = np.where(slides, weight, weight * mesh.size)
+    inertia, lever = _lever(mechanics)
+    force = STANDARD_GRAVITY / mesh.unit * lever[base:]
     if body.limit_stiffness is not None:
         force = np.where(slides, body.limit_stiffness, body.limit_stiffness / mesh.unit**2) * depth
     free = np.full(base, np.inf)
-    lower, upper = np.concatenate([-free, limits[:, 0]]), np.concatenate([free, limits[:, 1]])
-    return LimitWell(lower, upper, np.concatenate([np.zeros(base), force / depth**2]))
+    limits = limits + 2.0 * np.pi * np.where(slides, 0.0, _turns(limits, q[base:]))[:, None]
+    # An object that begins beyond its limits stays free there, or the well would shoot it away.
+    lower = np.minimum(np.concatenate([-free, limits[:, 0]]), q)
+    upper = np.maximum(np.concatenate([free, limits[:, 1]]), q)
+    return LimitWell(lower, upper, np.concatenate([np.zeros(base), force / depth**2]), inertia)
+
+
+def _turns(limits: Float[np.ndarray, "D 2"], q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
+    """Whole turns by which limits of hinges must be shifted to hold the start; files count angles from anywhere."""
+    finite = np.isfinite(limits).all(axis=1)
+    low, high = np.where(finite[:, None], limits, 0.0).T
+    up = np.ceil((q - high) / (2 * np.pi) - 1e-9)
+    holds = finite & (low + 2 * np.pi * up <= q + 1e-9)
+    return np.where(holds, up, 0.0)
+
+
+def _lever(mechanics: Mechanics) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
+    """Inertia of each coordinate at rest; and the mass it moves times the radius of gyration by which it does."""
+    still = np.zeros((1, mechanics.dim))
+    inertia = np.diagonal(mechanics.motion(np.eye(4), still, still).mass_matrices()[0])
+    carried = np.full(mechanics.dim, mechanics.mass)
+    if isinstance(mechanics, TreeMechanics):
+        carried = mechanics.tree.ancestors.T @ mechanics.moments[:, 3, 3]
+    return inertia, np.sqrt(carried * inertia)
 
 
 def _slide_mask(body: Body) -> np.ndarray:

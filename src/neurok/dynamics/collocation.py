@@ -7,6 +7,7 @@ matrix is built by finite differences in one batch and kept for as long as it co
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -19,8 +20,9 @@ MAX_ITERATIONS = 10
 MAX_REBUILDS = 4
 SLOW_ITERATIONS = 4
 MAX_HALVINGS = 5
-BOUNCE_PIECES = 12
-"""Steps that a step is cut into while a coordinate is beyond its limit."""
+MAX_PIECES = 16
+BOUNCE_PHASE = 0.6
+"""Largest phase [rad] that a coordinate beyond its limit may oscillate through in one piece of a step."""
 
 
 class Diverged(Exception):
@@ -44,68 +46,78 @@ class GaussStepper:
     system: System
     stages: int = 3
     tolerance: float = 1e-11
-    _guess: Float[np.ndarray, "s D"] | None = field(default=None, init=False)
-    _inverse: Float[np.ndarray, "sD sD"] | None = field(default=None, init=False)
-    _inverse_dt: float = field(default=0.0, init=False)
+    _last: tuple[Float[np.ndarray, "s D"], float] | None = field(default=None, init=False)
+    """Stage rates and length of the last step."""
+
+    _inverses: dict[float, Float[np.ndarray, "sD sD"]] = field(default_factory=dict, init=False)
+    """Inverse of Newton's matrix for each length of step in use."""
 
     def __post_init__(self) -> None:
         self.a, self.b, self.c = gauss_tableau(self.stages)
-        powers = np.arange(self.stages)
-        inverse = np.linalg.inv(self.c[:, None] ** powers)
-        self.ahead = ((1.0 + self.c)[:, None] ** powers) @ inverse
+        self._powers = np.arange(self.stages)
+        self._fit = np.linalg.inv(self.c[:, None] ** self._powers)
 
     def kick(self) -> None:
         """Forget the past: the momenta were changed from outside."""
-        self._guess = None
+        self._last = None
 
     def step(self, state: State, dt: float) -> State:
-        """The state ``dt`` later; in halves when the equations are too stiff for one piece."""
+        """The state ``dt`` later; in pieces where limits are met, in halves where the equations are too stiff."""
         return self._step(state, dt, 0)
 
     def _step(self, state: State, dt: float, depth: int) -> State:
-        guess = self._guess
-        if guess is None:
-            guess = np.tile(self.system.velocity(state), (self.stages, 1))
+        guess = self._predict(state, dt)
+        count = self._pieces(state.q + dt * (self.a @ guess), dt) if depth == 0 else 1
+        if count > 1:
+            return self._in_pieces(state, dt, count)
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(state, dt, guess)
         if found is None:
-            self._guess = self._inverse = None
+            self._last = None
+            self._inverses.clear()
             if depth == MAX_HALVINGS:
                 raise Diverged("the equations of a step could not be solved")
             half = self._step(state, 0.5 * dt, depth + 1)
-            out = self._step(half, 0.5 * dt, depth + 1)
-            self._guess = None
-            return out
+            return self._step(half, 0.5 * dt, depth + 1)
         rates, momentum_rates = found
         q = state.q + dt * (self.b @ rates)
-        if depth == 0 and self._bounces(np.vstack([state.q + dt * (self.a @ rates), q])):
-            return self._in_pieces(state, dt)
+        if depth == 0:
+            count = self._pieces(np.vstack([state.q + dt * (self.a @ rates), q]), dt)
+            if count > 1:
+                return self._in_pieces(state, dt, count)
         p = state.p + dt * (self.b @ momentum_rates)
-        self._guess = self.ahead @ rates
+        self._last = (rates, dt)
         return self.system.rebase(State(state.poses, q, p, state.time + dt))
 
-    def _bounces(self, stages: Float[np.ndarray, "n D"]) -> bool:
-        """Whether a coordinate meets its limit within the step: the well is steep, so it takes shorter steps."""
-        low, high = self.system.limits
-        return bool(((stages < low) | (stages > high)).any())
+    def _predict(self, state: State, dt: float) -> Float[np.ndarray, "s D"]:
+        """Stage rates guessed from the last step."""
+        if self._last is None:
+            return np.tile(self.system.velocity(state), (self.stages, 1))
+        rates, last = self._last
+        # Far beyond the last step its polynomial is no guide; the rates at its end are.
+        ahead = 1.0 + self.c * (dt / last) if dt <= 1.5 * last else np.ones(self.stages)
+        return (ahead[:, None] ** self._powers) @ (self._fit @ rates)
 
-    def _in_pieces(self, state: State, dt: float) -> State:
-        self._guess = None
-        for _ in range(BOUNCE_PIECES):
-            state = self._step(state, dt / BOUNCE_PIECES, 1)
-        self._guess = None
+    def _pieces(self, places: Float[np.ndarray, "n D"], dt: float) -> int:
+        """How many pieces a step needs so that the bounce off a limit is resolved: the well is steep."""
+        low, high, steepness = self.system.limits
+        beyond = np.maximum(low - places, places - high).max(axis=0)
+        fastest = float((steepness * np.maximum(beyond, 0.0)).max(initial=0.0))
+        return min(MAX_PIECES, max(1, math.ceil(dt * math.sqrt(fastest) / BOUNCE_PHASE)))
+
+    def _in_pieces(self, state: State, dt: float, count: int) -> State:
+        for _ in range(count):
+            state = self._step(state, dt / count, 1)
         return state
 
     def _solve(self, state: State, dt: float, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Stage rates and momentum rates, or ``None`` when Newton's method fails."""
-        if self._inverse is None or self._inverse_dt != dt:
+        found, rates = None, None
+        if dt in self._inverses:
+            found, rates = self._iterate(state, dt, guess)
+        if found is None:
             self._build_inverse(state, dt, guess)
             found, rates = self._iterate(state, dt, guess)
-        else:
-            found, rates = self._iterate(state, dt, guess)
-            if found is None:
-                self._build_inverse(state, dt, guess)
-                found, rates = self._iterate(state, dt, guess)
         for _ in range(MAX_REBUILDS):
             if found is not None or rates is None:
                 break
@@ -117,14 +129,14 @@ class GaussStepper:
         self, state: State, dt: float, rates: np.ndarray
     ) -> tuple[tuple[np.ndarray, np.ndarray] | None, np.ndarray | None]:
         """Newton's method with the matrix at hand: the solution, if found, and the rates reached, if sensible."""
-        assert self._inverse is not None
+        inverse = self._inverses[dt]
         times, last = state.time + dt * self.c, np.inf
         for iteration in range(MAX_ITERATIONS):
             q = state.q + dt * (self.a @ rates)
             p, p_rate = self.system.rates(state.poses, q, rates, times)
             start = time.perf_counter()
             residual = p - state.p - dt * (self.a @ p_rate)
-            change = (self._inverse @ residual.reshape(-1)).reshape(rates.shape)
+            change = (inverse @ residual.reshape(-1)).reshape(rates.shape)
             size, scale = float(np.abs(change).max()), float(np.abs(rates).max()) + 1e-3 / dt
             self.system.clock.add("solve", start)
             ratio = size / last if iteration else 0.3
@@ -136,7 +148,7 @@ class GaussStepper:
             rates = rates - change
             if size * ratio <= self.tolerance * scale and size <= 1e3 * self.tolerance * scale:
                 if iteration >= SLOW_ITERATIONS:
-                    self._inverse = None
+                    del self._inverses[dt]
                 return (rates, p_rate), rates
             if ratio > 0.5 and iteration > 1:
                 return None, rates
@@ -165,9 +177,10 @@ class GaussStepper:
         flat = matrix.reshape(count * dim, count * dim)
         if not np.isfinite(flat).all():
             flat = np.eye(count * dim)
+        if len(self._inverses) > MAX_PIECES:
+            self._inverses.clear()
         try:
-            self._inverse = np.linalg.inv(flat)
+            self._inverses[dt] = np.linalg.inv(flat)
         except np.linalg.LinAlgError:
-            self._inverse = np.linalg.pinv(flat, rcond=1e-12)
-        self._inverse_dt = dt
+            self._inverses[dt] = np.linalg.pinv(flat, rcond=1e-12)
         self.system.clock.add("newton_matrix", start)

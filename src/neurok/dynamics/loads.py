@@ -120,6 +120,9 @@ class LimitWell:
     steepness: Float[np.ndarray, " D"]
     """The force at a depth d is steepness · d²."""
 
+    inertia: Float[np.ndarray, " D"]
+    """What each coordinate moves at rest."""
+
     name: str = "limits"
     is_potential: bool = True
 

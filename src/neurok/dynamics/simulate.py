@@ -23,7 +23,7 @@ from neurok.kinematics.space import KinematicSpace
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
 
-DEFAULT_DT = {"gauss": 1 / 48, "midpoint": 1 / 480, "implicit": 1 / 120, "runge-kutta": 1 / 24}
+DEFAULT_DT = {"gauss": 1 / 48, "midpoint": 1 / 240, "implicit": 1 / 120, "runge-kutta": 1 / 24}
 """Longest step of each integrator [s]."""
 
 

@@ -59,14 +59,15 @@ class System:
         return self.members[-1].where.stop
 
     @cached_property
-    def limits(self) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
-        """Where the wells of limited coordinates begin to rise."""
-        low, high = np.full(self.dim, -np.inf), np.full(self.dim, np.inf)
+    def limits(self) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
+        """Where the wells of limited coordinates begin to rise, and how steeply: squared rate per depth."""
+        low, high, steepness = np.full(self.dim, -np.inf), np.full(self.dim, np.inf), np.zeros(self.dim)
         for member in self.members:
             for load in member.loads:
                 if isinstance(load, LimitWell):
                     low[member.where], high[member.where] = load.lower, load.upper
-        return low, high
+                    steepness[member.where] = 2.0 * load.steepness / load.inertia
+        return low, high, steepness
 
     def motions(self, poses: Sequence[Pose], q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> list[Any]:
         """The motion of each object."""

@@ -1,0 +1,94 @@
+"""Spaces of poses: rest at zero, right decoders, and the way back."""
+
+import numpy as np
+import pytest
+import torch
+
+from neurok.core import Articulation, Clip, Joint, Mesh
+from neurok.errors import NeurokError
+from neurok.geometry import shapes
+from neurok.kinematics import ArticulatedSpace, FreeBase, HandleSpace, LinearSpace, decode, fit_vertices
+from neurok.kinematics.space import FeatureSpace, KinematicSpace, limits_of
+
+
+@pytest.fixture
+def arm() -> Articulation:
+    boxes = [shapes.box((0.1, 0.4, 0.1), (0.0, 0.2 + 0.4 * i, 0.0)) for i in range(4)]
+    vertices = np.concatenate([box.vertices for box in boxes])
+    count = len(boxes[0].vertices)
+    faces = np.concatenate([box.faces + i * count for i, box in enumerate(boxes)])
+    mesh = Mesh(vertices, faces, part_ids=np.repeat(np.arange(4), count))
+    joints = (
+        Joint(),
+        Joint("revolute", 0, (0, 0, 1), (0, 0.4, 0), -1.0, 1.0),
+        Joint("cylindrical", 1, (0, 1, 0), (0, 0.8, 0)),
+        Joint("prismatic", 2, (1, 0, 0)),
+    )
+    return Articulation(mesh, joints)
+
+
+def test_an_articulated_space_decodes_as_forward_kinematics(arm):
+    space = ArticulatedSpace(arm)
+    q = np.array([0.4, -0.7, 0.2, 0.3])
+    np.testing.assert_allclose(decode(space, q), arm.pose(q).vertices, atol=1e-12)
+    np.testing.assert_allclose(decode(space, np.zeros(4)), arm.mesh.vertices, atol=1e-15)
+    assert isinstance(space, KinematicSpace)
+    assert not isinstance(space, FeatureSpace)
+    np.testing.assert_array_equal(limits_of(space), arm.limits)
+
+
+def test_a_linear_space_of_a_clip_reproduces_it(arm):
+    values = np.zeros((7, 4))
+    values[:, 3] = np.linspace(0.0, 0.5, 7)
+    values[:, 2] = np.linspace(0.0, 0.3, 7) ** 2
+    clip = arm.clip(values)
+    space = LinearSpace.from_clip(clip, 5)
+    assert space.dim == 2, "two slides span two fields"
+    found = fit_vertices(space, np.arange(space.rest.vertex_count), clip.positions[4])
+    assert found.status == "ok"
+    assert found.residual < 1e-9
+    assert isinstance(space, FeatureSpace)
+    np.testing.assert_allclose(space.features @ space.unity, 1.0)
+    with pytest.raises(NeurokError, match="does not move"):
+        LinearSpace.from_clip(Clip(arm.mesh, arm.mesh.vertices[None]), 2)
+
+
+def test_features_times_shape_are_the_decoded_positions(arm):
+    weights = np.random.default_rng(0).uniform(size=(arm.mesh.vertex_count, 2))
+    weights /= weights.sum(axis=1, keepdims=True)
+
+    def motion(q: torch.Tensor) -> torch.Tensor:
+        still = torch.eye(3, 4, dtype=q.dtype).repeat(2, 1, 1)
+        return still + q[0] * torch.arange(24, dtype=q.dtype).reshape(2, 3, 4) / 24
+
+    spaces = [HandleSpace(arm.mesh, weights, 1, motion), LinearSpace(arm.mesh, 0.1 * arm.mesh.vertices[None])]
+    for space in spaces:
+        q = np.array([[0.3]])
+        y, slopes = space.shape(q)
+        np.testing.assert_allclose(space.features @ y[0], decode(space, q[0]), atol=1e-12)
+        later, _ = space.shape(q + 1e-6)
+        np.testing.assert_allclose(slopes[0, 0], (later[0] - y[0]) / 1e-6, atol=1e-5)
+        np.testing.assert_allclose(space.features @ space.unity, 1.0)
+
+
+def test_a_free_base_turns_about_its_centre_and_then_shifts(arm):
+    center = np.array([0.1, 0.3, -0.2])
+    space = FreeBase(ArticulatedSpace(arm), center)
+    q = np.zeros(space.dim)
+    np.testing.assert_allclose(decode(space, q), arm.mesh.vertices, atol=1e-15)
+    q[:6] = [1.0, 2.0, 3.0, 0.0, 0.0, np.pi / 2]
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    expected = (arm.mesh.vertices - center) @ turn.T + center + [1.0, 2.0, 3.0]
+    np.testing.assert_allclose(decode(space, q), expected, atol=1e-12)
+    assert np.isinf(space.limits[:6]).all()
+
+
+def test_fitting_vertices_finds_the_joint_values(arm):
+    space = ArticulatedSpace(arm)
+    q = np.array([0.4, -0.7, 0.2, 0.3])
+    chosen = np.arange(0, arm.mesh.vertex_count, 3)
+    found = fit_vertices(space, chosen, arm.pose(q).vertices[chosen])
+    assert found.status == "ok"
+    np.testing.assert_allclose(found.q, q, atol=1e-7)
+    with pytest.raises(NeurokError, match="indices"):
+        fit_vertices(space, np.array([10_000]), np.zeros((1, 3)))
