@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from neurok.core import Articulation
 from neurok.data.articulated import FAMILIES, generate
-from neurok.render import Renderer, contact_sheet, save_image
+from neurok.render import Renderer, contact_sheet
 
-PER_SHEET, COLUMNS, SIZE, SEED = 14, 8, 200, 3
+PER_SHEET, COLUMNS, SIZE, SEED = 16, 8, 200, 3
 
 
 def extremes(articulation: Articulation) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +51,8 @@ def main(folder: Path) -> None:
         images = [image for name in chosen for image in pictures(name)]
         labels = [label for name in chosen for label in (name.replace("_", " "), "", "", "")]
         path = folder / f"families_articulated_{start // PER_SHEET + 1}.png"
-        save_image(contact_sheet(images, COLUMNS, labels), path)
+        # A palette keeps a sheet at a third of its size.
+        Image.fromarray(contact_sheet(images, COLUMNS, labels)).quantize(200).save(path, optimize=True)
         print(f"{path}: {', '.join(chosen)}")
 
 

@@ -30,11 +30,14 @@ SIZES = (0.01, 4.0)
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """One connected piece of the mesh."""
+    """One connected piece of the mesh, at rest or moved from there."""
 
     part: int
     vertices: np.ndarray
     faces: np.ndarray
+    rest: Solid | None = None
+    transform: np.ndarray | None = None
+    """The motion from ``rest`` to here."""
 
     @cached_property
     def bounds(self) -> np.ndarray:
@@ -45,6 +48,9 @@ class Solid:
         """As a manifold, or None when it is not closed."""
         import manifold3d
 
+        if self.rest is not None and self.transform is not None:
+            body = self.rest.body
+            return None if body is None else body.transform(np.ascontiguousarray(self.transform[:3]))
         if not is_watertight(self.faces):
             return None
         mesh = manifold3d.Mesh64(
@@ -53,8 +59,13 @@ class Solid:
         body = manifold3d.Manifold(mesh)
         return body if body.status() == manifold3d.Error.NoError and body.num_tri() else None
 
+    @cached_property
+    def overlaps(self) -> dict[Solid, float]:
+        """How deep it overlaps others, remembered because every state of a joint is compared with rest."""
+        return {}
+
     def moved(self, transform: np.ndarray) -> Solid:
-        return Solid(self.part, rigid.apply(transform, self.vertices), self.faces)
+        return Solid(self.part, rigid.apply(transform, self.vertices), self.faces, self, transform)
 
 
 def check_articulated(asset: Asset) -> list[str]:
@@ -200,9 +211,15 @@ def _collide(
     shared = np.minimum(a[:, None, 1], b[None, :, 1]) - np.maximum(a[:, None, 0], b[None, :, 0])
     for i, j in np.argwhere(shared.min(axis=-1) > depth):
         overlap = _overlap(after[i], others_after[j])
-        if overlap > depth and overlap > _overlap(before[i], others_before[j]) + depth:
+        if overlap > depth and overlap > _rest_overlap(before[i], others_before[j]) + depth:
             return True
     return False
+
+
+def _rest_overlap(a: Solid, b: Solid) -> float:
+    if b not in a.overlaps:
+        a.overlaps[b] = _overlap(a, b)
+    return a.overlaps[b]
 
 
 def _overlap(a: Solid, b: Solid) -> float:

@@ -30,6 +30,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "pocket": ("pen", "lighter", "usb_stick", "eyeglasses", "mouse"),
     "electronics": ("laptop", "display", "keyboard", "flip_phone", "remote", "camera", "printer"),
     "wheels": ("office_chair", "folding_chair", "cart", "wheelbarrow"),
+    "figures": ("mannequin", "quadruped", "bird", "fish"),
+    "machines": ("robot_arm", "excavator", "toy_car", "windmill", "crane"),
     "boxes": ("box", "suitcase"),
     "openings": ("door", "window", "safe", "switch"),
 }
