@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset, Clip, Mesh
-from neurok.data.soft.checks import check_clip, jitter_share
+from neurok.data.soft.checks import check_clip, is_inside, jitter_share
 from neurok.data.soft.grids import SheetGrid
+from neurok.geometry.shapes import box, sphere
 
 FRAMES = 30
 
@@ -100,3 +101,32 @@ def test_a_first_frame_far_from_rest_is_a_mismatch():
     moved = Mesh(asset.mesh.vertices + [0.0, 0.0, 0.5], asset.mesh.faces)
     wrong = Asset(moved, (replace(asset.clips[0], rest=moved),))
     assert "rest_mismatch" in check_clip(wrong)
+
+
+def test_inside_is_told_from_outside_for_a_ball():
+    ball = sphere(1.0, 32, 20)
+    points = np.random.default_rng(0).uniform(-1.2, 1.2, (500, 3))
+    distance = np.linalg.norm(points, axis=1)
+    clear = np.abs(distance - 1.0) > 0.03
+    found = is_inside(points, ball.vertices, ball.faces)
+    np.testing.assert_array_equal(found[clear], (distance < 1.0)[clear])
+
+
+def test_a_cloth_that_falls_through_a_table_penetrates():
+    grid = SheetGrid(21, 21)
+    u, v = (grid.parameters - 0.5).T
+    sheet = np.stack([u, 0 * u + 1.2, v], -1)
+    table = box((1.5, 0.2, 1.5), (0.0, 1.0, 0.0))
+    rest = np.concatenate([sheet, table.vertices])
+    mesh = Mesh(
+        rest,
+        np.concatenate([grid.triangles, table.faces + len(sheet)]),
+        part_ids=np.repeat([0, 1], [len(sheet), len(table.vertices)]),
+        part_names=("cloth", "table"),
+    )
+    positions = np.repeat(rest[None], FRAMES, axis=0)
+    sag = np.linspace(0.0, 1.0, FRAMES)[:, None] * 0.15 * (1.0 - 4.0 * u**2)
+    positions[:, : len(sheet), 1] -= 0.6 * sag
+    assert "penetrates" not in check_clip(Asset(mesh, (Clip(mesh, positions),)))
+    positions[:, : len(sheet), 1] -= 0.6 * sag
+    assert "penetrates" in check_clip(Asset(mesh, (Clip(mesh, positions),)))

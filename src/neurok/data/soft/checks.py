@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from neurok.core import Asset, Clip
+from neurok.geometry import rigid
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import is_watertight, unique_edges
 
@@ -24,6 +25,9 @@ MAX_JITTER = 0.5
 
 GROUND_TOLERANCE = 0.03
 """How far below its own lowest point at rest (or the floor) an object may go, as a share of its size."""
+
+MAX_PENETRATION = 0.05
+"""Share of the soft vertices that may be inside rigid parts where they were outside at rest."""
 
 
 def check_clip(asset: Asset) -> list[str]:
@@ -50,6 +54,7 @@ def _faults(clip: Clip) -> list[str]:
         "jitter": jitter_share(positions, clip.rest.size) > MAX_JITTER,
         "below_ground": _sinks(clip, positions),
         "turned_inside_out": _is_inside_out(clip, positions),
+        "penetrates": penetration_share(clip, positions) > MAX_PENETRATION,
     }
     return [name for name, is_wrong in found.items() if is_wrong]
 
@@ -114,3 +119,44 @@ def _is_inside_out(clip: Clip, positions: Float[np.ndarray, "T V 3"]) -> bool:
     if rest < 0.05 * area**1.5 / 6:
         return False
     return min(volume(x) for x in positions) < 0.4 * rest
+
+
+def penetration_share(clip: Clip, positions: Float[np.ndarray, "T V 3"], probes: int = 400) -> float:
+    """Largest share of soft vertices inside a rigid part that were outside at rest, at three later moments."""
+    rest, parts = clip.rest, clip.rest.part_ids
+    if parts is None or rest.part_count < 2:
+        return 0.0
+    rigid_parts = [k for k in range(rest.part_count) if _moves_rigidly(rest.vertices, positions, parts == k)]
+    soft = np.flatnonzero(~np.isin(parts, rigid_parts))
+    if not rigid_parts or not len(soft):
+        return 0.0
+    soft = soft[:: max(1, len(soft) // probes)]
+    faces = rest.faces[np.isin(rest.face_parts, rigid_parts)]
+    outside = ~is_inside(rest.vertices[soft], rest.vertices, faces)
+    moments = [len(positions) // 3, 2 * len(positions) // 3, len(positions) - 1]
+    return max(float((is_inside(positions[t, soft], positions[t], faces) & outside).mean()) for t in moments)
+
+
+def _moves_rigidly(rest: Float[np.ndarray, "V 3"], positions: Float[np.ndarray, "T V 3"], mask: np.ndarray) -> bool:
+    chosen = np.flatnonzero(mask)
+    chosen = chosen[:: max(1, len(chosen) // 60)]
+    if len(chosen) < 4:
+        return True
+    middle = positions[[len(positions) // 3, 2 * len(positions) // 3]][:, chosen]
+    moved = rigid.apply(rigid.fit_rigid(rest[chosen], middle), rest[chosen])
+    return bool(np.abs(moved - middle).max() < 2e-3 * np.ptp(rest, axis=0).max())
+
+
+def is_inside(
+    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+) -> Bool[np.ndarray, " N"]:
+    """Whether points are inside closed surfaces, by their winding number (a sum of solid angles)."""
+    used = vertices[np.unique(faces)]
+    inside = np.zeros(len(points), dtype=bool)
+    near = np.flatnonzero(((points > used.min(axis=0)) & (points < used.max(axis=0))).all(axis=1))
+    a, b, c = (vertices[faces[:, i]][None] - points[near][:, None] for i in range(3))
+    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
+    volume = np.sum(a * np.cross(b, c), axis=-1)
+    dots = la * lb * lc + np.sum(a * b, -1) * lc + np.sum(b * c, -1) * la + np.sum(c * a, -1) * lb
+    inside[near] = np.arctan2(volume, dots).sum(axis=1) / (2 * np.pi) > 0.5
+    return inside

@@ -1,4 +1,4 @@
-"""Things that grow: potted plants and trees that bend in the wind, when pushed or when their pot is moved."""
+"""Potted plants that bend in the wind, when pushed or when their pot is moved."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from neurok.data.soft.pieces import (
 from neurok.data.soft.scene import BodyMotion, Force, Scene
 from neurok.data.soft.stems import StemBuilder, aimed, bent, leaf_shape, stem_piece
 from neurok.geometry import rigid
+from neurok.geometry.profiles import smooth_curve
 from neurok.geometry.shapes import Shape, box, join, lathe, sphere
 
 LEAF = Material("leaf", young=2e7, poisson=0.3, density=800.0)
 STALK = Material("stalk", young=3e8, poisson=0.3, density=900.0)
-BRANCH = Material("green wood", young=5e9, poisson=0.35, density=800.0)
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Foliage:
         self.shapes.append(shape)
         self.carriers.append(carrier)
 
-    def piece(self, motion: np.ndarray, surface: Surface, roots: list[np.ndarray] | None = None) -> Piece:
+    def piece(self, motion: np.ndarray, surface: Surface) -> Piece:
         """All leaves as one piece; each bends from its carrier at the root to its own link at the tip."""
         moved = []
         for shape, links, carrier in zip(self.shapes, self.links, self.carriers, strict=True):
@@ -82,7 +82,9 @@ def disturbance(
     """Wind on every link, a push at the top, or a pot that is moved."""
     way = loads.heading(rng)
     if excitation == "wind":
-        return loads.wind_on_links(areas, loads.gusty_wind(rng, way, rng.uniform(2.5, 5.0), 0.7)), None
+        # A tall tree stands in stronger wind than a plant on a table.
+        speed = rng.uniform(1.0, 1.7) * (1.0 + height)
+        return loads.wind_on_links(areas, loads.gusty_wind(rng, way, speed, 0.7)), None
     if excitation == "move":
         offset = loads.shake(rng, rng.uniform(0.1, 0.22) * height * way, (0.7 * rate, 1.1 * rate))
         return None, lambda t: rigid.translation(offset(t))
@@ -123,7 +125,9 @@ def potted_plant(rng: np.random.Generator) -> Asset:
         droop = 0.35 * lean * s**3
         points = root + reach * (s * [0, 1, 0] * (1 - 0.25 * lean) + lean * s**1.7 * out - droop * [0, 1, 0])
         mass = np.full(links, 0.02 * reach / links)
-        stiffness, damping = springs(points, mass, rate * rng.uniform(0.85, 1.2), 0.09)
+        # Leaves and blooms weigh more than their stem, and hang far out.
+        carried_mass = mass * {"upright": 8.0, "rosette": 1.0, "flower": 4.0}[kind]
+        stiffness, damping = springs(points, carried_mass, rate * rng.uniform(0.85, 1.2), 0.09)
         chain = stems.add(points, radius=0.006, mass=mass, stiffness=stiffness, damping=damping)
         chains.append((points, chain))
         if kind == "flower":
@@ -131,7 +135,7 @@ def potted_plant(rng: np.random.Generator) -> Asset:
         if kind != "rosette":
             _leaves_on(rng, stems, foliage, points, chain, kind, reach, angle)
     excitation = str(rng.choice(["wind", "push", "move"]))
-    areas = _areas(stems, foliage, 0.02 if kind == "rosette" else 0.006)
+    areas = link_areas(stems, foliage, 0.02 if kind == "rosette" else 0.006)
     masses = np.array(stems.mass)
     force, base = disturbance(rng, areas, masses, height + pot_height, rate, excitation)
     frame_count = int(rng.integers(28, 41))
@@ -148,7 +152,7 @@ def potted_plant(rng: np.random.Generator) -> Asset:
         pieces.append(foliage.piece(motion, green))
     if blooms:
         pieces += _blooms(rng, blooms, motion)
-    return assemble("potted_plant", pieces, frame_count, f"{excitation} a {kind} plant")
+    return assemble("potted_plant", pieces, frame_count, f"{excitation} ({kind})")
 
 
 def _leaves_on(
@@ -176,7 +180,7 @@ def _leaves_on(
         foliage.add(stems, shape, root, root + length * loads.unit(way), int(chain[link]), rng.uniform(2.0, 3.5))
 
 
-def _areas(stems: StemBuilder, foliage: Foliage, bare: float) -> np.ndarray:
+def link_areas(stems: StemBuilder, foliage: Foliage, bare: float) -> np.ndarray:
     lengths = np.linalg.norm(np.array(stems.ends) - np.array(stems.joints), axis=1)
     areas = bare * lengths
     for links in foliage.links:
@@ -186,8 +190,6 @@ def _areas(stems: StemBuilder, foliage: Foliage, bare: float) -> np.ndarray:
 
 def _blade(points: np.ndarray, chain: np.ndarray, motion: np.ndarray, width: float, surface: Surface) -> Piece:
     """A long leaf that is its own stem: wide in the middle, pointed at the tip."""
-    from neurok.geometry.profiles import smooth_curve
-
     rows = 13
     s = np.linspace(0.0, 1.0, rows)
     path = smooth_curve(points, rows)
@@ -259,97 +261,3 @@ def _pot(
         return [still("pot", pot, glaze, CERAMIC), still("soil", soil, earth, ground)]
     moves = np.array([base(k / 24.0) for k in range(frame_count)])
     return [carried("pot", pot, glaze, CERAMIC, moves), carried("soil", soil, earth, ground, moves)]
-
-
-def tree(rng: np.random.Generator) -> Asset:
-    """A young tree: trunk, branches and tufts of leaves that sway at their own pace."""
-    height = rng.uniform(1.8, 3.5)
-    stems, foliage = StemBuilder(), Foliage()
-    rate = rng.uniform(0.8, 1.3)
-    lean = rng.normal(0.0, 0.04, 2) * height
-    s = np.linspace(0.0, 1.0, 6)
-    wobble = 0.02 * height * np.sin(2.2 * np.pi * s + rng.uniform(0, 6))
-    points = np.stack([lean[0] * s**2 + wobble * s, height * s * 0.92, lean[1] * s**2], -1)
-    mass = 30.0 * (height / 3) ** 3 * np.linspace(1.0, 0.3, 5) / 3.25
-    stiffness, damping = springs(points, mass, 1.6 * rate, 0.08)
-    trunk = stems.add(points, radius=0.04, mass=mass, stiffness=stiffness, damping=damping)
-    girth = height * rng.uniform(0.018, 0.028)
-    branches = _branches(rng, stems, points, trunk, height, girth, rate)
-    conifer = rng.random() < 0.3
-    for branch, chain, _ in branches:
-        _tufts(rng, stems, foliage, branch, chain, height)
-    _tufts(rng, stems, foliage, points[-3:], trunk[-2:], height)
-    excitation = str(rng.choice(["wind", "push"]))
-    areas = _areas(stems, foliage, 0.03)
-    force, _ = disturbance(rng, 1.6 * areas, np.array(stems.mass), height, rate, excitation)
-    frame_count = int(rng.integers(30, 41))
-    motion = Scene(rods=stems.build(carries_weight=False, force=force)).run(frame_count, substeps=8).links
-    bark = Surface("bark", color(rng, (0.04, 0.1), (0.3, 0.55), (0.25, 0.5)), roughness=0.95)
-    radii = girth * np.linspace(1.0, 0.35, 6)
-    radii[0] *= 1.35
-    pieces = [stem_piece("trunk", points, trunk, motion, radii, bark, BRANCH, samples=3, segments=10)]
-    for branch, chain, root in branches:
-        radii = girth * np.linspace(0.42, 0.12, len(branch))
-        pieces.append(
-            stem_piece("branches", branch, chain, motion, radii, bark, BRANCH, samples=2, segments=6, before=root)
-        )
-    autumn = rng.random() < 0.25
-    green = (
-        Surface("leaf", color(rng, (0.03, 0.13), (0.6, 0.85), (0.6, 0.85)))
-        if autumn and not conifer
-        else leaf_surface(rng)
-    )
-    pieces.append(foliage.piece(motion, green))
-    return assemble("tree", pieces, frame_count, excitation)
-
-
-def _branches(
-    rng: np.random.Generator,
-    stems: StemBuilder,
-    points: np.ndarray,
-    trunk: np.ndarray,
-    height: float,
-    girth: float,
-    rate: float,
-) -> list[tuple[np.ndarray, np.ndarray, int]]:
-    """Branches up the trunk in the golden angle: their points, their links and the trunk link they grow from."""
-    out, phase = [], rng.uniform(0, 2 * np.pi)
-    count = int(rng.integers(7, 12))
-    crown, rise = rng.uniform(0.3, 0.42), rng.uniform(0.3, 0.9)
-    for k in range(count):
-        s = 0.38 + 0.55 * k / (count - 1)
-        where = s * len(trunk)
-        link = min(int(where), len(trunk) - 1)
-        root = points[link] + (where - link) * (points[link + 1] - points[link])
-        angle = phase + 2.39996 * k
-        way = np.array([math.cos(angle), rise + rng.uniform(-0.15, 0.15), math.sin(angle)])
-        length = height * crown * (1.25 - 0.85 * s) * rng.uniform(0.85, 1.1)
-        t = np.linspace(0.0, 1.0, 4)[:, None]
-        branch = root + length * (t * loads.unit(way) + 0.15 * t**2 * [0.0, 1.0, 0.0])
-        mass = np.full(3, 1.2 * (length / 1.0) ** 2 / 3)
-        stiffness, damping = springs(branch, mass, 1.6 * rate * rng.uniform(0.9, 1.3), 0.1)
-        out.append(
-            (
-                branch,
-                stems.add(branch, int(trunk[link]), radius=0.02, mass=mass, stiffness=stiffness, damping=damping),
-                int(trunk[link]),
-            )
-        )
-    return out
-
-
-def _tufts(
-    rng: np.random.Generator, stems: StemBuilder, foliage: Foliage, points: np.ndarray, chain: np.ndarray, height: float
-) -> None:
-    """Leaves in the outer half of a branch, each larger than life so that few make a crown."""
-    size = height * 0.085
-    for j in range(10):
-        s = 1.0 if j == 0 else rng.uniform(0.35, 1.0)
-        where = min(s * len(chain), len(chain) - 1e-6)
-        link = int(where)
-        root = points[link] + (where - link) * (points[link + 1] - points[link])
-        along = loads.unit(points[link + 1] - points[link])
-        way = loads.unit(along + (0.2 if j == 0 else 1.3) * loads.unit(rng.normal(0.0, 1.0, 3)))
-        length = size * rng.uniform(0.8, 1.3)
-        shape = aimed(leaf_shape(length, 0.6 * length, rows=4, curl=0.15), root, way)
-        foliage.add(stems, shape, root, root + length * way, int(chain[link]), rng.uniform(2.0, 3.5))

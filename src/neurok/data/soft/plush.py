@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from jaxtyping import Bool
 from neurok.core import Asset, Surface
 from neurok.data.soft import loads
 from neurok.data.soft.lattice import Field, Solid, blend, ellipsoid, field_solid, limb
-from neurok.data.soft.pieces import PLASTIC, Piece, assemble, carried, color
+from neurok.data.soft.pieces import PLASTIC, Piece, assemble, color
 from neurok.data.soft.scene import Scene, ground
 from neurok.data.soft.stuffed import presser, punch, solid_flex, stuff
 from neurok.geometry import rigid
@@ -49,7 +50,7 @@ def plush(rng: np.random.Generator) -> Asset:
     density, firmness = rng.uniform(40.0, 90.0), (25.0, 60.0)
     flex = solid_flex(rng, solid, density, firmness, **more)
     if excitation == "poke":
-        flex = solid_flex(rng, solid, density, firmness, **more, force=punch(rng, solid, flex, 2.5))
+        flex = replace(flex, force=punch(rng, solid, flex, 2.5))
     frame_count = int(rng.integers(26, 37))
     frames = Scene((flex,), colliders=tuple(colliders)).run(frame_count, substeps=8).nodes[0]
     fur = Surface("fur", color(rng, saturation=(0.25, 0.6)), roughness=1.0)
@@ -65,7 +66,7 @@ def plush(rng: np.random.Generator) -> Asset:
         _light_places(base, size, animal),
     )
     buttons = _buttons(eyes, solid, frames, matrix, size)
-    return assemble("plush", [body, *buttons], frame_count, f"{excitation} a {animal}")
+    return assemble("plush", [body, *buttons], frame_count, f"{excitation} ({animal})")
 
 
 def _quadruped(rng: np.random.Generator, size: float, animal: str) -> tuple[list[Field], np.ndarray, np.ndarray]:
@@ -143,11 +144,12 @@ def _buttons(marks: np.ndarray, solid: Solid, frames: np.ndarray, matrix: np.nda
     """Eyes (and a nose) that sit on the face and move with it."""
     black = Surface("button", (0.01, 0.01, 0.012, 1.0), roughness=0.25)
     places = rigid.apply(matrix, marks)
-    nearest = np.linalg.norm(solid.vertices[None] - places[:, None], axis=-1).argmin(axis=1)
-    path = solid.ride(frames)[:, nearest]
+    path = solid.ride(frames)
     pieces = []
-    for k, vertex in enumerate(nearest):
-        bead = sphere((0.033 if k < 2 else 0.042) * size, 10, 6).move(*solid.vertices[vertex])
-        moves = rigid.translation(path[:, k] - path[0, k])
-        pieces.append(carried("eyes" if k < 2 else "nose", bead, black, PLASTIC, moves))
+    for k, place in enumerate(places):
+        near = np.argsort(np.linalg.norm(solid.vertices - place, axis=1))[:16]
+        bead = sphere((0.033 if k < 2 else 0.042) * size, 10, 6).move(*solid.vertices[near[0]])
+        moved = rigid.apply(rigid.fit_rigid(solid.vertices[near], path[:, near]), bead.vertices)
+        moved[..., 1] = np.maximum(moved[..., 1], 0.0)
+        pieces.append(Piece("eyes" if k < 2 else "nose", bead.vertices, bead.faces, black, PLASTIC, moved))
     return pieces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -23,7 +24,7 @@ from neurok.data.soft.pieces import (
     still,
     wood_surface,
 )
-from neurok.data.soft.scene import GRAVITY, Force, Scene, ground
+from neurok.data.soft.scene import GRAVITY, BodyMotion, Force, Scene, ground
 from neurok.data.soft.stems import StemBuilder, stem_piece
 from neurok.geometry import rigid
 from neurok.geometry.shapes import Shape, box, capsule, cylinder, join, lathe, sphere, torus
@@ -47,15 +48,11 @@ def _rope_stuff(rng: np.random.Generator) -> tuple[Surface, Surface, Material]:
 
 def _twisted(piece: Piece, second: Surface, segments: int, pitch: int) -> Piece:
     """Stripes that wind around a rope."""
-    from dataclasses import replace
-
     ring, around = np.divmod(piece.faces[:, 0], segments)
     return replace(piece, trim=second, trimmed=((ring + around * pitch // segments) % pitch) < pitch / 2)
 
 
-def _links(
-    rng: np.random.Generator, stems: StemBuilder, points: np.ndarray, radius: float, density: float, limp: float
-) -> np.ndarray:
+def _links(stems: StemBuilder, points: np.ndarray, radius: float, density: float, limp: float) -> np.ndarray:
     """A chain of rope links; ``limp`` is the bending stiffness of its joints against the weight below them."""
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     mass = density * math.pi * radius**2 * lengths
@@ -71,7 +68,7 @@ def _hanging_rope(rng: np.random.Generator) -> Asset:
     s = np.linspace(0.0, 1.0, count + 1)
     points = np.stack([bend[0] * length * s**2, top - length * s, bend[1] * length * s**2], -1)
     stems = StemBuilder()
-    chain = _links(rng, stems, points, radius, material.density, rng.uniform(0.01, 0.08))
+    chain = _links(stems, points, radius, material.density, rng.uniform(0.01, 0.08))
     end_mass = rng.uniform(0.0, 1.5) * sum(stems.mass)
     stems.mass[-1] += end_mass
     excitation = str(rng.choice(["push", "shake"]))
@@ -96,7 +93,7 @@ def _hanging_rope(rng: np.random.Generator) -> Asset:
         _still_or_moved("hook", hook, metal_surface(rng), METAL, base, frame_count),
     ]
     pieces.append(carried("knot", _rope_end(rng, points, radius, end_mass), first, material, motion[:, chain[-1]]))
-    return assemble("rope", pieces, frame_count, f"{excitation} a hanging rope")
+    return assemble("rope", pieces, frame_count, f"{excitation} (hanging)")
 
 
 def _rope_end(rng: np.random.Generator, points: np.ndarray, radius: float, weight: float) -> Shape:
@@ -118,7 +115,9 @@ def _shove(rng: np.random.Generator, masses: np.ndarray, height: float, strength
     return force
 
 
-def _still_or_moved(part: str, shape: Shape, look: Surface, material: Material, base, frame_count: int) -> Piece:  # type: ignore[no-untyped-def]
+def _still_or_moved(
+    part: str, shape: Shape, look: Surface, material: Material, base: BodyMotion | None, frame_count: int
+) -> Piece:
     if base is None:
         return still(part, shape, look, material)
     return carried(part, shape, look, material, np.array([base(k / FPS) for k in range(frame_count)]))
@@ -131,7 +130,7 @@ def _slung_rope(rng: np.random.Generator) -> Asset:
     points = np.stack([span / 2 * s, top - sag * (1 - s**2), 0 * s], -1)
     first, second, material = _rope_stuff(rng)
     stems = StemBuilder()
-    chain = _links(rng, stems, points, radius, material.density, rng.uniform(0.002, 0.02))
+    chain = _links(stems, points, radius, material.density, rng.uniform(0.002, 0.02))
     masses = np.array(stems.mass)
     excitation = str(rng.choice(["pluck", "wind"]))
     force = _pluck(rng, masses, span) if excitation == "pluck" else _breeze(rng, masses)
@@ -152,7 +151,7 @@ def _slung_rope(rng: np.random.Generator) -> Asset:
         "rope",
         [_twisted(body, second, 10, 6), still("posts", posts, look, stuff)],
         frame_count,
-        f"{excitation} a slung rope",
+        f"{excitation} (slung)",
     )
 
 
@@ -184,7 +183,7 @@ def _dragged_cable(rng: np.random.Generator) -> Asset:
     points = np.stack([0.7 * length * s, np.full(count + 1, radius), width * np.sin(2 * np.pi * bends * s) * s], -1)
     stems = StemBuilder()
     rubber = Material("rubber", log_uniform(rng, 2e6, 2e7), 0.45, rng.uniform(1000, 1300))
-    chain = _links(rng, stems, points, radius, rubber.density, rng.uniform(0.002, 0.02))
+    chain = _links(stems, points, radius, rubber.density, rng.uniform(0.002, 0.02))
     masses = np.array(stems.mass)
     way = loads.unit(np.array([-rng.uniform(0.3, 1.0), 0.0, rng.normal(0.0, 0.8)]))
     reach, duration, swing = rng.uniform(0.25, 0.5) * length, rng.uniform(0.8, 1.2), rng.normal(0.0, 0.08)
@@ -214,7 +213,7 @@ def _dragged_cable(rng: np.random.Generator) -> Asset:
         carried("plug", plug, dark, PLASTIC, moves),
         carried("socket", socket, dark, PLASTIC, motion[:, chain[-1]]),
     ]
-    return assemble("rope", pieces, frame_count, "drag a cable")
+    return assemble("rope", pieces, frame_count, "drag (cable)")
 
 
 def _plug(radius: float) -> Shape:

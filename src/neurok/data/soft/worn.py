@@ -1,4 +1,4 @@
-"""Things to wear and carry: bags with straps, hats with soft brims, headbands."""
+"""Things to wear: hats with soft brims, headbands."""
 
 from __future__ import annotations
 
@@ -21,115 +21,13 @@ from neurok.data.soft.pieces import (
     color,
     fabric_surface,
     log_uniform,
+    still,
     wood_surface,
 )
-from neurok.data.soft.scene import Flex, Scene, ground
+from neurok.data.soft.scene import Flex, Scene
 from neurok.geometry import rigid
 from neurok.geometry.profiles import smooth_curve
 from neurok.geometry.shapes import Shape, cap_faces, cylinder, join, lathe, sphere
-
-
-def bag(rng: np.random.Generator) -> Asset:
-    """A tote bag held by its straps: swung, pushed, or set down so that it slumps."""
-    width, height, depth = rng.uniform(0.28, 0.42), rng.uniform(0.28, 0.42), rng.uniform(0.07, 0.14)
-    grid = SheetGrid(8, 24, is_ring=True)
-    lift = rng.uniform(0.05, 0.2)
-    body = _bag_body(grid, width, height, depth) + [0.0, lift, 0.0]
-    strap_rows, drop = 11, rng.uniform(0.16, 0.3)
-    nodes, triangles, straps = _with_straps(grid, body, strap_rows, drop)
-    area = 2 * (width + depth) * height
-    top = np.concatenate([strap[strap_rows // 2 - 1 : strap_rows // 2 + 2].reshape(-1) for strap in straps])
-    excitation = str(rng.choice(["swing", "push", "set_down"]))
-    motion, force = None, None
-    if excitation == "swing":
-        offset = loads.shake(rng, rng.uniform(0.05, 0.12) * loads.heading(rng), (0.8, 1.5))
-        motion = lambda t: nodes[top] + offset(t)  # noqa: E731
-    elif excitation == "set_down":
-        fall = lift + rng.uniform(0.15, 0.35) * drop
-        motion = lambda t: nodes[top] - [0.0, fall * loads.smooth_step(t, 0.05, 0.9), 0.0]  # noqa: E731
-    mass = area * rng.uniform(0.5, 1.0)
-    if excitation == "push":
-        way = loads.unit(loads.heading(rng) + [0.0, 0.0, 0.5])
-        place = nodes[grid.index(2, int(rng.integers(24)))]
-        force = loads.push(place, 0.5 * height, mass * rng.uniform(6.0, 12.0) * way, 0.05, 0.35, nodes)
-    flex = Flex(
-        nodes,
-        triangles,
-        mass,
-        log_uniform(rng, 3e5, 1e6),
-        thickness=rng.uniform(1.5e-3, 2.5e-3),
-        damping=rng.uniform(0.01, 0.03),
-        drag=rng.uniform(0.4, 1.0),
-        driven=top,
-        motion=motion,
-        force=force,
-        friction=0.7,
-    )
-    frame_count = int(rng.integers(28, 37))
-    frames = Scene((flex,), colliders=(ground(),)).run(frame_count).nodes[0]
-    canvas = material_of(flex, area, "canvas")
-    cloth, leather = (
-        fabric_surface(rng),
-        Surface("strap", color(rng, (0.04, 0.1), (0.4, 0.7), (0.3, 0.6)), roughness=0.6),
-    )
-    pieces = [_bag_shell(rng, grid, frames[:, : grid.rows * grid.columns], cloth, canvas)]
-    for strap in straps:
-        strip = SheetGrid(strap_rows, 2)
-        x, faces = thicken(strip.refine(frames[:, strap.reshape(-1)], 3), strip.refined(3).triangles, 0.005)
-        x[..., 1] = np.maximum(x[..., 1], 0.0)
-        pieces.append(Piece("straps", x[0], faces, leather, canvas, x))
-    return assemble("bag", pieces, frame_count, excitation)
-
-
-def _bag_body(grid: SheetGrid, width: float, height: float, depth: float) -> np.ndarray:
-    """Rings from the bottom to the mouth: a rounded rectangle below that narrows towards the mouth."""
-    u, v = grid.parameters.T
-    # Half a step off, so that columns come in pairs front and back.
-    angle = 2 * np.pi * (v + 0.5 / grid.columns)
-    bent = lambda c: np.sign(c) * np.abs(c) ** 0.55  # noqa: E731
-    slim = 1.0 - 0.45 * u
-    return np.stack(
-        [width / 2 * bent(np.cos(angle)) * (1 + 0.05 * u), height * u, depth / 2 * bent(np.sin(angle)) * slim], -1
-    )
-
-
-def _with_straps(
-    grid: SheetGrid, body: np.ndarray, rows: int, drop: float
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The bag's nodes with two straps added, all triangles, and the node indices of each strap (rows x 2)."""
-    n, mouth = grid.columns, grid.rows - 1
-    # The bottom: front node k lies across from back node n - 1 - k.
-    front = np.arange(n // 2)
-    a, b = front[:-1], front[1:]
-    c, d = n - 1 - a, n - 1 - b
-    triangles = [grid.triangles, np.stack([a, c, b], -1), np.stack([b, c, d], -1)]
-    nodes, straps = [body], []
-    for start in (0, n // 2):
-        columns = start + np.array([[2, 3], [n // 2 - 3, n // 2 - 4]])
-        ends = mouth * n + columns
-        s = np.linspace(0.0, 1.0, rows)[1:-1, None, None]
-        low = body[ends[0]][None] * (1 - s) + body[ends[1]][None] * s
-        arc = low + drop * np.array([0.0, 1.0, 0.0]) * (1.0 - np.abs(2 * s - 1) ** 3)
-        # Both straps meet above the middle of the bag, where a hand holds them.
-        arc[..., 2] *= 1.0 - 0.8 * (1.0 - np.abs(2 * s[..., 0] - 1) ** 2)
-        first = sum(len(x) for x in nodes)
-        inner = first + np.arange(2 * (rows - 2)).reshape(-1, 2)
-        index = np.concatenate([ends[:1], inner, ends[1:]])
-        nodes.append(arc.reshape(-1, 3))
-        triangles.append(index.reshape(-1)[SheetGrid(rows, 2).triangles])
-        straps.append(index)
-    return np.concatenate(nodes), np.concatenate(triangles), straps
-
-
-def _bag_shell(rng: np.random.Generator, grid: SheetGrid, frames: np.ndarray, look: Surface, canvas) -> Piece:  # type: ignore[no-untyped-def]
-    fine = grid.refined(2)
-    x = grid.refine(frames, 2)
-    x[..., 1] = np.maximum(x[..., 1], 0.0)
-    ring = np.arange(fine.columns)
-    faces = np.concatenate([fine.triangles, cap_faces(x[0, ring])])
-    row = faces[:, 0] // fine.columns
-    hem = (row >= fine.rows - 3) | (row < int(rng.integers(0, 4)))
-    return Piece("bag", x[0], faces, look, canvas, x, fabric_surface(rng, "hem"), hem)
 
 
 def hat(rng: np.random.Generator) -> Asset:
@@ -137,7 +35,7 @@ def hat(rng: np.random.Generator) -> Asset:
     kind = str(rng.choice(["sun", "bucket", "witch"]))
     head, brim = (
         rng.uniform(0.085, 0.1),
-        {"sun": rng.uniform(0.11, 0.17), "bucket": 0.07, "witch": rng.uniform(0.09, 0.13)}[kind],
+        {"sun": rng.uniform(0.11, 0.17), "bucket": rng.uniform(0.07, 0.09), "witch": rng.uniform(0.09, 0.13)}[kind],
     )
     profile, band = _hat_profile(rng, kind, head, brim)
     grid = SheetGrid(len(profile), int(rng.integers(20, 25)), is_ring=True)
@@ -153,7 +51,7 @@ def hat(rng: np.random.Generator) -> Asset:
     area = math.pi * oval * ((head + brim) ** 2 + 2 * head * 0.12)
     driven = np.flatnonzero(np.isin(row, band))
     excitation = str(rng.choice(["nod", "bounce", "wind"]))
-    pose = _head_motion(rng, excitation, np.array([0.0, post - 0.1, 0.0]))
+    pose = _head_motion(rng, excitation, np.array([0.0, post - 0.06, 0.0]))
     force = None
     if excitation == "wind":
         force = loads.wind_on_sheet(
@@ -163,7 +61,7 @@ def hat(rng: np.random.Generator) -> Asset:
         nodes,
         grid.triangles,
         area * rng.uniform(0.25, 0.5),
-        log_uniform(rng, 2e5, 1e6),
+        log_uniform(rng, 2e5, 1e6) * (0.25 if kind == "bucket" else 1.0),
         thickness=rng.uniform(2.5e-3, 4e-3),
         damping=rng.uniform(0.008, 0.02),
         drag=rng.uniform(0.3, 0.8),
@@ -175,7 +73,7 @@ def hat(rng: np.random.Generator) -> Asset:
     frames = Scene((flex,)).run(frame_count).nodes[0]
     moves = np.array([pose(k / FPS) for k in range(frame_count)])
     pieces = [_hat_shell(rng, grid, frames, flex, area, band, kind), *_hat_stand(rng, post, moves)]
-    return assemble("hat", pieces, frame_count, f"{excitation} with a {kind} hat")
+    return assemble("hat", pieces, frame_count, f"{excitation} ({kind} hat)")
 
 
 def _hat_profile(rng: np.random.Generator, kind: str, head: float, brim: float) -> tuple[np.ndarray, np.ndarray]:
@@ -235,15 +133,12 @@ def _hat_shell(
 
 
 def _hat_stand(rng: np.random.Generator, post: float, moves: np.ndarray) -> list[Piece]:
-    """A wooden head on a pole; it moves as the head would."""
-    knob = sphere(0.062, 20, 12).scale(1, 1.1, 1).move(0, post - 0.01)
-    pole = join(
-        [
-            cylinder(0.016, post - 0.03, 12).move(0, (post - 0.03) / 2),
-            lathe([(0.08, 0.0), (0.08, 0.012), (0.03, 0.02), (0.016, 0.04)], 20),
-        ]
-    )
-    return [carried("stand", join([knob, pole]), wood_surface(rng), WOOD, moves)]
+    """A wooden head that moves as a wearer's would, on a pole that stands still."""
+    head = sphere(0.062, 20, 12).scale(1, 1.1, 1).move(0, post - 0.01)
+    foot = lathe([(0.08, 0.0), (0.08, 0.012), (0.03, 0.02), (0.016, 0.04)], 20)
+    pole = cylinder(0.016, post + 0.02, 12).move(0, (post + 0.02) / 2)
+    look = wood_surface(rng)
+    return [carried("head", head, look, WOOD, moves), still("stand", join([pole, foot]), look, WOOD)]
 
 
 def headband(rng: np.random.Generator) -> Asset:
