@@ -1,0 +1,1 @@
+"""How good the learned spaces are: targets, measures, what a user would pick instead, tables."""

@@ -1,0 +1,103 @@
+"""Matching in a space of poses: the learned one, the true joints, and principal components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core import Articulation, Clip, Mesh
+from neurok.evaluate.cases import random_states
+from neurok.geometry.sampling import sample_surface
+from neurok.kinematics.linear import LinearSpace
+from neurok.kinematics.match import MatchConfig, match_points
+from neurok.kinematics.tree import JointTree
+
+SAMPLES = 1500
+STARTS = 8
+MOST_FRAMES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class JointDriver:
+    """An articulation as features and their transforms: x = features @ Y(q)."""
+
+    articulation: Articulation
+
+    @cached_property
+    def _tree(self) -> tuple[JointTree, Int[np.ndarray, " P"]]:
+        return JointTree.of(self.articulation)
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "V K"]:
+        """Homogeneous rest positions in the columns of each vertex's node."""
+        tree, part_nodes = self._tree
+        vertices, nodes = self.articulation.mesh.vertices, part_nodes[self.articulation.vertex_parts]
+        out = np.zeros((len(vertices), tree.joint_count + 1, 4))
+        out[np.arange(len(vertices)), nodes] = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
+        return out.reshape(len(vertices), -1)
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        tree, _ = self._tree
+        nodes, screws = tree.transforms(np.eye(4), q)
+        slopes = np.einsum("nd,bdij,bnjk->bdnik", tree.ancestors, screws, nodes, optimize=True)
+        stacked = lambda t: np.swapaxes(t[..., :3, :], -1, -2).reshape(*t.shape[:-3], -1, 3)  # noqa: E731
+        return stacked(nodes), stacked(slopes)
+
+
+def match_in(
+    space: Any,
+    rest: Mesh,
+    target: Float[np.ndarray, "N 3"],
+    starts: Float[np.ndarray, "S D"],
+    rng: np.random.Generator,
+    config: MatchConfig | None = None,
+) -> Float[np.ndarray, "V 3"]:
+    """Vertices of the pose of a space that fits a cloud best; the mesh lies in its unit box."""
+    samples = sample_surface(rest.vertices, rest.faces, SAMPLES, rng)
+    q, _ = match_points(space, samples.interpolate(space.features), target, starts, 1.0, config)
+    return space.features @ space.shape(q[None])[0][0]
+
+
+def true_joints(
+    articulation: Articulation, rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator
+) -> Float[np.ndarray, "V 3"]:
+    """The upper bound: the search of the learned space, over the true joints."""
+    guesses = random_states(articulation, STARTS - 1, rng)
+    starts = np.concatenate([np.zeros((1, articulation.dof)), guesses])
+    return match_in(JointDriver(articulation), rest, target, starts, rng, MatchConfig(prior=1e-8))
+
+
+def principal_components(
+    clips: tuple[Clip, ...], rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator, count: int = 16
+) -> Float[np.ndarray, "V 3"]:
+    """A linear space of other motions of the same object."""
+    frames = np.concatenate([clip.positions for clip in clips])
+    frames = frames[np.linspace(0, len(frames) - 1, min(len(frames), MOST_FRAMES)).round().astype(int)]
+    space = LinearSpace.from_clip(Clip(rest, frames), count)
+    seen = np.linalg.lstsq(space.basis.reshape(space.dim, -1).T, (frames - rest.vertices).reshape(len(frames), -1).T)[
+        0
+    ].T
+    chosen = rng.choice(len(seen), min(STARTS - 1, len(seen)), replace=False)
+    starts = np.concatenate([np.zeros((1, space.dim)), seen[chosen]])
+    return match_in(space, rest, target, starts, rng)
+
+
+def learned(
+    model: Any,
+    mode: Any,
+    dim: int | None,
+    rest: Mesh,
+    target: Float[np.ndarray, "N 3"],
+    rng: np.random.Generator,
+    starts: int = STARTS,
+) -> Float[np.ndarray, "V 3"]:
+    """The space inferred from the rest mesh alone; starts are its rest and draws of its prior."""
+    from neurok.kinematics.neural import infer_space
+
+    space = infer_space(rest, model, mode, dim)
+    draws = space.sample(starts - 1, int(rng.integers(1 << 31)))
+    return match_in(space, rest, target, np.concatenate([np.zeros((1, space.dim)), draws]), rng)
