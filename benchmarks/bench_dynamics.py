@@ -282,6 +282,12 @@ def cost(steps: int) -> Table:
     return rows
 
 
+NOTES = """Errors of real objects are the largest distance of any vertex over 2 s, divided by the object's size.
+Joint limits are off on both sides and there is no contact; both use the same mass, centre and inertia of each part.
+'beyond limits' is from a run with limits: [rad], or share of the size for slides. Drift is the largest change of total
+energy divided by the largest kinetic energy. Times are wall-clock on a machine with the load given above."""
+
+
 def markdown(title: str, rows: Table) -> str:
     if not rows:
         return f"## {title}\n\nnot measured\n"
@@ -321,24 +327,19 @@ def main() -> None:
         "Contact": contact(),
         "Cost of stepping": cost(60 if options.quick else 240),
     }
+    arguments = " ".join("DIR" if a == options.data else a for a in sys.argv[1:])
+    load = f"load {os.getloadavg()[0]:.1f}"
     facts = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}",
-        "command": "python benchmarks/bench_dynamics.py "
-        + " ".join("DIR" if a == options.data else a for a in sys.argv[1:]),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {load}, Python {platform.python_version()}",
+        "command": f"python benchmarks/bench_dynamics.py {arguments}".strip(),
         "real objects": f"{len(objects)} of PartNet-Mobility" if has_data else "no data folder, not measured",
     }
-    notes = (
-        "Errors of real objects are the largest distance of any vertex over 2 s, divided by the object's size; joint limits "
-        "are off on both sides and there is no contact, both use the same mass, centre and inertia of each part. "
-        "'beyond limits' is from a run with limits: [rad], or share of the size for slides. Drift is the largest change of "
-        "total energy divided by the largest kinetic energy. Times are wall-clock on a machine with the load given above."
-    )
     body = "\n".join(markdown(title, rows) for title, rows in tables.items())
     head = "\n".join(f"- {key}: {value}" for key, value in facts.items())
     out = Path(__file__).parent / "results"
     out.mkdir(exist_ok=True)
-    (out / "dynamics.md").write_text(f"# Dynamics\n\n{head}\n\n{notes}\n\n{body}")
+    (out / "dynamics.md").write_text(f"# Dynamics\n\n{head}\n\n{NOTES}\n\n{body}")
     (out / "dynamics.json").write_text(json.dumps({**facts, "tables": tables}, indent=1))
     print(f"# Dynamics\n\n{head}\n\n{body}")
 

@@ -39,7 +39,8 @@ def mjcf(body: Body, articulation: Articulation, gravity: Float[np.ndarray, "3"]
         if mass.mass > 0:
             i = mass.inertia
             full = [i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]]
-            inertial = f'<inertial pos="{numbers(mass.center)}" mass="{mass.mass:.17g}" fullinertia="{numbers(np.array(full))}"/>'
+            inertial = f'<inertial pos="{numbers(mass.center)}" mass="{mass.mass:.17g}" '
+            inertial += f'fullinertia="{numbers(np.array(full))}"/>'
         free = "<freejoint/>" if body.free and articulation.joints[part].parent < 0 else ""
         return f'<body name="{part}">{inertial}{free}{joints(part)}{inner}</body>'
 

@@ -82,7 +82,7 @@ def test_limits_hold_a_falling_door(chain):
     space = ArticulatedSpace(Articulation(rod.mesh, (hinge,)))
     rollout = simulate(Body(space, Condition(Start(qdot=[3.0]))), seconds=3)
     assert rollout.status == "ok"
-    assert -0.55 < rollout.q.min()
+    assert rollout.q.min() > -0.55
     assert rollout.q.max() < 0.25
     assert rollout.report["energy_drift"] < 1e-2
     free = simulate(Body(space, Condition(Start(qdot=[3.0])), limit_stiffness=0.0), seconds=1)
@@ -106,17 +106,11 @@ def test_a_step_that_is_far_too_long_ends_with_a_status_and_finite_frames(chain)
 
 
 def test_a_lost_object_is_reported_and_never_written(chain):
-    space = ArticulatedSpace(chain(2))
     push = Condition(forces=[Force.constant([0], (1e12, 0.0, 0.0))])
-    rollout = simulate(Body(chain_free(chain), push, free=True), NOTHING, seconds=2)
-    assert space.dim == 2
+    rollout = simulate(Body(ArticulatedSpace(chain(2, root="fixed")), push, free=True), NOTHING, seconds=2)
     assert rollout.status == "diverged"
     assert np.isfinite(rollout.positions).all()
     assert "Try a shorter time step" in rollout.message
-
-
-def chain_free(chain) -> ArticulatedSpace:
-    return ArticulatedSpace(chain(2, root="fixed"))
 
 
 def test_an_interrupted_run_keeps_its_frames(chain):
@@ -158,8 +152,8 @@ def test_impossible_bodies_and_runs_are_refused_with_a_sentence(chain, block):
         simulate(space, dt=0.0)
     with pytest.raises(NeurokError, match="vertices 0 to"):
         simulate(Body(space, Condition(pins=[Pin([count])])))
+    both = Condition(pins=[Pin([0])], drags=[Drag([0], [[0.0, 0, 0]], [0.0])])
     with pytest.raises(NeurokError, match="pinned and dragged"):
-        both = Condition(pins=[Pin([0])], drags=[Drag([0], [[0.0, 0, 0]], [0.0])])
         simulate(Body(space, both))
     with pytest.raises(NeurokError, match="stands fixed"):
         simulate(Body(space, Condition(Start(velocity=(1.0, 0.0, 0.0)))))
@@ -176,7 +170,7 @@ def test_limits_that_count_angles_from_elsewhere_hold_as_well(chain):
     hinge = Joint("revolute", -1, (0, 0, 1), (0, 0, 0), lower=-0.5 - 2 * np.pi, upper=0.2 - 2 * np.pi)
     space = ArticulatedSpace(Articulation(rod.mesh, (hinge,)))
     rollout = simulate(Body(space, Condition(Start(qdot=[3.0]))), seconds=1)
-    assert -0.55 < rollout.q.min()
+    assert rollout.q.min() > -0.55
     assert rollout.q.max() < 0.25
     beside = Joint("revolute", -1, (0, 0, 1), (0, 0, 0), lower=0.3, upper=0.8)
     space = ArticulatedSpace(Articulation(rod.mesh, (beside,)))

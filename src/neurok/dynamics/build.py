@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.bodies import Body
-from neurok.dynamics.condition import VertexValues, Wind, World
+from neurok.dynamics.condition import Drag, Pin, VertexValues, Wind, World
 from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, energy_name
 from neurok.dynamics.equations import Mechanics, Pose
 from neurok.dynamics.features import FeatureMechanics
@@ -270,7 +270,8 @@ def _damping(body: Body, world: World, mechanics: Mechanics) -> list[Damping]:
 def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray) -> list[Hold]:
     mesh, out = body.space.rest, []
     motion = mechanics.motion(pose, q[None], np.zeros_like(q[None]))
-    for held in (*body.condition.pins, *body.condition.drags):
+    everything: list[Pin | Drag] = [*body.condition.pins, *body.condition.drags]
+    for held in everything:
         points = mechanics.points(held.vertices)
         places = points.positions(motion)[0]
         total = held.stiffness
@@ -278,12 +279,17 @@ def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray) -> list[
             total = mechanics.mass * STANDARD_GRAVITY / (mesh.unit * HOLD_SAG * mesh.size)
         damping = 2.0 * np.sqrt(total * mechanics.mass)
         count = len(held.vertices)
-        if hasattr(held, "path"):
-            offsets = places - places.mean(axis=0)
-            out.append(Hold(points, lambda t, d=held, o=offsets: d.at(t) + o, total / count, damping / count, "drag"))
-        else:
-            out.append(Hold(points, lambda t, p=places: p, total / count, damping / count, "pin"))
+        name = "drag" if isinstance(held, Drag) else "pin"
+        out.append(Hold(points, _targets(held, places), total / count, damping / count, name))
     return out
+
+
+def _targets(held: Pin | Drag, places: Float[np.ndarray, "n 3"]) -> Callable[[float], Float[np.ndarray, "n 3"]]:
+    """Where held vertices shall be over time."""
+    if isinstance(held, Pin):
+        return lambda t: places
+    offsets = places - places.mean(axis=0)
+    return lambda t: held.at(t) + offsets
 
 
 def _wind(body: Body, wind: Wind, mechanics: Mechanics) -> WindLoad:
@@ -318,6 +324,7 @@ def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
 def _check_vertices(body: Body) -> None:
     condition, count = body.condition, body.space.rest.vertex_count
     wishes = [w for w in (condition.start.positions, condition.start.velocities) if w is not None]
+    noun: Any
     for noun in (*condition.forces, *condition.impulses, *condition.drags, *condition.pins, *wishes):
         if noun.vertices.max() >= count:
             raise NeurokError(

@@ -1,8 +1,8 @@
 """Gauss collocation on Hamilton's equations: symplectic, symmetric, of order twice the number of stages.
 
-One stage is the implicit midpoint rule. The unknowns are the rates V_i at the stages: with Q_i = q0 + h Σ a_ij V_j they must
-satisfy p(Q_i, V_i) = p0 + h Σ a_ij ṗ(Q_j, V_j). This is the discrete variational principle with Gauss quadrature. Newton's
-matrix is built by finite differences in one batch and kept for as long as it converges quickly.
+One stage is the implicit midpoint rule. The unknowns are the rates V_i at the stages: with Q_i = q0 + h Σ a_ij V_j they
+must satisfy p(Q_i, V_i) = p0 + h Σ a_ij ṗ(Q_j, V_j). This is the discrete variational principle with Gauss
+quadrature. Newton's matrix is built by finite differences in one batch and kept as long as it converges quickly.
 """
 
 from __future__ import annotations

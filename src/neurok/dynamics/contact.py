@@ -1,8 +1,8 @@
 """Contact and Coulomb friction as an incremental potential.
 
-A point inside a solid pays ½ k depth². Friction ties each touching point to an anchor on the solid by a spring that yields at
-the friction coefficient times the normal force (taken from the last pass, so that the potential stays convex); the anchor
-slides along when it yields. Sticking contacts therefore hold still: nothing creeps.
+A point inside a solid pays ½ k depth². Friction ties each touching point to an anchor on the solid by a spring that
+yields at the friction coefficient times the normal force (taken from the last pass, so that the potential stays
+convex); the anchor slides along when it yields. Sticking contacts therefore hold still: nothing creeps.
 """
 
 from __future__ import annotations

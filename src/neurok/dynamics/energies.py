@@ -142,8 +142,8 @@ def elastic_stretch(mesh: Mesh, stiffness: float = 1e3, limit: int = 2000) -> Sp
 class Membrane:
     """St. Venant–Kirchhoff elasticity of the surface as a thin sheet, with Young's modulus and Poisson's ratio.
 
-    The energy density of a triangle is t·A·(μ tr E² + λ'/2 (tr E)²) with Green's strain E in its plane and the plane-stress
-    constants of the material. Rigid motion costs nothing.
+    The energy of a triangle of area A and thickness t is t A (μ tr E² + λ'/2 (tr E)²) with Green's strain E in its
+    plane and the plane-stress constants of the material. Rigid motion costs nothing.
     """
 
     faces: Int[np.ndarray, "F 3"]
@@ -159,7 +159,7 @@ class Membrane:
 
     @staticmethod
     def of(mesh: Mesh, materials: MaterialField, thickness: float, limit: int = 20000) -> Membrane:
-        """The sheet of a mesh; ``thickness`` in mesh units. Beyond ``limit`` triangles an even choice stands for all."""
+        """The sheet of a mesh, ``thickness`` in mesh units; beyond ``limit`` triangles an even choice stands in."""
         check_positive(thickness, "thickness")
         a, b, c = (mesh.unit * mesh.vertices[mesh.faces[:, i]] for i in range(3))
         area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
@@ -225,7 +225,7 @@ class Quadratic:
 
 @dataclass(frozen=True, eq=False)
 class PriorWell:
-    """Flat within ``radius`` of a centre (in units of ``scale``), rising smoothly outside: the limits of a learned space."""
+    """Flat within ``radius`` of a centre (in units of ``scale``), rising smoothly outside: a learned space's limits."""
 
     center: Float[np.ndarray, " D"]
     scale: Float[np.ndarray, " D"]

@@ -1,14 +1,14 @@
 """The mechanics of one object: what Lagrange's equations need of a space of poses.
 
-With x = F(q), J = ∂F/∂q and point masses M the kinetic energy is ½ q̇ᵀ JᵀMJ q̇. The integrators work with the momentum
-p = JᵀMJ q̇ and its rate ∂T/∂q + forces, where ∂T/∂q = (dJ/dt)ᵀ M J q̇ holds the whole second-order term. For a free object the
-first six coordinates move its base away from a ``pose`` that is brought up to date after each step, so that they stay
-small and rotations never meet a singularity.
+With x = F(q), J = ∂F/∂q and point masses M the kinetic energy is ½ q̇ᵀ JᵀMJ q̇. The integrators work with the
+momentum p = JᵀMJ q̇ and its rate ∂T/∂q + forces, where ∂T/∂q = (dJ/dt)ᵀ M J q̇ holds the whole second-order term.
+For a free object the first six coordinates move its base away from a ``pose`` that is brought up to date after each
+step, so that they stay small and rotations never meet a singularity.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -90,9 +90,9 @@ class Mechanics(Protocol):
     def center(self) -> Float[np.ndarray, "3"]:
         """Centre of mass at rest, about which a free object turns."""
 
-    def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Motion: ...
+    def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any: ...
 
-    def points(self, vertices: Int[np.ndarray, " n"]) -> Points: ...
+    def points(self, vertices: Int[np.ndarray, " n"]) -> Any: ...
 
     def rebase(
         self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]

@@ -1,7 +1,7 @@
 """Implicit Euler as a minimisation: inertia plus potential plus contact, by projected Newton with line search.
 
-Each step minimises ½‖F(q) − (x + h ẋ)‖² / h² weighted by mass, plus the energies, contact and friction. Stiff forces stay stable at long
-steps; the price is that motion is damped.
+Each step minimises ½‖F(q) − (x + h ẋ)‖² / h² weighted by mass, plus the energies, contact and friction. Stiff forces
+stay stable at long steps; the price is that motion is damped.
 """
 
 from __future__ import annotations

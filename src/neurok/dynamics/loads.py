@@ -1,7 +1,7 @@
 """What acts on one object: each load gives a generalised force and, where it has one, a potential energy.
 
-Loads are bound to the mechanics of their object and work on batches of moments. Inside, lengths are in mesh units, so forces
-are in kg·unit/s² and energies in kg·unit²/s².
+Loads are bound to the mechanics of their object and work on batches of moments. Inside, lengths are in mesh units,
+so forces are in kg·unit/s² and energies in kg·unit²/s².
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ def autodiff_energy(
             leaf = torch.tensor(row, dtype=torch.float64, requires_grad=True)
             value = energy(leaf)
             (gradient,) = torch.autograd.grad(value, leaf, allow_unused=True)
-            values.append(float(value))
+            values.append(float(value.detach()))
             gradients.append(np.zeros_like(row) if gradient is None else gradient.numpy())
         return np.array(values), np.stack(gradients)
 

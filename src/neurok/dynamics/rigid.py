@@ -1,9 +1,9 @@
 """Mechanics of rigid parts on a tree of joints.
 
-With T the transform of a part, P its second moments, S_k the screw of a coordinate and V = Σ S_k q̇_k: the part's momentum
-matrix is H = V T P Tᵀ, and summed over the parts a coordinate moves, p_k = ⟨S_k, H⟩ and ∂T/∂q_k = ⟨[V_k, S_k], H⟩. A force f at
-a point x is the matrix f x̃ᵀ and acts as ⟨S_k, f x̃ᵀ⟩. Every quantity is a small matrix product over parts; vertices never
-enter.
+With T the transform of a part, P its second moments, S_k the screw of a coordinate and V = Σ S_k q̇_k: the part's
+momentum matrix is H = V T P Tᵀ, and summed over the parts a coordinate moves, p_k = ⟨S_k, H⟩ and
+∂T/∂q_k = ⟨[V_k, S_k], H⟩. A force f at a point x is the matrix f (x, 1)ᵀ and acts as its product with S_k. Every
+quantity is a small matrix product over parts; vertices never enter.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def least_squares(
     start: Float[np.ndarray, " D"],
     iterations: int = 60,
 ) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " R"], bool]:
-    """Levenberg–Marquardt: coordinates, residuals and whether it converged; ``evaluate`` gives residuals and Jacobian."""
+    """Levenberg–Marquardt on residuals and their Jacobian: coordinates, residuals, and whether it converged."""
     q, damping = start.copy(), 1e-6
     gaps, slopes = evaluate(q)
     for _ in range(iterations):

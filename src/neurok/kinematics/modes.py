@@ -171,8 +171,8 @@ def _near(
 
 def _lowest(stiffness, mass, held, count):  # type: ignore[no-untyped-def]
     """Eigenvalues [1/s²] and mass-normalised fields of the lowest modes that are not rigid motions."""
-    from scipy.sparse import kron
     from scipy.sparse import identity as eye
+    from scipy.sparse import kron
     from scipy.sparse.linalg import eigsh
 
     free = np.repeat(~held, 3)
