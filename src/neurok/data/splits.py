@@ -1,0 +1,26 @@
+"""Which real objects are never trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+UNSEEN_CATEGORIES = ("Cart", "Dishwasher", "KitchenPot")
+"""Held out whole, so that results on them tell about categories the model has never met."""
+
+
+def hold_out(names: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
+    """Names like ``Laptop_10125`` for training, for testing in seen categories, and in unseen ones.
+
+    Every fifth name of the sorted list is held out, besides the unseen categories.
+    """
+    ordered = sorted({PurePath(name).stem for name in names})
+    unseen = [name for name in ordered if category(name) in UNSEEN_CATEGORIES]
+    seen = [name for place, name in enumerate(ordered) if place % 5 == 0 and name not in set(unseen)]
+    held = {*unseen, *seen}
+    return [name for name in ordered if name not in held], seen, unseen
+
+
+def category(name: str) -> str:
+    """``Laptop`` of ``Laptop_10125``."""
+    return PurePath(name).stem.rsplit("_", 1)[0]

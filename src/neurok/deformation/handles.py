@@ -1,0 +1,176 @@
+"""The handle model: a conditional VAE whose tokens are the handles of the rest mesh.
+
+Each handle carries a few latent numbers of its own. They are drawn, posed and decoded together by attention over all
+handles, biased by who touches whom. Compared with a fixed set of learned tokens this needs no assignment of parts to
+tokens, so an object with ten drawers is as natural as one with a lid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from neurok.nn.attention import Block
+from neurok.nn.embedding import fourier, fourier_width
+from neurok.nn.norm import LayerNorm
+
+
+@dataclass(frozen=True)
+class HandleConfig:
+    width: int = 128
+    heads: int = 4
+    context_depth: int = 4
+    pose_depth: int = 3
+    decoder_depth: int = 4
+    latent: int = 4
+    """Latent numbers per handle."""
+
+    octaves: int = 6
+
+
+class Rest(NamedTuple):
+    """The rest state of a batch of objects in the unit box, +y up."""
+
+    points: Float[Tensor, "B H N 3"]
+    centers: Float[Tensor, "B H 3"]
+    groups: Int[Tensor, "B H"]
+    areas: Float[Tensor, "B H"]
+    present: Bool[Tensor, "B H"]
+
+
+class Context(NamedTuple):
+    """What the networks know of the rest state."""
+
+    tokens: Float[Tensor, "B H W"]
+    bias: Float[Tensor, "B 3 L h H H"]
+    """Attention bias for each stack and layer; minus infinity towards absent handles."""
+
+
+class Motion(NamedTuple):
+    """One rigid transform per handle: turn about its centre, then shift."""
+
+    rotations: Float[Tensor, "B H 3 3"]
+    shifts: Float[Tensor, "B H 3"]
+
+
+class HandleModel(nn.Module):
+    """Prior encoder, pose encoder and decoder on handle tokens."""
+
+    def __init__(self, config: HandleConfig) -> None:
+        super().__init__()
+        self.config = config
+        width, heads = config.width, config.heads
+        point_width = fourier_width(3, config.octaves) + 3
+        self.point_net = nn.Sequential(nn.Linear(point_width, width), nn.GELU(), nn.Linear(width, width))
+        self.handle_in = nn.Linear(2 * width + fourier_width(3, config.octaves) + 7, width)
+        self.depths = (config.context_depth, config.pose_depth, config.decoder_depth)
+        self.pair_net = nn.Sequential(nn.Linear(11, 32), nn.GELU(), nn.Linear(32, sum(self.depths) * heads))
+        stack = lambda depth: nn.ModuleList([Block(width, heads) for _ in range(depth)])  # noqa: E731
+        self.context_blocks, self.pose_blocks, self.decoder_blocks = map(stack, self.depths)
+        self.context_norm = LayerNorm(width)
+        self.prior_out = nn.Linear(width, config.latent)
+        self.motion_in = nn.Linear(12, width)
+        self.pose_norm = LayerNorm(width)
+        self.pose_out = nn.Linear(width, 2 * config.latent)
+        self.latent_in = nn.Linear(config.latent, width)
+        self.decoder_norm = LayerNorm(width)
+        self.decoder_out = nn.Linear(width, 6)
+        nn.init.zeros_(self.prior_out.weight)
+        nn.init.zeros_(self.prior_out.bias)
+        nn.init.zeros_(self.decoder_out.weight)
+        nn.init.zeros_(self.decoder_out.bias)
+        with torch.no_grad():
+            self.pose_out.bias[config.latent :] = -6.0
+
+    def encode_rest(self, rest: Rest) -> Context:
+        """Everything that depends on the rest state alone; do it once per object."""
+        local = rest.points - rest.centers[:, :, None]
+        features = self.point_net(torch.cat([fourier(rest.points, self.config.octaves), 8.0 * local], dim=-1))
+        moments = torch.einsum("bhni,bhnj->bhij", local, local) / local.shape[2]
+        upper = moments.flatten(-2)[..., [0, 1, 2, 4, 5, 8]] * 100.0
+        tokens = self.handle_in(
+            torch.cat(
+                [
+                    features.amax(dim=2),
+                    features.mean(dim=2),
+                    fourier(rest.centers, self.config.octaves),
+                    upper,
+                    rest.areas[..., None].clamp_min(1e-5).log(),
+                ],
+                dim=-1,
+            )
+        )
+        bias = self._pair_bias(rest)
+        for layer, block in enumerate(self.context_blocks):
+            tokens = block(tokens, bias=bias[layer])
+        return Context(self.context_norm(tokens), bias)
+
+    def _pair_bias(self, rest: Rest) -> Float[Tensor, "L B h H H"]:
+        batch, handles, samples = rest.points.shape[:3]
+        flat = rest.points.flatten(1, 2)
+        gaps = torch.cdist(flat, flat).view(batch, handles, samples, handles, samples).amin(dim=(2, 4))
+        offset = rest.centers[:, None] - rest.centers[:, :, None]
+        same = (rest.groups[:, :, None] == rest.groups[:, None]).float()
+        steps = torch.tensor([0.01, 0.03, 0.1, 0.3], device=flat.device)
+        near = torch.exp(-gaps[..., None] / steps)
+        pair = torch.cat([same[..., None], near, offset, offset.abs()], dim=-1)
+        bias = self.pair_net(pair).unflatten(-1, (sum(self.depths), self.config.heads)).permute(3, 0, 4, 1, 2)
+        return bias.masked_fill(~rest.present[None, :, None, None, :], -1e4)
+
+    def prior(self, context: Context) -> Float[Tensor, "B H C"]:
+        """Mean of the prior, whose covariance is the identity."""
+        return self.prior_out(context.tokens)
+
+    def encode_pose(self, context: Context, motion: Motion) -> tuple[Float[Tensor, "B H C"], Float[Tensor, "B H C"]]:
+        """Mean and log-variance of the posterior, given one rigid fit per handle."""
+        turn = motion.rotations - torch.eye(3, dtype=motion.rotations.dtype, device=motion.rotations.device)
+        tokens = context.tokens + self.motion_in(torch.cat([turn.flatten(-2), 4.0 * motion.shifts], dim=-1))
+        first = self.depths[0]
+        for layer, block in enumerate(self.pose_blocks):
+            tokens = block(tokens, bias=context.bias[first + layer])
+        mean, log_variance = self.pose_out(self.pose_norm(tokens)).chunk(2, dim=-1)
+        return mean, log_variance.clamp(-12.0, 4.0)
+
+    def decode(self, context: Context, z: Float[Tensor, "B H C"]) -> Motion:
+        """Rigid motion of every handle."""
+        tokens = context.tokens + self.latent_in(z)
+        first = self.depths[0] + self.depths[1]
+        for layer, block in enumerate(self.decoder_blocks):
+            tokens = block(tokens, bias=context.bias[first + layer])
+        raw = self.decoder_out(self.decoder_norm(tokens))
+        return Motion(turn_matrix(raw[..., :3]), raw[..., 3:])
+
+    def repeat(self, context: Context, count: int) -> Context:
+        """The context of each object for ``count`` poses of it."""
+        return Context(context.tokens.repeat_interleave(count, dim=0), context.bias.repeat_interleave(count, dim=1))
+
+
+def turn_matrix(half: Float[Tensor, "*B 3"]) -> Float[Tensor, "*B 3 3"]:
+    """Rotation of the quaternion (1, half) normalised: the residual from identity, smooth everywhere."""
+    x, y, z = half.unbind(-1)
+    scale = 2.0 / (1.0 + (half * half).sum(dim=-1))
+    rows = [
+        1 - scale * (y * y + z * z), scale * (x * y - z), scale * (x * z + y),
+        scale * (x * y + z), 1 - scale * (x * x + z * z), scale * (y * z - x),
+        scale * (x * z - y), scale * (y * z + x), 1 - scale * (x * x + y * y),
+    ]  # fmt: skip
+    return torch.stack(rows, dim=-1).unflatten(-1, (3, 3))
+
+
+def blend(
+    motion: Motion,
+    centers: Float[Tensor, "B H 3"],
+    points: Float[Tensor, "B P 3"],
+    index: Int[Tensor, "B P K"],
+    weight: Float[Tensor, "B P K"],
+) -> Float[Tensor, "B P 3"]:
+    """Points carried by the handles they follow."""
+    offset = centers + motion.shifts - (motion.rotations @ centers[..., None])[..., 0]
+    matrices = torch.cat([motion.rotations.flatten(-2), offset], dim=-1)
+    flat = index.flatten(1)[..., None].expand(-1, -1, 12)
+    mixed = (matrices.gather(1, flat).unflatten(1, index.shape[1:]) * weight[..., None]).sum(dim=2)
+    return (mixed[..., :9].unflatten(-1, (3, 3)) @ points[..., None])[..., 0] + mixed[..., 9:]

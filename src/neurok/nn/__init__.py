@@ -1,0 +1,1 @@
+"""The shared transformer pieces; nothing task-specific."""

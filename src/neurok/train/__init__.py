@@ -1,0 +1,1 @@
+"""Training: one readable loop, checkpoints that resume exactly, several processes when asked."""

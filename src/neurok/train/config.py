@@ -1,0 +1,60 @@
+"""What a training run is made of; saved beside every checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from neurok.data.view import ViewConfig
+from neurok.deformation.handles import HandleConfig
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    model: HandleConfig = field(default_factory=HandleConfig)
+    view: ViewConfig = field(default_factory=ViewConfig)
+    steps: int = 8_000
+    warmup: int = 200
+    decay: float = 0.5
+    """Fraction of the run, at its end, over which the step size falls to zero."""
+
+    matrix_rate: float = 2e-3
+    """Step size of hidden matrices (Muon)."""
+
+    rate: float = 5e-4
+    """Step size of everything else (AdamW)."""
+
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    """Largest norm of the gradient."""
+
+    kl_weight: float = 4e-4
+    kl_start: int = 600
+    """Steps without the KL term: a posterior that is pulled early collapses."""
+
+    kl_ramp: int = 3_000
+    average: float = 0.999
+    """Decay of the running average of the weights, which is what is evaluated and shipped."""
+
+    bf16: bool = False
+    """Autocast; pays for wide layers and GPUs."""
+
+    seed: int = 0
+    evaluate_every: int = 250
+    checkpoint_minutes: float = 5.0
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> TrainConfig:
+        rest = {k: v for k, v in values.items() if k not in ("model", "view")}
+        return TrainConfig(HandleConfig(**values["model"]), ViewConfig(**values["view"]), **rest)
+
+    def rate_factor(self, step: int) -> float:
+        """Share of the step size at a step: warm-up, plateau, linear decay."""
+        left = (self.steps - step) / max(1.0, self.decay * self.steps)
+        return max(0.0, min(1.0, (step + 1) / self.warmup, left))
+
+    def kl_factor(self, step: int) -> float:
+        return min(1.0, max(0.0, (step - self.kl_start) / max(1, self.kl_ramp)))
