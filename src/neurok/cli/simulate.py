@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -238,15 +239,16 @@ def _one(values: tuple[float, ...], flag: str, problems: list[str], default: Any
 def stoppable(title: str, *, json: bool) -> Iterator[Callable[[float], None]]:
     """A progress callback with a bar on stderr; the first Ctrl-C ends the run at the next frame, the second at once."""
     asked: list[int] = []
+    previous = signal.getsignal(signal.SIGINT)
+    # Only the main thread may listen, and a handler that is not Python's could not be put back.
+    listening = threading.current_thread() is threading.main_thread() and previous is not None
 
     def ask(number: int, frame: object) -> None:
         asked.append(number)
         signal.signal(signal.SIGINT, previous)
 
-    try:
-        previous = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # not the main thread
-        previous = None
+    if listening:
+        signal.signal(signal.SIGINT, ask)
     with _bar(title, json) as show:
 
         def progress(fraction: float) -> None:
@@ -257,7 +259,7 @@ def stoppable(title: str, *, json: bool) -> Iterator[Callable[[float], None]]:
         try:
             yield progress
         finally:
-            if previous is not None:
+            if listening:
                 signal.signal(signal.SIGINT, previous)
 
 
