@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from neurok.cli import main
-from neurok.cli.convert import resample
 from neurok.core import Articulation, Asset, Clip, Joint, Mesh, Skin, Surface
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.io import load, save
@@ -158,10 +157,10 @@ def test_a_picture_and_a_film_are_rendered(moving, tmp_path, capsys):
 def test_resampling_interpolates_between_frames_and_keeps_the_length():
     mesh = Mesh(TALL, CUBE_FACES)
     straight = TALL + np.arange(5.0)[:, None, None]
-    finer = resample(Clip(mesh, straight, fps=4.0), 10.0)
+    finer = Clip(mesh, straight, fps=4.0).resampled(10.0)
     assert finer.duration == pytest.approx(1.0)
     np.testing.assert_allclose(finer.positions, TALL + 0.4 * np.arange(11.0)[:, None, None])
-    assert resample(Clip(mesh, straight, fps=4.0), 4.0).frame_count == 5
+    assert Clip(mesh, straight, fps=4.0).resampled(4.0).frame_count == 5
 
 
 def test_handles_survive_where_frames_fall_on_old_ones():
@@ -170,9 +169,21 @@ def test_handles_survive_where_frames_fall_on_old_ones():
     transforms[:, 0, 0, 3] = np.arange(5.0)
     skin = Skin(np.ones((8, 1)), transforms)
     clip = Clip(mesh, skin.positions(TALL), fps=4.0, skin=skin)
-    half = resample(clip, 2.0)
+    half = clip.resampled(2.0)
     assert half.skin is not None
     np.testing.assert_allclose(half.skin.transforms[:, 0, 0, 3], [0.0, 2.0, 4.0])
-    assert resample(clip, 3.0).skin is None
-    with pytest.raises(NeurokError, match="--fps"):
-        resample(clip, 0.0)
+    assert clip.resampled(3.0).skin is None
+    with pytest.raises(NeurokError, match="frame rate"):
+        clip.resampled(0.0)
+
+
+def test_what_the_output_cannot_hold_is_left_out_of_the_figures_and_told(moving, tmp_path, capsys):
+    one = convert(capsys, moving, tmp_path / "a.pc2")
+    assert one["clips"] == ["rise"]
+    assert any("Only the animation 'rise'" in note for note in one["notes"])
+    none = convert(capsys, moving, tmp_path / "a.stl")
+    assert none["clips"] == []
+    assert any("Animations are left out" in note for note in none["notes"])
+    stiff = convert(capsys, "sample:laptop", tmp_path / "b.ply")
+    assert stiff["joints"] == 0
+    assert any("Joints are left out" in note for note in stiff["notes"])

@@ -63,3 +63,9 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.glb")
+    with pytest.raises(NeurokError, match="neither a file nor a folder"):
+        files.path_kind(tmp_path / "pipe.glb")

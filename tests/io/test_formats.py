@@ -81,7 +81,7 @@ def test_a_clip_is_found_by_name_or_number(tmp_path):
     assert load_clip(tmp_path / "a.npz", "run").name == "run"
     assert load_clip(tmp_path / "a.npz", "1").name == "run"
     for which in ("fly", 2):
-        with pytest.raises(NeurokError, match="walk, run"):
+        with pytest.raises(NeurokError, match=r"0 \(walk\), 1 \(run\)"):
             load_clip(tmp_path / "a.npz", which)
 
 

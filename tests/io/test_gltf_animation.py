@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gltf_by_hand import TRIANGLE, Handmade, bending_strip
 
+from neurok.io import load, save
 from neurok.io.gltf_animation import Track, frame_times, slerp
 from neurok.io.gltf_read import read
 
@@ -84,13 +85,25 @@ def test_two_bones_bend_a_strip_exactly(tmp_path):
     np.testing.assert_allclose(clip.skin.positions(rest), clip.positions, atol=1e-6)
 
 
-def test_a_skin_whose_default_pose_is_not_the_bind_pose_keeps_positions_but_no_handles(tmp_path):
+def test_a_skin_whose_default_pose_is_not_the_bind_pose_keeps_its_handles_through_files(tmp_path):
     hand = bending_strip()
     hand.json["nodes"][2]["rotation"] = [0, 0, float(np.sqrt(0.5)), float(np.sqrt(0.5))]
     asset = read(hand.save(tmp_path))
     np.testing.assert_allclose(asset.mesh.vertices[4], [1, 1, 0], atol=1e-6)
     np.testing.assert_allclose(asset.clips[0].positions[0, 4], [2, 0, 0], atol=1e-6)
-    assert asset.clips[0].skin is None
+    clip, turned = asset.clips[0], asset.in_frame("z", 0.01).clips[0]
+    assert clip.skin is not None
+    assert clip.skin.bind is not None
+    np.testing.assert_allclose(clip.skin.positions(clip.rest.vertices), clip.positions, atol=1e-6)
+    np.testing.assert_allclose(turned.skin.positions(turned.rest.vertices), turned.positions, atol=1e-4)
+    for name in ("again.glb", "again.npz"):
+        save(asset, tmp_path / name)
+        again = load(tmp_path / name)
+        np.testing.assert_allclose(again.mesh.vertices, asset.mesh.vertices, atol=1e-6)
+        np.testing.assert_allclose(again.clips[0].positions, clip.positions, atol=1e-6)
+        assert again.clips[0].skin is not None
+        assert again.clips[0].skin.bind is not None
+    assert b'"skins"' in (tmp_path / "again.glb").read_bytes()
 
 
 def test_eight_influences_are_all_used(tmp_path):

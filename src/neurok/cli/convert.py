@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +11,7 @@ import tyro
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
-    from neurok.core import Asset, Clip, Mesh
+    from neurok.core import Asset
 
 METRES = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".mp4", ".gif")
@@ -39,25 +37,25 @@ class Convert:
     clip: Annotated[str | None, tyro.conf.arg(metavar="NAME|NUMBER")] = None
     """Keep only this animation (name or number)."""
 
-    from_up: Up | None = None
+    from_up: Annotated[Up | None, tyro.conf.arg(metavar="x|y|z")] = None
     """The up axis of the input, when its format does not say."""
 
-    from_unit: Unit | None = None
+    from_unit: Annotated[Unit | None, tyro.conf.arg(metavar="m|cm|mm|in")] = None
     """The unit of the input, when its format does not say."""
 
-    up: Up | None = None
+    up: Annotated[Up | None, tyro.conf.arg(metavar="x|y|z")] = None
     """The up axis of the output; y if not given. Formats with an axis of their own (glTF, URDF, MJCF) keep that."""
 
-    unit: Unit | None = None
+    unit: Annotated[Unit | None, tyro.conf.arg(metavar="m|cm|mm|in")] = None
     """The unit of the output; m if not given. Formats with a unit of their own (glTF, URDF, MJCF) keep that."""
 
-    max_faces: int | None = None
+    max_faces: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """Reduce the mesh to about this many faces."""
 
-    tolerance: float | None = None
+    tolerance: Annotated[float | None, tyro.conf.arg(metavar="FRACTION")] = None
     """Largest error of animated GLB positions as a fraction of the object's size; 1e-4 if not given."""
 
-    fps: float | None = None
+    fps: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Frames per second to resample animations to."""
 
     json: bool = False
@@ -70,12 +68,13 @@ class Convert:
 
         asset = load(self.input)
         if self.clip is not None:
-            asset = replace(asset, clips=(pick_clip(asset, self.clip, self.input),))
+            asset = replace(asset, clips=(asset.clip(self.clip),))
         asset = self._framed(asset)
         if self.fps is not None:
-            asset = replace(asset, clips=tuple(resample(clip, self.fps) for clip in asset.clips))
+            asset = replace(asset, clips=tuple(clip.resampled(self.fps) for clip in asset.clips))
         if self.max_faces is not None:
             asset = decimate_asset(asset, self.max_faces)
+        asset = self._fitting(asset)
         files = self._write(asset)
         figures = self._figures(asset, files)
         say(_sentence(figures), json=self.json)
@@ -85,15 +84,38 @@ class Convert:
 
     def _framed(self, asset: Asset) -> Asset:
         """The asset with the frame of the input corrected and that of the output taken on."""
-        asset = relabelled(asset, self.from_up, self.from_unit)
+        if self.from_up is not None or self.from_unit is not None:
+            asset = asset.relabelled(self.from_up or asset.mesh.up, _metres(self.from_unit, asset.mesh.unit))
         if self.up is None and self.unit is None:
             return asset
         if self.output.suffix.lower() in FRAMELESS:
             # Their writers turn everything y up and to metres; numbers called that already pass as they are.
-            return relabelled(in_frame(asset, self.up or "y", self.unit or "m"), "y", "m")
-        return in_frame(asset, self.up, self.unit)
+            return asset.in_frame(self.up or "y", _metres(self.unit, 1.0)).relabelled("y", 1.0)
+        return asset.in_frame(self.up or asset.mesh.up, _metres(self.unit, asset.mesh.unit))
+
+    def _fitting(self, asset: Asset) -> Asset:
+        """The asset without the clips and joints that the output cannot hold, and with a word about them."""
+        from neurok.io.files import is_pattern
+        from neurok.io.formats import ALL_CLIPS, ONE_CLIP, WITH_JOINTS
+
+        suffix = self.output.suffix.lower()
+        if suffix in PICTURES:
+            return asset
+        notes = []
+        if len(asset.clips) > 1 and (suffix in ONE_CLIP or is_pattern(self.output)):
+            notes.append(f"Only the animation '{asset.clips[0].name}' is written; --clip chooses another.")
+            asset = replace(asset, clips=asset.clips[:1])
+        elif asset.clips and suffix not in ALL_CLIPS + ONE_CLIP and not is_pattern(self.output):
+            notes.append(f"Animations are left out: '{suffix}' files hold none.")
+            asset = replace(asset, clips=())
+        if asset.articulation is not None and suffix not in WITH_JOINTS:
+            notes.append(f"Joints are left out: '{suffix}' files hold none.")
+            asset = replace(asset, articulation=None)
+        return replace(asset, notes=(*asset.notes, *notes))
 
     def _write(self, asset: Asset) -> list[Path]:
+        from neurok.io import save
+
         suffix = self.output.suffix.lower()
         if suffix in PICTURES:
             _render(asset, self.output, self.fps, self.json)
@@ -103,7 +125,7 @@ class Convert:
             if suffix not in TAKES_TOLERANCE:
                 raise NeurokError(f"--tolerance is for {' and '.join(TAKES_TOLERANCE)} files, not '{self.output}'.")
             options["tolerance"] = self.tolerance
-        return _save(asset, self.output, options)
+        return save(asset, self.output, **options)
 
     def _figures(self, asset: Asset, files: list[Path]) -> dict[str, Any]:
         joints = asset.articulation.joints if asset.articulation is not None else ()
@@ -121,89 +143,18 @@ class Convert:
         }
 
 
-def pick_clip(asset: Asset, which: str, source: str) -> Clip:
-    """One animation, by name or number."""
-    for number, clip in enumerate(asset.clips):
-        if which in (clip.name, str(number)):
-            return clip
-    known = ", ".join(f"{i} ({clip.name})" for i, clip in enumerate(asset.clips)) or "none"
-    raise NeurokError(f"'{source}' has no animation {which!r}; it has {known}.")
-
-
-def in_frame(asset: Asset, up: Up | None, unit: Unit | None) -> Asset:
-    """The same object turned and scaled to another up axis and unit."""
-    from neurok.io.gltf_extras import in_frame as turned
-
-    return turned(asset, up or asset.mesh.up, METRES[unit] if unit else asset.mesh.unit)
-
-
-def relabelled(asset: Asset, up: Up | None, unit: Unit | None) -> Asset:
-    """The same numbers, read as of another up axis and unit."""
-    from neurok.core import Articulation
-
-    told = partial(_told, up=up, unit=unit)
-    joints = asset.articulation
-    if joints is not None:
-        joints = Articulation(told(joints.mesh), joints.joints, joints.inertials, joints.name)
-    clips = tuple(replace(clip, rest=told(clip.rest)) for clip in asset.clips)
-    return replace(asset, mesh=told(asset.mesh), clips=clips, articulation=joints)
-
-
-def _told(mesh: Mesh, up: Up | None, unit: Unit | None) -> Mesh:
-    return replace(mesh, up=up or mesh.up, unit=METRES[unit] if unit else mesh.unit)
-
-
-def resample(clip: Clip, fps: float) -> Clip:
-    """The clip at another frame rate, by linear interpolation; handles survive where frames fall on old ones."""
-    import numpy as np
-
-    from neurok.core import Skin
-
-    if not (np.isfinite(fps) and 0 < fps <= 1000):
-        raise NeurokError(f"--fps must lie between 0 and 1000, got {fps}.")
-    count = int(np.floor(clip.duration * fps + 1e-6)) + 1
-    at = np.minimum(np.arange(count) * (clip.fps / fps), clip.frame_count - 1)
-    whole = np.rint(at).astype(np.int64)
-    if np.allclose(at, whole, atol=1e-6):
-        skin = clip.skin and Skin(clip.skin.weights, clip.skin.transforms[whole])
-        return replace(clip, positions=clip.positions[whole], fps=fps, skin=skin)
-    before = np.floor(at).astype(np.int64)
-    after = np.minimum(before + 1, clip.frame_count - 1)
-    share = (at - before)[:, None, None].astype(clip.positions.dtype)
-    positions = (1 - share) * clip.positions[before] + share * clip.positions[after]
-    return replace(clip, positions=positions, fps=fps, skin=None)
-
-
-def _save(asset: Asset, path: Path, options: dict[str, Any]) -> list[Path]:
-    """Like ``neurok.save``, and tells which files that made."""
-    from pkgutil import resolve_name
-
-    from neurok.io import save
-    from neurok.io.files import is_pattern, write_files
-    from neurok.io.formats import WRITERS
-
-    home = WRITERS.get(path.suffix.lower())
-    if is_pattern(path) or home is None:
-        save(asset, path, **options)
-        return sorted(path.parent.glob(re.sub(r"%0?\d*d", "*", path.name)))
-    files = resolve_name(home)(asset, path, **options)
-    write_files(path, files)
-    return [path.parent / name for name in files]
+def _metres(unit: Unit | None, otherwise: float) -> float:
+    return otherwise if unit is None else METRES[unit]
 
 
 def _render(asset: Asset, path: Path, fps: float | None, json: bool) -> None:
     from neurok import render
-    from neurok.cli.render import TURN_SECONDS, find_motion
-    from neurok.cli.report import progress
+    from neurok.cli.render import film, motion_of
 
-    if path.suffix.lower() not in (".mp4", ".gif"):
+    if path.suffix.lower() in (".mp4", ".gif"):
+        film(asset, motion_of(asset), path, fps, json=json)
+    else:
         render.save_image(render.render_mesh(asset.mesh), path)
-        return
-    motion = find_motion(asset, "0", asset.mesh.name)
-    rate = motion.fps if motion is not None else fps or 24.0
-    total = motion.frame_count if motion is not None else max(2, round(TURN_SECONDS * rate))
-    frames = render.render_clip(motion) if motion is not None else render.render_turntable(asset.mesh, total)
-    render.save_video(progress(frames, "rendering", total=total, json=json), path, rate)
 
 
 def _sentence(figures: dict[str, Any]) -> str:

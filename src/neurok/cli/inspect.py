@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,7 @@ class Inspect:
     """Print one JSON object instead of text."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.doctor import diagnose, mend
+        from neurok.doctor import diagnose, mend, mended_asset
         from neurok.io import save
 
         asset = load_broken(self.mesh)
@@ -60,43 +60,6 @@ def load_broken(path: str) -> Asset:
         return load(path)
     except MeshError as error:
         return Asset(error.draft)
-
-
-def mended_asset(asset: Asset, mended: Repair) -> Asset:
-    """The asset around its mended mesh: clips and joints take part in whatever happened to the vertices."""
-    from neurok.core import Articulation, Clip, MaterialField, Skin
-
-    if not mended.notes:
-        return asset
-    scale, offset = mended.scale, mended.offset
-    moved = scale != 1.0 or offset.any()
-    clips = []
-    for clip in asset.clips:
-        skin = clip.skin
-        if skin is not None:
-            skin = None if moved else Skin(skin.weights[mended.source], skin.transforms)
-        clips.append(Clip(mended.mesh, clip.positions[:, mended.source] * scale + offset, clip.fps, clip.name, skin))
-    joints = asset.articulation
-    if joints is not None:
-        bent = [_moved_joint(joint, scale, offset) for joint in joints.joints]
-        joints = Articulation(mended.mesh, tuple(bent), None if moved else joints.inertials, joints.name)
-    materials = asset.materials
-    if materials is not None:
-        materials = MaterialField(materials.materials, materials.ids[mended.source])
-    return replace(asset, mesh=mended.mesh, clips=tuple(clips), articulation=joints, materials=materials)
-
-
-def _moved_joint(joint, scale, offset):  # type: ignore[no-untyped-def]
-    """A joint of an object that was scaled and moved; slides are lengths and scale along."""
-    slide = scale if joint.kind == "prismatic" else 1.0
-    return replace(
-        joint,
-        origin=joint.origin * scale + offset,
-        lower=joint.lower * slide,
-        upper=joint.upper * slide,
-        slide_lower=joint.slide_lower * scale,
-        slide_upper=joint.slide_upper * scale,
-    )
 
 
 def _extras(asset: Asset) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Render:
     """Give every part a colour of its own."""
 
     fps: Annotated[float | None, tyro.conf.arg(metavar="FLOAT")] = None
-    """Frames per second of the film; the animation's own if not given."""
+    """Frames per second of the film; the animation's own if not given. Its speed stays the same."""
 
     json: bool = False
     """Print one JSON object and nothing else."""
@@ -68,7 +68,8 @@ class Render:
         }
         start = time.perf_counter()
         if self.out.suffix.lower() in FILMS:
-            count = self._film(asset, options)
+            motion = motion_of(asset, self.clip)
+            count = film(asset, motion, self.out, self.fps, json=self.json, **options)
         else:
             image, count = self._still(asset, options)
             height, width = image.shape[:2]
@@ -87,42 +88,38 @@ class Render:
 
     def _still(self, asset: Asset, options: dict[str, Any]) -> tuple[np.ndarray, int]:
         if self.sheet is None:
-            mesh = asset.mesh if self.clip == "0" else find_clip(asset, self.clip, self.input).mesh(0)
+            mesh = asset.mesh if self.clip == "0" else asset.clip(self.clip).mesh(0)
             return render.render_mesh(mesh, **options), 1
-        motion = find_motion(asset, self.clip, self.input)
+        motion = motion_of(asset, self.clip)
         if motion is None:
             raise NeurokError(f"'{self.input}' does not move, so there is no sheet of it; leave out --sheet.")
         count = self.sheet[0] if self.sheet else 8
         return render.clip_sheet(motion, count, **options), min(count, motion.frame_count)
 
-    def _film(self, asset: Asset, options: dict[str, Any]) -> int:
-        motion = find_motion(asset, self.clip, self.input)
-        frames: Iterator[np.ndarray]
-        if motion is None:
-            fps = self.fps or 24.0
-            total = max(2, round(TURN_SECONDS * fps))
-            frames = render.render_turntable(asset.mesh, total, **options)
-        else:
-            fps, total = self.fps or motion.fps, motion.frame_count
-            frames = render.render_clip(motion, **options)
-        return render.save_video(progress(frames, "rendering", total=total, json=self.json), self.out, fps)
+
+def film(
+    asset: Asset, motion: Clip | None, path: Path, fps: float | None = None, *, json: bool = False, **options: Any
+) -> int:
+    """Film the motion, or one turn around an object that has none; returns the number of frames."""
+    frames: Iterator[np.ndarray]
+    if motion is None:
+        rate = fps or 24.0
+        total = max(2, round(TURN_SECONDS * rate))
+        frames = render.render_turntable(asset.mesh, total, **options)
+    else:
+        motion = motion if fps is None else motion.resampled(fps)
+        rate, total = motion.fps, motion.frame_count
+        frames = render.render_clip(motion, **options)
+    return render.save_video(progress(frames, "rendering", total=total, json=json), path, rate)
 
 
-def find_motion(asset: Asset, which: str, source: str) -> Clip | None:
+def motion_of(asset: Asset, which: str = "0") -> Clip | None:
     """The chosen animation, or the joints going from limit to limit, or nothing."""
     if asset.clips or which != "0":
-        return find_clip(asset, which, source)
+        return asset.clip(which)
     if asset.articulation is not None and asset.articulation.dof:
         return asset.articulation.clip(asset.articulation.sweep())
     return None
-
-
-def find_clip(asset: Asset, which: str, source: str) -> Clip:
-    for number, clip in enumerate(asset.clips):
-        if which in (clip.name, str(number)):
-            return clip
-    known = ", ".join(f"{i} ({clip.name})" for i, clip in enumerate(asset.clips)) or "none"
-    raise NeurokError(f"'{source}' has no animation {which!r}; it has {known}.")
 
 
 def parse_size(text: str) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from neurok.core.articulation import Articulation as Articulation
 from neurok.core.articulation import Inertial as Inertial
 from neurok.core.articulation import Joint as Joint
 from neurok.core.asset import Asset as Asset
+from neurok.core.clip import Bind as Bind
 from neurok.core.clip import Clip as Clip
 from neurok.core.clip import Skin as Skin
 from neurok.core.material import Material as Material

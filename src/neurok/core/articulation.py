@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from neurok.core.arrays import frozen_array
 from neurok.core.clip import Clip, Skin
-from neurok.core.mesh import Mesh
+from neurok.core.mesh import Mesh, UpAxis, frame_change
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
 
@@ -86,6 +86,19 @@ class Joint:
             turn = rigid.translation(values[..., 1:] * self.axis) @ turn
         return turn
 
+    def moved(self, turn: Float[np.ndarray, "3 3"], scale: float, offset: Float[np.ndarray, "3"]) -> Joint:
+        """The joint of an object that was turned, scaled and then shifted; slides are lengths and scale along."""
+        slide = scale if self.kind == "prismatic" else 1.0
+        return replace(
+            self,
+            axis=turn @ self.axis,
+            origin=turn @ self.origin * scale + offset,
+            lower=self.lower * slide,
+            upper=self.upper * slide,
+            slide_lower=self.slide_lower * scale,
+            slide_upper=self.slide_upper * scale,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Inertial:
@@ -105,6 +118,10 @@ class Inertial:
         object.__setattr__(self, "inertia", frozen_array(self.inertia, np.float64, (3, 3), "inertia"))
         if not (math.isfinite(self.mass) and self.mass >= 0):
             raise NeurokError(f"A part's mass must be zero or positive, got {self.mass}.")
+
+    def turned(self, turn: Float[np.ndarray, "3 3"], scale: float) -> Inertial:
+        """The same part in other axes and another unit of length; mass and inertia are SI and do not scale."""
+        return Inertial(self.mass, turn @ self.center * scale, turn @ self.inertia @ turn.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +232,15 @@ class Articulation:
         weights = np.zeros((len(vertices), len(self.joints)), dtype=np.float32)
         weights[np.arange(len(vertices)), parts] = 1.0
         return Clip(self.mesh, positions, fps, name, Skin(weights, transforms))
+
+    def in_frame(self, up: UpAxis = "y", unit: float = 1.0) -> Articulation:
+        """The same object with another up axis and unit: mesh, joints and masses."""
+        if up == self.mesh.up and unit == self.mesh.unit:
+            return self
+        turn, scale = frame_change(self.mesh.up, up), self.mesh.unit / unit
+        joints = tuple(joint.moved(turn, scale, np.zeros(3)) for joint in self.joints)
+        inertials = self.inertials and tuple(inertial and inertial.turned(turn, scale) for inertial in self.inertials)
+        return Articulation(self.mesh.in_frame(up, unit), joints, inertials, self.name)
 
     def sweep(self, frame_count: int = 48, reach: float = math.pi / 2) -> Float[np.ndarray, "T D"]:
         """Joint values that take every joint from rest to its farther limit and back; a continuous joint makes a turn.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from neurok.core.articulation import Articulation
 from neurok.core.clip import Clip
 from neurok.core.material import MaterialField
-from neurok.core.mesh import Mesh
+from neurok.core.mesh import Mesh, UpAxis
+from neurok.errors import NeurokError
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,3 +25,37 @@ class Asset:
 
     notes: tuple[str, ...] = ()
     """What the reader had to leave out or repair, one sentence each."""
+
+    def clip(self, which: str | int = 0) -> Clip:
+        """One animation, by name or number."""
+        for number, clip in enumerate(self.clips):
+            if which in (clip.name, number, str(number)):
+                return clip
+        known = ", ".join(f"{number} ({clip.name})" for number, clip in enumerate(self.clips)) or "none"
+        raise NeurokError(f"'{self.mesh.name}' has no animation {which!r}; it has {known}.")
+
+    def in_frame(self, up: UpAxis = "y", unit: float = 1.0) -> Asset:
+        """The same object with another up axis and unit: mesh, motion, handles, joints and masses."""
+        if up == self.mesh.up and unit == self.mesh.unit:
+            return self
+        clips = tuple(clip.in_frame(up, unit) for clip in self.clips)
+        articulation = self.articulation and self.articulation.in_frame(up, unit)
+        return replace(self, mesh=self.mesh.in_frame(up, unit), clips=clips, articulation=articulation)._sharing(self)
+
+    def relabelled(self, up: UpAxis, unit: float) -> Asset:
+        """The same numbers, read as of another up axis and unit."""
+        told = lambda mesh: replace(mesh, up=up, unit=unit)  # noqa: E731
+        clips = tuple(replace(clip, rest=told(clip.rest)) for clip in self.clips)
+        articulation = self.articulation and replace(self.articulation, mesh=told(self.articulation.mesh))
+        return replace(self, mesh=told(self.mesh), clips=clips, articulation=articulation)._sharing(self)
+
+    def _sharing(self, before: Asset) -> Asset:
+        """The same with one mesh where ``before``, which this one was made from, had one."""
+        clips = tuple(
+            replace(clip, rest=self.mesh) if old.rest is before.mesh else clip
+            for clip, old in zip(self.clips, before.clips, strict=True)
+        )
+        articulation, old_articulation = self.articulation, before.articulation
+        if articulation is not None and old_articulation is not None and old_articulation.mesh is before.mesh:
+            articulation = replace(articulation, mesh=self.mesh)
+        return replace(self, clips=clips, articulation=articulation)

@@ -2,40 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.core.arrays import frozen_array
-from neurok.core.mesh import Mesh
+from neurok.core.mesh import Mesh, UpAxis, frame_change
 from neurok.errors import NeurokError, ShapeError
+
+MAX_FPS = 1000.0
+"""Highest rate a clip is resampled to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bind:
+    """The pose in which handles took hold of an object, where that is not its rest pose: x_rest = sum_h w_h T_h x."""
+
+    vertices: Float[np.ndarray, "V 3"]
+    """Vertex positions in that pose."""
+
+    transforms: Float[np.ndarray, "H 4 4"]
+    """Rigid transform of each handle from that pose to rest."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vertices", frozen_array(self.vertices, np.float64, (None, 3), "vertices"))
+        object.__setattr__(self, "transforms", frozen_array(self.transforms, np.float64, (None, 4, 4), "transforms"))
 
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """Motion driven by few rigid handles: x = sum_h w_h (R_h x_rest + t_h)."""
+    """Motion driven by few rigid handles: x = sum_h w_h (R_h x_bind + t_h), where x_bind is mostly the rest."""
 
     weights: Float[np.ndarray, "V H"]
     """Non-negative, each row sums to one."""
 
     transforms: Float[np.ndarray, "T H 4 4"]
-    """Rigid transform of each handle in each frame, relative to rest."""
+    """Rigid transform of each handle in each frame, relative to ``bind``, or to rest without one."""
+
+    bind: Bind | None = None
+    """Set for rigged objects that do not rest in the pose they were rigged in."""
 
     def __post_init__(self) -> None:
         weights = frozen_array(self.weights, np.floating, (None, None), "weights")
         transforms = frozen_array(self.transforms, np.float64, (None, weights.shape[1], 4, 4), "transforms")
         if not np.allclose(weights.sum(axis=1), 1.0, atol=1e-3) or weights.min() < -1e-6:
             raise ShapeError("Skin weights must be non-negative and sum to one for every vertex.")
+        if self.bind is not None and (len(self.bind.vertices), len(self.bind.transforms)) != weights.shape:
+            raise ShapeError("The bind pose of a skin must have its vertices and handles.")
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "transforms", transforms)
 
     def positions(self, rest: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "T V 3"]:
         """Vertex positions of every frame."""
-        lifted = np.concatenate([rest, np.ones((len(rest), 1))], axis=1)
+        points = rest if self.bind is None else self.bind.vertices
+        lifted = np.concatenate([points, np.ones((len(points), 1))], axis=1)
         return np.stack(
             [np.einsum("vh,hij,vj->vi", self.weights, t[:, :3], lifted, optimize=True) for t in self.transforms]
         )
+
+    def at_vertices(self, chosen: Int[np.ndarray, " N"]) -> Skin:
+        """The same handles on some of the vertices, in any order."""
+        bind = self.bind and Bind(self.bind.vertices[chosen], self.bind.transforms)
+        return Skin(self.weights[chosen], self.transforms, bind)
+
+    def at_frames(self, chosen: Int[np.ndarray, " N"]) -> Skin:
+        """The same handles in some of the frames."""
+        return Skin(self.weights, self.transforms[chosen], self.bind)
+
+    def turned(self, turn: Float[np.ndarray, "3 3"], scale: float) -> Skin:
+        """The handles of an object that was turned and scaled."""
+        bind = self.bind and Bind(
+            self.bind.vertices @ (turn.T * scale), _turned_transforms(self.bind.transforms, turn, scale)
+        )
+        return Skin(self.weights, _turned_transforms(self.transforms, turn, scale), bind)
+
+
+def _turned_transforms(
+    transforms: Float[np.ndarray, "*B 4 4"], turn: Float[np.ndarray, "3 3"], scale: float
+) -> Float[np.ndarray, "*B 4 4"]:
+    out = transforms.copy()
+    out[..., :3, :3] = turn @ transforms[..., :3, :3] @ turn.T
+    out[..., :3, 3] = transforms[..., :3, 3] @ turn.T * scale
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +131,29 @@ class Clip:
     def mesh(self, frame: int) -> Mesh:
         """The object as it is in one frame."""
         return self.rest.with_vertices(self.positions[frame])
+
+    def in_frame(self, up: UpAxis = "y", unit: float = 1.0) -> Clip:
+        """The same motion with another up axis and unit."""
+        if up == self.rest.up and unit == self.rest.unit:
+            return self
+        turn, scale = frame_change(self.rest.up, up), self.rest.unit / unit
+        positions = self.positions @ (turn.T * scale).astype(self.positions.dtype)
+        skin = self.skin and self.skin.turned(turn, scale)
+        return Clip(self.rest.in_frame(up, unit), positions, self.fps, self.name, skin)
+
+    def resampled(self, fps: float) -> Clip:
+        """The motion at another frame rate, by linear interpolation; handles survive where frames fall on old ones."""
+        if not (np.isfinite(fps) and 0 < fps <= MAX_FPS):
+            raise NeurokError(f"A frame rate must lie between 0 and {MAX_FPS:g}, got {fps}.")
+        count = int(np.floor(self.duration * fps + 1e-6)) + 1
+        at = np.minimum(np.arange(count) * (self.fps / fps), self.frame_count - 1)
+        whole = np.rint(at).astype(np.int64)
+        if np.allclose(at, whole, atol=1e-6):
+            return replace(
+                self, positions=self.positions[whole], fps=fps, skin=self.skin and self.skin.at_frames(whole)
+            )
+        before = np.floor(at).astype(np.int64)
+        after = np.minimum(before + 1, self.frame_count - 1)
+        share = (at - before)[:, None, None].astype(self.positions.dtype)
+        positions = (1 - share) * self.positions[before] + share * self.positions[after]
+        return replace(self, positions=positions, fps=fps, skin=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -32,18 +33,24 @@ class Texture:
     def __post_init__(self) -> None:
         width, height = self._open().size
         if width * height > MAX_TEXTURE_PIXELS:
-            raise FormatError(
-                f"Texture '{self.name}' has {width}x{height} pixels; at most {MAX_TEXTURE_PIXELS} are allowed. "
-                "Scale it down."
-            )
+            raise self._too_large(f"has {width}x{height} pixels")
 
     def _open(self):  # type: ignore[no-untyped-def]
         from PIL import Image
 
         try:
-            return Image.open(io.BytesIO(self.data))
+            with warnings.catch_warnings():
+                # Pillow warns of pictures that we refuse, or that we allow.
+                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+                return Image.open(io.BytesIO(self.data))
+        except Image.DecompressionBombError:
+            raise self._too_large("is far too large") from None
         except Exception as error:
             raise FormatError(f"Texture '{self.name}' is not a picture that can be read: {error}.") from error
+
+    def _too_large(self, what: str) -> FormatError:
+        limit = f"at most {MAX_TEXTURE_PIXELS} pixels are allowed"
+        return FormatError(f"Texture '{self.name}' {what}; {limit}. Scale it down.")
 
     def pixels(self) -> np.ndarray:
         """Decoded RGBA, ``(H, W, 4)`` uint8, first row at the top."""

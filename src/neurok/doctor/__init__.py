@@ -6,6 +6,7 @@ from neurok.doctor.diagnosis import diagnose as diagnose
 from neurok.doctor.guess import Guess as Guess
 from neurok.doctor.repair import Repair as Repair
 from neurok.doctor.repair import mend as mend
+from neurok.doctor.repair import mended_asset as mended_asset
 from neurok.doctor.repair import repair as repair
 from neurok.doctor.size_limit import decimate as decimate
 from neurok.doctor.size_limit import decimate_asset as decimate_asset

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core import Mesh
+from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh
 from neurok.doctor import anatomy
 from neurok.doctor.diagnosis import is_absurd, offset_ratio, place_corners
 from neurok.doctor.winding import check_winding
@@ -64,6 +64,26 @@ def mend(mesh: Mesh) -> Repair:
     if not notes:
         return Repair(mesh, (), np.arange(len(mesh.vertices)), 1.0, np.zeros(3))
     return Repair(work.mesh(), tuple(notes), work.source, work.scale, work.offset)
+
+
+def mended_asset(asset: Asset, mended: Repair) -> Asset:
+    """The asset around its mended mesh: clips and joints take part in whatever happened to the vertices."""
+    if not mended.notes:
+        return asset
+    scale, offset, source = mended.scale, mended.offset, mended.source
+    is_moved = scale != 1.0 or offset.any()
+    clips = []
+    for clip in asset.clips:
+        skin = clip.skin and (None if is_moved else clip.skin.at_vertices(source))
+        clips.append(Clip(mended.mesh, clip.positions[:, source] * scale + offset, clip.fps, clip.name, skin))
+    joints = asset.articulation
+    if joints is not None:
+        moved = tuple(joint.moved(np.eye(3), scale, offset) for joint in joints.joints)
+        joints = Articulation(mended.mesh, moved, None if is_moved else joints.inertials, joints.name)
+    materials = asset.materials
+    if materials is not None:
+        materials = MaterialField(materials.materials, materials.ids[source])
+    return replace(asset, mesh=mended.mesh, clips=tuple(clips), articulation=joints, materials=materials)
 
 
 @dataclass

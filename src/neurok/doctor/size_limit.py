@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Int
 
-from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh, Skin
+from neurok.core import Articulation, Asset, Bind, Clip, MaterialField, Mesh, Skin
 from neurok.doctor.anatomy import face_surfaces, vertex_classes
 from neurok.errors import NeurokError
 from neurok.geometry.decimate import decimate as decimate_faces
@@ -130,6 +130,7 @@ def decimate_asset(asset: Asset, max_faces: int) -> Asset:
 def _reduce_clip(clip: Clip, coarse: Mesh, forth: Transfer) -> Clip:
     skin = clip.skin
     if skin is not None:
-        skin = Skin(forth.interpolate(np.asarray(skin.weights, dtype=np.float64)), skin.transforms)
+        bind = skin.bind and Bind(forth.interpolate(skin.bind.vertices), skin.bind.transforms)
+        skin = Skin(forth.interpolate(np.asarray(skin.weights, dtype=np.float64)), skin.transforms, bind)
     positions = skin.positions(coarse.vertices) if skin is not None else forth(np.asarray(clip.positions, np.float64))
     return Clip(coarse, positions, clip.fps, clip.name, skin)

@@ -20,6 +20,7 @@ import numpy as np
 from neurok.core import (
     Articulation,
     Asset,
+    Bind,
     Clip,
     Inertial,
     Joint,
@@ -132,6 +133,9 @@ class _Writer:
         if clip.skin is not None:
             self.arrays[f"clip{number}_weights"] = clip.skin.weights
             self.arrays[f"clip{number}_transforms"] = clip.skin.transforms
+            if clip.skin.bind is not None:
+                self.arrays[f"clip{number}_bind_vertices"] = clip.skin.bind.vertices
+                self.arrays[f"clip{number}_bind_transforms"] = clip.skin.bind.transforms
         return {"rest": self.mesh(clip.rest), "fps": float(clip.fps), "name": clip.name}
 
     def articulation(self, articulation: Articulation) -> dict[str, Any]:
@@ -213,10 +217,13 @@ class _Reader:
         )
 
     def clip(self, entry: dict[str, Any], number: int, meshes: list[Mesh]) -> Clip:
-        skin = None
-        if f"clip{number}_weights" in self.arrays:
-            skin = Skin(self.arrays[f"clip{number}_weights"], self.arrays[f"clip{number}_transforms"])
-        positions = self.arrays[f"clip{number}_positions"]
+        prefix = f"clip{number}_"
+        skin = bind = None
+        if prefix + "bind_vertices" in self.arrays:
+            bind = Bind(self.arrays[prefix + "bind_vertices"], self.arrays[prefix + "bind_transforms"])
+        if prefix + "weights" in self.arrays:
+            skin = Skin(self.arrays[prefix + "weights"], self.arrays[prefix + "transforms"], bind)
+        positions = self.arrays[prefix + "positions"]
         return Clip(meshes[entry["rest"]], positions, float(entry["fps"]), str(entry["name"]), skin)
 
     def articulation(self, entry: dict[str, Any], meshes: list[Mesh]) -> Articulation:

@@ -51,6 +51,8 @@ def path_kind(path: Path) -> Literal["file", "folder", "nothing"]:
     try:
         if path.is_dir():
             return "folder"
+        if path.exists() and not path.is_file():
+            raise NeurokError(f"'{path}' is neither a file nor a folder; pipes and devices are not read.")
         return "file" if path.exists() else "nothing"
     except (OSError, ValueError) as error:
         raise NeurokError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}.") from error

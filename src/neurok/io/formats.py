@@ -51,6 +51,15 @@ WRITERS: dict[str, str] = {
 }
 """Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""
 
+ALL_CLIPS = (".glb", ".gltf", ".npz")
+"""Formats that hold every clip of an object."""
+
+ONE_CLIP = (".pc2", ".usd", ".usda", ".usdc", ".usdz")
+"""Formats that hold the first clip, as numbered files do."""
+
+WITH_JOINTS = (".glb", ".gltf", ".mjcf", ".npz", ".urdf", ".usd", ".usda", ".usdc", ".usdz", ".xml")
+"""Formats that hold joints."""
+
 SAMPLE_PREFIX = "sample:"
 
 
@@ -91,17 +100,7 @@ def load_mesh(path: str | Path) -> Mesh:
 
 def load_clip(path: str | Path, which: str | int = 0) -> Clip:
     """One animation of a file, by name or number."""
-    clips = load(path).clips
-    if not clips:
-        raise NeurokError(f"'{path}' holds no animation.")
-    if isinstance(which, int) or which.isdigit():
-        if int(which) < len(clips):
-            return clips[int(which)]
-    else:
-        for clip in clips:
-            if clip.name == which:
-                return clip
-    raise NeurokError(f"'{path}' has no animation {which!r}; it has {', '.join(c.name for c in clips)}.")
+    return load(path).clip(which)
 
 
 def load_articulation(path: str | Path) -> Articulation:
@@ -112,8 +111,8 @@ def load_articulation(path: str | Path) -> Articulation:
     return articulation
 
 
-def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, **options: Any) -> None:
-    """Write an object in the format of the path's suffix; nothing is left half-written.
+def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, **options: Any) -> list[Path]:
+    """Write an object in the format of the path's suffix and tell which files that made; none is left half-written.
 
     A format that holds a still mesh (OBJ, PLY, STL, OFF) takes the rest mesh of a clip; a name like
     ``walk_%04d.obj`` (or ``.ply``) writes every frame of the first clip.
@@ -123,6 +122,7 @@ def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, 
     writer = _function(home)
     files: Files = writer(as_asset(thing), path, **options)
     write_files(path, files)
+    return [path.parent / name for name in files]
 
 
 def as_asset(thing: Asset | Mesh | Clip | Articulation | Rollout) -> Asset:

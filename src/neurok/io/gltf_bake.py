@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Skin
+from neurok.core import Bind, Skin
 from neurok.io.gltf_document import Document
 from neurok.io.gltf_geometry import Geometry
 
@@ -17,7 +17,10 @@ Worlds = list[np.ndarray]
 
 MAX_HANDLES = 256
 SKIN_TOLERANCE = 1e-5
-"""Handles are kept when they give the baked positions to this fraction of the object's size."""
+"""Handles rest where they are bound when that gives the rest positions to this fraction of the object's size."""
+
+STRETCH = 1e-4
+"""Bones may stretch by this fraction and still count as rigid: files store rounded numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +143,47 @@ def bake(
     return out
 
 
+@dataclass(frozen=True, eq=False)
+class _Handles:
+    """How one part hangs on nodes: its vertices where the nodes took hold of them, and who carries whom."""
+
+    vertices: Float[np.ndarray, "V 3"]
+    nodes: tuple[int, ...]
+    offsets: Float[np.ndarray, "H 4 4"]
+    """From the space of the vertices to that of each node."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    weights: np.ndarray
+
+
+def _handles(part: PartSource, rest: Float[np.ndarray, "V 3"], rest_worlds: Worlds) -> _Handles | None:
+    if not part.joints:
+        count = len(rest)
+        offset = _inverse(rest_worlds[part.node][None])
+        return (
+            offset
+            if offset is None
+            else _Handles(rest, (part.node,), offset, np.arange(count), np.zeros(count, np.int64), np.ones(count))
+        )
+    assert part.bind is not None
+    # The first joint puts the vertices into the size and place they have in the scene.
+    placed = part.joint_matrices(rest_worlds)[0][0]
+    back = _inverse(placed[None])
+    if back is None:
+        return None
+    vertices = part.geometry.vertices @ placed[:3, :3].T + placed[:3, 3]
+    weights = part.weight_matrix().tocoo()
+    used, columns = np.unique(weights.col, return_inverse=True)
+    nodes = tuple(part.joints[joint] for joint in used)
+    return _Handles(vertices, nodes, part.bind[used] @ back[0], weights.row, columns, weights.data)
+
+
+def _inverse(matrices: Float[np.ndarray, "N 4 4"]) -> Float[np.ndarray, "N 4 4"] | None:
+    is_flat = np.abs(np.linalg.det(matrices[:, :3, :3])) < 1e-12
+    return None if is_flat.any() else np.linalg.inv(matrices)
+
+
 def find_skin(
     parts: list[PartSource],
     rest: Float[np.ndarray, "V 3"],
@@ -149,51 +193,64 @@ def find_skin(
     morph: Mapping[int, np.ndarray],
     size: float,
 ) -> Skin | None:
-    """Bones and nodes as rigid handles, if they give the baked positions; none for morphing or stretching objects.
-
-    A vertex follows its handles exactly when each of them, on its own, puts it at its rest position in the rest pose.
-    """
-    handles: dict[int, int] = {}
+    """Bones and nodes as rigid handles that give the baked positions; none for morphing or stretching objects."""
+    known: dict[tuple[int, bytes], int] = {}
+    nodes: list[int] = []
+    offsets: list[np.ndarray] = []
+    bound = np.array(rest)
     entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     start = 0
     for part in parts:
-        vertices = part.geometry.vertices
-        own = rest[start : start + len(vertices)]
-        if part.node in morph:
+        count = len(part.geometry.vertices)
+        if not count:
+            continue
+        own = (
+            None if part.node in morph or part.morph.any() else _handles(part, rest[start : start + count], rest_worlds)
+        )
+        if own is None:
             return None
-        if part.joints:
-            weights = part.weight_matrix().tocoo()
-            alone = part.joint_matrices(rest_worlds)[0][weights.col]
-            placed = np.einsum("nij,nj->ni", alone[:, :3, :3], vertices[weights.row]) + alone[:, :3, 3]
-            if np.abs(placed - own[weights.row]).max(initial=0.0) > SKIN_TOLERANCE * size:
-                return None
-            number = np.array([handles.setdefault(j, len(handles)) for j in part.joints])
-            entries.append((weights.row + start, number[weights.col], weights.data))
-        elif len(vertices):
-            number = np.full(len(vertices), handles.setdefault(part.node, len(handles)))
-            entries.append((np.arange(start, start + len(vertices)), number, np.ones(len(vertices))))
-        start += len(vertices)
-    if not handles or len(handles) > MAX_HANDLES:
+        number = np.empty(len(own.nodes), np.int64)
+        for k, (node, offset) in enumerate(zip(own.nodes, own.offsets, strict=True)):
+            key = (node, np.round(offset, 5).tobytes())
+            if key not in known:
+                known[key] = len(nodes)
+                nodes.append(node)
+                offsets.append(offset)
+            number[k] = known[key]
+        bound[start : start + count] = own.vertices
+        entries.append((own.rows + start, number[own.columns], own.weights))
+        start += count
+    if not nodes or len(nodes) > MAX_HANDLES:
         return None
-    transforms = _relative(list(handles), rest_worlds, worlds, frame_count)
-    if transforms is None:
+    moving = np.stack([np.broadcast_to(worlds[n], (frame_count, 4, 4)) @ o for n, o in zip(nodes, offsets)], axis=1)
+    resting = np.stack([rest_worlds[n] @ o for n, o in zip(nodes, offsets)])
+    if not (_is_rigid(moving) and _is_rigid(resting)):
         return None
-    dense = np.zeros((len(rest), len(handles)), dtype=np.float32)
+    dense = np.zeros((len(rest), len(nodes)), dtype=np.float32)
     for rows, columns, values in entries:
         np.add.at(dense, (rows, columns), values)
-    return Skin(dense, transforms)
+    if _rests_bound(entries, bound, resting, rest, size):
+        return Skin(dense, moving @ np.linalg.inv(resting))
+    return Skin(dense, moving, Bind(bound, resting))
 
 
-def _relative(
-    nodes: list[int], rest_worlds: Worlds, worlds: Worlds, frame_count: int
-) -> Float[np.ndarray, "T H 4 4"] | None:
-    """Motion of nodes against their rest pose, or none if one of them stretches."""
-    rest = np.stack([rest_worlds[n] for n in nodes])
-    if (np.abs(np.linalg.det(rest[:, :3, :3])) < 1e-12).any():
-        return None
-    moving = np.stack([np.broadcast_to(worlds[n], (frame_count, 4, 4)) for n in nodes], axis=1)
-    transforms = moving @ np.linalg.inv(rest)
+def _is_rigid(transforms: Float[np.ndarray, "*B 4 4"]) -> bool:
     linear = transforms[..., :3, :3]
-    if np.abs(linear @ np.swapaxes(linear, -1, -2) - np.eye(3)).max() > SKIN_TOLERANCE:
-        return None
-    return transforms
+    is_orthogonal = np.abs(linear @ np.swapaxes(linear, -1, -2) - np.eye(3)).max() <= STRETCH
+    return bool(is_orthogonal and (np.linalg.det(linear) > 0).all())
+
+
+def _rests_bound(
+    entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    bound: Float[np.ndarray, "V 3"],
+    resting: Float[np.ndarray, "H 4 4"],
+    rest: Float[np.ndarray, "V 3"],
+    size: float,
+) -> bool:
+    """Each handle, on its own, puts its vertices at rest: the rest pose is as good as the one they were bound in."""
+    for rows, columns, _ in entries:
+        alone = resting[columns]
+        placed = np.einsum("nij,nj->ni", alone[:, :3, :3], bound[rows]) + alone[:, :3, 3]
+        if np.abs(placed - rest[rows]).max(initial=0.0) > SKIN_TOLERANCE * size:
+            return False
+    return True

@@ -9,59 +9,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Material, MaterialField, Mesh, Skin
-from neurok.core.mesh import UpAxis, frame_change
+from neurok.core import Articulation, Asset, Inertial, Joint, Material, MaterialField, Mesh
 
 VERSION = 1
-
-
-def in_frame(asset: Asset, up: UpAxis = "y", unit: float = 1.0) -> Asset:
-    """The same object with another up axis and unit: mesh, clips, handles, joints and masses."""
-    mesh = asset.mesh
-    if mesh.up == up and mesh.unit == unit:
-        return asset
-    turn, scale = frame_change(mesh.up, up), mesh.unit / unit
-    moved = mesh.in_frame(up, unit)
-    clips = tuple(_clip_in_frame(clip, moved, turn, scale) for clip in asset.clips)
-    joints = asset.articulation
-    if joints is not None:
-        inertials = joints.inertials and tuple(i and _inertial_in_frame(i, turn, scale) for i in joints.inertials)
-        turned = tuple(_joint_in_frame(joint, turn, scale) for joint in joints.joints)
-        joints = Articulation(joints.mesh.in_frame(up, unit), turned, inertials, joints.name)
-    return replace(asset, mesh=moved, clips=clips, articulation=joints)
-
-
-def _clip_in_frame(clip: Clip, rest: Mesh, turn: np.ndarray, scale: float) -> Clip:
-    skin = clip.skin
-    if skin is not None:
-        transforms = skin.transforms.copy()
-        transforms[..., :3, :3] = turn @ transforms[..., :3, :3] @ turn.T
-        transforms[..., :3, 3] = transforms[..., :3, 3] @ turn.T * scale
-        skin = Skin(skin.weights, transforms)
-    positions = clip.positions @ (turn.T * scale).astype(clip.positions.dtype)
-    return Clip(clip.rest.in_frame(rest.up, rest.unit), positions, clip.fps, clip.name, skin)
-
-
-def _joint_in_frame(joint: Joint, turn: np.ndarray, scale: float) -> Joint:
-    reach = scale if joint.kind == "prismatic" else 1.0
-    return replace(
-        joint,
-        axis=turn @ joint.axis,
-        origin=turn @ joint.origin * scale,
-        lower=joint.lower * reach,
-        upper=joint.upper * reach,
-        slide_lower=joint.slide_lower * scale,
-        slide_upper=joint.slide_upper * scale,
-    )
-
-
-def _inertial_in_frame(inertial: Inertial, turn: np.ndarray, scale: float) -> Inertial:
-    return Inertial(inertial.mass, turn @ inertial.center * scale, turn @ inertial.inertia @ turn.T)
 
 
 def scene_extras(asset: Asset, source: Mesh, part_nodes: list[int]) -> dict[str, Any]:

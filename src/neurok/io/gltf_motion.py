@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Articulation, Clip, Mesh
+from neurok.core import Articulation, Bind, Clip, Mesh, Skin
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
 from neurok.geometry.lowrank import factorise_motion
@@ -39,10 +39,17 @@ class BoneMotion:
     """Bones of each vertex, 4 or 8; unused places have bone 0 and weight 0."""
 
     weights: Float[np.ndarray, "V J"]
+    vertices: Float[np.ndarray, "V 3"]
+    """Where the bones take hold of the vertices."""
+
     pivots: Float[np.ndarray, "H 3"]
-    """Where each bone stands at rest."""
+    """Where each bone stands then."""
+
+    rest: Float[np.ndarray, "H 4 4"]
+    """Motion of each bone from there to rest."""
 
     transforms: tuple[Float[np.ndarray, "T H 4 4"], ...]
+    """Motion from there, one entry per clip."""
 
 
 STILL = PartMotion(np.zeros(3))
@@ -128,9 +135,48 @@ def _distance(a: Float[np.ndarray, "T N 3"], b: np.ndarray) -> float:
 def _bone_motion(mesh: Mesh, clips: tuple[Clip, ...], tolerance: float) -> BoneMotion | None:
     """The handles behind the clips as bones, if all clips share them and eight per vertex are enough."""
     skins = [clip.skin for clip in clips if clip.skin is not None]
-    if len(skins) != len(clips) or any(not np.array_equal(s.weights, skins[0].weights) for s in skins[1:]):
+    if len(skins) != len(clips) or not all(_is_same_skin(skins[0], skin) for skin in skins[1:]):
         return None
     dense = np.asarray(skins[0].weights, dtype=np.float64)
+    joints, weights = _influences(dense)
+    bind = skins[0].bind or Bind(mesh.vertices, np.tile(np.eye(4), (dense.shape[1], 1, 1)))
+    load = dense.sum(axis=0)[:, None]
+    pivots = (dense.T @ bind.vertices / np.maximum(load, 1e-12)).astype(np.float32).astype(np.float64)
+    rest, *motions = (_unstretched(t, pivots) for t in (bind.transforms, *(skin.transforms for skin in skins)))
+
+    def is_near(transforms: Float[np.ndarray, "H 4 4"], frame: Float[np.ndarray, "V 3"]) -> bool:
+        blended = np.einsum("vj,vjab->vab", weights, transforms[:, :3][joints], optimize=True)
+        moved = np.einsum("vab,vb->va", blended[..., :3], bind.vertices) + blended[..., 3]
+        return _distance(moved[None], frame) <= 0.9 * tolerance
+
+    if not is_near(rest, mesh.vertices):
+        return None
+    for clip, motion in zip(clips, motions, strict=True):
+        if not all(is_near(pose, frame) for pose, frame in zip(motion, clip.positions, strict=True)):
+            return None
+    return BoneMotion(joints, weights, bind.vertices, pivots, rest, tuple(motions))
+
+
+def _unstretched(
+    transforms: Float[np.ndarray, "*T H 4 4"], pivots: Float[np.ndarray, "H 3"]
+) -> Float[np.ndarray, "*T H 4 4"]:
+    """The rigid motions nearest to almost rigid ones; the pivots go exactly where they went."""
+    turns = rigid.quaternion_to_matrix(rigid.matrix_to_quaternion(transforms[..., :3, :3]))
+    moved = np.einsum("...hij,hj->...hi", transforms[..., :3, :3] - turns, pivots)
+    return rigid.compose(turns, transforms[..., :3, 3] + moved)
+
+
+def _is_same_skin(a: Skin, b: Skin) -> bool:
+    if (a.bind is None) != (b.bind is None) or not np.array_equal(a.weights, b.weights):
+        return False
+    if a.bind is None or b.bind is None:
+        return True
+    same = np.array_equal(a.bind.vertices, b.bind.vertices)
+    return same and np.array_equal(a.bind.transforms, b.bind.transforms)
+
+
+def _influences(dense: Float[np.ndarray, "V H"]) -> tuple[Int[np.ndarray, "V J"], Float[np.ndarray, "V J"]]:
+    """The four or eight strongest bones of each vertex and their weights."""
     width = min(MAX_INFLUENCES, dense.shape[1])
     joints = np.argsort(-dense, axis=1, kind="stable")[:, :width]
     weights = np.take_along_axis(dense, joints, axis=1).clip(0.0)
@@ -139,16 +185,7 @@ def _bone_motion(mesh: Mesh, clips: tuple[Clip, ...], tolerance: float) -> BoneM
     joints = np.pad(joints, ((0, 0), (0, max(0, slots - width))))[:, :slots]
     weights = np.pad(weights, ((0, 0), (0, max(0, slots - width))))[:, :slots]
     weights = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
-    joints = np.where(weights > 0, joints, 0)
-    for clip, skin in zip(clips, skins, strict=True):
-        for frame, transforms in zip(clip.positions, skin.transforms, strict=True):
-            blended = np.einsum("vj,vjab->vab", weights, transforms[:, :3][joints], optimize=True)
-            moved = np.einsum("vab,vb->va", blended[..., :3], mesh.vertices) + blended[..., 3]
-            if _distance(moved[None], frame) > 0.9 * tolerance:
-                return None
-    load = dense.sum(axis=0)[:, None]
-    pivots = (dense.T @ mesh.vertices / np.maximum(load, 1e-12)).astype(np.float32).astype(np.float64)
-    return BoneMotion(joints, weights, pivots, tuple(skin.transforms for skin in skins))
+    return np.where(weights > 0, joints, 0), weights
 
 
 def _morph_motion(mesh: Mesh, clips: tuple[Clip, ...], chosen: Int[np.ndarray, " N"], tolerance: float) -> PartMotion:

@@ -15,9 +15,10 @@ from neurok.geometry import rigid
 from neurok.geometry.operators import vertex_normals
 from neurok.io.files import Files
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
-from neurok.io.gltf_extras import in_frame, scene_extras
+from neurok.io.gltf_extras import scene_extras
 from neurok.io.gltf_motion import BoneMotion, PartMotion, plan_motion
 
+NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
 TOLERANCE = 1e-4
 """Largest distance of a written vertex from the true one in any frame, as a fraction of the object's size."""
 
@@ -37,7 +38,7 @@ def write(asset: Asset, path: Path, tolerance: float = TOLERANCE) -> Files:
             f"The materials are given for {len(asset.materials.ids)} vertices, the mesh has {asset.mesh.vertex_count}."
         )
     source, path = asset.mesh, Path(path)
-    asset = in_frame(asset)
+    asset = asset.in_frame()
     if asset.articulation is not None:
         asset = _with_joint_motion(asset)
     return _Writing(asset, source, tolerance).files(path)
@@ -70,9 +71,10 @@ class _Writing:
         face_order = np.argsort(self.mesh.face_parts, kind="stable")
         ends = np.searchsorted(self.mesh.face_parts[face_order], np.arange(1, self.mesh.part_count))
         self.part_faces = np.split(face_order, ends)
-        self.normals = vertex_normals(self.mesh.vertices, self.mesh.faces).astype(np.float32)
         allowed = tolerance * self.mesh.size if asset.clips else 0.0
         self.motions, self.bones = plan_motion(self.mesh, asset.clips, self.part_vertices, allowed, asset.articulation)
+        self.vertices = self.mesh.vertices if self.bones is None else self.bones.vertices
+        self.normals = vertex_normals(self.vertices, self.mesh.faces).astype(np.float32)
 
     def files(self, path: Path) -> Files:
         builder = self.builder
@@ -149,7 +151,7 @@ class _Writing:
 
     def _attributes(self, chosen: Int[np.ndarray, " N"], motion: PartMotion) -> dict[str, int]:
         mesh, put = self.mesh, self.builder.array
-        positions = (mesh.vertices[chosen] - motion.pivot).astype(np.float32)
+        positions = (self.vertices[chosen] - motion.pivot).astype(np.float32)
         attributes = {
             "POSITION": put(positions, ARRAY_BUFFER, bounds=True),
             "NORMAL": put(self.normals[chosen], ARRAY_BUFFER),
@@ -170,12 +172,15 @@ class _Writing:
         return attributes
 
     def _skeleton(self, bones: BoneMotion) -> tuple[int, list[int]]:
-        """The bones' nodes under one root, and the skin that binds them at rest."""
+        """The bones' nodes, at rest, under one root, and the skin that binds them."""
         builder = self.builder
-        nodes = [
-            builder.add("nodes", {"name": f"bone_{i}", "translation": pivot.tolist()})
-            for i, pivot in enumerate(bones.pivots)
-        ]
+        turned, moved = node_motion(bones.rest, bones.pivots)
+        nodes = []
+        for i in range(len(moved)):
+            node: dict[str, Any] = {"name": f"bone_{i}", "translation": moved[i].tolist()}
+            if not np.array_equal(turned[i], NO_TURN):
+                node["rotation"] = turned[i].tolist()
+            nodes.append(builder.add("nodes", node))
         root = builder.add("nodes", {"name": "bones", "children": nodes})
         bind = rigid.translation(-bones.pivots).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
         builder.add("skins", {"joints": nodes, "inverseBindMatrices": builder.array(bind), "skeleton": root})
@@ -190,7 +195,8 @@ class _Writing:
                 tracks.put(node, "weights", motion.weights[number], np.zeros(len(motion.targets)))
         if self.bones is not None:
             for handle, node in enumerate(bone_nodes):
-                tracks.rigid(node, self.bones.transforms[number][:, handle], self.bones.pivots[handle])
+                motion_of_bone = self.bones.transforms[number][:, handle]
+                tracks.rigid(node, motion_of_bone, self.bones.pivots[handle], self.bones.rest[handle])
         tracks.finish(nodes[0])
 
 
@@ -204,14 +210,20 @@ class _Tracks:
         self.samplers: list[dict[str, Any]] = []
         self.is_full = False
 
-    def rigid(self, node: int, transforms: Float[np.ndarray, "T 4 4"], pivot: Float[np.ndarray, "3"]) -> None:
-        """A node that stands at ``pivot`` at rest and follows ``transforms``."""
-        moved = transforms[:, :3, :3] @ pivot + transforms[:, :3, 3]
-        wxyz = rigid.matrix_to_quaternion(transforms[:, :3, :3])
-        flips = np.cumprod(np.where((wxyz[1:] * wxyz[:-1]).sum(axis=1) < 0, -1.0, 1.0))
-        wxyz[1:] *= flips[:, None]
-        self.put(node, "rotation", np.roll(wxyz, -1, axis=1), np.array([0.0, 0.0, 0.0, 1.0]))
-        self.put(node, "translation", moved, pivot)
+    def rigid(
+        self,
+        node: int,
+        transforms: Float[np.ndarray, "T 4 4"],
+        pivot: Float[np.ndarray, "3"],
+        rest: Float[np.ndarray, "4 4"] = np.eye(4),  # noqa: B008 - never changed
+    ) -> None:
+        """A node at ``pivot`` that follows ``transforms``, and stays at ``rest`` when no animation plays."""
+        turned, moved = node_motion(transforms, pivot)
+        rest_turned, rest_moved = node_motion(rest[None], pivot)
+        flips = np.cumprod(np.where((turned[1:] * turned[:-1]).sum(axis=1) < 0, -1.0, 1.0))
+        turned[1:] *= flips[:, None]
+        self.put(node, "rotation", turned, rest_turned[0])
+        self.put(node, "translation", moved, rest_moved[0])
 
     def put(self, node: int, path: str, values: Float[np.ndarray, "T C"], rest: Float[np.ndarray, " C"]) -> None:
         """One channel, if it does anything."""
@@ -236,3 +248,12 @@ class _Tracks:
         timing = {"fps": self.clip.fps, "frames": self.clip.frame_count}
         record = {"name": self.clip.name, "channels": self.channels, "samplers": self.samplers}
         self.builder.add("animations", record | {"extras": {"neurok": timing}})
+
+
+def node_motion(
+    transforms: Float[np.ndarray, "N 4 4"], pivot: Float[np.ndarray, "*N 3"]
+) -> tuple[Float[np.ndarray, "N 4"], Float[np.ndarray, "N 3"]]:
+    """Rotation (x, y, z, w) and translation of nodes that stood unturned at ``pivot`` and were moved rigidly."""
+    moved = np.einsum("nij,nj->ni", transforms[:, :3, :3], np.broadcast_to(pivot, (len(transforms), 3)))
+    quaternions = np.roll(rigid.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
+    return quaternions, moved + transforms[:, :3, 3]
