@@ -15,7 +15,7 @@ from neurok.core import Articulation
 from neurok.data.articulated import FAMILIES, generate
 from neurok.render import Renderer, contact_sheet
 
-PER_SHEET, COLUMNS, SIZE, SEED = 16, 8, 200, 3
+PER_SHEET, COLUMNS, SIZE, SEED = 18, 12, 180, 3
 
 
 def extremes(articulation: Articulation) -> tuple[np.ndarray, np.ndarray]:

@@ -37,8 +37,8 @@ def test_an_instance_depends_on_seed_and_index_alone(name):
     )
 
 
-def test_there_are_more_than_sixty_families():
-    assert len(FAMILIES) > 60
+def test_there_are_more_than_seventy_families():
+    assert len(FAMILIES) > 70
 
 
 def test_all_kinds_of_joints_and_nested_ones_occur():

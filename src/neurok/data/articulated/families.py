@@ -32,6 +32,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "wheels": ("office_chair", "folding_chair", "cart", "wheelbarrow"),
     "figures": ("mannequin", "quadruped", "bird", "fish"),
     "machines": ("robot_arm", "excavator", "toy_car", "windmill", "crane"),
+    "household": ("book", "padlock", "mailbox", "razor", "vise", "swing", "gate", "anvil_press"),
     "boxes": ("box", "suitcase"),
     "openings": ("door", "window", "safe", "switch"),
 }
