@@ -35,7 +35,7 @@ def bag(rng: np.random.Generator) -> Asset:
     if excitation == "push":
         way = loads.unit(loads.heading(rng) + [0.0, 0.0, 0.5])
         place = nodes[grid.index(2, int(rng.integers(24)))]
-        force = loads.push(place, 0.5 * height, mass * rng.uniform(6.0, 12.0) * way, 0.05, 0.35, nodes)
+        force = loads.push(place, 0.5 * height, mass * rng.uniform(3.0, 7.0) * way, 0.05, 0.35, nodes)
     flex = Flex(
         nodes,
         triangles,

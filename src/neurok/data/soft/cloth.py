@@ -113,7 +113,7 @@ def hanging_cloth(rng: np.random.Generator) -> Asset:
     else:
         place = np.array([rng.uniform(-0.3, 0.3) * width, top - rng.uniform(0.5, 0.9) * height, 0.0])
         way = loads.unit(np.array([rng.normal(0, 0.5), 0.0, rng.choice([-1.0, 1.0])]))
-        strength = area * rng.uniform(2.5, 5.0) * way
+        strength = area * rng.uniform(1.2, 2.6) * way
         wind = loads.push(place, 0.3 * height, strength, 0.05, rng.uniform(0.25, 0.5), nodes)
     flex = cloth_flex(rng, nodes, grid, area, driven=np.array(sorted(set(held))), force=wind)
     frame_count = int(rng.integers(28, 41))

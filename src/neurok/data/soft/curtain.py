@@ -20,7 +20,7 @@ def curtain(rng: np.random.Generator) -> Asset:
     """A pleated curtain on a rail: blown, drawn along the rail, or pulled at a corner."""
     height, folds = rng.uniform(1.2, 2.0), int(rng.integers(4, 6))
     fold, cloth_width = rng.uniform(0.13, 0.2), rng.uniform(1.25, 1.6)
-    grid = SheetGrid(int(rng.integers(9, 12)), 6 * folds + 1)
+    grid = SheetGrid(int(rng.integers(9, 11)), 6 * folds + 1)
     pleat = _pleats(folds, fold * cloth_width)
     top = height + rng.uniform(0.05, 0.2)
     u, v = grid.parameters.T
@@ -80,7 +80,7 @@ def _curtain_load(
         return None, loads.wind_on_sheet(grid.triangles, loads.gusty_wind(rng, way, rng.uniform(2.0, 4.0), 0.6))
     place = nodes[grid.index(grid.rows - 1, int(rng.choice([0, grid.columns - 1])))]
     way = loads.unit(np.array([rng.choice([-1.0, 1.0]), 0.1, rng.normal(0, 0.7)]))
-    strength = area * rng.uniform(3.0, 5.0) * way
+    strength = area * rng.uniform(1.5, 3.0) * way
     return None, loads.push(place, 0.25, strength, 0.05, rng.uniform(0.5, 0.8), nodes)
 
 

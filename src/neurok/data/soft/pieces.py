@@ -107,7 +107,7 @@ def engine_name() -> str:
 def color(
     rng: np.random.Generator,
     hue: tuple[float, float] = (0.0, 1.0),
-    saturation: tuple[float, float] = (0.35, 0.75),
+    saturation: tuple[float, float] = (0.2, 0.6),
     value: tuple[float, float] = (0.45, 0.9),
 ) -> tuple[float, float, float, float]:
     """A random colour, linear light; hue in turns (0 red, 1/3 green, 2/3 blue)."""
