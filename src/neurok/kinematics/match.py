@@ -6,13 +6,18 @@ Gauss–Newton on nearest neighbours in both directions, damped and pulled towar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
+DAMPING = 1e-3
+LONGEST_STEP = 2.0
+"""In standard deviations of the prior."""
 
+
+@runtime_checkable
 class PointDriver(Protocol):
     """What matching needs of a space: features of any surface points, and how they move."""
 
@@ -22,11 +27,11 @@ class PointDriver(Protocol):
 @dataclass(frozen=True)
 class MatchConfig:
     rounds: int = 25
-    prior: float = 1e-4
+    prior: float = 1e-5
     """Weight of |q - prior|^2 against squared distances in the unit box."""
 
     backward: float = 1.0
-    """Weight of target-to-shape distances; 0 for a partial target seen from outside would ignore them."""
+    """Weight of distances from the target to the shape."""
 
     target_points: int = 1500
 
@@ -51,34 +56,47 @@ def match_points(
     return best, best_score
 
 
-def _descend(space, features, thin, tree, q, scale, config):  # type: ignore[no-untyped-def]
-    damping, center = 1e-3, np.zeros_like(q)
+def _descend(
+    space: PointDriver,
+    features: Float[np.ndarray, "N K"],
+    thin: Float[np.ndarray, "M 3"],
+    tree: cKDTree,
+    q: Float[np.ndarray, " D"],
+    scale: float,
+    config: MatchConfig,
+) -> tuple[Float[np.ndarray, " D"], float]:
+    """Damped Gauss–Newton from one start; returns the best point it has passed."""
     previous, best, best_score = np.inf, q, np.inf
-    for _ in range(config.rounds):
+    for round_number in range(config.rounds):
         values, slopes = space.shape(q[None])
         x = features @ values[0]
         forward, near = tree.query(x)
         backward, owner = cKDTree(x).query(thin)
-        score = 0.5 * (forward.mean() + backward.mean())
+        score = 0.5 * float(forward.mean() + backward.mean())
         if score < best_score:
             best, best_score = q, score
-        if previous - score < 1e-4 * previous and _ > 6:
+        if round_number > 6 and previous - score < 1e-4 * previous:
             break
         previous = score
         rows = np.concatenate([np.arange(len(x)), owner])
         residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
-        # A robust weight: far points are likely of another part, and should not decide the direction.
-        length = np.linalg.norm(residual, axis=1)
-        soft = np.median(length) + 1e-3
-        weight = 1.0 / (1.0 + (length / (3 * soft)) ** 2)
+        weight = _trust(residual)
         weight[: len(x)] /= len(x)
         weight[len(x) :] *= config.backward / len(thin)
-        jacobian = np.einsum("nk,dkc->ncd", features, slopes[0], optimize=True)[rows] / scale
-        flat = jacobian.reshape(-1, len(q))
+        jacobian = np.einsum("nk,dkc->ncd", features, slopes[0], optimize=True)[rows].reshape(-1, len(q)) / scale
         weights = np.repeat(weight, 3)
-        hessian = flat.T @ (flat * weights[:, None])
-        slope = flat.T @ (residual.reshape(-1) * weights) - config.prior * (q - center)
-        hessian += (config.prior + damping * np.trace(hessian) / len(q)) * np.eye(len(q))
+        hessian = jacobian.T @ (jacobian * weights[:, None])
+        slope = jacobian.T @ (residual.reshape(-1) * weights) - config.prior * q
+        hessian += (config.prior + DAMPING * np.trace(hessian) / len(q)) * np.eye(len(q))
         step = np.linalg.solve(hessian, slope)
-        q = q + step * min(1.0, 2.0 / (np.linalg.norm(step) + 1e-12))
+        q = q + step * min(1.0, LONGEST_STEP / (np.linalg.norm(step) + 1e-12))
     return best, best_score
+
+
+def _trust(residual: Float[np.ndarray, "R 3"]) -> Float[np.ndarray, " R"]:
+    """The farthest points are likely of another part and should not decide the direction.
+
+    Most of an object often stands still, so the measure is what the moving tenth does, not the median.
+    """
+    length = np.linalg.norm(residual, axis=1)
+    return 1.0 / (1.0 + (length / (2.0 * np.quantile(length, 0.95) + 3e-3)) ** 2)

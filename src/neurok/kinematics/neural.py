@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -15,10 +16,11 @@ from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import HANDLES, Patches, patches_of
 from neurok.deformation.handles import Context, HandleModel, Motion, Rest
 from neurok.errors import NeurokError
-from neurok.geometry.operators import vertex_areas
 
 ReductionMode = Literal["gram", "paper", "none"]
 MAX_DIMENSION = 16
+PRIOR_REACH = 2.5
+"""Standard deviations of the prior that count as plausible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,12 @@ class NeuralSpace:
     @property
     def dim(self) -> int:
         return self.reduction.basis.shape[1]
+
+    @cached_property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        """The high-density region of the prior, which always holds the rest state: beyond it poses get implausible."""
+        middle = self.coordinates(self.prior).numpy()
+        return np.stack([np.minimum(middle - PRIOR_REACH, 0.0), np.maximum(middle + PRIOR_REACH, 0.0)], axis=1)
 
     @cached_property
     def vertex_weights(self) -> Float[np.ndarray, "V H"]:
@@ -131,11 +139,11 @@ class NeuralSpace:
     def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
         """Change of the derivatives while ``q`` moves with ``qdot``."""
         with torch.no_grad():
-            _, rate = torch.func.jvp(
+            rate = torch.func.jvp(
                 lambda p: self._slopes(p)[1],
                 (torch.from_numpy(np.ascontiguousarray(q)),),
                 (torch.from_numpy(np.ascontiguousarray(qdot)),),
-            )
+            )[1]
         return rate.numpy()
 
     def _slopes(self, q: Float[Tensor, "B D"]) -> tuple[Float[Tensor, "B K 3"], Float[Tensor, "B D K 3"]]:
@@ -143,7 +151,7 @@ class NeuralSpace:
         batch, dim = q.shape
         repeated = q.repeat_interleave(dim, dim=0)
         directions = torch.eye(dim, dtype=q.dtype).repeat(batch, 1)
-        values, slopes = torch.func.jvp(lambda p: _rows(self.transforms(p)), (repeated,), (directions,))
+        values, slopes = torch.func.jvp(lambda p: _rows(self.transforms(p)), (repeated,), (directions,))[:2]
         return values.unflatten(0, (batch, dim))[:, 0], slopes.unflatten(0, (batch, dim))
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
@@ -164,7 +172,7 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
     """
     if dim is not None and not 1 <= dim <= HANDLES * model.config.latent:
         raise NeurokError(f"dim must lie in 1..{HANDLES * model.config.latent}, got {dim}.")
-    model = model.double().eval()
+    model = copy.deepcopy(model).double().eval().requires_grad_(False)
     patches = patches_of(mesh)
     low, high = mesh.bounds
     center, scale = (low + high) / 2, float((high - low).max())
@@ -233,12 +241,6 @@ def to_box(
 ) -> Float[np.ndarray, "*N 3"]:
     """Points in the unit box, +y up."""
     return ((points - center) / scale) @ frame_change(mesh.up, "y").T
-
-
-def area_masses(mesh: Mesh) -> Float[np.ndarray, " V"]:
-    """Unit total mass spread by area."""
-    areas = vertex_areas(mesh.vertices, mesh.faces)
-    return areas / areas.sum()
 
 
 def _rows(transforms: Float[Tensor, "B H 3 4"]) -> Float[Tensor, "B K 3"]:
