@@ -25,6 +25,9 @@ from neurok.geometry.sampling import farthest_points
 REST_DEPTH = 3e-5
 """How deep one point sinks under the weight of its whole object, as a share of the object's size."""
 
+SAME_LOAD = 0.01
+"""Normal forces that change by less than this share of the largest do not ask for another pass."""
+
 MAX_POINTS = 400
 """Points of one object that feel obstacles and other objects."""
 
@@ -75,11 +78,13 @@ class Touch:
         self.anchors[apart] = local[apart]
         self.loads = self.stiffness * np.maximum(-gaps, 0.0)
 
-    def measure(self, motions: Sequence[Any]) -> float:
-        """Bring the normal forces up to date; their largest depth."""
+    def measure(self, motions: Sequence[Any]) -> tuple[float, bool]:
+        """Bring the normal forces up to date; the largest depth, and whether friction has to be found again."""
         depths = np.maximum(-self.collider.distance(self.places(motions)[1])[0], 0.0)
+        change = np.abs(self.stiffness * depths - self.loads).max(initial=0.0)
         self.loads = self.stiffness * depths
-        return float(depths.max(initial=0.0))
+        deepest = float(depths.max(initial=0.0))
+        return deepest, bool(self.friction > 0 and change > SAME_LOAD * self.stiffness * deepest)
 
     def finish(self, motions: Sequence[Any]) -> None:
         """End of a step: anchors that were pulled beyond the friction cone slide along."""

@@ -55,10 +55,11 @@ class IncrementalStepper:
             touch.begin(motions)
         q = state.q + dt * qdot
         deepest = 0.0
-        for _ in range(FRICTION_PASSES if self.touches else 1):
+        for _ in range(FRICTION_PASSES):
             q, motions = self._minimise(state, q, dt, targets)
-            deepest = max((touch.measure(motions) for touch in self.touches), default=0.0)
-            if deepest == 0.0:
+            measures = [touch.measure(motions) for touch in self.touches]
+            deepest = max((depth for depth, _ in measures), default=0.0)
+            if not any(changed for _, changed in measures):
                 break
         for touch in self.touches:
             touch.finish(motions)
@@ -90,6 +91,9 @@ class IncrementalStepper:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
             q, (value, gradient, motions) = trial, found
+            # Newton's method squares its error: after a full step this short, the next would change nothing.
+            if scale == 1.0 and reach <= 1e2 * self.tolerance * self.size:
+                return q, motions
         if reach > 1e-2 * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions

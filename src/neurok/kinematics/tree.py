@@ -156,23 +156,21 @@ class JointTree:
         batch = len(xi)
         center = np.zeros(3) if self.center is None else self.center
         pivot = pose[:3, :3] @ center + pose[:3, 3]
-        (sa, sb, sc), (ca, cb, cc) = np.sin(xi[:, 3:]).T, np.cos(xi[:, 3:]).T
-        axes = np.zeros((batch, 3, 3))
-        axes[:, 0, 0] = 1.0
-        axes[:, 1, 1], axes[:, 1, 2] = ca, sa
-        axes[:, 2, 0], axes[:, 2, 1], axes[:, 2, 2] = sb, -sa * cb, ca * cb
-        turn = np.empty((batch, 3, 3))
-        turn[:, 0, 0], turn[:, 0, 1], turn[:, 0, 2] = cb * cc, -cb * sc, sb
-        turn[:, 1, 0], turn[:, 1, 1], turn[:, 1, 2] = ca * sc + sa * sb * cc, ca * cc - sa * sb * sc, -sa * cb
-        turn[:, 2, 0], turn[:, 2, 1], turn[:, 2, 2] = sa * sc - ca * sb * cc, sa * cc + ca * sb * sc, ca * cb
+        x, y, z = (_basis(xi[:, 3:]) @ _AXIS_CURVES).reshape(3, batch, 4, 4)[..., :3, :3]
+        xy = x @ y
+        turn = xy @ z
+        axes = np.empty((batch, 3, 3))
+        axes[:, 0], axes[:, 1], axes[:, 2] = _FIRST_AXIS, x[:, :, 1], xy[:, :, 2]
+        place = pivot + xi[:, :3]
         out = np.zeros((batch, 4, 4))
         out[:, :3, :3] = turn @ pose[:3, :3]
-        out[:, :3, 3] = pivot + xi[:, :3] + turn @ (pose[:3, 3] - pivot)
+        out[:, :3, 3] = place - turn @ (pose[:3, :3] @ center)
         out[:, 3, 3] = 1.0
         screws = np.zeros((batch, 6, 4, 4))
-        screws[:, 0, 0, 3] = screws[:, 1, 1, 3] = screws[:, 2, 2, 3] = 1.0
-        screws[:, 3:, :3, :3] = skew(axes)
-        screws[:, 3:, :3, 3] = -(screws[:, 3:, :3, :3] @ (pivot + xi[:, :3])[:, None, :, None])[..., 0]
+        screws[:, :3, :3, 3] = _SHIFTS
+        spins = (axes @ _SKEW).reshape(batch, 3, 3, 3)
+        screws[:, 3:, :3, :3] = spins
+        screws[:, 3:, :3, 3] = -(spins @ place[:, None, :, None])[..., 0]
         return out, screws
 
 
@@ -227,3 +225,12 @@ def inverse(transform: Float[np.ndarray, "*B 4 4"]) -> Float[np.ndarray, "*B 4 4
     out[..., :3, 3] = -(turn @ transform[..., :3, 3:])[..., 0]
     out[..., 3, 3] = 1.0
     return out
+
+
+_SKEW = skew(np.eye(3)).reshape(3, 9)
+"""Vectors times this are the matrices of their cross products, flattened."""
+
+_SHIFTS = np.eye(3)
+_FIRST_AXIS = np.array([1.0, 0.0, 0.0])
+_AXIS_CURVES = np.stack([_joint_curve(axis, np.zeros(3), True)[1] for axis in np.eye(3)])
+"""Curves of turns about x, y and z."""
