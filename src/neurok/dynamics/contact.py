@@ -25,7 +25,7 @@ from neurok.geometry.sampling import farthest_points
 REST_DEPTH = 3e-5
 """How deep one point sinks under the weight of its whole object, as a share of the object's size."""
 
-SAME_LOAD = 0.01
+SAME_LOAD = 1e-3
 """Normal forces that change by less than this share of the largest do not ask for another pass."""
 
 MAX_POINTS = 400
