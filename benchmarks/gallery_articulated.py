@@ -1,6 +1,7 @@
 """Contact sheets of every articulated family: two instances each, as stored closed and with all joints opened.
 
-Run: python benchmarks/gallery_articulated.py [OUT_FOLDER]; writes families_articulated_1.png and so on.
+Run: python benchmarks/gallery_articulated.py [OUT_FOLDER]; writes families_articulated_1.jpg and so on,
+and families_articulated.png with one opened instance of each.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from neurok.core import Articulation
 from neurok.data.articulated import FAMILIES, generate
 from neurok.render import Renderer, contact_sheet
 
-PER_SHEET, COLUMNS, SIZE, SEED = 18, 12, 180, 3
+PER_SHEET, COLUMNS, SIZE, SMALL, SEED = 18, 12, 180, 120, 3
 
 
 def extremes(articulation: Articulation) -> tuple[np.ndarray, np.ndarray]:
@@ -46,14 +47,20 @@ def pictures(name: str) -> list[np.ndarray]:
 
 def main(folder: Path) -> None:
     names = sorted(FAMILIES)
+    overview: list[np.ndarray] = []
     for start in range(0, len(names), PER_SHEET):
         chosen = names[start : start + PER_SHEET]
         images = [image for name in chosen for image in pictures(name)]
         labels = [label for name in chosen for label in (name.replace("_", " "), "", "", "")]
-        path = folder / f"families_articulated_{start // PER_SHEET + 1}.png"
-        # A palette keeps a sheet at a third of its size.
-        Image.fromarray(contact_sheet(images, COLUMNS, labels)).quantize(200).save(path, optimize=True)
+        path = folder / f"families_articulated_{start // PER_SHEET + 1}.jpg"
+        # As PNG the soft shadows would weigh four times as much.
+        Image.fromarray(contact_sheet(images, COLUMNS, labels)).save(path, quality=88, optimize=True)
+        overview += [
+            np.asarray(Image.fromarray(image).resize((SMALL, SMALL), Image.Resampling.LANCZOS))
+            for image in images[1::4]
+        ]
         print(f"{path}: {', '.join(chosen)}")
+    Image.fromarray(contact_sheet(overview, COLUMNS, gap=2)).save(folder / "families_articulated.png", optimize=True)
 
 
 if __name__ == "__main__":
