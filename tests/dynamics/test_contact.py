@@ -30,7 +30,7 @@ def test_a_block_sticks_below_and_slides_above_the_friction_angle(block, offset)
     angle = np.radians(degrees)
     expected = 0.5 * 9.81 * (np.sin(angle) - FRICTION * np.cos(angle)) * 0.5**2
     if offset < 0:
-        assert abs(slid) < 1e-4 * body.space.rest.size
+        assert abs(slid) < 1e-3 * body.space.rest.size, "more than settling"
         assert np.abs(rollout.positions[-1] - rollout.positions[-4]).max() < 1e-6 * body.space.rest.size, "it creeps"
     else:
         assert abs(slid / expected - 1) < 0.05
