@@ -5,7 +5,6 @@ from robots import boxes, checker, every_joint
 
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.io import formats
-from neurok.io.urdf_bodies import in_frame
 
 PENDULUM = """<mujoco>
   <compiler angle="radian"/>
@@ -156,7 +155,7 @@ def written(tmp_path_factory):
     path = tmp_path_factory.mktemp("mjcf") / "cupboard.xml"
     articulation = every_joint()
     formats.save(articulation, path)
-    return in_frame(articulation, "z", 1.0), path
+    return articulation.in_frame("z", 1.0), path
 
 
 def test_what_we_write_moves_in_mujoco_as_it_does_here(written):

@@ -7,7 +7,6 @@ from robots import boxes, checker, every_joint
 from neurok.core import Articulation, Asset, Inertial, Joint, Material, MaterialField, Mesh, Surface
 from neurok.errors import NeurokError
 from neurok.io import formats
-from neurok.io.urdf_bodies import in_frame
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +15,7 @@ def written(tmp_path_factory):
     path = tmp_path_factory.mktemp("urdf") / "cupboard.urdf"
     articulation = every_joint()
     formats.save(articulation, path)
-    return in_frame(articulation, "z", 1.0), path
+    return articulation.in_frame("z", 1.0), path
 
 
 def test_everything_reads_back(written):
@@ -167,7 +166,7 @@ def test_real_objects_compile_and_keep_their_joints(real_data, tmp_path, suffix)
     assert len(files) >= 8
     kinds = set()
     for file in files:
-        want = in_frame(formats.load(file).articulation, "z", 1.0)
+        want = formats.load(file).articulation.in_frame("z", 1.0)
         path = tmp_path / file.stem / f"robot{suffix}"
         formats.save(want, path)
         mujoco.MjModel.from_xml_path(str(path))

@@ -9,7 +9,6 @@ from test_urdf import mutate
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
 from neurok.errors import FormatError, NeurokError
 from neurok.io import formats
-from neurok.io.urdf_bodies import in_frame
 
 SUFFIXES = [".usda", ".usdc", ".usd", ".usdz"]
 
@@ -113,7 +112,7 @@ def test_usd_itself_finds_no_fault(tmp_path, suffix, what):
     asset = cupboard()
     thing = {"mesh": asset.mesh, "joints": asset.articulation, "motion": asset}.get(what)
     if thing is None:
-        turned = in_frame(asset.articulation, "x", 1.0)
+        turned = asset.articulation.in_frame("x", 1.0)
         thing = Asset(turned.mesh, (turned.clip(turned.sweep(3)),), turned)
     path = tmp_path / f"cup{suffix}"
     formats.save(thing, path)
@@ -353,3 +352,13 @@ def test_damaged_binary_stages_neither_hang_nor_crash(tmp_path):
         except NeurokError:
             refused += 1
     assert refused >= 6
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_no_usd_at_all_is_called_so_without_names_of_usd_code(suffix, tmp_path):
+    path = tmp_path / f"text{suffix}"
+    path.write_text("hello world, this is no stage\n" * 20)
+    with pytest.raises(FormatError, match="is not a USD file") as caught:
+        formats.load(path)
+    assert ".cpp" not in str(caught.value)
+    assert "__" not in str(caught.value)

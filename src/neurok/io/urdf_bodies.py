@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Inertial, Joint, Mesh
-from neurok.core.mesh import UpAxis, frame_change
+from neurok.core.mesh import UpAxis
 from neurok.errors import NeurokError
 from neurok.geometry.convex import Piece, convex_pieces
 from neurok.geometry.inertia import mass_properties
@@ -50,7 +50,7 @@ def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Bo
     """The parts of an object as bodies; ``taken`` are names that the format keeps for itself."""
     if not (np.isfinite(density) and density > 0):
         raise NeurokError(f"density must be positive [kg/m^3], got {density}.")
-    articulation = in_frame(as_articulation(asset), "z", 1.0)
+    articulation = as_articulation(asset).in_frame("z", 1.0)
     mesh, joints = articulation.mesh, articulation.joints
     names = xml.unique_names(articulation.part_names, taken)
     joint_names = xml.unique_names(
@@ -94,29 +94,7 @@ def as_articulation(asset: Asset) -> Articulation:
 
 def in_frame(articulation: Articulation, up: UpAxis, unit: float) -> Articulation:
     """The same object with another up axis and unit."""
-    mesh = articulation.mesh
-    turn, scale = frame_change(mesh.up, up), mesh.unit / unit
-    inertials = articulation.inertials
-    return Articulation(
-        mesh.in_frame(up, unit),
-        tuple(_joint_in_frame(joint, turn, scale) for joint in articulation.joints),
-        inertials
-        and tuple(i and Inertial(i.mass, scale * (turn @ i.center), turn @ i.inertia @ turn.T) for i in inertials),
-        articulation.name,
-    )
-
-
-def _joint_in_frame(joint: Joint, turn: Float[np.ndarray, "3 3"], scale: float) -> Joint:
-    slide = scale if joint.kind == "prismatic" else 1.0
-    return replace(
-        joint,
-        axis=turn @ joint.axis,
-        origin=scale * (turn @ joint.origin),
-        lower=joint.lower * slide,
-        upper=joint.upper * slide,
-        slide_lower=joint.slide_lower * scale,
-        slide_upper=joint.slide_upper * scale,
-    )
+    return articulation.in_frame(up, unit)
 
 
 def _alone(part: Mesh) -> Mesh:

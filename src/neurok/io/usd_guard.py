@@ -44,6 +44,8 @@ def check_layers(path: Path) -> None:
         except Tf.ErrorException as error:
             raise FormatError(f"'{here}' is not a USD file: {reason(error)}.") from error
         if layer is None:
+            if here == str(path):
+                raise FormatError(f"'{path}' is not a USD file, or it is damaged; export it again.")
             raise FormatError(f"'{path}' refers to the layer '{here}', which cannot be read.")
         for group in UsdUtils.ExtractExternalReferences(here):
             for reference in group:
@@ -83,8 +85,9 @@ def _check_inside(anchored: str, reference: str, folder: Path) -> None:
 
 
 def reason(error: Exception) -> str:
-    """The end of what USD says, on one line; it may quote bytes that are no text."""
+    """What USD says, on one line and without the places in its own source; it may quote bytes that are no text."""
     try:
-        return " ".join(str(error).split())[-160:].strip(" .")
+        said = " ".join(str(error).split())
+        return said.rsplit(" : '", 1)[-1].strip(" .'")[-160:]
     except UnicodeDecodeError:
         return "it holds bytes that are no text"

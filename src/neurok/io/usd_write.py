@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
-from neurok.core.mesh import frame_change
 from neurok.errors import NeurokError, require
 from neurok.io.files import Files
-from neurok.io.urdf_bodies import DENSITY, as_articulation, in_frame, safe_stem
+from neurok.io.urdf_bodies import DENSITY, as_articulation, safe_stem
 from neurok.io.usd_look import Looks
 from neurok.io.usd_names import unique_identifiers
 
@@ -50,11 +48,7 @@ def _with_usable_axis(asset: Asset) -> Asset:
     """USD knows y up and z up; what has x up is turned."""
     if asset.mesh.up != "x":
         return asset
-    turn = frame_change("x", "z")
-    mesh = asset.mesh.in_frame("z", asset.mesh.unit)
-    clips = tuple(Clip(mesh, clip.positions @ turn.T, clip.fps, clip.name) for clip in asset.clips)
-    joints = asset.articulation and in_frame(asset.articulation, "z", asset.mesh.unit)
-    return replace(asset, mesh=mesh, clips=clips, articulation=joints)
+    return asset.in_frame("z", asset.mesh.unit)
 
 
 def _package(stage: Path, target: Path) -> bytes:
