@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh
+from neurok.data.splits import hold_out
 from neurok.errors import NeurokError
-from neurok.evaluate.splits import hold_out
 
 SUITES = ("partnet", "animated", "families", "soft")
 UNTRAINED_SEED = 90_001
