@@ -149,7 +149,7 @@ def trampoline(rng: np.random.Generator) -> Asset:
         at = np.array([math.cos(angle), 0.0, math.sin(angle)])
         legs.append(tube(np.linspace(1.0 * radius * at + [0, height - 0.02, 0], 1.06 * radius * at, 3), 0.018, 8))
     pieces = [mat, pad, still("legs", join(legs), metal_surface(rng), METAL)]
-    return assemble("trampoline", pieces, frame_count, f"land {landings} times")
+    return assemble("trampoline", pieces, frame_count, "land once" if landings == 1 else "land twice")
 
 
 def _ring(radius: float, height: float, rng: np.random.Generator) -> Piece:

@@ -42,7 +42,7 @@ def mattress(rng: np.random.Generator) -> Asset:
     pieces = [Piece("mattress", solid.vertices, solid.faces, white, foam, solid.ride(frames))]
     pieces += _bed_pillows(rng, solid, frames, width, length, top)
     pieces += _bed_frame(rng, width, length, base, top)
-    return assemble("mattress", pieces, frame_count, f"sit on {spots} places")
+    return assemble("mattress", pieces, frame_count, "sit" if spots == 1 else "sit (two)")
 
 
 def _bed_pillows(
