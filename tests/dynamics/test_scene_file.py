@@ -156,6 +156,25 @@ def test_a_file_that_is_no_scene_says_why(tmp_path, name, text, words):
         read_scene(tmp_path / name)
 
 
+KEYS = ["objects", "path", "world", "ground", "pushes", "at", "force", "drags", "times", "q", "dt", "materials", "x"]
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("sample:lamp")
+anything = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.dictionaries(st.sampled_from(KEYS), anything, max_size=4))
+def test_whatever_a_file_holds_the_answer_is_a_scene_or_a_sentence(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("any") / "scene.json"
+    path.write_text(json.dumps(data))
+    try:
+        outcome = read_scene(path)
+    except NeurokError as error:
+        outcome = error
+    assert isinstance(outcome, Scene) or str(outcome).endswith(".")
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(NeurokError, match="There is no file"):
         read_scene(tmp_path / "none.yaml")
@@ -172,6 +191,7 @@ def test_bytes_that_are_no_text_say_so(tmp_path):
     [
         ({"seconds": 0.0}, "seconds must be positive"),
         ({"dt": -0.1}, "dt must be positive"),
+        ({"fps": 1e12}, "at most 1,000,000 frames"),
         ({"fps": float("nan")}, "fps must be finite"),
         ({"world": SceneWorld(ground=SceneGround(normal=(0.0, 0.0, 0.0)))}, "must be a direction"),
         ({"objects": (SceneObject("a", name="x"), SceneObject("b", name="x"))}, "different names"),

@@ -225,6 +225,11 @@ def test_a_fixed_thing_without_joints_says_what_to_do(folder):
         stage_scene(Scene((SceneObject(str(folder / "block.npz")),)))
 
 
+def test_more_frames_than_memory_are_refused_at_once():
+    with pytest.raises(NeurokError, match="GB"):
+        stage_scene(Scene((SceneObject("sample:laptop"),), seconds=1e4, fps=100.0))
+
+
 def test_a_flat_sheet_of_no_area_has_no_mass(folder):
     line = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]], dtype=float)
     save(Mesh(line, np.array([[0, 1, 2]])), folder / "line.npz")

@@ -24,6 +24,10 @@ PUSH_SECONDS = 0.2
 """How long a push lasts unless it says so."""
 
 
+MAX_FRAMES = 1_000_000
+MAX_STEPS = 100_000_000
+
+
 class SceneError(NeurokError):
     """All that is wrong with a scene, in one sentence; ``problems`` holds them one by one."""
 
@@ -270,6 +274,10 @@ def check_number(place: str, value: float) -> Iterator[str]:
 def _check_scene(scene: Scene) -> Iterator[str]:
     if not scene.objects:
         yield "objects must name at least one object"
+    if scene.seconds * scene.fps > MAX_FRAMES:
+        yield f"seconds times fps must be at most {MAX_FRAMES:,} frames, got {scene.seconds * scene.fps:.3g}"
+    if scene.dt is not None and 0 < scene.dt < scene.seconds / MAX_STEPS:
+        yield f"dt must be at least {scene.seconds / MAX_STEPS:.3g} s, which is {MAX_STEPS:,} steps, got {scene.dt:.3g}"
     if scene.integrator not in get_args(IntegratorName):
         yield f"integrator must be one of {', '.join(get_args(IntegratorName))}, got {scene.integrator!r}"
     names = [thing.name for thing in scene.objects if thing.name]

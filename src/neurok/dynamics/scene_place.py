@@ -15,13 +15,13 @@ from neurok.dynamics.build import mechanics_of, start_of
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
 from neurok.dynamics.energies import Quadratic
 from neurok.dynamics.equations import Mechanics
-from neurok.dynamics.masses import vertex_masses
+from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
 from neurok.dynamics.scene import Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
 from neurok.dynamics.scene_space import space_for
 from neurok.dynamics.select import select_vertices
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
-from neurok.kinematics import LinearSpace
+from neurok.kinematics import ArticulatedSpace, LinearSpace
 
 CLIP_FREQUENCY = 2.0
 """How fast an object that moves in the span of its own frames swings back to rest [Hz]."""
@@ -60,6 +60,7 @@ class Placed:
         )
         if isinstance(space, LinearSpace):
             body = replace(body, energies=(_clip_elasticity(body, space),))
+        body = _weighed(body)
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
@@ -198,6 +199,16 @@ def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | 
         ids[select_vertices(mesh, part)] = len(library)
         library.append(Material(part, given.young, given.poisson, given.density))
     return MaterialField(tuple(library), ids)
+
+
+def _weighed(body: Body) -> Body:
+    """The same body with the mass of each rigid part written down, since weighing a large mesh takes a while."""
+    if not isinstance(body.space, ArticulatedSpace):
+        return body
+    articulation = body.space.articulation
+    moments, unit = part_moments(body, articulation), articulation.mesh.unit
+    known = replace(articulation, inertials=tuple(inertial_of(moment, unit) for moment in moments))
+    return replace(body, space=ArticulatedSpace(known))
 
 
 def _clip_elasticity(body: Body, space: LinearSpace) -> Quadratic:

@@ -20,6 +20,9 @@ from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
 
+MAX_BYTES = 8e9
+"""Of the positions of one run."""
+
 
 @dataclass(frozen=True, eq=False)
 class Stage:
@@ -94,6 +97,7 @@ def stage_scene(scene: Scene) -> Stage:
     assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
     meshes: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.world.obstacles])
     say_all(problems)
+    _check_memory(scene, assets)
     first = assets[0].mesh
     assets = [asset_in_frame(asset, first.up, first.unit) for asset in assets]
     obstacles = tuple(
@@ -116,6 +120,15 @@ def stage_scene(scene: Scene) -> Stage:
     gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
     return Stage(scene, tuple(assets), names, tuple(bodies), world, sum(thing.mass for thing in placed))
+
+
+def _check_memory(scene: Scene, assets: Sequence[Asset]) -> None:
+    need = 24.0 * scene.seconds * scene.fps * sum(asset.mesh.vertex_count for asset in assets)
+    if need > MAX_BYTES:
+        raise NeurokError(
+            f"{scene.seconds * scene.fps:.0f} frames of this mesh take {need / 1e9:.0f} GB, more than "
+            f"{MAX_BYTES / 1e9:.0f}; ask for fewer seconds or frames per second."
+        )
 
 
 def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | None:
