@@ -16,10 +16,15 @@ WATCHED = 48
 
 
 def split_subjects(folders: Sequence[str | Path], real_weight: int = 4) -> Split:
-    """Read data sets; real objects count ``real_weight`` times, generated ones once."""
-    real: dict[str, Subject] = {}
+    """Read data sets; real objects count ``real_weight`` times, generated ones once.
+
+    The hold-out rule is applied to the objects of each data set, so that no clip of a held-out object is trained on.
+    """
+    train: list[Subject] = []
     made: list[Subject] = []
+    watch: dict[str, list[Subject]] = {"seen": [], "unseen": []}
     for folder in folders:
+        real: dict[str, list[Subject]] = {}
         for item in ShardSet.open(folder):
             subject = item.subject()
             if isinstance(subject.motion, JointMotion) and not subject.motion.can_move.any():
@@ -27,14 +32,15 @@ def split_subjects(folders: Sequence[str | Path], real_weight: int = 4) -> Split
             if item.info["source"].startswith("neurok"):
                 made.append(subject)
             else:
-                real[Path(item.info["source"]).stem + item.info["provenance"].get("clip", "")] = subject
-    training, seen, unseen = hold_out(real)
-    watch = {"seen": [real[n] for n in seen], "unseen": [real[n] for n in unseen]}
+                real.setdefault(Path(item.info["source"]).stem, []).append(subject)
+        training, seen, unseen = hold_out(real)
+        train += [subject for name in training for subject in real[name]] * real_weight
+        watch["seen"] += [subject for name in seen for subject in real[name]]
+        watch["unseen"] += [subject for name in unseen for subject in real[name]]
     stride = max(1, len(made) // WATCHED)
-    kept_aside = made[::stride][:WATCHED] if len(made) > WATCHED else []
-    watch["made"] = kept_aside
-    aside = set(map(id, kept_aside))
-    train = [real[name] for name in training] * real_weight + [s for s in made if id(s) not in aside]
+    watch["made"] = made[::stride][:WATCHED] if len(made) > WATCHED else []
+    aside = set(map(id, watch["made"]))
+    train += [subject for subject in made if id(subject) not in aside]
     if not train:
         raise NeurokError(f"The data sets {', '.join(map(str, folders))} leave nothing to train on.")
     return Split(train, {name: subjects for name, subjects in watch.items() if subjects})
