@@ -27,7 +27,7 @@ def test_no_clip_of_a_held_out_object_is_trained_on(tmp_path):
 
 
 def test_nothing_to_train_on_gets_a_sentence(tmp_path):
-    save(make_sample("laptop"), tmp_path / "one" / "thing_1.npz")
+    save(make_sample("laptop").articulation, tmp_path / "one" / "thing_1.npz")
     build(Recipe("real", 0, 0, folders=(str(tmp_path / "one"),)), tmp_path / "set")
     with pytest.raises(NeurokError, match="nothing to train on"):
         split_subjects([tmp_path / "set"])
