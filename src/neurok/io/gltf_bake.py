@@ -8,19 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Bind, Skin
 from neurok.io.gltf_document import Document
 from neurok.io.gltf_geometry import Geometry
 
 Worlds = list[np.ndarray]
 """World-from-node transforms, ``(4, 4)`` or ``(T, 4, 4)``."""
-
-MAX_HANDLES = 256
-SKIN_TOLERANCE = 1e-5
-"""Handles rest where they are bound when that gives the rest positions to this fraction of the object's size."""
-
-STRETCH = 1e-4
-"""Bones may stretch by this fraction and still count as rigid: files store rounded numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,116 +133,3 @@ def bake(
         out[:, start:stop] = part.positions(worlds, morph)
         start = stop
     return out
-
-
-@dataclass(frozen=True, eq=False)
-class _Handles:
-    """How one part hangs on nodes: its vertices where the nodes took hold of them, and who carries whom."""
-
-    vertices: Float[np.ndarray, "V 3"]
-    nodes: tuple[int, ...]
-    offsets: Float[np.ndarray, "H 4 4"]
-    """From the space of the vertices to that of each node."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    weights: np.ndarray
-
-
-def _handles(part: PartSource, rest: Float[np.ndarray, "V 3"], rest_worlds: Worlds) -> _Handles | None:
-    if not part.joints:
-        count = len(rest)
-        offset = _inverse(rest_worlds[part.node][None])
-        return (
-            offset
-            if offset is None
-            else _Handles(rest, (part.node,), offset, np.arange(count), np.zeros(count, np.int64), np.ones(count))
-        )
-    assert part.bind is not None
-    # The first joint puts the vertices into the size and place they have in the scene.
-    placed = part.joint_matrices(rest_worlds)[0][0]
-    back = _inverse(placed[None])
-    if back is None:
-        return None
-    vertices = part.geometry.vertices @ placed[:3, :3].T + placed[:3, 3]
-    weights = part.weight_matrix().tocoo()
-    used, columns = np.unique(weights.col, return_inverse=True)
-    nodes = tuple(part.joints[joint] for joint in used)
-    return _Handles(vertices, nodes, part.bind[used] @ back[0], weights.row, columns, weights.data)
-
-
-def _inverse(matrices: Float[np.ndarray, "N 4 4"]) -> Float[np.ndarray, "N 4 4"] | None:
-    is_flat = np.abs(np.linalg.det(matrices[:, :3, :3])) < 1e-12
-    return None if is_flat.any() else np.linalg.inv(matrices)
-
-
-def find_skin(
-    parts: list[PartSource],
-    rest: Float[np.ndarray, "V 3"],
-    rest_worlds: Worlds,
-    worlds: Worlds,
-    frame_count: int,
-    morph: Mapping[int, np.ndarray],
-    size: float,
-) -> Skin | None:
-    """Bones and nodes as rigid handles that give the baked positions; none for morphing or stretching objects."""
-    known: dict[tuple[int, bytes], int] = {}
-    nodes: list[int] = []
-    offsets: list[np.ndarray] = []
-    bound = np.array(rest)
-    entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    start = 0
-    for part in parts:
-        count = len(part.geometry.vertices)
-        if not count:
-            continue
-        own = (
-            None if part.node in morph or part.morph.any() else _handles(part, rest[start : start + count], rest_worlds)
-        )
-        if own is None:
-            return None
-        number = np.empty(len(own.nodes), np.int64)
-        for k, (node, offset) in enumerate(zip(own.nodes, own.offsets, strict=True)):
-            key = (node, np.round(offset, 5).tobytes())
-            if key not in known:
-                known[key] = len(nodes)
-                nodes.append(node)
-                offsets.append(offset)
-            number[k] = known[key]
-        bound[start : start + count] = own.vertices
-        entries.append((own.rows + start, number[own.columns], own.weights))
-        start += count
-    if not nodes or len(nodes) > MAX_HANDLES:
-        return None
-    moving = np.stack([np.broadcast_to(worlds[n], (frame_count, 4, 4)) @ o for n, o in zip(nodes, offsets)], axis=1)
-    resting = np.stack([rest_worlds[n] @ o for n, o in zip(nodes, offsets)])
-    if not (_is_rigid(moving) and _is_rigid(resting)):
-        return None
-    dense = np.zeros((len(rest), len(nodes)), dtype=np.float32)
-    for rows, columns, values in entries:
-        np.add.at(dense, (rows, columns), values)
-    if _rests_bound(entries, bound, resting, rest, size):
-        return Skin(dense, moving @ np.linalg.inv(resting))
-    return Skin(dense, moving, Bind(bound, resting))
-
-
-def _is_rigid(transforms: Float[np.ndarray, "*B 4 4"]) -> bool:
-    linear = transforms[..., :3, :3]
-    is_orthogonal = np.abs(linear @ np.swapaxes(linear, -1, -2) - np.eye(3)).max() <= STRETCH
-    return bool(is_orthogonal and (np.linalg.det(linear) > 0).all())
-
-
-def _rests_bound(
-    entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
-    bound: Float[np.ndarray, "V 3"],
-    resting: Float[np.ndarray, "H 4 4"],
-    rest: Float[np.ndarray, "V 3"],
-    size: float,
-) -> bool:
-    """Each handle, on its own, puts its vertices at rest: the rest pose is as good as the one they were bound in."""
-    for rows, columns, _ in entries:
-        alone = resting[columns]
-        placed = np.einsum("nij,nj->ni", alone[:, :3, :3], bound[rows]) + alone[:, :3, 3]
-        if np.abs(placed - rest[rows]).max(initial=0.0) > SKIN_TOLERANCE * size:
-            return False
-    return True

@@ -52,9 +52,7 @@ def _look(
         color, picture = numbers(metal, "baseColorFactor", (1.0, 1.0, 1.0, 1.0)), metal.get("baseColorTexture")
         metallic, roughness = _factor(metal, "metallicFactor"), _factor(metal, "roughnessFactor")
     if any(key in record for key in OTHER_PICTURES) or "metallicRoughnessTexture" in metal:
-        notes[
-            "Only base-colour textures are kept; normal, roughness, occlusion and emission textures are left out."
-        ] = None
+        notes[ONLY_BASE_COLOR] = None
     texture, transform, coordinates = None, None, 0
     if picture is not None:
         texture = _texture(doc, picture["index"], pictures, notes)

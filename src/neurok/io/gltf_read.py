@@ -10,12 +10,13 @@ import numpy as np
 from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh
 from neurok.errors import FormatError, NeurokError
 from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
-from neurok.io.gltf_bake import PartSource, Worlds, bake, find_skin, part_source
+from neurok.io.gltf_bake import PartSource, Worlds, bake, part_source
 from neurok.io.gltf_document import Document, Record, open_document
 from neurok.io.gltf_extras import VERSION, unpack_articulation, unpack_materials
 from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
 from neurok.io.gltf_look import PLAIN, Look, read_looks
 from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
+from neurok.io.gltf_skin import find_skin
 
 MAX_CORNERS = 60_000_000
 """Vertices, or corners of faces, that all parts of a scene may have together."""
