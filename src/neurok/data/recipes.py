@@ -22,10 +22,11 @@ class Recipe:
     """Only these families; all by default."""
 
 
+# A few in a hundred are turned away by their checks, hence the odd numbers: at least 3,000 and 1,000 are left.
 RECIPES = {
     "tiny": Recipe("tiny", 8, 2, shard_size=4),
-    "small": Recipe("small", 3000, 1000),
-    "medium": Recipe("medium", 20_000, 5_000, shard_size=64),
+    "small": Recipe("small", 3060, 1060),
+    "medium": Recipe("medium", 20_400, 5_300, shard_size=64),
     "real": Recipe("real", 0, 0),
 }
 
