@@ -6,7 +6,6 @@ import numpy as np
 
 from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry.shapes import box
-from neurok.io.urdf_bodies import in_frame
 
 
 def make_gate(up="y", unit=1.0):
@@ -22,7 +21,7 @@ def make_gate(up="y", unit=1.0):
     )
     hinge = Joint("revolute", 0, (0, 1, 0), (0, 0, 0), -math.inf, math.inf, name="hinge")
     gate = Articulation(mesh, (Joint(), hinge))
-    return in_frame(gate, up, unit)
+    return gate.in_frame(up, unit)
 
 
 def make_block(size=(0.2, 0.2, 0.2)):

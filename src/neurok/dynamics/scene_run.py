@@ -15,7 +15,6 @@ from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.merge import merge_clips, still_clip, unique_names
 from neurok.dynamics.scene import Scene, SceneGround, SceneObstacle
 from neurok.dynamics.scene_place import Placed, collect, placement_of, say_all
-from neurok.dynamics.scene_space import asset_in_frame
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
@@ -99,7 +98,7 @@ def stage_scene(scene: Scene) -> Stage:
     say_all(problems)
     _check_memory(scene, assets)
     first = assets[0].mesh
-    assets = [asset_in_frame(asset, first.up, first.unit) for asset in assets]
+    assets = [asset.in_frame(first.up, first.unit) for asset in assets]
     obstacles = tuple(
         _obstacle(entry, asset.mesh.in_frame(first.up, first.unit))
         for entry, asset in zip(scene.world.obstacles, meshes, strict=True)

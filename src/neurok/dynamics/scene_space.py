@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from neurok.core import Articulation, Asset, Clip, Joint
-from neurok.core.mesh import UpAxis, frame_change
-from neurok.io.urdf_bodies import in_frame
+from neurok.core import Articulation, Asset, Joint
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 
 CLIP_MODES = 8
@@ -27,13 +23,3 @@ def space_for(asset: Asset) -> KinematicSpace:
     if asset.articulation is not None:
         return ArticulatedSpace(asset.articulation)
     return ArticulatedSpace(Articulation(asset.mesh, (Joint(),) * asset.mesh.part_count, name=asset.mesh.name))
-
-
-def asset_in_frame(asset: Asset, up: UpAxis, unit: float) -> Asset:
-    """The same object with another up axis and unit: mesh, joints and motion."""
-    if (asset.mesh.up, asset.mesh.unit) == (up, unit):
-        return asset
-    turn = frame_change(asset.mesh.up, up) * (asset.mesh.unit / unit)
-    clips = tuple(Clip(c.rest.in_frame(up, unit), c.positions @ turn.T, c.fps, c.name) for c in asset.clips)
-    joints = asset.articulation and in_frame(asset.articulation, up, unit)
-    return replace(asset, mesh=asset.mesh.in_frame(up, unit), clips=clips, articulation=joints)
