@@ -104,9 +104,11 @@ def test_real_folders_have_the_joints_and_bounds_of_their_twins(real_data):
     assert len(folders) == 6
     for folder in folders:
         asset = formats.load(folder)
-        twin = np.load(real_data / "partnet_mobility" / "train" / f"{folder.name}.npz")
+        path = real_data / "partnet_mobility" / "train" / f"{folder.name}.npz"
+        twin = np.load(path)
         mesh, joints = asset.mesh, asset.articulation.joints
-        assert mesh.part_names == tuple(twin["part_name"])
+        assert mesh.part_names == formats.load(path).mesh.part_names
+        assert [j.name for j in joints] == twin["part_name"].tolist()
         assert [j.parent for j in joints] == twin["parent"].tolist()
         assert [j.kind for j in joints] == twin["joint_type"].tolist()
         assert any(s.texture for s in mesh.surfaces) == (folder / "images").is_dir()

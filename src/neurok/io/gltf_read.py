@@ -17,6 +17,7 @@ from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shift
 from neurok.io.gltf_look import PLAIN, Look, read_looks
 from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
 from neurok.io.gltf_skin import find_skin
+from neurok.io.names import unique_names
 
 MAX_CORNERS = 60_000_000
 """Vertices, or corners of faces, that all parts of a scene may have together."""
@@ -99,19 +100,21 @@ class _Reading:
         is_list = isinstance(listed, list) and all(isinstance(entry, int) for entry in listed)
         if is_list and set(shown) <= set(listed) <= set(range(len(nodes))):
             shown = list(dict.fromkeys(listed))
+        names = unique_names(self._part_name(nodes[index], place) for place, index in enumerate(shown))
         parts: list[PartSource] = []
-        names: set[str] = set()
         corners = 0
-        for index in shown:
+        for index, name in zip(shown, names, strict=True):
             node = nodes[index]
             geometry = reader.mesh(node["mesh"]) if "mesh" in node else merge([])
             corners += max(len(geometry.vertices), 3 * len(geometry.faces))
             if corners > MAX_CORNERS:
                 raise FormatError(f"'{self.doc.path}' shows more than {MAX_CORNERS} corners; simplify it first.")
-            fallback = self.doc.item("meshes", node["mesh"]).get("name") if "mesh" in node else None
-            name = _unique(str(node.get("name") or fallback or f"part_{len(parts)}"), names)
             parts.append(part_source(self.doc, index, name, geometry))
         return parts
+
+    def _part_name(self, node: Record, place: int) -> str:
+        fallback = self.doc.item("meshes", node["mesh"]).get("name") if "mesh" in node else None
+        return str(node.get("name") or fallback or f"part_{place}")
 
     def _mesh(self, parts: list[PartSource], worlds: Worlds, looks: list[Look]) -> Mesh:
         blocks = [part.geometry for part in parts] or [merge([])]
@@ -158,9 +161,9 @@ class _Reading:
     def _animations(self) -> dict[str, tuple[list[Track], tuple[float, int] | None]]:
         """Tracks and stored rate of every animation that moves something, by a name of its own."""
         found: dict[str, tuple[list[Track], tuple[float, int] | None]] = {}
-        names: set[str] = set()
-        for index, animation in enumerate(self.doc.items("animations")):
-            name = _unique(str(animation.get("name") or f"animation_{index}"), names)
+        animations = self.doc.items("animations")
+        names = unique_names(str(a.get("name") or f"animation_{index}") for index, a in enumerate(animations))
+        for name, animation in zip(names, animations, strict=True):
             tracks = read_tracks(self.doc, animation)
             if tracks:
                 found[name] = (tracks, _stored_rate(animation))
@@ -215,15 +218,6 @@ class _Reading:
         except (NeurokError, *DAMAGE) as error:
             self.notes[f"The joints stored in the file are damaged and are ignored ({error})."] = None
             return None
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    """``name``, or with the first free number behind it."""
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    taken.add(found)
-    return found
 
 
 def _stored_rate(animation: Record) -> tuple[float, int] | None:

@@ -12,6 +12,7 @@ from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.core.arrays import frozen_array
 from neurok.errors import FormatError
 from neurok.geometry.topology import split_by_face_label
+from neurok.io.names import unique_names
 
 LICENSE = "PartNet-Mobility terms of use: research only, no redistribution"
 _JOINT_KEYS = ("parent", "joint_type", "axis", "origin", "lower", "upper")
@@ -34,7 +35,7 @@ def read_plain(arrays: Mapping[str, np.ndarray], path: Path) -> Asset:
     if labels.min() < 0 or labels.max() >= len(names):
         raise FormatError(f"'{path}' is damaged: face_part must lie in 0..{len(names) - 1}.")
     source, new_faces, part_ids = split_by_face_label(faces, labels)
-    mesh = Mesh(vertices[source], new_faces, part_ids=part_ids, part_names=_unique(names), name=path.stem)
+    mesh = Mesh(vertices[source], new_faces, part_ids=part_ids, part_names=tuple(unique_names(names)), name=path.stem)
     given = [key for key in _JOINT_KEYS if key in arrays]
     if not given:
         return Asset(mesh)
@@ -71,15 +72,3 @@ def _joints(
             low, high = -math.inf, math.inf
         joints.append(Joint(kind, int(parent[i]), axis[i], origin[i], low, high, name=names[i]))  # type: ignore[arg-type]
     return tuple(joints), tuple(notes)
-
-
-def _unique(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Different names: the second ``door`` becomes ``door_2``."""
-    taken: list[str] = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate in taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        taken.append(candidate)
-    return tuple(taken)

@@ -16,6 +16,7 @@ import numpy as np
 from neurok.core import Articulation, Asset, Joint
 from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io.files import read_bytes, resolve_inside
+from neurok.io.names import unique_names
 from neurok.io.urdf_pieces import Piece, assemble
 
 MOBILITY, TREE, MESHES = "mobility_v2.json", "result.json", "textured_objs"
@@ -36,7 +37,7 @@ def read(folder: Path) -> Asset:
         index = {link["id"]: i for i, link in enumerate(links)}
         joints = tuple(_joint(link, index, notes) for link in links)
         pieces = _pieces(folder, links, nodes, notes)
-        names = [str(link["name"]) for link in links]
+        names = unique_names(str(link["name"]) for link in links)
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise FormatError(
             f"'{folder}' is not a PartNet-Mobility object: {MOBILITY} or {TREE} is not as expected ({error!r})."

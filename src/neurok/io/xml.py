@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.errors import FormatError
+from neurok.io.names import unique_names as names_apart
 
 MAX_XML_BYTES = 64 * 1024**2
 MAX_DEPTH = 200
@@ -75,13 +76,4 @@ def clean_name(name: str) -> str:
 
 def unique_names(names: list[str] | tuple[str, ...], taken: tuple[str, ...] = ()) -> list[str]:
     """Clean names, made different by a number where they repeat or are taken."""
-    used, out = set(taken), []
-    for name in names:
-        name = clean_name(name)
-        candidate, count = name, 1
-        while candidate in used:
-            count += 1
-            candidate = f"{name}_{count}"
-        used.add(candidate)
-        out.append(candidate)
-    return out
+    return names_apart(map(clean_name, names), taken)
