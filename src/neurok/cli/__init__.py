@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
     "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
-    "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from moving objects"),
+    "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
 }
 
 
