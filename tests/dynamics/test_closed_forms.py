@@ -21,14 +21,14 @@ def period_of(angle: np.ndarray, dt: float) -> float:
     return float(np.mean(passages[2:] - passages[:-2]))
 
 
-@pytest.mark.parametrize("integrator", ["gauss", "midpoint"])
-def test_a_pendulum_has_the_period_of_the_elliptic_integral(chain, integrator):
+@pytest.mark.parametrize(("integrator", "dt"), [("gauss", None), ("midpoint", 1 / 96)])
+def test_a_pendulum_has_the_period_of_the_elliptic_integral(chain, integrator, dt):
     rod = chain(1, 1.0)
     body = Body(ArticulatedSpace(rod), Condition(Start(q=[np.pi / 3])))
     moment = part_moments(body, rod)[0]
     mass, arm, inertia = moment[3, 3], -moment[1, 3] / moment[3, 3], moment[0, 0] + moment[1, 1]
     expected = 4 * np.sqrt(inertia / (mass * 9.81 * arm)) * ellipk(np.sin(np.pi / 6) ** 2)
-    rollout = simulate(body, seconds=2.5, fps=48, integrator=integrator)
+    rollout = simulate(body, seconds=2.5, fps=48, dt=dt, integrator=integrator)
     assert rollout.status == "ok"
     assert abs(period_of(rollout.q[:, 0], rollout.dt) / expected - 1) < 1e-3
     assert rollout.report["energy_drift"] < 1e-4
@@ -36,8 +36,8 @@ def test_a_pendulum_has_the_period_of_the_elliptic_integral(chain, integrator):
 
 def test_the_energy_of_a_swinging_chain_stays(chain):
     body = Body(ArticulatedSpace(chain(4)), Condition(Start(q=[0.6, 0.2, -0.3, 0.4])))
-    gauss = simulate(body, seconds=2)
-    middle = simulate(body, seconds=0.5, integrator="midpoint")
+    gauss = simulate(body, seconds=1)
+    middle = simulate(body, seconds=0.5, dt=1 / 120, integrator="midpoint")
     assert gauss.report["energy_drift"] < 1e-6
     assert middle.report["energy_drift"] < 1e-3
     np.testing.assert_allclose(gauss.energies["total"], gauss.energies["kinetic"] + gauss.energies["gravity"])

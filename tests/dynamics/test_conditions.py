@@ -97,12 +97,12 @@ def test_an_object_without_joints_that_stands_fixed_stays_as_it_is(block):
 
 
 def test_a_step_that_is_far_too_long_ends_with_a_status_and_finite_frames(chain):
-    stiff = Body(ArticulatedSpace(chain(6)), Condition(Start(q=[1.5, 1.0, -2.0, 2.0, 1.0, -1.0], qdot=[40.0] * 6)))
-    rollout = simulate(stiff, seconds=4, fps=1, dt=1.0)
+    whip = Body(ArticulatedSpace(chain(3)), Condition(Start(q=[1.5, 1.0, -2.0], qdot=[300.0, -200.0, 400.0])))
+    rollout = simulate(whip, seconds=3, fps=1, dt=1.0, integrator="midpoint")
+    assert rollout.status == "diverged"
+    assert "dt=0.25" in rollout.message
     assert np.isfinite(rollout.positions).all()
-    if rollout.status != "ok":
-        assert rollout.status == "diverged"
-        assert "dt=" in rollout.message
+    assert rollout.frame_count >= 1
 
 
 def test_a_lost_object_is_reported_and_never_written(chain):

@@ -19,10 +19,14 @@ from neurok.dynamics.system import State, System
 MAX_ITERATIONS = 10
 MAX_REBUILDS = 4
 SLOW_ITERATIONS = 4
-MAX_HALVINGS = 5
-MAX_PIECES = 16
+MAX_HALVINGS = 7
+MAX_PIECES = 32
 BOUNCE_PHASE = 0.6
 """Largest phase [rad] that a coordinate beyond its limit may oscillate through in one piece of a step."""
+
+
+LARGEST_TURN = 0.8
+"""Largest turn [rad] of any piece of an object in one step."""
 
 
 class Diverged(Exception):
@@ -67,7 +71,7 @@ class GaussStepper:
 
     def _step(self, state: State, dt: float, depth: int) -> State:
         guess = self._predict(state, dt)
-        count = self._pieces(state.q + dt * (self.a @ guess), dt) if depth == 0 else 1
+        count = self._pieces(state.q + dt * (self.a @ guess), guess, dt) if depth == 0 else 1
         if count > 1:
             return self._in_pieces(state, dt, count)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -82,7 +86,7 @@ class GaussStepper:
         rates, momentum_rates = found
         q = state.q + dt * (self.b @ rates)
         if depth == 0:
-            count = self._pieces(np.vstack([state.q + dt * (self.a @ rates), q]), dt)
+            count = self._pieces(np.vstack([state.q + dt * (self.a @ rates), q]), rates, dt)
             if count > 1:
                 return self._in_pieces(state, dt, count)
         p = state.p + dt * (self.b @ momentum_rates)
@@ -98,12 +102,16 @@ class GaussStepper:
         ahead = 1.0 + self.c * (dt / last) if dt <= 1.5 * last else np.ones(self.stages)
         return (ahead[:, None] ** self._powers) @ (self._fit @ rates)
 
-    def _pieces(self, places: Float[np.ndarray, "n D"], dt: float) -> int:
-        """How many pieces a step needs so that the bounce off a limit is resolved: the well is steep."""
+    def _pieces(self, places: Float[np.ndarray, "n D"], rates: Float[np.ndarray, "s D"], dt: float) -> int:
+        """How many pieces a step needs to resolve bounces off limits, whose wells are steep, and fast spinning."""
         low, high, steepness = self.system.limits
         beyond = np.maximum(low - places, places - high).max(axis=0)
         fastest = float((steepness * np.maximum(beyond, 0.0)).max(initial=0.0))
-        return min(MAX_PIECES, max(1, math.ceil(dt * math.sqrt(fastest) / BOUNCE_PHASE)))
+        turn = dt * float((self.system.turning @ np.abs(rates[0])).max(initial=0.0))
+        wanted = max(dt * math.sqrt(fastest) / BOUNCE_PHASE, turn / LARGEST_TURN)
+        if not wanted < 1e6:
+            raise Diverged("something spins faster than any step can follow")
+        return min(MAX_PIECES, max(1, math.ceil(wanted)))
 
     def _in_pieces(self, state: State, dt: float, count: int) -> State:
         for _ in range(count):

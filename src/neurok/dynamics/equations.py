@@ -87,6 +87,10 @@ class Mechanics(Protocol):
         """[kg]."""
 
     @property
+    def turning(self) -> Float[np.ndarray, "N D"]:
+        """1 where a coordinate turns a piece of the object: how fast things spin limits the step."""
+
+    @property
     def center(self) -> Float[np.ndarray, "3"]:
         """Centre of mass at rest, about which a free object turns."""
 

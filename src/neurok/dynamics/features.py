@@ -108,6 +108,13 @@ class FeatureMechanics:
     def center(self) -> Float[np.ndarray, "3"]:
         return np.zeros(3) if self.base.center is None else self.base.center
 
+    @property
+    def turning(self) -> Float[np.ndarray, "1 D"]:
+        """1 where a coordinate turns the object as a whole."""
+        out = np.zeros((1, self.dim))
+        out[0, 3 : self.base.base_dim] = 1.0
+        return out
+
     @cached_property
     def mass(self) -> float:
         return float(self.first @ self.unity)

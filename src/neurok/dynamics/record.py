@@ -13,11 +13,16 @@ from neurok.core.rollout import Rollout
 from neurok.dynamics.build import Bound
 from neurok.dynamics.collocation import Diverged
 from neurok.dynamics.equations import Pose
+from neurok.dynamics.loads import WindLoad
 from neurok.dynamics.system import State, System
 from neurok.kinematics.free_base import base_coordinates
 
 RUNAWAY = 1e4
 """An object this many times its size away from the start has been lost by the integrator."""
+
+
+RUNAWAY_ENERGY = 0.5
+"""Energy may grow by this share of what has been exchanged before a run counts as lost."""
 
 
 class Recorder:
@@ -33,6 +38,10 @@ class Recorder:
         self.steps, self.stepping = 0, 0.0
         self.status: Literal["ok", "diverged", "stopped"] = "ok"
         self.message = ""
+        self.is_driven = any(
+            bound.body.condition.impulses or bound.body.condition.drags or bound.body.condition.forces
+            for bound in bounds
+        ) or any(isinstance(load, WindLoad) for bound in bounds for load in bound.loads)
 
     def frame(self, state: State) -> None:
         """Keep one frame; refuse it when it is not a sensible one."""
@@ -40,6 +49,7 @@ class Recorder:
         energies = self.system.energies(state, qdot)
         if not (np.isfinite(state.q).all() and np.isfinite(qdot).all() and np.isfinite(list(energies.values())).all()):
             raise Diverged("a value is no longer finite")
+        self._check_energy(energies)
         placed = []
         for bound, member, pose in zip(self.bounds, self.system.members, state.poses, strict=True):
             q, rest = state.q[member.where], bound.body.space.rest
@@ -54,6 +64,17 @@ class Recorder:
             if handles is not None:
                 self.handles[index].append(handles)
         self.energies.append(energies)
+
+    def _check_energy(self, energies: dict[str, float]) -> None:
+        """Where nothing feeds energy in, it must not grow."""
+        if not self.energies or self.is_driven:
+            return
+        start = self.energies[0]
+        scale = max(frame["kinetic"] for frame in self.energies) + sum(
+            abs(value - start.get(name, 0.0)) for name, value in energies.items() if name != "kinetic"
+        )
+        if sum(energies.values()) - sum(start.values()) > RUNAWAY_ENERGY * max(scale, 1e-12 * energies["kinetic"]):
+            raise Diverged("energy appeared from nowhere")
 
     def fail(self, reason: str) -> None:
         self.status = "diverged"

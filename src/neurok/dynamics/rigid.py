@@ -47,6 +47,13 @@ class TreeMechanics:
     def center(self) -> Float[np.ndarray, "3"]:
         return np.zeros(3) if self.tree.center is None else self.tree.center
 
+    @cached_property
+    def turning(self) -> Float[np.ndarray, "N D"]:
+        """1 where a coordinate turns a node."""
+        turns = np.abs(self.tree.generators[:, :3, :3]).sum(axis=(1, 2)) > 0
+        base = np.repeat([False, True], 3)[: self.tree.base_dim] if self.free else np.zeros(0, dtype=bool)
+        return self.tree.ancestors * np.concatenate([base, turns])
+
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> TreeMotion:
         return TreeMotion(self, q, qdot, *self.tree.transforms(pose, q))
 

@@ -59,6 +59,17 @@ class System:
         return self.members[-1].where.stop
 
     @cached_property
+    def turning(self) -> Float[np.ndarray, "N D"]:
+        """1 where a coordinate turns a piece of some object."""
+        rows = [member.mechanics.turning for member in self.members]
+        out = np.zeros((sum(len(block) for block in rows), self.dim))
+        start = 0
+        for block, member in zip(rows, self.members, strict=True):
+            out[start : start + len(block), member.where] = block
+            start += len(block)
+        return out
+
+    @cached_property
     def limits(self) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
         """Where the wells of limited coordinates begin to rise, and how steeply: squared rate per depth."""
         low, high, steepness = np.full(self.dim, -np.inf), np.full(self.dim, np.inf), np.zeros(self.dim)
