@@ -91,7 +91,8 @@ def plot(ours: dict[str, list[float]], real: dict[str, list[float]], path: Path)
             top = np.quantile(np.concatenate(both), 0.99)
             bins = np.arange(0.5, min(top, 24) + 1.5) if key == "parts" else np.linspace(0, top, 24)
             clipped = [np.minimum(v, bins[-1] - 1e-9) for v in both]
-            axis.hist(clipped, bins, density=True, label=["neurok families", "PartNet-Mobility"], color=["#2a7f8e", "#d98a3d"])
+            names, colors = ["neurok families", "PartNet-Mobility"], ["#2a7f8e", "#d98a3d"]
+            axis.hist(clipped, bins, density=True, label=names, color=colors)
         axis.set_title(title)
         axis.set_yticks([])
     axes[0].legend(frameon=False)

@@ -16,8 +16,8 @@ def machine() -> str:
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-        name = names[0] if names else name
+        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        name = lines[0].split(":", 1)[1].strip() if lines else name
     return f"{name}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 

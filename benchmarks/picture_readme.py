@@ -1,6 +1,6 @@
 """The picture at the top of the README: three built-in objects in motion.
 
-    python benchmarks/picture_readme.py
+python benchmarks/picture_readme.py
 """
 
 from __future__ import annotations
