@@ -25,7 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
+    "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
+    "sample": ("neurok.cli.sample:Sample", "draw plausible states of an object"),
     "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
     "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
 }

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from neurok.core import Articulation, Clip, Mesh
 from neurok.evaluate.cases import random_states
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.linear import LinearSpace
 from neurok.kinematics.match import MatchConfig, match_points
-from neurok.kinematics.tree import JointTree
+from neurok.kinematics.pose import JointDriver
 
 SAMPLES = 1500
 STARTS = 8
 MOST_FRAMES = 200
-
-
-@dataclass(frozen=True, eq=False)
-class JointDriver:
-    """An articulation as features and their transforms: x = features @ Y(q)."""
-
-    articulation: Articulation
-
-    @cached_property
-    def _tree(self) -> tuple[JointTree, Int[np.ndarray, " P"]]:
-        return JointTree.of(self.articulation)
-
-    @cached_property
-    def features(self) -> Float[np.ndarray, "V K"]:
-        """Homogeneous rest positions in the columns of each vertex's node."""
-        tree, part_nodes = self._tree
-        vertices, nodes = self.articulation.mesh.vertices, part_nodes[self.articulation.vertex_parts]
-        out = np.zeros((len(vertices), tree.joint_count + 1, 4))
-        out[np.arange(len(vertices)), nodes] = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
-        return out.reshape(len(vertices), -1)
-
-    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
-        tree, _ = self._tree
-        nodes, screws = tree.transforms(np.eye(4), q)
-        slopes = np.einsum("nd,bdij,bnjk->bdnik", tree.ancestors, screws, nodes, optimize=True)
-        stacked = lambda t: np.swapaxes(t[..., :3, :], -1, -2).reshape(*t.shape[:-3], -1, 3)  # noqa: E731
-        return stacked(nodes), stacked(slopes)
 
 
 def match_in(

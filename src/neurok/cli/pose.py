@@ -1,0 +1,82 @@
+"""``neurok pose``: inverse kinematics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from neurok.cli.report import say
+
+
+@dataclass
+class PoseCommand:
+    """Pose an object so that it fits a target, or so that some of its places go where they are told."""
+
+    mesh: tyro.conf.Positional[str]
+    """Object to pose: a file, a PartNet-Mobility folder or sample:NAME."""
+
+    out: Path
+    """Where to write the posed object."""
+
+    target: str | None = None
+    """Mesh to fit: vertex by vertex where it has the same faces, else by its shape; a point cloud may be partial."""
+
+    move: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AT:POINT"), tyro.conf.UseAppendAction] = ()
+    """Bring a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
+
+    seed: int = 0
+    """Of the starts of the search."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        from dataclasses import replace
+
+        import numpy as np
+
+        from neurok.dynamics.scene_space import space_for
+        from neurok.dynamics.select import parse_vector, select_vertices
+        from neurok.errors import NeurokError
+        from neurok.io import load, save
+        from neurok.kinematics.pose import pose_to_points, pose_to_vertices
+
+        if (self.target is None) == (not self.move):
+            raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
+        asset = load(self.mesh)
+        space = space_for(asset)
+        if space.dim == 0:
+            raise NeurokError(f"'{self.mesh}' has no joints and no animation, so it has only the pose it is in.")
+        if self.target is not None:
+            target = load(self.target).mesh.in_frame(asset.mesh.up, asset.mesh.unit)
+            if np.array_equal(target.faces, asset.mesh.faces):
+                pose = pose_to_vertices(space, np.arange(target.vertex_count), target.vertices)
+            else:
+                pose = pose_to_points(space, _cloud(target), self.seed)
+        else:
+            chosen, places = [], []
+            for wish in self.move:
+                at, _, point = wish.rpartition(":")
+                vertices = select_vertices(asset.mesh, at)
+                middle = asset.mesh.vertices[vertices].mean(axis=0)
+                chosen.append(vertices)
+                places.append(asset.mesh.vertices[vertices] - middle + parse_vector(point, "--move"))
+            pose = pose_to_vertices(space, np.concatenate(chosen), np.concatenate(places))
+        posed = pose.mesh(asset.mesh)
+        save(replace(asset, mesh=posed, clips=(), articulation=None), self.out)
+        figures = {"out": str(self.out), "status": pose.status, "dof": space.dim, "residual": pose.residual}
+        say(f"{self.out}: {pose.residual:.4f} of the object's side away from the wish ({pose.status})", json=self.json)
+        return {**figures, "q": pose.q.tolist()}
+
+
+def _cloud(target):  # type: ignore[no-untyped-def]
+    """Points all over a mesh."""
+    import numpy as np
+
+    from neurok.geometry.sampling import sample_surface
+
+    samples = sample_surface(target.vertices, target.faces, 10_000, np.random.default_rng(0))
+    return samples.interpolate(target.vertices)

@@ -1,0 +1,126 @@
+"""Posing: the pose of a space that fits what is wanted, with or without knowing which point is which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core.articulation import Articulation
+from neurok.errors import NeurokError
+from neurok.geometry.sampling import sample_surface
+from neurok.kinematics.articulated import ArticulatedSpace
+from neurok.kinematics.fit import fit_vertices
+from neurok.kinematics.match import MatchConfig, PointDriver, match_points
+from neurok.kinematics.space import FeatureSpace, KinematicSpace, limits_of
+from neurok.kinematics.space import decode as decode_pose
+from neurok.kinematics.tree import JointTree
+
+if TYPE_CHECKING:
+    from neurok.core.mesh import Mesh
+
+SAMPLES = 1500
+STARTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """A pose and how well it fits."""
+
+    q: Float[np.ndarray, " D"]
+    vertices: Float[np.ndarray, "V 3"]
+    residual: float
+    """Mean distance to what was wanted, as a share of the longest side of the object's box."""
+
+    status: str
+    """``ok``, or ``stalled`` when the search ended before it settled."""
+
+    def mesh(self, rest: Mesh) -> Mesh:
+        return rest.with_vertices(self.vertices)
+
+
+@dataclass(frozen=True, eq=False)
+class JointDriver:
+    """An articulation as features and their transforms: x = features @ Y(q)."""
+
+    articulation: Articulation
+
+    @cached_property
+    def _tree(self) -> tuple[JointTree, Int[np.ndarray, " P"]]:
+        return JointTree.of(self.articulation)
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "V K"]:
+        """Homogeneous rest positions in the columns of each vertex's node."""
+        tree, part_nodes = self._tree
+        vertices, nodes = self.articulation.mesh.vertices, part_nodes[self.articulation.vertex_parts]
+        out = np.zeros((len(vertices), tree.joint_count + 1, 4))
+        out[np.arange(len(vertices)), nodes] = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
+        return out.reshape(len(vertices), -1)
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        """Transforms of the parts, stacked, and their derivatives."""
+        tree, _ = self._tree
+        nodes, screws = tree.transforms(np.eye(4), q)
+        slopes = np.einsum("nd,bdij,bnjk->bdnik", tree.ancestors, screws, nodes, optimize=True)
+        stacked = lambda t: np.swapaxes(t[..., :3, :], -1, -2).reshape(*t.shape[:-3], -1, 3)  # noqa: E731
+        return stacked(nodes), stacked(slopes)
+
+
+def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], targets: Float[np.ndarray, "n 3"]) -> Pose:
+    """Bring chosen vertices to places: a few that are dragged, or all of them."""
+    found = fit_vertices(space, vertices, targets)
+    q = _inside(space, found.q)
+    positions = decode_pose(space, q)
+    gaps = np.linalg.norm(positions[vertices] - targets, axis=1)
+    return Pose(q, positions, float(gaps.mean()) / _side(space), found.status)
+
+
+def pose_to_points(space: KinematicSpace, points: Float[np.ndarray, "N 3"], seed: int = 0) -> Pose:
+    """Fit a cloud without correspondence, from several starts; a partial cloud pulls only what it shows."""
+    if len(points) < 10 or not np.isfinite(points).all():
+        raise NeurokError(f"A cloud to fit needs at least 10 finite points, got {len(points)}.")
+    rng = np.random.default_rng(seed)
+    driver, features = _driver(space)
+    samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
+    starts = np.concatenate([np.zeros((1, space.dim)), random_poses(space, STARTS - 1, seed)])
+    prior = 1e-8 if isinstance(space, ArticulatedSpace) else MatchConfig().prior
+    side = _side(space)
+    q, score = match_points(driver, samples.interpolate(features), points, starts, side, MatchConfig(prior=prior))
+    q = _inside(space, q)
+    return Pose(q, features @ driver.shape(q[None])[0][0], score / side, "ok")
+
+
+def random_poses(space: KinematicSpace, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+    """Plausible coordinates: draws of the prior of a learned space, else even ones within the limits."""
+    sample = getattr(space, "sample", None)
+    if sample is not None:
+        return sample(count, seed)
+    limits = limits_of(space)
+    reach = np.pi if isinstance(space, ArticulatedSpace) else 1.0
+    low = np.where(np.isfinite(limits[:, 0]), limits[:, 0], -reach)
+    high = np.where(np.isfinite(limits[:, 1]), limits[:, 1], reach)
+    return low + np.random.default_rng(seed).random((count, space.dim)) * (high - low)
+
+
+def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"]]:
+    if isinstance(space, ArticulatedSpace):
+        driver = JointDriver(space.articulation)
+        return driver, driver.features
+    if isinstance(space, FeatureSpace):
+        return space, space.features
+    raise NeurokError(f"Matching a cloud needs a space of joints, handles or modes, not {type(space).__name__}.")
+
+
+def _inside(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
+    """Joints stay within their limits, which may leave a part of the wish unmet."""
+    limits = limits_of(space)
+    return np.clip(q, limits[:, 0], limits[:, 1])
+
+
+def _side(space: KinematicSpace) -> float:
+    low, high = space.rest.bounds
+    return float((high - low).max())

@@ -1,0 +1,56 @@
+import json
+
+import numpy as np
+import pytest
+
+from neurok.cli import main
+from neurok.io import load, save
+
+
+def figures(capsys, *arguments: str) -> dict:
+    main([*arguments, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_posing_to_a_target_writes_the_pose(tmp_path, capsys):
+    laptop = load("sample:laptop").articulation
+    save(laptop.pose(np.array([0.7])), tmp_path / "target.npz")
+    found = figures(
+        capsys, "pose", "sample:laptop", "--target", f"{tmp_path}/target.npz", "--out", f"{tmp_path}/posed.npz"
+    )
+    assert found["q"] == pytest.approx([0.7], abs=1e-6)
+    np.testing.assert_allclose(load(tmp_path / "posed.npz").mesh.vertices, laptop.pose([0.7]).vertices, atol=1e-6)
+
+
+def test_moving_a_place_poses_the_object(tmp_path, capsys):
+    mesh = load("sample:cabinet").mesh
+    middle = mesh.vertices[mesh.part_ids == mesh.part_names.index("drawer")].mean(axis=0) + [0, 0, 0.1]
+    wish = "drawer:" + ",".join(f"{value:.6f}" for value in middle)
+    found = figures(capsys, "pose", "sample:cabinet", "--move", wish, "--out", f"{tmp_path}/out.obj")
+    assert found["residual"] < 1e-4
+
+
+def test_sampling_writes_a_sheet_or_a_folder(tmp_path, capsys):
+    assert figures(capsys, "sample", "sample:lamp", "-n", "2", "--out", f"{tmp_path}/sheet.png")["dof"] == 4
+    assert (tmp_path / "sheet.png").stat().st_size > 2000
+    figures(capsys, "sample", "sample:lamp", "-n", "2", "--out", f"{tmp_path}/states")
+    assert sorted(path.name for path in (tmp_path / "states").iterdir()) == ["state_0000.glb", "state_0001.glb"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["pose", "sample:laptop", "--out", "x.glb"], "--target"),
+        (["pose", "sample:laptop", "--move", "screen:1,2", "--out", "x.glb"], "--move"),
+        (["pose", "sample:laptop", "--move", "door:1,2,3", "--out", "x.glb"], "door"),
+        (["sample", "sample:laptop", "-n", "0", "--out", "x.png"], "1 or more"),
+        (["sample", "sample:laptop", "--out", "x.mp4"], "sheet or a folder"),
+    ],
+)
+def test_bad_wishes_get_a_sentence(arguments, word, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+    assert word in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

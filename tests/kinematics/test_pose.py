@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from neurok.errors import NeurokError
+from neurok.kinematics import ArticulatedSpace
+from neurok.kinematics.pose import pose_to_points, pose_to_vertices, random_poses
+from neurok.samples import make_sample
+
+
+@pytest.fixture(scope="module")
+def cabinet() -> ArticulatedSpace:
+    return ArticulatedSpace(make_sample("cabinet").articulation)
+
+
+def test_full_correspondence_recovers_every_joint(cabinet):
+    q = random_poses(cabinet, 1, seed=3)[0]
+    target = cabinet.articulation.pose(q).vertices
+    pose = pose_to_vertices(cabinet, np.arange(len(target)), target)
+    np.testing.assert_allclose(pose.q, q, atol=1e-5)
+    assert pose.residual < 1e-5
+
+
+def test_a_dragged_drawer_follows_along_its_slide_and_stops_at_its_limit(cabinet):
+    part = cabinet.articulation.part_names.index("drawer")
+    chosen = np.flatnonzero(cabinet.articulation.vertex_parts == part)
+    slot = cabinet.articulation.slots[part]
+    for way, expected in ((0.1, 0.1), (9.0, cabinet.limits[slot, 1][0])):
+        pose = pose_to_vertices(cabinet, chosen, cabinet.rest.vertices[chosen] + [0.0, 0.0, way])
+        assert pose.q[slot][0] == pytest.approx(expected, abs=1e-6)
+        assert np.abs(np.delete(pose.q, slot)).max() < 1e-6
+
+
+def test_a_cloud_without_correspondence_is_fitted(cabinet):
+    q = 0.6 * random_poses(cabinet, 1, seed=5)[0]
+    target = cabinet.articulation.pose(q)
+    shuffled = np.random.default_rng(0).permutation(target.vertices)
+    pose = pose_to_points(cabinet, shuffled)
+    moved = np.linalg.norm(target.vertices - cabinet.rest.vertices, axis=1).mean()
+    assert np.linalg.norm(pose.vertices - target.vertices, axis=1).mean() < 0.15 * moved
+
+
+def test_random_poses_stay_within_the_limits_and_follow_from_the_seed(cabinet):
+    q = random_poses(cabinet, 50, seed=1)
+    assert (q >= cabinet.limits[:, 0]).all()
+    assert (q <= cabinet.limits[:, 1]).all()
+    np.testing.assert_array_equal(q, random_poses(cabinet, 50, seed=1))
+
+
+def test_a_cloud_of_nothing_gets_a_sentence(cabinet):
+    with pytest.raises(NeurokError, match="at least 10 finite points"):
+        pose_to_points(cabinet, np.zeros((3, 3)))
