@@ -64,6 +64,49 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(built, tmp_path):
     assert digest(out) == digest(built)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("to_all", [True, False])
+def test_an_interrupted_build_ends_at_once_without_a_traceback_and_goes_on(built, tmp_path, to_all):
+    out = tmp_path / "stopped"
+    command = ["data", "build", "--recipe", "tiny", "--out", str(out), "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"from neurok.cli import main; main({command!r})"],
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(out.glob("shard-*.tar")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    # A terminal tells the whole group, a supervisor only the process it started.
+    (os.killpg if to_all else os.kill)(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "goes on" in said
+    assert build(RECIPES["tiny"], out)["items"] == 10
+
+
+def test_damaged_notes_of_a_build_are_made_again_or_refused(tmp_path):
+    recipe = replace(SKETCH, articulated=1, soft=0)
+    before = build(recipe, tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    assert build(recipe, tmp_path) == before
+    (tmp_path / "build.json").write_text("[]")
+    with pytest.raises(NeurokError, match="another recipe"):
+        build(recipe, tmp_path)
+
+
+def test_families_that_do_not_exist_are_refused_with_those_that_do(tmp_path):
+    with pytest.raises(NeurokError, match=r"spaceship.*cupboard"):
+        build(replace(SKETCH, families=("spaceship",)), tmp_path / "x")
+
+
+def test_addresses_that_cannot_be_read_get_a_sentence():
+    with pytest.raises(NeurokError, match="not known"):
+        ShardSet.open("nowhere://data")
+
+
 def test_another_seed_gives_other_objects(built, tmp_path):
     other = replace(SKETCH, articulated=2, soft=0)
     build(other, tmp_path / "other", seed=1)
@@ -86,7 +129,8 @@ def test_shards_are_read_through_an_fsspec_url(built):
 
 def test_every_item_has_a_licence_and_a_subject_that_moves(built):
     for item in ShardSet.open(built):
-        assert item.info["license"]
+        assert {"family", "category", "license", "source", "seed"} <= set(item.asset().provenance)
+        assert (item.info["license"], item.info["source"]) == ("Apache-2.0", "neurok")
         assert item.subject().present.any()
         assert item.asset().mesh.face_count == item.info["faces"]
 
@@ -115,11 +159,14 @@ def test_folders_of_real_assets_become_items(chest, wobble, tmp_path):
 
 
 def test_bad_wishes_get_a_sentence(tmp_path, capsys):
+    (tmp_path / "file").write_text("something else")
     for arguments, word in (
         (["--recipe", "huge", "--out", str(tmp_path / "x")], "no recipe"),
         (["--recipe", "real", "--out", str(tmp_path / "x")], "--add"),
         (["--recipe", "tiny", "--out", str(tmp_path / "x"), "--workers", "0"], "workers"),
         (["--recipe", "real", "--out", str(tmp_path / "x"), "--add", str(tmp_path / "none")], "not a folder"),
+        (["--recipe", "tiny", "--out", str(tmp_path / "x"), "--seed", "-1"], "seed"),
+        (["--recipe", "tiny", "--out", str(tmp_path / "file")], "not a folder"),
     ):
         with pytest.raises(SystemExit) as end:
             main(["data", "build", *arguments])

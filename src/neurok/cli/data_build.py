@@ -44,8 +44,12 @@ class DataBuild:
 
         recipe = replace(find_recipe(self.recipe), folders=tuple(map(str, self.add)))
         start = time.perf_counter()
-        with _bar(self.json) as progress:
-            manifest = build(recipe, self.out, self.seed, self.workers, self.ray, progress)
+        try:
+            with _bar(self.json) as progress:
+                manifest = build(recipe, self.out, self.seed, self.workers, self.ray, progress)
+        except KeyboardInterrupt:
+            print(f"Finished shards are kept in {self.out}; the same command goes on from there.", file=sys.stderr)
+            raise
         seconds = time.perf_counter() - start
         say(
             f"{manifest['items']} items in {len(manifest['shards'])} shards, {manifest['bytes'] / 1e6:.0f} MB, "

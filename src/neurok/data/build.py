@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from neurok.core import Asset
+from neurok.data import articulated, soft
 from neurok.data.codec import encode_asset, encode_subject
 from neurok.data.recipes import Recipe
 from neurok.data.shards import MANIFEST, VERSION, Item, shard_name, write_shard
 from neurok.data.sources import Source, find_sources
 from neurok.data.subject import subject_of
-from neurok.errors import NeurokError, require
+from neurok.data.workers import spread
+from neurok.errors import NeurokError
 from neurok.io.files import write_files
 
 SLOT_STRIDE = 100
@@ -81,10 +81,15 @@ def build(
     """
     if workers < 1:
         raise NeurokError(f"workers must be 1 or more, got {workers}.")
+    if seed < 0:
+        raise NeurokError(f"The seed must be 0 or more, got {seed}.")
     folder = Path(out)
     plan = Plan(recipe, seed, tuple(s for f in recipe.folders for s in find_sources(f)))
     if plan.slots == 0:
         raise NeurokError(f"The recipe '{recipe.name}' makes nothing by itself; add folders of real assets with --add.")
+    for count, families in ((recipe.articulated, articulated.FAMILIES), (recipe.soft, soft.SOFT_FAMILIES)):
+        if count and not _wanted(families, recipe):
+            raise NeurokError(f"None of {', '.join(recipe.families)} is among the families: {', '.join(families)}.")
     _claim(folder, plan)
     entries: dict[int, dict[str, Any]] = {}
     missing = []
@@ -94,7 +99,7 @@ def build(
         missing += [] if entry else [number]
     if progress is not None:
         progress(len(entries), plan.shard_count)
-    for made in _work(plan, missing, workers, ray_address):
+    for made in spread(partial(make_shard, plan), missing, workers, ray_address):
         entries[made.number] = _store(folder, made)
         if progress is not None:
             progress(len(entries), plan.shard_count)
@@ -112,46 +117,50 @@ def make_shard(plan: Plan, number: int) -> Made:
     tally: Counter[str] = Counter()
     start = number * plan.recipe.shard_size
     for slot in range(start, min(start + plan.recipe.shard_size, plan.slots)):
-        assets, reasons, kind = _make(plan, slot)
+        assets, reasons = _make(plan, slot)
         rejected.update(reasons)
         for part, asset in enumerate(assets):
-            items.append(_item(slot * SLOT_STRIDE + part, asset, kind))
+            items.append(_item(slot * SLOT_STRIDE + part, asset))
             tally.update([f"{items[-1].info['kind']}/{items[-1].info['family']}"])
     return Made(number, write_shard(items), len(items), dict(sorted(rejected.items())), dict(sorted(tally.items())))
 
 
-def _make(plan: Plan, slot: int) -> tuple[list[Asset], list[str], str]:
+def _make(plan: Plan, slot: int) -> tuple[list[Asset], list[str]]:
+    """The assets of a slot, and why others were turned away."""
     recipe = plan.recipe
-    if slot < recipe.articulated + recipe.soft:
-        if slot < recipe.articulated:
-            from neurok.data.articulated import FAMILIES as families
-            from neurok.data.articulated import generate
+    if slot < recipe.articulated:
+        asset, reasons = articulated.generate(*_draw(articulated.FAMILIES, plan, slot))
+    elif slot < recipe.articulated + recipe.soft:
+        asset, reasons = soft.generate(*_draw(soft.SOFT_FAMILIES, plan, slot - recipe.articulated))
+    else:
+        return _read(plan.sources[slot - recipe.articulated - recipe.soft])
+    return ([] if asset is None else [asset]), reasons
 
-            kind, place = "articulated", slot
-        else:
-            from neurok.data.soft import SOFT_FAMILIES as families
-            from neurok.data.soft import generate
 
-            kind, place = "soft", slot - recipe.articulated
-        names = [name for name in families if not recipe.families or name in recipe.families]
-        asset, reasons = generate(names[place % len(names)], plan.seed, place)
-        return ([] if asset is None else [asset]), reasons, kind
-    source = plan.sources[slot - recipe.articulated - recipe.soft]
+def _draw(families: Mapping[str, str], plan: Plan, place: int) -> tuple[str, int, int]:
+    """Family, seed and index of the instance at a place; families take turns."""
+    names = _wanted(families, plan.recipe)
+    return names[place % len(names)], plan.seed, place
+
+
+def _wanted(families: Mapping[str, str], recipe: Recipe) -> list[str]:
+    return [name for name in families if not recipe.families or name in recipe.families]
+
+
+def _read(source: Source) -> tuple[list[Asset], list[str]]:
     try:
         assets = source.read()[:SLOT_STRIDE]
-        return assets, ([] if assets else ["source without motion"]), "real"
     except NeurokError:
-        return [], ["source that cannot be read"], "real"
+        return [], ["source that cannot be read"]
+    return assets, ([] if assets else ["source without motion"])
 
 
-def _item(index: int, asset: Asset, kind: str) -> Item:
+def _item(index: int, asset: Asset) -> Item:
     mesh, joints = asset.mesh, asset.articulation
     info = {
-        "kind": kind if kind != "real" else ("articulated" if joints is not None else "soft"),
-        "family": asset.provenance.get("family") or asset.provenance.get("category") or "unknown",
-        "license": asset.provenance.get("license", "generated by neurok, Apache-2.0"),
-        "source": asset.provenance.get("source", "neurok"),
-        "provenance": {str(k): str(v) for k, v in asset.provenance.items()},
+        "kind": "soft" if joints is None else "articulated",
+        **{key: asset.provenance[key] for key in ("family", "license", "source")},
+        "provenance": dict(asset.provenance),
         "vertices": mesh.vertex_count,
         "faces": mesh.face_count,
         "parts": mesh.part_count,
@@ -161,66 +170,15 @@ def _item(index: int, asset: Asset, kind: str) -> Item:
     return Item(index, info, encode_asset(asset), encode_subject(subject_of(asset, seed=index)))
 
 
-def _work(plan: Plan, numbers: list[int], workers: int, ray_address: str | None) -> Iterator[Made]:
-    if ray_address is not None:
-        yield from _work_on_ray(plan, numbers, workers, ray_address)
-    elif workers == 1:
-        for number in numbers:
-            yield make_shard(plan, number)
-    else:
-        # Fresh interpreters: simulators and their threads do not survive a fork.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
-            waiting: set[Future[Made]] = set()
-            queue = iter(numbers)
-            try:
-                for number in queue:
-                    waiting.add(pool.submit(make_shard, plan, number))
-                    if len(waiting) >= workers + 1:
-                        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                        yield from (future.result() for future in done)
-                while waiting:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-
-
-def _work_on_ray(plan: Plan, numbers: list[int], workers: int, address: str) -> Iterator[Made]:
-    require("ray", "cluster")
-    import ray
-
-    fresh = not ray.is_initialized()
-    if fresh:
-        local = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {"address": address}
-        ray.init(log_to_driver=False, logging_level=40, **local)
-    try:
-        task = ray.remote(num_cpus=1, max_retries=3)(make_shard)
-        waiting = []
-        for number in numbers:
-            waiting.append(task.remote(plan, number))
-            if len(waiting) > 2 * max(workers, int(ray.cluster_resources().get("CPU", 1))):
-                done, waiting = ray.wait(waiting)
-                yield from ray.get(done)
-        while waiting:
-            done, waiting = ray.wait(waiting)
-            yield from ray.get(done)
-    finally:
-        if fresh:
-            ray.shutdown()
-
-
-def _one_thread() -> None:
-    os.environ["OMP_NUM_THREADS"] = "1"
-
-
 def _claim(folder: Path, plan: Plan) -> None:
     """Refuse a folder that holds another build; clean up what a killed one left half-written."""
     recipe = replace(plan.recipe, folders=())
     wish = {"recipe": repr(recipe), "seed": plan.seed, "sources": [Path(s.path).name for s in plan.sources]}
     mark = folder / "build.json"
+    if folder.exists() and not folder.is_dir():
+        raise NeurokError(f"'{folder}' is not a folder; name one for the data set, it is made if it does not exist.")
     if mark.exists():
-        if json.loads(mark.read_text()) != wish:
+        if _read_json(mark) != wish:
             raise NeurokError(
                 f"'{folder}' holds a build with another recipe or seed; choose another folder or delete it."
             )
@@ -238,14 +196,24 @@ def _finished(folder: Path, number: int) -> dict[str, Any] | None:
     if not path.exists():
         return None
     note = folder / f"{shard_name(number)}.json"
-    manifest = folder / MANIFEST
-    if note.exists():
-        entry = json.loads(note.read_text())
-    elif manifest.exists():
-        entry = json.loads(manifest.read_text())["shards"][number]
-    else:
+    entry = _read_json(note) if note.exists() else _entry(_read_json(folder / MANIFEST), number)
+    if entry is None or hashlib.sha256(path.read_bytes()).hexdigest() != entry.get("sha256"):
         return None
-    return entry if hashlib.sha256(path.read_bytes()).hexdigest() == entry["sha256"] else None
+    return entry
+
+
+def _entry(manifest: dict[str, Any] | None, number: int) -> dict[str, Any] | None:
+    shards = (manifest or {}).get("shards", [])
+    return shards[number] if number < len(shards) else None
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """What a file of ours says; nothing when it is missing or damaged."""
+    try:
+        value = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _store(folder: Path, made: Made) -> dict[str, Any]:

@@ -93,12 +93,11 @@ class ShardSet:
         """Read the manifest of a folder or URL."""
         try:
             manifest = json.loads(_fetch(str(root), MANIFEST))
-        except json.JSONDecodeError as error:
+        except ValueError as error:
             raise FormatError(f"The manifest of '{root}' is damaged: {error}.") from error
-        if manifest.get("version") != VERSION:
-            raise FormatError(
-                f"'{root}' has version {manifest.get('version')} of the layout; this neurok reads {VERSION}."
-            )
+        version = manifest.get("version") if isinstance(manifest, dict) else None
+        if version != VERSION:
+            raise FormatError(f"'{root}' has version {version} of the layout; this neurok reads {VERSION}.")
         return ShardSet(str(root), manifest)
 
     def __len__(self) -> int:
@@ -154,5 +153,6 @@ def _fetch(root: str, name: str) -> bytes:
         raise NeurokError(
             f"'{root}' has no {name}, so it is no finished data set; 'neurok data build --out {root}' finishes one."
         ) from None
-    except OSError as error:
-        raise NeurokError(f"{name} of '{root}' cannot be read: {error.strerror or error}.") from error
+    except (OSError, ValueError, ImportError) as error:  # fsspec: unknown protocols, protocols without their package
+        reason = str(getattr(error, "strerror", None) or error).rstrip(".")
+        raise NeurokError(f"{name} of '{root}' cannot be read: {reason}.") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +24,8 @@ class Source:
     def read(self) -> list[Asset]:
         """One asset per motion: its joints, or each of its clips. Nothing that moves gives an empty list."""
         asset = load(self.path)
-        provenance = {"license": self.license, "source": Path(self.path).name, **asset.provenance}
+        family = asset.provenance.get("category", "unknown")
+        provenance = {"family": family, "license": self.license, "source": Path(self.path).name, **asset.provenance}
         if asset.articulation is not None and asset.articulation.dof:
             return [replace(asset, clips=(), provenance=provenance)]
         return [
@@ -36,7 +37,7 @@ class Source:
         ]
 
 
-def find_sources(folder: str | Path, license_text: str | None = None) -> list[Source]:
+def find_sources(folder: str | Path) -> list[Source]:
     """Every readable asset below a folder, in the order of their names.
 
     A folder with ``mobility_v2.json`` is one PartNet-Mobility object; numbered ``name_0001.obj`` files are a sequence.
@@ -44,8 +45,7 @@ def find_sources(folder: str | Path, license_text: str | None = None) -> list[So
     root = Path(folder)
     if not root.is_dir():
         raise NeurokError(f"'{folder}' is not a folder; give one that holds assets.")
-    make: Callable[[str], Source] = Source if license_text is None else lambda path: Source(path, license_text)
-    found = [make(path) for path in _paths(root)]
+    found = [Source(path) for path in _paths(root)]
     if not found:
         raise NeurokError(
             f"'{folder}' holds no asset that can move: {', '.join(SINGLE_FILES)}, PartNet-Mobility folders or numbered "

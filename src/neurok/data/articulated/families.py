@@ -69,7 +69,7 @@ def make_family(name: str, rng: np.random.Generator) -> Asset:
         raise NeurokError(f"There is no family {name!r}; the families are {', '.join(FAMILIES)}.")
     module, function = FAMILIES[name].split(":")
     family: Callable[[Dice], Builder] = getattr(importlib.import_module(module), function)
-    asset = family(Dice(rng)).build({"category": name})
+    asset = family(Dice(rng)).build({"family": name, "category": name})
     assert asset.articulation is not None
     often, low, high = OPENING.get(name, USUALLY)
     if rng.random() < often:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -59,4 +60,6 @@ def generate(name: str, seed: int, index: int) -> tuple[Asset | None, list[str]]
     except DivergedError:
         return None, ["diverged"]
     reasons = check_clip(asset)
-    return (None if reasons else asset), reasons
+    if reasons:
+        return None, reasons
+    return replace(asset, provenance={**asset.provenance, "seed": f"{seed}/{index}"}), []
