@@ -22,7 +22,7 @@ lint: .venv/.dev
 	$(BIN)/mypy
 
 docs: .venv/.dev
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .venv/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'neurok needs Python 3.11 or newer; name one with: make PYTHON=python3.11')"
