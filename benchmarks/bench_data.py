@@ -16,7 +16,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from figures import RESULTS, stamp
+from figures import write_table
 
 from neurok.core import Articulation
 from neurok.data.shards import ShardSet
@@ -110,11 +110,11 @@ def main() -> None:
 
     data = ShardSet.open(arguments.dataset)
     speed, subjects, reading = view_speed(data)
-    rows = [
-        f"| items | {len(data)} ({data.manifest['bytes'] / 1e6:.0f} MB in {len(data.manifest['shards'])} shards) |",
-        f"| turned away while building | {sum(data.manifest['rejected'].values())} |",
-        f"| training view | {speed:.0f} pairs/s of 256 points on one core |",
-        f"| subjects read | {subjects / reading:.0f} per second |",
+    rows: list[list[object]] = [
+        ["items", f"{len(data)} ({data.manifest['bytes'] / 1e6:.0f} MB in {len(data.manifest['shards'])} shards)"],
+        ["turned away while building", sum(data.manifest["rejected"].values())],
+        ["training view", f"{speed:.0f} pairs/s of 256 points on one core"],
+        ["subjects read", f"{subjects / reading:.0f} per second"],
     ]
     ours = gather(a for item in data.stream(0, kind="articulated") if (a := item.asset().articulation) is not None)
     if arguments.real is not None:
@@ -123,16 +123,15 @@ def main() -> None:
         for name, values in (("neurok families", ours), ("PartNet-Mobility", real)):
             kinds = Counter(KINDS[int(k)] for k in values["kinds"])
             mix = ", ".join(f"{kind} {kinds[kind] / len(values['kinds']):.0%}" for kind in KINDS)
-            rows.append(f"| joints of {name} | {mix} |")
+            rows.append([f"joints of {name}", mix])
             medians = {key: float(np.median(values[key])) for key in ("parts", "turn", "slide", "displacement")}
-            rows.append(
-                f"| medians of {name} | {medians['parts']:.0f} parts, hinges {medians['turn']:.0f}°, "
-                f"slides {medians['slide']:.2f} of the size, displacement {medians['displacement']:.3f} of the size |"
+            shares = (
+                f"slides {medians['slide']:.2f} of the size, displacement {medians['displacement']:.3f} of the size"
             )
-    RESULTS.mkdir(exist_ok=True)
-    table = "\n".join(["| figure | value |", "|---|---|", *rows, "", stamp(), ""])
-    (RESULTS / "data.md").write_text(table)
-    print(table)
+            rows.append(
+                [f"medians of {name}", f"{medians['parts']:.0f} parts, hinges {medians['turn']:.0f}°, {shares}"]
+            )
+    write_table("data", ["figure", "value"], rows)
 
 
 if __name__ == "__main__":

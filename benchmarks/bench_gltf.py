@@ -6,7 +6,6 @@ Run ``python benchmarks/bench_gltf.py``; it prints a table and, on the last line
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import write_table
 
 from neurok.core import Clip, Mesh
 from neurok.io import load, save
@@ -104,9 +104,7 @@ def main() -> None:
         figures["lowrank_mb"] = soft.stat().st_size / 1e6
         figures["plain_mb"] = plain_morph_bytes(clip, soft) / 1e6
         figures["plain_over_lowrank"] = figures["plain_mb"] / figures["lowrank_mb"]
-    for name, value in figures.items():
-        print(f"{name:24} {value:12.4g}")
-    print(json.dumps(figures))
+    write_table("gltf", ["figure", "value"], [[name, float(value)] for name, value in figures.items()])
 
 
 if __name__ == "__main__":

@@ -4,12 +4,11 @@ Wall time depends on what else the machine does; processor time (all threads) do
 """
 
 import argparse
-import json
-import os
 import time
 
 import numpy as np
 import trimesh
+from figures import write_table
 
 from neurok.core import Mesh
 from neurok.render import Renderer
@@ -56,13 +55,15 @@ def main() -> None:
     with Renderer(ball(1_280)) as renderer:
         info = renderer.stage.context.info["GL_RENDERER"]
         renderer.render()
-    print(json.dumps({"device": info, "size": "640x480", "load": os.getloadavg()[0], "cores": os.cpu_count()}))
+    rows: list[list[object]] = []
     for count in options.faces:
         for shape in (ball, pillar):
             mesh = shape(count)
             for quality in ("fine", "fast"):
-                row = {"shape": shape.__name__, "faces": mesh.face_count, "quality": quality}
-                print(json.dumps(row | measure(mesh, quality, options.frames)), flush=True)
+                figures = measure(mesh, quality, options.frames)
+                rows.append([f"{shape.__name__}, {info}", mesh.face_count, quality, *figures.values()])
+    columns = ["640x480", "faces", "quality", "first frame, wall ms", "wall ms", "best wall ms", "processor ms"]
+    write_table("render", columns, rows)
 
 
 if __name__ == "__main__":

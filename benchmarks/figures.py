@@ -25,3 +25,16 @@ def stamp() -> str:
     """One line under a table."""
     command = " ".join(["python", os.path.relpath(sys.argv[0]), *sys.argv[1:]])
     return f"{machine()}; {datetime.date.today().isoformat()}; `{command}`"
+
+
+def write_table(name: str, columns: list[str], rows: list[list[object]]) -> None:
+    """Print a markdown table and keep it in ``results/NAME.md``."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += [
+        "| " + " | ".join(f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row) + " |"
+        for row in rows
+    ]
+    text = "\n".join([*lines, "", stamp(), ""])
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(text)
+    print(text)
