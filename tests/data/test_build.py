@@ -158,6 +158,14 @@ def test_folders_of_real_assets_become_items(chest, wobble, tmp_path):
     assert kinds == ["articulated", "articulated", "soft", "soft"]
 
 
+def test_several_folders_may_follow_one_flag_or_several(chest, tmp_path, capsys):
+    for name in "abc":
+        save(chest, tmp_path / name / f"{name}.npz")
+    a, b, c = (str(tmp_path / name) for name in "abc")
+    main(["data", "build", "--recipe", "real", "--out", str(tmp_path / "x"), "--add", a, b, "--add", c, "--json"])
+    assert json.loads(capsys.readouterr().out)["items"] == 3
+
+
 def test_bad_wishes_get_a_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("something else")
     for arguments, word in (

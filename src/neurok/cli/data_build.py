@@ -8,7 +8,9 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import tyro
 
 from neurok.cli.report import say
 
@@ -23,7 +25,7 @@ class DataBuild:
     recipe: str = "small"
     """What to make: tiny, small, medium, or real (only the folders of --add)."""
 
-    add: tuple[Path, ...] = ()
+    add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], tyro.conf.arg(metavar="FOLDER ...")] = ()
     """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""
 
     workers: int = 2
@@ -42,7 +44,9 @@ class DataBuild:
         from neurok.data.build import build
         from neurok.data.recipes import find_recipe
 
-        recipe = replace(find_recipe(self.recipe), folders=tuple(map(str, self.add)))
+        recipe = replace(
+            find_recipe(self.recipe), folders=tuple(str(folder) for folders in self.add for folder in folders)
+        )
         start = time.perf_counter()
         try:
             with _bar(self.json) as progress:
