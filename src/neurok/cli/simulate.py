@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import tyro
 
 from neurok.cli.report import say
@@ -25,6 +26,9 @@ from neurok.errors import NeurokError
 
 DIVERGED = 3
 """Exit code when the motion diverged; the good frames are written all the same."""
+
+STILL = 1e-6
+"""Coordinates [m or rad] that change less are at rest."""
 
 Words = tyro.conf.UseAppendAction[tuple[str, ...]]
 
@@ -214,6 +218,8 @@ class Simulate:
         )
         if rollout.status != "ok":
             print(f"neurok: {rollout.message}", file=sys.stderr)
+        elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
+            print("neurok: Nothing moved; push a part that has a joint, or let go of the object.", file=sys.stderr)
         if rollout.status == "diverged":
             self.exit_code = DIVERGED
         return figures

@@ -97,10 +97,6 @@ def push(
     return force
 
 
-def combined(*forces: Force) -> Force:
-    return lambda t, x, v: np.sum([force(t, x, v) for force in forces], axis=0)
-
-
 def shake(
     rng: np.random.Generator, amplitude: Float[np.ndarray, "3"], rate: tuple[float, float] = (0.8, 1.8)
 ) -> Callable[[float], np.ndarray]:
