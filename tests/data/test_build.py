@@ -71,6 +71,8 @@ def test_an_interrupted_build_ends_at_once_without_a_traceback_and_goes_on(built
     command = ["data", "build", "--recipe", "tiny", "--out", str(out), "--workers", "2"]
     process = subprocess.Popen(
         [sys.executable, "-c", f"from neurok.cli import main; main({command!r})"],
+        # Where the tests run in the background SIGINT is ignored, and children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         start_new_session=True,
         stderr=subprocess.PIPE,
         text=True,
