@@ -20,6 +20,7 @@ from neurok.dynamics import (
 )
 from neurok.errors import NeurokError
 from neurok.kinematics import ArticulatedSpace
+from neurok.samples import make_sample
 
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
 
@@ -176,3 +177,37 @@ def test_limits_that_count_angles_from_elsewhere_hold_as_well(chain):
     space = ArticulatedSpace(Articulation(rod.mesh, (beside,)))
     rollout = simulate(Body(space, Condition(Start(qdot=[3.0]))), seconds=1)
     assert np.abs(rollout.qdot).max() < 4.0, "starting beyond the limits must not shoot it away"
+
+
+@pytest.mark.slow
+def test_a_light_part_that_bounces_at_the_end_of_a_chain_keeps_the_energy():
+    lamp = make_sample("lamp").articulation
+    rollout = simulate(ArticulatedSpace(lamp), seconds=1.5)
+    limits = np.array([[joint.lower, joint.upper] for joint in lamp.joints if joint.dof])
+    assert (rollout.q > limits[:, 1]).any(), "it does bounce"
+    assert rollout.report["energy_drift"] < 1e-2
+    assert rollout.report["energy_note"] == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"damping": 0.5}, "damping"),
+        ({"condition": Condition(forces=[Force.constant([0], (1.0, 0.0, 0.0))])}, "pushes"),
+        ({"condition": Condition(pins=[Pin([0])])}, "pins"),
+    ],
+)
+def test_where_something_changes_the_energy_there_is_no_drift_but_a_reason(chain, change, cause):
+    report = simulate(Body(ArticulatedSpace(chain(2)), **change), seconds=0.1).report
+    assert report["energy_drift"] is None
+    assert cause in report["energy_note"]
+
+
+def test_contact_changes_the_energy_only_once_something_touches(block):
+    far, close = (
+        simulate(Body(ArticulatedSpace(block()), free=True), World(ground=Ground(height=h)), seconds=0.1).report
+        for h in (-5.0, 0.0)
+    )
+    assert far["energy_drift"] < 0.2, "the implicit integrator loses a little"
+    assert close["energy_drift"] is None
+    assert "contact" in close["energy_note"]

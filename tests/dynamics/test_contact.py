@@ -6,6 +6,8 @@ import pytest
 from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Ground, Obstacle, Start, World, simulate, simulate_together
 from neurok.dynamics.colliders import DistanceField, Hull, obstacle_colliders
+from neurok.dynamics.scene import Scene, SceneGround, SceneObject, ScenePush, SceneWorld
+from neurok.dynamics.scene_run import run_scene
 from neurok.geometry import rigid, shapes
 from neurok.geometry.convex import convex_hull
 from neurok.kinematics import ArticulatedSpace
@@ -89,6 +91,37 @@ def test_a_block_rests_on_a_convex_and_on_a_hollow_obstacle(block):
             assert abs(lowest - level) < 1e-3
         else:
             assert -0.21 < lowest < 0.0, "it lies in the bowl, neither on its rim nor below its floor"
+
+
+def test_a_fast_block_does_not_pass_a_thin_board(block):
+    board = shapes.box((1.0, 0.008, 1.0), (0.0, -0.004, 0.0))
+    fast = Condition(Start(velocity=(0.0, -4.0, 0.0)))
+    tilted = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.5)
+    tilted[1, 3] += 0.2
+    body = Body(ArticulatedSpace(block()), fast, free=True, placement=tilted)
+    rollout = simulate(body, World(obstacles=[Obstacle(Mesh(board.vertices, board.faces))]), seconds=0.3)
+    # One step moves it by four times the thickness of the board.
+    assert rollout.status == "ok"
+    assert rollout.positions[:, :, 1].min() > -0.004, "no corner is beyond the middle of the board"
+
+
+@pytest.mark.slow
+def test_a_tilted_pillow_that_falls_on_a_cabinet_lies_on_its_top():
+    cabinet = SceneObject("sample:cabinet", base="fixed")
+    pillow = SceneObject("sample:pillow", position=(0.35, 1.1, 0.1), rotation=(30.0, 0.0, 40.0))
+    run = run_scene(Scene((cabinet, pillow), SceneWorld(ground=SceneGround()), seconds=0.5))
+    top, positions = run.rollouts[0].rest.bounds[1][1], run.rollouts[1].positions
+    assert run.rollout.status == "ok"
+    assert positions[:, :, 1].min() > top - 0.015, "the board is 2 cm thick"
+
+
+@pytest.mark.slow
+def test_a_cabinet_pushed_over_comes_to_rest_on_its_handles():
+    push = ScenePush("top", (0.0, 0.0, 260.0), 0.0, 0.3)
+    scene = Scene((SceneObject("sample:cabinet", pushes=(push,)),), SceneWorld(ground=SceneGround()), seconds=3.2)
+    rollout = run_scene(scene).rollout
+    assert abs(rollout.q[-1, 3] - np.pi / 2) < 0.1, "it lies on its face"
+    assert np.abs(rollout.positions[-1] - rollout.positions[-4]).max() < 1e-5 * rollout.rest.size
 
 
 def test_a_hull_and_a_distance_field_agree_on_a_box():

@@ -49,6 +49,9 @@ HOLD_SAG = 1e-4
 RUBBING = 4.0
 """Rate at which joints without damping of their own come to rest in a world with contact [1/s]."""
 
+BUFFER = 0.7
+"""Share of critical damping with which limits catch a weight in a world with contact."""
+
 MAX_WIND_FACES = 192
 
 
@@ -185,7 +188,7 @@ def _loads(body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.nda
     gravity = gravity_of(world, body)
     if np.any(gravity):
         loads.append(UniformField(gravity))
-    loads += [_limits(body, mechanics, q)] if _has_limits(body) else []
+    loads += [_limits(body, world, mechanics, q)] if _has_limits(body) else []
     loads += _damping(body, world, mechanics)
     for force in condition.forces:
         share = 1.0 / (mesh.unit * len(force.vertices))
@@ -202,7 +205,7 @@ def _has_limits(body: Body) -> bool:
     return body.limit_stiffness != 0 and bool(np.isfinite(limits_of(body.space)).any())
 
 
-def _limits(body: Body, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
+def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
     """The well of the limits, steep enough to carry the weight that hangs on a joint within its softness."""
     mesh, base = body.space.rest, mechanics.dim - body.space.dim
     limits = limits_of(body.space)
@@ -210,6 +213,7 @@ def _limits(body: Body, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
     depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS)
     inertia, lever = _lever(mechanics)
     force = STANDARD_GRAVITY / mesh.unit * lever[base:]
+    fall = force / inertia[base:]
     if body.limit_stiffness is not None:
         force = np.where(slides, body.limit_stiffness, body.limit_stiffness / mesh.unit**2) * depth
     free = np.full(base, np.inf)
@@ -217,7 +221,13 @@ def _limits(body: Body, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
     # An object that begins beyond its limits stays free there, or the well would shoot it away.
     lower = np.minimum(np.concatenate([-free, limits[:, 0]]), q)
     upper = np.maximum(np.concatenate([free, limits[:, 1]]), q)
-    return LimitWell(lower, upper, np.concatenate([np.zeros(base), force / depth**2]), inertia)
+    steepness = force / depth**2
+    # A weight that rests on a well at depth d swings there at the rate sqrt(2 fall / d), whatever the weight.
+    damping = 2.0 * BUFFER * steepness * np.sqrt(2.0 / fall) if world.has_contact and body.joint_damping != 0 else 0.0
+    nothing = np.zeros(base)
+    return LimitWell(
+        lower, upper, np.concatenate([nothing, steepness]), np.concatenate([nothing, damping * np.ones_like(force)])
+    )
 
 
 def _turns(limits: Float[np.ndarray, "D 2"], q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
 from neurok.geometry.convex import convex_hull, convex_pieces
@@ -15,7 +16,7 @@ from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 from neurok.geometry.voxels import inside_grid
 
-MAX_HULL_SAMPLES = 40
+MAX_HULL_SAMPLES = 120
 """Contact points of one convex piece."""
 
 CONVEX_ENOUGH = 0.9
@@ -25,6 +26,13 @@ CONVEX_ENOUGH = 0.9
 @runtime_checkable
 class Collider(Protocol):
     """A solid in its own frame."""
+
+    @property
+    def thickness(self) -> float:
+        """Of its thinnest wall; a point that moves farther in one step could come out on the wrong side."""
+
+    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
+        """Which points are inside or not much farther away than the margin; all such, and maybe some others."""
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         """Signed distance (negative inside) and the direction out; far from the solid only the sign need be right."""
@@ -37,8 +45,15 @@ class HalfSpace:
     normal: Float[np.ndarray, "3"]
     height: float
 
+    @property
+    def thickness(self) -> float:
+        return math.inf
+
+    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
+        return points @ self.normal < self.height + margin
+
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
-        return points @ self.normal - self.height, np.broadcast_to(self.normal, points.shape)
+        return points @ self.normal - self.height, np.ones((len(points), 1)) * self.normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +64,7 @@ class Hull:
     heights: Float[np.ndarray, " F"]
     low: Float[np.ndarray, "3"]
     high: Float[np.ndarray, "3"]
+    thickness: float
 
     @staticmethod
     def of(vertices: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, "F 3"]) -> Hull:
@@ -62,7 +78,11 @@ class Hull:
         size = np.ptp(vertices, axis=0).max()
         rounded = np.round(planes / [1e-6, 1e-6, 1e-6, 1e-6 * size]).astype(np.int64)
         planes = planes[np.sort(np.unique(rounded, axis=0, return_index=True)[1])]
-        return Hull(planes[:, :3], planes[:, 3], vertices.min(axis=0), vertices.max(axis=0))
+        widths = planes[:, 3] - (vertices @ planes[:, :3].T).min(axis=0)
+        return Hull(planes[:, :3], planes[:, 3], vertices.min(axis=0), vertices.max(axis=0), float(widths.min()))
+
+    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
+        return np.asarray(((points > self.low - margin) & (points < self.high + margin)).all(axis=1))
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         gaps, normals = np.ones(len(points)), np.zeros(points.shape)
@@ -101,6 +121,15 @@ class DistanceField:
             return DistanceField(np.where(inside, -distance, distance), origin, spacing)
         # A sheet encloses nothing; it gets a little thickness.
         return DistanceField(distance - 0.75 * spacing, origin, spacing)
+
+    @property
+    def thickness(self) -> float:
+        """What the grid can tell apart."""
+        return 2.0 * self.spacing
+
+    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
+        high = self.origin + self.spacing * (np.array(self.values.shape) - 1)
+        return np.asarray(((points > self.origin - margin) & (points < high + margin)).all(axis=1))
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         place = (points - self.origin) / self.spacing

@@ -21,8 +21,11 @@ MAX_REBUILDS = 4
 SLOW_ITERATIONS = 4
 MAX_HALVINGS = 7
 MAX_PIECES = 32
+MAX_CUTS = 4
+"""How often pieces of a step may be cut again: a bounce turns out harder than it looked from before it."""
+
 BOUNCE_PHASE = 0.6
-"""Largest phase [rad] that a coordinate beyond its limit may oscillate through in one piece of a step."""
+"""Largest phase [rad] that coordinates beyond their limits may oscillate through in one piece of a step."""
 
 
 LARGEST_TURN = 0.8
@@ -71,24 +74,24 @@ class GaussStepper:
 
     def _step(self, state: State, dt: float, depth: int) -> State:
         guess = self._predict(state, dt)
-        count = self._pieces(state.q + dt * (self.a @ guess), guess, dt) if depth == 0 else 1
+        count = self._pieces(state, state.q + dt * (self.a @ guess), guess, dt) if depth == 0 else 1
         if count > 1:
-            return self._in_pieces(state, dt, count)
+            return self._in_pieces(state, dt, count, depth)
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(state, dt, guess)
         if found is None:
             self._last = None
             self._inverses.clear()
-            if depth == MAX_HALVINGS:
+            if depth >= MAX_HALVINGS:
                 raise Diverged("the equations of a step could not be solved")
             half = self._step(state, 0.5 * dt, depth + 1)
             return self._step(half, 0.5 * dt, depth + 1)
         rates, momentum_rates = found
         q = state.q + dt * (self.b @ rates)
-        if depth == 0:
-            count = self._pieces(np.vstack([state.q + dt * (self.a @ rates), q]), rates, dt)
+        if depth < MAX_CUTS:
+            count = self._pieces(state, np.vstack([state.q + dt * (self.a @ rates), q]), rates, dt)
             if count > 1:
-                return self._in_pieces(state, dt, count)
+                return self._in_pieces(state, dt, count, depth)
         p = state.p + dt * (self.b @ momentum_rates)
         self._last = (rates, dt)
         return self.system.rebase(State(state.poses, q, p, state.time + dt))
@@ -102,20 +105,21 @@ class GaussStepper:
         ahead = 1.0 + self.c * (dt / last) if dt <= 1.5 * last else np.ones(self.stages)
         return (ahead[:, None] ** self._powers) @ (self._fit @ rates)
 
-    def _pieces(self, places: Float[np.ndarray, "n D"], rates: Float[np.ndarray, "s D"], dt: float) -> int:
+    def _pieces(
+        self, state: State, places: Float[np.ndarray, "n D"], rates: Float[np.ndarray, "s D"], dt: float
+    ) -> int:
         """How many pieces a step needs to resolve bounces off limits, whose wells are steep, and fast spinning."""
-        low, high, steepness = self.system.limits
-        beyond = np.maximum(low - places, places - high).max(axis=0)
-        fastest = float((steepness * np.maximum(beyond, 0.0)).max(initial=0.0))
-        turn = dt * float((self.system.turning @ np.abs(rates[0])).max(initial=0.0))
-        wanted = max(dt * math.sqrt(fastest) / BOUNCE_PHASE, turn / LARGEST_TURN)
+        fastest = self.system.bounce_rate(state.poses, places)
+        turn = float((self.system.turning @ np.abs(rates).max(axis=0)).max(initial=0.0))
+        wanted = dt * max(fastest / BOUNCE_PHASE, turn / LARGEST_TURN)
         if not wanted < 1e6:
             raise Diverged("something spins faster than any step can follow")
-        return min(MAX_PIECES, max(1, math.ceil(wanted)))
+        # Pieces that are a little too long are not worth cutting again.
+        return min(MAX_PIECES, max(1, math.ceil(wanted - 0.25)))
 
-    def _in_pieces(self, state: State, dt: float, count: int) -> State:
+    def _in_pieces(self, state: State, dt: float, count: int, depth: int) -> State:
         for _ in range(count):
-            state = self._step(state, dt / count, 1)
+            state = self._step(state, dt / count, depth + 1)
         return state
 
     def _solve(self, state: State, dt: float, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

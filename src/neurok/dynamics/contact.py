@@ -28,11 +28,19 @@ REST_DEPTH = 3e-5
 SAME_LOAD = 1e-3
 """Normal forces that change by less than this share of the largest do not ask for another pass."""
 
+NEAR = 0.02
+"""Points closer to a solid than this share of the object's size are followed through a step ..."""
+
+NEAR_TRAVEL = 3.0
+"""... and those that could come there at this many times the greatest speed of any."""
+
 MAX_POINTS = 400
 """Points of one object that feel obstacles and other objects."""
 
 MAX_CORNERS = 96
 """Points of one part that feel the ground."""
+
+_UPRIGHT = np.eye(3)
 
 
 @dataclass(eq=False)
@@ -52,19 +60,46 @@ class Touch:
     node: int = 0
     """Node of that object which carries the solid."""
 
+    near: Int[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The points that may touch in the present step; all that follows is about them."""
+
     anchors: Float[np.ndarray, "n 3"] = field(default_factory=lambda: np.zeros((0, 3)))
     """Where friction holds each point, in the frame of the solid."""
 
     loads: Float[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0))
     """Normal force on each point, from the last pass."""
 
-    _bend: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = field(default=None, init=False)
+    _close: Any = field(default=None, init=False)
+    _bend: tuple[Any, ...] | None = field(default=None, init=False)
+
+    def approach(self, motions: Sequence[Any], dt: float, size: float, seen: dict[int, Any]) -> float:
+        """Find the points that may touch within ``dt``; how far they may move then, as a share of the thickness.
+
+        Points that several solids share are followed once; ``seen`` holds them.
+        """
+        if id(self.points) not in seen:
+            motion = motions[self.owner]
+            seen[id(self.points)] = self.points.positions(motion)[0], self.points.velocities(motion)[0]
+        local, rates = seen[id(self.points)]
+        if self.other is not None:
+            frame, twist = (getattr(motions[self.other], name)[0, self.node] for name in ("nodes", "velocity"))
+            rates = rates - local @ twist[:3, :3].T - twist[:3, 3]
+            local = (local - frame[:3, 3]) @ frame[:3, :3]
+        speeds = np.sqrt((rates**2).sum(axis=1))
+        margin = NEAR_TRAVEL * dt * float(speeds.max(initial=0.0)) + NEAR * size
+        near = np.flatnonzero(self.collider.near(local, margin))
+        if self._close is None or not np.array_equal(near, self.near):
+            anchors, loads = np.zeros((len(near), 3)), np.zeros(len(near))
+            _, new, old = np.intersect1d(near, self.near, assume_unique=True, return_indices=True)
+            anchors[new], loads[new] = self.anchors[old], self.loads[old]
+            self.near, self.anchors, self.loads, self._close = near, anchors, loads, self.points.take(near)
+        return dt * float(speeds[near].max(initial=0.0)) / self.collider.thickness
 
     def places(self, motions: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points in the world and in the frame of the solid, and that frame's rotation."""
-        x = self.points.positions(motions[self.owner])[0]
+        x = self._close.positions(motions[self.owner])[0]
         if self.other is None:
-            return x, x, np.eye(3)
+            return x, x, _UPRIGHT
         frame = motions[self.other].nodes[0, self.node]
         return x, (x - frame[:3, 3]) @ frame[:3, :3], frame[:3, :3]
 
@@ -72,8 +107,6 @@ class Touch:
         """Start of a step: points that did not touch get their anchor where they are."""
         _, local, _ = self.places(motions)
         gaps, _ = self.collider.distance(local)
-        if len(self.anchors) != len(local):
-            self.anchors, self.loads = local.copy(), np.zeros(len(local))
         apart = (gaps >= 0) | (self.loads <= 0)
         self.anchors[apart] = local[apart]
         self.loads = self.stiffness * np.maximum(-gaps, 0.0)
@@ -117,7 +150,11 @@ class Touch:
         held = np.where(sticks, 0.5 * k * length**2, limit * (length - limit / (2.0 * k)))
         force = (-k * depth[:, None] * normal + slope[:, None] * offset) @ turn.T
         jacobian = self._jacobian(motions, system, active, x[active])
-        self._bend = (jacobian, normal @ turn.T, slope, np.where(depth > 0, k, 0.0) - slope)
+        # What slides gives way along its path, where friction is the same however far it goes; a tenth is kept, or
+        # steps would overshoot what comes to a stop.
+        path = offset / np.maximum(length, 1e-300)[:, None]
+        pressed = (np.where(depth > 0, k, 0.0) - slope, normal @ turn.T)
+        self._bend = (jacobian, slope, pressed, (np.where(sticks, 0.0, -0.9 * slope), path @ turn.T))
         flat = jacobian.reshape(-1, system.dim)
         return float((0.5 * k * depth**2 + held).sum()), force.reshape(-1) @ flat
 
@@ -125,18 +162,19 @@ class Touch:
         """Add a positive approximation of the curvature where the energy was last evaluated."""
         if self._bend is None:
             return
-        jacobian, normal, across, along = self._bend
+        jacobian, across, *directions = self._bend
         flat = jacobian.reshape(-1, len(matrix))
         matrix += flat.T @ (np.repeat(across, 3)[:, None] * flat)
-        rows = (jacobian * normal[:, :, None]).sum(axis=1)
-        matrix += rows.T @ (along[:, None] * rows)
+        for extra, direction in directions:
+            rows = (jacobian * direction[:, :, None]).sum(axis=1)
+            matrix += rows.T @ (extra[:, None] * rows)
 
     def _jacobian(
         self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"], x: Float[np.ndarray, "n 3"]
     ) -> Float[np.ndarray, "n 3 D"]:
         """How the points move against the solid."""
         out = np.zeros((len(active), 3, system.dim))
-        out[:, :, system.members[self.owner].where] = self.points.take(active).jacobian(motions[self.owner])
+        out[:, :, system.members[self.owner].where] = self._close.take(active).jacobian(motions[self.owner])
         if self.other is not None:
             motion = motions[self.other]
             lifted = np.concatenate([x, np.ones((len(x), 1))], axis=1)

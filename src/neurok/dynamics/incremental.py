@@ -6,6 +6,7 @@ stay stable at long steps; the price is that motion is damped.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ from neurok.dynamics.system import State, System
 MAX_NEWTON = 40
 MAX_SEARCH = 24
 FRICTION_PASSES = 2
+MAX_PIECES = 32
+SAFE_TRAVEL = 0.4
+"""How far a point may move near a solid in one step, in thicknesses of the solid: it must come out where it went in."""
 
 
 @dataclass(eq=False)
@@ -37,6 +41,8 @@ class IncrementalStepper:
 
     tolerance: float = 1e-8
     max_penetration: float = field(default=0.0, init=False)
+    close: list[Touch] = field(default_factory=list, init=False)
+    """The touches that matter in the present step."""
 
     @staticmethod
     def of(system: System, bounds: Sequence[Bound], world: World, state: State) -> IncrementalStepper:
@@ -47,21 +53,52 @@ class IncrementalStepper:
         """Only anchors and normal forces are remembered; an impulse does not change them."""
 
     def step(self, state: State, dt: float) -> State:
-        """The state ``dt`` later."""
+        """The state ``dt`` later; in pieces where something thin could be passed within one step."""
+        travel = self._approach(self._moving(state)[1], dt)
+        count = min(MAX_PIECES, max(1, math.ceil(travel / SAFE_TRAVEL)))
+        try:
+            return self._in_pieces(state, dt, count)
+        except Diverged:
+            if count == MAX_PIECES:
+                raise
+        return self._in_pieces(state, dt, MAX_PIECES)
+
+    def _in_pieces(self, state: State, dt: float, count: int) -> State:
+        for _ in range(count):
+            qdot, motions = self._moving(state)
+            if count > 1:
+                self._approach(motions, dt / count)
+            state = self._advance(state, dt / count, qdot, motions)
+        return state
+
+    def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
+        """Rates of the coordinates, and the motion with them."""
         qdot = self.system.velocity(state)
-        motions = self.system.motions(state.poses, state.q[None], qdot[None])
+        return qdot, self.system.motions(state.poses, state.q[None], qdot[None])
+
+    def _approach(self, motions: list[Any], dt: float) -> float:
+        """Find the touches with points nearby; the longest way of one of these, in thicknesses of its solid."""
+        start = time.perf_counter()
+        seen: dict[int, Any] = {}
+        travels = [touch.approach(motions, dt, self.size, seen) for touch in self.touches]
+        self.close = [touch for touch in self.touches if len(touch.near)]
+        self.system.clock.add("contact", start)
+        return max(travels, default=0.0)
+
+    def _advance(self, state: State, dt: float, qdot: np.ndarray, motions: list[Any]) -> State:
+        """One step, whole."""
         targets = [motion.coast(dt) for motion in motions]
-        for touch in self.touches:
+        for touch in self.close:
             touch.begin(motions)
         q = state.q + dt * qdot
         deepest = 0.0
         for _ in range(FRICTION_PASSES):
             q, motions = self._minimise(state, q, dt, targets)
-            measures = [touch.measure(motions) for touch in self.touches]
+            measures = [touch.measure(motions) for touch in self.close]
             deepest = max((depth for depth, _ in measures), default=0.0)
             if not any(changed for _, changed in measures):
                 break
-        for touch in self.touches:
+        for touch in self.close:
             touch.finish(motions)
         self.max_penetration = max(self.max_penetration, deepest)
         p = self.system.momentum(motions)[0]
@@ -80,13 +117,16 @@ class IncrementalStepper:
             reach = float(np.abs(change).max())
             if reach <= self.tolerance * self.size:
                 return q, motions
-            slope, norm, scale = float(gradient @ change), float(gradient @ gradient), 1.0
+            slope, scale = float(gradient @ change), 1.0
             for _ in range(MAX_SEARCH):
                 trial = q + scale * change
                 found = self._potential(state, trial, dt, targets)
-                if found[0] <= value + 1e-4 * scale * slope or float(found[1] @ found[1]) < 0.25 * norm:
+                ahead = float(found[1] @ change)
+                # Damping has no potential, so a slope that has levelled out is as good as a lower value.
+                level = ahead <= -0.5 * slope and (scale < 1.0 or ahead >= 0.5 * slope)
+                if level or found[0] <= value + 1e-4 * scale * slope:
                     break
-                scale *= 0.5
+                scale *= min(0.5, max(0.1, slope / (slope - ahead))) if ahead > 0 else 0.5
             else:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
@@ -114,7 +154,7 @@ class IncrementalStepper:
         value += float(self.system.load_energies(motions, times)[0])
         gradient = gradient - self.system.load_forces(motions, times)[0]
         start = self.system.clock.add("forces", start)
-        for touch in self.touches:
+        for touch in self.close:
             energy, slope = touch.evaluate(motions, self.system)
             if energy:
                 value, gradient = value + energy, gradient + slope
@@ -135,7 +175,7 @@ class IncrementalStepper:
         if unknown:
             matrix += self._load_curvature(state, q, dt)
         start = self.system.clock.add("newton_matrix", start)
-        for touch in self.touches:
+        for touch in self.close:
             touch.add_curvature(matrix)
         self.system.clock.add("contact", start)
         return matrix

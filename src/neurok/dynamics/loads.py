@@ -71,11 +71,16 @@ class Push:
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         vectors = self._vectors(times)
+        if not vectors.any():
+            return np.zeros_like(motion.q)
         count = len(self.force_over_time.vertices)
         return self.points.pull(motion, np.repeat(vectors, count, axis=1))
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return -(self._vectors(times) * self.points.positions(motion)).sum(axis=(1, 2))
+        vectors = self._vectors(times)
+        if not vectors.any():
+            return np.zeros(len(times))
+        return -(vectors * self.points.positions(motion)).sum(axis=(1, 2))
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
         return np.zeros((motion.q.shape[1], motion.q.shape[1]))
@@ -120,23 +125,31 @@ class LimitWell:
     steepness: Float[np.ndarray, " D"]
     """The force at a depth d is steepness · d²."""
 
-    inertia: Float[np.ndarray, " D"]
-    """What each coordinate moves at rest."""
+    damping: Float[np.ndarray, " D"]
+    """Motion at a depth d is resisted by damping · d^1.5 times its rate; 0 keeps the energy."""
 
     name: str = "limits"
     is_potential: bool = True
 
+    def _depths(self, q: Float[np.ndarray, "*B D"]) -> tuple[Float[np.ndarray, "*B D"], Float[np.ndarray, "*B D"]]:
+        return np.maximum(self.lower - q, 0.0), np.maximum(q - self.upper, 0.0)
+
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
-        above, below = np.maximum(motion.q - self.upper, 0.0), np.maximum(self.lower - motion.q, 0.0)
-        return self.steepness * (below**2 - above**2)
+        below, above = self._depths(motion.q)
+        out = self.steepness * (below**2 - above**2)
+        if self.damping.any():
+            out = out - self.damping * (below + above) ** 1.5 * motion.qdot
+        return out
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        above, below = np.maximum(motion.q - self.upper, 0.0), np.maximum(self.lower - motion.q, 0.0)
+        below, above = self._depths(motion.q)
         return (self.steepness * (below**3 + above**3) / 3.0).sum(axis=1)
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        depth = np.maximum(motion.q[0] - self.upper, 0.0) + np.maximum(self.lower - motion.q[0], 0.0)
-        return np.diag(2.0 * self.steepness * depth)
+        below, above = self._depths(motion.q[0])
+        depth, inward = below + above, np.maximum(np.where(below > 0, -motion.qdot[0], motion.qdot[0]), 0.0)
+        buffer = depth**1.5 / dt + 1.5 * np.sqrt(depth) * inward
+        return np.diag(2.0 * self.steepness * depth + self.damping * buffer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from neurok.core.rollout import Rollout
 from neurok.dynamics.build import Bound
 from neurok.dynamics.collocation import Diverged
 from neurok.dynamics.equations import Pose
-from neurok.dynamics.loads import WindLoad
+from neurok.dynamics.loads import Damping, WindLoad
 from neurok.dynamics.system import State, System
 from neurok.kinematics.free_base import base_coordinates
 
@@ -38,10 +38,8 @@ class Recorder:
         self.steps, self.stepping = 0, 0.0
         self.status: Literal["ok", "diverged", "stopped"] = "ok"
         self.message = ""
-        self.is_driven = any(
-            bound.body.condition.impulses or bound.body.condition.drags or bound.body.condition.forces
-            for bound in bounds
-        ) or any(isinstance(load, WindLoad) for bound in bounds for load in bound.loads)
+        self.causes = _causes(bounds)
+        self.is_driven = bool({"pushes", "impulses", "drags", "wind"} & set(self.causes))
 
     def frame(self, state: State) -> None:
         """Keep one frame; refuse it when it is not a sensible one."""
@@ -116,16 +114,13 @@ class Recorder:
             return None
         return Skin(weights, np.stack(self.handles[index]))
 
-    def _report(
-        self, energies: dict[str, Float[np.ndarray, " T"]], integrator: str, unit: float
-    ) -> dict[str, float | int | str]:
-        total, kinetic = energies["total"], energies["kinetic"]
-        scale = max(float(kinetic.max()), 1e-300)
-        drift = float(np.abs(total - total[0]).max()) / scale if kinetic.max() > 0 else 0.0
+    def _report(self, energies: dict[str, Float[np.ndarray, " T"]], integrator: str, unit: float) -> dict[str, Any]:
+        total = energies["total"]
+        drift, note = self._drift(total, float(energies["kinetic"].max()))
         stepping = max(self.stepping, 1e-9)
         spent = self.system.clock.seconds
         known = sum(spent.values())
-        report: dict[str, float | int | str] = {
+        report: dict[str, Any] = {
             "integrator": integrator,
             "dof": self.system.dim,
             "dt": self.dt,
@@ -135,12 +130,36 @@ class Recorder:
             "energy_start": float(total[0]),
             "energy_end": float(total[-1]),
             "energy_drift": drift,
+            "energy_note": note,
             "max_penetration": float(getattr(self.stepper, "max_penetration", 0.0)) * unit,
         }
         for name, seconds in spent.items():
             report[f"time_{name}"] = seconds / stepping
         report["time_other"] = max(0.0, 1.0 - known / stepping)
         return report
+
+    def _drift(self, total: Float[np.ndarray, " T"], kinetic: float) -> tuple[float | None, str]:
+        """How far the energy strayed by mistake; unknown where something changed it by right."""
+        causes = [*self.causes, *(["contact"] if getattr(self.stepper, "max_penetration", 0.0) > 0 else [])]
+        if causes:
+            names = " and ".join(filter(None, [", ".join(causes[:-1]), causes[-1]]))
+            return None, f"Not conservative: {names} changed the energy, so its drift tells nothing."
+        return (float(np.abs(total - total[0]).max()) / kinetic if kinetic > 0 else 0.0), ""
+
+
+def _causes(bounds: Sequence[Bound]) -> list[str]:
+    """What changes the energy of these objects besides contact, in words."""
+    conditions = [bound.body.condition for bound in bounds]
+    loads = [load for bound in bounds for load in bound.loads]
+    found = {
+        "pushes": any(condition.forces for condition in conditions),
+        "impulses": any(condition.impulses for condition in conditions),
+        "drags": any(condition.drags for condition in conditions),
+        "pins (which are damped)": any(condition.pins for condition in conditions),
+        "wind": any(isinstance(load, WindLoad) for load in loads),
+        "damping": any(isinstance(load, Damping) for load in loads),
+    }
+    return [name for name, is_there in found.items() if is_there]
 
 
 def _stored(bound: Bound, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:

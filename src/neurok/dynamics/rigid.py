@@ -8,7 +8,7 @@ quantity is a small matrix product over parts; vertices never enter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -54,8 +54,24 @@ class TreeMechanics:
         base = np.repeat([False, True], 3)[: self.tree.base_dim] if self.free else np.zeros(0, dtype=bool)
         return self.tree.ancestors * np.concatenate([base, turns])
 
+    _recent: list[tuple[Pose, np.ndarray, tuple[np.ndarray, np.ndarray]]] = field(default_factory=list)
+    """The last transforms: the end of one step is the start of the next, with other rates."""
+
+    def _transforms(
+        self, pose: Pose, q: Float[np.ndarray, "B D"]
+    ) -> tuple[Float[np.ndarray, "B N 4 4"], Float[np.ndarray, "B D 4 4"]]:
+        """Transforms of the nodes and screws of the coordinates, from memory where they have just been asked for."""
+        if not self.free:
+            return self.tree.transforms(pose, q)
+        for old_pose, old_q, found in self._recent:
+            if old_pose is pose and np.array_equal(old_q, q):
+                return found
+        found = self.tree.transforms(pose, q)
+        self._recent[:] = [(pose, q.copy(), found), *self._recent[:1]]
+        return found
+
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> TreeMotion:
-        return TreeMotion(self, q, qdot, *self.tree.transforms(pose, q))
+        return TreeMotion(self, q, qdot, *self._transforms(pose, q))
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> TreePoints:
         return TreePoints(self, self.vertices[vertices], self.vertex_nodes[vertices])
@@ -67,9 +83,9 @@ class TreeMechanics:
             return pose, q, p
         start = np.zeros_like(q)
         start[BASE_DOF:] = q[BASE_DOF:]
-        nodes, before = self.tree.transforms(pose, q[None])
+        nodes, before = self._transforms(pose, q[None])
         new_pose = tidy(nodes[0, 0])
-        _, after = self.tree.transforms(new_pose, start[None])
+        _, after = self._transforms(new_pose, start[None])
         wrench = np.linalg.solve(twists(before[0, :BASE_DOF]), p[:BASE_DOF])
         out = p.copy()
         out[:BASE_DOF] = twists(after[0, :BASE_DOF]) @ wrench

@@ -54,7 +54,8 @@ def simulate(
         The motion, with positions, coordinates, energies and figures of the run. Status ``diverged`` keeps the good
         frames and suggests a time step; ``stopped`` keeps the frames up to an interruption. ``report`` holds
         ``dof, dt, steps, steps_per_second, real_time_factor, energy_start, energy_end, energy_drift,
-        max_penetration`` and ``time_*`` (share of the stepping time).
+        max_penetration`` and ``time_*`` (share of the stepping time). ``energy_drift`` is ``None`` where contact,
+        damping, pushes, drags or wind change the energy; ``energy_note`` then says which.
     """
     return simulate_together([body], world, seconds=seconds, fps=fps, dt=dt, integrator=integrator, progress=progress)[
         0

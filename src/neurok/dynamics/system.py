@@ -71,14 +71,33 @@ class System:
 
     @cached_property
     def limits(self) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
-        """Where the wells of limited coordinates begin to rise, and how steeply: squared rate per depth."""
+        """Where the wells of limited coordinates begin to rise, and how steeply: stiffness per depth."""
         low, high, steepness = np.full(self.dim, -np.inf), np.full(self.dim, np.inf), np.zeros(self.dim)
         for member in self.members:
             for load in member.loads:
                 if isinstance(load, LimitWell):
                     low[member.where], high[member.where] = load.lower, load.upper
-                    steepness[member.where] = 2.0 * load.steepness / load.inertia
+                    steepness[member.where] = 2.0 * load.steepness
         return low, high, steepness
+
+    def bounce_rate(self, poses: Sequence[Pose], places: Float[np.ndarray, "n D"]) -> float:
+        """Fastest oscillation [rad/s] in the wells of the limits, at the last of some coordinates and the greatest
+        depth of all of them; 0 inside the limits.
+
+        The inertia that counts is that of all coordinates together: a light part at the end of a chain bounces much
+        faster than the inertia of its own joint tells.
+        """
+        low, high, steepness = self.limits
+        stiffness = steepness * np.maximum(np.maximum(low - places, places - high).max(axis=0), 0.0)
+        deep = np.flatnonzero(stiffness)
+        if not len(deep):
+            return 0.0
+        if not np.isfinite(stiffness).all():
+            return np.inf
+        mass = self.mass_matrix(self.motions(poses, places[-1:], np.zeros_like(places[-1:])))
+        root = np.sqrt(stiffness[deep])
+        answer = solve_mass(mass, np.eye(self.dim)[:, deep] * root)[deep]
+        return float(np.sqrt(max(np.linalg.eigvalsh(root[:, None] * answer)[-1], 0.0)))
 
     def motions(self, poses: Sequence[Pose], q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> list[Any]:
         """The motion of each object."""
@@ -158,7 +177,7 @@ class System:
         return out
 
 
-def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
+def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, "D *n"]) -> Float[np.ndarray, "D *n"]:
     """Rates from momenta; coordinates that move no mass stand still."""
     try:
         out = np.linalg.solve(mass, p)
