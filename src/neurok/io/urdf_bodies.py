@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Inertial, Joint, Mesh
-from neurok.core.mesh import UpAxis
 from neurok.errors import NeurokError
 from neurok.geometry.convex import Piece, convex_pieces
 from neurok.geometry.inertia import mass_properties
@@ -90,11 +89,6 @@ def as_articulation(asset: Asset) -> Articulation:
     if not mesh.part_names:
         mesh = replace(mesh, part_ids=np.zeros(mesh.vertex_count, dtype=np.int64), part_names=(mesh.name,))
     return Articulation(mesh, tuple(Joint(parent=min(i, 1) - 1) for i in range(mesh.part_count)), name=mesh.name)
-
-
-def in_frame(articulation: Articulation, up: UpAxis, unit: float) -> Articulation:
-    """The same object with another up axis and unit."""
-    return articulation.in_frame(up, unit)
 
 
 def _alone(part: Mesh) -> Mesh:
