@@ -294,7 +294,9 @@ def switch(d: Dice) -> Builder:
         0.2 * thick,
     )
     base.add(plate.along("z").move(0, height / 2, 0), plastic)
-    base.add(box((width - 0.01, height - 0.01, 0.012), (0, height / 2, -0.005)), plastic)
+    # The box in the wall stays behind the rounded corners of the plate.
+    inset = 0.01 + 0.6 * radius
+    base.add(box((width - inset, height - inset, 0.012), (0, height / 2, -0.005)), plastic)
     for x, (sx, sy) in wells:
         y = height / 2
         if kind == "rocker":

@@ -64,7 +64,9 @@ def office_chair(d: Dice) -> Builder:
     tall = d.between(0.4, 0.65)
     rest = _cushion(size * d.between(0.8, 0.95), tall, 0.05, 0.02).turn("x", 90).mirror("z")
     back.add(rest.move(0, tall / 2 + 0.1, 0.0).turn("x", -lean).move(*pivot), fabric)
-    back.add(tube([pivot + (0, -0.02, 0.01), pivot + (0, 0.1, -0.035), pivot + (0, 0.32, -0.075)], 0.014, 10), metal)
+    # Behind the cushion, which is 0.055 thick at most.
+    spine = tube([(0, -0.02, 0), (0, 0.05, -0.058), (0, 0.32, -0.058)], 0.014, 10)
+    back.add(spine.turn("x", -lean).move(*pivot), metal)
     if d.chance(0.7):
         for x in (-1, 1):
             path = profiles.rounded_path(
