@@ -119,7 +119,8 @@ def _join_ray(address: str, workers: int) -> None:
         if colon and port.isdecimal():
             # Ray itself would try for minutes.
             socket.create_connection((host, int(port)), timeout=5).close()
-        ray.init(log_to_driver=False, logging_level=40, **options)
+        with _interrupts_held():
+            ray.init(log_to_driver=False, logging_level=40, **options)
     except (OSError, OverflowError, RuntimeError, ValueError) as error:
         reason = str(error).split("\n")[0].rstrip(".")
         raise NeurokError(
