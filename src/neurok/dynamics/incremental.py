@@ -54,10 +54,11 @@ class IncrementalStepper:
 
     def step(self, state: State, dt: float) -> State:
         """The state ``dt`` later; in pieces where something thin could be passed within one step."""
-        travel = self._approach(self._moving(state)[1], dt)
+        qdot, motions = self._moving(state)
+        travel = self._approach(motions, dt)
         count = min(MAX_PIECES, max(1, math.ceil(travel / SAFE_TRAVEL)))
         try:
-            return self._in_pieces(state, dt, count)
+            return self._advance(state, dt, qdot, motions) if count == 1 else self._in_pieces(state, dt, count)
         except Diverged:
             if count == MAX_PIECES:
                 raise
@@ -66,8 +67,7 @@ class IncrementalStepper:
     def _in_pieces(self, state: State, dt: float, count: int) -> State:
         for _ in range(count):
             qdot, motions = self._moving(state)
-            if count > 1:
-                self._approach(motions, dt / count)
+            self._approach(motions, dt / count)
             state = self._advance(state, dt / count, qdot, motions)
         return state
 
