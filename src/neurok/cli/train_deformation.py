@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import tyro
 
 from neurok.cli.report import say
 
@@ -13,8 +15,8 @@ from neurok.cli.report import say
 class TrainDeformation:
     """Train the deformation model on data sets made by 'neurok data build'. Ctrl-C saves; --resume goes on."""
 
-    data: tuple[str, ...]
-    """Data sets: folders or fsspec URLs."""
+    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")]
+    """Data sets: folders or fsspec URLs; several at once, or the flag repeated."""
 
     out: Path
     """Folder of the run: checkpoint, log and curve."""
@@ -45,7 +47,7 @@ class TrainDeformation:
         config = replace(find_recipe(self.recipe), seed=self.seed)
         if self.steps is not None:
             config = replace(config, steps=self.steps)
-        split = split_subjects(self.data)
+        split = split_subjects([folder for group in self.data for folder in group])
         say(f"{len(split.train)} subjects to learn from", json=self.json)
         last: dict[str, Any] = {}
 

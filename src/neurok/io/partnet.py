@@ -17,6 +17,7 @@ from neurok.core import Articulation, Asset, Joint
 from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.names import unique_names
+from neurok.io.npz_articulated import LICENSE
 from neurok.io.urdf_pieces import Piece, assemble
 
 MOBILITY, TREE, MESHES = "mobility_v2.json", "result.json", "textured_objs"
@@ -122,7 +123,7 @@ def _pieces(
 
 
 def _provenance(folder: Path) -> dict[str, str]:
-    provenance = {"source": f"PartNet-Mobility {folder.name}", "license": "research use only"}
+    provenance = {"source": f"PartNet-Mobility {folder.name}", "license": LICENSE}
     if (folder / "meta.json").is_file():
         meta = _json(folder / "meta.json")
         if isinstance(meta, dict) and meta.get("model_cat"):

@@ -14,7 +14,7 @@ from neurok.geometry.convex import Piece, convex_pieces
 from neurok.geometry.inertia import mass_properties
 from neurok.io import xml
 
-DENSITY = 600.0
+DENSITY = 500.0
 """Of objects that do not say what they are made of [kg/m^3]: between wood and hollow plastic."""
 
 SHEET = 0.005
