@@ -35,7 +35,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 def main(args: list[str] | None = None) -> None:
     """Run one command line; user mistakes end in one sentence and exit code 2."""
-    args = list(sys.argv[1:] if args is None else args)
+    try:
+        _run(list(sys.argv[1:] if args is None else args))
+        sys.stdout.flush()
+    except BrokenPipeError:  # a reader that has seen enough (``| head``) is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(args: list[str]) -> None:
     name = _command_name(args)
     if name is None:
         _overview(args)
@@ -92,11 +99,8 @@ def _overview(args: list[str]) -> None:
 
 
 def _print_json(figures: Any) -> None:
-    """One JSON object on stdout; a reader that has seen enough (``| head``) is no error."""
-    try:
-        print(json.dumps(_finite(json.loads(json.dumps(figures, default=_plain)))), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """One JSON object on stdout."""
+    print(json.dumps(_finite(json.loads(json.dumps(figures, default=_plain)))), flush=True)
 
 
 def _finite(value: Any) -> Any:
