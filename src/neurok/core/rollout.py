@@ -39,7 +39,7 @@ class Rollout:
     energies: Mapping[str, Float[np.ndarray, " T"]] = field(default_factory=dict)
     """Energy of each kind in each frame [J]: ``kinetic``, one entry per potential, ``total``."""
 
-    report: Mapping[str, float | int | str] = field(default_factory=dict)
+    report: Mapping[str, float | int | str | None] = field(default_factory=dict)
     """Figures of the run (steps, steps per second, drift, penetration ...)."""
 
     skin: Skin | None = None
