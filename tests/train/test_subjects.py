@@ -4,6 +4,7 @@ import pytest
 from neurok.core import Asset, Clip
 from neurok.data.build import build
 from neurok.data.recipes import Recipe
+from neurok.data.splits import UNSEEN_FAMILIES
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.samples import make_sample
@@ -21,8 +22,8 @@ def test_no_clip_of_a_held_out_object_is_trained_on(tmp_path):
     build(Recipe("real", 0, 0, folders=(str(tmp_path / "animals"),)), tmp_path / "set")
     split = split_subjects([tmp_path / "set"], real_weight=1)
     assert len(split.train) == 8
-    assert len(split.watch["seen"]) == 2
-    held = {s.motion.frames.tobytes() for s in split.watch["seen"]}
+    assert len(split.watch["clips"]) == 1
+    held = {s.motion.frames.tobytes() for s in split.watch["clips"]}
     assert not held & {s.motion.frames.tobytes() for s in split.train}
 
 
@@ -31,3 +32,10 @@ def test_nothing_to_train_on_gets_a_sentence(tmp_path):
     build(Recipe("real", 0, 0, folders=(str(tmp_path / "one"),)), tmp_path / "set")
     with pytest.raises(NeurokError, match="nothing to train on"):
         split_subjects([tmp_path / "set"])
+
+
+def test_held_out_families_are_never_trained_on(tmp_path):
+    family = UNSEEN_FAMILIES[0]
+    build(Recipe("tiny", 2, 0, families=(family, "cupboard")), tmp_path / "set")
+    split = split_subjects([tmp_path / "set"])
+    assert len(split.train) == 1

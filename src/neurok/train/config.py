@@ -13,7 +13,7 @@ from neurok.deformation.handles import HandleConfig
 class TrainConfig:
     model: HandleConfig = field(default_factory=HandleConfig)
     view: ViewConfig = field(default_factory=ViewConfig)
-    steps: int = 8_000
+    steps: int = 12_000
     warmup: int = 200
     decay: float = 0.5
     """Fraction of the run, at its end, over which the step size falls to zero."""
@@ -40,7 +40,7 @@ class TrainConfig:
     """Autocast; pays for wide layers and GPUs."""
 
     seed: int = 0
-    evaluate_every: int = 250
+    evaluate_every: int = 500
     checkpoint_minutes: float = 5.0
 
     def as_dict(self) -> dict[str, Any]:

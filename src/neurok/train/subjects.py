@@ -6,41 +6,55 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from neurok.data.shards import ShardSet
-from neurok.data.splits import hold_out
+from neurok.data.splits import UNSEEN_FAMILIES, hold_out
 from neurok.data.subject import JointMotion, Subject
 from neurok.errors import NeurokError
 from neurok.train.loop import Split
 
-WATCHED = 48
+WATCHED = 32
 """Generated subjects kept aside to watch; real ones follow the hold-out rule."""
 
 
-def split_subjects(folders: Sequence[str | Path], real_weight: int = 4) -> Split:
-    """Read data sets; real objects count ``real_weight`` times, generated ones once.
+def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Split:
+    """Read data sets; a real object counts ``real_weight`` times over all its clips, a generated one once.
 
-    The hold-out rule is applied to the objects of each data set, so that no clip of a held-out object is trained on.
+    The hold-out rule is applied to the objects of each data set, so that no clip of a held-out object is trained on;
+    generated families that are held out are only watched. Of objects with many clips the first is watched.
     """
     train: list[Subject] = []
     made: list[Subject] = []
-    watch: dict[str, list[Subject]] = {"seen": [], "unseen": []}
+    watch: dict[str, list[Subject]] = {"seen": [], "unseen": [], "clips": [], "families": []}
     for folder in folders:
         real: dict[str, list[Subject]] = {}
         for item in ShardSet.open(folder):
             subject = item.subject()
             if isinstance(subject.motion, JointMotion) and not subject.motion.can_move.any():
                 continue
-            if item.info["source"].startswith("neurok"):
-                made.append(subject)
-            else:
+            if not item.info["source"].startswith("neurok"):
                 real.setdefault(Path(item.info["source"]).stem, []).append(subject)
+            elif item.info["family"] in UNSEEN_FAMILIES:
+                watch["families"].append(subject)
+            else:
+                made.append(subject)
         training, seen, unseen = hold_out(real)
-        train += [subject for name in training for subject in real[name]] * real_weight
-        watch["seen"] += [subject for name in seen for subject in real[name]]
-        watch["unseen"] += [subject for name in unseen for subject in real[name]]
-    stride = max(1, len(made) // WATCHED)
-    watch["made"] = made[::stride][:WATCHED] if len(made) > WATCHED else []
-    aside = set(map(id, watch["made"]))
-    train += [subject for subject in made if id(subject) not in aside]
+        for name in training:
+            train += real[name] * max(1, round(real_weight / len(real[name])))
+        for group, names in (("seen", seen), ("unseen", unseen)):
+            for name in names:
+                first = real[name][0]
+                watch[group if isinstance(first.motion, JointMotion) else "clips"].append(first)
+    watch["made"], train_made = _set_aside(made)
+    watch["families"], _ = _set_aside(watch["families"])
+    train += train_made
     if not train:
         raise NeurokError(f"The data sets {', '.join(map(str, folders))} leave nothing to train on.")
     return Split(train, {name: subjects for name, subjects in watch.items() if subjects})
+
+
+def _set_aside(subjects: list[Subject]) -> tuple[list[Subject], list[Subject]]:
+    """Some taken evenly, and the others."""
+    if len(subjects) <= WATCHED:
+        return [], subjects
+    places = {round(i * (len(subjects) - 1) / (WATCHED - 1)) for i in range(WATCHED)}
+    aside = [subject for place, subject in enumerate(subjects) if place in places]
+    return aside, [subject for place, subject in enumerate(subjects) if place not in places]
