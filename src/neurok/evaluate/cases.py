@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +12,15 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh
-from neurok.data.splits import hold_out
+from neurok.data.splits import UNSEEN_FAMILIES, hold_out
 from neurok.errors import NeurokError
 
 SUITES = ("partnet", "animated", "families", "soft")
 UNTRAINED_SEED = 90_001
 """Seed of the generated test objects; training data is built from others."""
+
+MEMBERS = 3
+"""Objects of each held-out family."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +63,11 @@ def find_cases(suite: str, data: Callable[[str], Path], limit: int | None = None
     elif suite == "families":
         from neurok.data.articulated import FAMILIES
 
-        sources = [_generated(name, "articulated") for name in FAMILIES]
+        sources = _generated(FAMILIES, "articulated")
     elif suite == "soft":
         from neurok.data.soft import SOFT_FAMILIES
 
-        sources = [_generated(name, "soft") for name in SOFT_FAMILIES]
+        sources = _generated(SOFT_FAMILIES, "soft")
     else:
         raise NeurokError(f"There is no suite {suite!r}; known are {', '.join(SUITES)}.")
     if not sources:
@@ -98,18 +101,22 @@ def _from_file(path: Path, name: str, group: str) -> Case | None:
     return case_of(load(path), name, group)
 
 
-def _generated(name: str, kind: str) -> CaseSource:
-    def load() -> Case | None:
+def _generated(families: Iterable[str], kind: str) -> list[CaseSource]:
+    """Members of the families that training never sees."""
+
+    def load(name: str, member: int) -> Case | None:
         from neurok.data import articulated, soft
 
         generate = articulated.generate if kind == "articulated" else soft.generate
-        for index in range(4):
-            asset, _ = generate(name, UNTRAINED_SEED, index)
+        for attempt in range(4):
+            asset, _ = generate(name, UNTRAINED_SEED, member + MEMBERS * attempt)
             if asset is not None:
-                return case_of(asset, name, kind)
+                return case_of(asset, f"{name}_{member}", "held-out families")
         return None
 
-    return CaseSource(name, kind, load)
+    held = [name for name in families if name in UNSEEN_FAMILIES]
+    group = "held-out families"
+    return [CaseSource(f"{n}_{k}", group, partial(load, n, k)) for n in held for k in range(MEMBERS)]
 
 
 def case_of(asset: Asset, name: str, group: str) -> Case | None:

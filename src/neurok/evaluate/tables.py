@@ -26,7 +26,7 @@ ACCURACY = {
     "above_floor": ("above floor", "{:.2f}"),
     "motion_error": ("motion error", "{:.2f}"),
     "edge_error": ("edge error", "{:.3f}"),
-    "seconds": ("s/object", "{:.1f}"),
+    "seconds": ("CPU s/object", "{:.1f}"),
     "failed": ("failed", "{}"),
 }
 """Field of a summary to its heading and format."""
