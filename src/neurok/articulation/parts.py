@@ -1,0 +1,117 @@
+"""The rigid pieces of an object: as the file names them, as labels say, or found from what is connected and touches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int
+
+from neurok.articulation.contacts import Contacts, find_contacts
+from neurok.core import Asset, Mesh
+from neurok.errors import NeurokError
+from neurok.geometry.topology import face_components, split_by_face_label
+
+SMALL = 0.12
+"""A component smaller than this share of the object is a detail and joins what it touches most."""
+
+EMBEDDED = 0.5
+"""A component with more than this share of its surface on another one belongs to it."""
+
+MOST_PIECES = 400
+"""Beyond that many components the smallest join the nearest large one without a closer look."""
+
+
+def find_parts(thing: Asset | Mesh, labels: Int[np.ndarray, " N"] | None = None) -> Mesh:
+    """The mesh with ``part_ids`` and ``part_names``.
+
+    ``labels`` gives a number for each face or each vertex. Without them the parts of the file (scene nodes, groups)
+    are taken, and if it has only one, connected components, where details join what carries them.
+    """
+    mesh = thing.mesh if isinstance(thing, Asset) else thing
+    if labels is not None:
+        return label_faces(mesh, _face_labels(mesh, np.asarray(labels)))
+    if mesh.part_ids is not None and len(np.unique(mesh.face_parts)) > 1:
+        return mesh
+    return label_faces(mesh, merge_components(mesh))
+
+
+def label_faces(mesh: Mesh, labels: Int[np.ndarray, " F"], names: tuple[str, ...] = ()) -> Mesh:
+    """The mesh cut into parts by a number for each face; shared vertices are split."""
+    kept, labels = np.unique(labels, return_inverse=True)
+    source, faces, part_ids = split_by_face_label(mesh.faces, labels.reshape(-1))
+    pick = lambda array: None if array is None else array[source]  # noqa: E731
+    return replace(
+        mesh,
+        vertices=mesh.vertices[source],
+        faces=faces,
+        uv=pick(mesh.uv),
+        vertex_colors=pick(mesh.vertex_colors),
+        part_ids=part_ids,
+        part_names=names or tuple(f"part_{k}" for k in range(len(kept))),
+    )
+
+
+def _face_labels(mesh: Mesh, labels: np.ndarray) -> Int[np.ndarray, " F"]:
+    if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+        raise NeurokError(f"Labels must be one row of whole numbers, got shape {labels.shape} of {labels.dtype}.")
+    if len(labels) == mesh.face_count:
+        return labels.astype(np.int64)
+    if len(labels) == mesh.vertex_count:
+        corners = labels[mesh.faces]
+        # The number that two corners share wins; with three different ones, the first.
+        return np.where(corners[:, 1] == corners[:, 2], corners[:, 1], corners[:, 0]).astype(np.int64)
+    raise NeurokError(
+        f"There are {len(labels)} labels, but the mesh has {mesh.face_count} faces and {mesh.vertex_count} vertices; "
+        "give one label for each face or each vertex."
+    )
+
+
+def merge_components(mesh: Mesh) -> Int[np.ndarray, " F"]:
+    """A part for each face: connected components, with small and embedded ones joined to what they touch most."""
+    labels = _few(mesh, face_components(mesh.vertices, mesh.faces, mesh.face_surfaces))
+    if labels.max() == 0:
+        return labels
+    pieces = label_faces(mesh, labels)
+    contacts = find_contacts(pieces)
+    carrier = _carriers(contacts)
+    merged = np.array([_top(carrier, piece) for piece in range(len(carrier))])
+    return np.unique(merged[labels], return_inverse=True)[1].reshape(-1)
+
+
+def _few(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
+    """At most so many components: the smallest join the large one whose middle is nearest."""
+    from scipy.spatial import cKDTree
+
+    count = int(labels.max()) + 1
+    if count <= MOST_PIECES:
+        return labels
+    centers = mesh.vertices[mesh.faces].mean(axis=1)
+    weight = np.bincount(labels)
+    middle = np.stack([np.bincount(labels, centers[:, d]) / weight for d in range(3)], axis=1)
+    size = np.zeros(count)
+    np.maximum.at(size, labels, np.linalg.norm(centers - middle[labels], axis=1))
+    kept = np.argsort(-size, kind="stable")[:MOST_PIECES]
+    target = kept[cKDTree(middle[kept]).query(middle)[1]]
+    target[kept] = kept
+    return np.unique(target[labels], return_inverse=True)[1].reshape(-1)
+
+
+def _carriers(contacts: Contacts) -> list[int]:
+    """For each piece the one it joins, or itself; a piece only ever joins a larger one."""
+    sizes = [cloud.box.size if cloud is not None else 0.0 for cloud in contacts.clouds]
+    carrier = list(range(len(sizes)))
+    for piece in range(len(sizes)):
+        pairs = [c for c in contacts.of(piece) if sizes[c.other(piece)] > sizes[piece]]
+        if not pairs:
+            continue
+        most = max(pairs, key=lambda c: c.share_of(piece))
+        if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > EMBEDDED:
+            carrier[piece] = most.other(piece)
+    return carrier
+
+
+def _top(carrier: list[int], piece: int) -> int:
+    while carrier[piece] != piece:
+        piece = carrier[piece]
+    return piece
