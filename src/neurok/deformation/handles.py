@@ -8,12 +8,14 @@ tokens, so an object with ten drawers is as natural as one with a lid.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from neurok.deformation.batch import PairTensors
+from neurok.deformation.batch import Rest as Rest
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.norm import LayerNorm
@@ -21,6 +23,7 @@ from neurok.nn.norm import LayerNorm
 
 @dataclass(frozen=True)
 class HandleConfig:
+    decoder: Literal["handles"] = "handles"
     width: int = 128
     heads: int = 4
     context_depth: int = 4
@@ -30,16 +33,8 @@ class HandleConfig:
     """Latent numbers per handle."""
 
     octaves: int = 6
-
-
-class Rest(NamedTuple):
-    """The rest state of a batch of objects in the unit box, +y up."""
-
-    points: Float[Tensor, "B H N 3"]
-    centers: Float[Tensor, "B H 3"]
-    groups: Int[Tensor, "B H"]
-    areas: Float[Tensor, "B H"]
-    present: Bool[Tensor, "B H"]
+    rotations: bool = True
+    """Off, handles only shift."""
 
 
 class Context(NamedTuple):
@@ -141,12 +136,35 @@ class HandleModel(nn.Module):
         first = self.depths[0] + self.depths[1]
         for layer, block in enumerate(self.decoder_blocks):
             tokens = block(tokens, bias=context.bias[first + layer])
-        raw = self.decoder_out(self.decoder_norm(tokens))
-        return Motion(turn_matrix(raw[..., :3]), raw[..., 3:])
+        # Rotations made in half precision would shear what they turn.
+        raw = self.decoder_out(self.decoder_norm(tokens)).to(context.tokens.dtype)
+        turn = raw[..., :3] if self.config.rotations else torch.zeros_like(raw[..., :3])
+        return Motion(turn_matrix(turn), raw[..., 3:])
 
     def repeat(self, context: Context, count: int) -> Context:
         """The context of each object for ``count`` poses of it."""
         return Context(context.tokens.repeat_interleave(count, dim=0), context.bias.repeat_interleave(count, dim=1))
+
+    def latent_shape(self, rest: Rest) -> tuple[int, int]:
+        """Shape of the latent of one object."""
+        return rest.present.shape[1], self.config.latent
+
+    def latent_mask(self, rest: Rest) -> Float[Tensor, "B H 1"]:
+        """One where a latent number counts: those of absent handles are of no use."""
+        return rest.present[..., None].to(rest.points.dtype)
+
+    def encode_pairs(
+        self, context: Context, pairs: PairTensors
+    ) -> tuple[Float[Tensor, "B H C"], Float[Tensor, "B H C"]]:
+        """Posterior of every displaced state of a batch; the context is that of ``repeat``."""
+        return self.encode_pose(context, Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1)))
+
+    def move_pairs(self, context: Context, z: Float[Tensor, "B H C"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
+        """Where the samples of a batch go."""
+        wide = lambda tensor: tensor.repeat_interleave(pairs.targets, dim=0)  # noqa: E731
+        points, centers = wide(pairs.rest.points).flatten(1, 2), wide(pairs.rest.centers)
+        index, weight = wide(pairs.blend_index).flatten(1, 2), wide(pairs.blend_weight).flatten(1, 2)
+        return blend(self.decode(context, z), centers, points, index, weight)
 
 
 def turn_matrix(half: Float[Tensor, "*B 3"]) -> Float[Tensor, "*B 3 3"]:

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from neurok.data.view import Pairs
-from neurok.deformation.handles import HandleConfig, HandleModel, Motion, Rest, blend
+from neurok.deformation.batch import PairTensors as PairTensors
+from neurok.deformation.models import ModelConfig, PairModel, build_model
 
 STILL = 1e-4
 """Displacement energy, in the unit box, below which a pair counts as standing still: one hundredth of the box."""
-
-
-class PairTensors(NamedTuple):
-    """A batch of pairs on the device of the model."""
-
-    rest: Rest
-    displaced: Float[Tensor, "B S H N 3"]
-    rotations: Float[Tensor, "B S H 3 3"]
-    shifts: Float[Tensor, "B S H 3"]
-    blend_index: Int[Tensor, "B H N K"]
-    blend_weight: Float[Tensor, "B H N K"]
-
-    @staticmethod
-    def of(pairs: Pairs, device: torch.device | str = "cpu") -> PairTensors:
-        take = lambda array: torch.from_numpy(np.ascontiguousarray(array)).to(device)  # noqa: E731
-        rest = Rest(*(take(getattr(pairs, n)) for n in ("points", "centers", "groups", "areas", "present")))
-        fields = ("displaced", "rotations", "shifts", "blend_index", "blend_weight")
-        return PairTensors(rest, *(take(getattr(pairs, n)) for n in fields))
 
 
 class Terms(NamedTuple):
@@ -54,33 +34,31 @@ class Terms(NamedTuple):
 class DeformationTask(nn.Module):
     """The model with its loss: one call per batch, so that it can be wrapped for several processes."""
 
-    def __init__(self, config: HandleConfig) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.model = HandleModel(config)
+        self.model = build_model(config)
 
     def forward(self, pairs: PairTensors, kl_weight: float = 0.0, noise: Tensor | None = None) -> Terms:
         """Without ``noise`` the posterior mean is decoded."""
-        count = pairs.displaced.shape[1]
-        repeat = lambda tensor: tensor.repeat_interleave(count, dim=0)  # noqa: E731
-        rest_context = self.model.encode_rest(pairs.rest)
-        context = self.model.repeat(rest_context, count)
-        motion = Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1))
-        mean, log_variance = self.model.encode_pose(context, motion)
+        model: PairModel = self.model
+        rest = pairs.rest
+        repeat = lambda tensor: tensor.repeat_interleave(pairs.targets, dim=0)  # noqa: E731
+        rest_context = model.encode_rest(rest)
+        context = model.repeat(rest_context, pairs.targets)
+        mean, log_variance = (t.to(rest.points.dtype) for t in model.encode_pairs(context, pairs))
         z = mean if noise is None else mean + noise * (0.5 * log_variance).exp()
-        points = repeat(pairs.rest.points).flatten(1, 2)
-        index, weight = repeat(pairs.blend_index).flatten(1, 2), repeat(pairs.blend_weight).flatten(1, 2)
-        moved = blend(self.model.decode(context, z), repeat(pairs.rest.centers), points, index, weight)
+        moved = model.move_pairs(context, z, pairs)
 
-        target = pairs.displaced.flatten(0, 1).flatten(1, 2)
-        samples = pairs.rest.points.shape[2]
-        area = (repeat(pairs.rest.areas)[..., None].expand(-1, -1, samples) / samples).flatten(1)
+        points, target = repeat(rest.points).flatten(1, 2), pairs.displaced.flatten(0, 1).flatten(1, 2)
+        samples = rest.points.shape[2]
+        area = (repeat(rest.areas)[..., None].expand(-1, -1, samples) / samples).flatten(1)
         squared = ((moved - target) ** 2).sum(dim=-1)
         energy = ((target - points) ** 2).sum(dim=-1)
         relative = (squared * area).sum(dim=1) / ((energy * area).sum(dim=1) + STILL)
 
-        apart = mean - repeat(self.model.prior(rest_context))
+        apart = mean - repeat(model.prior(rest_context))
         kl = 0.5 * (apart**2 + log_variance.exp() - 1.0 - log_variance)
-        nats = (kl * repeat(pairs.rest.present)[..., None]).sum(dim=(1, 2))
+        nats = (kl * repeat(model.latent_mask(rest))).sum(dim=(1, 2))
         return Terms(
             relative.mean() + kl_weight * nats.mean(),
             relative.detach().mean(),

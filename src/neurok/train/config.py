@@ -7,11 +7,12 @@ from typing import Any
 
 from neurok.data.view import ViewConfig
 from neurok.deformation.handles import HandleConfig
+from neurok.deformation.models import ModelConfig, model_config
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    model: HandleConfig = field(default_factory=HandleConfig)
+    model: ModelConfig = field(default_factory=HandleConfig)
     view: ViewConfig = field(default_factory=ViewConfig)
     steps: int = 12_000
     warmup: int = 200
@@ -49,7 +50,7 @@ class TrainConfig:
     @staticmethod
     def from_dict(values: dict[str, Any]) -> TrainConfig:
         rest = {k: v for k, v in values.items() if k not in ("model", "view")}
-        return TrainConfig(HandleConfig(**values["model"]), ViewConfig(**values["view"]), **rest)
+        return TrainConfig(model_config(values["model"]), ViewConfig(**values["view"]), **rest)
 
     def rate_factor(self, step: int) -> float:
         """Share of the step size at a step: warm-up, plateau, linear decay."""

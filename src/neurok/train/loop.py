@@ -86,8 +86,8 @@ def train(
         while step < min(config.steps, stop_at or config.steps):
             _set_rates(optimizers, config, step)
             batch = PairTensors.of(next(batches))
-            shape = (batch.displaced.shape[0] * batch.displaced.shape[1], batch.displaced.shape[2], config.model.latent)
-            noise = torch.randn(shape, generator=generator)
+            count = batch.displaced.shape[0] * batch.targets
+            noise = torch.randn((count, *task.model.latent_shape(batch.rest)), generator=generator)
             with torch.autocast("cpu", torch.bfloat16, enabled=config.bf16):
                 terms = wrapped(batch, config.kl_weight * config.kl_factor(step), noise)
             for optimizer in optimizers:

@@ -1,0 +1,55 @@
+"""Both models behind one door."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from jaxtyping import Float
+from torch import Tensor
+
+from neurok.deformation.batch import PairTensors, Rest
+from neurok.deformation.handles import HandleConfig, HandleModel
+from neurok.deformation.points import PointConfig, PointModel
+from neurok.errors import NeurokError
+
+ModelConfig = HandleConfig | PointConfig
+Model = HandleModel | PointModel
+
+
+class PairModel(Protocol):
+    """What training needs of a model; the context is the model's own affair."""
+
+    def encode_rest(self, rest: Rest) -> Any: ...
+
+    def repeat(self, context: Any, count: int) -> Any: ...
+
+    def prior(self, context: Any) -> Float[Tensor, "B K C"]: ...
+
+    def encode_pairs(
+        self, context: Any, pairs: PairTensors
+    ) -> tuple[Float[Tensor, "B K C"], Float[Tensor, "B K C"]]: ...
+
+    def move_pairs(self, context: Any, z: Float[Tensor, "B K C"], pairs: PairTensors) -> Float[Tensor, "B P 3"]: ...
+
+    def latent_mask(self, rest: Rest) -> Float[Tensor, "B K 1"]: ...
+
+
+CONFIGS: dict[str, type[HandleConfig] | type[PointConfig]] = {"handles": HandleConfig, "points": PointConfig}
+
+
+def model_config(values: dict[str, Any]) -> ModelConfig:
+    """A configuration from its dictionary; one that names no decoder is of the handle model."""
+    name = values.get("decoder", "handles")
+    if name not in CONFIGS:
+        raise NeurokError(f"There is no decoder '{name}'; known are {', '.join(CONFIGS)}.")
+    try:
+        return CONFIGS[name](**values)
+    except TypeError as error:
+        raise NeurokError(f"This is no configuration of the model with {name}: {error}.") from error
+
+
+def build_model(config: ModelConfig | dict[str, Any]) -> Model:
+    """A fresh model; zero-initialised, it moves nothing."""
+    if isinstance(config, dict):
+        config = model_config(config)
+    return PointModel(config) if isinstance(config, PointConfig) else HandleModel(config)
