@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from neurok.data.view import ViewConfig
 from neurok.deformation.handles import HandleConfig
+from neurok.deformation.models import ModelConfig
+from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
 from neurok.train.config import TrainConfig
 
@@ -22,7 +24,27 @@ def smoke() -> TrainConfig:
     return replace(base(), model=model, view=view, steps=60, warmup=5, evaluate_every=20, kl_start=10, kl_ramp=20)
 
 
-RECIPES = {"base": base, "smoke": smoke}
+def points() -> TrainConfig:
+    """The paper's model at full length: three times the hours of the handle model."""
+    return replace(base(), model=PointConfig())
+
+
+def ablation(model: ModelConfig | None = None, augment: bool = True) -> TrainConfig:
+    """A short run whose KL term is fully on at half time; all ablations differ in the named choice alone."""
+    short = replace(base(), steps=1_500, warmup=100, kl_start=150, kl_ramp=600, evaluate_every=250)
+    return replace(short, model=model or HandleConfig(), view=ViewConfig(augment=augment))
+
+
+RECIPES = {
+    "base": base,
+    "smoke": smoke,
+    "points": points,
+    "ablate_full": ablation,
+    "ablate_no_augmentation": lambda: ablation(augment=False),
+    "ablate_no_rotations": lambda: ablation(HandleConfig(rotations=False)),
+    "ablate_points": lambda: ablation(PointConfig()),
+    "ablate_points_no_dual": lambda: ablation(PointConfig(dual_quaternions=False)),
+}
 
 
 def find_recipe(name: str) -> TrainConfig:
