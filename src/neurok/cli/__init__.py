@@ -19,16 +19,19 @@ from neurok.errors import NeurokError
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (module:class, one line of help)
     "inspect": ("neurok.cli.inspect:Inspect", "tell what a mesh is and what is wrong with it, and mend it"),
+    "articulate": ("neurok.cli.articulate:Articulate", "find the joints of an object and write them for a simulator"),
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
     "data build": ("neurok.cli.data_build:DataBuild", "build a data set of moving objects"),
     "data info": ("neurok.cli.data_info:DataInfo", "say what a data set holds"),
     "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
+    "evaluate articulation": ("neurok.cli.evaluate_articulation:EvaluateArticulation", "measure found joints"),
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
     "sample": ("neurok.cli.sample:Sample", "draw plausible states of an object"),
     "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
+    "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "learn joints from geometry"),
     "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
 }
 

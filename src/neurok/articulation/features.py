@@ -1,0 +1,205 @@
+"""What the network sees of the parts of an object: clouds, gaps to neighbours, and directions an axis may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.spatial import cKDTree
+
+from neurok.core import Mesh
+from neurok.core.mesh import frame_change
+from neurok.errors import NeurokError
+from neurok.geometry.operators import face_areas, face_normals
+from neurok.geometry.sampling import sample_surface
+
+POOL = 256
+"""Points kept of each part; views draw from them."""
+
+DENSE = 24_000
+"""Points of the whole object that gaps are measured to."""
+
+REACH = 0.15
+"""Gaps are measured up to this distance, in the unit box."""
+
+TOUCH = 0.02
+DIRECTIONS = 12
+SOURCES = ("frame", "normals", "spread", "bend", "contact")
+"""Where a direction comes from: the object's frame, the largest flat sides, the extents of the cloud, the main
+axes of its normals, the contact with other parts."""
+
+PAIR = 7
+
+
+@dataclass(frozen=True, eq=False)
+class PartClouds:
+    """The parts of one object in its unit box: +y up, longest side 1, turned so that its sides face the axes."""
+
+    parts: Int[np.ndarray, " P"]
+    """Which part of the mesh each row is; parts without area have no row."""
+
+    points: Float[np.ndarray, "P N 3"]
+    normals: Float[np.ndarray, "P N 3"]
+    gaps: Float[np.ndarray, "P N"]
+    """Distance to the nearest other part, at most ``REACH``."""
+
+    toward: Float[np.ndarray, "P N 3"]
+    """Offset to that nearest place; zero where nothing is in reach."""
+
+    areas: Float[np.ndarray, " P"]
+    directions: Float[np.ndarray, "P K 3"]
+    sources: Int[np.ndarray, "P K"]
+    """Index into ``SOURCES``; -1 where there is no direction."""
+
+    pairs: Float[np.ndarray, "P P C"]
+    """Of each ordered pair: smallest gap, shares of points within three distances, centre of the contact (from the
+    centre of the first part)."""
+
+    turn: Float[np.ndarray, "3 3"]
+    """From the axes of the mesh to those of the box."""
+
+    center: Float[np.ndarray, "3"]
+    """Place of the middle of the box, in the axes of the box and the unit of the mesh."""
+
+    scale: float
+    """Length of the longest side, in the unit of the mesh."""
+
+    def to_box(self, points: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3"]:
+        return (points @ self.turn.T - self.center) / self.scale
+
+    def from_box(self, points: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3"]:
+        return (points * self.scale + self.center) @ self.turn
+
+
+def describe_parts(mesh: Mesh, seed: int = 0) -> PartClouds:
+    """Clouds, gaps and directions of the parts of a mesh; the same mesh and seed give the same numbers."""
+    rng = np.random.default_rng(seed)
+    areas = np.bincount(mesh.face_parts, weights=face_areas(mesh.vertices, mesh.faces), minlength=mesh.part_count)
+    parts = np.flatnonzero(areas > 1e-12 * max(float(areas.sum()), 1e-300))
+    if len(parts) == 0:
+        raise NeurokError(f"The mesh '{mesh.name}' has no part with area, so nothing can be said of its joints.")
+    turn = straighten(mesh) @ frame_change(mesh.up, "y")
+    vertices = mesh.vertices @ turn.T
+    used = vertices[mesh.faces.reshape(-1)]
+    low, high = used.min(axis=0), used.max(axis=0)
+    center, scale = (low + high) / 2, float((high - low).max())
+    vertices = (vertices - center) / scale
+    share = areas[parts] / areas[parts].sum()
+    counts = np.clip((share * DENSE).astype(int), 2 * POOL, None)
+    points, normals, dense = [], [], []
+    for part, count in zip(parts, counts, strict=True):
+        faces = mesh.faces[mesh.face_parts == part]
+        samples = sample_surface(vertices, faces, int(count), rng)
+        places = samples.interpolate(vertices)
+        dense.append(places)
+        points.append(places[:POOL])
+        normals.append(face_normals(vertices, faces)[samples.face_ids[:POOL]])
+    clouds, sides = np.stack(points), np.nan_to_num(np.stack(normals))
+    gaps, toward, pairs = _neighbours(clouds, dense)
+    directions, sources = _directions(clouds, sides, gaps, dense)
+    return PartClouds(
+        parts, clouds, sides, gaps, toward, areas[parts] / scale**2, directions, sources, pairs, turn, center, scale
+    )
+
+
+def straighten(mesh: Mesh, least: float = 0.25, ignore: float = np.radians(2.0)) -> Float[np.ndarray, "3 3"]:
+    """The turn about +y (of the mesh brought to +y up) that makes upright sides face the axes; identity if unclear."""
+    to_y = frame_change(mesh.up, "y")
+    normals = np.nan_to_num(face_normals(mesh.vertices, mesh.faces)) @ to_y.T
+    weights = face_areas(mesh.vertices, mesh.faces) * np.hypot(normals[:, 0], normals[:, 2]) ** 2
+    angle = np.arctan2(normals[:, 0], normals[:, 2])
+    total = complex((weights * np.exp(4j * angle)).sum())
+    yaw = np.angle(total) / 4
+    if abs(total) < least * max(float(weights.sum()), 1e-300) or abs(yaw) < ignore:
+        return np.eye(3)
+    c, s = np.cos(-yaw), np.sin(-yaw)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def _neighbours(clouds, dense):  # type: ignore[no-untyped-def]
+    """Gaps and offsets of every point to other parts, and the figures of every ordered pair."""
+    count = len(clouds)
+    trees = [cKDTree(places) for places in dense]
+    gaps = np.full(clouds.shape[:2], REACH)
+    toward = np.zeros_like(clouds)
+    pairs = np.zeros((count, count, PAIR))
+    pairs[..., 0] = REACH
+    middle = clouds.mean(axis=1)
+    low, high = clouds.min(axis=1), clouds.max(axis=1)
+    for i in range(count):
+        for j in range(count):
+            if i == j or ((low[i] - high[j] > REACH) | (low[j] - high[i] > REACH)).any():
+                continue
+            away, near = trees[j].query(clouds[i], distance_upper_bound=REACH)
+            away = np.minimum(away, REACH)
+            closer = away < gaps[i]
+            gaps[i][closer] = away[closer]
+            toward[i][closer] = dense[j][near[closer]] - clouds[i][closer]
+            pairs[i, j, 0] = away.min()
+            pairs[i, j, 1:4] = [(away < reach).mean() for reach in (0.01, 0.03, 0.08)]
+            weight = np.exp(-(((away - away.min()) / TOUCH) ** 2)) * (away < REACH)
+            if weight.sum() > 0:
+                pairs[i, j, 4:] = weight @ clouds[i] / weight.sum() - middle[i]
+    return gaps, toward, pairs
+
+
+def _directions(clouds, normals, gaps, dense):  # type: ignore[no-untyped-def]
+    found = np.zeros((len(clouds), DIRECTIONS, 3))
+    sources = np.full((len(clouds), DIRECTIONS), -1)
+    trees = [cKDTree(places) for places in dense]
+    for i, (points, sides) in enumerate(zip(clouds, normals, strict=True)):
+        options = [(0, axis) for axis in np.eye(3)]
+        options += [(1, axis) for axis in _flat_sides(sides)]
+        options += [(2, axis) for axis in _main_axes(points)]
+        options += [(3, axis) for axis in np.linalg.eigh(sides.T @ sides)[1].T[::-1]]
+        touching = _contact_points(i, points, gaps[i], dense, trees)
+        if len(touching) >= 4:
+            axes = _main_axes(touching)
+            options += [(4, axes[0]), (4, axes[2])]
+        kept: list[np.ndarray] = []
+        for source, axis in options:
+            length = float(np.linalg.norm(axis))
+            if length < 1e-9 or len(kept) == DIRECTIONS or any(abs(axis @ k) / length > 0.9976 for k in kept):
+                continue
+            sources[i, len(kept)] = source
+            found[i, len(kept)] = axis / length
+            kept.append(axis / length)
+    return found, sources
+
+
+def _contact_points(i, points, gaps, dense, trees):  # type: ignore[no-untyped-def]
+    """Places of other parts and of this one that touch; when nothing does, the nearest tenth."""
+    limit = max(TOUCH, float(np.quantile(gaps, 0.1)))
+    mine = points[gaps <= min(limit, REACH - 1e-9)]
+    low, high = points.min(axis=0) - limit, points.max(axis=0) + limit
+    parts = [mine]
+    for j, places in enumerate(dense):
+        if j != i:
+            inside = places[((places > low) & (places < high)).all(axis=1)]
+            if len(inside):
+                inside = inside[:2000]
+                parts.append(inside[trees[i].query(inside, distance_upper_bound=limit)[0] <= limit])
+    return np.concatenate(parts)
+
+
+def _flat_sides(normals: Float[np.ndarray, "N 3"]) -> list[Float[np.ndarray, "3"]]:
+    """The two normals that most of the area shares, up to sign, and the direction across both."""
+    left = normals[np.linalg.norm(normals, axis=1) > 0.5]
+    out: list[np.ndarray] = []
+    while len(out) < 2 and len(left):
+        close = np.abs(left @ left.T) > 0.98
+        best = int(close.sum(axis=1).argmax())
+        group = left[close[best]]
+        mean = (group * np.sign(group @ left[best])[:, None]).mean(axis=0)
+        out.append(mean / np.linalg.norm(mean))
+        left = left[np.abs(left @ out[-1]) < 0.9]
+    if len(out) == 2:
+        out.append(np.cross(out[0], out[1]))
+    return out
+
+
+def _main_axes(points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "3 3"]:
+    """Principal directions, longest first."""
+    centred = points - points.mean(axis=0)
+    return np.linalg.eigh(centred.T @ centred)[1].T[::-1]

@@ -1,0 +1,268 @@
+"""From clouds of parts to joints: several views of the object are asked and their answers averaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from neurok.articulation.candidates import Candidate
+from neurok.articulation.features import PartClouds, describe_parts
+from neurok.articulation.heard import NEAR, Heard, listen
+from neurok.articulation.network import KINDS, SLIDE, TURN, JointModel
+from neurok.articulation.search import search_joints
+from neurok.articulation.views import canonical, stack_clouds, turned
+from neurok.core import Articulation, Mesh
+from neurok.core.articulation import JointKind
+
+POINTS = 128
+CLUSTER = 0.02
+"""Places nearer than this, in the unit box, support each other."""
+
+TRUST = 0.35
+"""How much the search counts beside the network, from 0 to 1."""
+
+QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
+VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
+"""Turns by quarters about +y, and their mirror images."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What the network thinks of each part (a row of the clouds), in the unit box."""
+
+    kinds: Float[np.ndarray, "P T"]
+    """Probability of each kind."""
+
+    axes: Float[np.ndarray, "P K 2"]
+    """Probability of each direction, for a turn and for a slide."""
+
+    directions: Float[np.ndarray, "P K 3"]
+    parents: Int[np.ndarray, " P"]
+    """Row of the parent, -1 for the root."""
+
+    choices: Int[np.ndarray, "P 2"]
+    """The direction that pivot and limits were asked for, of a turn and of a slide."""
+
+    pivots: Float[np.ndarray, "P A 3"]
+    """Places the axis of the turn may pass through, best first."""
+
+    pivot_shares: Float[np.ndarray, "P A"]
+    limits: Float[np.ndarray, "P 2 2"]
+    """Of the turn [rad] and of the slide [units of the box], about the directions of ``choices``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """One answer for every part of a mesh: ``score`` is the confidence; a fixed part still tells its likeliest axis."""
+
+    mesh: Mesh
+    answers: tuple[Candidate, ...]
+
+    def articulation(self) -> Articulation:
+        names = self.mesh.part_names or ("part_0",)
+        joints = [answer.joint(name) for answer, name in zip(self.answers, names, strict=True)]
+        return Articulation(self.mesh, tuple(joints), name=self.mesh.name)
+
+
+def predict_joints(mesh: Mesh, model: JointModel, with_search: bool = True, seed: int = 0) -> Prediction:
+    """Joints of a mesh with parts, by the network and the search together, or by the network alone."""
+    clouds = describe_parts(mesh, seed)
+    heard = None
+    if with_search:
+        parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
+        heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
+    return assemble(mesh, clouds, ask(model, clouds, heard))
+
+
+def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
+    """The directions of the clouds with the signs that the network works with."""
+    return clouds.directions * canonical(clouds.directions)[..., None]
+
+
+def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) -> tuple[int, ...]:
+    """Parents of the parts of a mesh from parents of rows; parts without area hang on the root."""
+    root = int(clouds.parts[int(np.flatnonzero(rows < 0)[0])])
+    parents = [root if part != root else -1 for part in range(mesh.part_count)]
+    for row, above in enumerate(rows):
+        parents[int(clouds.parts[row])] = int(clouds.parts[above]) if above >= 0 else -1
+    return tuple(parents)
+
+
+@torch.no_grad()
+def ask(
+    model: JointModel,
+    clouds: PartClouds,
+    heard: Heard | None = None,
+    views: list[np.ndarray] = VIEWS,
+    points: int = POINTS,
+    trust: float = TRUST,
+) -> Beliefs:
+    """The averaged beliefs of the network over several views, blended with what the search says, if it was heard."""
+    seen = [turned(clouds, None, matrix)[0] for matrix in views]
+    parts = stack_clouds(seen, points, np.random.default_rng(0))
+    encoded = model.encode(parts)
+    motions = model.motions(parts, encoded)
+    kinds = motions.kinds.softmax(dim=-1).mean(dim=0).numpy()
+    axes = motions.axes.log_softmax(dim=2).mean(dim=0).softmax(dim=1).numpy()
+    parents = motions.parents.log_softmax(dim=-1).mean(dim=0).numpy()
+    if heard is not None:
+        kinds, axes = _blend(kinds, heard.kinds, trust), _blend(axes, heard.axes, trust)
+    directions = signed_directions(clouds)
+    choices = axes.argmax(axis=1)
+    limits = np.zeros((len(clouds.parts), 2, 2))
+    slide = torch.from_numpy(choices[:, SLIDE])[None].expand(len(views), -1)
+    found = model.limits(parts, encoded, slide, parts.points.mean(dim=2))[:, :, SLIDE].numpy()
+    limits[:, SLIDE] = _agreed_limits(found, views, clouds, directions, choices[:, SLIDE], SLIDE)
+    turn = torch.from_numpy(choices[:, TURN])[None].expand(len(views), -1)
+    hinges = model.hinges(parts, encoded, turn)
+    spots, shares = _places(hinges.options.numpy(), hinges.logits.softmax(dim=-1).numpy(), views, clouds)
+    pivots, shares = _agree(spots, shares, directions, choices[:, TURN], heard, trust)
+    pivot = torch.from_numpy(_into_views(pivots[:, 0], views, clouds)).to(parts.points)
+    found = model.limits(parts, encoded, turn, pivot)[:, :, TURN].numpy()
+    limits[:, TURN] = _agreed_limits(found, views, clouds, directions, choices[:, TURN], TURN)
+    if heard is not None:
+        limits = _obstructed(limits, pivots[:, 0], directions, choices, heard)
+    return Beliefs(kinds, axes, directions, grow_tree(parents), choices, pivots, shares, limits)
+
+
+def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs) -> Prediction:
+    """The likeliest joint of every part in the coordinates of the mesh; parts without area are fixed to the root."""
+    root = int(clouds.parts[int(np.flatnonzero(beliefs.parents < 0)[0])])
+    nothing = Candidate(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
+    answers = [
+        Candidate(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
+    ]
+    for row, part in enumerate(clouds.parts):
+        answers[int(part)] = _answer(clouds, beliefs, row)
+    return Prediction(mesh, tuple(answers))
+
+
+def _answer(clouds: PartClouds, beliefs: Beliefs, row: int) -> Candidate:
+    part, above = int(clouds.parts[row]), int(beliefs.parents[row])
+    shares = beliefs.kinds[row]
+    kind: JointKind = KINDS[int(shares.argmax())] if above >= 0 else "fixed"
+    moving = shares * np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    likeliest = KINDS[int(moving.argmax())]
+    move = SLIDE if likeliest == "prismatic" else TURN
+    chosen = int(beliefs.choices[row, move])
+    axis = beliefs.directions[row, chosen] @ clouds.turn
+    place = beliefs.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
+    low, high = beliefs.limits[row, move] * (1.0 if move == TURN else clouds.scale)
+    sure = float(shares[KINDS.index(kind)])
+    if kind != "fixed":
+        sure *= float(beliefs.axes[row, chosen, move])
+        sure *= float(beliefs.pivot_shares[row, 0]) if move == TURN else 1.0
+    parent = int(clouds.parts[above]) if above >= 0 else -1
+    return Candidate(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), sure)
+
+
+def _blend(network: np.ndarray, search: np.ndarray, trust: float) -> np.ndarray:
+    """Shares over the second axis that follow both: a weighted product."""
+    both = np.maximum(network, 1e-6) ** (1.0 - trust) * np.maximum(search, 1e-6) ** trust
+    return both / both.sum(axis=1, keepdims=True)
+
+
+def _frame(matrix: np.ndarray, clouds: PartClouds) -> tuple[np.ndarray, float]:
+    """Middle and size of the box that a view puts the object into."""
+    raw = clouds.points @ matrix.T
+    low, high = raw.min(axis=(0, 1)), raw.max(axis=(0, 1))
+    return (low + high) / 2, float((high - low).max())
+
+
+def _places(options, shares, views, clouds):  # type: ignore[no-untyped-def]
+    """Options of all views in the box of the object itself, with their shares."""
+    places = []
+    for view, matrix in enumerate(views):
+        center, size = _frame(matrix, clouds)
+        places.append((options[view] * size + center) @ np.linalg.inv(matrix).T)
+    return np.concatenate(places, axis=1), np.concatenate(list(shares), axis=1) / len(views)
+
+
+def _into_views(places, views, clouds):  # type: ignore[no-untyped-def]
+    """Places of the object in the boxes of the views."""
+    return np.stack(
+        [(places @ matrix.T - center) / size for matrix in views for center, size in [_frame(matrix, clouds)]]
+    )
+
+
+def _agree(spots, shares, directions, chosen, heard, trust, most=4):  # type: ignore[no-untyped-def]
+    """The best places: those near each other, seen along the axis, support each other, and so does the search."""
+    found, support = np.zeros((len(spots), most, 3)), np.zeros((len(spots), most))
+    for row, (places, share) in enumerate(zip(spots, shares, strict=True)):
+        axis = directions[row, chosen[row]]
+        lines = heard.along(row, TURN, int(chosen[row])) if heard is not None else []
+        said = np.array([line.place for line in lines]).reshape(-1, 3)
+        everywhere = np.concatenate([places, said])
+        density = _kernel(everywhere, places, axis) @ share
+        if len(lines):
+            weight = np.array([line.weight for line in lines])
+            other = _kernel(everywhere, said, axis) @ (weight / max(float(weight.sum()), 1e-12))
+            density = np.maximum(density, 1e-3) ** (1.0 - trust) * np.maximum(other, 1e-2) ** trust
+        left = density.copy()
+        for k in range(most):
+            best = int(left.argmax())
+            found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
+            left[_kernel(everywhere, everywhere[best : best + 1], axis)[:, 0] > np.exp(-4.0)] = -1.0
+    return found, support
+
+
+def _kernel(first, second, axis):  # type: ignore[no-untyped-def]
+    """One for places on the same line along the axis, falling to nothing over a few hundredths of the box."""
+    offset = first[:, None] - second[None]
+    offset = offset - (offset @ axis)[..., None] * axis
+    return np.exp(-(offset**2).sum(axis=-1) / CLUSTER**2)
+
+
+def _obstructed(limits, pivots, directions, choices, heard):  # type: ignore[no-untyped-def]
+    """Limits that end where the search met an obstacle, as long as most of the range stays."""
+    out = limits.copy()
+    for row in range(len(limits)):
+        for move in (TURN, SLIDE):
+            lines = heard.along(row, move, int(choices[row, move]))
+            axis = directions[row, choices[row, move]]
+            if move == TURN:
+                away = [np.linalg.norm(np.cross(line.place - pivots[row], axis)) for line in lines]
+                lines = [lines[int(np.argmin(away))]] if lines and min(away) < NEAR else []
+            if not lines:
+                continue
+            best = max(lines, key=lambda line: line.weight)
+            low, high = limits[row, move]
+            free_low, free_high = max(low, best.free[0]), min(high, best.free[1])
+            if free_high - free_low > 0.5 * (high - low):
+                out[row, move] = free_low, free_high
+    return out
+
+
+def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
+    """Median over the views of limits about the directions of the object itself."""
+    rows = np.arange(len(chosen))
+    direction = directions[rows, chosen]
+    extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
+    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, 0.02)
+    answers = []
+    for view, matrix in enumerate(views):
+        there = direction @ matrix.T
+        flip = canonical(there)
+        if move == TURN and np.linalg.det(matrix) < 0:
+            flip = -flip
+        low, high = found[view].T
+        answers.append(np.where(flip[:, None] > 0, np.stack([low, high], 1), np.stack([-high, -low], 1)))
+    middle = np.median(np.sort(answers, axis=-1), axis=0) * unit[:, None]
+    return np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle
+
+
+def grow_tree(logits: Float[np.ndarray, "P P"]) -> Int[np.ndarray, " P"]:
+    """Parents with one root and no cycle: from the likeliest root the likeliest link is added until all hang on it."""
+    count = len(logits)
+    parents = np.full(count, -1)
+    root = int(np.diagonal(logits).argmax())
+    inside = np.zeros(count, dtype=bool)
+    inside[root] = True
+    for _ in range(count - 1):
+        open_links = np.where(~inside[:, None] & inside[None], logits, -np.inf)
+        child, parent = np.unravel_index(int(open_links.argmax()), logits.shape)
+        parents[child], inside[child] = parent, True
+    return parents

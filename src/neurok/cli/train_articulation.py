@@ -1,0 +1,93 @@
+"""``neurok train articulation``: learn joints from geometry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from neurok.cli.report import say
+
+
+@dataclass
+class TrainArticulation:
+    """Train the joint model, first on what the search finds in unlabelled objects, then on annotated ones.
+
+    Ctrl-C saves; --resume goes on. Held-out objects are never trained on.
+    """
+
+    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")]
+    """Data sets made by 'neurok data build', or folders of .npz, .glb, .urdf or .obj files."""
+
+    out: Path
+    """Folder of the run: checkpoint, log, weights, and prepared examples unless --cache says where."""
+
+    teacher: Literal["joints", "search"] = "joints"
+    """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
+
+    recipe: str = "base"
+    """Which configuration: base or smoke."""
+
+    steps: int | None = None
+    """Length of the run, if not the recipe's."""
+
+    limit: int | None = None
+    """At most so many objects of each data set, drawn at random."""
+
+    cache: Path | None = None
+    """Folder for prepared examples; searches take a second or more per object, so they are kept."""
+
+    start_from: Path | None = None
+    """Begin with the weights of this checkpoint."""
+
+    resume: bool = False
+    """Go on from the checkpoint in --out, exactly as if it had not been interrupted."""
+
+    seed: int = 0
+    """Same seed, same losses."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok.articulation.loss import TERMS
+        from neurok.articulation.model_file import save_joint_model
+        from neurok.train.articulation import find_joint_recipe, train_joints
+        from neurok.train.articulation_data import split_examples
+
+        config = replace(find_joint_recipe(self.recipe), seed=self.seed)
+        if self.steps is not None:
+            config = replace(config, steps=self.steps)
+        folders = [folder for group in self.data for folder in group]
+        cache = self.cache or self.out / "examples"
+        tell = lambda text: say(text, json=self.json)  # noqa: E731
+        train, watch = split_examples(folders, self.teacher, cache, self.limit, self.seed, tell)
+        tell(f"{len(train)} examples to learn from, {len(watch)} to watch")
+        last: dict[str, Any] = {}
+
+        def report(figures: dict[str, Any]) -> None:
+            last.update(figures)
+            losses = "  ".join(f"{name} {figures[name]:.3f}" for name in TERMS)
+            seen = figures.get("watch", {})
+            watched = "  ".join(f"{name} {value:.3f}" for name, value in seen.items())
+            tell(f"step {figures['step']:6d}  {losses}  |  {watched}  |  {figures['eta'] / 60:.0f} min left")
+
+        kept = {"watch": watch} if watch else {}
+        model = train_joints(
+            config, train, kept, self.out, resume=self.resume, start_from=self.start_from, report=report
+        )
+        card = {
+            "what": "joints of segmented objects from geometry",
+            "data": [Path(folder).name for folder in folders],
+            "teacher": self.teacher,
+            "pretrained": self.start_from is not None,
+            "examples": len(train),
+            "steps": config.steps,
+            "seed": self.seed,
+            "minutes": round(last.get("seconds", 0.0) / 60, 1),
+            "watched": last.get("watch", {}),
+        }
+        save_joint_model(model, self.out / "articulation.safetensors", card)
+        return {"out": str(self.out), **last}

@@ -1,0 +1,250 @@
+"""Training of the joint model: the same loop for search results and for annotated joints."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from neurok.articulation.loss import TERMS, JointTask
+from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel, Parts
+from neurok.articulation.predict import QUARTERS, ask
+from neurok.articulation.views import Targets, stack_clouds, stack_labels, turned
+from neurok.errors import NeurokError
+from neurok.train.articulation_data import Example
+from neurok.train.checkpoint import load_checkpoint, restore_rng, rng_state, save_checkpoint
+from neurok.train.optimizer import Muon
+
+CHECKPOINT = "checkpoint.safetensors"
+SHARES = {"rest": 0.5, "posed": 0.25, "pieces": 0.25, "search": 1.0}
+"""How often each version of an object is drawn."""
+
+POOLED = 4
+"""Batches are cut from so many times their size."""
+
+
+@dataclass(frozen=True)
+class JointTrainConfig:
+    model: JointConfig = field(default_factory=JointConfig)
+    steps: int = 4_000
+    objects: int = 16
+    """Objects in a batch."""
+
+    points: int = 64
+    """Points of each part."""
+
+    real_share: float = 0.5
+    """Share of real objects in a batch, where there are both."""
+
+    warmup: int = 100
+    decay: float = 0.5
+    """Fraction of the run, at its end, over which the step size falls to zero."""
+
+    matrix_rate: float = 2e-3
+    rate: float = 1e-3
+    weight_decay: float = 0.02
+    clip: float = 1.0
+    average: float = 0.998
+    seed: int = 0
+    evaluate_every: int = 500
+    checkpoint_minutes: float = 3.0
+
+    def rate_factor(self, step: int) -> float:
+        """Share of the step size at a step: warm-up, plateau, linear decay."""
+        left = (self.steps - step) / max(1.0, self.decay * self.steps)
+        return max(0.0, min(1.0, (step + 1) / self.warmup, left))
+
+
+def base() -> JointTrainConfig:
+    """The shipped model."""
+    return JointTrainConfig()
+
+
+def smoke() -> JointTrainConfig:
+    """Seconds, to see that everything works."""
+    return JointTrainConfig(
+        JointConfig(width=16, heads=2, depth=1), 20, objects=2, points=24, warmup=2, evaluate_every=10
+    )
+
+
+RECIPES = {"base": base, "smoke": smoke}
+
+
+def find_joint_recipe(name: str) -> JointTrainConfig:
+    """The configuration of that name."""
+    if name not in RECIPES:
+        raise NeurokError(f"There is no recipe '{name}' for joints; known are {', '.join(RECIPES)}.")
+    return RECIPES[name]()
+
+
+class Batches:
+    """Batches of augmented views, drawn by the generator that is passed in."""
+
+    def __init__(self, examples: Sequence[Example], config: JointTrainConfig, rng: np.random.Generator) -> None:
+        self.config, self.rng = config, rng
+        self.groups: list[list[list[Example]]] = []
+        for is_real in (True, False):
+            objects: dict[str, list[Example]] = {}
+            for example in examples:
+                if example.is_real == is_real:
+                    objects.setdefault(example.name.rsplit(".", 1)[0], []).append(example)
+            self.groups.append(list(objects.values()))
+        if not any(self.groups):
+            raise NeurokError("There are no examples to learn from; every object was left out or held out.")
+
+    def next(self) -> tuple[Parts, Targets]:
+        # Objects with as many parts go together: padding is work for nothing.
+        start = self.rng.random()
+        ordered = sorted((self._draw() for _ in range(POOLED * self.config.objects)), key=lambda e: len(e.clouds.parts))
+        first = int(start * POOLED) * self.config.objects
+        views = [augmented(example, self.rng) for example in ordered[first : first + self.config.objects]]
+        clouds, labels = [view[0] for view in views], [view[1] for view in views]
+        parts = stack_clouds(clouds, self.config.points, self.rng)
+        return parts, stack_labels(clouds, labels, parts.points.shape[1], self.rng)
+
+    def _draw(self) -> Example:
+        real, made = self.groups
+        group = real if not made or (real and self.rng.random() < self.config.real_share) else made
+        versions = group[int(self.rng.integers(len(group)))]
+        shares = np.array([SHARES[version.name.rsplit(".", 1)[1]] for version in versions])
+        return versions[int(self.rng.choice(len(versions), p=shares / shares.sum()))]
+
+
+def augmented(example: Example, rng: np.random.Generator):  # type: ignore[no-untyped-def]
+    """Another view of the object: turned by quarters, mirrored, sometimes turned a little or stretched."""
+    matrix: Float[np.ndarray, "3 3"] = QUARTERS[int(rng.integers(4))]
+    if rng.random() < 0.5:
+        matrix = matrix @ np.diag([-1.0, 1.0, 1.0])
+    if rng.random() < 0.6:
+        matrix = matrix @ np.diag(np.exp(rng.uniform(-0.25, 0.25, 3)))
+    if rng.random() < 0.2:
+        angle = rng.uniform(-0.15, 0.15)
+        c, s = np.cos(angle), np.sin(angle)
+        matrix = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ matrix
+    return turned(example.clouds, example.labels, matrix)
+
+
+def train_joints(
+    config: JointTrainConfig,
+    examples: Sequence[Example],
+    watch: Mapping[str, Sequence[Example]],
+    out: Path,
+    *,
+    resume: bool = False,
+    start_from: Path | None = None,
+    report: Callable[[dict[str, Any]], None] | None = None,
+    stop_at: int | None = None,
+) -> JointModel:
+    """Train, write ``checkpoint.safetensors`` and ``log.jsonl`` into ``out``, return the averaged model.
+
+    Ctrl-C writes a checkpoint first. ``resume`` goes on as if nothing had happened, ``start_from`` begins with the
+    averaged weights of another run, ``stop_at`` leaves as an interruption would.
+    """
+    torch.manual_seed(config.seed)
+    task = JointTask(config.model)
+    average = copy.deepcopy(task).requires_grad_(False)
+    optimizers = _optimizers(task, config)
+    rng, generator = np.random.default_rng(config.seed), torch.Generator().manual_seed(config.seed)
+    step, seconds = 0, 0.0
+    modules: dict[str, torch.nn.Module] = {"task": task, "average": average}
+    if resume:
+        facts = load_checkpoint(out / CHECKPOINT, modules, optimizers)
+        step, seconds = int(facts["step"]), float(facts["seconds"])
+        restore_rng(facts["rng"], rng, generator)
+    elif start_from is not None:
+        load_checkpoint(start_from, modules, [])
+        task.load_state_dict(average.state_dict())
+    batches = Batches(examples, config, rng)
+    started, saved, recent = time.monotonic() - seconds, time.monotonic(), []
+
+    def save() -> None:
+        facts = {"step": step, "seconds": time.monotonic() - started, "config": asdict(config)}
+        save_checkpoint(out / CHECKPOINT, modules, optimizers, {**facts, "rng": rng_state(rng, generator)})
+
+    try:
+        while step < min(config.steps, stop_at or config.steps):
+            for optimizer, rate in zip(optimizers, (config.matrix_rate, config.rate), strict=True):
+                for group in optimizer.param_groups:
+                    group["lr"] = rate * config.rate_factor(step)
+            terms = task(*batches.next())
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+            terms.loss.backward()
+            torch.nn.utils.clip_grad_norm_(task.parameters(), config.clip)
+            for optimizer in optimizers:
+                optimizer.step()
+            _follow(average, task, min(config.average, (1 + step) / (10 + step)))
+            step += 1
+            recent.append([float(terms.parts[name]) for name in TERMS])
+            if step % config.evaluate_every == 0 or step == config.steps:
+                spent = time.monotonic() - started
+                figures: dict[str, Any] = {
+                    "step": step,
+                    **dict(zip(TERMS, np.mean(recent, axis=0).tolist(), strict=True)),
+                }
+                figures |= {"seconds": spent, "eta": (config.steps - step) / step * spent}
+                figures |= {name: measure(average.model, some) for name, some in watch.items()}
+                recent = []
+                _log(out, figures)
+                if report is not None:
+                    report(figures)
+            if time.monotonic() - saved > 60 * config.checkpoint_minutes:
+                save()
+                saved = time.monotonic()
+    finally:
+        save()
+    return average.model
+
+
+def measure(model: JointModel, examples: Sequence[Example]) -> dict[str, float]:
+    """Shares of right kinds and parents, mean angle [degrees] and distance of axes, over parts whose joint is known."""
+    kinds, parents, angles, offsets = [], [], [], []
+    for example in examples:
+        clouds, labels = example.clouds, example.labels
+        beliefs = ask(model, clouds, views=[np.eye(3)], points=64)
+        known = labels.kinds.max(axis=1) > 0.99
+        kinds += list((beliefs.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
+        above = np.where(beliefs.parents < 0, np.arange(len(known)), beliefs.parents)
+        parents += list((above == labels.parents)[labels.parents >= 0])
+        for owner, move, axis, origin in zip(labels.owners, labels.moves, labels.axes, labels.origins, strict=True):
+            if not known[owner]:
+                continue
+            moving = beliefs.kinds[owner] * (np.arange(len(KINDS)) > 0)
+            guess = SLIDE if moving.argmax() == KINDS.index("prismatic") else TURN
+            found = beliefs.directions[owner, beliefs.choices[owner, guess]]
+            angles.append(np.degrees(np.arccos(np.clip(abs(found @ axis), 0.0, 1.0))))
+            if move == TURN:
+                across = beliefs.pivots[owner, 0] - origin
+                offsets.append(np.linalg.norm(across - axis * (across @ axis)))
+    mean = lambda values: float(np.mean(values)) if values else 0.0  # noqa: E731
+    return {"kind": mean(kinds), "parent": mean(parents), "axis": mean(angles), "pivot": mean(offsets)}
+
+
+def _optimizers(task: JointTask, config: JointTrainConfig) -> list[torch.optim.Optimizer]:
+    matrices = [p for name, p in task.named_parameters() if p.ndim == 2 and "blocks" in name]
+    chosen = {id(p) for p in matrices}
+    others = [p for p in task.parameters() if id(p) not in chosen]
+    return [
+        Muon(matrices, config.matrix_rate, weight_decay=config.weight_decay),
+        torch.optim.AdamW(others, config.rate, weight_decay=config.weight_decay),
+    ]
+
+
+@torch.no_grad()
+def _follow(average: torch.nn.Module, task: torch.nn.Module, decay: float) -> None:
+    for mean, value in zip(average.parameters(), task.parameters(), strict=True):
+        mean.lerp_(value, 1.0 - decay)
+
+
+def _log(out: Path, figures: dict[str, Any]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "log.jsonl").open("a") as log:
+        log.write(json.dumps(figures) + "\n")

@@ -1,0 +1,88 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from neurok.articulation.features import describe_parts
+from neurok.articulation.model_file import load_joint_model, save_joint_model
+from neurok.articulation.network import JointConfig, JointModel
+from neurok.articulation.predict import ask, grow_tree, predict_joints
+from neurok.errors import FormatError, NeurokError
+from neurok.samples import make_sample
+
+SMALL = JointConfig(width=16, heads=2, depth=1, octaves=3)
+
+
+@pytest.fixture(scope="module")
+def model() -> JointModel:
+    torch.manual_seed(1)
+    return JointModel(SMALL).requires_grad_(False)
+
+
+def test_every_part_gets_one_answer_and_they_form_a_tree(model):
+    mesh = make_sample("cabinet").articulation.mesh
+    prediction = predict_joints(mesh, model, with_search=False)
+    assert len(prediction.answers) == mesh.part_count
+    assert sum(answer.parent < 0 for answer in prediction.answers) == 1
+    assert prediction.articulation().order  # a cycle would raise
+    assert all(0.0 <= answer.score <= 1.0 for answer in prediction.answers)
+
+
+def test_moving_the_mesh_moves_the_answers_along(model):
+    mesh = make_sample("laptop").articulation.mesh
+    first = predict_joints(mesh, model, with_search=False)
+    second = predict_joints(replace(mesh, vertices=3.0 * mesh.vertices + [5.0, -2.0, 1.0]), model, with_search=False)
+    for one, two in zip(first.answers, second.answers, strict=True):
+        assert one.kind == two.kind
+        assert np.allclose(one.axis, two.axis, atol=1e-6)
+        assert np.allclose(3.0 * one.origin + [5.0, -2.0, 1.0], two.origin, atol=1e-4)
+
+
+def test_views_of_a_mirrored_object_are_the_same_views(model):
+    """The eight views of an object and of its quarter turn are one set, so the beliefs agree."""
+    mesh = make_sample("cabinet").articulation.mesh
+    turn = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+    clouds = describe_parts(mesh)
+    again = replace(
+        clouds,
+        points=clouds.points @ turn.T,
+        normals=clouds.normals @ turn.T,
+        toward=clouds.toward @ turn.T,
+        directions=clouds.directions @ turn.T,
+        pairs=np.concatenate([clouds.pairs[..., :4], clouds.pairs[..., 4:] @ turn.T], axis=-1),
+    )
+    first, second = ask(model, clouds, points=256), ask(model, again, points=256)
+    assert np.allclose(first.kinds, second.kinds, atol=1e-4)
+    assert np.allclose(first.axes, second.axes, atol=1e-4)
+    assert np.allclose(first.pivot_shares[:, 0], second.pivot_shares[:, 0], atol=1e-3)
+
+
+def test_a_tree_has_one_root_and_takes_the_likeliest_links():
+    logits = np.log(np.array([[0.9, 0.05, 0.05], [0.8, 0.1, 0.1], [0.1, 0.8, 0.1]]))
+    assert grow_tree(logits).tolist() == [-1, 0, 1]
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        parents = grow_tree(rng.normal(size=(7, 7)))
+        assert (parents < 0).sum() == 1
+        for part in range(7):
+            seen = set()
+            while part >= 0:
+                assert part not in seen
+                seen.add(part)
+                part = parents[part]
+
+
+def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
+    path = tmp_path / "w.safetensors"
+    save_joint_model(model, path, {"what": "test"})
+    again = load_joint_model(path)
+    for name, value in model.state_dict().items():
+        assert torch.allclose(again.state_dict()[name], value, atol=2e-3, rtol=2e-3)
+    other = tmp_path / "other.safetensors"
+    other.write_bytes(path.read_bytes()[:-4] + b"\0\1\2\3")
+    other.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
+    with pytest.raises(FormatError, match="checksum"):
+        load_joint_model(other)
+    with pytest.raises(NeurokError, match="no weights"):
+        load_joint_model(tmp_path / "nothing.safetensors")
