@@ -41,7 +41,8 @@ STANDARD_GRAVITY = 9.81
 """[m/s^2]."""
 
 LIMIT_SOFTNESS = 0.01
-"""How far a coordinate may pass its limit under the weight it carries: [rad], or as a share of the object's size."""
+"""How far a coordinate may pass its limit under the weight it carries: [rad], or as a share of the object's size. A
+space whose coordinates are neither names its own (``space.limit_softness``)."""
 
 HOLD_SAG = 1e-4
 """How far pins and drags give way under the object's own weight, as a share of its size."""
@@ -210,14 +211,16 @@ def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray) -> Li
     mesh, base = body.space.rest, mechanics.dim - body.space.dim
     limits = limits_of(body.space)
     slides = _slide_mask(body)
-    depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS)
+    own = getattr(body.space, "limit_softness", None)
+    depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS if own is None else own)
     inertia, lever = _lever(mechanics)
     force = STANDARD_GRAVITY / mesh.unit * lever[base:]
     fall = force / inertia[base:]
     if body.limit_stiffness is not None:
         force = np.where(slides, body.limit_stiffness, body.limit_stiffness / mesh.unit**2) * depth
     free = np.full(base, np.inf)
-    limits = limits + 2.0 * np.pi * np.where(slides, 0.0, _turns(limits, q[base:]))[:, None]
+    if own is None:
+        limits = limits + 2.0 * np.pi * np.where(slides, 0.0, _turns(limits, q[base:]))[:, None]
     # An object that begins beyond its limits stays free there, or the well would shoot it away.
     lower = np.minimum(np.concatenate([-free, limits[:, 0]]), q)
     upper = np.maximum(np.concatenate([free, limits[:, 1]]), q)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,9 +16,13 @@ from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import HANDLES, Patches, patches_of
 from neurok.deformation.handles import Context, HandleModel, Motion, Rest
 from neurok.errors import NeurokError
+from neurok.kinematics.compiled import CompiledSpace, compile_space
 
 ReductionMode = Literal["gram", "paper", "none"]
 MAX_DIMENSION = 16
+CHUNK = 64
+"""States that go through the network at once: more would only leave the cache."""
+
 PRIOR_REACH = 2.5
 """Standard deviations of the prior that count as plausible."""
 
@@ -52,6 +56,8 @@ class NeuralSpace:
     reduction: Reduction
     box_center: Float[np.ndarray, "3"]
     box_scale: float
+    quick_model: HandleModel
+    """The same model in single precision, for what needs no derivatives."""
 
     @property
     def dim(self) -> int:
@@ -91,7 +97,8 @@ class NeuralSpace:
     @cached_property
     def _rest_motion(self) -> Motion:
         with torch.no_grad():
-            return self.model.decode(self.context, self.z0[None])
+            precision = self.context.tokens.dtype
+            return Motion(*(part.double() for part in self.model.decode(self.context, self.z0[None].to(precision))))
 
     def latent(self, q: Float[Tensor, "*B D"]) -> Float[Tensor, "*B H C"]:
         """The latent that coordinates stand for."""
@@ -109,7 +116,9 @@ class NeuralSpace:
     def transforms_of_latent(self, z: Float[Tensor, "B H C"]) -> Float[Tensor, "B H 3 4"]:
         count = len(z)
         context = Context(self.context.tokens.expand(count, -1, -1), self.context.bias.expand(-1, count, -1, -1, -1))
-        motion, rest = self.model.decode(context, z), self._rest_motion
+        precision = self.context.tokens.dtype
+        motion = Motion(*(part.to(z.dtype) for part in self.model.decode(context, z.to(precision))))
+        rest = self._rest_motion
         # What the decoder says of the rest latent is taken off, so that q = 0 is exactly the rest shape.
         rotation = motion.rotations @ rest.rotations.transpose(-1, -2)
         shift = motion.shifts - (rotation @ rest.shifts[..., None])[..., 0]
@@ -154,6 +163,17 @@ class NeuralSpace:
         values, slopes = torch.func.jvp(lambda p: _rows(self.transforms(p)), (repeated,), (directions,))[:2]
         return values.unflatten(0, (batch, dim))[:, 0], slopes.unflatten(0, (batch, dim))
 
+    def quick_transforms(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 3 4"]:
+        """The same as ``transforms`` on plain arrays, in single precision and without derivatives."""
+        quick = replace(self, model=self.quick_model, context=_single(self.context))
+        with torch.no_grad():
+            parts = torch.from_numpy(q).split(CHUNK)
+            return torch.cat([quick.transforms_of_latent(self.latent(part)) for part in parts]).numpy()
+
+    def compiled(self) -> CompiledSpace:
+        """The same poses by a closed form, quick enough to simulate; see ``CompiledSpace``."""
+        return compile_space(self)
+
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states, drawn from the prior."""
         generator = torch.Generator().manual_seed(seed)
@@ -172,7 +192,8 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
     """
     if dim is not None and not 1 <= dim <= HANDLES * model.config.latent:
         raise NeurokError(f"dim must lie in 1..{HANDLES * model.config.latent}, got {dim}.")
-    model = copy.deepcopy(model).double().eval().requires_grad_(False)
+    quick = copy.deepcopy(model).float().eval().requires_grad_(False)
+    model = copy.deepcopy(quick).double()
     patches = patches_of(mesh)
     low, high = mesh.bounds
     center, scale = (low + high) / 2, float((high - low).max())
@@ -193,8 +214,9 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
         size = z0.numel()
         reduction = Reduction(np.eye(size), np.ones(size), 1.0)
     else:
-        reduction = reduce_latent(model, context, rest, z0, prior, mode, dim)
-    return NeuralSpace(mesh, model, context, patches, z0, prior, reduction, center, scale)
+        single = Rest(*(part.float() if part.is_floating_point() else part for part in rest))
+        reduction = reduce_latent(quick, _single(context), single, z0.float(), prior.float(), mode, dim)
+    return NeuralSpace(mesh, model, context, patches, z0, prior, reduction, center, scale, quick)
 
 
 def reduce_latent(
@@ -215,25 +237,30 @@ def reduce_latent(
     """
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn((probes, *z0.shape), generator=generator, dtype=z0.dtype)
-    z = (prior + noise).requires_grad_(True)
-    wide = Context(context.tokens.expand(probes, -1, -1), context.bias.expand(-1, probes, -1, -1, -1))
-    motion = model.decode(wide, z)
     local = rest.points[0] - rest.centers[0][:, None]
-    moved = torch.einsum("bhij,hnj->bhni", motion.rotations, local) + (rest.centers[0] + motion.shifts)[:, :, None]
     root_area = (rest.areas[0] / local.shape[1]).sqrt()[:, None, None]
-    if mode == "paper":
-        displaced = (moved - rest.points[0]) * root_area
-        value = displaced.flatten(1).norm(dim=1).sum()
-    else:
-        probe = torch.randn(moved.shape, generator=generator, dtype=moved.dtype)
-        value = (moved * probe * root_area).sum()
-    slope = torch.autograd.grad(value, z)[0].flatten(1).numpy()
+    slopes = []
+    for part in noise.split(CHUNK):
+        z, count = (prior + part).requires_grad_(True), len(part)
+        wide = Context(context.tokens.expand(count, -1, -1), context.bias.expand(-1, count, -1, -1, -1))
+        motion = model.decode(wide, z)
+        moved = torch.einsum("bhij,hnj->bhni", motion.rotations, local) + (rest.centers[0] + motion.shifts)[:, :, None]
+        if mode == "paper":
+            value = ((moved - rest.points[0]) * root_area).flatten(1).norm(dim=1).sum()
+        else:
+            value = (moved * torch.randn(moved.shape, generator=generator, dtype=moved.dtype) * root_area).sum()
+        slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
+    slope = torch.cat(slopes).double().numpy()
     values, vectors = np.linalg.eigh(slope.T @ slope / probes)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     share = np.cumsum(values) / max(values.sum(), 1e-30)
     keep = dim if dim is not None else int(np.clip(np.searchsorted(share, energy) + 1, 1, MAX_DIMENSION))
     signs = np.sign(vectors[np.abs(vectors[:, :keep]).argmax(axis=0), np.arange(keep)])
     return Reduction(np.ascontiguousarray(vectors[:, :keep] * signs), values, float(share[keep - 1]))
+
+
+def _single(context: Context) -> Context:
+    return Context(context.tokens.float(), context.bias.float())
 
 
 def to_box(
