@@ -32,6 +32,7 @@ class Box:
 
 def fit_box(points: Float[np.ndarray, "N 3"]) -> Box:
     """The smallest box among those that stand on a world axis or a principal axis of the points."""
+    points = _outermost(points)
     best = _box_along(points, np.eye(3))
     least = LEAST_GAIN * _volume(best)
     centered = points - points.mean(axis=0)
@@ -49,6 +50,16 @@ def snap_axis(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
     if abs(axis[largest]) < SNAP:
         return axis
     return np.eye(3)[largest] * np.sign(axis[largest])
+
+
+def _outermost(points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "M 3"]:
+    """The corners of the convex hull: no other point matters to a box."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        return points
 
 
 def _box_along(points: Float[np.ndarray, "N 3"], axes: Float[np.ndarray, "3 3"]) -> Box:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 
+from neurok.articulation import evidence, ranking
 from neurok.articulation.candidates import Candidate
-from neurok.articulation.contacts import Contacts, find_contacts
-from neurok.articulation.tree import find_tree
+from neurok.articulation.contacts import Contacts, PartCloud, find_contacts
+from neurok.articulation.evidence import PartFacts
+from neurok.articulation.limits import slide_limits, turn_limits
+from neurok.articulation.lines import Lines, directions, turning_lines
+from neurok.articulation.sweep import Mover
+from neurok.articulation.tree import find_tree, subtree
+from neurok.articulation.trials import Trial, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh
+from neurok.core.articulation import JointKind
+
+LEAST_TURN = np.deg2rad(10.0)
+LEAST_SLIDE = 0.08
+"""What a joint must at least allow: an angle, and a share of the part's length along the slide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +53,142 @@ class Search:
 
 
 def search_joints(mesh: Mesh, contacts: Contacts | None = None, parents: tuple[int, ...] | None = None) -> Search:
-    """Candidate joints of every part of a mesh with ``part_ids``."""
+    """Candidate joints of every part of a mesh with ``part_ids``.
+
+    ``contacts`` and ``parents`` (the part that carries each, -1 for the base) are found unless they are known.
+    """
     contacts = contacts or find_contacts(mesh)
     parents = parents or find_tree(contacts, mesh.up_vector)
-    valid: list[tuple[Candidate, ...]] = []
+    studies: dict[int, _Study] = {}
     for part, cloud in enumerate(contacts.clouds):
-        if parents[part] < 0 or cloud is None:
-            valid.append(())
+        if parents[part] >= 0 and cloud is not None:
+            studies[part] = _study(mesh, contacts, parents, part, cloud)
+    _agree(studies, contacts)
+    found = [_candidates(studies[part], contacts) if part in studies else [] for part in range(len(contacts.clouds))]
+    valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
+    rejected = tuple(tuple(c for c in one if not c.is_valid) for one in found)
+    return Search(mesh, contacts, parents, valid, rejected)
+
+
+@dataclass(eq=False)
+class _Study:
+    """All that was found out about one part; strengths change once the parts are compared."""
+
+    part: int
+    parent: int
+    facts: PartFacts
+    lines: Lines
+    axes: Float[np.ndarray, "D 3"]
+    turns: Trial
+    slides: Trial
+    lengths: Float[np.ndarray, " D"]
+    strengths: dict[str, np.ndarray]
+
+    def directions_of(self, kind: str) -> np.ndarray:
+        return self.axes if kind == "prismatic" else self.lines.axes
+
+
+def _study(mesh: Mesh, contacts: Contacts, parents: tuple[int, ...], part: int, cloud: PartCloud) -> _Study:
+    names, up = mesh.part_names, mesh.up_vector
+    mover = Mover(mesh, contacts, subtree(parents, part))
+    facts = evidence.part_facts(part, parents, contacts, cloud, up)
+    axes = directions(cloud, contacts.of(part))
+    lines = turning_lines(part, parents[part], contacts, axes, cloud)
+    lengths = np.maximum(2.0 * np.abs(axes @ cloud.box.axes.T) @ cloud.box.half, 0.02 * contacts.size)
+    turns = try_turns(mover, lines.axes, lines.origins, names)
+    slides = try_slides(mover, axes, lengths, names)
+    turned = evidence.turn_evidence(facts, cloud, lines, turns, contacts, up)
+    rounds = float(turned[:, evidence.TURN_WORDS.index("round")].max())
+    slid = evidence.slide_evidence(facts, cloud, axes, slides, rounds, up)
+    strengths = {
+        "revolute": ranking.strength("revolute", turned),
+        "continuous": ranking.strength("continuous", turned),
+        "prismatic": ranking.strength("prismatic", slid),
+        "fixed": ranking.strength("fixed", evidence.fixed_evidence(facts, turns, slides, rounds)),
+    }
+    return _Study(part, parents[part], facts, lines, axes, turns, slides, lengths, strengths)
+
+
+def _agree(studies: dict[int, _Study], contacts: Contacts) -> None:
+    """Parts of the same shape move alike: what speaks for a kind and a direction is averaged over them."""
+    sums: dict[int, dict[tuple[str, tuple[float, ...]], float]] = {}
+    for part, study in studies.items():
+        sums[part] = {}
+        for kind in ("revolute", "continuous", "prismatic"):
+            for key, rows in _by_direction(study.directions_of(kind)).items():
+                sums[part][kind, key] = float(np.logaddexp.reduce(study.strengths[kind][rows]))
+    for part, study in studies.items():
+        twins = [sums[p] for p in evidence.twins_of(part, contacts) if p in sums]
+        if len(twins) < 2:
             continue
-        found = [Candidate(part, parents[part], "fixed", np.eye(3)[1], cloud.box.center, 0.0, 0.0, 0.1)]
-        for k in range(3):
-            axis, reach = cloud.box.axes[k], 2.0 * cloud.box.half[k]
-            found.append(Candidate(part, parents[part], "prismatic", axis, cloud.box.center, 0.0, reach, 0.2))
-            for side in (-1.0, 1.0):
-                for m in {0, 1, 2} - {k}:
-                    origin = cloud.box.center + side * cloud.box.half[m] * cloud.box.axes[m]
-                    found.append(Candidate(part, parents[part], "revolute", axis, origin, 0.0, np.pi / 2, 0.2))
-        valid.append(tuple(sorted(found, key=lambda c: -c.score)))
-    return Search(mesh, contacts, parents, tuple(valid), tuple(() for _ in valid))
+        for kind in ("revolute", "continuous", "prismatic"):
+            changed = study.strengths[kind].copy()
+            for key, rows in _by_direction(study.directions_of(kind)).items():
+                known = [twin[kind, key] for twin in twins if (kind, key) in twin]
+                changed[rows] += np.mean(known) - sums[part][kind, key]
+            study.strengths[kind] = changed
+
+
+def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.ndarray]:
+    """Rows of each direction, which is known by its rounded numbers."""
+    rounded, inverse = np.unique(np.round(axes, 1) + 0.0, axis=0, return_inverse=True)
+    return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
+
+
+def _candidates(study: _Study, contacts: Contacts) -> list[Candidate]:
+    """Every line as a candidate, best first."""
+    joined = np.concatenate([study.strengths[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
+    scores = ranking.to_scores(joined)
+    count = len(study.lines)
+    found = [_turn(study, i, "revolute", float(scores[i])) for i in range(count)]
+    found += [_turn(study, i, "continuous", float(scores[count + i])) for i in range(count)]
+    found += [_slide(study, i, float(scores[2 * count + i]), contacts) for i in range(len(study.axes))]
+    center = study.facts.box.center
+    found.append(Candidate(study.part, study.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, float(scores[-1])))
+    found += _cylinders(found)
+    return sorted(found, key=lambda c: -c.score)
+
+
+def _turn(study: _Study, i: int, kind: JointKind, score: float) -> Candidate:
+    trial = study.turns
+    low, high = float(trial.low[i]), float(trial.high[i])
+    axis = study.lines.axes[i]
+    if low > high:
+        axis, low, high = 0.0 - axis, high, low
+    reason = ""
+    if high < LEAST_TURN or (kind == "continuous" and not trial.full[i]):
+        reason = trial.reasons[i]
+    if kind == "continuous":
+        low, high = -np.pi, np.pi
+    else:
+        low, high = turn_limits(low, high)
+    return Candidate(study.part, study.parent, kind, axis, study.lines.origins[i], low, high, score, reason)
+
+
+def _slide(study: _Study, i: int, score: float, contacts: Contacts) -> Candidate:
+    trial, facts = study.slides, study.facts
+    low, high = float(trial.low[i]), float(trial.high[i])
+    axis, length = study.axes[i], float(study.lengths[i])
+    if low > high:
+        axis, low, high = 0.0 - axis, high, low
+    is_button = facts.size < evidence.SMALL and abs(float(axis @ facts.normal)) > 0.9
+    reason = trial.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
+    lower, upper = slide_limits(low, high, length, is_button, contacts.size)
+    if is_button and high < LEAST_SLIDE * length and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
+        axis = 0.0 - axis  # stuck on both sides, so it is pressed: towards what it sits on
+    return Candidate(study.part, study.parent, "prismatic", axis, facts.box.center, lower, upper, score, reason)
+
+
+def _cylinders(found: list[Candidate]) -> list[Candidate]:
+    """Lines that a part can turn about all the way and slide along as well."""
+    turning = [c for c in found if c.kind == "continuous" and c.is_valid]
+    sliding = [c for c in found if c.kind == "prismatic" and c.is_valid]
+    out = []
+    for slide in sliding:
+        along = [c for c in turning if abs(float(c.axis @ slide.axis)) > 0.999]
+        if along:
+            best = max(along, key=lambda c: c.score)
+            score = 0.5 * min(best.score, slide.score)
+            both = replace(best, kind="cylindrical", axis=slide.axis, score=score, slide=(slide.lower, slide.upper))
+            out.append(both)
+    return out

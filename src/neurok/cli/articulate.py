@@ -1,0 +1,161 @@
+"""``neurok articulate``: joints for an object that has none."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from neurok.cli.report import say
+from neurok.errors import NeurokError
+
+if TYPE_CHECKING:
+    from neurok.articulation.candidates import Candidate
+    from neurok.articulation.search import Search
+    from neurok.core import Articulation, Asset, Clip, Mesh
+
+Method = Literal["auto", "search"]
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+REJECTED_SHOWN = 6
+"""Rejected candidates told per part; a part has a hundred."""
+
+
+@dataclass
+class Articulate:
+    """Find how the parts of an object move against each other, and write it for a simulator or a viewer."""
+
+    input: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="MESH")]
+    """A mesh, or a built-in object such as sample:cabinet. Parts are its scene nodes or groups, if it has several."""
+
+    out: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="OUT [OUT ...]")] = ()
+    """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn), .json, .png (parts and axes)."""
+
+    method: Method = "auto"
+    """search: pure geometry. auto: the best there is."""
+
+    labels: Annotated[Path | None, tyro.conf.arg(metavar="FILE.npy")] = None
+    """The part of each face or each vertex as whole numbers, instead of the file's own parts."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok import io
+        from neurok.articulation.parts import find_parts
+        from neurok.articulation.search import search_joints
+
+        self._check_outputs()
+        asset = io.load(self.input)
+        start = time.perf_counter()
+        mesh = find_parts(asset, _read_labels(self.labels))
+        search = search_joints(mesh)
+        articulation = search.articulation()
+        seconds = time.perf_counter() - start
+        figures = _figures(self.input, mesh, search, seconds)
+        files = [str(file) for path in self.out for file in self._write(path, asset, articulation, figures)]
+        say(_sentences(figures, files), json=self.json)
+        return {**figures, "files": files}
+
+    def _check_outputs(self) -> None:
+        from neurok.io.formats import WITH_JOINTS
+
+        known = (*WITH_JOINTS, ".json", *PICTURES)
+        for path in self.out:
+            if path.suffix.lower() not in known:
+                raise NeurokError(f"'{path}' cannot hold joints; --out takes files that end in {', '.join(known)}.")
+
+    def _write(self, path: Path, asset: Asset, articulation: Articulation, figures: dict[str, Any]) -> list[Path]:
+        from neurok import io
+
+        suffix = path.suffix.lower()
+        if suffix == ".json":
+            return _write_json(path, figures)
+        if suffix in PICTURES:
+            return _draw(path, articulation)
+        clips: tuple[Clip, ...] = ()
+        if suffix in (".glb", ".gltf") and articulation.dof:
+            from neurok.articulation.tour import tour
+
+            clips = (articulation.clip(tour(articulation), name="joints"),)
+        return io.save(replace(asset, mesh=articulation.mesh, clips=clips, articulation=articulation), path)
+
+
+def _read_labels(path: Path | None) -> Any:
+    import numpy as np
+
+    if path is None:
+        return None
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise NeurokError(f"'{path}' is no .npy file of labels ({error}); numpy.save writes one.") from None
+
+
+def _figures(source: str, mesh: Mesh, search: Search, seconds: float) -> dict[str, Any]:
+    best = [c for part in range(mesh.part_count) if (c := search.best(part)) is not None]
+    rejected = [c for one in search.rejected for c in one[:REJECTED_SHOWN]]
+    bases = [name for name, parent in zip(mesh.part_names, search.parents, strict=True) if parent < 0]
+    return {
+        "input": source,
+        "method": "search",
+        "parts": list(mesh.part_names),
+        "base": bases[0] if bases else None,
+        "joints": [{**_told(c, mesh), "confidence": round(c.score, 4)} for c in best],
+        "rejected": [{**_told(c, mesh), "score": round(c.score, 6), "reason": c.reason} for c in rejected],
+        "up": mesh.up,
+        "unit": mesh.unit,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _told(candidate: Candidate, mesh: Mesh) -> dict[str, Any]:
+    """A candidate in the coordinates of the input."""
+    told = {
+        "part": mesh.part_names[candidate.part],
+        "parent": mesh.part_names[candidate.parent],
+        "type": candidate.kind,
+        "axis": [round(float(x), 6) for x in candidate.axis],
+        "origin": [float(x) for x in candidate.origin],
+        "lower": float(candidate.lower),
+        "upper": float(candidate.upper),
+    }
+    return told | ({"slide": list(candidate.slide)} if candidate.kind == "cylindrical" else {})
+
+
+def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:
+    import json
+
+    from neurok.io.files import write_files
+
+    write_files(path, {path.name: (json.dumps(figures, indent=1) + "\n").encode()})
+    return [path]
+
+
+def _draw(path: Path, articulation: Articulation) -> list[Path]:
+    from neurok import render
+    from neurok.render.markers import joint_markers
+
+    image = render.render_mesh(articulation.mesh, 960, 720, colors="parts", markers=joint_markers(articulation))
+    render.save_image(image, path)
+    return [path]
+
+
+def _sentences(figures: dict[str, Any], files: list[str]) -> str:
+    lines = [f"{len(figures['parts'])} parts, {len(figures['joints'])} joints in {figures['seconds']:.1f} s."]
+    if not figures["joints"]:
+        lines.append("The object is one piece: give it parts (scene nodes, groups or --labels) to find joints.")
+    for joint in figures["joints"]:
+        line = f"  {joint['part']} on {joint['parent']}: {joint['type']}"
+        if joint["type"] != "fixed":
+            axis = ", ".join(f"{x:.2f}" for x in joint["axis"])
+            line += f" about ({axis})" if joint["type"] != "prismatic" else f" along ({axis})"
+        if joint["type"] == "revolute":
+            line += f", {joint['lower'] * 57.29578:.0f} to {joint['upper'] * 57.29578:.0f} deg"
+        if joint["type"] == "prismatic":
+            line += f", {joint['lower']:.3g} to {joint['upper']:.3g}"
+        lines.append(f"{line} (confidence {joint['confidence']:.2f})")
+    lines += [f"Wrote {name}" for name in files if Path(name).suffix.lower() not in (".stl", ".obj", ".mtl")]
+    return "\n".join(lines)
