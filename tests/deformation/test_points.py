@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+import torch
+
+from neurok.data.subject import subject_of
+from neurok.data.view import ViewConfig, draw, stack
+from neurok.deformation import build_model, dual, model_config
+from neurok.deformation.batch import PairTensors, Rest
+from neurok.deformation.loss import DeformationTask
+from neurok.deformation.points import Cloud, PointConfig, PointModel, follow
+from neurok.errors import NeurokError
+from neurok.samples import make_sample
+
+SMALL = PointConfig(width=32, heads=2, tokens=6, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
+
+
+@pytest.fixture(scope="module")
+def batch() -> PairTensors:
+    subjects = [subject_of(make_sample(name)) for name in ("laptop", "cabinet")]
+    rows = [draw(s, ViewConfig(targets=2), np.random.default_rng(i)) for i, s in enumerate(subjects)]
+    return PairTensors.of(stack(rows))
+
+
+@pytest.fixture
+def lively() -> PointModel:
+    """A model whose zero-initialised outputs have been woken up."""
+    torch.manual_seed(0)
+    model = PointModel(SMALL)
+    for layer in (model.decoder_out, model.prior_out):
+        torch.nn.init.normal_(layer.weight, std=0.1)
+    return model.double()
+
+
+def wide(rest: Rest) -> Rest:
+    return Rest(*(field.double() if field.is_floating_point() else field for field in rest))
+
+
+def answer(model: PointModel, rest: Rest, shifts: torch.Tensor, z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Latent of samples that go to ``points + shifts``, and where a latent brings the samples."""
+    context = model.encode_rest(rest)
+    mean, _ = model.encode_pose(context, context.cloud.points + shifts.flatten(1, 2))
+    motion = dual.blend(model.decode(context, z), context.near, context.weight)
+    return torch.cat([mean, model.prior(context)], dim=-1), dual.move(motion, context.cloud.points)
+
+
+@pytest.mark.parametrize("dual_quaternions", [True, False])
+def test_a_fresh_model_moves_nothing(batch, dual_quaternions):
+    model = PointModel(PointConfig(dual_quaternions=dual_quaternions))
+    context = model.encode_rest(batch.rest)
+    motion = model.decode(context, torch.randn(2, 16, 8))
+    points = context.cloud.points
+    torch.testing.assert_close(dual.move(motion, points), points)
+
+
+def test_the_order_of_points_does_not_matter(batch, lively):
+    rest = wide(batch.rest)
+    shifts, z = torch.randn_like(rest.points), torch.randn(2, 6, 4).double()
+    latent, moved = answer(lively, rest, shifts, z)
+    other, flipped = answer(lively, rest._replace(points=rest.points.flip(2)), shifts.flip(2), z)
+    torch.testing.assert_close(latent, other)
+    samples = rest.points.shape[2]
+    torch.testing.assert_close(flipped.unflatten(1, (-1, samples)).flip(2).flatten(1, 2), moved)
+
+
+def test_seeing_every_point_twice_changes_no_latent(batch, lively):
+    rest = wide(batch.rest)
+    shifts, z = torch.randn_like(rest.points), torch.randn(2, 6, 4).double()
+    twice = rest._replace(points=rest.points.repeat(1, 1, 2, 1))
+    torch.testing.assert_close(
+        answer(lively, rest, shifts, z)[0], answer(lively, twice, shifts.repeat(1, 1, 2, 1), z)[0]
+    )
+
+
+def test_absent_handles_have_no_say(batch, lively):
+    rest = wide(batch.rest)
+    present = rest.present.clone()
+    present[:, -4:] = False
+    masked = rest._replace(present=present)
+    far = masked._replace(points=masked.points.clone())
+    far.points[:, -4:] += 3.0
+    shifts, z = torch.randn_like(rest.points), torch.randn(2, 6, 4).double()
+    (latent, moved), (other, away) = answer(lively, masked, shifts, z), answer(lively, far, shifts, z)
+    seen = 28 * rest.points.shape[2]
+    torch.testing.assert_close(latent, other)
+    torch.testing.assert_close(moved[:, :seen], away[:, :seen])
+
+
+def test_points_follow_samples_of_their_own_component():
+    samples = torch.tensor([[[0.0, 0, 0], [0.1, 0, 0], [0.05, 0.01, 0], [0.2, 0.01, 0]]])
+    cloud = Cloud(samples, torch.tensor([[0, 0, 1, 1]]), torch.ones(1, 4, dtype=torch.bool))
+    query = torch.tensor([[[0.05, 0.0, 0.0], [0.05, 0.0, 0.0], [0.05, 0.0, 0.0]]])
+    near, weight = follow(cloud, query, torch.tensor([[0, 1, 7]]), 3)
+    share = torch.zeros(3, 4).scatter_add_(1, near[0], weight[0])
+    torch.testing.assert_close(share.sum(dim=1), torch.ones(3))
+    torch.testing.assert_close(share[0], torch.tensor([0.5, 0.5, 0.0, 0.0]))
+    assert float(share[1, :2].sum()) == 0.0
+    assert float(share[2, 2]) == float(share[2].max()), "a component without samples follows the nearest of any"
+
+
+def test_one_motion_for_all_samples_is_a_rigid_motion_of_the_object(batch):
+    model = PointModel(SMALL)
+    torch.nn.init.normal_(model.decoder_out.bias, std=0.3)
+    context = model.encode_rest(batch.rest)
+    motion = model.decode(context, torch.zeros(2, 6, 4))
+    moved = model.move_pairs(context, torch.zeros(2, 6, 4), batch)
+    turn, shift = dual.rotation(motion[0, 0]), dual.shift(motion[0, 0])
+    torch.testing.assert_close(moved, context.cloud.points @ turn.T + shift, atol=1e-5, rtol=1e-5)
+    assert float((turn - torch.eye(3)).detach().abs().max()) > 0.05
+
+
+def test_a_configuration_without_a_decoder_is_of_the_handle_model():
+    assert model_config({"width": 64}).decoder == "handles"
+    assert isinstance(build_model({"decoder": "points", "width": 32, "heads": 2}), PointModel)
+    with pytest.raises(NeurokError, match="known are handles, points"):
+        model_config({"decoder": "voxels"})
+    with pytest.raises(NeurokError, match="no configuration of the model with points"):
+        model_config({"decoder": "points", "depth": 3})
+
+
+@pytest.mark.slow
+def test_one_batch_can_be_learned(batch):
+    from neurok.train.config import TrainConfig
+    from neurok.train.loop import _optimizers, _set_rates
+
+    torch.manual_seed(0)
+    rest = batch.rest._replace(points=batch.rest.points[:, :, :4])
+    few = batch._replace(rest=rest, displaced=batch.displaced[:, :, :, :4])
+    task, config = DeformationTask(SMALL), TrainConfig(model=SMALL, steps=10_000, warmup=10)
+    optimizers = _optimizers(task, config)
+    first = float(task(few).relative.detach())
+    for step in range(200):
+        _set_rates(optimizers, config, step)
+        terms = task(few, 0.0, torch.randn(4, 6, 4))
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        terms.loss.backward()
+        torch.nn.utils.clip_grad_norm_(task.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+    assert float(task(few).relative.detach()) < 0.1 < first
