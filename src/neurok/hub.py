@@ -1,40 +1,105 @@
-"""Weights by name: shipped in the package, or a path; checked before they are used, never pickled."""
+"""Trained weights by name, and the space of poses they find in a mesh.
+
+Weights ship in the package, lie in a file, or come from a Hugging Face hub; they are checked against the checksum of
+their card before they are used, and are never pickled.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurok.errors import FormatError, NeurokError
+from neurok.core import Asset, Mesh
+from neurok.errors import FormatError, NeurokError, require
 from neurok.io.files import read_bytes, write_files
 
 if TYPE_CHECKING:
-    from neurok.deformation.handles import HandleModel
+    from neurok.deformation.models import Model
+    from neurok.kinematics.compiled import CompiledSpace, LearnedSpace
+    from neurok.kinematics.neural import ReductionMode
 
 SHIPPED = Path(__file__).parent / "weights"
 DEFAULT = "deformation"
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
-def load_model(name: str | Path = DEFAULT) -> HandleModel:
-    """A trained deformation model: a shipped name, or the path of a ``.safetensors`` file with its ``.json`` card."""
-    path = _find(name)
-    return _load(str(path))
+def infer(
+    mesh: Mesh | Asset | str | Path,
+    model: Model | str | Path | None = None,
+    *,
+    mode: ReductionMode = "gram",
+    dim: int | None = None,
+    exact: bool = False,
+) -> CompiledSpace | LearnedSpace:
+    """The plausible poses of a mesh, learned from other objects; joints, parts and clips of its file are not used.
+
+    ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
+
+    Args:
+        mesh: A mesh, an asset, or what ``neurok.load`` reads.
+        model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
+        mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
+        dim: Number of coordinates; by default enough for 99.5 % of the motion, at most 16.
+        exact: Keep the network itself instead of the closed form that is fitted to it: the truth, but too slow to
+            simulate with.
+    """
+    from neurok.deformation.points import PointModel
+    from neurok.kinematics.compiled import compile_space
+    from neurok.kinematics.neural import infer_space
+    from neurok.kinematics.neural_points import infer_points
+
+    if isinstance(mesh, str | Path):
+        from neurok.io import load
+
+        mesh = load(mesh)
+    if isinstance(mesh, Asset):
+        mesh = mesh.mesh
+    if model is None or isinstance(model, str | Path):
+        model = load_model(DEFAULT if model is None else model)
+    space: LearnedSpace
+    if isinstance(model, PointModel):
+        space = infer_points(mesh, model, mode, dim)
+    else:
+        space = infer_space(mesh, model, mode, dim)
+    return space if exact else compile_space(space)
+
+
+def load_model(name: str | Path = DEFAULT) -> Model:
+    """A trained deformation model.
+
+    Args:
+        name: A shipped name, the path of a ``.safetensors`` file with its ``.json`` card beside it, or the id of a
+            Hugging Face repository (``organisation/name``) that holds ``deformation.safetensors`` and its card.
+    """
+    return _load(str(_find(name)))
 
 
 def load_card(name: str | Path = DEFAULT) -> dict[str, Any]:
     """What is known of some weights: data and licences, steps, wall time, seed, commit, metrics, limits."""
     path = _find(name).with_suffix(".json")
     try:
-        return json.loads(read_bytes(path))
+        card = json.loads(read_bytes(path))
     except json.JSONDecodeError as error:
         raise FormatError(f"The card '{path}' is damaged: {error}.") from error
+    if not isinstance(card, dict):
+        raise FormatError(f"The card '{path}' is damaged: it must hold one JSON object.")
+    return card
 
 
-def save_model(model: HandleModel, path: Path, card: dict[str, Any]) -> None:
+def has_weights(name: str | Path = DEFAULT) -> bool:
+    """Whether some weights are at hand without any network."""
+    try:
+        return _local(name) is not None
+    except OSError:
+        return False
+
+
+def save_model(model: Model, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
@@ -46,28 +111,53 @@ def save_model(model: HandleModel, path: Path, card: dict[str, Any]) -> None:
     write_files(path, {path.name: data, card_name: (json.dumps(full, indent=1, sort_keys=True) + "\n").encode()})
 
 
-def _find(name: str | Path) -> Path:
+def _local(name: str | Path) -> Path | None:
     path = Path(name)
     if path.suffix != ".safetensors":
         path = SHIPPED / f"{name}.safetensors"
-    if not path.exists():
-        known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.safetensors"))) or "none"
-        raise NeurokError(f"There are no weights '{name}'; shipped are: {known}. A path must end in .safetensors.")
-    return path
+    return path if path.exists() else None
+
+
+def _find(name: str | Path) -> Path:
+    path = _local(name)
+    if path is not None:
+        return path
+    if HUB_ID.fullmatch(str(name)) and not str(name).endswith(".safetensors"):
+        return _fetch(str(name))
+    known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.safetensors"))) or "none"
+    raise NeurokError(
+        f"There are no weights '{name}'; shipped are: {known}. "
+        "Otherwise name a .safetensors file, or a Hugging Face repository as organisation/name."
+    )
+
+
+def _fetch(repository: str) -> Path:
+    """Weights and card from a Hugging Face hub, kept in its cache."""
+    require("huggingface_hub", "hub")
+    import huggingface_hub
+
+    try:
+        paths = [
+            huggingface_hub.hf_hub_download(repository, f"{DEFAULT}{suffix}") for suffix in (".json", ".safetensors")
+        ]
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].removesuffix(".")
+        raise NeurokError(f"The weights '{repository}' could not be fetched from the hub: {reason}.") from error
+    return Path(paths[1])
 
 
 @cache
-def _load(path: str) -> HandleModel:
+def _load(path: str) -> Model:
     import torch
     from safetensors.torch import load
 
-    from neurok.deformation.handles import HandleConfig, HandleModel
+    from neurok.deformation import build_model
 
     card, data = load_card(path), read_bytes(Path(path))
     if hashlib.sha256(data).hexdigest() != card.get("sha256"):
         raise FormatError(f"The weights '{path}' do not match the checksum of their card; install or copy them again.")
     try:
-        model = HandleModel(HandleConfig(**card["config"]))
+        model = build_model(card["config"])
         model.load_state_dict({name: value.to(torch.float32) for name, value in load(data).items()})
     except Exception as error:
         raise FormatError(f"The weights '{path}' do not fit their card: {str(error).splitlines()[0]}.") from error

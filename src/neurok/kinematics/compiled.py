@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -16,7 +16,8 @@ from neurok.kinematics.turns import quaternions_of, turn_slope_rates, turn_slope
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from neurok.kinematics.neural import NeuralSpace
+    from neurok.data.subject import Patches
+    from neurok.kinematics.neural import Reduction
 
 PER_COORDINATE = 25
 LEAST_SAMPLES = 200
@@ -31,6 +32,42 @@ GOOD_FIT = 0.1
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 
+@runtime_checkable
+class LearnedSpace(Protocol):
+    """A network as a space of poses: what a closed form needs to know of it."""
+
+    @property
+    def rest(self) -> Mesh: ...
+
+    @property
+    def patches(self) -> Patches: ...
+
+    @property
+    def prior(self) -> Tensor:
+        """Mean of the prior over latents."""
+
+    @property
+    def reduction(self) -> Reduction: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def limits(self) -> Float[np.ndarray, "D 2"]: ...
+
+    @property
+    def vertex_weights(self) -> Float[np.ndarray, "V H"]: ...
+
+    def coordinates(self, z: Tensor) -> Tensor: ...
+
+    def decode(self, q: Tensor) -> Tensor: ...
+
+    def quick_transforms(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 3 4"]:
+        """Rigid motion of every handle, without derivatives."""
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class CompiledSpace:
     """The plausible poses of one mesh, each a closed form of its coordinates; ``q = 0`` is the mesh as it is.
@@ -39,7 +76,7 @@ class CompiledSpace:
     keeps its energy however close the stand-in is to the network it was fitted to (``facts`` says how close).
     """
 
-    exact: NeuralSpace
+    exact: LearnedSpace
     weights: Float[np.ndarray, "V H"]
     centers: Float[np.ndarray, "H 3"]
     """What each handle turns about, in mesh units."""
@@ -141,7 +178,7 @@ def _chain(slopes: Float[np.ndarray, "B D H 7"], by_part: Float[np.ndarray, "B H
     return ahead.transpose(0, 2, 1, 3).reshape(batch, dim, count, 3, 3)
 
 
-def compile_space(exact: NeuralSpace, seed: int = 0) -> CompiledSpace:
+def compile_space(exact: LearnedSpace, seed: int = 0) -> CompiledSpace:
     """Ask the network for the motion of the handles here and there in the plausible region, and fit a closed form."""
     count = exact.patches.handles.count
     points = exact.patches.points[:count]
@@ -179,7 +216,7 @@ def _importance(
     return np.sqrt(np.maximum(areas, 0.3 / len(areas)))[:, None] * each
 
 
-def _places(exact: NeuralSpace, count: int, rng: np.random.Generator) -> Float[np.ndarray, "N D"]:
+def _places(exact: LearnedSpace, count: int, rng: np.random.Generator) -> Float[np.ndarray, "N D"]:
     """Coordinates to ask: the prior and a little beyond, the ways there from rest, and the neighbourhood of rest."""
     middle = exact.coordinates(exact.prior).numpy()
     draws = middle + rng.normal(size=(count, exact.dim)) * rng.uniform(0.3, 1.5, size=(count, 1))
@@ -190,7 +227,7 @@ def _places(exact: NeuralSpace, count: int, rng: np.random.Generator) -> Float[n
 
 
 def _asked(
-    exact: NeuralSpace, q: Float[np.ndarray, "N D"], centers: Float[np.ndarray, "H 3"]
+    exact: LearnedSpace, q: Float[np.ndarray, "N D"], centers: Float[np.ndarray, "H 3"]
 ) -> Float[np.ndarray, "N H 7"]:
     """Quaternion minus identity and shift of every handle, from the network."""
     transforms = exact.quick_transforms(q)[:, : len(centers)]
