@@ -36,6 +36,9 @@ class HandleConfig:
     rotations: bool = True
     """Off, handles only shift."""
 
+    spread: int = 0
+    """Directions in which the prior is wider than one; 0 is the paper's prior, N(mean, I)."""
+
 
 class Context(NamedTuple):
     """What the networks know of the rest state."""
@@ -80,6 +83,9 @@ class HandleModel(nn.Module):
         nn.init.zeros_(self.decoder_out.bias)
         with torch.no_grad():
             self.pose_out.bias[config.latent :] = -6.0
+        if config.spread:
+            size = config.latent * config.spread
+            self.spread_out = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, size))
 
     def encode_rest(self, rest: Rest) -> Context:
         """Everything that depends on the rest state alone; do it once per object."""
@@ -117,8 +123,18 @@ class HandleModel(nn.Module):
         return bias.masked_fill(~rest.present[None, :, None, None, :], -1e4)
 
     def prior(self, context: Context) -> Float[Tensor, "B H C"]:
-        """Mean of the prior, whose covariance is the identity."""
+        """Mean of the prior, whose covariance is the identity plus that of ``spread``."""
         return self.prior_out(context.tokens)
+
+    def spread(self, context: Context) -> Float[Tensor, "B H C R"] | None:
+        """How latents of different handles vary together: each column is one standard deviation of a joint change.
+
+        Handles of one part move as one, so their latents lie along few directions, far longer than one. A prior that
+        does not know them holds samples in which every handle goes its own way.
+        """
+        if not self.config.spread:
+            return None
+        return self.spread_out(context.tokens).unflatten(-1, (self.config.latent, self.config.spread))
 
     def encode_pose(self, context: Context, motion: Motion) -> tuple[Float[Tensor, "B H C"], Float[Tensor, "B H C"]]:
         """Mean and log-variance of the posterior, given one rigid fit per handle."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from neurok.deformation.batch import PairTensors as PairTensors
 from neurok.deformation.models import ModelConfig, PairModel, build_model
+from neurok.deformation.prior import divergence
 
 STILL = 1e-4
 """Displacement energy, in the unit box, below which a pair counts as standing still: one hundredth of the box."""
@@ -56,9 +57,15 @@ class DeformationTask(nn.Module):
         energy = ((target - points) ** 2).sum(dim=-1)
         relative = (squared * area).sum(dim=1) / ((energy * area).sum(dim=1) + STILL)
 
-        apart = mean - repeat(model.prior(rest_context))
-        kl = 0.5 * (apart**2 + log_variance.exp() - 1.0 - log_variance)
-        nats = (kl * repeat(model.latent_mask(rest))).sum(dim=(1, 2))
+        mask = model.latent_mask(rest)
+        spread = model.spread(rest_context)
+        each = lambda tensor: (tensor * repeat(mask)).flatten(1).unflatten(0, (-1, pairs.targets))  # noqa: E731
+        nats = divergence(
+            each(mean),
+            each(log_variance),
+            (model.prior(rest_context) * mask).flatten(1),
+            None if spread is None else (spread * mask[..., None]).flatten(1, 2),
+        )
         return Terms(
             relative.mean() + kl_weight * nats.mean(),
             relative.detach().mean(),

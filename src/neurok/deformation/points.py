@@ -141,6 +141,10 @@ class PointModel(nn.Module):
         """Mean of the prior, whose covariance is the identity."""
         return self.prior_out(context.tokens)
 
+    def spread(self, context: PointContext) -> None:
+        """The paper's prior varies in all directions alike."""
+        return None
+
     def encode_pose(
         self, context: PointContext, displaced: Float[Tensor, "B P 3"]
     ) -> tuple[Float[Tensor, "B K C"], Float[Tensor, "B K C"]]:

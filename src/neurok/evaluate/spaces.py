@@ -12,10 +12,10 @@ from neurok.evaluate.cases import random_states
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.linear import LinearSpace
 from neurok.kinematics.match import MatchConfig, match_points
-from neurok.kinematics.pose import JointDriver
+from neurok.kinematics.pose import JointDriver, pose_to_points
 
 SAMPLES = 1500
-STARTS = 8
+STARTS = 64
 MOST_FRAMES = 200
 
 
@@ -69,6 +69,4 @@ def learned(
     """The space inferred from the rest mesh alone; starts are its rest and draws of its prior."""
     from neurok.kinematics.neural import infer_space
 
-    space = infer_space(rest, model, mode, dim)
-    draws = space.sample(starts - 1, int(rng.integers(1 << 31)))
-    return match_in(space, rest, target, np.concatenate([np.zeros((1, space.dim)), draws]), rng)
+    return pose_to_points(infer_space(rest, model, mode, dim), target, int(rng.integers(1 << 31)), starts).vertices

@@ -1,6 +1,8 @@
 """Inverse kinematics: the coordinates whose pose fits a target without knowing which point is which.
 
-Gauss–Newton on nearest neighbours in both directions, damped and pulled towards the prior, from several starts.
+Many starts are looked at, the best few followed by Gauss–Newton on nearest neighbours in both directions, damped and
+pulled towards the prior. Objects have several parts, and a start that is right for one is wrong for another: so the best
+answer then trades some of its coordinates with other starts, and the better ones are followed again.
 """
 
 from __future__ import annotations
@@ -34,6 +36,14 @@ class MatchConfig:
     """Weight of distances from the target to the shape."""
 
     target_points: int = 1500
+    descents: int = 5
+    """How many starts are followed, at first and after each trade."""
+
+    trades: int = 2
+
+
+LOOKS = 300
+"""Points of shape and target by which starts are compared."""
 
 
 def match_points(
@@ -44,16 +54,48 @@ def match_points(
     scale: float,
     config: MatchConfig | None = None,
 ) -> tuple[Float[np.ndarray, " D"], float]:
-    """Best coordinates and their Chamfer distance (mean of both directions, in mesh units)."""
+    """Best coordinates and their Chamfer distance (mean of both directions, in mesh units).
+
+    The first start is always followed.
+    """
     config = config or MatchConfig()
     tree = cKDTree(target)
     thin = target[:: max(1, len(target) // config.target_points)]
+    rng = np.random.default_rng(0)
     best, best_score = starts[0], np.inf
-    for start in starts:
-        q, score = _descend(space, features, thin, tree, start, scale, config)
-        if score < best_score:
-            best, best_score = q, score
+    tried = starts
+    for trade in range(config.trades + 1):
+        chosen = _promising(space, features, thin, tree, tried, config.descents)
+        if trade == 0:
+            chosen = [tried[0], *[q for q in chosen if q is not tried[0]][: config.descents - 1]]
+        for start in chosen:
+            q, score = _descend(space, features, thin, tree, start, scale, config)
+            if score < best_score:
+                best, best_score = q, score
+        if len(best) < 2 or len(starts) < 2:
+            break
+        swapped = rng.random(starts.shape) < rng.uniform(0.1, 0.6, size=(len(starts), 1))
+        tried = np.where(swapped, starts[rng.permutation(len(starts))], best)
     return best, best_score
+
+
+def _promising(
+    space: PointDriver,
+    features: Float[np.ndarray, "N K"],
+    thin: Float[np.ndarray, "M 3"],
+    tree: cKDTree,
+    starts: Float[np.ndarray, "S D"],
+    count: int,
+) -> list[Float[np.ndarray, " D"]]:
+    """The starts with the smallest Chamfer distance, judged by few points."""
+    if len(starts) <= count:
+        return list(starts)
+    rows = features[:: max(1, len(features) // LOOKS)]
+    few = thin[:: max(1, len(thin) // LOOKS)]
+    scores = []
+    for x in rows @ space.shape(starts)[0]:
+        scores.append(float(tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
+    return [starts[k] for k in np.argsort(scores, kind="stable")[:count]]
 
 
 def _descend(

@@ -29,14 +29,17 @@ PRIOR_REACH = 2.5
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """An orthonormal basis of the latent directions that matter."""
+    """The latent directions that matter, each one standard deviation of the prior long."""
 
     basis: Float[np.ndarray, "Z D"]
-    spectrum: Float[np.ndarray, " Z"]
+    spectrum: Float[np.ndarray, " S"]
     """Eigenvalues, largest first: mean squared displacement per unit step along each direction."""
 
     captured: float
     """Share of the spectrum that the basis holds."""
+
+    dual: Float[np.ndarray, "Z D"] | None = None
+    """Takes latents to coordinates: dualᵀ basis = I. The basis itself, where that is orthonormal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,8 @@ class NeuralSpace:
 
     def coordinates(self, z: Float[Tensor, "*B H C"]) -> Float[Tensor, "*B D"]:
         """Nearest coordinates of a latent."""
-        return (z - self.z0).flatten(-2) @ torch.from_numpy(self.reduction.basis)
+        dual = self.reduction.basis if self.reduction.dual is None else self.reduction.dual
+        return (z - self.z0).flatten(-2) @ torch.from_numpy(dual)
 
     def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
         """Rigid motion of every handle from rest, in the frame and unit of the mesh."""
@@ -176,9 +180,8 @@ class NeuralSpace:
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states, drawn from the prior."""
-        generator = torch.Generator().manual_seed(seed)
-        noise = torch.randn((count, *self.z0.shape), generator=generator, dtype=torch.float64)
-        return self.coordinates(self.prior + noise).numpy()
+        noise = np.random.default_rng(seed).normal(size=(count, self.dim))
+        return self.coordinates(self.prior).numpy() + noise
 
 
 def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", dim: int | None = None) -> NeuralSpace:
@@ -210,12 +213,14 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
         still = Motion(torch.eye(3).double().expand(1, HANDLES, 3, 3), torch.zeros(1, HANDLES, 3).double())
         z0 = model.encode_pose(context, still)[0][0]
         prior = model.prior(context)[0]
+        spread = model.spread(context)
+        present = rest.present[0].repeat_interleave(z0.shape[1]).numpy()
+        wide = None if spread is None else spread[0].flatten(0, 1).numpy() * present[:, None]
     if mode == "none":
-        size = z0.numel()
-        reduction = Reduction(np.eye(size), np.ones(size), 1.0)
+        reduction = Reduction(*_whole(z0.numel(), wide))
     else:
         single = Rest(*(part.float() if part.is_floating_point() else part for part in rest))
-        reduction = reduce_latent(quick, _single(context), single, z0.float(), prior.float(), mode, dim)
+        reduction = reduce_latent(quick, _single(context), single, prior.float(), wide, mode, dim)
     return NeuralSpace(mesh, model, context, patches, z0, prior, reduction, center, scale, quick)
 
 
@@ -223,8 +228,8 @@ def reduce_latent(
     model: HandleModel,
     context: Context,
     rest: Rest,
-    z0: Float[Tensor, "H C"],
     prior: Float[Tensor, "H C"],
+    spread: Float[np.ndarray, "Z R"] | None,
     mode: ReductionMode,
     dim: int | None,
     probes: int = 192,
@@ -233,15 +238,18 @@ def reduce_latent(
     """Active subspace of the decoder over the prior.
 
     The matrix E[JᵀMJ] is estimated from random probes of the output, one backward pass each: far cheaper than whole
-    Jacobians, and unbiased.
+    Jacobians, and unbiased. Where the prior knows directions that are wider than others, the subspace is sought among
+    those, counted in their standard deviations.
     """
     generator = torch.Generator().manual_seed(0)
-    noise = torch.randn((probes, *z0.shape), generator=generator, dtype=z0.dtype)
+    ways = np.eye(prior.numel()) if spread is None else spread
+    noise = torch.randn((probes, ways.shape[1]), generator=generator, dtype=prior.dtype)
     local = rest.points[0] - rest.centers[0][:, None]
     root_area = (rest.areas[0] / local.shape[1]).sqrt()[:, None, None]
     slopes = []
     for part in noise.split(CHUNK):
-        z, count = (prior + part).requires_grad_(True), len(part)
+        away = (part @ torch.from_numpy(ways).to(part.dtype).T).unflatten(-1, prior.shape)
+        z, count = (prior + away).requires_grad_(True), len(part)
         wide = Context(context.tokens.expand(count, -1, -1), context.bias.expand(-1, count, -1, -1, -1))
         motion = model.decode(wide, z)
         moved = torch.einsum("bhij,hnj->bhni", motion.rotations, local) + (rest.centers[0] + motion.shifts)[:, :, None]
@@ -250,13 +258,29 @@ def reduce_latent(
         else:
             value = (moved * torch.randn(moved.shape, generator=generator, dtype=moved.dtype) * root_area).sum()
         slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
-    slope = torch.cat(slopes).double().numpy()
+    slope = torch.cat(slopes).double().numpy() @ ways
     values, vectors = np.linalg.eigh(slope.T @ slope / probes)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     share = np.cumsum(values) / max(values.sum(), 1e-30)
     keep = dim if dim is not None else int(np.clip(np.searchsorted(share, energy) + 1, 1, MAX_DIMENSION))
+    keep = min(keep, len(values))
     signs = np.sign(vectors[np.abs(vectors[:, :keep]).argmax(axis=0), np.arange(keep)])
-    return Reduction(np.ascontiguousarray(vectors[:, :keep] * signs), values, float(share[keep - 1]))
+    chosen = np.ascontiguousarray(vectors[:, :keep] * signs)
+    if spread is None:
+        return Reduction(chosen, values, float(share[keep - 1]))
+    dual = np.linalg.pinv(ways).T @ chosen
+    return Reduction(ways @ chosen, values, float(share[keep - 1]), dual)
+
+
+def _whole(
+    size: int, spread: Float[np.ndarray, "Z R"] | None
+) -> tuple[Float[np.ndarray, "Z Z"], Float[np.ndarray, " Z"], float, Float[np.ndarray, "Z Z"]]:
+    """All latent numbers as coordinates, in standard deviations of the prior."""
+    if spread is None:
+        return np.eye(size), np.ones(size), 1.0, np.eye(size)
+    values, vectors = np.linalg.eigh(np.eye(size) + spread @ spread.T)
+    root = np.sqrt(values)
+    return vectors * root, np.ones(size), 1.0, vectors / root
 
 
 def _single(context: Context) -> Context:

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
 
 SAMPLES = 1500
-STARTS = 8
+STARTS = 64
+SLOW_STARTS = 4
+"""Starts in a space with more coordinates than a closed form can stand in for."""
+
+POLISH = MatchConfig(rounds=6, descents=1, trades=0)
+"""Last steps in the learned space itself, after its stand-in has found the way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +84,40 @@ def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], tar
     return Pose(q, positions, float(gaps.mean()) / _side(space), found.status)
 
 
-def pose_to_points(space: KinematicSpace, points: Float[np.ndarray, "N 3"], seed: int = 0) -> Pose:
+def pose_to_points(
+    space: KinematicSpace, points: Float[np.ndarray, "N 3"], seed: int = 0, starts: int = STARTS
+) -> Pose:
     """Fit a cloud without correspondence, from several starts; a partial cloud pulls only what it shows."""
     if len(points) < 10 or not np.isfinite(points).all():
         raise NeurokError(f"A cloud to fit needs at least 10 finite points, got {len(points)}.")
     rng = np.random.default_rng(seed)
-    driver, features = _driver(space)
+    quick, exact = _quick_and_exact(space)
+    if quick is exact and hasattr(space, "latent"):
+        starts = min(starts, SLOW_STARTS)
+    driver, features = _driver(quick)
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
-    starts = np.concatenate([np.zeros((1, space.dim)), random_poses(space, STARTS - 1, seed)])
+    rows = samples.interpolate(features)
+    places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed)])
     prior = 1e-8 if isinstance(space, ArticulatedSpace) else MatchConfig().prior
     side = _side(space)
-    q, score = match_points(driver, samples.interpolate(features), points, starts, side, MatchConfig(prior=prior))
+    q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior))
+    if exact is not quick:
+        driver = _driver(exact)[0]
+        q, score = match_points(driver, rows, points, q[None], side, POLISH)
     q = _inside(space, q)
     return Pose(q, features @ driver.shape(q[None])[0][0], score / side, "ok")
+
+
+def _quick_and_exact(space: KinematicSpace) -> tuple[KinematicSpace, KinematicSpace]:
+    """A learned space has a stand-in that answers faster; others are their own."""
+    from neurok.kinematics.compiled import CompiledSpace, compile_space
+    from neurok.kinematics.neural import MAX_DIMENSION, NeuralSpace
+
+    if isinstance(space, CompiledSpace):
+        return space, space.exact
+    if isinstance(space, NeuralSpace) and space.dim <= MAX_DIMENSION:
+        return compile_space(space), space
+    return space, space
 
 
 def random_poses(space: KinematicSpace, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:

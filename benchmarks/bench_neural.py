@@ -1,0 +1,230 @@
+"""The learned space measured: time from file to space, cost of a step, energy, and the motion against MuJoCo.
+
+    python benchmarks/bench_neural.py [--data DIR] [--weights FILE] [--quick]
+
+writes ``benchmarks/results/neural.md``. DIR (or NEUROK_DATA) holds ``partnet_mobility/train``; without it the tables
+of real objects are left out. Only held-out objects are used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from figures import RESULTS, stamp
+from mujoco_truth import Truth
+
+import neurok
+from neurok.core import Articulation, Mesh
+from neurok.data.splits import hold_out
+from neurok.dynamics import Body, Condition, Start, VertexValues, World, simulate
+from neurok.dynamics.build import assemble, bind
+from neurok.dynamics.collocation import GaussStepper
+from neurok.kinematics import ArticulatedSpace
+from neurok.samples import make_sample
+
+DOWN = np.array([0.0, -9.81, 0.0])
+NOTHING = np.zeros(3)
+Table = list[dict[str, Any]]
+
+
+def stripped(mesh: Mesh) -> Mesh:
+    """The mesh alone: no parts, no joints."""
+    return Mesh(mesh.vertices, mesh.faces, up=mesh.up, unit=mesh.unit)
+
+
+def refined(mesh: Mesh, vertex_count: int) -> Mesh:
+    """The same surface with at least so many vertices: each face becomes four, over and over."""
+    from trimesh.remesh import subdivide
+
+    vertices, faces = mesh.vertices, mesh.faces
+    while len(vertices) < vertex_count:
+        vertices, faces = subdivide(vertices, faces)
+    return Mesh(vertices, faces, up=mesh.up, unit=mesh.unit)
+
+
+def reduced(mesh: Mesh, vertex_count: int) -> Mesh:
+    """A refined mesh brought down to about the wanted number of vertices."""
+    from neurok.geometry.decimate import decimate
+
+    fine = refined(mesh, vertex_count)
+    return decimate(fine, round(2.0 * vertex_count)) if fine.vertex_count > 1.2 * vertex_count else fine
+
+
+def cost(model: Any, rounds: int) -> Table:
+    """From a file to a space, and a step of it; the best of some rounds, since the machine may be busy."""
+    sample = make_sample("cabinet").mesh
+    rows = []
+    for wanted in (1_000, 20_000, 50_000, 100_000):
+        mesh = reduced(stripped(sample), wanted)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "object.glb"
+            neurok.save(mesh, path)
+            space, opened = None, np.inf
+            for _ in range(rounds):
+                begin = time.perf_counter()
+                space = neurok.infer(path, model=model)
+                opened = min(opened, time.perf_counter() - begin)
+        assert space is not None
+        dt, steps = 1 / 60, 60
+        body = Body(space, Condition(Start(qdot=0.3 * np.ones(space.dim))))
+        begin = time.perf_counter()
+        system, state = assemble([bind(body, World(gravity=DOWN))])
+        bound = time.perf_counter() - begin
+        stepper, best, shares, drawing = GaussStepper(system), np.inf, {}, np.inf
+        for _ in range(rounds):
+            system.clock.seconds.clear()
+            begin, at = time.perf_counter(), state
+            for _ in range(steps):
+                at = stepper.step(at, dt)
+            took = (time.perf_counter() - begin) / steps
+            if took < best:
+                best, shares = took, {k: v / (took * steps) for k, v in system.clock.seconds.items()}
+            begin = time.perf_counter()
+            for _ in range(10):
+                space.features @ space.shape(at.q[None])[0][0]
+            drawing = min(drawing, (time.perf_counter() - begin) / 10)
+        rows.append(
+            {
+                "vertices": space.rest.vertex_count,
+                "coordinates": space.dim,
+                "file to space [s]": opened,
+                "space to first step [s]": bound,
+                "step [ms]": 1e3 * best,
+                "all vertices of a frame [ms]": 1e3 * drawing,
+                "times real time at 60 fps": dt / (best + drawing),
+                **{f"share {k}": v for k, v in sorted(shares.items())},
+                "peak memory [MB]": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            }
+        )
+    return rows
+
+
+def held_out(folder: Path, count: int) -> list[Path]:
+    """Held-out objects, evenly from seen and unseen categories."""
+    _, seen, unseen = hold_out(path.stem for path in folder.glob("*.npz"))
+    names = [*seen, *unseen]
+    chosen = [names[int(i)] for i in np.linspace(0, len(names) - 1, min(count, len(names))).round()]
+    return [folder / f"{name}.npz" for name in chosen]
+
+
+def energy(model: Any, files: list[Path]) -> Table:
+    """A thousand steps of free motion from a random push, with and without gravity."""
+    rows = []
+    for index, file in enumerate(files):
+        mesh = stripped(neurok.load(file).mesh)
+        space = neurok.infer(mesh, model=model)
+        qdot = np.random.default_rng(index).normal(size=space.dim)
+        row: dict[str, Any] = {"object": file.stem, "coordinates": space.dim}
+        for label, gravity in (("still air", NOTHING), ("gravity", DOWN)):
+            rollout = simulate(
+                Body(space, Condition(Start(qdot=qdot))), World(gravity=gravity), seconds=1000 / 60, fps=60, dt=1 / 60
+            )
+            row |= {f"steps, {label}": rollout.report["steps"], f"drift, {label}": rollout.report["energy_drift"]}
+            row[f"status, {label}"] = rollout.status
+        rows.append(row)
+    return rows
+
+
+def against_mujoco(model: Any, files: list[Path], seconds: float = 0.5) -> Table:
+    """The same push on the learned space and, in MuJoCo, on the true joints.
+
+    Every vertex gets the velocity that the true joints would give it; the learned space takes what it can of it.
+    """
+    rows = []
+    for index, file in enumerate(files):
+        articulation = neurok.load(file).articulation
+        if articulation is None or not articulation.dof:
+            continue
+        rows.append({"object": file.stem, "joints": articulation.dof, **_one(model, articulation, index, seconds)})
+    return rows
+
+
+def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> dict[str, Any]:
+    size, dof = articulation.mesh.size, articulation.dof
+    true_space = ArticulatedSpace(articulation)
+    slides = np.array([j.kind == "prismatic" for j in articulation.joints for _ in range(j.dof)])
+    limits = articulation.limits
+    # Towards the wider side of each joint, so that both stay within their range.
+    side = np.where(
+        np.abs(np.nan_to_num(limits[:, 1], posinf=9)) >= np.abs(np.nan_to_num(limits[:, 0], neginf=-9)), 1, -1
+    )
+    qdot = side * np.random.default_rng(seed).uniform(0.5, 1.0, dof) * np.where(slides, 0.4 * size, 1.5)
+    truth_body = Body(true_space, Condition(Start(qdot=qdot)))
+    truth = articulation.clip(Truth(truth_body, articulation, NOTHING).run(np.zeros(dof), qdot, seconds, 24)).positions
+    step = 1e-5
+    velocity = (articulation.pose(step * qdot).vertices - articulation.mesh.vertices) / step
+    mesh = stripped(articulation.mesh)
+    space = neurok.infer(mesh, model=model)
+    start = Start(velocities=VertexValues(np.arange(mesh.vertex_count), velocity))
+    ours = simulate(Body(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
+    gap = np.linalg.norm(ours.positions[: len(truth)] - truth[: ours.frame_count], axis=2)
+    way = np.linalg.norm(truth - truth[:1], axis=2)
+    lasting = min(len(truth), ours.frame_count) - 1
+    return {
+        "coordinates": space.dim,
+        "error at the end / size": float(gap[lasting].mean() / size),
+        "way at the end / size": float(way[lasting].mean() / size),
+        "error / way": float(gap[lasting].mean() / max(way[lasting].mean(), 1e-12)),
+        "status": ours.status,
+    }
+
+
+def markdown(title: str, rows: Table) -> str:
+    if not rows:
+        return f"## {title}\n\nnot measured\n"
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cell = lambda value: f"{value:.3g}" if isinstance(value, float) else str(value)  # noqa: E731
+    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
+    lines += ["| " + " | ".join(cell(row.get(key, "")) for key in keys) + " |" for row in rows]
+    return f"## {title}\n\n" + "\n".join(lines) + "\n"
+
+
+def summary(rows: Table, keys: tuple[str, ...]) -> Table:
+    return [
+        {
+            "figure": key,
+            "objects": len(rows),
+            "median": float(np.median([row[key] for row in rows])),
+            "largest": float(max(row[key] for row in rows)),
+        }
+        for key in keys
+        if rows
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default=os.environ.get("NEUROK_DATA", ""))
+    parser.add_argument("--weights", default="deformation")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    model = neurok.load_model(options.weights)
+    folder = Path(options.data) / "partnet_mobility" / "train" if options.data else None
+    files = held_out(folder, 4 if options.quick else 20) if folder is not None and folder.is_dir() else []
+    drifts, motions = energy(model, files), against_mujoco(model, files)
+    tables = {
+        "Cost, one thread": cost(model, 1 if options.quick else 3),
+        "Energy over 1,000 steps, summary": summary(drifts, ("drift, still air", "drift, gravity")),
+        "Against MuJoCo with the true joints, summary": summary(motions, ("error / way", "error at the end / size")),
+        "Energy over 1,000 steps, each object": drifts,
+        "Against MuJoCo with the true joints, each object": motions,
+    }
+    text = "# The learned space\n\n" + "\n".join(markdown(title, rows) for title, rows in tables.items())
+    notes = (
+        "Drift is the largest change of total energy over the largest kinetic energy. In the comparison with MuJoCo "
+        "all vertices start with the velocity that the true joints give them, without gravity or limits; errors are "
+        "means over vertices after half a second."
+    )
+    (RESULTS / "neural.md").write_text(f"{text}\n{notes}\n\n{stamp()}\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
