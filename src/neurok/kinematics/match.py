@@ -1,8 +1,8 @@
 """Inverse kinematics: the coordinates whose pose fits a target without knowing which point is which.
 
 Many starts are looked at, the best few followed by Gauss–Newton on nearest neighbours in both directions, damped and
-pulled towards the prior. Objects have several parts, and a start that is right for one is wrong for another: so the best
-answer then trades some of its coordinates with other starts, and the better ones are followed again.
+pulled towards the prior. Objects have several parts, and a start that is right for one is wrong for another: so the
+best answer then trades some of its coordinates with other starts, and the better ones are followed again.
 """
 
 from __future__ import annotations
