@@ -57,7 +57,9 @@ def pivot_options(parts: Parts, direction: Float[Tensor, "B P 3"], votes: Float[
         dim=2,
     )
     size = (high - low).norm(dim=-1).clamp_min(1e-3)[..., None]
-    away = (flat[:, :, None] - spots[:, :, :, None]).norm(dim=-1)
+    # Every other point tells as much and costs half.
+    away = (flat[:, :, None, ::2] - spots[:, :, :, None]).norm(dim=-1)
+    touch, weight = touch[:, :, ::2], weight[:, :, ::2]
     reached = (touch[:, :, None] - spots[:, :, :, None]).norm(dim=-1)
     share = weight[..., 0][:, :, None] / weight.sum(dim=2)[:, :, None]
     relative = (spots - (low + high)[:, :, None] / 2) / (high - low).clamp_min(1e-3)[:, :, None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from neurok.articulation.candidates import Candidate
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.heard import NEAR, Heard, listen
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointModel
-from neurok.articulation.search import search_joints
+from neurok.articulation.search import Search, search_joints
 from neurok.articulation.views import canonical, stack_clouds, turned
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
@@ -60,6 +60,8 @@ class Prediction:
 
     mesh: Mesh
     answers: tuple[Candidate, ...]
+    search: Search | None = None
+    """What the search had found, if it was asked."""
 
     def articulation(self) -> Articulation:
         names = self.mesh.part_names or ("part_0",)
@@ -70,11 +72,12 @@ class Prediction:
 def predict_joints(mesh: Mesh, model: JointModel, with_search: bool = True, seed: int = 0) -> Prediction:
     """Joints of a mesh with parts, by the network and the search together, or by the network alone."""
     clouds = describe_parts(mesh, seed)
-    heard = None
-    if with_search:
-        parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
-        heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
-    return assemble(mesh, clouds, ask(model, clouds, heard))
+    if not with_search:
+        return assemble(mesh, clouds, ask(model, clouds))
+    parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
+    search = search_joints(mesh, parents=parents)
+    heard = listen(clouds, signed_directions(clouds), search)
+    return replace(assemble(mesh, clouds, ask(model, clouds, heard)), search=search)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:

@@ -168,6 +168,19 @@ def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) 
     return Parts(*(torch.stack(column) for column in zip(*rows, strict=True)))
 
 
+def some_points(clouds: PartClouds, count: int, rng: np.random.Generator) -> PartClouds:
+    """The same parts with fewer points."""
+    some = rng.permutation(clouds.points.shape[1])[:count]
+    pick = lambda array: array[:, some]  # noqa: E731
+    return replace(
+        clouds,
+        points=pick(clouds.points),
+        normals=pick(clouds.normals),
+        gaps=pick(clouds.gaps),
+        toward=pick(clouds.toward),
+    )
+
+
 def grips(view: PartClouds) -> Float[np.ndarray, "P 3"]:
     """Where each part sticks out across its thinnest side: a handle on a door, the middle of a plain board."""
     across = np.einsum("pnd,pkd->pkn", view.points, view.directions)
@@ -207,6 +220,8 @@ def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: 
             same = same[np.argsort(-known.weights[same], kind="stable")][:ORIGINS]
             origins[b, row, : len(same)], origin_weights[b, row, : len(same)] = known.origins[same], known.weights[same]
     axes /= np.maximum(axes.sum(axis=2, keepdims=True), 1e-12)
+    most = max(1, int((origin_weights > 0).sum(axis=2).max()))
+    origins, origin_weights = origins[:, :, :most], origin_weights[:, :, :most]
     real = lambda array: torch.from_numpy(array).to(torch.float32)  # noqa: E731
     whole = torch.from_numpy
     return Targets(

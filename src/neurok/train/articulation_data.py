@@ -27,6 +27,9 @@ from neurok.io.files import read_bytes, write_files
 
 Teacher = Literal["joints", "search"]
 MOST_PARTS = 24
+MOST_CANDIDATES = 40
+"""Of each part; a search holds hundreds valid, most of them hardly likely."""
+
 VERSION = 1
 
 
@@ -122,7 +125,7 @@ def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
         parents[row] = row if above < 0 else row_of.get(above, -1)
         if above < 0:
             kinds[row, 0] = 1.0
-        for candidate in search.candidates[part]:
+        for candidate in search.candidates[part][:MOST_CANDIDATES]:
             kinds[row, KINDS.index(candidate.kind)] += candidate.score
             if candidate.kind == "fixed":
                 continue
