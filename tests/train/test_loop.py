@@ -10,14 +10,20 @@ import pytest
 import torch
 
 from neurok.data.subject import Subject, subject_of
+from neurok.data.view import ViewConfig, draw, stack
+from neurok.deformation.handles import HandleConfig
+from neurok.deformation.loss import DeformationTask, PairTensors
+from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
 from neurok.hub import load_card, load_model, save_model
 from neurok.samples import make_sample
 from neurok.train.loop import CHECKPOINT, Split, train
 from neurok.train.optimizer import Muon, orthogonalise
-from neurok.train.recipes import find_recipe, smoke
+from neurok.train.recipes import RECIPES, find_recipe, smoke
 
 RUN = replace(smoke(), steps=8, evaluate_every=2, warmup=2, kl_start=2, kl_ramp=4)
+
+POINTS = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +57,42 @@ def test_an_interruption_leaves_a_checkpoint(subjects, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", [smoke().model, POINTS], ids=lambda model: model.decoder)
+def test_half_precision_learns(subjects, tmp_path, model):
+    view = ViewConfig(subjects=2, targets=4, points=4, augment=False)
+    config = replace(RUN, model=model, view=view, bf16=True, steps=80, evaluate_every=10, warmup=5, decay=0.0)
+    train(replace(config, kl_start=1000), Split(subjects[:1], {}), tmp_path)
+    assert np.isfinite(losses(tmp_path)).all()
+    assert losses(tmp_path)[-1] < 0.7 * losses(tmp_path)[0]
+
+
+def test_without_rotations_handles_only_shift(subjects):
+    config = HandleConfig(width=32, heads=2, rotations=False)
+    task = DeformationTask(config)
+    torch.nn.init.normal_(task.model.decoder_out.weight)
+    batch = PairTensors.of(stack([draw(subjects[0], ViewConfig(targets=1), np.random.default_rng(0))]))
+    motion = task.model.decode(task.model.encode_rest(batch.rest), torch.randn(1, 32, 4))
+    assert torch.equal(motion.rotations, torch.eye(3).expand(1, 32, 3, 3))
+    assert float(motion.shifts.detach().abs().max()) > 0.1
+
+
+def test_ablations_differ_in_one_choice_alone():
+    full = find_recipe("ablate_full")
+    assert full.kl_start + full.kl_ramp <= full.steps / 2
+    for name in RECIPES:
+        if name.startswith("ablate_"):
+            other = find_recipe(name)
+            assert replace(other, model=full.model, view=full.view) == full
+            assert replace(other.view, augment=True) == full.view
+
+
+@pytest.mark.slow
 def test_two_processes_train_together(tmp_path):
     code = (
         "import sys, torch\nfrom pathlib import Path\nfrom dataclasses import replace\n"
         "from neurok.data.subject import subject_of\nfrom neurok.samples import make_sample\n"
         "from neurok.train.loop import Split, train\nfrom neurok.train.recipes import smoke\n"
-        "run = replace(smoke(), steps=4, evaluate_every=2)\n"
+        "run = replace(smoke(), steps=12, evaluate_every=6, checkpoint_minutes=0)\n"
         "model = train(run, Split([subject_of(make_sample('laptop'))], {}), Path(sys.argv[1]))\n"
         "total = sum(float(p.double().sum()) for p in model.parameters())\n"
         "Path(sys.argv[1], f'sum{torch.distributed.get_rank()}').write_text(repr(total))\n"

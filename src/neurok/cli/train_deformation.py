@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,8 @@ class TrainDeformation:
     """Folder of the run: checkpoint, log and curve."""
 
     recipe: str = "base"
-    """Which configuration: base or smoke."""
+    """Which configuration: base (the shipped model), points (the paper's), smoke (a minute), or one of the ablations:
+    ablate_full, ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
 
     steps: int | None = None
     """Length of the run, if not the recipe's."""
@@ -31,7 +33,7 @@ class TrainDeformation:
     """Go on from the checkpoint in --out, exactly as if it had not been interrupted."""
 
     start_from: Path | None = None
-    """Begin with the weights of this checkpoint."""
+    """Begin with the weights of this checkpoint, or with shipped weights of the same recipe."""
 
     seed: int = 0
     """Same seed, same losses."""
@@ -42,6 +44,8 @@ class TrainDeformation:
     def run(self) -> dict[str, Any]:
         from neurok.train.loop import train
         from neurok.train.recipes import find_recipe
+        from neurok.train.screen import Screen
+        from neurok.train.ship import commit
         from neurok.train.subjects import split_subjects
 
         config = replace(find_recipe(self.recipe), seed=self.seed)
@@ -49,14 +53,17 @@ class TrainDeformation:
             config = replace(config, steps=self.steps)
         split = split_subjects([folder for group in self.data for folder in group])
         say(f"{len(split.train)} subjects to learn from", json=self.json)
+        started = None if self.start_from is None else self.start_from.name
+        origin = {"data": list(split.data), "commit": commit(), "started_from": started}
         last: dict[str, Any] = {}
 
         def report(figures: dict[str, Any]) -> None:
             last.update(figures)
-            names = ["relative", "nats", "train", *split.watch]
-            columns = "  ".join(f"{name} {figures[name]:.3f}" for name in names)
-            rate, left = figures["pairs_per_second"], figures["eta"] / 60
-            say(f"step {figures['step']:6d}  {columns}  {rate:.0f} pairs/s  {left:.0f} min left", json=self.json)
+            screen(figures)
 
-        train(config, split, self.out, resume=self.resume, start_from=self.start_from, report=report)
+        with Screen(partial(say, json=self.json), live=False if self.json else None) as screen:
+            train(
+                config, split, self.out, resume=self.resume, start_from=self.start_from,
+                report=report, pulse=screen.pulse, origin=origin,
+            )  # fmt: skip
         return {"out": str(self.out), **last}

@@ -51,6 +51,28 @@ def load_checkpoint(
     return facts
 
 
+def load_weights(path: Path, modules: dict[str, torch.nn.Module]) -> None:
+    """Put weights alone into every module: those of a checkpoint, or of a model that was shipped."""
+    data = read_bytes(path)
+    if "neurok" in read_metadata(data):
+        load_checkpoint(path, modules, [])
+        return
+    try:
+        tensors = {f"model.{name}": value.float() for name, value in load(data).items()}
+        for module in modules.values():
+            module.load_state_dict(tensors)
+    except Exception as error:
+        raise FormatError(f"The weights '{path}' do not fit this model: {str(error).splitlines()[0]}.") from error
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """The facts of a checkpoint without its weights."""
+    text = read_metadata(read_bytes(path)).get("neurok")
+    if text is None:
+        raise FormatError(f"'{path}' is no checkpoint of a training run.")
+    return json.loads(text)
+
+
 def read_metadata(data: bytes) -> dict[str, str]:
     """The text header of a safetensors file."""
     length = int.from_bytes(data[:8], "little")

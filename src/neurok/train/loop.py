@@ -18,12 +18,16 @@ import torch.distributed as dist
 from neurok.data.subject import Subject
 from neurok.data.view import ViewConfig, draw, pairs, stack
 from neurok.deformation.loss import DeformationTask, PairTensors
-from neurok.train.checkpoint import load_checkpoint, restore_rng, rng_state, save_checkpoint
+from neurok.train.checkpoint import load_checkpoint, load_weights, restore_rng, rng_state, save_checkpoint
 from neurok.train.config import TrainConfig
+from neurok.train.curve import CURVE, draw_curve, read_log
 from neurok.train.optimizer import Muon
 
 Report = Callable[[dict[str, Any]], None]
 CHECKPOINT = "checkpoint.safetensors"
+LOG = "log.jsonl"
+PULSE = 10
+"""Steps between signs of life, and between agreements of several processes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,8 @@ class Split:
 
     train: Sequence[Subject]
     watch: dict[str, Sequence[Subject]]
+    data: Sequence[dict[str, Any]] = ()
+    """Names, sizes and licences of the data sets behind them, for the card of the weights."""
 
 
 def train(
@@ -42,9 +48,11 @@ def train(
     resume: bool = False,
     start_from: Path | None = None,
     report: Report | None = None,
+    pulse: Report | None = None,
+    origin: dict[str, Any] | None = None,
     stop_at: int | None = None,
 ) -> DeformationTask:
-    """Train, write ``checkpoint.safetensors`` and ``log.jsonl`` into ``out``, return the averaged model.
+    """Train, write ``checkpoint.safetensors``, ``log.jsonl`` and ``curve.png`` into ``out``, return the averaged model.
 
     Under ``torchrun`` every process draws its own batches and gradients are averaged. Ctrl-C writes a checkpoint first.
 
@@ -53,8 +61,10 @@ def train(
         split: Data.
         out: Folder of the run.
         resume: Go on from the checkpoint in ``out``; losses are those of an uninterrupted run.
-        start_from: Weights to begin with instead of random ones.
-        report: Told the figures of every log line.
+        start_from: Weights to begin with instead of random ones: a checkpoint, or weights that were shipped.
+        report: Told the figures of every log line ...
+        pulse: ... and what is known of those in between.
+        origin: Facts for the card of the weights, such as data and licences; kept in the checkpoint.
         stop_at: Leave after this step, as an interruption would.
     """
     rank, world = _join()
@@ -71,7 +81,7 @@ def train(
         step, seconds = int(facts["step"]), float(facts["seconds"])
         restore_rng(facts["rng"][rank], rng, generator)
     elif start_from is not None:
-        load_checkpoint(start_from, modules, [])
+        load_weights(start_from, modules)
     wrapped = torch.nn.parallel.DistributedDataParallel(task) if world > 1 else task
     batches = pairs(split.train, config.view, rng)
     started, saved, recent = time.monotonic() - seconds, time.monotonic(), []
@@ -80,10 +90,11 @@ def train(
         states = _gather(rng_state(rng, generator), world)
         facts = {"step": step, "seconds": time.monotonic() - started, "rng": states, "config": config.as_dict()}
         if rank == 0:
+            facts["origin"] = origin or {}
             save_checkpoint(out / CHECKPOINT, modules, optimizers, facts)
 
     try:
-        while step < min(config.steps, stop_at or config.steps):
+        while step < (config.steps if stop_at is None else min(config.steps, stop_at)):
             _set_rates(optimizers, config, step)
             batch = PairTensors.of(next(batches))
             count = batch.displaced.shape[0] * batch.targets
@@ -109,7 +120,10 @@ def train(
                     _log(out, figures)
                     if report is not None:
                         report(figures)
-            if time.monotonic() - saved > 60 * config.checkpoint_minutes and world == 1:
+            elif step % PULSE == 0 and pulse is not None and rank == 0:
+                pulse(_figures(step, recent, time.monotonic() - started, config, world))
+            due = time.monotonic() - saved > 60 * config.checkpoint_minutes
+            if (world == 1 or step % PULSE == 0) and _agree(due, world):
                 save()
                 saved = time.monotonic()
     finally:
@@ -168,8 +182,9 @@ def _figures(step: int, recent: list[list[float]], seconds: float, config: Train
 
 def _log(out: Path, figures: dict[str, Any]) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    with (out / "log.jsonl").open("a") as log:
+    with (out / LOG).open("a") as log:
         log.write(json.dumps(figures) + "\n")
+    draw_curve(read_log(out / LOG), out / CURVE)
 
 
 def _join() -> tuple[int, int]:
@@ -178,6 +193,15 @@ def _join() -> tuple[int, int]:
     if world > 1 and not dist.is_initialized():
         dist.init_process_group("gloo")
     return (dist.get_rank(), world) if world > 1 else (0, 1)
+
+
+def _agree(due: bool, world: int) -> bool:
+    """What the first process says; clocks differ, and a checkpoint needs all of them."""
+    if world == 1:
+        return due
+    word = [due]
+    dist.broadcast_object_list(word, src=0)
+    return word[0]
 
 
 def _gather(state: dict[str, Any], world: int) -> list[dict[str, Any]]:

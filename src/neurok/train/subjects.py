@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from neurok.data.shards import ShardSet
 from neurok.data.splits import UNSEEN_FAMILIES, hold_out
@@ -24,9 +26,12 @@ def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Spli
     train: list[Subject] = []
     made: list[Subject] = []
     watch: dict[str, list[Subject]] = {"seen": [], "unseen": [], "clips": [], "families": []}
+    notes = []
     for folder in folders:
         real: dict[str, list[Subject]] = {}
+        licenses: Counter[str] = Counter()
         for item in ShardSet.open(folder):
+            licenses[item.info["license"]] += 1
             subject = item.subject()
             if isinstance(subject.motion, JointMotion) and not subject.motion.can_move.any():
                 continue
@@ -36,6 +41,7 @@ def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Spli
                 watch["families"].append(subject)
             else:
                 made.append(subject)
+        notes.append(_note(folder, licenses))
         training, seen, unseen = hold_out(real)
         for name in training:
             train += real[name] * max(1, round(real_weight / len(real[name])))
@@ -48,7 +54,16 @@ def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Spli
     train += train_made
     if not train:
         raise NeurokError(f"The data sets {', '.join(map(str, folders))} leave nothing to train on.")
-    return Split(train, {name: subjects for name, subjects in watch.items() if subjects})
+    return Split(train, {name: subjects for name, subjects in watch.items() if subjects}, notes)
+
+
+def licenses_of(folder: str | Path) -> dict[str, Any]:
+    """Name, size and licences of a data set."""
+    return _note(folder, Counter(item.info["license"] for item in ShardSet.open(folder)))
+
+
+def _note(folder: str | Path, licenses: Counter[str]) -> dict[str, Any]:
+    return {"name": Path(folder).name, "items": licenses.total(), "licenses": dict(licenses)}
 
 
 def _set_aside(subjects: list[Subject]) -> tuple[list[Subject], list[Subject]]:

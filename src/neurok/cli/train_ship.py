@@ -1,0 +1,43 @@
+"""``neurok train ship``: turn a run into weights that others can use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from neurok.cli.report import say
+from neurok.errors import NeurokError
+
+
+@dataclass
+class TrainShip:
+    """Write the averaged weights of a run of 'neurok train deformation' in half precision, with a card beside them."""
+
+    run_folder: tyro.conf.Positional[Path]
+    """Folder of the run, finished or not."""
+
+    out: Path
+    """The weights, a .safetensors file; the card gets the same name with .json."""
+
+    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")] = ()
+    """Data sets whose licences go into the card; needed only for runs that did not note them."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok.hub import save_model
+        from neurok.train.ship import shipped_model
+        from neurok.train.subjects import licenses_of
+
+        if self.out.suffix != ".safetensors":
+            raise NeurokError(f"Weights are written to a .safetensors file, not to '{self.out}'.")
+        named = [licenses_of(folder) for group in self.data for folder in group]
+        model, card = shipped_model(self.run_folder, named or None)
+        save_model(model, self.out, card)
+        size = self.out.stat().st_size
+        say(f"{self.out}: {size / 1e6:.1f} MB after {card['steps']} steps; the card lies beside it", json=self.json)
+        return {"out": str(self.out), "bytes": size, "steps": card["steps"], "metrics": card["metrics"]}

@@ -1,0 +1,74 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from neurok.cli import main
+from neurok.data.subject import subject_of
+from neurok.deformation.handles import HandleConfig
+from neurok.deformation.points import PointConfig
+from neurok.errors import FormatError, NeurokError
+from neurok.hub import load_card, load_model
+from neurok.samples import make_sample
+from neurok.train.config import TrainConfig
+from neurok.train.loop import Split, train
+from neurok.train.recipes import smoke
+
+POINTS = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
+ORIGIN = {"data": [{"name": "made", "items": 1, "licenses": {"CC0-1.0": 1}}], "commit": "abc"}
+
+
+@pytest.fixture(scope="module")
+def split() -> Split:
+    subjects = [subject_of(make_sample("laptop"))]
+    return Split(subjects, {"watch": subjects})
+
+
+@pytest.mark.parametrize("model", [smoke().model, POINTS])
+def test_a_run_is_shipped_with_its_card_and_can_be_gone_on_with(split, tmp_path, capsys, model):
+    config = replace(smoke(), model=model, steps=4, evaluate_every=2, warmup=1, seed=3)
+    average = train(config, split, tmp_path / "run", origin=ORIGIN)
+    out = tmp_path / "mine.safetensors"
+    main(["train", "ship", str(tmp_path / "run"), "--out", str(out), "--json"])
+    assert json.loads(capsys.readouterr().out)["steps"] == 4
+
+    shipped, card = load_model(out), load_card(out)
+    assert type(shipped) is type(average.model)
+    for one, two in zip(average.model.parameters(), shipped.parameters(), strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-4)
+    assert card["data"] == ORIGIN["data"]
+    assert (card["steps"], card["seed"], card["commit"]) == (4, 3, "abc")
+    assert 0 < card["metrics"]["watch"] < 2
+    assert "--start-from" in card["go_on"]
+
+    begun = train(config, split, tmp_path / "next", start_from=out, stop_at=0)
+    for one, two in zip(begun.model.parameters(), shipped.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_weights_of_another_model_get_a_sentence(split, tmp_path):
+    small = replace(smoke(), steps=1, warmup=1)
+    train(small, split, tmp_path / "run")
+    main(["train", "ship", str(tmp_path / "run"), "--out", str(tmp_path / "mine.safetensors"), "--json"])
+    with pytest.raises(FormatError, match="do not fit this model"):
+        train(replace(small, model=POINTS), split, tmp_path / "next", start_from=tmp_path / "mine.safetensors")
+
+
+def test_what_is_no_run_gets_a_sentence(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "ship", str(tmp_path), "--out", str(tmp_path / "mine.safetensors")])
+    assert "neurok:" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["train", "ship", str(tmp_path), "--out", str(Path("mine.bin"))])
+    assert ".safetensors" in capsys.readouterr().err
+
+
+def test_a_configuration_from_before_there_were_two_models_still_reads():
+    values = TrainConfig().as_dict()
+    old = {k: v for k, v in values["model"].items() if k not in ("decoder", "rotations")}
+    again = TrainConfig.from_dict({**values, "model": old})
+    assert again == TrainConfig(model=HandleConfig())
+    with pytest.raises(NeurokError, match="known are handles, points"):
+        TrainConfig.from_dict({**values, "model": {"decoder": "none"}})
