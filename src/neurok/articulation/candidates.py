@@ -24,17 +24,20 @@ class Candidate:
     """A point of the axis."""
 
     lower: float
-    """Free range: [rad] for turns, mesh units for slides."""
+    """Likely limits: [rad] for turns, mesh units for slides."""
 
     upper: float
     score: float
-    """From 0 to 1: how likely geometry alone makes it."""
+    """How likely, by geometry alone, the true joint is this one or nearly so: from 0 to 1."""
 
     reason: str = ""
     """Why it was rejected, in a few words; empty for a valid one."""
 
+    free: tuple[float, float] = (0.0, 0.0)
+    """How far it got both ways before it collided or came loose; half a turn or its own length at most."""
+
     slide: tuple[float, float] = (0.0, 0.0)
-    """Free range of the slide of a cylindrical joint."""
+    """Limits of the slide of a cylindrical joint."""
 
     @property
     def is_valid(self) -> bool:

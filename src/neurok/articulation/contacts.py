@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float
@@ -35,7 +34,13 @@ class PartCloud:
     spacing: float
     """Typical distance of neighbouring points."""
 
-    box: Box
+    corners: Float[np.ndarray, "M 3"]
+    """Vertices of the part."""
+
+    @cached_property
+    def box(self) -> Box:
+        """The box that fits the part best."""
+        return fit_box(np.concatenate([self.points, self.corners]))
 
     @cached_property
     def center(self) -> Float[np.ndarray, "3"]:
@@ -137,7 +142,7 @@ def find_contacts(mesh: Mesh, seed: int = 0) -> Contacts:
     reach = REACH * size
     present = {p: cloud for p, cloud in enumerate(clouds) if cloud is not None}
     found: dict[tuple[int, int], Contact] = {}
-    for a, b in combinations(present, 2):
+    for a, b in _box_neighbours(present, reach):
         contact = _contact(a, b, present[a], present[b], reach)
         if contact is not None:
             found[a, b] = contact
@@ -152,6 +157,15 @@ def find_contacts(mesh: Mesh, seed: int = 0) -> Contacts:
             if contact is not None:
                 found[a, b] = contact
     return Contacts(clouds, tuple(found[key] for key in sorted(found)), reach, size)
+
+
+def _box_neighbours(present: dict[int, PartCloud], reach: float) -> list[tuple[int, int]]:
+    """Pairs whose boxes along the world's axes come within reach of each other."""
+    parts = np.array(sorted(present))
+    low = np.array([present[p].bounds[0] for p in parts]) - 0.5 * reach
+    high = np.array([present[p].bounds[1] for p in parts]) + 0.5 * reach
+    meets = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=2)
+    return [(int(parts[i]), int(parts[j])) for i, j in np.argwhere(np.triu(meets, 1))]
 
 
 def sample_parts(mesh: Mesh, seed: int = 0) -> tuple[PartCloud | None, ...]:
@@ -174,15 +188,12 @@ def sample_parts(mesh: Mesh, seed: int = 0) -> tuple[PartCloud | None, ...]:
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         points = samples.interpolate(mesh.vertices)
-        box = fit_box(np.concatenate([points, mesh.vertices[np.unique(faces)]]))
-        clouds.append(PartCloud(points, normals[samples.face_ids], area, float(np.sqrt(area / count)), box))
+        spacing = float(np.sqrt(area / count))
+        clouds.append(PartCloud(points, normals[samples.face_ids], area, spacing, mesh.vertices[np.unique(faces)]))
     return tuple(clouds)
 
 
 def _contact(a: int, b: int, first: PartCloud, second: PartCloud, reach: float) -> Contact | None:
-    apart = np.maximum(first.bounds[0] - second.bounds[1], second.bounds[0] - first.bounds[1]).max()
-    if apart > reach:
-        return None
     near_a, hit_a, gap_a = _near(first, second, reach)
     near_b, hit_b, gap_b = _near(second, first, reach)
     if len(near_a) + len(near_b) == 0:
@@ -211,5 +222,7 @@ def _near(a: PartCloud, b: PartCloud, reach: float):  # type: ignore[no-untyped-
     # Between samples the surface goes on: the distance to the tangent plane is the better guess.
     offset = a.points[rows] - b.points[hit]
     height = np.abs(np.einsum("nd,nd->n", offset, b.normals[hit]))
-    close = height <= reach
-    return rows[close], hit[close], float(height[close].min(initial=np.inf))
+    aside = np.sqrt(np.maximum(away**2 - height**2, 0.0))
+    gap = np.where(aside <= 1.5 * b.spacing, height, away)
+    close = gap <= reach
+    return rows[close], hit[close], float(gap[close].min(initial=np.inf))

@@ -1,21 +1,31 @@
-"""From a free range to limits: things rarely use all the room they have."""
+"""From a free range to limits: things rarely use all the room they have, and small clashes rarely stop them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-LIMITED_TURN = np.deg2rad(120.0)
-BUTTON_TRAVEL = 0.4
-"""Share of a button's height that it sinks in."""
+WIDEST_TURN = np.deg2rad(90.0)
+"""Most hinges that meet nothing stop here."""
+
+PLAY = 0.3
+"""A way back smaller than this angle [rad] is play, not range."""
+
+SLIDE_SHARE = 0.8
+"""Share of its own length that a part slides out."""
+
+BUTTON_SHARE = 0.6
+"""Share of its height that a button sinks in."""
 
 
 def turn_limits(low: float, high: float) -> tuple[float, float]:
-    """Limits [rad] from the free angles backward and forward."""
-    return 0.0 - min(low, LIMITED_TURN), min(high, LIMITED_TURN)
+    """Limits [rad] from the free angles backward and forward, the larger one forward."""
+    back = min(low, WIDEST_TURN)
+    return (0.0 - back if back > PLAY else 0.0), min(high, WIDEST_TURN)
 
 
-def slide_limits(low: float, high: float, length: float, is_button: bool, size: float) -> tuple[float, float]:
+def slide_limits(low: float, high: float, length: float, is_button: bool) -> tuple[float, float]:
     """Limits from the free ways backward and forward of a part that is ``length`` long along the slide."""
     if is_button:
-        return 0.0, min(BUTTON_TRAVEL * length, 0.02 * size)
-    return 0.0 - min(low, 0.8 * length), min(high, 0.8 * length)
+        return 0.0, BUTTON_SHARE * length
+    both = low > 0.5 * length
+    return (-min(low, SLIDE_SHARE * length) if both else 0.0), max(high, SLIDE_SHARE * length * (high > 0.15 * length))

@@ -18,7 +18,7 @@ SMALL = 0.12
 EMBEDDED = 0.5
 """A component with more than this share of its surface on another one belongs to it."""
 
-MOST_PIECES = 400
+MOST_PIECES = 250
 """Beyond that many components the smallest join the nearest large one without a closer look."""
 
 
@@ -99,7 +99,7 @@ def _few(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
 
 def _carriers(contacts: Contacts) -> list[int]:
     """For each piece the one it joins, or itself; a piece only ever joins a larger one."""
-    sizes = [cloud.box.size if cloud is not None else 0.0 for cloud in contacts.clouds]
+    sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.clouds]
     carrier = list(range(len(sizes)))
     for piece in range(len(sizes)):
         pairs = [c for c in contacts.of(piece) if sizes[c.other(piece)] > sizes[piece]]

@@ -64,7 +64,7 @@ def search_joints(mesh: Mesh, contacts: Contacts | None = None, parents: tuple[i
         if parents[part] >= 0 and cloud is not None:
             studies[part] = _study(mesh, contacts, parents, part, cloud)
     _agree(studies, contacts)
-    found = [_candidates(studies[part], contacts) if part in studies else [] for part in range(len(contacts.clouds))]
+    found = [_candidates(studies[part]) if part in studies else [] for part in range(len(contacts.clouds))]
     valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
     rejected = tuple(tuple(c for c in one if not c.is_valid) for one in found)
     return Search(mesh, contacts, parents, valid, rejected)
@@ -82,6 +82,9 @@ class _Study:
     turns: Trial
     slides: Trial
     lengths: Float[np.ndarray, " D"]
+    size: float
+    """Diagonal of the object."""
+
     strengths: dict[str, np.ndarray]
 
     def directions_of(self, kind: str) -> np.ndarray:
@@ -106,7 +109,7 @@ def _study(mesh: Mesh, contacts: Contacts, parents: tuple[int, ...], part: int, 
         "prismatic": ranking.strength("prismatic", slid),
         "fixed": ranking.strength("fixed", evidence.fixed_evidence(facts, turns, slides, rounds)),
     }
-    return _Study(part, parents[part], facts, lines, axes, turns, slides, lengths, strengths)
+    return _Study(part, parents[part], facts, lines, axes, turns, slides, lengths, contacts.size, strengths)
 
 
 def _agree(studies: dict[int, _Study], contacts: Contacts) -> None:
@@ -135,18 +138,33 @@ def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.
     return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
 
 
-def _candidates(study: _Study, contacts: Contacts) -> list[Candidate]:
+def _candidates(study: _Study) -> list[Candidate]:
     """Every line as a candidate, best first."""
     joined = np.concatenate([study.strengths[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
     scores = ranking.to_scores(joined)
     count = len(study.lines)
+    alike = _alike(study.lines.axes, study.lines.origins, study.size)
+    scores[:count], scores[count : 2 * count] = alike @ scores[:count], alike @ scores[count : 2 * count]
     found = [_turn(study, i, "revolute", float(scores[i])) for i in range(count)]
     found += [_turn(study, i, "continuous", float(scores[count + i])) for i in range(count)]
-    found += [_slide(study, i, float(scores[2 * count + i]), contacts) for i in range(len(study.axes))]
-    center = study.facts.box.center
-    found.append(Candidate(study.part, study.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, float(scores[-1])))
+    found += [_slide(study, i, float(scores[2 * count + i])) for i in range(len(study.axes))]
     found += _cylinders(found)
+    found.append(_fixed(study, float(scores[-1]), max((c.score for c in found if c.is_valid), default=0.0)))
     return sorted(found, key=lambda c: -c.score)
+
+
+def _fixed(study: _Study, score: float, moving: float) -> Candidate:
+    """The candidate that does not move: first only when it outweighs all motions together, not just each of them."""
+    score = score if score > 0.5 else min(score, 0.99 * moving)
+    center = study.facts.box.center
+    return Candidate(study.part, study.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, score)
+
+
+def _alike(axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], size: float) -> Float[np.ndarray, "C C"]:
+    """1 for lines that are nearly one: they share what speaks for them instead of splitting it."""
+    away = evidence.line_distances(origins, axes, origins) / size
+    parallel = np.abs(axes @ axes.T) > 0.996
+    return (parallel & (np.minimum(away, away.T) < 0.02)).astype(np.float64)
 
 
 def _turn(study: _Study, i: int, kind: JointKind, score: float) -> Candidate:
@@ -158,14 +176,12 @@ def _turn(study: _Study, i: int, kind: JointKind, score: float) -> Candidate:
     reason = ""
     if high < LEAST_TURN or (kind == "continuous" and not trial.full[i]):
         reason = trial.reasons[i]
-    if kind == "continuous":
-        low, high = -np.pi, np.pi
-    else:
-        low, high = turn_limits(low, high)
-    return Candidate(study.part, study.parent, kind, axis, study.lines.origins[i], low, high, score, reason)
+    lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high)
+    origin, free = study.lines.origins[i], (0.0 - low, high)
+    return Candidate(study.part, study.parent, kind, axis, origin, lower, upper, score, reason, free)
 
 
-def _slide(study: _Study, i: int, score: float, contacts: Contacts) -> Candidate:
+def _slide(study: _Study, i: int, score: float) -> Candidate:
     trial, facts = study.slides, study.facts
     low, high = float(trial.low[i]), float(trial.high[i])
     axis, length = study.axes[i], float(study.lengths[i])
@@ -173,10 +189,11 @@ def _slide(study: _Study, i: int, score: float, contacts: Contacts) -> Candidate
         axis, low, high = 0.0 - axis, high, low
     is_button = facts.size < evidence.SMALL and abs(float(axis @ facts.normal)) > 0.9
     reason = trial.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
-    lower, upper = slide_limits(low, high, length, is_button, contacts.size)
-    if is_button and high < LEAST_SLIDE * length and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
-        axis = 0.0 - axis  # stuck on both sides, so it is pressed: towards what it sits on
-    return Candidate(study.part, study.parent, "prismatic", axis, facts.box.center, lower, upper, score, reason)
+    if is_button and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
+        axis, low, high = 0.0 - axis, high, low  # it is pressed towards what it sits on, whatever is free
+    lower, upper = slide_limits(low, high, length, is_button)
+    free = (0.0 - low, high)
+    return Candidate(study.part, study.parent, "prismatic", axis, facts.box.center, lower, upper, score, reason, free)
 
 
 def _cylinders(found: list[Candidate]) -> list[Candidate]:
