@@ -48,6 +48,22 @@ def test_a_run_is_shipped_with_its_card_and_can_be_gone_on_with(split, tmp_path,
         assert torch.equal(one, two)
 
 
+def test_going_on_takes_the_model_of_the_weights_whatever_the_recipe(split, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("neurok.train.subjects.split_subjects", lambda folders: split)
+    train(replace(smoke(), model=POINTS, steps=1, warmup=1), split, tmp_path / "run")
+    run, out = tmp_path / "run", tmp_path / "mine.safetensors"
+    main(["train", "ship", str(run), "--out", str(out), "--json"])
+    line = ["train", "deformation", "--recipe", "smoke", "--steps", "2", "--data", "none", "--json"]
+    main([*line, "--out", str(run), "--resume"])
+    for number, start in enumerate((run / "checkpoint.safetensors", out)):
+        main([*line, "--out", str(tmp_path / f"next{number}"), "--start-from", str(start)])
+        main(["train", "ship", str(tmp_path / f"next{number}"), "--out", str(out.with_stem(f"next{number}")), "--json"])
+        assert load_model(out.with_stem(f"next{number}")).config == POINTS
+    with pytest.raises(SystemExit):
+        main([*line, "--out", str(tmp_path / "other"), "--start-from", str(tmp_path / "none.safetensors")])
+    assert "no weights to go on with" in capsys.readouterr().err
+
+
 def test_weights_of_another_model_get_a_sentence(split, tmp_path):
     small = replace(smoke(), steps=1, warmup=1)
     train(small, split, tmp_path / "run")

@@ -33,7 +33,7 @@ class TrainDeformation:
     """Go on from the checkpoint in --out, exactly as if it had not been interrupted."""
 
     start_from: Path | None = None
-    """Begin with the weights of this checkpoint, or with shipped weights of the same recipe."""
+    """Begin with the model and weights of this checkpoint, or of shipped weights."""
 
     seed: int = 0
     """Same seed, same losses."""
@@ -42,15 +42,18 @@ class TrainDeformation:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.train.loop import train
+        from neurok.train.loop import CHECKPOINT, train
         from neurok.train.recipes import find_recipe
         from neurok.train.screen import Screen
-        from neurok.train.ship import commit
+        from neurok.train.ship import commit, model_config_of
         from neurok.train.subjects import split_subjects
 
         config = replace(find_recipe(self.recipe), seed=self.seed)
         if self.steps is not None:
             config = replace(config, steps=self.steps)
+        earlier = self.out / CHECKPOINT if self.resume else self.start_from
+        if earlier is not None:
+            config = replace(config, model=model_config_of(earlier))
         split = split_subjects([folder for group in self.data for folder in group])
         say(f"{len(split.train)} subjects to learn from", json=self.json)
         started = None if self.start_from is None else self.start_from.name

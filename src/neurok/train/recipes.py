@@ -31,7 +31,7 @@ def points() -> TrainConfig:
 
 def ablation(model: ModelConfig | None = None, augment: bool = True) -> TrainConfig:
     """A short run whose KL term is fully on at half time; all ablations differ in the named choice alone."""
-    short = replace(base(), steps=1_500, warmup=100, kl_start=150, kl_ramp=600, evaluate_every=250)
+    short = replace(base(), steps=1_500, warmup=100, kl_weight=3e-3, kl_start=150, kl_ramp=600, evaluate_every=250)
     return replace(short, model=model or HandleConfig(), view=ViewConfig(augment=augment))
 
 

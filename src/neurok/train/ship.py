@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from neurok.deformation.loss import DeformationTask
-from neurok.deformation.models import Model
-from neurok.train.checkpoint import load_checkpoint, read_facts
+from neurok.deformation.models import Model, ModelConfig, model_config
+from neurok.errors import FormatError, NeurokError
+from neurok.io.files import read_bytes
+from neurok.train.checkpoint import load_checkpoint, read_facts, read_metadata
 from neurok.train.config import TrainConfig
 from neurok.train.curve import read_log
 from neurok.train.loop import CHECKPOINT, LOG
@@ -53,6 +56,18 @@ def shipped_model(run: Path, data: list[dict[str, Any]] | None = None) -> tuple[
         "go_on": "neurok train deformation --data DATASET --out RUN --start-from THIS_FILE",
     }
     return average.model, card
+
+
+def model_config_of(path: Path) -> ModelConfig:
+    """The configuration of the model behind weights: a checkpoint, or shipped weights with their card."""
+    if not path.exists():
+        raise NeurokError(f"There are no weights to go on with at '{path}'.")
+    if "neurok" in read_metadata(read_bytes(path)):
+        return model_config(read_facts(path)["config"]["model"])
+    try:
+        return model_config(json.loads(read_bytes(path.with_suffix(".json")))["config"])
+    except (json.JSONDecodeError, KeyError) as error:
+        raise FormatError(f"The card of '{path}' is damaged: it does not say what model it is of.") from error
 
 
 def commit() -> str:
