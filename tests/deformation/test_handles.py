@@ -36,18 +36,20 @@ def still(batch: PairTensors) -> Motion:
 def test_a_fresh_model_moves_nothing(batch):
     model = HandleModel(SMALL)
     context = model.encode_rest(batch.rest)
-    motion = model.decode(context, torch.randn(2, 32, SMALL.latent))
+    motion = model.decode(context, torch.randn(2, SMALL.spread))
     torch.testing.assert_close(motion, still(batch))
 
 
 def test_the_order_of_handles_does_not_matter(batch, lively):
     order = torch.randperm(32)
     shuffled = type(batch.rest)(*(field[:, order] for field in batch.rest))
-    z = torch.randn(2, 32, SMALL.latent)
-    one = lively.decode(lively.encode_rest(batch.rest), z)
-    two = lively.decode(lively.encode_rest(shuffled), z[:, order])
+    e = torch.randn(2, SMALL.spread)
+    here, there = lively.encode_rest(batch.rest), lively.encode_rest(shuffled)
+    one, two = lively.decode(here, e), lively.decode(there, e)
     torch.testing.assert_close(one.shifts[:, order], two.shifts, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(one.rotations[:, order], two.rotations, atol=1e-5, rtol=1e-4)
+    said = lively.posterior(there, Motion(one.rotations[:, order], one.shifts[:, order]))
+    torch.testing.assert_close(lively.posterior(here, one).mean, said.mean, atol=1e-4, rtol=1e-3)
 
 
 def test_the_order_of_points_does_not_matter(batch, lively):
@@ -65,6 +67,9 @@ def test_absent_handles_have_no_say(batch, lively):
     moved.centers[:, -4:] += 3.0
     one, two = lively.encode_rest(masked), lively.encode_rest(moved)
     torch.testing.assert_close(one.tokens[:, :-4], two.tokens[:, :-4], atol=1e-5, rtol=1e-4)
+    wild = still(batch)._replace(shifts=torch.nn.functional.pad(torch.ones(2, 4, 3), (0, 0, 28, 0)))
+    calm, shaken = lively.posterior(one, still(batch)), lively.posterior(two, wild)
+    torch.testing.assert_close(calm.mean, shaken.mean, atol=1e-5, rtol=1e-4)
 
 
 def test_turn_matrices_are_rotations_and_match_a_quaternion():
@@ -91,7 +96,7 @@ def test_forward_mode_of_forward_mode_agrees_with_finite_differences(batch, live
     model = lively.double()
     rest = type(batch.rest)(*(f.double() if f.is_floating_point() else f for f in batch.rest))
     context = model.encode_rest(rest)
-    z, v = torch.randn(2, 2, 32, SMALL.latent, dtype=torch.float64).unbind(0)
+    z, v = torch.randn(2, 2, SMALL.spread, dtype=torch.float64).unbind(0)
     shifts = lambda at: model.decode(context, at).shifts  # noqa: E731
     slope = lambda at: torch.func.jvp(shifts, (at,), (v,))[1]  # noqa: E731
     curve = torch.func.jvp(slope, (z,), (v,))[1]
@@ -111,7 +116,7 @@ def test_one_batch_can_be_learned(batch):
     first = float(task(batch).relative)
     for step in range(300):
         _set_rates(optimizers, config, step)
-        terms = task(batch, 0.0, torch.randn(4, 32, SMALL.latent))
+        terms = task(batch, 0.0, torch.randn(4, SMALL.spread))
         for optimizer in optimizers:
             optimizer.zero_grad()
         terms.loss.backward()

@@ -102,7 +102,7 @@ def test_one_motion_for_all_samples_is_a_rigid_motion_of_the_object(batch):
     torch.nn.init.normal_(model.decoder_out.bias, std=0.3)
     context = model.encode_rest(batch.rest)
     motion = model.decode(context, torch.zeros(2, 6, 4))
-    moved = model.move_pairs(context, torch.zeros(2, 6, 4), batch)
+    moved = model.move_pairs(context, torch.zeros(2, 24), batch)
     turn, shift = dual.rotation(motion[0, 0]), dual.shift(motion[0, 0])
     torch.testing.assert_close(moved, context.cloud.points @ turn.T + shift, atol=1e-5, rtol=1e-5)
     assert float((turn - torch.eye(3)).detach().abs().max()) > 0.05
@@ -130,7 +130,7 @@ def test_one_batch_can_be_learned(batch):
     first = float(task(few).relative.detach())
     for step in range(200):
         _set_rates(optimizers, config, step)
-        terms = task(few, 0.0, torch.randn(4, 6, 4))
+        terms = task(few, 0.0, torch.randn(4, 24))
         for optimizer in optimizers:
             optimizer.zero_grad()
         terms.loss.backward()

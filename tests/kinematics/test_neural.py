@@ -101,14 +101,7 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
     assert score < 0.01 * space.rest.size
 
 
-def test_coordinates_count_standard_deviations_of_a_prior_that_knows_its_directions():
-    torch.manual_seed(2)
-    wide = HandleModel(HandleConfig(width=32, heads=2, context_depth=1, pose_depth=1, decoder_depth=1, spread=6))
-    torch.nn.init.normal_(wide.decoder_out.weight, std=0.03)
-    space = infer_space(make_sample("lamp").mesh, wide, dim=4)
-    q = torch.randn(3, 4, dtype=torch.float64)
+def test_coordinates_and_latents_go_back_and_forth(space):
+    q = torch.randn(3, 5, dtype=torch.float64)
     torch.testing.assert_close(space.coordinates(space.latent(q)), q)
-    spread = wide.double().spread(space.context)[0].flatten(0, 1).detach().numpy()
-    direction = spread @ np.linalg.lstsq(spread, space.reduction.basis)[0]
-    np.testing.assert_allclose(direction, space.reduction.basis, atol=1e-8)
-    np.testing.assert_allclose(np.linalg.norm(np.linalg.pinv(spread) @ space.reduction.basis, axis=0), 1.0, atol=1e-8)
+    np.testing.assert_allclose(space.coordinates(space.start).numpy(), 0.0, atol=1e-12)

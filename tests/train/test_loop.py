@@ -71,7 +71,7 @@ def test_without_rotations_handles_only_shift(subjects):
     task = DeformationTask(config)
     torch.nn.init.normal_(task.model.decoder_out.weight)
     batch = PairTensors.of(stack([draw(subjects[0], ViewConfig(targets=1), np.random.default_rng(0))]))
-    motion = task.model.decode(task.model.encode_rest(batch.rest), torch.randn(1, 32, 4))
+    motion = task.model.decode(task.model.encode_rest(batch.rest), torch.randn(1, task.model.latent_size))
     assert torch.equal(motion.rotations, torch.eye(3).expand(1, 32, 3, 3))
     assert float(motion.shifts.detach().abs().max()) > 0.1
 

@@ -1,8 +1,10 @@
 """The handle model: a conditional VAE whose tokens are the handles of the rest mesh.
 
-Each handle carries a few latent numbers of its own. They are drawn, posed and decoded together by attention over all
-handles, biased by who touches whom. Compared with a fixed set of learned tokens this needs no assignment of parts to
-tokens, so an object with ten drawers is as natural as one with a lid.
+The latent is a few numbers e ~ N(0, I) that the whole object shares. From the rest mesh alone the prior encoder says
+how each handle reads them, ``features = middle + ways e``: handles of one part read the same numbers, other parts read
+others. So the network itself names the ways an object can move, and an object with ten drawers is as natural as one
+with a lid. The pose encoder lets every handle vote for what it would read, and the votes are fused in closed form. All
+networks are attention over handles, biased by who touches whom.
 """
 
 from __future__ import annotations
@@ -16,9 +18,13 @@ from torch import Tensor, nn
 
 from neurok.deformation.batch import PairTensors
 from neurok.deformation.batch import Rest as Rest
+from neurok.deformation.posterior import Shared, fuse
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.norm import LayerNorm
+
+SUREST = -6.0
+"""Least log-variance of a vote."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +36,28 @@ class HandleConfig:
     pose_depth: int = 3
     decoder_depth: int = 4
     latent: int = 4
-    """Latent numbers per handle."""
+    """Features of each handle that the latent sets."""
 
     octaves: int = 6
     rotations: bool = True
     """Off, handles only shift."""
 
-    spread: int = 0
-    """Directions in which the prior is wider than one; 0 is the paper's prior, N(mean, I)."""
+    spread: int = 16
+    """Latent numbers of an object."""
 
 
 class Context(NamedTuple):
     """What the networks know of the rest state."""
 
     tokens: Float[Tensor, "B H W"]
-    bias: Float[Tensor, "B 3 L h H H"]
-    """Attention bias for each stack and layer; minus infinity towards absent handles."""
+    bias: Float[Tensor, "L B h H H"]
+    """Attention bias for each layer; minus infinity towards absent handles."""
+
+    middle: Float[Tensor, "B H C"]
+    """Features of the handles at the mean of the prior, ..."""
+
+    ways: Float[Tensor, "B H C R"]
+    """... and how each latent number changes them."""
 
 
 class Motion(NamedTuple):
@@ -83,9 +95,8 @@ class HandleModel(nn.Module):
         nn.init.zeros_(self.decoder_out.bias)
         with torch.no_grad():
             self.pose_out.bias[config.latent :] = -6.0
-        if config.spread:
-            size = config.latent * config.spread
-            self.spread_out = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, size))
+        spread = config.latent * config.spread
+        self.spread_out = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, spread))
 
     def encode_rest(self, rest: Rest) -> Context:
         """Everything that depends on the rest state alone; do it once per object."""
@@ -108,7 +119,9 @@ class HandleModel(nn.Module):
         bias = self._pair_bias(rest)
         for layer, block in enumerate(self.context_blocks):
             tokens = block(tokens, bias=bias[layer])
-        return Context(self.context_norm(tokens), bias)
+        tokens = self.context_norm(tokens)
+        ways = self.spread_out(tokens).unflatten(-1, (self.config.latent, self.config.spread))
+        return Context(tokens, bias, self.prior_out(tokens), ways * rest.present[..., None, None])
 
     def _pair_bias(self, rest: Rest) -> Float[Tensor, "L B h H H"]:
         batch, handles, samples = rest.points.shape[:3]
@@ -122,33 +135,26 @@ class HandleModel(nn.Module):
         bias = self.pair_net(pair).unflatten(-1, (sum(self.depths), self.config.heads)).permute(3, 0, 4, 1, 2)
         return bias.masked_fill(~rest.present[None, :, None, None, :], -1e4)
 
-    def prior(self, context: Context) -> Float[Tensor, "B H C"]:
-        """Mean of the prior, whose covariance is the identity plus that of ``spread``."""
-        return self.prior_out(context.tokens)
+    @property
+    def latent_size(self) -> int:
+        return self.config.spread
 
-    def spread(self, context: Context) -> Float[Tensor, "B H C R"] | None:
-        """How latents of different handles vary together: each column is one standard deviation of a joint change.
-
-        Handles of one part move as one, so their latents lie along few directions, far longer than one. A prior that
-        does not know them holds samples in which every handle goes its own way.
-        """
-        if not self.config.spread:
-            return None
-        return self.spread_out(context.tokens).unflatten(-1, (self.config.latent, self.config.spread))
-
-    def encode_pose(self, context: Context, motion: Motion) -> tuple[Float[Tensor, "B H C"], Float[Tensor, "B H C"]]:
-        """Mean and log-variance of the posterior, given one rigid fit per handle."""
+    def posterior(self, context: Context, motion: Motion) -> Shared:
+        """What a pose, given as one rigid motion per handle, says of the latent."""
         turn = motion.rotations - torch.eye(3, dtype=motion.rotations.dtype, device=motion.rotations.device)
         tokens = context.tokens + self.motion_in(torch.cat([turn.flatten(-2), 4.0 * motion.shifts], dim=-1))
         first = self.depths[0]
         for layer, block in enumerate(self.pose_blocks):
             tokens = block(tokens, bias=context.bias[first + layer])
-        mean, log_variance = self.pose_out(self.pose_norm(tokens)).chunk(2, dim=-1)
-        return mean, log_variance.clamp(-12.0, 4.0)
+        votes, log_variance = self.pose_out(self.pose_norm(tokens)).chunk(2, dim=-1)
+        return fuse(
+            (votes - context.middle).flatten(1), log_variance.clamp(SUREST, 4.0).flatten(1), context.ways.flatten(1, 2)
+        )
 
-    def decode(self, context: Context, z: Float[Tensor, "B H C"]) -> Motion:
+    def decode(self, context: Context, e: Float[Tensor, "B R"]) -> Motion:
         """Rigid motion of every handle."""
-        tokens = context.tokens + self.latent_in(z)
+        features = context.middle + (context.ways @ e[:, None, :, None].to(context.ways.dtype))[..., 0]
+        tokens = context.tokens + self.latent_in(features)
         first = self.depths[0] + self.depths[1]
         for layer, block in enumerate(self.decoder_blocks):
             tokens = block(tokens, bias=context.bias[first + layer])
@@ -159,28 +165,20 @@ class HandleModel(nn.Module):
 
     def repeat(self, context: Context, count: int) -> Context:
         """The context of each object for ``count`` poses of it."""
-        return Context(context.tokens.repeat_interleave(count, dim=0), context.bias.repeat_interleave(count, dim=1))
+        wide = lambda tensor: tensor.repeat_interleave(count, dim=0)  # noqa: E731
+        bias = context.bias.repeat_interleave(count, dim=1)
+        return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways))
 
-    def latent_shape(self, rest: Rest) -> tuple[int, int]:
-        """Shape of the latent of one object."""
-        return rest.present.shape[1], self.config.latent
-
-    def latent_mask(self, rest: Rest) -> Float[Tensor, "B H 1"]:
-        """One where a latent number counts: those of absent handles are of no use."""
-        return rest.present[..., None].to(rest.points.dtype)
-
-    def encode_pairs(
-        self, context: Context, pairs: PairTensors
-    ) -> tuple[Float[Tensor, "B H C"], Float[Tensor, "B H C"]]:
+    def posterior_of(self, context: Context, pairs: PairTensors) -> Shared:
         """Posterior of every displaced state of a batch; the context is that of ``repeat``."""
-        return self.encode_pose(context, Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1)))
+        return self.posterior(context, Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1)))
 
-    def move_pairs(self, context: Context, z: Float[Tensor, "B H C"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
+    def move_pairs(self, context: Context, e: Float[Tensor, "B R"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
         wide = lambda tensor: tensor.repeat_interleave(pairs.targets, dim=0)  # noqa: E731
         points, centers = wide(pairs.rest.points).flatten(1, 2), wide(pairs.rest.centers)
         index, weight = wide(pairs.blend_index).flatten(1, 2), wide(pairs.blend_weight).flatten(1, 2)
-        return blend(self.decode(context, z), centers, points, index, weight)
+        return blend(self.decode(context, e), centers, points, index, weight)
 
 
 def turn_matrix(half: Float[Tensor, "*B 3"]) -> Float[Tensor, "*B 3 3"]:

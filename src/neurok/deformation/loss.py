@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from neurok.deformation.batch import PairTensors as PairTensors
 from neurok.deformation.models import ModelConfig, PairModel, build_model
-from neurok.deformation.prior import divergence
 
 STILL = 1e-4
 """Displacement energy, in the unit box, below which a pair counts as standing still: one hundredth of the box."""
@@ -44,11 +43,10 @@ class DeformationTask(nn.Module):
         model: PairModel = self.model
         rest = pairs.rest
         repeat = lambda tensor: tensor.repeat_interleave(pairs.targets, dim=0)  # noqa: E731
-        rest_context = model.encode_rest(rest)
-        context = model.repeat(rest_context, pairs.targets)
-        mean, log_variance = (t.to(rest.points.dtype) for t in model.encode_pairs(context, pairs))
-        z = mean if noise is None else mean + noise * (0.5 * log_variance).exp()
-        moved = model.move_pairs(context, z, pairs)
+        context = model.repeat(model.encode_rest(rest), pairs.targets)
+        posterior = model.posterior_of(context, pairs)
+        latent = posterior.mean if noise is None else posterior.draw(noise)
+        moved = model.move_pairs(context, latent.to(rest.points.dtype), pairs)
 
         points, target = repeat(rest.points).flatten(1, 2), pairs.displaced.flatten(0, 1).flatten(1, 2)
         samples = rest.points.shape[2]
@@ -57,15 +55,7 @@ class DeformationTask(nn.Module):
         energy = ((target - points) ** 2).sum(dim=-1)
         relative = (squared * area).sum(dim=1) / ((energy * area).sum(dim=1) + STILL)
 
-        mask = model.latent_mask(rest)
-        spread = model.spread(rest_context)
-        each = lambda tensor: (tensor * repeat(mask)).flatten(1).unflatten(0, (-1, pairs.targets))  # noqa: E731
-        nats = divergence(
-            each(mean),
-            each(log_variance),
-            (model.prior(rest_context) * mask).flatten(1),
-            None if spread is None else (spread * mask[..., None]).flatten(1, 2),
-        )
+        nats = posterior.nats().to(rest.points.dtype)
         return Terms(
             relative.mean() + kl_weight * nats.mean(),
             relative.detach().mean(),

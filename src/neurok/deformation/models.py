@@ -10,6 +10,7 @@ from torch import Tensor
 from neurok.deformation.batch import PairTensors, Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.deformation.points import PointConfig, PointModel
+from neurok.deformation.posterior import Diagonal, Shared
 from neurok.errors import NeurokError
 
 ModelConfig = HandleConfig | PointConfig
@@ -23,17 +24,12 @@ class PairModel(Protocol):
 
     def repeat(self, context: Any, count: int) -> Any: ...
 
-    def prior(self, context: Any) -> Float[Tensor, "B K C"]: ...
+    @property
+    def latent_size(self) -> int: ...
 
-    def spread(self, context: Any) -> Float[Tensor, "B K C R"] | None: ...
+    def posterior_of(self, context: Any, pairs: PairTensors) -> Diagonal | Shared: ...
 
-    def encode_pairs(
-        self, context: Any, pairs: PairTensors
-    ) -> tuple[Float[Tensor, "B K C"], Float[Tensor, "B K C"]]: ...
-
-    def move_pairs(self, context: Any, z: Float[Tensor, "B K C"], pairs: PairTensors) -> Float[Tensor, "B P 3"]: ...
-
-    def latent_mask(self, rest: Rest) -> Float[Tensor, "B K 1"]: ...
+    def move_pairs(self, context: Any, z: Float[Tensor, "P Z"], pairs: PairTensors) -> Float[Tensor, "P N 3"]: ...
 
 
 CONFIGS: dict[str, type[HandleConfig] | type[PointConfig]] = {"handles": HandleConfig, "points": PointConfig}

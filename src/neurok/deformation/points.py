@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from neurok.deformation import dual
 from neurok.deformation.batch import PairTensors, Rest
+from neurok.deformation.posterior import Diagonal
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.norm import LayerNorm
@@ -124,13 +125,9 @@ class PointModel(nn.Module):
         tokens = self.prior_net(self.rest_in(embedded), cloud.present)
         return PointContext(cloud, tokens, self.query_in(embedded), near, weight)
 
-    def latent_shape(self, rest: Rest) -> tuple[int, int]:
-        """Shape of the latent of one object."""
-        return self.config.tokens, self.config.latent
-
-    def latent_mask(self, rest: Rest) -> Float[Tensor, "B K 1"]:
-        """One where a latent number counts: everywhere."""
-        return torch.ones(len(rest.points), self.config.tokens, 1, device=rest.points.device)
+    @property
+    def latent_size(self) -> int:
+        return self.config.tokens * self.config.latent
 
     def repeat(self, context: PointContext, count: int) -> PointContext:
         """The context of each object for ``count`` poses of it."""
@@ -140,10 +137,6 @@ class PointModel(nn.Module):
     def prior(self, context: PointContext) -> Float[Tensor, "B K C"]:
         """Mean of the prior, whose covariance is the identity."""
         return self.prior_out(context.tokens)
-
-    def spread(self, context: PointContext) -> None:
-        """The paper's prior varies in all directions alike."""
-        return None
 
     def encode_pose(
         self, context: PointContext, displaced: Float[Tensor, "B P 3"]
@@ -167,17 +160,15 @@ class PointModel(nn.Module):
         raw = self.decoder_out(self.decoder_norm(x)).to(context.cloud.points.dtype)
         return dual.from_residual(raw) if self.config.dual_quaternions else dual.from_shift(raw)
 
-    def encode_pairs(
-        self, context: PointContext, pairs: PairTensors
-    ) -> tuple[Float[Tensor, "B K C"], Float[Tensor, "B K C"]]:
+    def posterior_of(self, context: PointContext, pairs: PairTensors) -> Diagonal:
         """Posterior of every displaced state of a batch; the context is that of ``repeat``."""
-        return self.encode_pose(context, pairs.displaced.flatten(0, 1).flatten(1, 2))
+        mean, log_variance = self.encode_pose(context, pairs.displaced.flatten(0, 1).flatten(1, 2))
+        return Diagonal(mean.flatten(1), log_variance.flatten(1), self.prior(context).flatten(1))
 
-    def move_pairs(
-        self, context: PointContext, z: Float[Tensor, "B K C"], pairs: PairTensors
-    ) -> Float[Tensor, "B P 3"]:
+    def move_pairs(self, context: PointContext, z: Float[Tensor, "B Z"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
-        motion = dual.blend(self.decode(context, z), context.near, context.weight)
+        tokens = z.unflatten(1, (self.config.tokens, self.config.latent))
+        motion = dual.blend(self.decode(context, tokens), context.near, context.weight)
         return dual.move(motion, context.cloud.points)
 
 

@@ -43,8 +43,8 @@ class LearnedSpace(Protocol):
     def patches(self) -> Patches: ...
 
     @property
-    def prior(self) -> Tensor:
-        """Mean of the prior over latents."""
+    def middle(self) -> Float[np.ndarray, " D"]:
+        """Coordinates of the mean of the prior."""
 
     @property
     def reduction(self) -> Reduction: ...
@@ -57,8 +57,6 @@ class LearnedSpace(Protocol):
 
     @property
     def vertex_weights(self) -> Float[np.ndarray, "V H"]: ...
-
-    def coordinates(self, z: Tensor) -> Tensor: ...
 
     def decode(self, q: Tensor) -> Tensor: ...
 
@@ -218,7 +216,7 @@ def _importance(
 
 def _places(exact: LearnedSpace, count: int, rng: np.random.Generator) -> Float[np.ndarray, "N D"]:
     """Coordinates to ask: the prior and a little beyond, the ways there from rest, and the neighbourhood of rest."""
-    middle = exact.coordinates(exact.prior).numpy()
+    middle = exact.middle
     draws = middle + rng.normal(size=(count, exact.dim)) * rng.uniform(0.3, 1.5, size=(count, 1))
     way = np.sqrt(rng.random((count, 1)))
     near = rng.normal(size=(count, exact.dim)) * 0.7

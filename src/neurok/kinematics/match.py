@@ -26,6 +26,13 @@ class PointDriver(Protocol):
     def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]: ...
 
 
+@runtime_checkable
+class QuickDriver(Protocol):
+    """A space that saves much by leaving derivatives out."""
+
+    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]: ...
+
+
 @dataclass(frozen=True)
 class MatchConfig:
     rounds: int = 25
@@ -68,8 +75,7 @@ def match_points(
         chosen = _promising(space, features, thin, tree, tried, config.descents)
         if trade == 0:
             chosen = [tried[0], *[q for q in chosen if q is not tried[0]][: config.descents - 1]]
-        for start in chosen:
-            q, score = _descend(space, features, thin, tree, start, scale, config)
+        for q, score in _descend(space, features, thin, tree, np.stack(chosen), scale, config):
             if score < best_score:
                 best, best_score = q, score
         if len(best) < 2 or len(starts) < 2:
@@ -93,7 +99,8 @@ def _promising(
     rows = features[:: max(1, len(features) // LOOKS)]
     few = thin[:: max(1, len(thin) // LOOKS)]
     scores = []
-    for x in rows @ space.shape(starts)[0]:
+    values = space.values(starts) if isinstance(space, QuickDriver) else space.shape(starts)[0]
+    for x in rows @ values:
         scores.append(float(tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
     return [starts[k] for k in np.argsort(scores, kind="stable")[:count]]
 
@@ -103,36 +110,61 @@ def _descend(
     features: Float[np.ndarray, "N K"],
     thin: Float[np.ndarray, "M 3"],
     tree: cKDTree,
+    starts: Float[np.ndarray, "S D"],
+    scale: float,
+    config: MatchConfig,
+) -> list[tuple[Float[np.ndarray, " D"], float]]:
+    """Damped Gauss–Newton from all starts side by side; the best point each has passed, and its Chamfer distance."""
+    q = starts.copy()
+    best = [(start, np.inf) for start in starts]
+    previous, alive = np.full(len(q), np.inf), np.arange(len(q))
+    for round_number in range(config.rounds):
+        values, slopes = space.shape(q[alive])
+        going = []
+        for k, value, slope in zip(alive, values, slopes, strict=True):
+            step, score = _newton_step(features, value, slope, thin, tree, q[k], scale, config)
+            if score < best[k][1]:
+                best[k] = (q[k].copy(), score)
+            if round_number > 6 and previous[k] - score < 1e-4 * previous[k]:
+                continue
+            previous[k] = score
+            q[k] += step * min(1.0, LONGEST_STEP / (np.linalg.norm(step) + 1e-12))
+            going.append(k)
+        alive = np.array(going, dtype=int)
+        if not len(alive):
+            break
+    return best
+
+
+def _newton_step(
+    features: Float[np.ndarray, "N K"],
+    value: Float[np.ndarray, "K 3"],
+    slope: Float[np.ndarray, "D K 3"],
+    thin: Float[np.ndarray, "M 3"],
+    tree: cKDTree,
     q: Float[np.ndarray, " D"],
     scale: float,
     config: MatchConfig,
 ) -> tuple[Float[np.ndarray, " D"], float]:
-    """Damped Gauss–Newton from one start; returns the best point it has passed."""
-    previous, best, best_score = np.inf, q, np.inf
-    for round_number in range(config.rounds):
-        values, slopes = space.shape(q[None])
-        x = features @ values[0]
-        forward, near = tree.query(x)
-        backward, owner = cKDTree(x).query(thin)
-        score = 0.5 * float(forward.mean() + backward.mean())
-        if score < best_score:
-            best, best_score = q, score
-        if round_number > 6 and previous - score < 1e-4 * previous:
-            break
-        previous = score
-        rows = np.concatenate([np.arange(len(x)), owner])
-        residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
-        weight = _trust(residual)
-        weight[: len(x)] /= len(x)
-        weight[len(x) :] *= config.backward / len(thin)
-        jacobian = np.einsum("nk,dkc->ncd", features, slopes[0], optimize=True)[rows].reshape(-1, len(q)) / scale
-        weights = np.repeat(weight, 3)
-        hessian = jacobian.T @ (jacobian * weights[:, None])
-        slope = jacobian.T @ (residual.reshape(-1) * weights) - config.prior * q
-        hessian += (config.prior + DAMPING * np.trace(hessian) / len(q)) * np.eye(len(q))
-        step = np.linalg.solve(hessian, slope)
-        q = q + step * min(1.0, LONGEST_STEP / (np.linalg.norm(step) + 1e-12))
-    return best, best_score
+    """One step, and the Chamfer distance before it."""
+    x = features @ value
+    forward, near = tree.query(x)
+    backward, owner = cKDTree(x).query(thin)
+    score = 0.5 * float(forward.mean() + backward.mean())
+    rows = np.concatenate([np.arange(len(x)), owner])
+    residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
+    weight = _trust(residual)
+    weight[: len(x)] /= len(x)
+    weight[len(x) :] *= config.backward / len(thin)
+    # Each point of the shape gathers the pulls on it, so that its derivative is formed once.
+    pull = np.zeros((len(x), 3))
+    np.add.at(pull, rows, residual * weight[:, None])
+    force = np.bincount(rows, weight, minlength=len(x))
+    jacobian = (features @ slope).transpose(1, 2, 0).reshape(-1, len(q)) / scale
+    hessian = jacobian.T @ (jacobian * np.repeat(force, 3)[:, None])
+    drive = jacobian.T @ pull.reshape(-1) - config.prior * q
+    hessian += (config.prior + DAMPING * np.trace(hessian) / len(q)) * np.eye(len(q))
+    return np.linalg.solve(hessian, drive), score
 
 
 def _trust(residual: Float[np.ndarray, "R 3"]) -> Float[np.ndarray, " R"]:

@@ -29,7 +29,7 @@ PRIOR_REACH = 2.5
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """The latent directions that matter, each one standard deviation of the prior long."""
+    """An orthonormal basis of the latent directions that matter."""
 
     basis: Float[np.ndarray, "Z D"]
     spectrum: Float[np.ndarray, " S"]
@@ -37,9 +37,6 @@ class Reduction:
 
     captured: float
     """Share of the spectrum that the basis holds."""
-
-    dual: Float[np.ndarray, "Z D"] | None = None
-    """Takes latents to coordinates: dualᵀ basis = I. The basis itself, where that is orthonormal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +47,8 @@ class NeuralSpace:
     model: HandleModel
     context: Context
     patches: Patches
-    z0: Float[Tensor, "H C"]
-    """Latent of the rest state."""
-
-    prior: Float[Tensor, "H C"]
-    """Mean of the prior over latents."""
+    start: Float[Tensor, " R"]
+    """Latent of the rest state; the prior is N(0, I)."""
 
     reduction: Reduction
     box_center: Float[np.ndarray, "3"]
@@ -67,9 +61,14 @@ class NeuralSpace:
         return self.reduction.basis.shape[1]
 
     @cached_property
+    def middle(self) -> Float[np.ndarray, " D"]:
+        """Coordinates of the mean of the prior; around it they are N(0, I)."""
+        return self.coordinates(torch.zeros_like(self.start)).numpy()
+
+    @cached_property
     def limits(self) -> Float[np.ndarray, "D 2"]:
         """The high-density region of the prior, which always holds the rest state: beyond it poses get implausible."""
-        middle = self.coordinates(self.prior).numpy()
+        middle = self.middle
         return np.stack([np.minimum(middle - PRIOR_REACH, 0.0), np.maximum(middle + PRIOR_REACH, 0.0)], axis=1)
 
     @cached_property
@@ -101,27 +100,23 @@ class NeuralSpace:
     def _rest_motion(self) -> Motion:
         with torch.no_grad():
             precision = self.context.tokens.dtype
-            return Motion(*(part.double() for part in self.model.decode(self.context, self.z0[None].to(precision))))
+            return Motion(*(part.double() for part in self.model.decode(self.context, self.start[None].to(precision))))
 
-    def latent(self, q: Float[Tensor, "*B D"]) -> Float[Tensor, "*B H C"]:
+    def latent(self, q: Float[Tensor, "*B D"]) -> Float[Tensor, "*B R"]:
         """The latent that coordinates stand for."""
-        basis = torch.from_numpy(self.reduction.basis)
-        return self.z0 + (q @ basis.T).unflatten(-1, self.z0.shape)
+        return self.start + q @ torch.from_numpy(self.reduction.basis).T
 
-    def coordinates(self, z: Float[Tensor, "*B H C"]) -> Float[Tensor, "*B D"]:
+    def coordinates(self, e: Float[Tensor, "*B R"]) -> Float[Tensor, "*B D"]:
         """Nearest coordinates of a latent."""
-        dual = self.reduction.basis if self.reduction.dual is None else self.reduction.dual
-        return (z - self.z0).flatten(-2) @ torch.from_numpy(dual)
+        return (e - self.start) @ torch.from_numpy(self.reduction.basis)
 
     def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
         """Rigid motion of every handle from rest, in the frame and unit of the mesh."""
         return self.transforms_of_latent(self.latent(q))
 
-    def transforms_of_latent(self, z: Float[Tensor, "B H C"]) -> Float[Tensor, "B H 3 4"]:
-        count = len(z)
-        context = Context(self.context.tokens.expand(count, -1, -1), self.context.bias.expand(-1, count, -1, -1, -1))
-        precision = self.context.tokens.dtype
-        motion = Motion(*(part.to(z.dtype) for part in self.model.decode(context, z.to(precision))))
+    def transforms_of_latent(self, e: Float[Tensor, "B R"]) -> Float[Tensor, "B H 3 4"]:
+        context, precision = _expand(self.context, len(e)), self.context.tokens.dtype
+        motion = Motion(*(part.to(e.dtype) for part in self.model.decode(context, e.to(precision))))
         rest = self._rest_motion
         # What the decoder says of the rest latent is taken off, so that q = 0 is exactly the rest shape.
         rotation = motion.rotations @ rest.rotations.transpose(-1, -2)
@@ -169,10 +164,18 @@ class NeuralSpace:
 
     def quick_transforms(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 3 4"]:
         """The same as ``transforms`` on plain arrays, in single precision and without derivatives."""
-        quick = replace(self, model=self.quick_model, context=_single(self.context))
+        quick = self.single()
         with torch.no_grad():
             parts = torch.from_numpy(q).split(CHUNK)
             return torch.cat([quick.transforms_of_latent(self.latent(part)) for part in parts]).numpy()
+
+    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
+        """Transforms of the handles, stacked, without their derivatives and in single precision."""
+        return self.quick_transforms(q).swapaxes(-1, -2).reshape(len(q), -1, 3)
+
+    def single(self) -> NeuralSpace:
+        """The same space with a network in single precision, which answers twice as fast."""
+        return replace(self, model=self.quick_model, context=_single(self.context))
 
     def compiled(self) -> CompiledSpace:
         """The same poses by a closed form, quick enough to simulate; see ``CompiledSpace``."""
@@ -181,7 +184,7 @@ class NeuralSpace:
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states, drawn from the prior."""
         noise = np.random.default_rng(seed).normal(size=(count, self.dim))
-        return self.coordinates(self.prior).numpy() + noise
+        return self.middle + noise
 
 
 def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", dim: int | None = None) -> NeuralSpace:
@@ -193,8 +196,8 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
         mode: ``gram`` (mean of JᵀJ over the prior), ``paper`` (gradient of the norm of the displacement) or ``none``.
         dim: Number of coordinates; by default enough for 99.5 % of the spectrum, at most 16.
     """
-    if dim is not None and not 1 <= dim <= HANDLES * model.config.latent:
-        raise NeurokError(f"dim must lie in 1..{HANDLES * model.config.latent}, got {dim}.")
+    if dim is not None and not 1 <= dim <= model.latent_size:
+        raise NeurokError(f"dim must lie in 1..{model.latent_size}, got {dim}.")
     quick = copy.deepcopy(model).float().eval().requires_grad_(False)
     model = copy.deepcopy(quick).double()
     patches = patches_of(mesh)
@@ -211,25 +214,19 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
     with torch.no_grad():
         context = model.encode_rest(rest)
         still = Motion(torch.eye(3).double().expand(1, HANDLES, 3, 3), torch.zeros(1, HANDLES, 3).double())
-        z0 = model.encode_pose(context, still)[0][0]
-        prior = model.prior(context)[0]
-        spread = model.spread(context)
-        present = rest.present[0].repeat_interleave(z0.shape[1]).numpy()
-        wide = None if spread is None else spread[0].flatten(0, 1).numpy() * present[:, None]
+        start = model.posterior(context, still).mean[0]
     if mode == "none":
-        reduction = Reduction(*_whole(z0.numel(), wide))
+        reduction = Reduction(np.eye(len(start)), np.ones(len(start)), 1.0)
     else:
         single = Rest(*(part.float() if part.is_floating_point() else part for part in rest))
-        reduction = reduce_latent(quick, _single(context), single, prior.float(), wide, mode, dim)
-    return NeuralSpace(mesh, model, context, patches, z0, prior, reduction, center, scale, quick)
+        reduction = reduce_latent(quick, _single(context), single, mode, dim)
+    return NeuralSpace(mesh, model, context, patches, start, reduction, center, scale, quick)
 
 
 def reduce_latent(
     model: HandleModel,
     context: Context,
     rest: Rest,
-    prior: Float[Tensor, "H C"],
-    spread: Float[np.ndarray, "Z R"] | None,
     mode: ReductionMode,
     dim: int | None,
     probes: int = 192,
@@ -238,53 +235,41 @@ def reduce_latent(
     """Active subspace of the decoder over the prior.
 
     The matrix E[JᵀMJ] is estimated from random probes of the output, one backward pass each: far cheaper than whole
-    Jacobians, and unbiased. Where the prior knows directions that are wider than others, the subspace is sought among
-    those, counted in their standard deviations.
+    Jacobians, and unbiased.
     """
     generator = torch.Generator().manual_seed(0)
-    ways = np.eye(prior.numel()) if spread is None else spread
-    noise = torch.randn((probes, ways.shape[1]), generator=generator, dtype=prior.dtype)
+    noise = torch.randn((probes, model.latent_size), generator=generator, dtype=context.tokens.dtype)
     local = rest.points[0] - rest.centers[0][:, None]
     root_area = (rest.areas[0] / local.shape[1]).sqrt()[:, None, None]
     slopes = []
     for part in noise.split(CHUNK):
-        away = (part @ torch.from_numpy(ways).to(part.dtype).T).unflatten(-1, prior.shape)
-        z, count = (prior + away).requires_grad_(True), len(part)
-        wide = Context(context.tokens.expand(count, -1, -1), context.bias.expand(-1, count, -1, -1, -1))
-        motion = model.decode(wide, z)
+        e = part.requires_grad_(True)
+        motion = model.decode(_expand(context, len(e)), e)
         moved = torch.einsum("bhij,hnj->bhni", motion.rotations, local) + (rest.centers[0] + motion.shifts)[:, :, None]
         if mode == "paper":
             value = ((moved - rest.points[0]) * root_area).flatten(1).norm(dim=1).sum()
         else:
             value = (moved * torch.randn(moved.shape, generator=generator, dtype=moved.dtype) * root_area).sum()
-        slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
-    slope = torch.cat(slopes).double().numpy() @ ways
+        slopes.append(torch.autograd.grad(value, e)[0])
+    slope = torch.cat(slopes).double().numpy()
     values, vectors = np.linalg.eigh(slope.T @ slope / probes)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     share = np.cumsum(values) / max(values.sum(), 1e-30)
     keep = dim if dim is not None else int(np.clip(np.searchsorted(share, energy) + 1, 1, MAX_DIMENSION))
     keep = min(keep, len(values))
     signs = np.sign(vectors[np.abs(vectors[:, :keep]).argmax(axis=0), np.arange(keep)])
-    chosen = np.ascontiguousarray(vectors[:, :keep] * signs)
-    if spread is None:
-        return Reduction(chosen, values, float(share[keep - 1]))
-    dual = np.linalg.pinv(ways).T @ chosen
-    return Reduction(ways @ chosen, values, float(share[keep - 1]), dual)
+    return Reduction(np.ascontiguousarray(vectors[:, :keep] * signs), values, float(share[keep - 1]))
 
 
-def _whole(
-    size: int, spread: Float[np.ndarray, "Z R"] | None
-) -> tuple[Float[np.ndarray, "Z Z"], Float[np.ndarray, " Z"], float, Float[np.ndarray, "Z Z"]]:
-    """All latent numbers as coordinates, in standard deviations of the prior."""
-    if spread is None:
-        return np.eye(size), np.ones(size), 1.0, np.eye(size)
-    values, vectors = np.linalg.eigh(np.eye(size) + spread @ spread.T)
-    root = np.sqrt(values)
-    return vectors * root, np.ones(size), 1.0, vectors / root
+def _expand(context: Context, count: int) -> Context:
+    """The context of one object for several states of it."""
+    wide = lambda tensor: tensor.expand(count, *tensor.shape[1:])  # noqa: E731
+    bias = context.bias.expand(-1, count, -1, -1, -1)
+    return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways))
 
 
 def _single(context: Context) -> Context:
-    return Context(context.tokens.float(), context.bias.float())
+    return Context(*(part.float() for part in context))
 
 
 def to_box(

@@ -100,6 +100,11 @@ class PointSpace:
         return torch.from_numpy(frame_change("y", self.rest.up)).double()
 
     @cached_property
+    def middle(self) -> Float[np.ndarray, " D"]:
+        """Coordinates of the mean of the prior."""
+        return self.coordinates(self.prior).numpy()
+
+    @cached_property
     def _back_to_rest(self) -> Float[Tensor, "1 P 8"]:
         with torch.no_grad():
             return dual.inverse(self._said(self.z0[None], self.context))

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 SAMPLES = 1500
 STARTS = 64
 SLOW_STARTS = 4
-"""Starts in a space with more coordinates than a closed form can stand in for."""
+"""Starts in a space with more coordinates than ..."""
+
+MOST_FOLLOWED = 32
+"""... so many, where each step is slow."""
 
 POLISH = MatchConfig(rounds=6, descents=1, trades=0)
 """Last steps in the learned space itself, after its stand-in has found the way."""
@@ -92,7 +95,7 @@ def pose_to_points(
         raise NeurokError(f"A cloud to fit needs at least 10 finite points, got {len(points)}.")
     rng = np.random.default_rng(seed)
     quick, exact = _quick_and_exact(space)
-    if quick is exact and hasattr(space, "latent"):
+    if space.dim > MOST_FOLLOWED:
         starts = min(starts, SLOW_STARTS)
     driver, features = _driver(quick)
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
@@ -113,10 +116,13 @@ def _quick_and_exact(space: KinematicSpace) -> tuple[KinematicSpace, KinematicSp
     from neurok.kinematics.compiled import CompiledSpace, compile_space
     from neurok.kinematics.neural import MAX_DIMENSION, NeuralSpace
 
-    if isinstance(space, CompiledSpace):
-        return space, space.exact
     if isinstance(space, NeuralSpace) and space.dim <= MAX_DIMENSION:
-        return compile_space(space), space
+        space = compile_space(space)
+    if isinstance(space, CompiledSpace):
+        exact = space.exact
+        if space.is_close or not isinstance(exact, NeuralSpace):
+            return space, exact
+        return exact.single(), exact
     return space, space
 
 

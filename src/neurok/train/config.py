@@ -14,9 +14,9 @@ from neurok.deformation.models import ModelConfig, model_config
 class TrainConfig:
     model: ModelConfig = field(default_factory=HandleConfig)
     view: ViewConfig = field(default_factory=ViewConfig)
-    steps: int = 12_000
+    steps: int = 14_000
     warmup: int = 200
-    decay: float = 0.5
+    decay: float = 0.35
     """Fraction of the run, at its end, over which the step size falls to zero."""
 
     matrix_rate: float = 2e-3
@@ -29,11 +29,11 @@ class TrainConfig:
     clip: float = 1.0
     """Largest norm of the gradient."""
 
-    kl_weight: float = 4e-4
-    kl_start: int = 600
+    kl_weight: float = 6e-3
+    kl_start: int = 500
     """Steps without the KL term: a posterior that is pulled early collapses."""
 
-    kl_ramp: int = 3_000
+    kl_ramp: int = 5_000
     average: float = 0.999
     """Decay of the running average of the weights, which is what is evaluated and shipped."""
 
