@@ -132,3 +132,10 @@ def test_a_tour_moves_one_joint_at_a_time_within_its_limits_and_ends_at_rest():
     assert np.allclose(q[-1], 0)
     assert np.allclose(q.max(axis=0), (1.0, 0.3), atol=0.02)
     assert np.allclose(q.min(axis=0), (-0.5, 0.0), atol=0.02)
+
+
+def test_a_part_without_surface_is_fixed_to_the_base():
+    mesh = drawer_in_a_box()
+    search = search_joints(replace(mesh, part_names=("body", "drawer", "nothing")))
+    assert search.best(2).kind == "fixed"
+    assert search.articulation().joints[2].parent == 0

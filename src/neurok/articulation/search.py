@@ -64,10 +64,20 @@ def search_joints(mesh: Mesh, contacts: Contacts | None = None, parents: tuple[i
         if parents[part] >= 0 and cloud is not None:
             studies[part] = _study(mesh, contacts, parents, part, cloud)
     _agree(studies, contacts)
-    found = [_candidates(studies[part]) if part in studies else [] for part in range(len(contacts.clouds))]
+    found = [
+        _candidates(studies[part]) if part in studies else _without_surface(part, parents)
+        for part in range(len(contacts.clouds))
+    ]
     valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
     rejected = tuple(tuple(c for c in one if not c.is_valid) for one in found)
     return Search(mesh, contacts, parents, valid, rejected)
+
+
+def _without_surface(part: int, parents: tuple[int, ...]) -> list[Candidate]:
+    """Nothing for the base; a part of no surface is fixed to what carries it."""
+    if parents[part] < 0:
+        return []
+    return [Candidate(part, parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)]
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from neurok.articulation.search import Search
     from neurok.core import Articulation, Asset, Clip, Mesh
 
-Method = Literal["auto", "search"]
+Method = Literal["auto", "learned", "search"]
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 REJECTED_SHOWN = 6
 """Rejected candidates told per part; a part has a hundred."""
@@ -34,7 +34,10 @@ class Articulate:
     """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn), .json, .png (parts and axes)."""
 
     method: Method = "auto"
-    """search: pure geometry. auto: the best there is."""
+    """search: geometry alone. learned: the network, which also hears the search. auto: learned if there are weights."""
+
+    weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE.safetensors")] = None
+    """Weights of the network; the shipped ones if not given."""
 
     labels: Annotated[Path | None, tyro.conf.arg(metavar="FILE.npy")] = None
     """The part of each face or each vertex as whole numbers, instead of the file's own parts."""
@@ -48,16 +51,36 @@ class Articulate:
         from neurok.articulation.search import search_joints
 
         self._check_outputs()
+        method = self._method()
         asset = io.load(self.input)
         start = time.perf_counter()
         mesh = find_parts(asset, _read_labels(self.labels))
         search = search_joints(mesh)
-        articulation = search.articulation()
+        answers = self._learned(mesh) if method == "learned" else _best(search)
         seconds = time.perf_counter() - start
-        figures = _figures(self.input, mesh, search, seconds)
+        articulation = _articulation(mesh, answers)
+        figures = _figures(self.input, method, answers, search, seconds)
         files = [str(file) for path in self.out for file in self._write(path, asset, articulation, figures)]
         say(_sentences(figures, files), json=self.json)
         return {**figures, "files": files}
+
+    def _method(self) -> str:
+        """What auto comes to; weights that are asked for must be there."""
+        from neurok.articulation.model_file import SHIPPED, find_weights
+
+        if self.method == "search" or (self.method == "auto" and self.weights is None and not SHIPPED.exists()):
+            return "search"
+        find_weights(self.weights)
+        return "learned"
+
+    def _learned(self, mesh: Mesh) -> list[Candidate]:
+        from neurok.articulation.model_file import load_joint_model
+        from neurok.articulation.predict import predict_joints
+
+        model = load_joint_model(self.weights)
+        if mesh.part_count == 1:
+            return []
+        return [answer for answer in predict_joints(mesh, model).answers if answer.parent >= 0]
 
     def _check_outputs(self) -> None:
         from neurok.io.formats import WITH_JOINTS
@@ -94,16 +117,32 @@ def _read_labels(path: Path | None) -> Any:
         raise NeurokError(f"'{path}' is no .npy file of labels ({error}); numpy.save writes one.") from None
 
 
-def _figures(source: str, mesh: Mesh, search: Search, seconds: float) -> dict[str, Any]:
-    best = [c for part in range(mesh.part_count) if (c := search.best(part)) is not None]
+def _best(search: Search) -> list[Candidate]:
+    """What the search prefers for every part but the base."""
+    return [best for part in range(search.mesh.part_count) if (best := search.best(part)) is not None]
+
+
+def _articulation(mesh: Mesh, answers: list[Candidate]) -> Articulation:
+    """The object with these joints; parts without one are roots."""
+    from neurok.core import Articulation, Joint
+
+    given = {answer.part: answer for answer in answers}
+    joints = [
+        given[part].joint(name) if part in given else Joint("fixed", -1, name=name)
+        for part, name in enumerate(mesh.part_names)
+    ]
+    return Articulation(mesh, tuple(joints), name=mesh.name)
+
+
+def _figures(source: str, method: str, answers: list[Candidate], search: Search, seconds: float) -> dict[str, Any]:
+    mesh, moving = search.mesh, {answer.part for answer in answers}
     rejected = [c for one in search.rejected for c in one[:REJECTED_SHOWN]]
-    bases = [name for name, parent in zip(mesh.part_names, search.parents, strict=True) if parent < 0]
     return {
         "input": source,
-        "method": "search",
+        "method": method,
         "parts": list(mesh.part_names),
-        "base": bases[0] if bases else None,
-        "joints": [{**_told(c, mesh), "confidence": round(c.score, 4)} for c in best],
+        "bases": [name for part, name in enumerate(mesh.part_names) if part not in moving],
+        "joints": [{**_told(c, mesh), "confidence": round(c.score, 4)} for c in answers],
         "rejected": [{**_told(c, mesh), "score": round(c.score, 6), "reason": c.reason} for c in rejected],
         "up": mesh.up,
         "unit": mesh.unit,
