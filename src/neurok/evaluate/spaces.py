@@ -67,6 +67,7 @@ def learned(
     starts: int = STARTS,
 ) -> Float[np.ndarray, "V 3"]:
     """The space inferred from the rest mesh alone; starts are its rest and draws of its prior."""
-    from neurok.kinematics.neural import infer_space
+    from neurok.hub import infer
 
-    return pose_to_points(infer_space(rest, model, mode, dim), target, int(rng.integers(1 << 31)), starts).vertices
+    space = infer(rest, model, mode=mode, dim=dim, exact=True)
+    return pose_to_points(space, target, int(rng.integers(1 << 31)), starts).vertices

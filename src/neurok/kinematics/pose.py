@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -108,18 +108,19 @@ def pose_to_points(
         driver = _driver(exact)[0]
         q, score = match_points(driver, rows, points, q[None], side, POLISH)
     q = _inside(space, q)
-    return Pose(q, features @ driver.shape(q[None])[0][0], score / side, "ok")
+    return Pose(q, decode_pose(exact, q), score / side, "ok")
 
 
 def _quick_and_exact(space: KinematicSpace) -> tuple[KinematicSpace, KinematicSpace]:
     """A learned space has a stand-in that answers faster; others are their own."""
     from neurok.kinematics.compiled import CompiledSpace, compile_space
     from neurok.kinematics.neural import MAX_DIMENSION, NeuralSpace
+    from neurok.kinematics.neural_points import PointSpace
 
-    if isinstance(space, NeuralSpace) and space.dim <= MAX_DIMENSION:
+    if isinstance(space, NeuralSpace | PointSpace) and space.dim <= MAX_DIMENSION:
         space = compile_space(space)
     if isinstance(space, CompiledSpace):
-        exact = space.exact
+        exact: Any = space.exact
         if space.is_close or not isinstance(exact, NeuralSpace):
             return space, exact
         return exact.single(), exact
@@ -148,7 +149,9 @@ def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"
 
 
 def _inside(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
-    """Joints stay within their limits, which may leave a part of the wish unmet."""
+    """Joints stay within their limits, which may leave a part of the wish unmet; others only say what is likely."""
+    if not isinstance(space, ArticulatedSpace):
+        return q
     limits = limits_of(space)
     return np.clip(q, limits[:, 0], limits[:, 1])
 
