@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from neurok.articulation.candidates import Candidate
+from neurok.articulation.scores import Guess, is_right, score_parts
 from neurok.core import Articulation
 from neurok.evaluate.articulation import JointSource, find_joint_method, find_joint_sources
-from neurok.evaluate.articulation_scores import Guess, is_right, score_parts
 from neurok.geometry.operators import face_areas
 from neurok.render import Renderer, contact_sheet, save_image
 from neurok.render.markers import Arrow, Axis, Marker

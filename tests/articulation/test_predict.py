@@ -5,11 +5,14 @@ import pytest
 import torch
 
 from neurok.articulation.features import describe_parts
+from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model, save_joint_model
-from neurok.articulation.network import JointConfig, JointModel
-from neurok.articulation.predict import ask, grow_tree, predict_joints
+from neurok.articulation.network import KINDS, JointConfig, JointModel
+from neurok.articulation.predict import ask, calibrated, grow_tree, into_range, predict_joints, signed_directions
+from neurok.articulation.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.samples import make_sample
+from neurok.train.articulation_calibration import fit_odds
 
 SMALL = JointConfig(width=16, heads=2, depth=1, octaves=3)
 
@@ -86,3 +89,37 @@ def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
         load_joint_model(other)
     with pytest.raises(NeurokError, match="no weights"):
         load_joint_model(tmp_path / "nothing.safetensors")
+
+
+def test_limits_move_into_the_free_range_unless_it_is_too_short():
+    assert into_range(np.array([-1.0, 1.0]), (0.0, 3.0)).tolist() == [0.0, 2.0]
+    assert into_range(np.array([-1.0, 1.0]), (-0.5, 0.5)).tolist() == [-0.5, 0.5]
+    assert into_range(np.array([-1.0, 1.0]), (0.0, 0.1)).tolist() == [-1.0, 1.0]
+    assert into_range(np.array([0.2, 0.4]), (0.0, 1.0)) == pytest.approx([0.2, 0.4])
+
+
+def test_the_search_can_overrule_a_network_that_knows_nothing(model):
+    """With all the trust on its side the answers are those of the search, as far as they are along known directions."""
+    mesh = make_sample("laptop").articulation.mesh
+    clouds = describe_parts(mesh)
+    search = search_joints(mesh)
+    heard = listen(clouds, signed_directions(clouds), search)
+    beliefs = ask(model, clouds, heard, trust=1.0)
+    lid = next(row for row, part in enumerate(clouds.parts) if search.parents[part] >= 0)
+    best = search.best(int(clouds.parts[lid]))
+    assert best.kind == "revolute"
+    assert KINDS[int(beliefs.kinds[lid].argmax())] == "revolute"
+    axis = beliefs.directions[lid, beliefs.choices[lid, 0]] @ clouds.turn
+    assert abs(axis @ best.axis) > 0.99
+    assert np.linalg.norm(np.cross(clouds.from_box(beliefs.pivots[lid, 0]) - best.origin, axis)) < 0.05 * mesh.size
+
+
+def test_confidence_is_fitted_to_how_often_answers_are_right():
+    rng = np.random.default_rng(0)
+    shares = rng.uniform(0.05, 0.95, 4000)
+    odds = np.log(shares / (1 - shares))
+    right = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * odds + 1.0)))
+    slope, offset = fit_odds(shares, right)
+    assert slope == pytest.approx(0.5, abs=0.1)
+    assert offset == pytest.approx(1.0, abs=0.15)
+    assert calibrated(0.5, slope, offset) == pytest.approx(1 / (1 + np.exp(-offset)))

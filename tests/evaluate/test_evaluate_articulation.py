@@ -6,6 +6,17 @@ import numpy as np
 import pytest
 
 from neurok.articulation.candidates import Candidate
+from neurok.articulation.scores import (
+    Guess,
+    calibration_error,
+    kind_scores,
+    limit_overlap,
+    line_distance,
+    match_parts,
+    part_means,
+    score_parts,
+    summarise_joints,
+)
 from neurok.cli import main
 from neurok.core import Joint
 from neurok.errors import NeurokError
@@ -17,17 +28,6 @@ from neurok.evaluate.articulation import (
     find_joint_method,
     given_mesh,
     turn_object,
-)
-from neurok.evaluate.articulation_scores import (
-    Guess,
-    calibration_error,
-    kind_scores,
-    limit_overlap,
-    line_distance,
-    match_parts,
-    part_means,
-    score_parts,
-    summarise_joints,
 )
 from neurok.evaluate.articulation_tables import joint_table
 from neurok.geometry.operators import face_areas

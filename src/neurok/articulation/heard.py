@@ -72,7 +72,7 @@ def _line(clouds: PartClouds, directions: np.ndarray, row: int, candidate: Candi
         return None
     move = SLIDE if candidate.kind == "prismatic" else TURN
     scale = 1.0 if move == TURN else clouds.scale
-    low, high = candidate.lower / scale, candidate.upper / scale
+    low, high = candidate.free[0] / scale, candidate.free[1] / scale
     free = (low, high) if dots[nearest] > 0 else (-high, -low)
     return Line(move, nearest, clouds.to_box(candidate.origin), free, weight)
 

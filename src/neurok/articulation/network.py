@@ -101,6 +101,8 @@ class JointModel(nn.Module):
         self.option_in = nn.Linear(OPTION_FEATURES + place + 6 + len(GROUPS), width)
         self.option_token = nn.Linear(width, width)
         self.option_out = nn.Sequential(nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 1))
+        self.calibration: Tensor
+        self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
         self.limit_out = nn.Sequential(nn.Linear(width + 21, width), nn.GELU(), nn.Linear(width, 4))
 
     def encode(self, parts: Parts) -> Encoded:

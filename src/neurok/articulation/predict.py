@@ -53,6 +53,9 @@ class Beliefs:
     limits: Float[np.ndarray, "P 2 2"]
     """Of the turn [rad] and of the slide [units of the box], about the directions of ``choices``."""
 
+    calibration: tuple[float, float] = (1.0, 0.0)
+    """Slope and offset that take the log-odds of a product of shares to those of being right."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
@@ -128,7 +131,9 @@ def ask(
     limits[:, TURN] = _agreed_limits(found, views, clouds, directions, choices[:, TURN], TURN)
     if heard is not None:
         limits = _obstructed(limits, pivots[:, 0], directions, choices, heard)
-    return Beliefs(kinds, axes, directions, grow_tree(parents), choices, pivots, shares, limits)
+    slope, offset = model.calibration.tolist()
+    tree = grow_tree(parents)
+    return Beliefs(kinds, axes, directions, tree, choices, pivots, shares, limits, (slope, offset))
 
 
 def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs) -> Prediction:
@@ -158,8 +163,15 @@ def _answer(clouds: PartClouds, beliefs: Beliefs, row: int) -> Candidate:
     if kind != "fixed":
         sure *= float(beliefs.axes[row, chosen, move])
         sure *= float(beliefs.pivot_shares[row, 0]) if move == TURN else 1.0
+    sure = calibrated(sure, *beliefs.calibration)
     parent = int(clouds.parts[above]) if above >= 0 else -1
     return Candidate(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), sure)
+
+
+def calibrated(share: float, slope: float, offset: float) -> float:
+    """A share between 0 and 1 as the probability of being right."""
+    share = min(max(share, 1e-6), 1.0 - 1e-6)
+    return float(1.0 / (1.0 + np.exp(-slope * np.log(share / (1.0 - share)) - offset)))
 
 
 def _blend(network: np.ndarray, search: np.ndarray, trust: float) -> np.ndarray:
@@ -220,7 +232,7 @@ def _kernel(first, second, axis):  # type: ignore[no-untyped-def]
 
 
 def _obstructed(limits, pivots, directions, choices, heard):  # type: ignore[no-untyped-def]
-    """Limits that end where the search met an obstacle, as long as most of the range stays."""
+    """Limits moved, and if need be cut, into the range that the search found free along the nearest line."""
     out = limits.copy()
     for row in range(len(limits)):
         for move in (TURN, SLIDE):
@@ -229,14 +241,20 @@ def _obstructed(limits, pivots, directions, choices, heard):  # type: ignore[no-
             if move == TURN:
                 away = [np.linalg.norm(np.cross(line.place - pivots[row], axis)) for line in lines]
                 lines = [lines[int(np.argmin(away))]] if lines and min(away) < NEAR else []
-            if not lines:
-                continue
-            best = max(lines, key=lambda line: line.weight)
-            low, high = limits[row, move]
-            free_low, free_high = max(low, best.free[0]), min(high, best.free[1])
-            if free_high - free_low > 0.5 * (high - low):
-                out[row, move] = free_low, free_high
+            if lines:
+                out[row, move] = into_range(limits[row, move], max(lines, key=lambda line: line.weight).free)
     return out
+
+
+def into_range(limits: Float[np.ndarray, "2"], free: tuple[float, float], least: float = 0.3) -> Float[np.ndarray, "2"]:
+    """Limits shifted into a free range; as they are where that is too short to be believed."""
+    length = float(limits[1] - limits[0])
+    room = free[1] - free[0]
+    if room < least * length:
+        return limits
+    length = min(length, room)
+    low = float(np.clip(limits[0], free[0], free[1] - length))
+    return np.array([low, low + length])
 
 
 def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]

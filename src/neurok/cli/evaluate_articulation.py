@@ -47,7 +47,7 @@ class EvaluateArticulation:
 
         from neurok.errors import NeurokError
         from neurok.evaluate.articulation import Condition, evaluate_joints, find_joint_method, find_joint_sources
-        from neurok.evaluate.articulation_scores import summarise_joints
+        from neurok.articulation.scores import summarise_joints
         from neurok.evaluate.articulation_tables import joint_table
         from neurok.evaluate.tables import put_section, stamp
         from neurok.io.files import write_files

@@ -55,7 +55,8 @@ class TrainArticulation:
         from neurok.articulation.loss import TERMS
         from neurok.articulation.model_file import save_joint_model
         from neurok.train.articulation import find_joint_recipe, train_joints
-        from neurok.train.articulation_data import split_examples
+        from neurok.train.articulation_calibration import calibrate
+        from neurok.train.articulation_data import split_examples, watched_things
 
         config = replace(find_joint_recipe(self.recipe), seed=self.seed)
         if self.steps is not None:
@@ -78,6 +79,9 @@ class TrainArticulation:
         model = train_joints(
             config, train, kept, self.out, resume=self.resume, start_from=self.start_from, report=report
         )
+        if watched := watched_things(folders, self.teacher, self.limit, self.seed):
+            tell(f"calibrating on {len(watched)} watched objects")
+            calibrate(model, watched)
         card = {
             "what": "joints of segmented objects from geometry",
             "data": [Path(folder).name for folder in folders],

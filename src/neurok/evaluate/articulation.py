@@ -13,11 +13,11 @@ import numpy as np
 
 from neurok.articulation.candidates import Candidate
 from neurok.articulation.parts import find_parts
+from neurok.articulation.scores import Guess, Row, score_parts
 from neurok.articulation.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.data.splits import hold_out
 from neurok.errors import NeurokError
-from neurok.evaluate.articulation_scores import Guess, Row, score_parts
 from neurok.evaluate.cases import seeded
 from neurok.evaluate.run import _append, read_rows
 from neurok.geometry import rigid

@@ -214,11 +214,8 @@ def split_examples(
     train: list[Example] = []
     watch: list[Example] = []
     for folder in folders:
-        things = find_things(folder)
-        if limit is not None and limit < len(things):
-            chosen = np.random.default_rng(seed).permutation(len(things))[:limit]
-            things = [things[int(i)] for i in np.sort(chosen)]
-        aside = set(sorted(thing.name for thing in things if thing.is_real)[4::8]) if teacher == "joints" else set()
+        things = _some_things(folder, limit, seed)
+        aside = _aside(things, teacher)
         for example in prepare(things, teacher, cache, report):
             name, version = example.name.rsplit(".", 1)
             if name not in aside:
@@ -226,6 +223,29 @@ def split_examples(
             elif version == "rest":
                 watch.append(example)
     return train, watch
+
+
+def watched_things(
+    folders: Iterable[str | Path], teacher: Teacher, limit: int | None = None, seed: int = 0
+) -> list[Thing]:
+    """The objects that ``split_examples`` keeps aside."""
+    found: list[Thing] = []
+    for folder in folders:
+        things = _some_things(folder, limit, seed)
+        aside = _aside(things, teacher)
+        found += [thing for thing in things if thing.name in aside]
+    return found
+
+
+def _some_things(folder: str | Path, limit: int | None, seed: int) -> list[Thing]:
+    things = find_things(folder)
+    if limit is None or limit >= len(things):
+        return things
+    return [things[int(i)] for i in np.sort(np.random.default_rng(seed).permutation(len(things))[:limit])]
+
+
+def _aside(things: list[Thing], teacher: Teacher) -> set[str]:
+    return set(sorted(thing.name for thing in things if thing.is_real)[4::8]) if teacher == "joints" else set()
 
 
 def prepare(
