@@ -25,6 +25,9 @@ class TrainShip:
     data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")] = ()
     """Data sets whose licences go into the card; needed only for runs that did not note them."""
 
+    note: str | None = None
+    """A sentence for the card: what its other lines do not say."""
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -37,6 +40,8 @@ class TrainShip:
             raise NeurokError(f"Weights are written to a .safetensors file, not to '{self.out}'.")
         named = [licenses_of(folder) for group in self.data for folder in group]
         model, card = shipped_model(self.run_folder, named or None)
+        if self.note is not None:
+            card["note"] = self.note
         save_model(model, self.out, card)
         size = self.out.stat().st_size
         say(f"{self.out}: {size / 1e6:.1f} MB after {card['steps']} steps; the card lies beside it", json=self.json)

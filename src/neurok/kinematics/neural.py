@@ -155,12 +155,11 @@ class NeuralSpace:
         return rate.numpy()
 
     def _slopes(self, q: Float[Tensor, "B D"]) -> tuple[Float[Tensor, "B K 3"], Float[Tensor, "B D K 3"]]:
-        """All directions of all states in one batch: attention over many small token sets is cheapest that way."""
-        batch, dim = q.shape
-        repeated = q.repeat_interleave(dim, dim=0)
-        directions = torch.eye(dim, dtype=q.dtype).repeat(batch, 1)
-        values, slopes = torch.func.jvp(lambda p: _rows(self.transforms(p)), (repeated,), (directions,))[:2]
-        return values.unflatten(0, (batch, dim))[:, 0], slopes.unflatten(0, (batch, dim))
+        rows = lambda p: _rows(self.transforms(p))  # noqa: E731
+        along = lambda direction: torch.func.jvp(rows, (q,), (direction.expand(len(q), -1),))[:2]  # noqa: E731
+        # The state itself goes through the network once, not once per direction.
+        both = torch.func.vmap(along, out_dims=(None, 1))  # type: ignore[arg-type]
+        return both(torch.eye(q.shape[1], dtype=q.dtype))
 
     def quick_transforms(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 3 4"]:
         """The same as ``transforms`` on plain arrays, in single precision and without derivatives."""
