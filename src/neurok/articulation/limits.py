@@ -27,5 +27,6 @@ def slide_limits(low: float, high: float, length: float, is_button: bool) -> tup
     """Limits from the free ways backward and forward of a part that is ``length`` long along the slide."""
     if is_button:
         return 0.0, BUTTON_SHARE * length
-    both = low > 0.5 * length
-    return (-min(low, SLIDE_SHARE * length) if both else 0.0), max(high, SLIDE_SHARE * length * (high > 0.15 * length))
+    usual = SLIDE_SHARE * length
+    lower = -min(low, usual) if low > 0.5 * length else 0.0
+    return lower, usual if high > 0.1 * length else high

@@ -195,13 +195,14 @@ def _slide(study: _Study, i: int, score: float) -> Candidate:
     trial, facts = study.slides, study.facts
     low, high = float(trial.low[i]), float(trial.high[i])
     axis, length = study.axes[i], float(study.lengths[i])
+    thickness = 2.0 * float(np.abs(facts.box.axes @ axis) @ facts.box.half)
     if low > high:
         axis, low, high = 0.0 - axis, high, low
     is_button = facts.size < evidence.SMALL and abs(float(axis @ facts.normal)) > 0.9
     reason = trial.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
     if is_button and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
         axis, low, high = 0.0 - axis, high, low  # it is pressed towards what it sits on, whatever is free
-    lower, upper = slide_limits(low, high, length, is_button)
+    lower, upper = slide_limits(low, high, thickness, is_button)
     free = (0.0 - low, high)
     return Candidate(study.part, study.parent, "prismatic", axis, facts.box.center, lower, upper, score, reason, free)
 
