@@ -1,8 +1,9 @@
 """How likely each line is, from the evidence: one weight for each word of it, kind by kind.
 
 The weights (``priors.json``) were fitted so that, among all lines of a part, the right one scores best (a conditional
-logit), on the training objects of PartNet-Mobility and on generated families; no held-out object was used. They hold general habits of made things: doors turn about an edge that touches the frame,
-knobs about the line they are round about, drawers slide out of where they are confined.
+logit), on the training objects of PartNet-Mobility and on generated families; no held-out object was used. They hold
+general habits of made things: doors turn about an edge that touches the frame, knobs about the line they are round
+about, drawers slide out of where they are confined.
 """
 
 from __future__ import annotations
