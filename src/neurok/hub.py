@@ -19,7 +19,10 @@ from neurok.errors import FormatError, NeurokError, require
 from neurok.io.files import read_bytes, write_files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from neurok.deformation.models import Model
+    from neurok.kinematics import KinematicSpace
     from neurok.kinematics.compiled import CompiledSpace, LearnedSpace
     from neurok.kinematics.neural import ReductionMode
 
@@ -67,6 +70,13 @@ def infer(
     else:
         space = infer_space(mesh, model, mode, dim)
     return space if exact else compile_space(space)
+
+
+def learner(weights: str | Path | None = None) -> Callable[[Mesh], KinematicSpace | None]:
+    """What finds the poses of a mesh for posing and scenes; it finds none where no weights are shipped or named."""
+    if weights is None and not has_weights():
+        return lambda mesh: None
+    return lambda mesh: infer(mesh, weights)
 
 
 def load_model(name: str | Path = DEFAULT) -> Model:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from neurok.cli.report import say
+from neurok.cli.space import SpaceName
 
 
 @dataclass
@@ -30,6 +31,12 @@ class PoseCommand:
     seed: int = 0
     """Of the starts of the search."""
 
+    space: SpaceName = "auto"
+    """Which poses it can take: those of its joints, of its own clip, or learned ones; auto takes the first there is."""
+
+    weights: str | None = None
+    """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -38,7 +45,7 @@ class PoseCommand:
 
         import numpy as np
 
-        from neurok.dynamics.scene_space import space_for
+        from neurok.cli.space import facts_of, find_space
         from neurok.dynamics.select import parse_vector, select_vertices
         from neurok.errors import NeurokError
         from neurok.io import load, save
@@ -47,9 +54,7 @@ class PoseCommand:
         if (self.target is None) == (not self.move):
             raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
         asset = load(self.mesh)
-        space = space_for(asset)
-        if space.dim == 0:
-            raise NeurokError(f"'{self.mesh}' has no joints and no animation, so it has only the pose it is in.")
+        space = find_space(asset, self.mesh, self.space, self.weights, json=self.json)
         if self.target is not None:
             target = load(self.target).mesh.in_frame(asset.mesh.up, asset.mesh.unit)
             if np.array_equal(target.faces, asset.mesh.faces):
@@ -67,7 +72,7 @@ class PoseCommand:
             pose = pose_to_vertices(space, np.concatenate(chosen), np.concatenate(places))
         posed = pose.mesh(asset.mesh)
         save(replace(asset, mesh=posed, clips=(), articulation=None), self.out)
-        figures = {"out": str(self.out), "status": pose.status, "dof": space.dim, "residual": pose.residual}
+        figures = {"out": str(self.out), "status": pose.status, **facts_of(space), "residual": pose.residual}
         say(f"{self.out}: {pose.residual:.4f} of the object's side away from the wish ({pose.status})", json=self.json)
         return {**figures, "q": pose.q.tolist()}
 

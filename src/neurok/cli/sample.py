@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from neurok.cli.report import progress, say
+from neurok.cli.space import SpaceName
 
 
 @dataclass
@@ -27,11 +28,17 @@ class Sample:
     seed: int = 0
     """Same seed, same states."""
 
+    space: SpaceName = "auto"
+    """Whose states: those of its joints, of its own clip, or learned ones; auto takes the first of these there is."""
+
+    weights: str | None = None
+    """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.dynamics.scene_space import space_for
+        from neurok.cli.space import facts_of, find_space
         from neurok.errors import NeurokError
         from neurok.io import load, save
         from neurok.kinematics.pose import random_poses
@@ -42,9 +49,7 @@ class Sample:
         if self.out.suffix and self.out.suffix.lower() != ".png":
             raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
         asset = load(self.mesh)
-        space = space_for(asset)
-        if space.dim == 0:
-            raise NeurokError(f"'{self.mesh}' has no joints and no animation, so it has only the state it is in.")
+        space = find_space(asset, self.mesh, self.space, self.weights, json=self.json)
         states = random_poses(space, self.count, self.seed)
         meshes = [asset.mesh.with_vertices(decode(space, q)) for q in states]
         if self.out.suffix:
@@ -56,4 +61,4 @@ class Sample:
             for number, mesh in enumerate(progress(meshes, "writing", json=self.json)):
                 save(mesh, self.out / f"state_{number:04d}.glb")
         say(f"{self.count} states of {space.dim} degrees of freedom: {self.out}", json=self.json)
-        return {"out": str(self.out), "count": self.count, "dof": space.dim, "q": states.tolist()}
+        return {"out": str(self.out), "count": self.count, **facts_of(space), "q": states.tolist()}

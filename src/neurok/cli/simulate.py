@@ -17,9 +17,11 @@ import tyro
 from neurok.cli.report import say
 from neurok.cli.simulate_output import check_output, write_output
 from neurok.cli.simulate_words import parse_drag, parse_gravity, parse_push, parse_velocity
+from neurok.cli.space import warn_of
 from neurok.dynamics.scene import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.dynamics.scene_file import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.dynamics.scene_run import SceneRun, run_stage, stage_scene
+from neurok.dynamics.scene_space import SpaceName
 from neurok.dynamics.select import parse_vector
 from neurok.dynamics.simulate import IntegratorName
 from neurok.errors import NeurokError
@@ -96,6 +98,13 @@ class Simulate:
     jolt: Annotated[float | None, tyro.conf.arg(metavar="SPEED")] = None
     """Start with a random motion drawn from the seed; the fastest vertex has this speed [length/s]."""
 
+    space: SpaceName | None = None
+    """Which poses it can take: those of its joints, of its own clip, learned ones, or only the one it has (rigid);
+    auto takes the first of these there is."""
+
+    weights: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
+    """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
+
     density: Annotated[float | None, tyro.conf.arg(metavar="RHO")] = None
     """Mass per volume [kg/m^3], where the file gives none [500]."""
 
@@ -127,7 +136,11 @@ class Simulate:
             check_output(self.out)
         if self.save_scene is not None:
             check_scene_suffix(self.save_scene, writing=True)
-        stage = stage_scene(self.as_scene())
+        from neurok.hub import learner
+
+        stage = stage_scene(self.as_scene(), learner(self.weights))
+        for body in stage.bodies:
+            warn_of(body.space)
         if self.out is None:
             self._keep_scene(stage.scene)
             return {"scene": str(self.save_scene), "mass": stage.mass}
@@ -176,7 +189,7 @@ class Simulate:
             "drags": thing.drags + parse(parse_drag, self.drag),
             "pins": thing.pins + tuple(ScenePin(at) for at in self.pin),
         }
-        for name in ("jolt", "density", "damping", "joint_damping"):
+        for name in ("space", "jolt", "density", "damping", "joint_damping"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.rotate and [self.rotate]):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_args
 
+from neurok.dynamics.scene_space import SpaceName
 from neurok.dynamics.simulate import IntegratorName
 from neurok.errors import NeurokError
 
@@ -124,6 +125,10 @@ class SceneObject:
 
     name: str = ""
     """Prefix of its parts when there are several objects; the file's name by default."""
+
+    space: SpaceName = "auto"
+    """Which poses it can take: those of its ``joints``, of its own ``clip``, ``learned`` ones, or only the one it has
+    (``rigid``); ``auto`` takes the first of these there is."""
 
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)

@@ -17,7 +17,7 @@ from neurok.dynamics.energies import Quadratic
 from neurok.dynamics.equations import Mechanics
 from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
 from neurok.dynamics.scene import Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
-from neurok.dynamics.scene_space import space_for
+from neurok.dynamics.scene_space import Learner, space_for
 from neurok.dynamics.select import select_vertices
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
@@ -41,9 +41,9 @@ class Placed:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, name: str, asset: Asset) -> Placed:
+    def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
         entry = scene.objects[index]
-        space = space_for(asset)
+        space = space_for(asset, entry.space, learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )

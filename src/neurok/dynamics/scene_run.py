@@ -15,6 +15,7 @@ from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.merge import merge_clips, still_clip, unique_names
 from neurok.dynamics.scene import Scene, SceneGround, SceneObstacle
 from neurok.dynamics.scene_place import Placed, collect, placement_of, say_all
+from neurok.dynamics.scene_space import Learner
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import rigid
@@ -66,13 +67,17 @@ class SceneRun:
         return replace(alone, mesh=clip.rest, clips=(clip,))
 
 
-def run_scene(scene: Scene, *, progress: Callable[[float], None] | None = None) -> SceneRun:
+def run_scene(
+    scene: Scene, *, learner: Learner | None = None, progress: Callable[[float], None] | None = None
+) -> SceneRun:
     """Simulate a scene. The same scene gives the same bits every time.
+
+    ``learner`` finds the poses of meshes without joints (``neurok.hub.learner``); without one they are rigid.
 
     Raises:
         SceneError: Naming all that is impossible about it.
     """
-    return run_stage(stage_scene(scene), progress=progress)
+    return run_stage(stage_scene(scene, learner), progress=progress)
 
 
 def run_stage(stage: Stage, *, progress: Callable[[float], None] | None = None) -> SceneRun:
@@ -90,7 +95,7 @@ def run_stage(stage: Stage, *, progress: Callable[[float], None] | None = None) 
     return SceneRun(stage, rollouts)
 
 
-def stage_scene(scene: Scene) -> Stage:
+def stage_scene(scene: Scene, learner: Learner | None = None) -> Stage:
     """Load and place everything and turn words into vertices; nothing moves yet."""
     problems: list[str] = []
     assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
@@ -104,7 +109,8 @@ def stage_scene(scene: Scene) -> Stage:
         for entry, asset in zip(scene.world.obstacles, meshes, strict=True)
     )
     names = unique_names([thing.name or _default_name(thing.path) for thing in scene.objects])
-    placed: list[Placed] = collect(problems, lambda k: Placed.of(scene, k, names[k], assets[k]), range(len(assets)))
+    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner)  # noqa: E731
+    placed: list[Placed] = collect(problems, place, range(len(assets)))
     say_all(problems)
     if all(thing.body.space.dim == 0 and not thing.body.free for thing in placed):
         raise NeurokError(

@@ -1,0 +1,42 @@
+"""Which space of poses a command works in, and what it says of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from neurok.core import Asset
+    from neurok.kinematics import KinematicSpace
+
+SpaceName = Literal["auto", "joints", "clip", "learned"]
+
+
+def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *, json: bool) -> KinematicSpace:
+    """The poses of an object, refused where there is only one; doubts about learned ones are told on stderr."""
+    from neurok.dynamics.scene_space import space_for
+    from neurok.errors import NeurokError
+    from neurok.hub import has_weights, learner
+
+    space = space_for(asset, name, learner(weights))
+    if space.dim == 0:
+        why = "" if has_weights() else " No weights are shipped with this copy; name some with --weights."
+        raise NeurokError(f"'{path}' has no joints and no animation, so it has only the pose it is in.{why}")
+    warn_of(space)
+    return space
+
+
+def warn_of(space: KinematicSpace) -> None:
+    """Say on stderr when the closed form of a learned space is far from its network."""
+    if getattr(space, "is_close", True):
+        return
+    share = space.facts["point_error"]  # type: ignore[attr-defined]
+    print(
+        f"neurok: The learned poses of this object are approximate: off by {share:.0%} of the motion.", file=sys.stderr
+    )
+
+
+def facts_of(space: KinematicSpace) -> dict[str, Any]:
+    """Figures of a space for ``--json``."""
+    kind = {"ArticulatedSpace": "joints", "LinearSpace": "clip"}.get(type(space).__name__, "learned")
+    return {"dof": space.dim, "space": kind, **({"learned": dict(space.facts)} if hasattr(space, "facts") else {})}
