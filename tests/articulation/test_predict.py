@@ -7,8 +7,8 @@ import torch
 from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model, save_joint_model
-from neurok.articulation.network import KINDS, JointConfig, JointModel
-from neurok.articulation.predict import ask, calibrated, grow_tree, into_range, predict_joints, signed_directions
+from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
+from neurok.articulation.predict import ask, calibrated, grow_tree, open_side, predict_joints, signed_directions
 from neurok.articulation.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.samples import make_sample
@@ -91,11 +91,13 @@ def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
         load_joint_model(tmp_path / "nothing.safetensors")
 
 
-def test_limits_move_into_the_free_range_unless_it_is_too_short():
-    assert into_range(np.array([-1.0, 1.0]), (0.0, 3.0)).tolist() == [0.0, 2.0]
-    assert into_range(np.array([-1.0, 1.0]), (-0.5, 0.5)).tolist() == [-0.5, 0.5]
-    assert into_range(np.array([-1.0, 1.0]), (0.0, 0.1)).tolist() == [-1.0, 1.0]
-    assert into_range(np.array([0.2, 0.4]), (0.0, 1.0)) == pytest.approx([0.2, 0.4])
+def test_limits_lie_on_the_side_that_is_open():
+    straddling = np.array([-1.0, 0.5])
+    assert open_side(straddling, (0.0, 3.0), TURN).tolist() == [0.0, 1.5]
+    assert open_side(straddling, (-3.0, 0.0), TURN).tolist() == [-1.5, 0.0]
+    assert open_side(straddling, (0.0, 0.4), SLIDE).tolist() == [0.0, 0.4]
+    assert open_side(straddling, (-2.0, 2.0), TURN).tolist() == [-1.0, 0.5]
+    assert open_side(straddling, (0.0, 0.0), SLIDE).tolist() == [-1.0, 0.5]
 
 
 def test_the_search_can_overrule_a_network_that_knows_nothing(model):

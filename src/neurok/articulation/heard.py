@@ -27,8 +27,8 @@ class Line:
     move: int
     direction: int
     place: Float[np.ndarray, "3"]
-    free: tuple[float, float]
-    """Free range about that direction with its canonical sign: [rad], or units of the box."""
+    likely: tuple[float, float] | None
+    """Likely limits about that direction with its canonical sign: [rad], or units of the box; none without an end."""
 
     weight: float
 
@@ -72,9 +72,10 @@ def _line(clouds: PartClouds, directions: np.ndarray, row: int, candidate: Candi
         return None
     move = SLIDE if candidate.kind == "prismatic" else TURN
     scale = 1.0 if move == TURN else clouds.scale
-    low, high = candidate.free[0] / scale, candidate.free[1] / scale
-    free = (low, high) if dots[nearest] > 0 else (-high, -low)
-    return Line(move, nearest, clouds.to_box(candidate.origin), free, weight)
+    low, high = candidate.lower / scale, candidate.upper / scale
+    likely = (low, high) if dots[nearest] > 0 else (-high, -low)
+    is_limited = candidate.kind in ("revolute", "prismatic")
+    return Line(move, nearest, clouds.to_box(candidate.origin), likely if is_limited else None, weight)
 
 
 def _shares(weights: np.ndarray, axis: int, floor: float) -> np.ndarray:

@@ -21,7 +21,7 @@ POINTS = 128
 CLUSTER = 0.02
 """Places nearer than this, in the unit box, support each other."""
 
-TRUST = 0.35
+TRUST = 0.3
 """How much the search counts beside the network, from 0 to 1."""
 
 QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
@@ -130,7 +130,7 @@ def ask(
     found = model.limits(parts, encoded, turn, pivot)[:, :, TURN].numpy()
     limits[:, TURN] = _agreed_limits(found, views, clouds, directions, choices[:, TURN], TURN)
     if heard is not None:
-        limits = _obstructed(limits, pivots[:, 0], directions, choices, heard)
+        limits = _heard_limits(limits, pivots[:, 0], directions, choices, heard)
     slope, offset = model.calibration.tolist()
     tree = grow_tree(parents)
     return Beliefs(kinds, axes, directions, tree, choices, pivots, shares, limits, (slope, offset))
@@ -231,30 +231,34 @@ def _kernel(first, second, axis):  # type: ignore[no-untyped-def]
     return np.exp(-(offset**2).sum(axis=-1) / CLUSTER**2)
 
 
-def _obstructed(limits, pivots, directions, choices, heard):  # type: ignore[no-untyped-def]
-    """Limits moved, and if need be cut, into the range that the search found free along the nearest line."""
+def _heard_limits(limits, pivots, directions, choices, heard):  # type: ignore[no-untyped-def]
+    """Limits of the network after the search has told which side of the line through the pivot is open."""
     out = limits.copy()
     for row in range(len(limits)):
         for move in (TURN, SLIDE):
-            lines = heard.along(row, move, int(choices[row, move]))
             axis = directions[row, choices[row, move]]
+            lines = [line for line in heard.along(row, move, int(choices[row, move])) if line.likely is not None]
             if move == TURN:
-                away = [np.linalg.norm(np.cross(line.place - pivots[row], axis)) for line in lines]
-                lines = [lines[int(np.argmin(away))]] if lines and min(away) < NEAR else []
+                lines = [line for line in lines if np.linalg.norm(np.cross(line.place - pivots[row], axis)) < NEAR]
             if lines:
-                out[row, move] = into_range(limits[row, move], max(lines, key=lambda line: line.weight).free)
+                out[row, move] = open_side(limits[row, move], max(lines, key=lambda line: line.weight).likely, move)
     return out
 
 
-def into_range(limits: Float[np.ndarray, "2"], free: tuple[float, float], least: float = 0.3) -> Float[np.ndarray, "2"]:
-    """Limits shifted into a free range; as they are where that is too short to be believed."""
-    length = float(limits[1] - limits[0])
-    room = free[1] - free[0]
-    if room < least * length:
+def open_side(
+    limits: Float[np.ndarray, "2"], likely: tuple[float, float], move: int, thin: float = 0.05
+) -> Float[np.ndarray, "2"]:
+    """Limits on the one side that the search found open: a turn keeps its length, a slide goes as far as it can.
+
+    Where both sides are open, or neither, the search knows no better than the network.
+    """
+    low, high = likely
+    if min(abs(low), abs(high)) > thin * max(abs(low), abs(high)) or low == high:
         return limits
-    length = min(length, room)
-    low = float(np.clip(limits[0], free[0], free[1] - length))
-    return np.array([low, low + length])
+    if move == SLIDE:
+        return np.array([low, high])
+    length = float(limits[1] - limits[0])
+    return np.array([0.0, length]) if high > -low else np.array([-length, 0.0])
 
 
 def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]

@@ -111,7 +111,7 @@ def find_joint_method(name: str) -> JointMethod:
     model = load_joint_model(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     run = lambda mesh: predict_joints(mesh, model, with_search=how != "alone").answers  # noqa: E731
-    label = path.stem if weights else "shipped"
+    label = path.stem.replace("_", " ") if weights else "shipped"
     return JointMethod(f"{label}, network alone" if how else label, f"learned:{how}:{digest}", run)
 
 
