@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.core import Asset, Clip, Mesh
 from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
-from neurok.deformation.handles import HandleConfig, HandleModel, Motion, blend, turn_matrix
+from neurok.deformation.handles import HandleConfig, HandleModel, Motion, blend, stiffness, turn_matrix
 from neurok.deformation.loss import DeformationTask, PairTensors
 from neurok.samples import make_sample
 
@@ -90,6 +91,26 @@ def test_one_motion_for_all_handles_is_a_rigid_motion_of_the_object(batch):
     index, weight = batch.blend_index.flatten(1, 2), batch.blend_weight.flatten(1, 2)
     moved = blend(motion, batch.rest.centers, points, index, weight)
     torch.testing.assert_close(moved, points @ turn.T + torch.tensor([0.2, 0.0, 0.1]), atol=1e-5, rtol=1e-5)
+
+
+def test_parts_on_joints_are_stiff_and_a_bending_sheet_is_not(batch):
+    stiff, told = stiffness(batch)
+    assert told.any()
+    laptop = told[0]
+    assert laptop.any()
+    assert stiff[0][laptop].all()
+    x, z = (a.ravel() for a in np.meshgrid(np.linspace(-0.5, 0.5, 25), np.linspace(-0.2, 0.2, 9), indexing="ij"))
+    place = np.arange(25 * 9).reshape(25, 9)
+    a, b, c, d = place[:-1, :-1].ravel(), place[1:, :-1].ravel(), place[1:, 1:].ravel(), place[:-1, 1:].ravel()
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+    bends = (1e-6, 1.0, 2.0, 3.0)
+    frames = [np.stack([np.sin(k * x) / k, (1 - np.cos(k * x)) / k, z], axis=1) for k in bends]
+    mesh = Mesh(frames[0], faces)
+    bent = subject_of(Asset(mesh, (Clip(mesh, np.stack(frames)),)))
+    rows = [draw(bent, ViewConfig(targets=8, augment=False), np.random.default_rng(k)) for k in range(2)]
+    stiff, told = stiffness(PairTensors.of(stack(rows)))
+    assert told.any()
+    assert not stiff[told].any()
 
 
 def test_forward_mode_of_forward_mode_agrees_with_finite_differences(batch, lively):

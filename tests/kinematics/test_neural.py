@@ -1,7 +1,10 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
 
+from neurok.data.subject import patches_of
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.kinematics import FeatureSpace, HandleSpace
@@ -105,3 +108,22 @@ def test_coordinates_and_latents_go_back_and_forth(space):
     q = torch.randn(3, 5, dtype=torch.float64)
     torch.testing.assert_close(space.coordinates(space.latent(q)), q)
     np.testing.assert_allclose(space.coordinates(space.start).numpy(), 0.0, atol=1e-12)
+
+
+def test_a_component_that_never_bends_moves_as_one(model):
+    mesh = make_sample("lamp").mesh
+    patches = patches_of(mesh)
+    stiff = infer_space(mesh, stiff_model(model), dim=3)
+    moved = stiff.quick_transforms(stiff.sample(4))
+    for group in np.unique(patches.groups[patches.areas > 0]):
+        members = np.flatnonzero((patches.groups == group) & (patches.areas > 0))
+        np.testing.assert_allclose(moved[:, members] - moved[:, members[:1]], 0.0, atol=1e-5)
+    turns = moved[..., :3]
+    np.testing.assert_allclose(turns @ turns.swapaxes(-1, -2), np.broadcast_to(np.eye(3), turns.shape), atol=1e-5)
+
+
+def stiff_model(model: HandleModel) -> HandleModel:
+    """The same model, sure that nothing bends."""
+    sure = copy.deepcopy(model)
+    torch.nn.init.constant_(sure.rigid_out.bias, 5.0)
+    return sure

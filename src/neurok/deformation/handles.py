@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from neurok.deformation.batch import PairTensors
@@ -59,6 +59,9 @@ class Context(NamedTuple):
     ways: Float[Tensor, "B H C R"]
     """... and how each latent number changes them."""
 
+    rigid: Float[Tensor, "B H"]
+    """Log-odds that the connected component of a handle never bends."""
+
 
 class Motion(NamedTuple):
     """One rigid transform per handle: turn about its centre, then shift."""
@@ -89,14 +92,14 @@ class HandleModel(nn.Module):
         self.latent_in = nn.Linear(config.latent, width)
         self.decoder_norm = LayerNorm(width)
         self.decoder_out = nn.Linear(width, 6)
-        nn.init.zeros_(self.prior_out.weight)
-        nn.init.zeros_(self.prior_out.bias)
-        nn.init.zeros_(self.decoder_out.weight)
-        nn.init.zeros_(self.decoder_out.bias)
         with torch.no_grad():
             self.pose_out.bias[config.latent :] = -6.0
         spread = config.latent * config.spread
         self.spread_out = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, spread))
+        self.rigid_out = nn.Linear(width, 1)
+        for layer in (self.prior_out, self.decoder_out, self.rigid_out):
+            nn.init.zeros_(layer.weight)
+            nn.init.zeros_(layer.bias)
 
     def encode_rest(self, rest: Rest) -> Context:
         """Everything that depends on the rest state alone; do it once per object."""
@@ -121,7 +124,8 @@ class HandleModel(nn.Module):
             tokens = block(tokens, bias=bias[layer])
         tokens = self.context_norm(tokens)
         ways = self.spread_out(tokens).unflatten(-1, (self.config.latent, self.config.spread))
-        return Context(tokens, bias, self.prior_out(tokens), ways * rest.present[..., None, None])
+        ways = ways * rest.present[..., None, None]
+        return Context(tokens, bias, self.prior_out(tokens), ways, self.rigid_out(tokens)[..., 0])
 
     def _pair_bias(self, rest: Rest) -> Float[Tensor, "L B h H H"]:
         batch, handles, samples = rest.points.shape[:3]
@@ -167,11 +171,17 @@ class HandleModel(nn.Module):
         """The context of each object for ``count`` poses of it."""
         wide = lambda tensor: tensor.repeat_interleave(count, dim=0)  # noqa: E731
         bias = context.bias.repeat_interleave(count, dim=1)
-        return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways))
+        return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways), wide(context.rigid))
 
     def posterior_of(self, context: Context, pairs: PairTensors) -> Shared:
         """Posterior of every displaced state of a batch; the context is that of ``repeat``."""
         return self.posterior(context, Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1)))
+
+    def side_loss(self, context: Context, pairs: PairTensors) -> Float[Tensor, ""]:
+        """How badly it is known which components never bend; the context is that of the batch, not of ``repeat``."""
+        stiff, told = stiffness(pairs)
+        each = nn.functional.binary_cross_entropy_with_logits(context.rigid.float(), stiff.float(), reduction="none")
+        return (each * told).sum() / told.sum().clamp_min(1.0)
 
     def move_pairs(self, context: Context, e: Float[Tensor, "B R"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
@@ -179,6 +189,22 @@ class HandleModel(nn.Module):
         points, centers = wide(pairs.rest.points).flatten(1, 2), wide(pairs.rest.centers)
         index, weight = wide(pairs.blend_index).flatten(1, 2), wide(pairs.blend_weight).flatten(1, 2)
         return blend(self.decode(context, e), centers, points, index, weight)
+
+
+BENT = 0.01
+"""How far, in the unit box, handles of one component may part from a common rigid motion, and what counts as moving."""
+
+
+def stiffness(pairs: PairTensors) -> tuple[Bool[Tensor, "B H"], Bool[Tensor, "B H"]]:
+    """Whether a handle and its whole component move as one in all displaced states, and whether they move at all."""
+    rest = pairs.rest
+    apart = rest.centers[:, None] - rest.centers[:, :, None]
+    carried = torch.einsum("bshij,bhkj->bshki", pairs.rotations, apart) + pairs.shifts[:, :, :, None]
+    gap = (carried - apart[:, None] - pairs.shifts[:, :, None]).norm(dim=-1).amax(dim=1)
+    together = (rest.groups[:, :, None] == rest.groups[:, None]) & rest.present[:, None] & rest.present[:, :, None]
+    stiff = (gap.masked_fill(~together, 0.0).amax(dim=2) < BENT) & rest.present
+    moves = (pairs.shifts.norm(dim=-1).amax(dim=1)[:, None] * together).amax(dim=2) > BENT
+    return stiff, moves & (together.sum(dim=2) > 1)
 
 
 def turn_matrix(half: Float[Tensor, "*B 3"]) -> Float[Tensor, "*B 3 3"]:

@@ -13,6 +13,9 @@ from neurok.deformation.models import ModelConfig, PairModel, build_model
 STILL = 1e-4
 """Displacement energy, in the unit box, below which a pair counts as standing still: one hundredth of the box."""
 
+SIDE = 0.02
+"""Weight of what a model learns beside poses: small, so that it only reads what the poses have taught."""
+
 
 class Terms(NamedTuple):
     """What the loop needs to step and to report."""
@@ -43,7 +46,8 @@ class DeformationTask(nn.Module):
         model: PairModel = self.model
         rest = pairs.rest
         repeat = lambda tensor: tensor.repeat_interleave(pairs.targets, dim=0)  # noqa: E731
-        context = model.repeat(model.encode_rest(rest), pairs.targets)
+        rest_context = model.encode_rest(rest)
+        context = model.repeat(rest_context, pairs.targets)
         posterior = model.posterior_of(context, pairs)
         latent = posterior.mean if noise is None else posterior.draw(noise)
         moved = model.move_pairs(context, latent.to(rest.points.dtype), pairs)
@@ -57,7 +61,7 @@ class DeformationTask(nn.Module):
 
         nats = posterior.nats().to(rest.points.dtype)
         return Terms(
-            relative.mean() + kl_weight * nats.mean(),
+            relative.mean() + kl_weight * nats.mean() + SIDE * model.side_loss(rest_context, pairs),
             relative.detach().mean(),
             nats.detach().mean(),
             (squared.detach().clamp_min(1e-20).sqrt() * area).sum(dim=1),

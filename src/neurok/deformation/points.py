@@ -165,6 +165,10 @@ class PointModel(nn.Module):
         mean, log_variance = self.encode_pose(context, pairs.displaced.flatten(0, 1).flatten(1, 2))
         return Diagonal(mean.flatten(1), log_variance.flatten(1), self.prior(context).flatten(1))
 
+    def side_loss(self, context: PointContext, pairs: PairTensors) -> Float[Tensor, ""]:
+        """Nothing beside the poses is learned."""
+        return pairs.displaced.new_zeros(())
+
     def move_pairs(self, context: PointContext, z: Float[Tensor, "B Z"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
         tokens = z.unflatten(1, (self.config.tokens, self.config.latent))

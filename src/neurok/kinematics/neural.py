@@ -53,6 +53,9 @@ class NeuralSpace:
     reduction: Reduction
     box_center: Float[np.ndarray, "3"]
     box_scale: float
+    bodies: Float[np.ndarray, "H H"]
+    """Each row the shares of the handles whose mean motion a handle follows: all of a component that never bends."""
+
     quick_model: HandleModel
     """The same model in single precision, for what needs no derivatives."""
 
@@ -121,8 +124,11 @@ class NeuralSpace:
         # What the decoder says of the rest latent is taken off, so that q = 0 is exactly the rest shape.
         rotation = motion.rotations @ rest.rotations.transpose(-1, -2)
         shift = motion.shifts - (rotation @ rest.shifts[..., None])[..., 0]
+        bodies = torch.from_numpy(self.bodies)
         centers = torch.from_numpy(self._box_centers)
-        offset = centers + shift - (rotation @ centers[..., None])[..., 0]
+        rotation = _nearest_rotation(torch.einsum("hk,bkij->bhij", bodies, rotation))
+        middles = bodies @ centers
+        offset = bodies @ (centers + shift) - (rotation @ middles[..., None])[..., 0]
         turn = self._from_box
         rotation = turn @ rotation @ turn.T
         middle = torch.from_numpy(self.box_center)
@@ -219,7 +225,30 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
     else:
         single = Rest(*(part.float() if part.is_floating_point() else part for part in rest))
         reduction = reduce_latent(quick, _single(context), single, mode, dim)
-    return NeuralSpace(mesh, model, context, patches, start, reduction, center, scale, quick)
+    bodies = stiff_bodies(patches, context.rigid[0].numpy())
+    return NeuralSpace(mesh, model, context, patches, start, reduction, center, scale, bodies, quick)
+
+
+def stiff_bodies(patches: Patches, log_odds: Float[np.ndarray, " H"]) -> Float[np.ndarray, "H H"]:
+    """Handles of a component that never bends share one motion, their mean by area; others keep their own.
+
+    Small disagreements between the handles of a door would show as dents.
+    """
+    out = np.eye(len(log_odds))
+    for group in np.unique(patches.groups[patches.areas > 0]):
+        members = np.flatnonzero((patches.groups == group) & (patches.areas > 0))
+        share = patches.areas[members] / patches.areas[members].sum()
+        if share @ log_odds[members] > 0:
+            out[members] = 0.0
+            out[np.ix_(members, members)] = share
+    return out
+
+
+def _nearest_rotation(mixed: Float[Tensor, "*B 3 3"], rounds: int = 7) -> Float[Tensor, "*B 3 3"]:
+    """The rotation nearest to a mean of similar ones (Newton and Schulz); a rotation stays what it is."""
+    for _ in range(rounds):
+        mixed = 1.5 * mixed - 0.5 * mixed @ (mixed.mT @ mixed)
+    return mixed
 
 
 def reduce_latent(
@@ -264,7 +293,7 @@ def _expand(context: Context, count: int) -> Context:
     """The context of one object for several states of it."""
     wide = lambda tensor: tensor.expand(count, *tensor.shape[1:])  # noqa: E731
     bias = context.bias.expand(-1, count, -1, -1, -1)
-    return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways))
+    return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways), wide(context.rigid))
 
 
 def _single(context: Context) -> Context:

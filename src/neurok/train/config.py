@@ -29,7 +29,7 @@ class TrainConfig:
     clip: float = 1.0
     """Largest norm of the gradient."""
 
-    kl_weight: float = 6e-3
+    kl_weight: float = 4e-3
     kl_start: int = 500
     """Steps without the KL term: a posterior that is pulled early collapses."""
 

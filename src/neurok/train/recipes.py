@@ -24,6 +24,11 @@ def smoke() -> TrainConfig:
     return replace(base(), model=model, view=view, steps=60, warmup=5, evaluate_every=20, kl_start=10, kl_ramp=20)
 
 
+def polish() -> TrainConfig:
+    """A few minutes of small steps, to go on from weights with ``--start-from``."""
+    return replace(base(), steps=700, warmup=50, decay=1.0, matrix_rate=5e-4, rate=2e-4, kl_start=0, kl_ramp=1)
+
+
 def points() -> TrainConfig:
     """The paper's model at full length: three times the hours of the handle model."""
     return replace(base(), model=PointConfig())
@@ -38,6 +43,7 @@ def ablation(model: ModelConfig | None = None, augment: bool = True) -> TrainCon
 RECIPES = {
     "base": base,
     "smoke": smoke,
+    "polish": polish,
     "points": points,
     "ablate_full": ablation,
     "ablate_no_augmentation": lambda: ablation(augment=False),
