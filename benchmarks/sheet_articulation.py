@@ -1,9 +1,10 @@
 """A sheet of 24 held-out objects with their predicted joints, right and wrong ones marked.
 
-Run: python benchmarks/sheet_articulation.py DATA [OUT.png] [--method=METHOD]; DATA is a folder with
-partnet_mobility/train. Each object is shown with its joints moved through part of their predicted range. A rod is the
-axis of a turn, an arrow the way of a slide; green is right (kind, axis within 10 degrees, hinge within a twentieth of
-the diagonal), red is wrong. The frame is green when all moving parts are right, amber when some are, red when none is.
+Run: python benchmarks/sheet_articulation.py [OUT.png] [--data=FOLDER] [--method=METHOD]; the folder, NEUROK_DATA
+unless given, holds partnet_mobility/train. Each object is shown with its joints moved through part of their predicted
+range. A rod is the axis of a turn, an arrow the way of a slide; green is right (kind, axis within 10 degrees, hinge
+within a twentieth of the diagonal), red is wrong. The frame is green when all moving parts are right, amber when some
+are, red when none is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from neurok.articulation.candidates import Candidate
 from neurok.articulation.scores import Guess, is_right, score_parts
+from neurok.cli.data_folder import data_folder
 from neurok.core import Articulation
 from neurok.evaluate.articulation import JointSource, find_joint_method, find_joint_sources
 from neurok.geometry.operators import face_areas
@@ -83,5 +85,6 @@ def main(data: Path, out: Path, method: str) -> None:
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     flags = dict(word[2:].split("=", 1) for word in sys.argv[1:] if word.startswith("--") and "=" in word)
-    target = Path(words[1]) if len(words) > 1 else Path("docs/images/articulation_sheet.png")
-    main(Path(words[0]), target, flags.get("method", "learned"))
+    target = Path(words[0]) if words else Path("docs/images/articulation_sheet.png")
+    folder = data_folder(Path(flags["data"]) if "data" in flags else None)
+    main(folder, target, flags.get("method", "learned"))

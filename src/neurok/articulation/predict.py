@@ -165,7 +165,9 @@ def _answer(clouds: PartClouds, beliefs: Beliefs, row: int) -> Candidate:
         sure *= float(beliefs.pivot_shares[row, 0]) if move == TURN else 1.0
     sure = calibrated(sure, *beliefs.calibration)
     parent = int(clouds.parts[above]) if above >= 0 else -1
-    return Candidate(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), sure)
+    slide = beliefs.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
+    ends = (float(slide.min()), float(slide.max()))
+    return Candidate(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), sure, slide=ends)
 
 
 def calibrated(share: float, slope: float, offset: float) -> float:

@@ -45,9 +45,9 @@ class EvaluateArticulation:
     def run(self) -> dict[str, Any]:
         import json
 
+        from neurok.articulation.scores import summarise_joints
         from neurok.errors import NeurokError
         from neurok.evaluate.articulation import Condition, evaluate_joints, find_joint_method, find_joint_sources
-        from neurok.articulation.scores import summarise_joints
         from neurok.evaluate.articulation_tables import joint_table
         from neurok.evaluate.tables import put_section, stamp
         from neurok.io.files import write_files
