@@ -185,10 +185,12 @@ def compile_space(exact: LearnedSpace, seed: int = 0) -> CompiledSpace:
     wanted = max(LEAST_SAMPLES, PER_COORDINATE * exact.dim)
     q, moves = np.zeros((0, exact.dim)), np.zeros((0, count, 7))
     scale = _importance(points, centers, exact.patches.areas[:count])
+    spectrum = exact.reduction.spectrum[: exact.dim]
+    weight = np.sqrt(np.sqrt(spectrum / max(spectrum.max(), 1e-300)))
     while True:
         more = _places(exact, wanted - len(q), rng)
         q, moves = np.concatenate([q, more]), np.concatenate([moves, _asked(exact, more, centers)])
-        motion, left_out = fit_bumps(q, moves.reshape(len(q), -1), scale.reshape(-1))
+        motion, left_out = fit_bumps(q, moves.reshape(len(q), -1), scale.reshape(-1), weight)
         missed = (left_out.reshape(moves.shape) - moves) * scale
         error = float(np.linalg.norm(missed)) / max(float(np.linalg.norm(moves * scale)), 1e-300)
         if error <= GOOD_FIT or wanted == MOST_SAMPLES:

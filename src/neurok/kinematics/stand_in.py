@@ -16,7 +16,7 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from torch import Tensor
 
-WIDTHS = (0.8, 1.4, 2.4)
+WIDTHS = (0.4, 0.7, 1.2, 2.2)
 """Widths of the bumps that are tried, times the root of the number of coordinates: wide ones follow slow maps best."""
 
 LINEAR = 0.05
@@ -32,7 +32,10 @@ TAIL = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class BumpMap:
-    """y(q) = f(q) - f(0) with f(q) = (q · linear + Σ heights_i exp(-|q - centers_i|² / 2 width²)) · directions."""
+    """y(q) = f(q s) - f(0) with f(u) = (u · linear + Σ heights_i exp(-|u - centers_i|² / 2 width²)) · directions."""
+
+    stretch: Float[np.ndarray, " D"]
+    """The factors s: coordinates that matter more are seen in finer detail."""
 
     centers: Float[np.ndarray, "N D"]
     width: float
@@ -42,25 +45,28 @@ class BumpMap:
 
     def evaluate(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B Y"], Float[np.ndarray, "B D Y"]]:
         """The value, and its derivative by each coordinate."""
+        q = q * self.stretch
         bumps = _bumps(q, self.centers, self.width)
         sums, moments = bumps @ self.heights, self._moments(bumps)
         values = q @ self.linear + sums - self._at_zero
         slopes = self.linear + (moments - q[:, :, None] * sums[:, None]) / self.width**2
-        return values @ self.directions, slopes @ self.directions
+        return values @ self.directions, (slopes * self.stretch[:, None]) @ self.directions
 
     def slope_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D Y"]:
         """How the slope changes while ``q`` moves with ``qdot``."""
+        q, qdot = q * self.stretch, qdot * self.stretch
         bumps = _bumps(q, self.centers, self.width)
         falls = bumps * (qdot @ self.centers.T - (q * qdot).sum(axis=1, keepdims=True)) / self.width**2
         second = self._moments(falls) - q[:, :, None] * (falls @ self.heights)[:, None]
         second -= qdot[:, :, None] * (bumps @ self.heights)[:, None]
-        return (second / self.width**2) @ self.directions
+        return (second * self.stretch[:, None] / self.width**2) @ self.directions
 
     def value_of_tensor(self, q: Float[Tensor, " D"]) -> Float[Tensor, " Y"]:
         """The value for one point, differentiable."""
         import torch
 
         take = lambda array: torch.as_tensor(array, dtype=q.dtype)  # noqa: E731
+        q = q * take(self.stretch)
         bumps = torch.exp(((q - take(self.centers)) ** 2).sum(dim=-1) / (-2.0 * self.width**2))
         return (q @ take(self.linear) + bumps @ take(self.heights) - take(self._at_zero)) @ take(self.directions)
 
@@ -78,7 +84,10 @@ class BumpMap:
 
 
 def fit_bumps(
-    q: Float[np.ndarray, "N D"], targets: Float[np.ndarray, "N Y"], scale: Float[np.ndarray, " Y"]
+    q: Float[np.ndarray, "N D"],
+    targets: Float[np.ndarray, "N Y"],
+    scale: Float[np.ndarray, " Y"],
+    weight: Float[np.ndarray, " D"] | None = None,
 ) -> tuple[BumpMap, Float[np.ndarray, "N Y"]]:
     """The map through samples of a function that is zero at zero, and what it says of each sample when left out.
 
@@ -86,12 +95,15 @@ def fit_bumps(
         q: Where the function was asked, in no particular order.
         targets: What it said.
         scale: How much each target matters: errors are counted after multiplying by it.
+        weight: How much each coordinate matters, at most 1; all the same by default.
     """
     directions, kept = _directions(targets * scale)
-    tries = [_fit(q, kept, width * float(np.sqrt(q.shape[1]))) for width in WIDTHS]
+    stretch = np.ones(q.shape[1]) if weight is None else np.maximum(weight, 0.1)
+    seen, root = q * stretch, float(np.sqrt(q.shape[1]))
+    tries = [_fit(seen, kept, width * root) for width in WIDTHS]
     width, linear, heights, left_out = min(tries, key=lambda found: float(((found[3] - kept) ** 2).sum()))
     directions = directions / np.maximum(scale, 1e-12)
-    return BumpMap(q[:MOST_BUMPS], width, linear, heights, directions), left_out @ directions
+    return BumpMap(stretch, seen[:MOST_BUMPS], width, linear, heights, directions), left_out @ directions
 
 
 def _fit(

@@ -1,0 +1,94 @@
+"""The verbs on meshes without joints or animation, with small untrained weights that are awake."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from neurok import hub
+from neurok.cli import main
+from neurok.core import Asset
+from neurok.deformation.handles import HandleConfig, HandleModel
+from neurok.dynamics.scene_space import space_for
+from neurok.errors import NeurokError
+from neurok.hub import save_model
+from neurok.io import load, save
+from neurok.kinematics import ArticulatedSpace
+from neurok.samples import make_sample
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory) -> str:
+    torch.manual_seed(0)
+    model = HandleModel(HandleConfig(width=16, heads=2, context_depth=1, pose_depth=1, decoder_depth=1, spread=4))
+    torch.nn.init.normal_(model.decoder_out.weight, std=0.02)
+    path = tmp_path_factory.mktemp("weights") / "mine.safetensors"
+    save_model(model, path, {})
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory) -> str:
+    """A lamp that has lost its joints and its parts."""
+    mesh = make_sample("lamp").mesh
+    path = tmp_path_factory.mktemp("mesh") / "lamp.ply"
+    save(mesh, path)
+    return str(path)
+
+
+def figures(capsys, *arguments: str) -> dict:
+    main([*arguments, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_sampling_a_plain_mesh_draws_learned_states(plain, weights, tmp_path, capsys):
+    out = f"{tmp_path}/states"
+    found = figures(capsys, "sample", plain, "-n", "2", "--weights", weights, "--out", out)
+    assert found["space"] == "learned"
+    assert found["learned"]["point_error"] > 0
+    one, two = (load(f"{out}/state_000{k}.glb").mesh.vertices for k in range(2))
+    assert np.abs(one - two).max() > 0
+
+
+def test_posing_a_plain_mesh_leads_a_dragged_place(plain, weights, tmp_path, capsys):
+    mesh = load(plain).mesh
+    top = mesh.vertices[mesh.vertices[:, 1] > mesh.bounds[1, 1] - 1e-3].mean(axis=0)
+    wish = "top:" + ",".join(f"{value:.4f}" for value in top + [0.0, 0.01, 0.0])
+    found = figures(capsys, "pose", plain, "--move", wish, "--weights", weights, "--out", f"{tmp_path}/posed.ply")
+    assert found["space"] == "learned"
+    assert load(tmp_path / "posed.ply").mesh.vertex_count == mesh.vertex_count
+
+
+@pytest.mark.parametrize("more", [(), ("--drop",)])
+def test_simulating_a_plain_mesh_moves_in_learned_poses(plain, weights, tmp_path, capsys, more):
+    line = ["simulate", plain, "--weights", weights, "--seconds", "0.2", "--push", "top:1,0,0", *more]
+    found = figures(capsys, *line, "--out", f"{tmp_path}/motion.glb")
+    assert found["status"] == "ok"
+    assert found["dof"] > (6 if more else 0)
+    assert load(tmp_path / "motion.glb").clips[0].frame_count > 2
+
+
+def test_a_scene_file_keeps_the_choice_of_space(plain, tmp_path, capsys):
+    figures(capsys, "simulate", plain, "--space", "rigid", "--free", "--save-scene", f"{tmp_path}/s.json")
+    assert json.loads((tmp_path / "s.json").read_text())["objects"][0]["space"] == "rigid"
+
+
+def test_joints_of_the_file_come_first_and_can_be_set_aside():
+    laptop = make_sample("laptop")
+    learned = ArticulatedSpace(laptop.articulation)
+    assert space_for(laptop, learner=lambda mesh: pytest.fail("not needed")).dim == laptop.articulation.dof
+    assert space_for(laptop, "learned", lambda mesh: learned) is learned
+    assert space_for(Asset(laptop.mesh), "auto", lambda mesh: learned) is learned
+    assert space_for(Asset(laptop.mesh), "auto", lambda mesh: None).dim == 0
+    assert space_for(laptop, "rigid").dim == 0
+    for name, word in (("clip", "no animation"), ("learned", "no weights")):
+        with pytest.raises(NeurokError, match=word):
+            space_for(laptop, name)
+
+
+def test_without_weights_a_plain_mesh_gets_a_sentence(plain, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(hub, "SHIPPED", tmp_path)
+    with pytest.raises(SystemExit):
+        main(["sample", plain, "--out", f"{tmp_path}/x.png"])
+    assert "name some with --weights" in capsys.readouterr().err
