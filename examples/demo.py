@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import neurok
-from neurok.dynamics import Condition, Start, VertexValues
+from neurok.dynamics import Condition, Force
 from neurok.render import clip_sheet, render_clip, save_image, save_video
 
 
@@ -20,10 +20,9 @@ def main() -> None:
     mesh = replace(laptop, part_ids=None, part_names=())
     space = neurok.infer(mesh)
     top = np.flatnonzero(mesh.vertices[:, 1] > mesh.bounds[1, 1] - 0.02 * mesh.size)
-    push = Start(velocities=VertexValues(top, (0.0, 0.0, 0.6)))
-    rollout = neurok.simulate(
-        neurok.Body(space, Condition(push), damping=0.6), neurok.World(gravity=np.zeros(3)), seconds=2.0
-    )
+    push = Condition(forces=[Force.constant(top, (0.0, 0.0, -0.3), end=0.3)])
+    body = neurok.Body(space, push, damping=1.5)
+    rollout = neurok.simulate(body, neurok.World(gravity=np.zeros(3)), seconds=1.5)
     clip = rollout.clip()
     neurok.save(clip, out / "laptop.glb")
     save_video(render_clip(clip), out / "laptop.mp4", fps=24)
