@@ -7,6 +7,7 @@ from typing import Literal
 
 from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.errors import NeurokError
+from neurok.geometry.topology import face_components
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 
 CLIP_MODES = 8
@@ -24,7 +25,8 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
     Args:
         asset: The object.
         name: ``joints`` of its file, the span of the frames of its own ``clip``, ``learned`` from other objects, or
-            ``rigid``: only the pose it has, so that it moves as a whole. ``auto`` takes the first of these there is.
+            ``rigid``: only the pose it has, so that it moves as a whole. ``auto`` takes the first of these there is,
+            but asks for learned poses only where a mesh has several components: a single solid has no parts to move.
         learner: What finds learned poses; weights are not the business of dynamics.
     """
     all_fixed = asset.articulation is not None and asset.articulation.dof == 0
@@ -35,13 +37,17 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
         "rigid": lambda: _of_one_pose(asset),
     }
     if name == "auto":  # a file that says of all its joints that they are fixed is believed
-        chances = ["rigid"] if all_fixed else list(makers)
+        chances = ["rigid"] if all_fixed else [key for key in makers if key != "learned" or _has_parts(asset.mesh)]
         return next(space for key in chances if (space := makers[key]()) is not None)
     found = makers[name]()
     if found is None:
         lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights to learn its poses from"}[name]
         raise NeurokError(f"'{asset.mesh.name}' has {lack}, so its space cannot be '{name}'; leave it at 'auto'.")
     return found
+
+
+def _has_parts(mesh: Mesh) -> bool:
+    return int(face_components(mesh.vertices, mesh.faces, mesh.face_surfaces).max(initial=0)) > 0
 
 
 def _of_joints(asset: Asset) -> ArticulatedSpace | None:
