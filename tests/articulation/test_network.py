@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from neurok.articulation.features import describe_parts
-from neurok.articulation.loss import JointTask
+from neurok.articulation.loss import JointTask, smoothed
 from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel
 from neurok.articulation.pivots import across, pivot_options
 from neurok.articulation.predict import QUARTERS
@@ -60,6 +60,14 @@ def test_the_plane_of_options_is_across_the_axis(examples):
     present = parts.present
     for one, two in ((first, second), (first, direction), (second, direction)):
         assert (one * two).sum(dim=-1)[present].abs().max() < 1e-5
+
+
+def test_smoothing_keeps_totals_and_spreads_over_what_is_allowed():
+    shares = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
+    allowed = torch.tensor([[1.0, 1.0, 0.0]]).expand(3, 3)
+    assert torch.equal(smoothed(shares, allowed, 0.0), shares)
+    expected = torch.tensor([[0.9, 0.1, 0.0], [0.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
+    assert torch.allclose(smoothed(shares, allowed, 0.2), expected)
 
 
 def test_all_losses_fall_on_a_few_objects(examples):

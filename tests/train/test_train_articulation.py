@@ -12,18 +12,19 @@ from neurok.core import Articulation, Joint
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.samples import make_sample
-from neurok.train.articulation import CHECKPOINT, Batches, find_joint_recipe, smoke, train_joints
+from neurok.train.articulation import CHECKPOINT, find_joint_recipe, smoke, train_joints
+from neurok.train.articulation_batches import Batches
 from neurok.train.articulation_data import (
     Example,
     Thing,
     decode,
     encode,
     find_things,
-    joints_of_pieces,
     make_examples,
-    posed,
     prepare,
+    split_examples,
 )
+from neurok.train.articulation_versions import joints_of_pieces, posed
 
 RUN = replace(smoke(), steps=6, evaluate_every=2)
 
@@ -69,12 +70,25 @@ def test_a_run_may_begin_with_the_weights_of_another(examples, tmp_path):
         assert torch.equal(one, two)
 
 
-def test_real_objects_have_their_share_of_the_draws(examples):
-    batches = Batches(examples, replace(RUN, real_share=0.8), np.random.default_rng(0))
-    drawn = [batches._draw().is_real for _ in range(400)]
-    assert 0.7 < np.mean(drawn) < 0.9
+def test_every_source_has_its_share_of_the_draws(examples):
+    mixed = [replace(example, source=k % 2) for k, example in enumerate(examples)]
+    batches = Batches(mixed, 2, 24, (0.8, 0.2), np.random.default_rng(0))
+    assert 0.1 < np.mean([batches._draw().source for _ in range(400)]) < 0.3
     with pytest.raises(NeurokError, match="no examples"):
-        Batches([], RUN, np.random.default_rng(0))
+        Batches([], 2, 24, (), np.random.default_rng(0))
+    with pytest.raises(NeurokError, match="needs a share"):
+        Batches(mixed, 2, 24, (1.0,), np.random.default_rng(0))
+
+
+def test_categories_left_out_are_watched_and_not_learned_from(tmp_path):
+    for number in range(4):
+        save(make_sample("laptop"), tmp_path / "data" / f"Laptop_{number}.npz")
+        save(make_sample("cabinet"), tmp_path / "data" / f"TrashCan_{number}.npz")
+    split = split_examples([tmp_path / "data"], "joints", tmp_path / "cache", leave_out=("trash_can",))
+    assert {example.name.split("_")[0] for example in split.train + split.watch} == {"Laptop"}
+    assert {example.name.split("_")[0] for example in split.left_out} == {"TrashCan"}
+    with pytest.raises(NeurokError, match="nothing of the category 'Boat'"):
+        split_examples([tmp_path / "data"], "joints", tmp_path / "cache", leave_out=("Boat",))
 
 
 def test_another_state_of_an_object_has_the_same_states():

@@ -24,10 +24,14 @@ class Terms(NamedTuple):
 
 
 class JointTask(nn.Module):
-    """The model with learned weights of its losses (a noisy target weighs itself down)."""
+    """The model with learned weights of its losses (a noisy target weighs itself down).
 
-    def __init__(self, config: JointConfig) -> None:
+    ``smoothing`` is the share of a target that is spread over all kinds, or over all directions of the part.
+    """
+
+    def __init__(self, config: JointConfig, smoothing: float = 0.0) -> None:
         super().__init__()
+        self.smoothing = smoothing
         self.model = JointModel(config)
         self.log_scales = nn.Parameter(torch.tensor([0.0, 0.0, 0.0, 0.0, -2.0, -1.0]))
 
@@ -37,9 +41,12 @@ class JointTask(nn.Module):
         hinges = self.model.hinges(parts, encoded, targets.chosen)
         direction = pick(parts.directions, targets.chosen)
         is_turn = targets.origin_weights.sum(dim=-1) > 0
+        kinds = smoothed(targets.kinds, torch.ones_like(targets.kinds), self.smoothing)
+        allowed = (parts.sources >= 0)[:, :, None].to(targets.axes).expand(-1, -1, 2, -1)
+        axes = smoothed(targets.axes.transpose(2, 3), allowed, self.smoothing)
         found = {
-            "kinds": _cross_entropy(motions.kinds, targets.kinds),
-            "axes": _cross_entropy(motions.axes.transpose(2, 3), targets.axes.transpose(2, 3)),
+            "kinds": _cross_entropy(motions.kinds, kinds),
+            "axes": _cross_entropy(motions.axes.transpose(2, 3), axes),
             "parents": _parents(motions.parents, targets),
         }
         away = _line_distance(hinges.options[:, :, :, None], targets.origins[:, :, None], direction[:, :, None, None])
@@ -57,6 +64,13 @@ class JointTask(nn.Module):
         losses = torch.stack([found[name] for name in TERMS])
         loss = (losses * torch.exp(-self.log_scales) + self.log_scales).sum()
         return Terms(loss, {name: value.detach() for name, value in found.items()})
+
+
+def smoothed(shares: Float[Tensor, "*B C"], allowed: Float[Tensor, "*B C"], smoothing: float) -> Float[Tensor, "*B C"]:
+    """Shares of which a part is spread evenly over what is allowed (1, not 0); rows without a target stay without."""
+    total = shares.sum(dim=-1, keepdim=True)
+    even = allowed / allowed.sum(dim=-1, keepdim=True).clamp_min(1.0)
+    return (1.0 - smoothing) * shares + smoothing * total * even
 
 
 def _cross_entropy(logits: Float[Tensor, "*B C"], shares: Float[Tensor, "*B C"]) -> Float[Tensor, ""]:

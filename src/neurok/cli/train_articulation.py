@@ -24,6 +24,9 @@ class TrainArticulation:
     out: Path
     """Folder of the run: checkpoint, log, weights, and prepared examples unless --cache says where."""
 
+    shares: tuple[float, ...] = ()
+    """How much is drawn of each data set, in the order of --data; of all alike if not given."""
+
     teacher: Literal["joints", "search"] = "joints"
     """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
 
@@ -33,8 +36,14 @@ class TrainArticulation:
     steps: int | None = None
     """Length of the run, if not the recipe's."""
 
+    smoothing: float | None = None
+    """Share of each label that is spread over all kinds or directions, if not the recipe's."""
+
     limit: int | None = None
     """At most so many objects of each data set, drawn at random."""
+
+    leave_out: tuple[str, ...] = ()
+    """Categories and generated families not to learn from but to watch: for choosing settings on training objects."""
 
     cache: Path | None = None
     """Folder for prepared examples; searches take a second or more per object, so they are kept."""
@@ -58,36 +67,42 @@ class TrainArticulation:
         from neurok.train.articulation_calibration import calibrate
         from neurok.train.articulation_data import split_examples, watched_things
 
-        config = replace(find_joint_recipe(self.recipe), seed=self.seed)
+        folders = [folder for group in self.data for folder in group]
+        config = replace(find_joint_recipe(self.recipe), seed=self.seed, shares=self._shares(len(folders)))
         if self.steps is not None:
             config = replace(config, steps=self.steps)
-        folders = [folder for group in self.data for folder in group]
+        if self.smoothing is not None:
+            config = replace(config, smoothing=self.smoothing)
         cache = self.cache or self.out / "examples"
         tell = lambda text: say(text, json=self.json)  # noqa: E731
-        train, watch = split_examples(folders, self.teacher, cache, self.limit, self.seed, tell)
-        tell(f"{len(train)} examples to learn from, {len(watch)} to watch")
+        split = split_examples(folders, self.teacher, cache, self.limit, self.leave_out, tell)
+        watched = {"watch": split.watch, "left_out": split.left_out}
+        tell(f"{len(split.train)} examples to learn from, {len(split.watch) + len(split.left_out)} to watch")
         last: dict[str, Any] = {}
 
         def report(figures: dict[str, Any]) -> None:
             last.update(figures)
             losses = "  ".join(f"{name} {figures[name]:.3f}" for name in TERMS)
-            seen = figures.get("watch", {})
-            watched = "  ".join(f"{name} {value:.3f}" for name, value in seen.items())
-            tell(f"step {figures['step']:6d}  {losses}  |  {watched}  |  {figures['eta'] / 60:.0f} min left")
+            figures_of = lambda key: "  ".join(f"{name} {value:.3f}" for name, value in figures[key].items())  # noqa: E731
+            seen = "".join(f"  |  {key.replace('_', ' ')}: {figures_of(key)}" for key in watched if key in figures)
+            tell(f"step {figures['step']:6d}  {losses}{seen}  |  {figures['eta'] / 60:.0f} min left")
 
-        kept = {"watch": watch} if watch else {}
+        kept = {name: examples for name, examples in watched.items() if examples}
         model = train_joints(
-            config, train, kept, self.out, resume=self.resume, start_from=self.start_from, report=report
+            config, split.train, kept, self.out, resume=self.resume, start_from=self.start_from, report=report
         )
-        if watched := watched_things(folders, self.teacher, self.limit, self.seed):
-            tell(f"calibrating on {len(watched)} watched objects")
-            calibrate(model, watched)
+        if things := watched_things(folders, self.teacher, self.limit, self.leave_out):
+            tell(f"calibrating on {len(things)} watched objects")
+            calibrate(model, things)
         card = {
             "what": "joints of segmented objects from geometry",
             "data": [Path(folder).name for folder in folders],
             "teacher": self.teacher,
             "pretrained": self.start_from is not None,
-            "examples": len(train),
+            "shares": config.shares,
+            "left_out": self.leave_out,
+            "examples": len(split.train),
+            "smoothing": config.smoothing,
             "steps": config.steps,
             "seed": self.seed,
             "minutes": round(last.get("seconds", 0.0) / 60, 1),
@@ -95,3 +110,12 @@ class TrainArticulation:
         }
         save_joint_model(model, self.out / "articulation.safetensors", card)
         return {"out": str(self.out), **last}
+
+    def _shares(self, count: int) -> tuple[float, ...]:
+        from neurok.errors import NeurokError
+
+        if self.shares and (len(self.shares) != count or min(self.shares) < 0 or sum(self.shares) <= 0):
+            raise NeurokError(
+                f"--shares needs one number for each of the {count} data sets, none below zero; got {self.shares}."
+            )
+        return self.shares

@@ -6,33 +6,23 @@ import copy
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
 
-from neurok.articulation.features import PartClouds
 from neurok.articulation.loss import TERMS, JointTask
-from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel, Parts
-from neurok.articulation.predict import QUARTERS, ask
-from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
+from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
+from neurok.articulation.predict import ask
 from neurok.errors import NeurokError
+from neurok.train.articulation_batches import Batches
 from neurok.train.articulation_data import Example
 from neurok.train.checkpoint import load_checkpoint, restore_rng, rng_state, save_checkpoint
 from neurok.train.optimizer import Muon
 
 CHECKPOINT = "checkpoint.safetensors"
-SHARES = {"rest": 0.5, "posed": 0.25, "pieces": 0.25, "search": 1.0}
-"""How often each version of an object is drawn."""
-
-AUGMENTED = 96
-"""Points of each part that a view is made of; the network gets some of them."""
-
-POOLED = 4
-"""Batches are cut from so many times their size."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +35,11 @@ class JointTrainConfig:
     points: int = 64
     """Points of each part."""
 
-    real_share: float = 0.5
-    """Share of real objects in a batch, where there are both."""
+    shares: tuple[float, ...] = ()
+    """How much is drawn of each source of examples; of all alike if empty."""
+
+    smoothing: float = 0.1
+    """Share of a target that is spread over all kinds, or all directions: labels of few objects are not the law."""
 
     warmup: int = 100
     decay: float = 0.5
@@ -89,61 +82,6 @@ def find_joint_recipe(name: str) -> JointTrainConfig:
     return RECIPES[name]()
 
 
-class Batches:
-    """Batches of augmented views, drawn by the generator that is passed in."""
-
-    def __init__(self, examples: Sequence[Example], config: JointTrainConfig, rng: np.random.Generator) -> None:
-        self.config, self.rng = config, rng
-        self.groups: list[list[list[Example]]] = []
-        for is_real in (True, False):
-            objects: dict[str, list[Example]] = {}
-            for example in examples:
-                if example.is_real == is_real:
-                    objects.setdefault(example.name.rsplit(".", 1)[0], []).append(example)
-            self.groups.append(list(objects.values()))
-        if not any(self.groups):
-            raise NeurokError("There are no examples to learn from; every object was left out or held out.")
-
-    def next(self) -> tuple[Parts, Targets]:
-        # Objects with as many parts go together: padding is work for nothing.
-        start = self.rng.random()
-        ordered = sorted((self._draw() for _ in range(POOLED * self.config.objects)), key=lambda e: len(e.clouds.parts))
-        first = int(start * POOLED) * self.config.objects
-        views = [augmented(example, self.rng) for example in ordered[first : first + self.config.objects]]
-        clouds, labels = [view[0] for view in views], [view[1] for view in views]
-        parts = stack_clouds(clouds, self.config.points, self.rng)
-        return parts, stack_labels(clouds, labels, parts.points.shape[1], self.rng)
-
-    def _draw(self) -> Example:
-        real, made = self.groups
-        group = real if not made or (real and self.rng.random() < self.config.real_share) else made
-        versions = group[int(self.rng.integers(len(group)))]
-        shares = np.array([SHARES[version.name.rsplit(".", 1)[1]] for version in versions])
-        ends = np.cumsum(shares)
-        return versions[int(np.searchsorted(ends, self.rng.random() * ends[-1]))]
-
-
-def augmented(example: Example, rng: np.random.Generator) -> tuple[PartClouds, Labels]:
-    """Another view of the object: turned by quarters, mirrored, often stretched, sometimes turned a little, shifted.
-
-    A shift and noise keep the network from knowing objects by the exact places of their parts.
-    """
-    matrix: Float[np.ndarray, "3 3"] = QUARTERS[int(rng.integers(4))]
-    if rng.random() < 0.5:
-        matrix = matrix @ np.diag([-1.0, 1.0, 1.0])
-    if rng.random() < 0.7:
-        matrix = matrix @ np.diag(np.exp(rng.uniform(-0.35, 0.35, 3)))
-    if rng.random() < 0.2:
-        angle = rng.uniform(-0.15, 0.15)
-        c, s = np.cos(angle), np.sin(angle)
-        matrix = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ matrix
-    clouds, labels = turned(some_points(example.clouds, AUGMENTED, rng), example.labels, matrix)
-    assert labels is not None
-    shift = rng.uniform(-0.06, 0.06, 3)
-    noise = 0.002 * rng.normal(size=clouds.points.shape)
-    return replace(clouds, points=clouds.points + shift + noise), replace(labels, origins=labels.origins + shift)
-
-
 def train_joints(
     config: JointTrainConfig,
     examples: Sequence[Example],
@@ -161,7 +99,7 @@ def train_joints(
     averaged weights of another run, ``stop_at`` leaves as an interruption would.
     """
     torch.manual_seed(config.seed)
-    task = JointTask(config.model)
+    task = JointTask(config.model, config.smoothing)
     average = copy.deepcopy(task).requires_grad_(False)
     optimizers = _optimizers(task, config)
     rng, generator = np.random.default_rng(config.seed), torch.Generator().manual_seed(config.seed)
@@ -174,7 +112,7 @@ def train_joints(
     elif start_from is not None:
         load_checkpoint(start_from, modules, [])
         task.load_state_dict(average.state_dict())
-    batches = Batches(examples, config, rng)
+    batches = Batches(examples, config.objects, config.points, config.shares, rng)
     started, saved, recent = time.monotonic() - seconds, time.monotonic(), []
 
     def save() -> None:

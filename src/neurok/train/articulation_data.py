@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.network import KINDS, SLIDE, TURN
-from neurok.articulation.parts import find_parts, label_faces
+from neurok.articulation.parts import find_parts
 from neurok.articulation.search import search_joints
 from neurok.articulation.views import Labels, labels_of, make_labels
 from neurok.core import Articulation, Joint, Mesh
 from neurok.data.shards import MANIFEST, ShardSet
-from neurok.data.splits import UNSEEN_FAMILIES, hold_out
+from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out
 from neurok.errors import NeurokError
-from neurok.geometry import rigid
-from neurok.geometry.operators import face_areas
 from neurok.io.files import read_bytes, write_files
+from neurok.train.articulation_versions import pieces, posed
 
 Teacher = Literal["joints", "search"]
 MOST_PARTS = 24
@@ -41,6 +39,8 @@ class Example:
     clouds: PartClouds
     labels: Labels
     is_real: bool
+    source: int = 0
+    """Which of the data sets it is from."""
 
 
 @dataclass(frozen=True)
@@ -139,109 +139,75 @@ def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
     return make_labels(kinds, parents, rows, weights)
 
 
-def posed(articulation: Articulation, rng: np.random.Generator) -> tuple[Mesh, tuple[Joint, ...]]:
-    """Another state of the object as its rest: axes move with their parents, limits are counted from the new zero."""
-    ranges = articulation.limits.copy()
-    ranges[~np.isfinite(ranges)] = 0.0
-    q = ranges[:, 0] + rng.random(len(ranges)) * (ranges[:, 1] - ranges[:, 0])
-    q *= rng.random(len(q)) < 0.6
-    transforms = articulation.transforms(q)
-    joints = []
-    for joint, slot in zip(articulation.joints, articulation.slots, strict=True):
-        above = transforms[joint.parent] if joint.parent >= 0 else np.eye(4)
-        value = q[slot]
-        shift = float(value[0]) if len(value) and joint.kind in ("revolute", "prismatic") else 0.0
-        joints.append(
-            replace(
-                joint,
-                axis=above[:3, :3] @ joint.axis,
-                origin=rigid.apply(above, joint.origin[None])[0],
-                lower=joint.lower - shift,
-                upper=joint.upper - shift,
-            )
-        )
-    return articulation.pose(q), tuple(joints)
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Examples to learn from, and real objects as stored to watch: of every eighth, and of categories left out."""
 
-
-def pieces(mesh: Mesh, joints: tuple[Joint, ...]) -> tuple[Mesh, tuple[Joint, ...]]:
-    """The object as one would get it without labels: connected pieces, of which the largest of a part has its joint."""
-    from neurok.articulation.parts import merge_components
-
-    cut = label_faces(mesh, merge_components(replace(mesh, part_ids=None, part_names=())))
-    return cut, joints_of_pieces(cut.face_parts, mesh.face_parts, face_areas(mesh.vertices, mesh.faces), joints)
-
-
-def joints_of_pieces(
-    piece_of: Int[np.ndarray, " F"],
-    part_of: Int[np.ndarray, " F"],
-    areas: Float[np.ndarray, " F"],
-    joints: tuple[Joint, ...],
-) -> tuple[Joint, ...]:
-    """True joints for another cut of the same faces: a piece belongs to the part it shares most area with."""
-    count = int(piece_of.max()) + 1
-    shared = np.zeros((count, len(joints)))
-    np.add.at(shared, (piece_of, part_of), areas)
-    owner, total = shared.argmax(axis=1), shared.sum(axis=1)
-    main = {
-        part: int(np.where(owner == part, total, -1.0).argmax()) for part in range(len(joints)) if (owner == part).any()
-    }
-    found = []
-    for piece in range(count):
-        part = int(owner[piece])
-        if main[part] != piece:
-            found.append(Joint("fixed", main[part], name=f"piece_{piece}"))
-            continue
-        above = joints[part].parent
-        while above >= 0 and above not in main:  # a part that vanished in the cut hands its children up
-            above = joints[above].parent
-        found.append(replace(joints[part], parent=main[above] if above >= 0 else -1))
-    roots = [piece for piece, joint in enumerate(found) if joint.parent < 0]
-    return tuple(
-        Joint("fixed", roots[0], name=joint.name) if joint.parent < 0 and piece != roots[0] else joint
-        for piece, joint in enumerate(found)
-    )
+    train: list[Example]
+    watch: list[Example]
+    left_out: list[Example]
 
 
 def split_examples(
-    folders: Iterable[str | Path],
+    folders: Sequence[str | Path],
     teacher: Teacher,
     cache: Path,
     limit: int | None = None,
-    seed: int = 0,
+    leave_out: Sequence[str] = (),
     report: Callable[[str], None] | None = None,
-) -> tuple[list[Example], list[Example]]:
-    """Examples to learn from, and those of every eighth real object to watch; nothing is watched of a search."""
-    train: list[Example] = []
-    watch: list[Example] = []
-    for folder in folders:
-        things = _some_things(folder, limit, seed)
+) -> Split:
+    """What the data sets hold; ``leave_out`` names categories and generated families that are not learned from.
+
+    Nothing is watched of a search.
+    """
+    split = Split([], [], [])
+    left, known = {_plain(name) for name in leave_out}, set[str]()
+    for source, folder in enumerate(folders):
+        things = _some_things(folder, limit)
         aside = _aside(things, teacher)
         for example in prepare(things, teacher, cache, report):
             name, version = example.name.rsplit(".", 1)
-            if name not in aside:
-                train.append(example)
+            kind = _plain(category(name))
+            known.add(kind)
+            if kind in left:
+                if example.is_real and version == "rest":
+                    split.left_out.append(example)
+            elif name not in aside:
+                split.train.append(replace(example, source=source))
             elif version == "rest":
-                watch.append(example)
-    return train, watch
+                split.watch.append(example)
+    if missing := [name for name in leave_out if _plain(name) not in known]:
+        raise NeurokError(f"There is nothing of the category '{missing[0]}' to leave out; known are {sorted(known)}.")
+    return split
+
+
+def _plain(name: str) -> str:
+    """``trashcan`` of ``TrashCan`` and of ``trash_can``, so that a category and its generated family are one."""
+    return name.replace("_", "").lower()
 
 
 def watched_things(
-    folders: Iterable[str | Path], teacher: Teacher, limit: int | None = None, seed: int = 0
+    folders: Iterable[str | Path],
+    teacher: Teacher,
+    limit: int | None = None,
+    leave_out: Sequence[str] = (),
 ) -> list[Thing]:
-    """The objects that ``split_examples`` keeps aside."""
+    """The objects that ``split_examples`` keeps aside to watch."""
     found: list[Thing] = []
+    left = {_plain(name) for name in leave_out}
     for folder in folders:
-        things = _some_things(folder, limit, seed)
+        things = _some_things(folder, limit)
         aside = _aside(things, teacher)
-        found += [thing for thing in things if thing.name in aside]
+        found += [thing for thing in things if thing.name in aside and _plain(category(thing.name)) not in left]
     return found
 
 
-def _some_things(folder: str | Path, limit: int | None, seed: int) -> list[Thing]:
+def _some_things(folder: str | Path, limit: int | None) -> list[Thing]:
+    """At most so many, drawn at random but always the same ones, so that runs with other seeds find them prepared."""
     things = find_things(folder)
     if limit is None or limit >= len(things):
         return things
-    return [things[int(i)] for i in np.sort(np.random.default_rng(seed).permutation(len(things))[:limit])]
+    return [things[int(i)] for i in np.sort(np.random.default_rng(0).permutation(len(things))[:limit])]
 
 
 def _aside(things: list[Thing], teacher: Teacher) -> set[str]:

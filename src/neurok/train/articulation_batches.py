@@ -1,0 +1,89 @@
+"""Batches of augmented views for the joint model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.articulation.features import PartClouds
+from neurok.articulation.network import Parts
+from neurok.articulation.predict import QUARTERS
+from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
+from neurok.errors import NeurokError
+from neurok.train.articulation_data import Example
+
+SHARES = {"rest": 0.5, "posed": 0.25, "pieces": 0.25, "search": 1.0}
+"""How often each version of an object is drawn."""
+
+AUGMENTED = 96
+"""Points of each part that a view is made of; the network gets some of them."""
+
+POOLED = 4
+"""Batches are cut from so many times their size."""
+
+
+class Batches:
+    """Batches of augmented views, drawn by the generator that is passed in."""
+
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        objects: int,
+        points: int,
+        shares: Sequence[float],
+        rng: np.random.Generator,
+    ) -> None:
+        self.objects, self.points, self.rng = objects, points, rng
+        sources: dict[int, dict[str, list[Example]]] = {}
+        for example in examples:
+            sources.setdefault(example.source, {}).setdefault(example.name.rsplit(".", 1)[0], []).append(example)
+        if not sources:
+            raise NeurokError("There are no examples to learn from; every object was left out or held out.")
+        if shares and len(shares) <= max(sources):
+            raise NeurokError(f"Every source of examples needs a share, but {len(shares)} are given for more sources.")
+        self.sources = [list(objects.values()) for _, objects in sorted(sources.items())]
+        self.ends = np.cumsum([shares[source] if shares else 1.0 for source in sorted(sources)])
+        if not self.ends[-1] > 0:
+            raise NeurokError("At least one source of examples needs a share above zero.")
+
+    def next(self) -> tuple[Parts, Targets]:
+        # Objects with as many parts go together: padding is work for nothing.
+        start = self.rng.random()
+        ordered = sorted((self._draw() for _ in range(POOLED * self.objects)), key=lambda e: len(e.clouds.parts))
+        first = int(start * POOLED) * self.objects
+        views = [augmented(example, self.rng) for example in ordered[first : first + self.objects]]
+        clouds, labels = [view[0] for view in views], [view[1] for view in views]
+        parts = stack_clouds(clouds, self.points, self.rng)
+        return parts, stack_labels(clouds, labels, parts.points.shape[1], self.rng)
+
+    def _draw(self) -> Example:
+        objects = self.sources[self._pick(self.ends)]
+        versions = objects[int(self.rng.integers(len(objects)))]
+        return versions[self._pick(np.cumsum([SHARES[version.name.rsplit(".", 1)[1]] for version in versions]))]
+
+    def _pick(self, ends: Float[np.ndarray, " N"]) -> int:
+        return int(np.searchsorted(ends, self.rng.random() * ends[-1], side="right"))
+
+
+def augmented(example: Example, rng: np.random.Generator) -> tuple[PartClouds, Labels]:
+    """Another view of the object: turned by quarters, mirrored, often stretched, sometimes turned a little, shifted.
+
+    A shift and noise keep the network from knowing objects by the exact places of their parts.
+    """
+    matrix: Float[np.ndarray, "3 3"] = QUARTERS[int(rng.integers(4))]
+    if rng.random() < 0.5:
+        matrix = matrix @ np.diag([-1.0, 1.0, 1.0])
+    if rng.random() < 0.7:
+        matrix = matrix @ np.diag(np.exp(rng.uniform(-0.35, 0.35, 3)))
+    if rng.random() < 0.2:
+        angle = rng.uniform(-0.15, 0.15)
+        c, s = np.cos(angle), np.sin(angle)
+        matrix = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ matrix
+    clouds, labels = turned(some_points(example.clouds, AUGMENTED, rng), example.labels, matrix)
+    assert labels is not None
+    shift = rng.uniform(-0.06, 0.06, 3)
+    noise = 0.002 * rng.normal(size=clouds.points.shape)
+    return replace(clouds, points=clouds.points + shift + noise), replace(labels, origins=labels.origins + shift)
