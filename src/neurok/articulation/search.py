@@ -59,10 +59,10 @@ def search_joints(mesh: Mesh, contacts: Contacts | None = None, parents: tuple[i
     """
     contacts = contacts or find_contacts(mesh)
     parents = parents or find_tree(contacts, mesh.up_vector)
-    studies: dict[int, _Study] = {}
+    studies: dict[int, Study] = {}
     for part, cloud in enumerate(contacts.clouds):
         if parents[part] >= 0 and cloud is not None:
-            studies[part] = _study(mesh, contacts, parents, part, cloud)
+            studies[part] = study_part(mesh, contacts, parents, part, cloud)
     _agree(studies, contacts)
     found = [
         _candidates(studies[part]) if part in studies else _without_surface(part, parents)
@@ -81,7 +81,7 @@ def _without_surface(part: int, parents: tuple[int, ...]) -> list[Candidate]:
 
 
 @dataclass(eq=False)
-class _Study:
+class Study:
     """All that was found out about one part; strengths change once the parts are compared."""
 
     part: int
@@ -95,13 +95,17 @@ class _Study:
     size: float
     """Diagonal of the object."""
 
+    evidence: dict[str, np.ndarray]
+    """For each kind one row for each line and one column for each word."""
+
     strengths: dict[str, np.ndarray]
 
     def directions_of(self, kind: str) -> np.ndarray:
         return self.axes if kind == "prismatic" else self.lines.axes
 
 
-def _study(mesh: Mesh, contacts: Contacts, parents: tuple[int, ...], part: int, cloud: PartCloud) -> _Study:
+def study_part(mesh: Mesh, contacts: Contacts, parents: tuple[int, ...], part: int, cloud: PartCloud) -> Study:
+    """Try all lines of one part and gather what speaks for each."""
     names, up = mesh.part_names, mesh.up_vector
     mover = Mover(mesh, contacts, subtree(parents, part))
     facts = evidence.part_facts(part, parents, contacts, cloud, up)
@@ -113,16 +117,17 @@ def _study(mesh: Mesh, contacts: Contacts, parents: tuple[int, ...], part: int, 
     turned = evidence.turn_evidence(facts, cloud, lines, turns, contacts, up)
     rounds = float(turned[:, evidence.TURN_WORDS.index("round")].max())
     slid = evidence.slide_evidence(facts, cloud, axes, slides, rounds, up)
-    strengths = {
-        "revolute": ranking.strength("revolute", turned),
-        "continuous": ranking.strength("continuous", turned),
-        "prismatic": ranking.strength("prismatic", slid),
-        "fixed": ranking.strength("fixed", evidence.fixed_evidence(facts, turns, slides, rounds)),
+    found = {
+        "revolute": turned,
+        "continuous": turned,
+        "prismatic": slid,
+        "fixed": evidence.fixed_evidence(facts, turns, slides, rounds),
     }
-    return _Study(part, parents[part], facts, lines, axes, turns, slides, lengths, contacts.size, strengths)
+    strengths = {kind: ranking.strength(kind, rows) for kind, rows in found.items()}
+    return Study(part, parents[part], facts, lines, axes, turns, slides, lengths, contacts.size, found, strengths)
 
 
-def _agree(studies: dict[int, _Study], contacts: Contacts) -> None:
+def _agree(studies: dict[int, Study], contacts: Contacts) -> None:
     """Parts of the same shape move alike: what speaks for a kind and a direction is averaged over them."""
     sums: dict[int, dict[tuple[str, tuple[float, ...]], float]] = {}
     for part, study in studies.items():
@@ -148,7 +153,7 @@ def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.
     return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
 
 
-def _candidates(study: _Study) -> list[Candidate]:
+def _candidates(study: Study) -> list[Candidate]:
     """Every line as a candidate, best first."""
     joined = np.concatenate([study.strengths[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
     scores = ranking.to_scores(joined)
@@ -163,7 +168,7 @@ def _candidates(study: _Study) -> list[Candidate]:
     return sorted(found, key=lambda c: -c.score)
 
 
-def _fixed(study: _Study, score: float, moving: float) -> Candidate:
+def _fixed(study: Study, score: float, moving: float) -> Candidate:
     """The candidate that does not move: first only when it outweighs all motions together, not just each of them."""
     score = score if score > 0.5 else min(score, 0.99 * moving)
     center = study.facts.box.center
@@ -177,7 +182,7 @@ def _alike(axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], si
     return (parallel & (np.minimum(away, away.T) < 0.02)).astype(np.float64)
 
 
-def _turn(study: _Study, i: int, kind: JointKind, score: float) -> Candidate:
+def _turn(study: Study, i: int, kind: JointKind, score: float) -> Candidate:
     trial = study.turns
     low, high = float(trial.low[i]), float(trial.high[i])
     axis = study.lines.axes[i]
@@ -191,7 +196,7 @@ def _turn(study: _Study, i: int, kind: JointKind, score: float) -> Candidate:
     return Candidate(study.part, study.parent, kind, axis, origin, lower, upper, score, reason, free)
 
 
-def _slide(study: _Study, i: int, score: float) -> Candidate:
+def _slide(study: Study, i: int, score: float) -> Candidate:
     trial, facts = study.slides, study.facts
     low, high = float(trial.low[i]), float(trial.high[i])
     axis, length = study.axes[i], float(study.lengths[i])

@@ -163,7 +163,7 @@ def split_examples(
     split = Split([], [], [])
     left, known = {_plain(name) for name in leave_out}, set[str]()
     for source, folder in enumerate(folders):
-        things = _some_things(folder, limit)
+        things = some_things(folder, limit)
         aside = _aside(things, teacher)
         for example in prepare(things, teacher, cache, report):
             name, version = example.name.rsplit(".", 1)
@@ -194,20 +194,19 @@ def watched_things(
 ) -> list[Thing]:
     """The objects that ``split_examples`` keeps aside to watch."""
     found: list[Thing] = []
-    left = {_plain(name) for name in leave_out}
     for folder in folders:
-        things = _some_things(folder, limit)
-        aside = _aside(things, teacher)
-        found += [thing for thing in things if thing.name in aside and _plain(category(thing.name)) not in left]
+        aside = _aside(some_things(folder, limit), teacher)
+        found += [thing for thing in some_things(folder, limit, leave_out) if thing.name in aside]
     return found
 
 
-def _some_things(folder: str | Path, limit: int | None) -> list[Thing]:
+def some_things(folder: str | Path, limit: int | None, leave_out: Sequence[str] = ()) -> list[Thing]:
     """At most so many, drawn at random but always the same ones, so that runs with other seeds find them prepared."""
     things = find_things(folder)
-    if limit is None or limit >= len(things):
-        return things
-    return [things[int(i)] for i in np.sort(np.random.default_rng(0).permutation(len(things))[:limit])]
+    if limit is not None and limit < len(things):
+        things = [things[int(i)] for i in np.sort(np.random.default_rng(0).permutation(len(things))[:limit])]
+    left = {_plain(name) for name in leave_out}
+    return [thing for thing in things if _plain(category(thing.name)) not in left]
 
 
 def _aside(things: list[Thing], teacher: Teacher) -> set[str]:
