@@ -45,6 +45,15 @@ def test_pieces_that_touch_stay_apart_and_small_ones_join_what_carries_them():
     assert parts[0] != parts[12]
 
 
+@pytest.mark.parametrize(("count", "parts"), [(3, 4), (30, 1)])
+def test_a_few_knobs_are_parts_but_the_keys_of_a_keyboard_are_details(count, parts):
+    board = slab((0, 0, 0), (4, 0.5, 3))
+    knobs = [
+        slab((x, 0.5, z), (x + 0.2, 0.6, z + 0.2)) for x, z in [(0.3 * (k % 10), 0.3 * (k // 10)) for k in range(count)]
+    ]
+    assert find_parts(without_parts(of_parts(board=[board, *knobs]))).part_count == parts
+
+
 def test_one_piece_is_one_part():
     mesh = find_parts(without_parts(of_parts(only=[slab((0, 0, 0), (1, 1, 1))])))
     assert mesh.part_count == 1

@@ -13,7 +13,14 @@ from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components, split_by_face_label
 
 SMALL = 0.12
-"""A component smaller than this share of the object is a detail and joins what it touches most."""
+"""A component smaller than this share of the object is a detail and joins what it touches most, unless it is a knob."""
+
+KNOB, ROUND, THICK = 0.035, 0.65, 0.05
+"""A knob, a button or a small wheel is at least this large (a share of the object), this wide for its length, and this
+thick for its width."""
+
+MOST_KNOBS = 16
+"""More small components of such a shape are keys of a keyboard, bolts or ornaments: details again."""
 
 EMBEDDED = 0.5
 """A component with more than this share of its surface on another one belongs to it."""
@@ -100,15 +107,26 @@ def _few(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
 def _carriers(contacts: Contacts) -> list[int]:
     """For each piece the one it joins, or itself; a piece only ever joins a larger one."""
     sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.clouds]
+    knobs = [piece for piece in range(len(sizes)) if _is_knob(contacts, piece, sizes[piece])]
+    kept = set(knobs) if len(knobs) <= MOST_KNOBS else set()
     carrier = list(range(len(sizes)))
     for piece in range(len(sizes)):
         pairs = [c for c in contacts.of(piece) if sizes[c.other(piece)] > sizes[piece]]
-        if not pairs:
+        if not pairs or piece in kept:
             continue
         most = max(pairs, key=lambda c: c.share_of(piece))
         if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > EMBEDDED:
             carrier[piece] = most.other(piece)
     return carrier
+
+
+def _is_knob(contacts: Contacts, piece: int, size: float) -> bool:
+    """Whether a small piece is compact: nearly as wide as long, and no sheet."""
+    cloud = contacts.clouds[piece]
+    if cloud is None or not KNOB < size / contacts.size < SMALL:
+        return False
+    short, middle, long = np.sort(cloud.box.half)
+    return bool(middle > ROUND * long and short > THICK * middle)
 
 
 def _top(carrier: list[int], piece: int) -> int:

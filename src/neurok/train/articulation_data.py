@@ -28,7 +28,7 @@ MOST_PARTS = 24
 MOST_CANDIDATES = 40
 """Of each part; a search holds hundreds valid, most of them hardly likely."""
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
