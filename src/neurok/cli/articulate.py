@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,40 +48,21 @@ class Articulate:
 
     def run(self) -> dict[str, Any]:
         from neurok import io
+        from neurok.articulation.find import find_joints, joined, settle_method
         from neurok.articulation.parts import find_parts
-        from neurok.articulation.search import search_joints
 
         self._check_outputs()
-        method = self._method()
+        method = settle_method(self.method, self.weights)
         asset = io.load(self.input)
         start = time.perf_counter()
         mesh = find_parts(asset, _read_labels(self.labels))
-        search = search_joints(mesh)
-        answers = self._learned(mesh) if method == "learned" else _best(search)
+        answers, search = find_joints(mesh, method, self.weights)
         seconds = time.perf_counter() - start
-        articulation = _articulation(mesh, answers)
+        articulation = joined(mesh, answers)
         figures = _figures(self.input, method, answers, search, seconds)
         files = [str(file) for path in self.out for file in self._write(path, asset, articulation, figures)]
         say(_sentences(figures, files), json=self.json)
         return {**figures, "files": files}
-
-    def _method(self) -> str:
-        """What auto comes to; weights that are asked for must be there."""
-        from neurok.articulation.model_file import SHIPPED, find_weights
-
-        if self.method == "search" or (self.method == "auto" and self.weights is None and not SHIPPED.exists()):
-            return "search"
-        find_weights(self.weights)
-        return "learned"
-
-    def _learned(self, mesh: Mesh) -> list[Candidate]:
-        from neurok.articulation.model_file import load_joint_model
-        from neurok.articulation.predict import predict_joints
-
-        model = load_joint_model(self.weights)
-        if mesh.part_count == 1:
-            return []
-        return [answer for answer in predict_joints(mesh, model).answers if answer.parent >= 0]
 
     def _check_outputs(self) -> None:
         from neurok.io.formats import WITH_JOINTS
@@ -117,23 +99,6 @@ def _read_labels(path: Path | None) -> Any:
         raise NeurokError(f"'{path}' is no .npy file of labels ({error}); numpy.save writes one.") from None
 
 
-def _best(search: Search) -> list[Candidate]:
-    """What the search prefers for every part but the base."""
-    return [best for part in range(search.mesh.part_count) if (best := search.best(part)) is not None]
-
-
-def _articulation(mesh: Mesh, answers: list[Candidate]) -> Articulation:
-    """The object with these joints; parts without one are roots."""
-    from neurok.core import Articulation, Joint
-
-    given = {answer.part: answer for answer in answers}
-    joints = [
-        given[part].joint(name) if part in given else Joint("fixed", -1, name=name)
-        for part, name in enumerate(mesh.part_names)
-    ]
-    return Articulation(mesh, tuple(joints), name=mesh.name)
-
-
 def _figures(source: str, method: str, answers: list[Candidate], search: Search, seconds: float) -> dict[str, Any]:
     mesh, moving = search.mesh, {answer.part for answer in answers}
     rejected = [c for one in search.rejected for c in one[:REJECTED_SHOWN]]
@@ -152,14 +117,15 @@ def _figures(source: str, method: str, answers: list[Candidate], search: Search,
 
 def _told(candidate: Candidate, mesh: Mesh) -> dict[str, Any]:
     """A candidate in the coordinates of the input."""
+    lower, upper = {"continuous": (-math.pi, math.pi)}.get(candidate.kind, (candidate.lower, candidate.upper))
     told = {
         "part": mesh.part_names[candidate.part],
         "parent": mesh.part_names[candidate.parent],
         "type": candidate.kind,
         "axis": [round(float(x), 6) for x in candidate.axis],
         "origin": [float(x) for x in candidate.origin],
-        "lower": float(candidate.lower),
-        "upper": float(candidate.upper),
+        "lower": float(lower),
+        "upper": float(upper),
     }
     return told | ({"slide": list(candidate.slide)} if candidate.kind == "cylindrical" else {})
 

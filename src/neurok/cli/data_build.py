@@ -8,11 +8,14 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from neurok.cli.report import say
+
+if TYPE_CHECKING:
+    from neurok.data.still import StillSource
 
 
 @dataclass
@@ -23,10 +26,15 @@ class DataBuild:
     """Folder for the shards and their manifest."""
 
     recipe: str = "small"
-    """What to make: tiny, small, medium, or real (only the folders of --add)."""
+    """What to make: tiny, small, medium, or real (only the folders of --add and --articulate)."""
 
     add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], tyro.conf.arg(metavar="FOLDER ...")] = ()
     """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""
+
+    articulate: Annotated[
+        tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], tyro.conf.arg(metavar="FOLDER ...")
+    ] = ()
+    """Folders of meshes that stand still, with parts (GLB, OBJ, USD, ...): joints are found for them."""
 
     workers: int = 2
     """Processes on this machine."""
@@ -50,7 +58,7 @@ class DataBuild:
         start = time.perf_counter()
         try:
             with _bar(self.json) as progress:
-                manifest = build(recipe, self.out, self.seed, self.workers, self.ray, progress)
+                manifest = build(recipe, self.out, self.seed, self.workers, self.ray, progress, self._still())
         except KeyboardInterrupt:
             print(f"Finished shards are kept in {self.out}; the same command goes on from there.", file=sys.stderr)
             raise
@@ -64,6 +72,16 @@ class DataBuild:
             say(f"  turned away: {count} x {reason}", json=self.json)
         keys = ("recipe", "seed", "items", "bytes", "tally", "rejected")
         return {"out": str(self.out), "seconds": seconds, **{key: manifest[key] for key in keys}}
+
+    def _still(self) -> list[StillSource]:
+        """The files whose joints are to be found, and who finds them."""
+        folders = [folder for several in self.articulate for folder in several]
+        if not folders:
+            return []
+        from neurok.articulation.self_made import SelfMade
+        from neurok.data.still import find_still_sources
+
+        return find_still_sources(folders, SelfMade.by())
 
 
 @contextmanager

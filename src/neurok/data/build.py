@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from neurok.data.codec import encode_asset, encode_subject
 from neurok.data.recipes import Recipe
 from neurok.data.shards import MANIFEST, VERSION, Item, shard_name, write_shard
 from neurok.data.sources import Source, find_sources
+from neurok.data.still import StillSource
 from neurok.data.subject import subject_of
 from neurok.data.workers import spread
 from neurok.errors import NeurokError
@@ -39,7 +40,7 @@ class Plan:
 
     recipe: Recipe
     seed: int
-    sources: tuple[Source, ...]
+    sources: tuple[Source | StillSource, ...]
 
     @property
     def slots(self) -> int:
@@ -68,6 +69,7 @@ def build(
     workers: int = 1,
     ray_address: str | None = None,
     progress: Progress | None = None,
+    still: Sequence[StillSource] = (),
 ) -> dict[str, Any]:
     """Make (or finish) the data set in a folder and return its manifest.
 
@@ -78,15 +80,19 @@ def build(
         workers: Processes on this machine.
         ray_address: ``local`` or the address of a Ray cluster to work on instead.
         progress: Told how many shards are done.
+        still: Objects without motion, and who finds joints for them; they come last.
     """
     if workers < 1:
         raise NeurokError(f"workers must be 1 or more, got {workers}.")
     if seed < 0:
         raise NeurokError(f"The seed must be 0 or more, got {seed}.")
     folder = Path(out)
-    plan = Plan(recipe, seed, tuple(s for f in recipe.folders for s in find_sources(f)))
+    plan = Plan(recipe, seed, (*(s for f in recipe.folders for s in find_sources(f)), *still))
     if plan.slots == 0:
-        raise NeurokError(f"The recipe '{recipe.name}' makes nothing by itself; add folders of real assets with --add.")
+        raise NeurokError(
+            f"The recipe '{recipe.name}' makes nothing by itself; add folders of real assets with --add, or of meshes "
+            "without joints with --articulate."
+        )
     for count, families in ((recipe.articulated, articulated.FAMILIES), (recipe.soft, soft.SOFT_FAMILIES)):
         if count and not _wanted(families, recipe):
             raise NeurokError(f"None of {', '.join(recipe.families)} is among the families: {', '.join(families)}.")
@@ -147,7 +153,9 @@ def _wanted(families: Mapping[str, str], recipe: Recipe) -> list[str]:
     return [name for name in families if not recipe.families or name in recipe.families]
 
 
-def _read(source: Source) -> tuple[list[Asset], list[str]]:
+def _read(source: Source | StillSource) -> tuple[list[Asset], list[str]]:
+    if isinstance(source, StillSource):
+        return source.make()
     try:
         assets = source.read()[:SLOT_STRIDE]
     except NeurokError:
@@ -174,6 +182,8 @@ def _claim(folder: Path, plan: Plan) -> None:
     """Refuse a folder that holds another build; clean up what a killed one left half-written."""
     recipe = replace(plan.recipe, folders=())
     wish = {"recipe": repr(recipe), "seed": plan.seed, "sources": [Path(s.path).name for s in plan.sources]}
+    finders = sorted({s.finder.name for s in plan.sources if isinstance(s, StillSource)})
+    wish |= {"finders": finders} if finders else {}
     mark = folder / "build.json"
     if folder.exists() and not folder.is_dir():
         raise NeurokError(f"'{folder}' is not a folder; name one for the data set, it is made if it does not exist.")

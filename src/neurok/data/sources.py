@@ -12,6 +12,7 @@ from neurok.io import load
 
 SINGLE_FILES = (".npz", ".urdf", ".xml", ".mjcf", ".glb", ".gltf", ".usd", ".usda", ".usdc")
 SEQUENCES = (".obj", ".ply")
+UNKNOWN_LICENSE = "unknown: as given with the source"
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Source:
     """One thing on disk that may hold motion."""
 
     path: str
-    license: str = "unknown: as given with the source"
+    license: str = UNKNOWN_LICENSE
 
     def read(self) -> list[Asset]:
         """One asset per motion: its joints, or each of its clips. Nothing that moves gives an empty list."""
