@@ -25,7 +25,7 @@ def test_the_longest_side_of_the_box_is_one_and_places_return_to_where_they_were
 def test_a_turned_object_is_turned_back(degrees):
     mesh = cabinet()
     turn = axis_angle_matrix(mesh.up_vector, np.radians(degrees))
-    total = straighten(mesh.with_vertices(mesh.vertices @ turn.T)) @ turn
+    total = straighten(mesh.with_vertices(mesh.vertices @ turn.T), np.eye(3)) @ turn
     quarters = np.degrees(np.arctan2(total[0, 2], total[0, 0])) / 90.0
     assert quarters == pytest.approx(round(quarters), abs=0.01)
 

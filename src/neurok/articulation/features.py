@@ -72,14 +72,18 @@ class PartClouds:
         return (points * self.scale + self.center) @ self.turn
 
 
-def describe_parts(mesh: Mesh, seed: int = 0) -> PartClouds:
-    """Clouds, gaps and directions of the parts of a mesh; the same mesh and seed give the same numbers."""
+def describe_parts(mesh: Mesh, seed: int = 0, upright: Float[np.ndarray, "3 3"] | None = None) -> PartClouds:
+    """Clouds, gaps and directions of the parts of a mesh; the same mesh and seed give the same numbers.
+
+    ``upright`` turns the axes of the mesh to +y up, if not as the mesh says.
+    """
     rng = np.random.default_rng(seed)
     areas = np.bincount(mesh.face_parts, weights=face_areas(mesh.vertices, mesh.faces), minlength=mesh.part_count)
     parts = np.flatnonzero(areas > 1e-12 * max(float(areas.sum()), 1e-300))
     if len(parts) == 0:
         raise NeurokError(f"The mesh '{mesh.name}' has no part with area, so nothing can be said of its joints.")
-    turn = straighten(mesh) @ frame_change(mesh.up, "y")
+    to_y = frame_change(mesh.up, "y") if upright is None else upright
+    turn = straighten(mesh, to_y) @ to_y
     vertices = mesh.vertices @ turn.T
     used = vertices[mesh.faces.reshape(-1)]
     low, high = used.min(axis=0), used.max(axis=0)
@@ -103,9 +107,10 @@ def describe_parts(mesh: Mesh, seed: int = 0) -> PartClouds:
     )
 
 
-def straighten(mesh: Mesh, least: float = 0.25, ignore: float = np.radians(2.0)) -> Float[np.ndarray, "3 3"]:
+def straighten(
+    mesh: Mesh, to_y: Float[np.ndarray, "3 3"], least: float = 0.25, ignore: float = np.radians(2.0)
+) -> Float[np.ndarray, "3 3"]:
     """The turn about +y (of the mesh brought to +y up) that makes upright sides face the axes; identity if unclear."""
-    to_y = frame_change(mesh.up, "y")
     normals = np.nan_to_num(face_normals(mesh.vertices, mesh.faces)) @ to_y.T
     weights = face_areas(mesh.vertices, mesh.faces) * np.hypot(normals[:, 0], normals[:, 2]) ** 2
     angle = np.arctan2(normals[:, 0], normals[:, 2])

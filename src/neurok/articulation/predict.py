@@ -13,6 +13,7 @@ from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.heard import NEAR, Heard, listen
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointModel
 from neurok.articulation.search import Search, search_joints
+from neurok.articulation.upright import find_upright
 from neurok.articulation.views import canonical, stack_clouds, turned
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
@@ -74,11 +75,12 @@ class Prediction:
 
 def predict_joints(mesh: Mesh, model: JointModel, with_search: bool = True, seed: int = 0) -> Prediction:
     """Joints of a mesh with parts, by the network and the search together, or by the network alone."""
-    clouds = describe_parts(mesh, seed)
+    upright = find_upright(mesh, model, seed)
+    clouds = describe_parts(mesh, seed, upright)
     if not with_search:
         return assemble(mesh, clouds, ask(model, clouds))
     parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
-    search = search_joints(mesh, parents=parents)
+    search = search_joints(mesh, parents=parents, up=upright[1])
     heard = listen(clouds, signed_directions(clouds), search)
     return replace(assemble(mesh, clouds, ask(model, clouds, heard)), search=search)
 

@@ -52,17 +52,24 @@ class Search:
         return Articulation(self.mesh, tuple(joints), name=self.mesh.name)
 
 
-def search_joints(mesh: Mesh, contacts: Contacts | None = None, parents: tuple[int, ...] | None = None) -> Search:
+def search_joints(
+    mesh: Mesh,
+    contacts: Contacts | None = None,
+    parents: tuple[int, ...] | None = None,
+    up: Float[np.ndarray, "3"] | None = None,
+) -> Search:
     """Candidate joints of every part of a mesh with ``part_ids``.
 
-    ``contacts`` and ``parents`` (the part that carries each, -1 for the base) are found unless they are known.
+    ``contacts`` and ``parents`` (the part that carries each, -1 for the base) are found unless they are known; ``up``
+    is that of the mesh unless it is known better.
     """
+    up = mesh.up_vector if up is None else up
     contacts = contacts or find_contacts(mesh)
-    parents = parents or find_tree(contacts, mesh.up_vector)
+    parents = parents or find_tree(contacts, up)
     studies: dict[int, Study] = {}
     for part, cloud in enumerate(contacts.clouds):
         if parents[part] >= 0 and cloud is not None:
-            studies[part] = study_part(mesh, contacts, parents, part, cloud)
+            studies[part] = study_part(mesh, contacts, parents, part, cloud, up)
     _agree(studies, contacts)
     found = [
         _candidates(studies[part]) if part in studies else _without_surface(part, parents)
@@ -104,9 +111,16 @@ class Study:
         return self.axes if kind == "prismatic" else self.lines.axes
 
 
-def study_part(mesh: Mesh, contacts: Contacts, parents: tuple[int, ...], part: int, cloud: PartCloud) -> Study:
+def study_part(
+    mesh: Mesh,
+    contacts: Contacts,
+    parents: tuple[int, ...],
+    part: int,
+    cloud: PartCloud,
+    up: Float[np.ndarray, "3"],
+) -> Study:
     """Try all lines of one part and gather what speaks for each."""
-    names, up = mesh.part_names, mesh.up_vector
+    names = mesh.part_names
     mover = Mover(mesh, contacts, subtree(parents, part))
     facts = evidence.part_facts(part, parents, contacts, cloud, up)
     axes = directions(cloud, contacts.of(part))

@@ -63,7 +63,7 @@ def gather(name: str, mesh: Mesh, joints: Sequence[Joint]) -> Iterator[PartEvide
     parents = tuple(joint.parent for joint in joints)
     for part, (joint, cloud) in enumerate(zip(joints, contacts.clouds, strict=True)):
         if joint.parent >= 0 and cloud is not None:
-            study = study_part(mesh, contacts, parents, part, cloud)
+            study = study_part(mesh, contacts, parents, part, cloud, mesh.up_vector)
             rows = np.zeros((sum(len(study.evidence[kind]) for kind in KINDS), COLUMNS[-1]))
             kinds = np.repeat(np.arange(len(KINDS)), [len(study.evidence[kind]) for kind in KINDS])
             for k, kind in enumerate(KINDS):
