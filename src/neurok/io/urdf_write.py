@@ -24,8 +24,11 @@ from neurok.io.urdf_bodies import (
 )
 from neurok.io.xml import Element, clean_name, unique_names
 
-EFFORT, VELOCITY = 100.0, 10.0
-"""URDF demands them of every limited joint [N m or N], [rad/s or m/s]."""
+EFFORT, VELOCITY = 1e5, 10.0
+"""URDF demands them of every limited joint [N m or N], [rad/s or m/s].
+
+Simulators cut forces off at the effort, so it is more than it takes to lift the heaviest lid.
+"""
 
 
 def write(asset: Asset, path: Path, *, density: float = DENSITY) -> Files:
@@ -38,8 +41,7 @@ def write(asset: Asset, path: Path, *, density: float = DENSITY) -> Files:
     parts = bodies(asset, density, taken=() if is_world else ("world",))
     folder = f"{safe_stem(path.stem)}_meshes"
     robot = etree.Element("robot", name=clean_name(asset.mesh.name))
-    # MuJoCo drops the folder from file names and fuses fixed links unless told otherwise.
-    etree.SubElement(etree.SubElement(robot, "mujoco"), "compiler", strippath="false", fusestatic="false")
+    _tell_mujoco(etree.SubElement(robot, "mujoco"))
     files: Files = {path.name: b""}
     for body in parts:
         _link(robot, body, folder, files)
@@ -48,6 +50,17 @@ def write(asset: Asset, path: Path, *, density: float = DENSITY) -> Files:
     _joints(robot, parts, "world" if needs_world else None)
     files[path.name] = etree.tostring(robot, pretty_print=True, xml_declaration=True, encoding="utf-8")
     return files
+
+
+def _tell_mujoco(element: Element) -> None:
+    """What MuJoCo would do otherwise: drop the folder from file names, fuse fixed links, let parts jam.
+
+    It alone lets the links of a fixed object touch their parent, and hulls of a cabinet and its drawers overlap at
+    rest. Alone in its file the object has nothing else to touch; where it is attached to a scene, the scene's options
+    hold.
+    """
+    etree.SubElement(element, "compiler", strippath="false", fusestatic="false")
+    etree.SubElement(etree.SubElement(element, "option"), "flag", contact="disable")
 
 
 def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
