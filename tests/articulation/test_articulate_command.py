@@ -8,6 +8,7 @@ from solids import drawer_in_a_box
 
 from neurok import cli, io
 from neurok.core import Mesh
+from neurok.core.mesh import frame_change
 
 
 @pytest.fixture
@@ -59,12 +60,56 @@ def test_mujoco_compiles_what_is_written(drawer, tmp_path, capsys):
         assert (model.body_mass[1:] > 0).any()
 
 
+@pytest.mark.parametrize("name", ["out.urdf", "out.xml"])
+def test_a_heavy_drawer_slides_to_its_end_in_mujoco(tmp_path, capsys, name):
+    mujoco = pytest.importorskip("mujoco")
+    small = drawer_in_a_box()
+    io.save(small.with_vertices(4.0 * small.vertices), tmp_path / "large.glb")
+    answer = told(capsys, str(tmp_path / "large.glb"), "--out", str(tmp_path / name))
+    spec = mujoco.MjSpec.from_file(str(tmp_path / name))
+    servo = spec.add_actuator(name="servo", target="drawer")
+    servo.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    servo.set_to_position(kp=1e6, kv=1e5)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.ctrl[0] = answer["joints"][0]["upper"]
+    for _ in range(500):
+        mujoco.mj_step(model, data)
+    assert data.qpos[0] == pytest.approx(answer["joints"][0]["upper"], rel=0.02)
+    assert not any(warning.number for warning in data.warning)
+
+
+@pytest.mark.parametrize("name", ["out.urdf", "out.glb"])
+def test_what_was_articulated_can_be_posed_and_simulated(drawer, tmp_path, capsys, name):
+    made = str(tmp_path / name)
+    upper = told(capsys, drawer, "--out", made)["joints"][0]["upper"]
+    mesh = io.load(made).mesh
+    forward = frame_change("y", mesh.up) @ (0.0, 0.0, 1.0)  # URDF is z-up
+    words = lambda vector: ",".join(f"{x:.6f}" for x in vector)  # noqa: E731
+    wish = mesh.vertices[mesh.part_ids == mesh.part_names.index("drawer")].mean(axis=0) + 0.5 * upper * forward
+    cli.main(["pose", made, "--move", f"drawer:{words(wish)}", "--out", f"{tmp_path}/posed.npz", "--json"])
+    assert json.loads(capsys.readouterr().out)["q"] == pytest.approx([0.5 * upper], rel=0.02)
+    push = f"drawer:{words(40.0 * forward)}@0-1"
+    cli.main(["simulate", made, "--push", push, "--seconds", "1", "--out", f"{tmp_path}/run.npz", "--json"])
+    assert json.loads(capsys.readouterr().out)["status"] == "ok"
+    travel = np.ptp(io.load(tmp_path / "run.npz").clips[0].positions, axis=0).max()
+    assert 0.5 * upper < travel < 1.2 * upper
+
+
 def test_labels_make_parts_of_a_mesh_that_has_none(tmp_path, capsys):
     whole = drawer_in_a_box()
     io.save(Mesh(whole.vertices, whole.faces), tmp_path / "bare.npz")
     np.save(tmp_path / "labels.npy", whole.face_parts)
     answer = told(capsys, str(tmp_path / "bare.npz"), "--labels", str(tmp_path / "labels.npy"))
     assert [joint["type"] for joint in answer["joints"]] == ["prismatic"]
+
+
+def test_where_the_parts_come_from_is_told(drawer, tmp_path, capsys):
+    assert told(capsys, drawer)["parts_from"] == "file"
+    whole = drawer_in_a_box()
+    io.save(Mesh(whole.vertices, whole.faces), tmp_path / "bare.stl")
+    cli.main(["articulate", str(tmp_path / "bare.stl"), "--method", "search"])
+    assert "names no parts" in capsys.readouterr().out
 
 
 def test_one_piece_has_no_joints_and_is_told_so(tmp_path, capsys):

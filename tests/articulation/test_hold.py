@@ -44,6 +44,12 @@ def test_rest_is_always_within_the_limits():
     assert (held.lower, held.upper) == (0.0, 0.2)
 
 
+def test_a_degree_of_play_is_no_range():
+    contacts = find_contacts(door_on_a_box())
+    held = hold_limits(moving("revolute", (0, 1, 0), (0.0, 0.0, 0.4), -1.7, 0.02), contacts)
+    assert (held.lower, held.upper) == (-1.7, 0.0)
+
+
 @pytest.mark.parametrize("kind", ["fixed", "continuous"])
 def test_joints_without_limits_are_left_alone(kind):
     free = moving(kind, (0, 1, 0), (0, 0, 0), 0.0, 0.0)

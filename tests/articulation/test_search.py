@@ -134,6 +134,14 @@ def test_a_tour_moves_one_joint_at_a_time_within_its_limits_and_ends_at_rest():
     assert np.allclose(q.min(axis=0), (-0.5, 0.0), atol=0.02)
 
 
+@pytest.mark.parametrize("count", [1, 2, 7, 14])
+def test_evenly_spaced_pictures_of_a_tour_show_motion(count):
+    mesh = of_parts(**{f"block_{k}": [slab((k, 0, 0), (k + 0.5, 1, 1))] for k in range(count)})
+    q = tour(Articulation(mesh, tuple(Joint("revolute", -1, lower=0.0, upper=1.0) for _ in range(count))))
+    seen = q[np.linspace(0, len(q) - 1, 8).round().astype(int)]
+    assert (np.abs(seen).max(axis=1) > 0.3).sum() >= 3
+
+
 def test_a_part_without_surface_is_fixed_to_the_base():
     mesh = drawer_in_a_box()
     search = search_joints(replace(mesh, part_names=("body", "drawer", "nothing")))

@@ -28,6 +28,19 @@ def test_an_arrow_reaches_from_its_origin_to_its_tip():
     assert np.allclose((points.min(axis=0) + points.max(axis=0)) / 2, 1.0, atol=0.05)
 
 
+def test_an_axis_stands_beside_its_part_and_an_arrow_points_to_where_there_is_room():
+    triangle = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 4]], dtype=float)
+    mesh = Mesh(np.concatenate([triangle, triangle + 1]), np.arange(6).reshape(2, 3), part_ids=np.repeat([0, 1], 3))
+    joints = (
+        Joint("revolute", axis=(0, 0, 1), origin=(5, 5, 100)),
+        Joint("prismatic", axis=(1, 0, 0), lower=-1.0, upper=0.0),
+    )
+    hinge, slide = joint_markers(Articulation(mesh, joints))
+    assert np.allclose(hinge.origin, (5, 5, 2))
+    assert hinge.length > 4
+    assert np.allclose(slide.direction, (-1, 0, 0))
+
+
 def test_joint_axes_move_with_the_part_that_carries_them():
     triangle = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
     vertices = np.concatenate([triangle, triangle + 1, triangle + 2])

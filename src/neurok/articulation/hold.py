@@ -19,11 +19,15 @@ STEPS = 24
 
 POINTS = 600
 
+PLAY = 0.05
+"""A way back shorter than this share of the way forth is no range but noise."""
+
 
 def hold_limits(candidate: Candidate, contacts: Contacts, slack: float = SLACK) -> Candidate:
     """The same joint with its limits drawn in to where the part stays as close to its carrier as it was.
 
-    Rest is always within the limits. A joint that turns all the way has none, and is left alone.
+    Rest is always within the limits, and is one of them where the other way is hardly open. A joint that turns all
+    the way has none, and is left alone.
     """
     if candidate.kind == "fixed" or candidate.parent < 0:
         return candidate
@@ -52,7 +56,8 @@ def _held(
         values = np.linspace(0.0, end, STEPS + 1)
         loose = np.flatnonzero(gap(values) > allowed) if end else np.zeros(0, dtype=np.int64)
         ends.append(float(values[loose[0] - 1]) if len(loose) else float(end))
-    return ends[0], ends[1]
+    longest = max(-ends[0], ends[1])
+    return tuple(end if abs(end) >= PLAY * longest else 0.0 for end in ends)  # type: ignore[return-value]
 
 
 def _gaps(

@@ -13,8 +13,9 @@ from neurok.core import Articulation
 def tour(articulation: Articulation, frames_per_joint: int = 36) -> Float[np.ndarray, "T D"]:
     """Values of every frame; starts and ends at rest. A joint without limits makes one turn, or slides a little."""
     limits = articulation.limits
-    frames = max(4, frames_per_joint)
-    rows = []
+    frames = max(12, frames_per_joint)
+    # Half a beat of rest: evenly spaced pictures of the whole would otherwise meet every joint at rest.
+    rows = [np.zeros((frames // 2, articulation.dof))]
     column = 0
     for joint in articulation.joints:
         for k in range(joint.dof):
@@ -36,6 +37,6 @@ def _there_and_back(low: float, high: float, is_slide: bool, far: float, frames:
     up = 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, frames))
     if low == 0.0 or high == 0.0:
         return (high or low) * up
-    first = frames // 2
+    first = int(np.clip(round(frames * high / (high - low)), 6, frames - 6))
     half = lambda count: 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, count))  # noqa: E731
     return np.concatenate([high * half(first), low * half(frames - first)])

@@ -59,10 +59,16 @@ class Articulate:
         answers, search = find_joints(mesh, method, self.weights)
         seconds = time.perf_counter() - start
         articulation = joined(mesh, answers)
-        figures = _figures(self.input, method, answers, search, seconds)
+        figures = {**_figures(self.input, method, answers, search, seconds), "parts_from": self._origin(asset, mesh)}
         files = [str(file) for path in self.out for file in self._write(path, asset, articulation, figures)]
-        say(_sentences(figures, files), json=self.json)
+        say(_sentences(figures, self.out), json=self.json)
         return {**figures, "files": files}
+
+    def _origin(self, asset: Asset, mesh: Mesh) -> Literal["labels", "file", "pieces"]:
+        """Where the parts come from; connected pieces are a guess."""
+        if self.labels is not None:
+            return "labels"
+        return "file" if mesh is asset.mesh else "pieces"
 
     def _check_outputs(self) -> None:
         from neurok.io.formats import WITH_JOINTS
@@ -148,10 +154,14 @@ def _draw(path: Path, articulation: Articulation) -> list[Path]:
     return [path]
 
 
-def _sentences(figures: dict[str, Any], files: list[str]) -> str:
+def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
     lines = [f"{len(figures['parts'])} parts, {len(figures['joints'])} joints in {figures['seconds']:.1f} s."]
     if not figures["joints"]:
         lines.append("The object is one piece: give it parts (scene nodes, groups or --labels) to find joints.")
+    elif figures["parts_from"] == "pieces":
+        lines.append(
+            "The file names no parts, so connected pieces were taken for parts: joints are less sure than they say."
+        )
     for joint in figures["joints"]:
         line = f"  {joint['part']} on {joint['parent']}: {joint['type']}"
         if joint["type"] != "fixed":
@@ -162,5 +172,5 @@ def _sentences(figures: dict[str, Any], files: list[str]) -> str:
         if joint["type"] == "prismatic":
             line += f", {joint['lower']:.3g} to {joint['upper']:.3g}"
         lines.append(f"{line} (confidence {joint['confidence']:.2f})")
-    lines += [f"Wrote {name}" for name in files if Path(name).suffix.lower() not in (".stl", ".obj", ".mtl")]
+    lines += [f"Wrote {path}" for path in files]
     return "\n".join(lines)

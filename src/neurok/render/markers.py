@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Articulation
+from neurok.core import Articulation, Joint
 from neurok.render.context import Stage, put
 
 Color = tuple[float, float, float]
@@ -58,7 +58,11 @@ TURN_COLOR, SLIDE_COLOR = (0.20, 0.45, 0.85), (0.20, 0.62, 0.35)
 
 
 def joint_markers(articulation: Articulation, q: Float[np.ndarray, "D"] | None = None) -> list[Marker]:
-    """A blue axis through each hinge and a green arrow along each slide, where they are at joint values ``q``."""
+    """A blue axis through each hinge and a green arrow along each slide, where they are at joint values ``q``.
+
+    An axis is drawn beside its part, wherever on the line the joint has its origin; an arrow points where a slide has
+    more room.
+    """
     transforms = articulation.transforms(np.zeros(articulation.dof) if q is None else q)
     size = articulation.mesh.size
     markers: list[Marker] = []
@@ -67,16 +71,26 @@ def joint_markers(articulation: Articulation, q: Float[np.ndarray, "D"] | None =
             continue
         motion = np.eye(4) if joint.parent < 0 else transforms[joint.parent]
         along = motion[:3, :3] @ joint.axis
+        members = articulation.mesh.vertices[articulation.vertex_parts == part]
         if joint.kind == "prismatic":
             # A slide has no place of its own: show it at the middle of what it moves.
-            members = articulation.vertex_parts == part
-            middle = articulation.mesh.vertices[members].mean(axis=0) if members.any() else joint.origin
+            middle = members.mean(axis=0) if len(members) else joint.origin
             start = transforms[part][:3, :3] @ middle + transforms[part][:3, 3]
-            markers.append(Arrow(start, along, SLIDE_COLOR, 0.3 * size))
+            sign = 1.0 if joint.upper >= -joint.lower else -1.0
+            markers.append(Arrow(start, sign * along, SLIDE_COLOR, 0.3 * size))
         else:
-            origin = motion[:3, :3] @ joint.origin + motion[:3, 3]
-            markers.append(Axis(origin, along, TURN_COLOR, 0.5 * size))
+            place, length = _beside(joint, members, size)
+            markers.append(Axis(motion[:3, :3] @ place + motion[:3, 3], along, TURN_COLOR, length))
     return markers
+
+
+def _beside(joint: Joint, members: Float[np.ndarray, "N 3"], size: float) -> tuple[Float[np.ndarray, "3"], float]:
+    """The place of a joint's line level with the middle of a part, and a length that stands out on both sides."""
+    if len(members) == 0:
+        return joint.origin, 0.5 * size
+    heights = (members - joint.origin) @ joint.axis
+    low, high = float(heights.min()), float(heights.max())
+    return joint.origin + 0.5 * (low + high) * joint.axis, min(max(1.25 * (high - low), 0.2 * size), 0.8 * size)
 
 
 class MarkerMesh:
