@@ -14,14 +14,13 @@ from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.hub import has_weights, infer, load_card, load_model, save_model
 from neurok.samples import make_sample
 
-SMALL = HandleConfig(width=16, heads=2, context_depth=1, pose_depth=1, decoder_depth=1)
+SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)
 
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     torch.manual_seed(0)
     model = HandleModel(SMALL)
-    torch.nn.init.normal_(model.decoder_out.weight, std=0.03)
     path = tmp_path_factory.mktemp("weights") / "deformation.safetensors"
     save_model(model, path, {"data": "none"})
     return path

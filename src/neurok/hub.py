@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from neurok.deformation.models import Model
     from neurok.kinematics import KinematicSpace
-    from neurok.kinematics.compiled import CompiledSpace, LearnedSpace
-    from neurok.kinematics.neural import ReductionMode
+    from neurok.kinematics.neural import NeuralSpace
+    from neurok.kinematics.neural_points import PointSpace
+    from neurok.kinematics.reduce import ReductionMode
 
 SHIPPED = Path(__file__).parent / "weights"
 DEFAULT = "deformation"
@@ -38,7 +39,7 @@ def infer(
     mode: ReductionMode = "gram",
     dim: int | None = None,
     exact: bool = False,
-) -> CompiledSpace | LearnedSpace:
+) -> NeuralSpace | PointSpace:
     """The plausible poses of a mesh, learned from other objects; joints, parts and clips of its file are not used.
 
     ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
@@ -48,13 +49,12 @@ def infer(
         model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
         mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
         dim: Number of coordinates; by default enough for 99.5 % of the motion, at most 16.
-        exact: Keep the network itself instead of the closed form that is fitted to it: the truth, but too slow to
-            simulate with.
+        exact: Keep a network of points itself instead of the closed form that is fitted to it: the truth, but too slow
+            to simulate with. The space of a network of handles is a closed form anyway.
     """
     from neurok.deformation.points import PointModel
-    from neurok.kinematics.compiled import compile_space
     from neurok.kinematics.neural import infer_space
-    from neurok.kinematics.neural_points import infer_points
+    from neurok.kinematics.neural_points import closed_form, infer_points
 
     if isinstance(mesh, str | Path):
         from neurok.io import load
@@ -64,12 +64,10 @@ def infer(
         mesh = mesh.mesh
     if model is None or isinstance(model, str | Path):
         model = load_model(DEFAULT if model is None else model)
-    space: LearnedSpace
     if isinstance(model, PointModel):
-        space = infer_points(mesh, model, mode, dim)
-    else:
-        space = infer_space(mesh, model, mode, dim)
-    return space if exact else compile_space(space)
+        points = infer_points(mesh, model, mode, dim)
+        return points if exact else closed_form(points)
+    return infer_space(mesh, model, mode, dim)
 
 
 def learner(weights: str | Path | None = None) -> Callable[[Mesh], KinematicSpace | None]:

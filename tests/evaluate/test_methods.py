@@ -99,7 +99,7 @@ def untrained():
     from neurok.deformation.handles import HandleConfig, HandleModel
 
     torch.manual_seed(0)
-    return HandleModel(HandleConfig(width=32, heads=2, context_depth=1, pose_depth=1, decoder_depth=1))
+    return HandleModel(HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8))
 
 
 def test_the_learned_space_runs_and_gives_every_vertex(drawer_case, untrained, rng):

@@ -1,27 +1,27 @@
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from neurok.data.subject import patches_of
+from neurok.deformation.batch import Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
+from neurok.geometry.rigid import apply, fit_rigid
 from neurok.kinematics import FeatureSpace, HandleSpace
 from neurok.kinematics.match import match_points
-from neurok.kinematics.neural import NeuralSpace, infer_space
+from neurok.kinematics.neural import NeuralSpace, infer_space, to_box
 from neurok.samples import make_sample
 
-SMALL = HandleConfig(width=32, heads=2, context_depth=1, pose_depth=1, decoder_depth=1)
+SMALL = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
 
 
 @pytest.fixture(scope="module")
 def model() -> HandleModel:
-    """Untrained, but awake: its outputs are not zero."""
     torch.manual_seed(0)
-    model = HandleModel(SMALL)
-    torch.nn.init.normal_(model.decoder_out.weight, std=0.03)
-    return model
+    return HandleModel(SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -104,26 +104,62 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
     assert score < 0.01 * space.rest.size
 
 
-def test_coordinates_and_latents_go_back_and_forth(space):
-    q = torch.randn(3, 5, dtype=torch.float64)
-    torch.testing.assert_close(space.coordinates(space.latent(q)), q)
-    np.testing.assert_allclose(space.coordinates(space.start).numpy(), 0.0, atol=1e-12)
+def test_without_reduction_it_is_the_model_itself(model):
+    mesh = make_sample("lamp").mesh
+    space = infer_space(mesh, stiff_model(model, -5.0), "none")
+    patches = patches_of(mesh)
+    low, high = mesh.bounds
+    scale = float((high - low).max())
+    points = torch.from_numpy(to_box(patches.points, mesh, (low + high) / 2, scale)).float()[None]
+    areas = torch.from_numpy(patches.areas).float()[None]
+    rest = Rest(points, points.mean(dim=2), torch.from_numpy(patches.groups)[None], areas, areas > 0)
+    with torch.no_grad():
+        context = model.encode_rest(rest)
+        motion = model.decode(context, torch.ones(1, model.latent_size))
+    values = space.values(space.middle[None] + 1.0).reshape(-1, 4, 3)
+    count = len(values)
+    np.testing.assert_allclose(values[:, :3].swapaxes(1, 2), motion.rotations[0, :count].numpy(), atol=1e-5)
+    moved = np.einsum("hkc,hk->hc", values, np.concatenate([space.centers, np.ones((count, 1))], axis=1))
+    np.testing.assert_allclose((moved - space.centers) / scale, motion.shifts[0, :count].numpy(), atol=1e-5)
+
+
+def test_each_coordinate_is_as_likely_as_the_prior_says(space):
+    draws = space.sample(4000)
+    np.testing.assert_allclose(draws.mean(axis=0), space.middle, atol=0.1)
+    np.testing.assert_allclose(np.cov(draws.T), np.eye(space.dim), atol=0.1)
+    assert (space.limits[:, 0] <= 0).all()
+    assert (space.limits[:, 1] >= 0).all()
 
 
 def test_a_component_that_never_bends_moves_as_one(model):
     mesh = make_sample("lamp").mesh
-    patches = patches_of(mesh)
+    groups = patches_of(mesh).handles.face_groups
     stiff = infer_space(mesh, stiff_model(model), dim=3)
-    moved = stiff.quick_transforms(stiff.sample(4))
-    for group in np.unique(patches.groups[patches.areas > 0]):
-        members = np.flatnonzero((patches.groups == group) & (patches.areas > 0))
-        np.testing.assert_allclose(moved[:, members] - moved[:, members[:1]], 0.0, atol=1e-5)
-    turns = moved[..., :3]
-    np.testing.assert_allclose(turns @ turns.swapaxes(-1, -2), np.broadcast_to(np.eye(3), turns.shape), atol=1e-5)
+    assert len(stiff.centers) <= len(np.unique(groups))
+    moved = stiff.decode(torch.from_numpy(stiff.sample(1)[0])).numpy()
+    for group in np.unique(groups):
+        rows = np.unique(mesh.faces[groups == group])
+        motion = fit_rigid(mesh.vertices[rows], moved[rows])
+        np.testing.assert_allclose(apply(motion, mesh.vertices[rows]), moved[rows], atol=1e-6)
 
 
-def stiff_model(model: HandleModel) -> HandleModel:
-    """The same model, sure that nothing bends."""
+def test_merging_handles_of_one_body_changes_no_pose(model):
+    mesh = make_sample("lamp").mesh
+    space = infer_space(mesh, stiff_model(model, -5.0), dim=3)
+    twin = replace(
+        space,
+        weights=np.concatenate([0.3 * space.weights, 0.7 * space.weights], axis=1),
+        centers=np.tile(space.centers, (2, 1)),
+        screws=np.tile(space.screws, (2, 1, 1)),
+    )
+    merged = twin.merged(np.tile(np.arange(len(space.centers)), 2))
+    assert len(merged.centers) <= len(space.centers)
+    q = torch.from_numpy(space.sample(1)[0])
+    np.testing.assert_allclose(merged.decode(q), space.decode(q), atol=1e-12)
+
+
+def stiff_model(model: HandleModel, log_odds: float = 5.0) -> HandleModel:
+    """The same model, sure that nothing bends, or that everything does."""
     sure = copy.deepcopy(model)
-    torch.nn.init.constant_(sure.rigid_out.bias, 5.0)
+    torch.nn.init.constant_(sure.rigid_out.bias, log_odds)
     return sure

@@ -5,9 +5,8 @@ import torch
 from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import NeurokError
 from neurok.geometry.rigid import apply, fit_rigid
-from neurok.kinematics.compiled import compile_space
 from neurok.kinematics.match import match_points
-from neurok.kinematics.neural_points import PointSpace, infer_points
+from neurok.kinematics.neural_points import PointSpace, closed_form, infer_points
 from neurok.kinematics.space import FeatureSpace, decode
 from neurok.samples import make_sample
 
@@ -92,8 +91,10 @@ def test_moving_and_scaling_the_mesh_changes_nothing(space):
 
 
 def test_a_closed_form_can_stand_in(space):
-    quick = compile_space(infer_points(space.rest, space.model, dim=3))
+    quick = closed_form(space)
+    assert quick.dim <= 16
     assert quick.facts["point_error"] < 0.2
+    np.testing.assert_allclose(decode(quick, np.zeros(quick.dim)), space.rest.vertices, atol=1e-12)
 
 
 def test_a_pose_of_the_space_is_found_again_from_its_points(space):

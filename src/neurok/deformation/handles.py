@@ -1,10 +1,11 @@
-"""The handle model: a conditional VAE whose tokens are the handles of the rest mesh.
+"""The handle model: a conditional VAE that names the ways an object can move, one screw motion each.
 
-The latent is a few numbers e ~ N(0, I) that the whole object shares. From the rest mesh alone the prior encoder says
-how each handle reads them, ``features = middle + ways e``: handles of one part read the same numbers, other parts read
-others. So the network itself names the ways an object can move, and an object with ten drawers is as natural as one
-with a lid. The pose encoder lets every handle vote for what it would read, and the votes are fused in closed form. All
-networks are attention over handles, biased by who touches whom.
+The tokens are the handles of the rest mesh and a few learned slots. From the rest mesh alone the prior encoder gives
+every slot a screw and says how much each handle follows it: all handles of a door follow one slot, about one hinge. A
+bend, different for each handle, is added for what is soft. The latent is one number per slot, N(mean, I): how far
+along its screw the object has gone. Twists add, and T_h = exp(Σ_k z_k ways_hk) is the motion of a handle, so the
+decoder is a closed form: straight through the rest state, smooth, and a hinge turns about a fixed axis at any angle.
+The pose encoder is one too: the twists of the handles are noisy readings of the latent, fused by Bayes' rule.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from torch import Tensor, nn
 from neurok.deformation.batch import PairTensors
 from neurok.deformation.batch import Rest as Rest
 from neurok.deformation.posterior import Shared, fuse
+from neurok.deformation.twists import exponential, logarithm
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.norm import LayerNorm
 
-SUREST = -6.0
-"""Least log-variance of a vote."""
+SURE, UNSURE = -8.0, 2.0
+"""Least and largest log-variance of a reading."""
+
+TURN, SHIFT, MEAN = 8.0, 3.0, 2.0
+"""Typical turns, shifts and means of the prior are larger than what a linear layer gives at first."""
+
+
+SIZE = 2.5
+"""Weight of the size of the ways beside that of what is rigid. Only their span matters for a reconstruction: without a
+word on their size every step would make them longer, and the next steps count less."""
 
 
 @dataclass(frozen=True)
@@ -32,32 +42,34 @@ class HandleConfig:
     decoder: Literal["handles"] = "handles"
     width: int = 128
     heads: int = 4
-    context_depth: int = 4
-    pose_depth: int = 3
-    decoder_depth: int = 4
-    latent: int = 4
-    """Features of each handle that the latent sets."""
+    context_depth: int = 3
+    """Rounds of attention among handles ..."""
+
+    slot_depth: int = 3
+    """... and then between handles and slots."""
+
+    slots: int = 24
+    """Ways to move: latent numbers of an object."""
+
+    bend: int = 16
+    """Rank of what slots do to handles beside carrying them rigidly; 0 leaves rigid parts alone."""
 
     octaves: int = 6
     rotations: bool = True
     """Off, handles only shift."""
 
-    spread: int = 16
-    """Latent numbers of an object."""
-
 
 class Context(NamedTuple):
-    """What the networks know of the rest state."""
+    """What the rest state says of an object."""
 
-    tokens: Float[Tensor, "B H W"]
-    bias: Float[Tensor, "L B h H H"]
-    """Attention bias for each layer; minus infinity towards absent handles."""
+    mean: Float[Tensor, "B R"]
+    """Of the prior; the latent of the rest state itself is zero."""
 
-    middle: Float[Tensor, "B H C"]
-    """Features of the handles at the mean of the prior, ..."""
+    ways: Float[Tensor, "B H 6 R"]
+    """How each latent number twists each handle about its centre."""
 
-    ways: Float[Tensor, "B H C R"]
-    """... and how each latent number changes them."""
+    doubt: Float[Tensor, "B H 6"]
+    """Log-variance of the twist of a handle as a reading of the latent."""
 
     rigid: Float[Tensor, "B H"]
     """Log-odds that the connected component of a handle never bends."""
@@ -71,7 +83,7 @@ class Motion(NamedTuple):
 
 
 class HandleModel(nn.Module):
-    """Prior encoder, pose encoder and decoder on handle tokens."""
+    """Prior encoder, and pose encoder and decoder in closed form."""
 
     def __init__(self, config: HandleConfig) -> None:
         super().__init__()
@@ -80,54 +92,66 @@ class HandleModel(nn.Module):
         point_width = fourier_width(3, config.octaves) + 3
         self.point_net = nn.Sequential(nn.Linear(point_width, width), nn.GELU(), nn.Linear(width, width))
         self.handle_in = nn.Linear(2 * width + fourier_width(3, config.octaves) + 7, width)
-        self.depths = (config.context_depth, config.pose_depth, config.decoder_depth)
-        self.pair_net = nn.Sequential(nn.Linear(11, 32), nn.GELU(), nn.Linear(32, sum(self.depths) * heads))
-        stack = lambda depth: nn.ModuleList([Block(width, heads) for _ in range(depth)])  # noqa: E731
-        self.context_blocks, self.pose_blocks, self.decoder_blocks = map(stack, self.depths)
-        self.context_norm = LayerNorm(width)
-        self.prior_out = nn.Linear(width, config.latent)
-        self.motion_in = nn.Linear(12, width)
-        self.pose_norm = LayerNorm(width)
-        self.pose_out = nn.Linear(width, 2 * config.latent)
-        self.latent_in = nn.Linear(config.latent, width)
-        self.decoder_norm = LayerNorm(width)
-        self.decoder_out = nn.Linear(width, 6)
-        with torch.no_grad():
-            self.pose_out.bias[config.latent :] = -6.0
-        spread = config.latent * config.spread
-        self.spread_out = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, spread))
-        self.rigid_out = nn.Linear(width, 1)
-        for layer in (self.prior_out, self.decoder_out, self.rigid_out):
+        self.pair_net = nn.Sequential(nn.Linear(11, 32), nn.GELU(), nn.Linear(32, config.context_depth * heads))
+        stack = lambda depth, cross: nn.ModuleList([Block(width, heads, cross=cross) for _ in range(depth)])  # noqa: E731
+        self.context_blocks = stack(config.context_depth, False)
+        self.slots = nn.Parameter(torch.randn(config.slots, width))
+        self.gather_blocks = stack(config.slot_depth, True)
+        self.slot_blocks = stack(config.slot_depth, False)
+        self.spread_blocks = stack(config.slot_depth, True)
+        self.handle_norm, self.slot_norm = LayerNorm(width), LayerNorm(width)
+        self.gate_handle, self.gate_slot = nn.Linear(width, width), nn.Linear(width, width)
+        self.screw_in = nn.Sequential(nn.Linear(width, width), nn.GELU())
+        self.screw_out = nn.Parameter(torch.randn(config.slots, width, 7) * width**-0.5)
+        self.bend_handle = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 6 * config.bend))
+        self.bend_slot = nn.Linear(width, config.bend)
+        self.bend_code = nn.Parameter(torch.randn(config.slots, config.bend) * max(1, config.bend) ** -0.5)
+        self.gate_key = nn.Parameter(torch.randn(config.slots, width) * 0.5)
+        self.doubt_out, self.rigid_out = nn.Linear(width, 6), nn.Linear(width, 1)
+        for layer in (self.doubt_out, self.rigid_out):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
+        with torch.no_grad():
+            self.doubt_out.bias[:] = -4.0
+            self.screw_out[..., 6] = 0.0
+
+    @property
+    def latent_size(self) -> int:
+        return self.config.slots
 
     def encode_rest(self, rest: Rest) -> Context:
         """Everything that depends on the rest state alone; do it once per object."""
+        tokens, bias = self._handle_tokens(rest), self._pair_bias(rest)
+        for layer, block in enumerate(self.context_blocks):
+            tokens = block(tokens, bias=bias[layer])
+        slots = self.slots.expand(len(tokens), -1, -1)
+        absent = torch.zeros_like(rest.areas).masked_fill(~rest.present, -1e4)[:, None, None]
+        for gather, among, spread in zip(self.gather_blocks, self.slot_blocks, self.spread_blocks, strict=True):
+            slots = among(gather(slots, tokens, bias=absent))
+            tokens = spread(tokens, slots)
+        tokens, slots = self.handle_norm(tokens), self.slot_norm(slots)
+        said = torch.einsum("brw,rwk->brk", self.screw_in(slots), self.screw_out).to(rest.points.dtype)
+        ways = self._carried(rest, tokens, slots, said)
+        if self.config.bend:
+            each = self.bend_handle(tokens).unflatten(-1, (6, self.config.bend))
+            ways = ways + each @ (self.bend_code + self.bend_slot(slots)).mT[:, None]
+        if not self.config.rotations:
+            ways = torch.cat([torch.zeros_like(ways[..., :3, :]), ways[..., 3:, :]], dim=-2)
+        ways = (ways * rest.present[..., None, None]).to(rest.points.dtype)
+        doubt = self.doubt_out(tokens).clamp(SURE, UNSURE)
+        return Context(MEAN * said[..., 6], ways, doubt, self.rigid_out(tokens)[..., 0])
+
+    def _handle_tokens(self, rest: Rest) -> Float[Tensor, "B H W"]:
         local = rest.points - rest.centers[:, :, None]
         features = self.point_net(torch.cat([fourier(rest.points, self.config.octaves), 8.0 * local], dim=-1))
         moments = torch.einsum("bhni,bhnj->bhij", local, local) / local.shape[2]
         upper = moments.flatten(-2)[..., [0, 1, 2, 4, 5, 8]] * 100.0
-        tokens = self.handle_in(
-            torch.cat(
-                [
-                    features.amax(dim=2),
-                    features.mean(dim=2),
-                    fourier(rest.centers, self.config.octaves),
-                    upper,
-                    rest.areas[..., None].clamp_min(1e-5).log(),
-                ],
-                dim=-1,
-            )
-        )
-        bias = self._pair_bias(rest)
-        for layer, block in enumerate(self.context_blocks):
-            tokens = block(tokens, bias=bias[layer])
-        tokens = self.context_norm(tokens)
-        ways = self.spread_out(tokens).unflatten(-1, (self.config.latent, self.config.spread))
-        ways = ways * rest.present[..., None, None]
-        return Context(tokens, bias, self.prior_out(tokens), ways, self.rigid_out(tokens)[..., 0])
+        area = rest.areas[..., None].clamp_min(1e-5).log()
+        where = fourier(rest.centers, self.config.octaves)
+        return self.handle_in(torch.cat([features.amax(dim=2), features.mean(dim=2), where, upper, area], dim=-1))
 
     def _pair_bias(self, rest: Rest) -> Float[Tensor, "L B h H H"]:
+        """What handles make of each other: whether they are of one component, how close they come, where they lie."""
         batch, handles, samples = rest.points.shape[:3]
         flat = rest.points.flatten(1, 2)
         gaps = torch.cdist(flat, flat).view(batch, handles, samples, handles, samples).amin(dim=(2, 4))
@@ -136,52 +160,46 @@ class HandleModel(nn.Module):
         steps = torch.tensor([0.01, 0.03, 0.1, 0.3], device=flat.device)
         near = torch.exp(-gaps[..., None] / steps)
         pair = torch.cat([same[..., None], near, offset, offset.abs()], dim=-1)
-        bias = self.pair_net(pair).unflatten(-1, (sum(self.depths), self.config.heads)).permute(3, 0, 4, 1, 2)
+        bias = self.pair_net(pair).unflatten(-1, (self.config.context_depth, self.config.heads)).permute(3, 0, 4, 1, 2)
         return bias.masked_fill(~rest.present[None, :, None, None, :], -1e4)
 
-    @property
-    def latent_size(self) -> int:
-        return self.config.spread
+    def _carried(
+        self, rest: Rest, tokens: Float[Tensor, "B H W"], slots: Float[Tensor, "B R W"], said: Float[Tensor, "B R 7"]
+    ) -> Float[Tensor, "B H 6 R"]:
+        """Handles carried by the screws of the slots they follow; a screw is told about the middle of its followers."""
+        keys = 4.0 * self.config.width**-0.5 * (self.gate_key + self.gate_slot(slots))
+        closeness = self.gate_handle(tokens) @ keys.mT
+        # Slots compete for a handle with each other and with standing still; else all would learn the same screw.
+        gate = nn.functional.pad(closeness.float(), (0, 1)).softmax(dim=-1)[..., :-1].to(rest.points.dtype)
+        share = gate * (rest.areas * rest.present)[..., None] + 1e-9
+        middles = (share / share.sum(dim=1, keepdim=True)).mT @ rest.centers
+        arms = rest.centers[:, :, None] - middles[:, None]
+        turns = (TURN * said[:, None, :, :3]).expand_as(arms)
+        shifts = SHIFT * said[:, None, :, 3:6] + torch.linalg.cross(turns, arms, dim=-1)
+        return (gate[..., None] * torch.cat([turns, shifts], dim=-1)).mT
 
     def posterior(self, context: Context, motion: Motion) -> Shared:
-        """What a pose, given as one rigid motion per handle, says of the latent."""
-        turn = motion.rotations - torch.eye(3, dtype=motion.rotations.dtype, device=motion.rotations.device)
-        tokens = context.tokens + self.motion_in(torch.cat([turn.flatten(-2), 4.0 * motion.shifts], dim=-1))
-        first = self.depths[0]
-        for layer, block in enumerate(self.pose_blocks):
-            tokens = block(tokens, bias=context.bias[first + layer])
-        votes, log_variance = self.pose_out(self.pose_norm(tokens)).chunk(2, dim=-1)
-        return fuse(
-            (votes - context.middle).flatten(1), log_variance.clamp(SUREST, 4.0).flatten(1), context.ways.flatten(1, 2)
-        )
+        """What a pose, given as one rigid motion per handle, says of the latent, counted from the mean of the prior."""
+        readings = logarithm(motion.rotations, motion.shifts) - _along(context.ways, context.mean)
+        return fuse(readings.flatten(1), context.doubt.flatten(1), context.ways.flatten(1, 2))
 
     def decode(self, context: Context, e: Float[Tensor, "B R"]) -> Motion:
-        """Rigid motion of every handle."""
-        features = context.middle + (context.ways @ e[:, None, :, None].to(context.ways.dtype))[..., 0]
-        tokens = context.tokens + self.latent_in(features)
-        first = self.depths[0] + self.depths[1]
-        for layer, block in enumerate(self.decoder_blocks):
-            tokens = block(tokens, bias=context.bias[first + layer])
-        # Rotations made in half precision would shear what they turn.
-        raw = self.decoder_out(self.decoder_norm(tokens)).to(context.tokens.dtype)
-        turn = raw[..., :3] if self.config.rotations else torch.zeros_like(raw[..., :3])
-        return Motion(turn_matrix(turn), raw[..., 3:])
+        """Rigid motion of every handle; ``e`` counts from the mean of the prior."""
+        return Motion(*exponential(_along(context.ways, context.mean + e)))
 
     def repeat(self, context: Context, count: int) -> Context:
         """The context of each object for ``count`` poses of it."""
-        wide = lambda tensor: tensor.repeat_interleave(count, dim=0)  # noqa: E731
-        bias = context.bias.repeat_interleave(count, dim=1)
-        return Context(wide(context.tokens), bias, wide(context.middle), wide(context.ways), wide(context.rigid))
+        return Context(*(part.repeat_interleave(count, dim=0) for part in context))
 
     def posterior_of(self, context: Context, pairs: PairTensors) -> Shared:
         """Posterior of every displaced state of a batch; the context is that of ``repeat``."""
         return self.posterior(context, Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1)))
 
     def side_loss(self, context: Context, pairs: PairTensors) -> Float[Tensor, ""]:
-        """How badly it is known which components never bend; the context is that of the batch, not of ``repeat``."""
+        """How badly it is known what never bends, and the size of the ways; the context is that before ``repeat``."""
         stiff, told = stiffness(pairs)
         each = nn.functional.binary_cross_entropy_with_logits(context.rigid.float(), stiff.float(), reduction="none")
-        return (each * told).sum() / told.sum().clamp_min(1.0)
+        return (each * told).sum() / told.sum().clamp_min(1.0) + SIZE * _size(context.ways, pairs.rest)
 
     def move_pairs(self, context: Context, e: Float[Tensor, "B R"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
@@ -189,6 +207,18 @@ class HandleModel(nn.Module):
         points, centers = wide(pairs.rest.points).flatten(1, 2), wide(pairs.rest.centers)
         index, weight = wide(pairs.blend_index).flatten(1, 2), wide(pairs.blend_weight).flatten(1, 2)
         return blend(self.decode(context, e), centers, points, index, weight)
+
+
+def _size(ways: Float[Tensor, "B H 6 R"], rest: Rest) -> Float[Tensor, ""]:
+    """Mean square of how far handles go at one standard deviation of the prior, in the unit box."""
+    radii = (rest.points - rest.centers[:, :, None]).square().sum(dim=-1).mean(dim=-1)
+    seen = ways[..., :3, :].square().sum(dim=(-2, -1)) * radii + ways[..., 3:, :].square().sum(dim=(-2, -1))
+    return (seen * rest.present).sum() / rest.present.sum()
+
+
+def _along(ways: Float[Tensor, "B H 6 R"], z: Float[Tensor, "B R"]) -> Float[Tensor, "B H 6"]:
+    """Twists at a latent; summed by hand, because rotations made in half precision would shear what they turn."""
+    return (ways * z[:, None, None, :].to(ways.dtype)).sum(dim=-1)
 
 
 BENT = 0.01
@@ -205,18 +235,6 @@ def stiffness(pairs: PairTensors) -> tuple[Bool[Tensor, "B H"], Bool[Tensor, "B 
     stiff = (gap.masked_fill(~together, 0.0).amax(dim=2) < BENT) & rest.present
     moves = (pairs.shifts.norm(dim=-1).amax(dim=1)[:, None] * together).amax(dim=2) > BENT
     return stiff, moves & (together.sum(dim=2) > 1)
-
-
-def turn_matrix(half: Float[Tensor, "*B 3"]) -> Float[Tensor, "*B 3 3"]:
-    """Rotation of the quaternion (1, half) normalised: the residual from identity, smooth everywhere."""
-    x, y, z = half.unbind(-1)
-    scale = 2.0 / (1.0 + (half * half).sum(dim=-1))
-    rows = [
-        1 - scale * (y * y + z * z), scale * (x * y - z), scale * (x * z + y),
-        scale * (x * y + z), 1 - scale * (x * x + z * z), scale * (y * z - x),
-        scale * (x * z - y), scale * (y * z + x), 1 - scale * (x * x + y * y),
-    ]  # fmt: skip
-    return torch.stack(rows, dim=-1).unflatten(-1, (3, 3))
 
 
 def blend(

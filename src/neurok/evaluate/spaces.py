@@ -69,5 +69,5 @@ def learned(
     """The space inferred from the rest mesh alone; starts are its rest and draws of its prior."""
     from neurok.hub import infer
 
-    space = infer(rest, model, mode=mode, dim=dim, exact=True)
+    space = infer(rest, model, mode=mode, dim=dim)
     return pose_to_points(space, target, int(rng.integers(1 << 31)), starts).vertices

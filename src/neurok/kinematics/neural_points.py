@@ -17,7 +17,9 @@ from neurok.deformation import dual
 from neurok.deformation.batch import Rest
 from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
-from neurok.kinematics.neural import MAX_DIMENSION, PRIOR_REACH, Reduction, ReductionMode, to_box
+from neurok.kinematics.neural import PRIOR_REACH, NeuralSpace, to_box, vertex_weights
+from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
+from neurok.kinematics.twists import exponential, logarithm
 
 SAMPLES = 8
 """Points of each patch of the surface, as in training."""
@@ -28,6 +30,10 @@ ANCHORS = 2
 CHUNK = 24
 """States that go through the network at once."""
 
+DRAWS = 192
+LEFT_OUT = 48
+"""Draws that only serve to measure what a closed form misses."""
+
 
 @dataclass(frozen=True, eq=False)
 class PointSpace:
@@ -35,7 +41,7 @@ class PointSpace:
 
     ``decode`` blends the dual quaternions of all samples. ``features`` and ``shape``, which matching and the simulator
     use, let each patch of the surface follow one rigid motion, that of the samples in its middle: the decoder is then
-    asked for four times fewer points, and a closed form can stand in for it (``compile_space``).
+    asked for four times fewer points. Even so the network is slow to step: ``closed_form`` stands in for it.
     """
 
     rest: Mesh
@@ -69,19 +75,11 @@ class PointSpace:
         return np.stack([np.minimum(middle - PRIOR_REACH, 0.0), np.maximum(middle + PRIOR_REACH, 0.0)], axis=1)
 
     @cached_property
-    def vertex_weights(self) -> Float[np.ndarray, "V H"]:
-        """How much each vertex follows each patch."""
-        handles, count = self.patches.handles, self.rest.vertex_count
-        index, weight = handles.weights(self.rest.vertices, _vertex_groups(self.rest, self.patches))
-        out = np.zeros((count, handles.count))
-        np.add.at(out, (np.arange(count)[:, None], index), weight)
-        return out
-
-    @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
         """Weights times homogeneous rest positions: x = features @ Y(q)."""
         lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
-        return (self.vertex_weights[:, :, None] * lifted[:, None, :]).reshape(len(lifted), -1)
+        weights = vertex_weights(self.rest, self.patches)
+        return (weights[:, :, None] * lifted[:, None, :]).reshape(len(lifted), -1)
 
     @cached_property
     def unity(self) -> Float[np.ndarray, " K"]:
@@ -204,7 +202,7 @@ def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", di
         context = model.encode_rest(rest)
         z0, prior = model.encode_pose(context, context.cloud.points)[0][0], model.prior(context)[0]
     if mode == "none":
-        reduction = Reduction(np.eye(size), np.ones(size), 1.0)
+        reduction = whole(size)
     else:
         reduction = reduce_points(model, context, areas[0], prior, mode, dim)
     boxed = to_box(mesh.vertices, mesh, center, scale)
@@ -221,7 +219,6 @@ def reduce_points(
     mode: ReductionMode,
     dim: int | None,
     probes: int = 192,
-    energy: float = 0.995,
 ) -> Reduction:
     """Active subspace of the decoder over the prior, from random probes of the output, one backward pass each."""
     generator = torch.Generator().manual_seed(0)
@@ -240,11 +237,47 @@ def reduce_points(
             value = (moved * torch.randn(moved.shape, generator=generator)).sum()
         slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
     slope = torch.cat(slopes).double().numpy()
-    values, vectors = np.linalg.eigh(slope.T @ slope / probes)
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    share = np.cumsum(values) / max(values.sum(), 1e-30)
-    keep = dim if dim is not None else int(np.clip(np.searchsorted(share, energy) + 1, 1, MAX_DIMENSION))
-    return Reduction(np.ascontiguousarray(vectors[:, :keep]), values, float(share[keep - 1]))
+    return leading(slope.T @ slope / probes, dim)
+
+
+def closed_form(space: PointSpace, seed: int = 0) -> NeuralSpace:
+    """Draw plausible states from the network and find the screws of the patches that span them.
+
+    A latent of a network is a poor coordinate to put forces on: around rest it may not move at all, and then jump. In
+    twists hinges and slides are straight lines, so a few screws hold most of what was drawn; ``facts`` say what they
+    miss of states left out.
+    """
+    count = space.patches.handles.count
+    points, areas = space.patches.points[:count], space.patches.areas[:count]
+    centers = points.mean(axis=1)
+    transforms = space.quick_transforms(space.sample(DRAWS, seed))
+    turns = transforms[..., :3]
+    twists = logarithm(turns, (turns @ centers[:, :, None])[..., 0] + transforms[..., 3] - centers)
+    radii = np.sqrt(((points - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))[:, None]
+    scale = np.sqrt(areas)[:, None] * np.concatenate([np.tile(radii, 3), np.ones((count, 3))], axis=1)
+    flat = (twists[LEFT_OUT:] * scale).reshape(DRAWS - LEFT_OUT, -1)
+    _, sizes, ways = np.linalg.svd(flat, full_matrices=False)
+    share = np.cumsum(sizes**2) / max(float((sizes**2).sum()), 1e-300)
+    number = min(MAX_DIMENSION, space.dim, int(np.searchsorted(share, ENERGY)) + 1)
+    q = flat @ ways[:number].T
+    spread = np.maximum(q.std(axis=0), 1e-9 * max(float(q.std()), 1e-300))
+    screws = (ways[:number].T * spread).reshape(count, 6, number) / np.maximum(scale, 1e-12)[:, :, None]
+    reduction = Reduction(ways[:number].T, sizes**2 / len(flat), float(share[number - 1]))
+    out = NeuralSpace(
+        space.rest, vertex_weights(space.rest, space.patches), centers, screws, q.mean(axis=0) / spread, reduction
+    )
+    left_out = (twists[:LEFT_OUT] * scale).reshape(LEFT_OUT, -1) @ ways[:number].T / spread
+    local = points - centers[:, None]
+
+    def carried(chosen: Float[np.ndarray, "N H 6"]) -> Float[np.ndarray, "N H P 3"]:
+        turned, moved = exponential(chosen)[:2]
+        return np.einsum("nhij,hpj->nhpi", turned, local, optimize=True) + moved[:, :, None]
+
+    truth = carried(twists[:LEFT_OUT])
+    mean = lambda x: float((np.linalg.norm(x, axis=-1).mean(axis=-1) @ areas).mean())  # noqa: E731
+    missed = mean(carried(out.twists(left_out)) - truth) / max(mean(truth - local), 1e-300)
+    out.facts.update(point_error=missed, captured=out.reduction.captured, coordinates=float(number))
+    return out
 
 
 def _expand(context: PointContext, count: int) -> PointContext:

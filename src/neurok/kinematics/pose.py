@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,9 +29,6 @@ SLOW_STARTS = 4
 
 MOST_FOLLOWED = 32
 """... so many, where each step is slow."""
-
-POLISH = MatchConfig(rounds=6, descents=1, trades=0)
-"""Last steps in the learned space itself, after its stand-in has found the way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,37 +91,17 @@ def pose_to_points(
     if len(points) < 10 or not np.isfinite(points).all():
         raise NeurokError(f"A cloud to fit needs at least 10 finite points, got {len(points)}.")
     rng = np.random.default_rng(seed)
-    quick, exact = _quick_and_exact(space)
     if space.dim > MOST_FOLLOWED:
         starts = min(starts, SLOW_STARTS)
-    driver, features = _driver(quick)
+    driver, features = _driver(space)
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
     rows = samples.interpolate(features)
     places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed)])
     prior = 1e-8 if isinstance(space, ArticulatedSpace) else MatchConfig().prior
     side = _side(space)
     q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior))
-    if exact is not quick:
-        driver = _driver(exact)[0]
-        q, score = match_points(driver, rows, points, q[None], side, POLISH)
     q = _inside(space, q)
-    return Pose(q, decode_pose(exact, q), score / side, "ok")
-
-
-def _quick_and_exact(space: KinematicSpace) -> tuple[KinematicSpace, KinematicSpace]:
-    """A learned space has a stand-in that answers faster; others are their own."""
-    from neurok.kinematics.compiled import CompiledSpace, compile_space
-    from neurok.kinematics.neural import MAX_DIMENSION, NeuralSpace
-    from neurok.kinematics.neural_points import PointSpace
-
-    if isinstance(space, NeuralSpace | PointSpace) and space.dim <= MAX_DIMENSION:
-        space = compile_space(space)
-    if isinstance(space, CompiledSpace):
-        exact: Any = space.exact
-        if space.is_close or not isinstance(exact, NeuralSpace):
-            return space, exact
-        return exact.single(), exact
-    return space, space
+    return Pose(q, decode_pose(space, q), score / side, "ok")
 
 
 def random_poses(space: KinematicSpace, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:

@@ -14,26 +14,26 @@ from neurok.deformation.models import ModelConfig, model_config
 class TrainConfig:
     model: ModelConfig = field(default_factory=HandleConfig)
     view: ViewConfig = field(default_factory=ViewConfig)
-    steps: int = 14_000
+    steps: int = 12_000
     warmup: int = 200
     decay: float = 0.35
     """Fraction of the run, at its end, over which the step size falls to zero."""
 
-    matrix_rate: float = 2e-3
+    matrix_rate: float = 3e-3
     """Step size of hidden matrices (Muon)."""
 
-    rate: float = 5e-4
+    rate: float = 2e-3
     """Step size of everything else (AdamW)."""
 
     weight_decay: float = 0.01
     clip: float = 1.0
     """Largest norm of the gradient."""
 
-    kl_weight: float = 4e-3
-    kl_start: int = 500
+    kl_weight: float = 3e-3
+    kl_start: int = 300
     """Steps without the KL term: a posterior that is pulled early collapses."""
 
-    kl_ramp: int = 5_000
+    kl_ramp: int = 6_000
     average: float = 0.999
     """Decay of the running average of the weights, which is what is evaluated and shipped."""
 
@@ -56,6 +56,10 @@ class TrainConfig:
         """Share of the step size at a step: warm-up, plateau, linear decay."""
         left = (self.steps - step) / max(1.0, self.decay * self.steps)
         return max(0.0, min(1.0, (step + 1) / self.warmup, left))
+
+    def noise_factor(self, step: int) -> float:
+        """Share of the noise of the posterior; full from the start, it would teach everything to be still."""
+        return min(1.0, 0.05 + self.kl_factor(step))
 
     def kl_factor(self, step: int) -> float:
         return min(1.0, max(0.0, (step - self.kl_start) / max(1, self.kl_ramp)))

@@ -98,7 +98,7 @@ def train(
             _set_rates(optimizers, config, step)
             batch = PairTensors.of(next(batches))
             count = batch.displaced.shape[0] * batch.targets
-            noise = torch.randn((count, task.model.latent_size), generator=generator)
+            noise = torch.randn((count, task.model.latent_size), generator=generator) * config.noise_factor(step)
             with torch.autocast("cpu", torch.bfloat16, enabled=config.bf16):
                 terms = wrapped(batch, config.kl_weight * config.kl_factor(step), noise)
             for optimizer in optimizers:

@@ -19,7 +19,7 @@ def base() -> TrainConfig:
 
 def smoke() -> TrainConfig:
     """A minute, to see that everything works."""
-    model = HandleConfig(width=32, heads=2, context_depth=1, pose_depth=1, decoder_depth=1)
+    model = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
     view = ViewConfig(subjects=4, targets=2)
     return replace(base(), model=model, view=view, steps=60, warmup=5, evaluate_every=20, kl_start=10, kl_ramp=20)
 
@@ -31,13 +31,20 @@ def polish() -> TrainConfig:
 
 def points() -> TrainConfig:
     """The paper's model at full length: three times the hours of the handle model."""
-    return replace(base(), model=PointConfig())
+    return _with_points(base(), PointConfig())
 
 
 def ablation(model: ModelConfig | None = None, augment: bool = True) -> TrainConfig:
-    """A short run whose KL term is fully on at half time; all ablations differ in the named choice alone."""
-    short = replace(base(), steps=1_500, warmup=100, kl_weight=3e-3, kl_start=150, kl_ramp=600, evaluate_every=250)
+    """A short run whose small KL term is fully on at half time; all ablations differ in the named choice alone."""
+    short = replace(base(), steps=1_000, warmup=100, kl_weight=6e-4, kl_start=100, kl_ramp=400, evaluate_every=250)
+    if isinstance(model, PointConfig):
+        return _with_points(short, model)
     return replace(short, model=model or HandleConfig(), view=ViewConfig(augment=augment))
+
+
+def _with_points(config: TrainConfig, model: PointConfig) -> TrainConfig:
+    """The same run of the network of points, with the smaller steps that suit it."""
+    return replace(config, model=model, matrix_rate=2e-3, rate=5e-4)
 
 
 RECIPES = {
