@@ -1,0 +1,64 @@
+"""How much should the search count beside the network? Measured on training objects whose categories both left out.
+
+python benchmarks/fit_ranking.py --data PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out ranking.json
+neurok train articulation --data PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out run ...
+python benchmarks/choose_trust.py --data PARTNET_MOBILITY --left-out Bucket Safe --ranking ranking.json \\
+    --weights run/articulation.safetensors
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from neurok.articulation import ranking
+from neurok.articulation.features import describe_parts
+from neurok.articulation.heard import listen
+from neurok.articulation.model_file import load_joint_model
+from neurok.articulation.predict import VIEWS, ask, assemble, part_parents, signed_directions
+from neurok.articulation.scores import Guess, part_means, score_parts
+from neurok.articulation.search import search_joints
+from neurok.core import Articulation
+from neurok.evaluate.articulation_tables import COLUMNS
+from neurok.evaluate.tables import markdown
+from neurok.geometry.operators import face_areas
+from neurok.train.articulation_data import some_things
+
+
+@dataclass
+class ChooseTrust:
+    """Scores of the blend of search and network for several shares of the search."""
+
+    data: str
+    """Folder of PartNet-Mobility objects; held-out ones are never read."""
+
+    left_out: tuple[str, ...]
+    """Categories that neither the ranking nor the weights have learned from."""
+
+    ranking: Path
+    weights: Path
+    trusts: tuple[float, ...] = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75)
+
+
+def main(options: ChooseTrust) -> None:
+    ranking.PRIORS = options.ranking
+    model = load_joint_model(options.weights)
+    others = {thing.name for thing in some_things(options.data, None, options.left_out)}
+    rows = defaultdict(list)
+    for thing in some_things(options.data, None):
+        mesh, joints = thing.load()
+        if thing.name in others or joints is None:
+            continue
+        areas, clouds = face_areas(mesh.vertices, mesh.faces), describe_parts(mesh)
+        parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
+        heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
+        for trust in options.trusts:
+            answers = assemble(mesh, clouds, ask(model, clouds, heard, trust=trust)).answers
+            rows[trust] += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
+    table = [{"method": f"search counts {trust:g}", **part_means(found)} for trust, found in rows.items()]
+    print(markdown(table, {key: column for key, column in COLUMNS.items() if key in table[0]}))
+
+
+if __name__ == "__main__":
+    main(tyro.cli(ChooseTrust))
