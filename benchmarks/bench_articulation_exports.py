@@ -4,30 +4,29 @@
 
 FOLDER holds PartNet-Mobility objects and defaults to ``partnet_mobility/train`` below NEUROK_DATA. The held-out ones
 are stripped of their joints, saved as static scenes, given to ``neurok articulate`` and exported to every format; then
-each joint is driven through its range in MuJoCo. The true joints of the same objects are driven beside them, and an
-object of forty parts is timed. Writes ``benchmarks/results/articulation_exports.md``.
+each joint is driven through its range in MuJoCo. An object of forty parts is timed as well. Writes
+``benchmarks/results/articulation_exports.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io as text
+import json
 import os
 import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from drive_joints import LOOSE, drive
 from figures import RESULTS, stamp
 
 from neurok import io
+from neurok.articulation.self_made import SelfMade
 from neurok.cli.articulate import Articulate
 from neurok.core import Articulation, Asset
 from neurok.data.articulated import make_family
@@ -37,21 +36,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests/io"))
 FORMATS = (".xml", ".urdf", ".usd", ".glb")
 
 
-@dataclass
-class Tally:
-    """What came of the objects of one row."""
-
-    label: str
-    objects: int = 0
-    joints: int = 0
-    passed: Counter[str] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-    def take(self, check: str, name: str, problems: list[str]) -> None:
-        self.passed[check] += not problems
-        self.faults += [f"{name}: {check}: {problem}" for problem in problems]
+Row = dict[str, Any]
+"""What came of one object: the problems that each check found, gaps of its joints, seconds."""
 
 
 def attempt(call: Any) -> list[str]:
@@ -80,56 +66,52 @@ def urdf_problems(path: Path, articulation: Articulation) -> list[str]:
     return problems + [f"{fault}" for fault in robot.errors]
 
 
-def check(tally: Tally, name: str, articulation: Articulation, files: dict[str, Path]) -> None:
-    """All checks of one object but that of the GLB, which is cheaper for all at once."""
-    tally.objects += 1
-    tally.joints += articulation.dof
-    tally.take("URDF parses in yourdfpy", name, attempt(lambda: urdf_problems(files[".urdf"], articulation)))
-    tally.take("USD validates", name, attempt(lambda: usd_errors(files[".usd"])))
-    for suffix, word in ((".xml", "MJCF"), (".urdf", "URDF")):
-        try:
-            driven = drive(files[suffix], articulation)
-        except Exception as error:
-            tally.take(f"{word} compiles in MuJoCo", name, [f"{type(error).__name__}: {error}"[:200]])
-            continue
-        tally.take(f"{word} compiles in MuJoCo", name, [])
-        tally.take(f"{word} moves", name, list(driven.faults))
-        if suffix == ".xml":
-            tally.gaps += driven.gaps
+def drive_file(path: Path, word: str, articulation: Articulation, row: Row) -> None:
+    """Compile a robot file and drive its joints."""
+    try:
+        driven = drive(path, articulation)
+    except Exception as error:
+        row["checks"][f"{word} compiles in MuJoCo"] = [f"{type(error).__name__}: {error}"[:200]]
+        return
+    row["checks"][f"{word} compiles in MuJoCo"] = []
+    row["checks"][f"{word} moves"] = list(driven.faults)
+    row["gaps"] = list(driven.gaps)
 
 
-def check_glbs(tally: Tally, paths: dict[str, Path]) -> None:
-    from khronos import faults
-
-    found = faults(list(paths.values()))
-    for name, path in paths.items():
-        tally.take("GLB has no errors", name, found.get(str(path), []))
-
-
-def predicted(source: JointSource, folder: Path, method: str) -> tuple[Articulation, dict[str, Path], float]:
-    """The joints that ``neurok articulate`` finds for the object without its own, and the files it wrote."""
-    mesh = source.load().mesh
+def predicted_row(source: JointSource, folder: Path, method: str) -> Row:
+    """The joints that ``neurok articulate`` finds for the object without its own, and what others say of its files."""
     given = folder / f"{source.name}.glb"
-    io.save(Asset(mesh), given)
+    io.save(Asset(source.load().mesh), given)
     files = {suffix: folder / f"{source.name}_out{suffix}" for suffix in FORMATS}
-    with contextlib.redirect_stdout(text.StringIO()):
-        seconds = processor_time(given, method)
-        Articulate(str(given), tuple(files.values()), method=method, json=True).run()  # type: ignore[arg-type]
+    seconds = processor_time(given, tuple(files.values()), method)
     found = io.load(files[".glb"]).articulation
     assert found is not None, "a GLB of ours keeps its joints"
-    return found, files, seconds
+    row: Row = {"object": source.name, "joints": found.dof, "seconds": seconds, "gaps": [], "checks": {}}
+    drive_file(files[".xml"], "MJCF", found, row)
+    gaps = row["gaps"]
+    drive_file(files[".urdf"], "URDF", found, row)
+    row["gaps"] = gaps
+    row["checks"]["URDF parses in yourdfpy"] = attempt(lambda: urdf_problems(files[".urdf"], found))
+    row["checks"]["USD validates"] = attempt(lambda: usd_errors(files[".usd"]))
+    row["glb"] = str(files[".glb"])
+    return row
 
 
-def check_truth(tally: Tally, source: JointSource, folder: Path) -> None:
+def true_row(source: JointSource, folder: Path) -> Row:
     """Only driven: a yardstick for how well true joints keep their parts together."""
     truth = source.load()
     path = folder / f"{source.name}_true.xml"
     io.save(truth, path)
-    tally.objects += 1
-    tally.joints += truth.dof
-    driven = drive(path, truth)
-    tally.take("MJCF moves", source.name, list(driven.faults))
-    tally.gaps += driven.gaps
+    row: Row = {"object": source.name, "joints": truth.dof, "seconds": None, "gaps": [], "checks": {}}
+    drive_file(path, "MJCF", truth, row)
+    return row
+
+
+def processor_time(path: Path, out: tuple[Path, ...] = (), method: str = "auto") -> float:
+    """Seconds of one core to find the joints, which a busy machine does not change; files are not counted."""
+    with patch("neurok.cli.articulate.time.perf_counter", time.process_time):
+        answer = Articulate(str(path), out, method=method, json=True).run()  # type: ignore[arg-type]
+    return float(answer["seconds"])
 
 
 def forty_parts(folder: Path) -> tuple[int, float]:
@@ -142,38 +124,36 @@ def forty_parts(folder: Path) -> tuple[int, float]:
     return asset.mesh.part_count, processor_time(folder / "keyboard.glb")
 
 
-def processor_time(path: Path, method: str = "auto") -> float:
-    """Seconds of one core, which a busy machine does not change; reading the file is counted, writing is not."""
-    start = time.process_time()
-    Articulate(str(path), method=method, json=True).run()  # type: ignore[arg-type]
-    return time.process_time() - start
+def check_glbs(rows: list[Row]) -> None:
+    """All at once, because the validator takes long to start."""
+    from khronos import faults
 
-
-def report(rows: list[Tally], forty: tuple[int, float]) -> str:
-    checks = list(dict.fromkeys(key for row in rows for key in row.passed))
-    lines = ["| check | " + " | ".join(row.label for row in rows) + " |", "|---|" + "---|" * len(rows)]
-    lines.append("| objects, joint values | " + " | ".join(f"{r.objects}, {r.joints}" for r in rows) + " |")
-    for key in checks:
-        lines.append(
-            f"| {key} | "
-            + " | ".join(f"{r.passed[key]} of {r.objects}" if key in r.passed else "-" for r in rows)
-            + " |"
-        )
-    within = [f"{sum(g <= LOOSE for g in r.gaps)} of {len(r.gaps)}" for r in rows]
-    lines.append(f"| joints that keep their parent within {LOOSE:.0%} of the diagonal | " + " | ".join(within) + " |")
-    lines += ["", "| processor time of `neurok articulate` on one core, exports not counted | seconds |", "|---|---|"]
-    timed = [row for row in rows if row.seconds]
-    for row in timed:
-        lines.append(f"| {row.label}: median of {len(row.seconds)} objects | {statistics.median(row.seconds):.2f} |")
-        lines.append(f"| {row.label}: slowest | {max(row.seconds):.2f} |")
-    lines.append(
-        f"| generated keyboard of {forty[0]} parts, median of {len(forty[1])} | {statistics.median(forty[1]):.2f} |"
-    )
-    lines += ["", stamp(), ""]
+    found = faults([Path(row["glb"]) for row in rows])
     for row in rows:
-        lines += [f"Failures, {row.label}:", ""]
-        lines += [f"- {fault}" for fault in row.faults] or ["- none"]
-        lines.append("")
+        row["checks"]["GLB has no errors"] = found.get(row["glb"], [])
+
+
+def report(groups: dict[str, list[Row]], forty: tuple[int, float], finder: str) -> str:
+    rows = list(groups.values())
+    checks = list(dict.fromkeys(key for group in rows for row in group for key in row["checks"]))
+    lines = ["| check | " + " | ".join(groups) + " |", "|---|" + "---|" * len(groups)]
+    counts = [f"{len(group)}, {sum(row['joints'] for row in group)}" for group in rows]
+    lines.append("| objects, joint values | " + " | ".join(counts) + " |")
+    for key in checks:
+        passed = [[not row["checks"][key] for row in group if key in row["checks"]] for group in rows]
+        lines.append(f"| {key} | " + " | ".join(f"{sum(p)} of {len(p)}" if p else "-" for p in passed) + " |")
+    gaps = [[gap for row in group for gap in row["gaps"]] for group in rows]
+    within = [f"{sum(g <= LOOSE for g in one)} of {len(one)}" for one in gaps]
+    lines.append(f"| joints that keep their carrier within {LOOSE:.0%} of the diagonal | " + " | ".join(within) + " |")
+    lines += ["", "| processor time of `neurok articulate` on one core, files not counted | seconds |", "|---|---|"]
+    seconds = [row["seconds"] for row in rows[0]]
+    lines.append(f"| median of {len(seconds)} objects | {statistics.median(seconds):.2f} |")
+    lines.append(f"| slowest of them | {max(seconds):.2f} |")
+    lines.append(f"| generated keyboard of {forty[0]} parts | {forty[1]:.2f} |")
+    lines += ["", f"Joints by: {finder}. {stamp()}", ""]
+    for label, group in groups.items():
+        problems = [f"- {r['object']}: {key}: {p}" for r in group for key in r["checks"] for p in r["checks"][key]]
+        lines += [f"Failures, {label}:", "", *(problems or ["- none"]), ""]
     return "\n".join(lines)
 
 
@@ -183,22 +163,25 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=default, required=default is None)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--method", choices=("auto", "learned", "search"), default="auto")
-    parser.add_argument("--keep", type=Path, help="where to leave the files")
+    parser.add_argument("--truth", action="store_true", help="drive the true joints too, as a yardstick")
+    parser.add_argument("--keep", type=Path, help="where to leave files and rows; run again, it goes on from there")
     arguments = parser.parse_args()
-    ours, truth = Tally("predicted joints"), Tally("true joints")
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        glbs: dict[str, Path] = {}
+        groups: dict[str, list[Row]] = {"predicted joints": []} | ({"true joints": []} if arguments.truth else {})
+        finder = SelfMade.by(arguments.method).name
         for source in find_joint_sources(arguments.data, arguments.count):
-            articulation, files, seconds = predicted(source, folder, arguments.method)
-            ours.seconds.append(seconds)
-            check(ours, source.name, articulation, files)
-            glbs[source.name] = files[".glb"]
-            check_truth(truth, source, folder)
-            print(f"{source.name}: {len(ours.faults)} faults so far, {len(truth.faults)} of true joints", flush=True)
-        check_glbs(ours, glbs)
-        written = report([ours, truth], forty_parts(folder))
+            for label, rows in groups.items():
+                stored = folder / f"{source.name}_{label.split()[0]}_{finder.replace(' ', '_')}.json"
+                if not stored.exists():
+                    is_true = label == "true joints"
+                    row = true_row(source, folder) if is_true else predicted_row(source, folder, arguments.method)
+                    stored.write_text(json.dumps(row))
+                    print(f"{source.name}, {label}: {sum(map(len, row['checks'].values()))} problems", flush=True)
+                rows.append(json.loads(stored.read_text()))
+        check_glbs(groups["predicted joints"])
+        written = report(groups, forty_parts(folder), finder)
     (RESULTS / "articulation_exports.md").write_text(written)
     print(written)
 

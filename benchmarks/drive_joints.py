@@ -20,6 +20,9 @@ TIME_STEP = 0.001
 LEG = 0.4
 """Seconds to go from one end to the other."""
 
+SETTLE = 0.3
+"""Seconds in which the servos take up the weight of the parts before anything is driven."""
+
 LOOKS = 12
 """How often per leg the gap to the parent is measured."""
 
@@ -49,11 +52,17 @@ def drive(path: Path, articulation: Articulation) -> Driven:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     touch = _Touch(model, data, articulation)
+    rest_gaps = [touch.gap(data, body) for body in range(model.nbody)]
+    for _ in range(round(SETTLE / TIME_STEP)):
+        mujoco.mj_step(model, data)
+    settled = data.qpos.copy()
     faults: list[str] = []
     gaps: list[float] = []
     for servo in range(model.nu):
-        joint = int(model.actuator_trnid[servo, 0])
-        _drive_one(model, data, servo, joint, touch, faults, gaps)
+        mujoco.mj_resetData(model, data)
+        data.qpos[:] = settled
+        mujoco.mj_forward(model, data)
+        _drive_one(model, data, servo, rest_gaps, touch, faults, gaps)
     return Driven(int(model.nu), tuple(faults), tuple(gaps))
 
 
@@ -66,7 +75,8 @@ def _with_servos(path: Path) -> Any:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia) if model.nv else None
+    if model.nv:
+        mujoco.mj_fullM(model, data, inertia)
     for joint in range(model.njnt):
         weight = float(inertia[model.jnt_dofadr[joint], model.jnt_dofadr[joint]])
         servo = spec.add_actuator(name=f"servo_{joint}", target=model.joint(joint).name)
@@ -76,16 +86,15 @@ def _with_servos(path: Path) -> Any:
 
 
 def _drive_one(
-    model: Any, data: Any, servo: int, joint: int, touch: _Touch, faults: list[str], gaps: list[float]
+    model: Any, data: Any, servo: int, rest_gaps: list[float], touch: _Touch, faults: list[str], gaps: list[float]
 ) -> None:
+    joint = int(model.actuator_trnid[servo, 0])
     name = model.joint(joint).name
     low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.pi, np.pi)
     if low > 1e-9 or high < -1e-9:
         faults.append(f"{name}: rest is outside of the limits")
-    mujoco.mj_resetData(model, data)
-    mujoco.mj_forward(model, data)
     address, body = int(model.jnt_qposadr[joint]), int(model.jnt_bodyid[joint])
-    rest_gap = widest = touch.gap(data, body)
+    widest = touch.gap(data, body)
     fastest, reached = 0.0, []
     steps = round(LEG / TIME_STEP)
     ramp = 0.5 - 0.5 * np.cos(np.pi * np.minimum(np.arange(1, steps + steps // 4 + 1) / steps, 1.0))
@@ -100,7 +109,7 @@ def _drive_one(
         widest = max(widest, touch.gap(data, body))
         here = float(end)
         reached.append(abs(float(data.qpos[address]) - here))
-    gaps.append((widest - rest_gap) / touch.diagonal)
+    gaps.append((widest - rest_gaps[body]) / touch.diagonal)
     wanted = 0.5 * np.pi * max(high - low, 1e-3) / LEG
     if not np.isfinite(data.qpos).all() or any(warning.number for warning in data.warning):
         faults.append(f"{name}: MuJoCo warns of instability")
