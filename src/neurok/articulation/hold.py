@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -56,13 +57,13 @@ def _held(
         values = np.linspace(0.0, end, STEPS + 1)
         loose = np.flatnonzero(gap(values) > allowed) if end else np.zeros(0, dtype=np.int64)
         ends.append(float(values[loose[0] - 1]) if len(loose) else float(end))
-    longest = max(-ends[0], ends[1])
-    return tuple(end if abs(end) >= PLAY * longest else 0.0 for end in ends)  # type: ignore[return-value]
+    back, forth = (end if abs(end) >= PLAY * max(-ends[0], ends[1]) else 0.0 for end in ends)
+    return back, forth
 
 
 def _gaps(
-    points: Float[np.ndarray, "N 3"], tree, candidate: Candidate, values: Float[np.ndarray, " T"], turning: bool
-) -> Float[np.ndarray, " T"]:  # type: ignore[no-untyped-def]
+    points: Float[np.ndarray, "N 3"], tree: Any, candidate: Candidate, values: Float[np.ndarray, " T"], turning: bool
+) -> Float[np.ndarray, " T"]:
     """Distance between the part and its carrier for each value of the joint, up to the spacing of the samples."""
     moved = path(points, candidate.axis[None], candidate.origin[None], values[None], turning)[0]
     return np.asarray(tree.query(moved.reshape(-1, 3))[0]).reshape(len(values), -1).min(axis=1)
