@@ -38,6 +38,7 @@ def infer(
     *,
     mode: ReductionMode = "gram",
     dim: int | None = None,
+    touch: bool = True,
     exact: bool = False,
 ) -> NeuralSpace | PointSpace:
     """The plausible poses of a mesh, learned from other objects; joints, parts and clips of its file are not used.
@@ -49,6 +50,8 @@ def infer(
         model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
         mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
         dim: Number of coordinates; by default enough for 99.5 % of the motion, at most 16.
+        touch: Hold motions less likely that part what touches or drive it into each other: best for sampling and
+            moving. Off, the space is wider, which is best for fitting a pose that is known.
         exact: Keep a network of points itself instead of the closed form that is fitted to it: the truth, but too slow
             to simulate with. The space of a network of handles is a closed form anyway.
     """
@@ -67,14 +70,14 @@ def infer(
     if isinstance(model, PointModel):
         points = infer_points(mesh, model, mode, dim)
         return points if exact else closed_form(points)
-    return infer_space(mesh, model, mode, dim)
+    return infer_space(mesh, model, mode, dim, touch)
 
 
-def learner(weights: str | Path | None = None) -> Callable[[Mesh], KinematicSpace | None]:
+def learner(weights: str | Path | None = None, touch: bool = True) -> Callable[[Mesh], KinematicSpace | None]:
     """What finds the poses of a mesh for posing and scenes; it finds none where no weights are shipped or named."""
     if weights is None and not has_weights():
         return lambda mesh: None
-    return lambda mesh: infer(mesh, weights)
+    return lambda mesh: infer(mesh, weights, touch=touch)
 
 
 def load_model(name: str | Path = DEFAULT) -> Model:

@@ -104,7 +104,7 @@ def untrained():
 
 def test_the_learned_space_runs_and_gives_every_vertex(drawer_case, untrained, rng):
     judge = Judge(drawer_case, 500)
-    vertices = learned(untrained, "gram", 4, drawer_case.rest, judge.given, rng, starts=2)
+    vertices = learned(untrained, "gram", 4, drawer_case.rest, judge.given, rng)
     assert vertices.shape == drawer_case.rest.vertices.shape
     assert np.isfinite(vertices).all()
 

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 SpaceName = Literal["auto", "joints", "clip", "learned"]
 
 
-def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *, json: bool) -> KinematicSpace:
+def find_space(
+    asset: Asset, path: str, name: SpaceName, weights: str | None, *, json: bool, touch: bool = True
+) -> KinematicSpace:
     """The poses of an object, refused where there is only one; doubts about learned ones are told on stderr."""
     from neurok.dynamics.scene_space import space_for
     from neurok.errors import NeurokError
     from neurok.hub import has_weights, learner
 
-    space = space_for(asset, name, learner(weights))
+    space = space_for(asset, name, learner(weights, touch))
     if space.dim == 0:
         why = "" if has_weights() else " No weights are shipped with this copy; name some with --weights."
         raise NeurokError(f"'{path}' has no joints and no animation, so it has only the pose it is in.{why}")

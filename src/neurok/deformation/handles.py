@@ -25,8 +25,8 @@ from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.norm import LayerNorm
 
-SURE, UNSURE = -8.0, 2.0
-"""Least and largest log-variance of a reading."""
+SURE, UNSURE = -12.0, 2.0
+"""Least and largest log-variance of a reading: surer than a hundredth of the box, or small motions drown in noise."""
 
 TURN, SHIFT, MEAN = 8.0, 3.0, 2.0
 """Typical turns, shifts and means of the prior are larger than what a linear layer gives at first."""

@@ -64,10 +64,9 @@ def learned(
     rest: Mesh,
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
-    starts: int = STARTS,
 ) -> Float[np.ndarray, "V 3"]:
-    """The space inferred from the rest mesh alone; starts are its rest and draws of its prior."""
+    """The space inferred from the rest mesh alone."""
     from neurok.hub import infer
 
-    space = infer(rest, model, mode=mode, dim=dim)
-    return pose_to_points(space, target, int(rng.integers(1 << 31)), starts).vertices
+    space = infer(rest, model, mode=mode, dim=dim, touch=False)
+    return pose_to_points(space, target, int(rng.integers(1 << 31))).vertices

@@ -43,7 +43,7 @@ class MatchConfig:
     """Weight of distances from the target to the shape."""
 
     target_points: int = 1500
-    descents: int = 5
+    descents: int = 8
     """How many starts are followed, at first and after each trade."""
 
     trades: int = 2

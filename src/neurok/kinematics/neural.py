@@ -17,6 +17,7 @@ from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
+from neurok.kinematics.touch import contact_rows, held
 from neurok.kinematics.twists import common_twist, exponential, exponential_rates
 
 if TYPE_CHECKING:
@@ -130,6 +131,12 @@ class NeuralSpace:
         facts = {**self.facts, "coordinates": float(basis.shape[1]), "captured": reduction.captured}
         return replace(self, screws=self.screws @ basis, middle=self.middle @ basis, reduction=reduction, facts=facts)
 
+    def conditioned(self, covariance: Float[np.ndarray, "D D"]) -> NeuralSpace:
+        """The same space with the prior N(covariance @ middle, covariance), in coordinates of unit variance again."""
+        values, vectors = np.linalg.eigh(covariance)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return replace(self, screws=self.screws @ root, middle=root @ self.middle)
+
     def merged(self, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
         """The same poses with one handle for each body, of handles that move as one; all that stand still are one body.
 
@@ -160,7 +167,9 @@ class NeuralSpace:
         return rows.reshape(*rows.shape[:2], -1, 3)
 
 
-def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", dim: int | None = None) -> NeuralSpace:
+def infer_space(
+    mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", dim: int | None = None, touch: bool = True
+) -> NeuralSpace:
     """The kinematic space of a mesh.
 
     Args:
@@ -168,6 +177,7 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
         model: Trained weights.
         mode: ``gram`` (mean of JᵀMJ over the prior), ``paper`` (gradient of the norm of the displacement) or ``none``.
         dim: Number of coordinates; by default enough for 99.5 % of the spectrum, at most 16.
+        touch: Condition the prior on parts staying with what they touch.
     """
     import torch
 
@@ -193,6 +203,9 @@ def infer_space(mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", di
     screws = stiffened(screws, centers, patches, bodies)
     full = NeuralSpace(mesh, vertex_weights(mesh, patches), centers, screws, take(context.mean), whole(screws.shape[2]))
     full = _held_still(full, patches)
+    if touch:
+        contacts = contact_rows(mesh, patches.handles, full.shape(np.zeros((1, full.dim)))[1][0])
+        full = full.conditioned(held(contacts, full.dim))
     reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
     return reduced.merged(bodies)
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 SAMPLES = 1500
 STARTS = 64
+SWEEP = 8
+"""Starts along each coordinate of a learned space alone, from limit to limit: one number often opens one door."""
+
 SLOW_STARTS = 4
 """Starts in a space with more coordinates than ..."""
 
@@ -96,12 +99,20 @@ def pose_to_points(
     driver, features = _driver(space)
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
     rows = samples.interpolate(features)
-    places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed)])
+    places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed), _sweeps(space)])
     prior = 1e-8 if isinstance(space, ArticulatedSpace) else MatchConfig().prior
     side = _side(space)
     q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior))
     q = _inside(space, q)
     return Pose(q, decode_pose(space, q), score / side, "ok")
+
+
+def _sweeps(space: KinematicSpace) -> Float[np.ndarray, "N D"]:
+    if not hasattr(space, "sample") or space.dim > MOST_FOLLOWED:
+        return np.zeros((0, space.dim))
+    low, high = limits_of(space).T
+    values = low + np.linspace(0.0, 1.0, SWEEP)[:, None] * (high - low)
+    return (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)
 
 
 def random_poses(space: KinematicSpace, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:

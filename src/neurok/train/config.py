@@ -14,7 +14,7 @@ from neurok.deformation.models import ModelConfig, model_config
 class TrainConfig:
     model: ModelConfig = field(default_factory=HandleConfig)
     view: ViewConfig = field(default_factory=ViewConfig)
-    steps: int = 12_000
+    steps: int = 7_000
     warmup: int = 200
     decay: float = 0.35
     """Fraction of the run, at its end, over which the step size falls to zero."""
@@ -33,7 +33,7 @@ class TrainConfig:
     kl_start: int = 300
     """Steps without the KL term: a posterior that is pulled early collapses."""
 
-    kl_ramp: int = 6_000
+    kl_ramp: int = 3_000
     average: float = 0.999
     """Decay of the running average of the weights, which is what is evaluated and shipped."""
 

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from neurok.core import Mesh
+from neurok.geometry.handles import find_handles
+from neurok.geometry.shapes import box
+from neurok.kinematics.touch import contact_rows, held
+
+
+@pytest.fixture(scope="module")
+def stacked() -> Mesh:
+    """A flat box that lies on another, along y."""
+    below, above = box((1.0, 0.2, 1.0)), box((0.6, 0.2, 0.6))
+    lifted = above.vertices + [0.0, below.bounds[1, 1] - above.bounds[0, 1], 0.0]
+    return Mesh(
+        np.concatenate([below.vertices, lifted]), np.concatenate([below.faces, above.faces + len(below.vertices)])
+    )
+
+
+def shifts_of_the_upper(mesh: Mesh, count: int = 32) -> tuple:
+    """Handles, and three coordinates that shift those of the upper box along x, y and z."""
+    handles = find_handles(mesh.vertices, mesh.faces, count)
+    upper = handles.centers[:, 1] > 0.1
+    slopes = np.zeros((3, handles.count, 4, 3))
+    for axis in range(3):
+        slopes[axis, upper, 3, axis] = 0.08
+    return handles, slopes.reshape(3, -1, 3)
+
+
+def test_sliding_is_free_and_parting_is_not(stacked):
+    handles, slopes = shifts_of_the_upper(stacked)
+    covariance = held(contact_rows(stacked, handles, slopes), 3)
+    spread = np.sqrt(np.diag(covariance))
+    assert spread[[0, 2]].min() > 0.5
+    assert spread[1] < 0.5
+
+
+def test_what_touches_nothing_is_as_free_as_before(stacked):
+    upper = np.arange(stacked.vertex_count)[:, None] >= stacked.vertex_count // 2
+    apart = stacked.with_vertices(stacked.vertices + np.where(upper, [[0.0, 0.3, 0.0]], 0.0))
+    handles, slopes = shifts_of_the_upper(apart)
+    assert contact_rows(apart, handles, slopes) == []
+    np.testing.assert_array_equal(held([], 3), np.eye(3))
+
+
+def test_contacts_that_the_prior_parts_anyway_have_no_say():
+    """The first coordinate swings a door: its free edge leaves the frame. The second tears out its hinge."""
+    edge, hinge = np.tile([0.5, 0.0], (20, 1)), np.tile([0.001, 0.1], (20, 1))
+    swing, tear = np.sqrt(np.diag(held([np.concatenate([edge, hinge])], 2)))
+    assert swing > 0.5
+    assert tear < 0.5 * swing
+
+
+def test_more_contacts_never_free_anything():
+    rng = np.random.default_rng(0)
+    few = [0.02 * rng.normal(size=(6, 4))]
+    assert np.linalg.eigvalsh(np.eye(4) - held(few, 4)).min() > -1e-12
