@@ -4,7 +4,7 @@ import pytest
 from neurok.core import Mesh
 from neurok.geometry.handles import find_handles
 from neurok.geometry.shapes import box
-from neurok.kinematics.touch import contact_rows, held
+from neurok.kinematics.touch import Contacts, held
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def shifts_of_the_upper(mesh: Mesh, count: int = 32) -> tuple:
 
 def test_sliding_is_free_and_parting_is_not(stacked):
     handles, slopes = shifts_of_the_upper(stacked)
-    covariance = held(contact_rows(stacked, handles, slopes), 3)
+    covariance = held(Contacts.of(stacked, handles).partings(slopes), 3)
     spread = np.sqrt(np.diag(covariance))
     assert spread[[0, 2]].min() > 0.5
     assert spread[1] < 0.5
@@ -39,7 +39,7 @@ def test_what_touches_nothing_is_as_free_as_before(stacked):
     upper = np.arange(stacked.vertex_count)[:, None] >= stacked.vertex_count // 2
     apart = stacked.with_vertices(stacked.vertices + np.where(upper, [[0.0, 0.3, 0.0]], 0.0))
     handles, slopes = shifts_of_the_upper(apart)
-    assert contact_rows(apart, handles, slopes) == []
+    assert Contacts.of(apart, handles).partings(slopes) == []
     np.testing.assert_array_equal(held([], 3), np.eye(3))
 
 
@@ -55,3 +55,12 @@ def test_more_contacts_never_free_anything():
     rng = np.random.default_rng(0)
     few = [0.02 * rng.normal(size=(6, 4))]
     assert np.linalg.eigvalsh(np.eye(4) - held(few, 4)).min() > -1e-12
+
+
+def test_what_moves_as_one_where_it_touches_is_one_body(stacked):
+    handles, slopes = shifts_of_the_upper(stacked)
+    assert Contacts.of(stacked, handles).companions(slopes) == []
+    both = np.zeros((1, handles.count, 4, 3))
+    both[0, :, 3, 0] = 0.1
+    ((one, other),) = Contacts.of(stacked, handles).companions(both.reshape(1, -1, 3))
+    assert {one, other} == set(handles.groups.tolist())

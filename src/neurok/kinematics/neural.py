@@ -17,7 +17,7 @@ from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
-from neurok.kinematics.touch import contact_rows, held
+from neurok.kinematics.touch import Contacts, held
 from neurok.kinematics.twists import common_twist, exponential, exponential_rates
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ GOOD_FIT = 0.3
 
 PROBES = 24
 """States of the prior over which derivatives are averaged."""
+
+MINOR = 0.2
+"""Coordinates whose energy is below this share of the main one of every handle they move are left out."""
 
 STILL = 0.01
 """Handles that move less than this per standard deviation, as a share of the one that moves most, do not move."""
@@ -131,11 +134,39 @@ class NeuralSpace:
         facts = {**self.facts, "coordinates": float(basis.shape[1]), "captured": reduction.captured}
         return replace(self, screws=self.screws @ basis, middle=self.middle @ basis, reduction=reduction, facts=facts)
 
+    def stiffened(self, patches: Patches, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
+        """The same space with one motion for all handles of a body, the nearest to all of theirs.
+
+        Small disagreements between the handles of a door would show as dents.
+        """
+        out, radii = self.screws.copy(), patch_radii(patches, self.centers)
+        for body in np.unique(bodies):
+            rows = np.flatnonzero(bodies == body)
+            if len(rows) > 1:
+                out[rows] = common_twist(self.screws[rows], self.centers[rows], patches.areas[rows], radii[rows])
+        return replace(self, screws=out)
+
+    def slopes_at_rest(self) -> Float[np.ndarray, "D K 3"]:
+        return self.shape(np.zeros((1, self.dim)))[1][0]
+
     def conditioned(self, covariance: Float[np.ndarray, "D D"]) -> NeuralSpace:
         """The same space with the prior N(covariance @ middle, covariance), in coordinates of unit variance again."""
         values, vectors = np.linalg.eigh(covariance)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return replace(self, screws=self.screws @ root, middle=root @ self.middle)
+
+    def principal(self, patches: Patches) -> NeuralSpace:
+        """The same space without coordinates that are minor for every handle they move, beside its main motion."""
+        energy = self.energies(patches)
+        kept = (energy >= MINOR * energy.max(axis=1, keepdims=True)) & (energy > 0)
+        rows = kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax())
+        basis = replace(self.reduction, basis=self.reduction.basis[:, rows])
+        return replace(self, screws=self.screws[:, :, rows], middle=self.middle[rows], reduction=basis)
+
+    def energies(self, patches: Patches) -> Float[np.ndarray, "H D"]:
+        """Mean square of how far each coordinate moves each handle."""
+        radii = patch_radii(patches, self.centers)[:, None]
+        return (radii**2 * (self.screws[:, :3] ** 2).sum(axis=1)) + (self.screws[:, 3:] ** 2).sum(axis=1)
 
     def merged(self, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
         """The same poses with one handle for each body, of handles that move as one; all that stand still are one body.
@@ -200,13 +231,18 @@ def infer_space(
     screws = np.concatenate([turn @ ways[:, :3], turn @ ways[:, 3:] * scale], axis=1)
     centers = patches.points[:count].mean(axis=1)
     bodies = rigid_bodies(patches, take(context.rigid)[:count])
-    screws = stiffened(screws, centers, patches, bodies)
-    full = NeuralSpace(mesh, vertex_weights(mesh, patches), centers, screws, take(context.mean), whole(screws.shape[2]))
-    full = _held_still(full, patches)
+    weights = vertex_weights(mesh, patches)
+    full = NeuralSpace(mesh, weights, centers, screws, take(context.mean), whole(screws.shape[2]))
+    full = full.stiffened(patches, bodies)
+    contacts = Contacts.of(mesh, patches.handles)
+    bodies = joined(bodies, patches, contacts.companions(full.slopes_at_rest()))
+    full = _held_still(full.stiffened(patches, bodies), patches)
     if touch:
-        contacts = contact_rows(mesh, patches.handles, full.shape(np.zeros((1, full.dim)))[1][0])
-        full = full.conditioned(held(contacts, full.dim))
+        full = full.conditioned(held(contacts.partings(full.slopes_at_rest()), full.dim))
     reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
+    if touch and mode != "none" and dim is None:
+        reduced = reduced.principal(patches)
+    reduced.facts["coordinates"] = float(reduced.dim)
     return reduced.merged(bodies)
 
 
@@ -221,23 +257,14 @@ def rigid_bodies(patches: Patches, log_odds: Float[np.ndarray, " H"]) -> Int[np.
     return out
 
 
-def stiffened(
-    screws: Float[np.ndarray, "H 6 D"],
-    centers: Float[np.ndarray, "H 3"],
-    patches: Patches,
-    bodies: Int[np.ndarray, " H"],
-) -> Float[np.ndarray, "H 6 D"]:
-    """Handles of one body share one motion, the nearest to all of theirs.
-
-    Small disagreements between the handles of a door would show as dents.
-    """
-    out = screws.copy()
-    count = len(centers)
-    radii = np.sqrt(((patches.points[:count] - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))
-    for body in np.unique(bodies):
-        members = np.flatnonzero(bodies == body)
-        if len(members) > 1:
-            out[members] = common_twist(screws[members], centers[members], patches.areas[members], radii[members])
+def joined(bodies: Int[np.ndarray, " H"], patches: Patches, companions: list[tuple[int, int]]) -> Int[np.ndarray, " H"]:
+    """Rigid components that move as one become one body: the panes of a door, a screen and its lid."""
+    out, groups = bodies.copy(), patches.groups[: len(bodies)]
+    rigid = {int(g) for g in np.unique(groups) if len(np.unique(bodies[groups == g])) == 1}
+    for pair in companions:
+        if rigid.issuperset(pair):
+            first, second = (out[np.flatnonzero(groups == group)[0]] for group in pair)
+            out[out == second] = first
     return out
 
 
@@ -258,6 +285,11 @@ def reduction_of(space: NeuralSpace, patches: Patches, mode: ReductionMode, dim:
         forms = np.einsum("bdhkc,behkc->hde", weighted, slopes, optimize=True) / PROBES
     reduction = leading(forms.sum(axis=0), dim)
     return replace(reduction, basis=parted(reduction.basis, forms)) if mode == "gram" else reduction
+
+
+def patch_radii(patches: Patches, centers: Float[np.ndarray, "H 3"]) -> Float[np.ndarray, " H"]:
+    """How far the points of each patch lie from its centre."""
+    return np.sqrt(((patches.points[: len(centers)] - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))
 
 
 def patch_moments(patches: Patches, size: float) -> Float[np.ndarray, "H 4 4"]:
@@ -289,9 +321,6 @@ def to_box(
 
 def _held_still(space: NeuralSpace, patches: Patches) -> NeuralSpace:
     """The same space without the tremor of what stands still."""
-    count = len(space.centers)
-    radii = np.sqrt(((patches.points[:count] - space.centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))
-    seen = np.concatenate([space.screws[:, :3] * radii[:, None, None], space.screws[:, 3:]], axis=1)
-    pace = np.linalg.norm(seen, axis=(1, 2))
+    pace = np.sqrt(space.energies(patches).sum(axis=1))
     kept = pace > STILL * pace.max(initial=0.0)
     return replace(space, screws=space.screws * kept[:, None, None])

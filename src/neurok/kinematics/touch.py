@@ -1,11 +1,13 @@
 """What touch says of motion: parts of an object rarely leave what they touch, nor sink into it.
 
 The prior of the network is blind to the exact geometry at hand. Here it is conditioned on the contacts between
-connected components: a motion is the less likely the faster it parts surfaces that touch, along their normal, so that
-sliding is free. Contacts that the prior parts anyway, as the free edge of a door does, have little say.
+connected components: a motion is the less likely the faster it parts surfaces that touch; where they touch widely, they
+may slide. Contacts that the prior parts anyway, as the free edge of a door does, have little say.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -26,6 +28,12 @@ MOST = 40
 TIGHT = 0.015
 """How far a contact that holds may part at one standard deviation, as a share of the size."""
 
+TOGETHER = 0.3
+"""Components that touch are one body if what parts them is less than this share of what they move by."""
+
+NARROW = 0.3
+"""Contacts are narrow if they spread across less than this share of what moves there."""
+
 LOOSE = 0.1
 """Contacts that part by more than this hold no longer."""
 
@@ -33,46 +41,87 @@ ROUNDS = 2
 """More would hold ever more contacts, since each makes others part less."""
 
 
-def contact_rows(
-    mesh: Mesh, handles: Handles, slopes: Float[np.ndarray, "D K 3"], seed: int = 0
-) -> list[Float[np.ndarray, "_ D"]]:
-    """For each pair of components that touch: how fast every coordinate parts its contacts, for a size of one.
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Points of the surface that touch another component, with a partner there, by pair of components."""
 
-    Args:
-        mesh: The object at rest.
-        handles: Of the mesh; their groups are the components.
-        slopes: Derivatives of the transforms of the handles by the coordinates.
-        seed: Of the samples of the surface.
-    """
-    samples = sample_surface(mesh.vertices, mesh.faces, SAMPLES, np.random.default_rng(seed))
-    points, owners = samples.interpolate(mesh.vertices), handles.face_groups[samples.face_ids]
-    gaps, near = cKDTree(points).query(points, k=12, distance_upper_bound=NEAR * mesh.size)
-    found = np.isfinite(gaps) & (owners[np.minimum(near, len(points) - 1)] != owners[:, None])
-    first = np.flatnonzero(found.any(axis=1))
-    other = near[first, found[first].argmax(axis=1)]
-    normals = face_normals(mesh.vertices, mesh.faces)[samples.face_ids[first]]
-    speeds = [_speeds(handles, points[rows], owners[rows], slopes) for rows in (first, other)]
-    parting = np.einsum("pdc,pc->pd", speeds[0] - speeds[1], normals) / mesh.size
-    pairs = np.sort(np.stack([owners[first], owners[other]], axis=1), axis=1)
-    _, which = np.unique(pairs, axis=0, return_inverse=True)
-    out = []
-    for pair in range(int(which.max(initial=-1)) + 1):
-        members = np.flatnonzero(which == pair)
-        out.append(parting[members[:: max(1, len(members) // MOST)]])
-    return out
+    handles: Handles
+    size: float
+    points: Float[np.ndarray, "2 P 3"]
+    owners: Int[np.ndarray, "2 P"]
+    """Components of the points and of their partners."""
+
+    normals: Float[np.ndarray, "P 3"]
+    pairs: tuple[Int[np.ndarray, " _"], ...]
+    """Rows of the contacts of each pair of components."""
+
+    @staticmethod
+    def of(mesh: Mesh, handles: Handles, seed: int = 0) -> Contacts:
+        """Find them on samples of the surface; components are the groups of the handles."""
+        samples = sample_surface(mesh.vertices, mesh.faces, SAMPLES, np.random.default_rng(seed))
+        points, owners = samples.interpolate(mesh.vertices), handles.face_groups[samples.face_ids]
+        gaps, near = cKDTree(points).query(points, k=12, distance_upper_bound=NEAR * mesh.size)
+        found = np.isfinite(gaps) & (owners[np.minimum(near, len(points) - 1)] != owners[:, None])
+        first = np.flatnonzero(found.any(axis=1))
+        other = near[first, found[first].argmax(axis=1)]
+        both = np.stack([owners[first], owners[other]])
+        _, which = np.unique(np.sort(both, axis=0), axis=1, return_inverse=True)
+        rows = [np.flatnonzero(which.reshape(-1) == pair) for pair in range(int(which.max(initial=-1)) + 1)]
+        return Contacts(
+            handles,
+            mesh.size,
+            np.stack([points[first], points[other]]),
+            both,
+            face_normals(mesh.vertices, mesh.faces)[samples.face_ids[first]],
+            tuple(members[:: max(1, len(members) // MOST)] for members in rows),
+        )
+
+    def speeds(self, slopes: Float[np.ndarray, "D K 3"]) -> Float[np.ndarray, "2 P D 3"]:
+        """How fast the points and their partners move with each coordinate, for a size of one."""
+        each = slopes.reshape(len(slopes), -1, 4, 3)
+        out = []
+        for points, owners in zip(self.points, self.owners, strict=True):
+            index, weight = self.handles.weights(points, owners)
+            lifted = np.concatenate([points, np.ones((len(points), 1))], axis=1)
+            out.append(np.einsum("dpkrc,pk,pr->pdc", each[:, index], weight, lifted, optimize=True) / self.size)
+        return np.stack(out)
+
+    def partings(self, slopes: Float[np.ndarray, "D K 3"]) -> list[Float[np.ndarray, "_ D"]]:
+        """For each pair of components: how fast every coordinate parts its contacts.
+
+        Wide contacts, as those of a drawer, part along their normals alone and may slide; those at a point or along a
+        line, as a hinge's, part in any direction.
+        """
+        speeds = self.speeds(slopes)
+        parting = (speeds[0] - speeds[1]).swapaxes(1, 2)
+        along = np.einsum("pcd,pc->pd", parting, self.normals)
+        return [
+            parting[rows].reshape(-1, parting.shape[2]) if self._is_narrow(rows, speeds) else along[rows]
+            for rows in self.pairs
+        ]
+
+    def _is_narrow(self, rows: Int[np.ndarray, " _"], speeds: Float[np.ndarray, "2 P D 3"]) -> bool:
+        """Whether contacts lie along a line at most, measured by the component that moves more."""
+        faster = int((speeds[:, rows] ** 2).sum(axis=(1, 2, 3)).argmax())
+        body = self.handles.centers[self.handles.groups == self.owners[faster, rows[0]]]
+        return bool(_breadth(self.points[faster, rows]) < NARROW * max(_breadth(body), 0.1 * self.size))
+
+    def companions(self, slopes: Float[np.ndarray, "D K 3"]) -> list[tuple[int, int]]:
+        """Pairs of components that move as one wherever they touch, by far most of what they move at all."""
+        speeds = self.speeds(slopes)
+        apart = ((speeds[0] - speeds[1]) ** 2).sum(axis=(1, 2))
+        way = 0.5 * (speeds**2).sum(axis=(0, 2, 3))
+        as_one = [rows for rows in self.pairs if apart[rows].mean() < TOGETHER**2 * way[rows].mean()]
+        return [(int(self.owners[0, rows[0]]), int(self.owners[1, rows[0]])) for rows in as_one]
 
 
-def _speeds(
-    handles: Handles,
-    points: Float[np.ndarray, "P 3"],
-    owners: Int[np.ndarray, " P"],
-    slopes: Float[np.ndarray, "D K 3"],
-) -> Float[np.ndarray, "P D 3"]:
-    """How points move with each coordinate."""
-    index, weight = handles.weights(points, owners)
-    each = slopes.reshape(len(slopes), -1, 4, 3)[:, index]
-    lifted = np.concatenate([points, np.ones((len(points), 1))], axis=1)
-    return np.einsum("dpkrc,pk,pr->pdc", each, weight, lifted, optimize=True)
+def _breadth(points: Float[np.ndarray, "_ 3"]) -> float:
+    """Spread of points along their second main direction."""
+    return (
+        float(np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[1]) / len(points) ** 0.5
+        if len(points) > 1
+        else 0.0
+    )
 
 
 def held(contacts: list[Float[np.ndarray, "_ D"]], dim: int) -> Float[np.ndarray, "D D"]:
