@@ -39,6 +39,9 @@ PROBES = 24
 MINOR = 0.2
 """Coordinates whose energy is below this share of the main one of every handle they move are left out."""
 
+FAINT = 0.01
+"""Handles with less than this share of the energy of the liveliest one have no say in that."""
+
 STILL = 0.01
 """Handles that move less than this per standard deviation, as a share of the one that moves most, do not move."""
 
@@ -158,7 +161,8 @@ class NeuralSpace:
     def principal(self, patches: Patches) -> NeuralSpace:
         """The same space without coordinates that are minor for every handle they move, beside its main motion."""
         energy = self.energies(patches)
-        kept = (energy >= MINOR * energy.max(axis=1, keepdims=True)) & (energy > 0)
+        main = energy.max(axis=1, keepdims=True)
+        kept = (energy >= MINOR * main) & (main >= FAINT * main.max())
         rows = kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax())
         basis = replace(self.reduction, basis=self.reduction.basis[:, rows])
         return replace(self, screws=self.screws[:, :, rows], middle=self.middle[rows], reduction=basis)

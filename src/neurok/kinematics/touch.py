@@ -25,7 +25,7 @@ NEAR = 0.02
 MOST = 40
 """Contacts of one pair of components that are looked at."""
 
-TIGHT = 0.015
+TIGHT = 0.02
 """How far a contact that holds may part at one standard deviation, as a share of the size."""
 
 TOGETHER = 0.3
