@@ -37,17 +37,18 @@ def row(states: list[np.ndarray], mesh: Mesh) -> list[np.ndarray]:
         return [renderer.render(x) for x in states]
 
 
-def poses(rest: Mesh, target: np.ndarray, space: Any) -> list[np.ndarray]:
+def poses(rest: Mesh, target: np.ndarray, space: Any, wide: Any) -> list[np.ndarray]:
+    """``wide`` is the space without what touch says, in which known poses are found."""
     at = lambda q: space.features @ space.shape(q[None])[0][0]  # noqa: E731
     samples = [at(q) for q in space.sample(4, seed=1)]
     cloud = sample_surface(target, rest.faces, 4000, np.random.default_rng(0)).interpolate(target)
-    return [rest.vertices, *samples, target, pose_to_points(space, cloud).vertices]
+    return [rest.vertices, *samples, target, pose_to_points(wide, cloud).vertices]
 
 
 def motion(space: Any) -> list[np.ndarray]:
     """A push along what moves most, and gravity off."""
-    pushed = np.zeros(space.dim)
-    pushed[0] = 2.0
+    speeds = np.linalg.norm(space.slopes_at_rest(), axis=(1, 2))
+    pushed = np.where(np.arange(space.dim) == speeds.argmax(), 2.0, 0.0)
     rollout = simulate(
         Body(space, Condition(Start(qdot=pushed)), damping=0.5), World(gravity=np.zeros(3)), seconds=1.2, fps=30
     )
@@ -72,7 +73,7 @@ def main() -> None:
             continue
         mesh = stripped(case.rest)
         space = neurok.infer(mesh, model=model)
-        found += row(poses(mesh, case.target, space), mesh)
+        found += row(poses(mesh, case.target, space, neurok.infer(mesh, model=model, touch=False)), mesh)
         moved += row(motion(space), mesh)
         labels += [source.name, "sample", "sample", "sample", "sample", "target", "pose found"]
         names += [source.name, *[""] * (COLUMNS - 1)]

@@ -49,7 +49,7 @@ def infer(
         mesh: A mesh, an asset, or what ``neurok.load`` reads.
         model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
         mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
-        dim: Number of coordinates; by default enough for 99.5 % of the motion, at most 16.
+        dim: Number of coordinates; by default enough for 99.99 % of the motion, at most 16.
         touch: Hold motions less likely that part what touches or drive it into each other: best for sampling and
             moving. Off, the space is wider, which is best for fitting a pose that is known.
         exact: Keep a network of points itself instead of the closed form that is fitted to it: the truth, but too slow

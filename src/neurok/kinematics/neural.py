@@ -211,7 +211,7 @@ def infer_space(
         mesh: Any mesh; no labels are used.
         model: Trained weights.
         mode: ``gram`` (mean of JᵀMJ over the prior), ``paper`` (gradient of the norm of the displacement) or ``none``.
-        dim: Number of coordinates; by default enough for 99.5 % of the spectrum, at most 16.
+        dim: Number of coordinates; by default enough for 99.99 % of the spectrum, at most 16.
         touch: Condition the prior on parts staying with what they touch.
     """
     import torch

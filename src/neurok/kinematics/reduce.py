@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 ReductionMode = Literal["gram", "paper", "none"]
 MAX_DIMENSION = 16
-ENERGY = 0.995
+ENERGY = 0.9999
 """Share of the spectrum that coordinates shall hold, if their number allows."""
 
 ROUNDS = 200
@@ -34,7 +34,7 @@ def whole(size: int) -> Reduction:
 
 
 def leading(matrix: Float[np.ndarray, "Z Z"], dim: int | None) -> Reduction:
-    """Leading eigenvectors of the mean square of the derivatives; by default as many as hold 99.5 %, at most 16."""
+    """Leading eigenvectors of the mean square of the derivatives; by default as many as hold 99.99 %, at most 16."""
     values, vectors = np.linalg.eigh(matrix)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     share = np.cumsum(values) / max(float(values.sum()), 1e-300)
