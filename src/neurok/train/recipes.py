@@ -13,7 +13,7 @@ from neurok.train.config import TrainConfig
 
 
 def base() -> TrainConfig:
-    """The shipped model: an hour or two on one core."""
+    """The shipped model: half an hour on one core."""
     return TrainConfig()
 
 
