@@ -1,6 +1,6 @@
 """The learned space measured: time from file to space, cost of a step, energy, and the motion against MuJoCo.
 
-    python benchmarks/bench_neural.py [--data DIR] [--weights FILE] [--quick]
+    python benchmarks/bench_neural.py [--data DIR] [--weights FILE] [--objects N] [--quick]
 
 writes ``benchmarks/results/neural.md``. DIR (or NEUROK_DATA) holds ``partnet_mobility/train``; without it the tables
 of real objects are left out. Only held-out objects are used.
@@ -54,7 +54,10 @@ def reduced(mesh: Mesh, vertex_count: int) -> Mesh:
     from neurok.geometry.decimate import decimate
 
     fine = refined(mesh, vertex_count)
-    return decimate(fine, round(2.0 * vertex_count)) if fine.vertex_count > 1.2 * vertex_count else fine
+    if fine.vertex_count <= 1.2 * vertex_count:
+        return fine
+    vertices, faces = decimate(fine.vertices, fine.faces, round(2.0 * vertex_count))[:2]
+    return Mesh(vertices, faces, up=mesh.up, unit=mesh.unit)
 
 
 def cost(model: Any, rounds: int) -> Table:
@@ -129,6 +132,7 @@ def energy(model: Any, files: list[Path]) -> Table:
             row |= {f"steps, {label}": rollout.report["steps"], f"drift, {label}": rollout.report["energy_drift"]}
             row[f"status, {label}"] = rollout.status
         rows.append(row)
+        print(row, flush=True)
     return rows
 
 
@@ -204,10 +208,11 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("NEUROK_DATA", ""))
     parser.add_argument("--weights", default="deformation")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--objects", type=int, default=20)
     options = parser.parse_args()
     model = neurok.load_model(options.weights)
     folder = Path(options.data) / "partnet_mobility" / "train" if options.data else None
-    files = held_out(folder, 4 if options.quick else 20) if folder is not None and folder.is_dir() else []
+    files = held_out(folder, 4 if options.quick else options.objects) if folder is not None and folder.is_dir() else []
     drifts, motions = energy(model, files), against_mujoco(model, files)
     tables = {
         "Cost, one thread": cost(model, 1 if options.quick else 3),
