@@ -54,7 +54,7 @@ class PoseCommand:
         if (self.target is None) == (not self.move):
             raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
         asset = load(self.mesh)
-        space = find_space(asset, self.mesh, self.space, self.weights, json=self.json, touch=False)
+        space = find_space(asset, self.mesh, self.space, self.weights, touch=False)
         if self.target is not None:
             target = load(self.target).mesh.in_frame(asset.mesh.up, asset.mesh.unit)
             if np.array_equal(target.faces, asset.mesh.faces):

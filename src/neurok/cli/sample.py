@@ -49,7 +49,7 @@ class Sample:
         if self.out.suffix and self.out.suffix.lower() != ".png":
             raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
         asset = load(self.mesh)
-        space = find_space(asset, self.mesh, self.space, self.weights, json=self.json)
+        space = find_space(asset, self.mesh, self.space, self.weights)
         states = random_poses(space, self.count, self.seed)
         meshes = [asset.mesh.with_vertices(decode(space, q)) for q in states]
         if self.out.suffix:

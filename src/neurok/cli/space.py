@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 SpaceName = Literal["auto", "joints", "clip", "learned"]
 
 
-def find_space(
-    asset: Asset, path: str, name: SpaceName, weights: str | None, *, json: bool, touch: bool = True
-) -> KinematicSpace:
+def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *, touch: bool = True) -> KinematicSpace:
     """The poses of an object, refused where there is only one; doubts about learned ones are told on stderr."""
     from neurok.dynamics.scene_space import space_for
     from neurok.errors import NeurokError

@@ -164,8 +164,12 @@ class NeuralSpace:
         main = energy.max(axis=1, keepdims=True)
         kept = (energy >= MINOR * main) & (main >= FAINT * main.max())
         rows = kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax())
-        basis = replace(self.reduction, basis=self.reduction.basis[:, rows])
-        return replace(self, screws=self.screws[:, :, rows], middle=self.middle[rows], reduction=basis)
+        share = min(1.0, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
+        reduction = replace(
+            self.reduction, basis=self.reduction.basis[:, rows], captured=share * self.reduction.captured
+        )
+        facts = {**self.facts, "coordinates": float(rows.sum()), "captured": reduction.captured}
+        return replace(self, screws=self.screws[:, :, rows], middle=self.middle[rows], reduction=reduction, facts=facts)
 
     def energies(self, patches: Patches) -> Float[np.ndarray, "H D"]:
         """Mean square of how far each coordinate moves each handle."""
@@ -223,10 +227,11 @@ def infer_space(
     patches = patches_of(mesh)
     low, high = mesh.bounds
     center, scale = (low + high) / 2, float((high - low).max())
-    points = torch.from_numpy(to_box(patches.points, mesh, center, scale)).float()[None]
-    areas = torch.from_numpy(patches.areas).float()[None]
+    precision = next(model.parameters()).dtype
+    points = torch.from_numpy(to_box(patches.points, mesh, center, scale)).to(precision)[None]
+    areas = torch.from_numpy(patches.areas).to(precision)[None]
     with torch.no_grad():
-        context = model.float().encode_rest(
+        context = model.encode_rest(
             Rest(points, points.mean(dim=2), torch.from_numpy(patches.groups)[None], areas, areas > 0)
         )
     take = lambda tensor: tensor[0].double().numpy()  # noqa: E731
@@ -246,7 +251,6 @@ def infer_space(
     reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
     if touch and mode != "none" and dim is None:
         reduced = reduced.principal(patches)
-    reduced.facts["coordinates"] = float(reduced.dim)
     return reduced.merged(bodies)
 
 
@@ -305,12 +309,17 @@ def patch_moments(patches: Patches, size: float) -> Float[np.ndarray, "H 4 4"]:
     return np.einsum("hpi,hpj,h->hij", lifted, lifted, share, optimize=True)
 
 
+def vertex_groups(mesh: Mesh, patches: Patches) -> Int[np.ndarray, " V"]:
+    """The group of components each vertex belongs to."""
+    groups = np.zeros(mesh.vertex_count, dtype=np.int64)
+    groups[mesh.faces.reshape(-1)] = np.repeat(patches.handles.face_groups, 3)
+    return groups
+
+
 def vertex_weights(mesh: Mesh, patches: Patches) -> Float[np.ndarray, "V H"]:
     """How much each vertex follows each handle."""
     handles, count = patches.handles, mesh.vertex_count
-    groups = np.zeros(count, dtype=np.int64)
-    groups[mesh.faces.reshape(-1)] = np.repeat(handles.face_groups, 3)
-    index, weight = handles.weights(mesh.vertices, groups)
+    index, weight = handles.weights(mesh.vertices, vertex_groups(mesh, patches))
     out = np.zeros((count, handles.count))
     np.add.at(out, (np.arange(count)[:, None], index), weight)
     return out

@@ -17,7 +17,7 @@ from neurok.deformation import dual
 from neurok.deformation.batch import Rest
 from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
-from neurok.kinematics.neural import PRIOR_REACH, NeuralSpace, to_box, vertex_weights
+from neurok.kinematics.neural import PRIOR_REACH, NeuralSpace, patch_radii, to_box, vertex_groups, vertex_weights
 from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
 from neurok.kinematics.twists import exponential, logarithm
 
@@ -206,7 +206,7 @@ def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", di
     else:
         reduction = reduce_points(model, context, areas[0], prior, mode, dim)
     boxed = to_box(mesh.vertices, mesh, center, scale)
-    near, weight = _follow_in_parts(context.cloud, boxed, _vertex_groups(mesh, patches), model.config.neighbours)
+    near, weight = _follow_in_parts(context.cloud, boxed, vertex_groups(mesh, patches), model.config.neighbours)
     wide = z0.double(), prior.double()
     return PointSpace(mesh, model, context, patches, *wide, reduction, near, weight, center, scale)
 
@@ -253,7 +253,7 @@ def closed_form(space: PointSpace, seed: int = 0) -> NeuralSpace:
     transforms = space.quick_transforms(space.sample(DRAWS, seed))
     turns = transforms[..., :3]
     twists = logarithm(turns, (turns @ centers[:, :, None])[..., 0] + transforms[..., 3] - centers)
-    radii = np.sqrt(((points - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))[:, None]
+    radii = patch_radii(space.patches, centers)[:, None]
     scale = np.sqrt(areas)[:, None] * np.concatenate([np.tile(radii, 3), np.ones((count, 3))], axis=1)
     flat = (twists[LEFT_OUT:] * scale).reshape(DRAWS - LEFT_OUT, -1)
     _, sizes, ways = np.linalg.svd(flat, full_matrices=False)
@@ -284,12 +284,6 @@ def _expand(context: PointContext, count: int) -> PointContext:
     """The one object of a context, seen ``count`` times."""
     wide = lambda tensor: tensor.expand(count, *tensor.shape[1:])  # noqa: E731
     return PointContext(Cloud(*map(wide, context.cloud)), *map(wide, context[1:]))
-
-
-def _vertex_groups(mesh: Mesh, patches: Patches) -> Int[np.ndarray, " V"]:
-    groups = np.zeros(mesh.vertex_count, dtype=np.int64)
-    groups[mesh.faces.reshape(-1)] = np.repeat(patches.handles.face_groups, 3)
-    return groups
 
 
 def _follow_in_parts(
