@@ -16,7 +16,7 @@ from neurok.articulation import ranking
 from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model
-from neurok.articulation.predict import VIEWS, ask, assemble, part_parents, signed_directions
+from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
 from neurok.articulation.scores import Guess, part_means, score_parts
 from neurok.articulation.search import search_joints
 from neurok.core import Articulation
@@ -51,10 +51,11 @@ def main(options: ChooseTrust) -> None:
         if thing.name in others or joints is None:
             continue
         areas, clouds = face_areas(mesh.vertices, mesh.faces), describe_parts(mesh)
-        parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
+        seen = look(model, clouds)
+        parents = part_parents(mesh, clouds, seen.parents)
         heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
         for trust in options.trusts:
-            answers = assemble(mesh, clouds, ask(model, clouds, heard, trust=trust)).answers
+            answers = assemble(mesh, clouds, conclude(seen, heard, trust)).answers
             rows[trust] += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
     table = [{"method": f"search counts {trust:g}", **part_means(found)} for trust, found in rows.items()]
     print(markdown(table, {key: column for key, column in COLUMNS.items() if key in table[0]}))

@@ -8,7 +8,15 @@ from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model, save_joint_model
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
-from neurok.articulation.predict import ask, calibrated, grow_tree, open_side, predict_joints, signed_directions
+from neurok.articulation.predict import (
+    calibrated,
+    conclude,
+    grow_tree,
+    look,
+    open_side,
+    predict_joints,
+    signed_directions,
+)
 from neurok.articulation.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.samples import make_sample
@@ -55,7 +63,7 @@ def test_views_of_a_mirrored_object_are_the_same_views(model):
         directions=clouds.directions @ turn.T,
         pairs=np.concatenate([clouds.pairs[..., :4], clouds.pairs[..., 4:] @ turn.T], axis=-1),
     )
-    first, second = ask(model, clouds, points=256), ask(model, again, points=256)
+    first, second = conclude(look(model, clouds, points=256)), conclude(look(model, again, points=256))
     assert np.allclose(first.kinds, second.kinds, atol=1e-4)
     assert np.allclose(first.axes, second.axes, atol=1e-4)
     assert np.allclose(first.pivot_shares[:, 0], second.pivot_shares[:, 0], atol=1e-3)
@@ -106,7 +114,7 @@ def test_the_search_can_overrule_a_network_that_knows_nothing(model):
     clouds = describe_parts(mesh)
     search = search_joints(mesh)
     heard = listen(clouds, signed_directions(clouds), search)
-    beliefs = ask(model, clouds, heard, trust=1.0)
+    beliefs = conclude(look(model, clouds), heard, trust=1.0)
     lid = next(row for row, part in enumerate(clouds.parts) if search.parents[part] >= 0)
     best = search.best(int(clouds.parts[lid]))
     assert best.kind == "revolute"

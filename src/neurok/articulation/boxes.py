@@ -32,9 +32,11 @@ class Box:
 
 def fit_box(points: Float[np.ndarray, "N 3"]) -> Box:
     """The smallest box among those that stand on a world axis or a principal axis of the points."""
-    points = _outermost(points)
+    points, filled = _outermost(points)
     best = _box_along(points, np.eye(3))
     least = LEAST_GAIN * _volume(best)
+    if filled >= 8.0 * least:  # no box is smaller than what it holds
+        return best
     centered = points - points.mean(axis=0)
     principal = np.linalg.eigh(centered.T @ centered)[1].T
     for stand in (*np.eye(3), *principal):
@@ -52,14 +54,15 @@ def snap_axis(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
     return np.eye(3)[largest] * np.sign(axis[largest])
 
 
-def _outermost(points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "M 3"]:
-    """The corners of the convex hull: no other point matters to a box."""
+def _outermost(points: Float[np.ndarray, "N 3"]) -> tuple[Float[np.ndarray, "M 3"], float]:
+    """The corners of the convex hull, for no other point matters to a box, and its volume."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
-        return points[ConvexHull(points).vertices]
+        hull = ConvexHull(points)
     except (QhullError, ValueError):
-        return points
+        return points, 0.0
+    return points[hull.vertices], float(hull.volume)
 
 
 def _box_along(points: Float[np.ndarray, "N 3"], axes: Float[np.ndarray, "3 3"]) -> Box:
@@ -69,7 +72,7 @@ def _box_along(points: Float[np.ndarray, "N 3"], axes: Float[np.ndarray, "3 3"])
 
 
 def _volume(box: Box) -> float:
-    """Volume with a little padding, so that flat boxes compare by their area."""
+    """An eighth of the volume with a little padding, so that flat boxes compare by their area."""
     return float(np.prod(box.half + 1e-3 * box.half.max()))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.articulation.boxes import Box, fit_box
 from neurok.core import Mesh
@@ -53,8 +53,8 @@ class PartCloud:
 
     @cached_property
     def spread(self) -> Float[np.ndarray, "K 3"]:
-        """A few of the points, far from each other; any first ones of them are so too."""
-        count = min(192, len(self.points))
+        """A few of the points, far from each other."""
+        count = min(64, len(self.points))
         return self.points[farthest_points(self.points, count)]
 
     def tree(self):  # type: ignore[no-untyped-def]
@@ -125,7 +125,22 @@ class Contacts:
 
     def of(self, part: int) -> tuple[Contact, ...]:
         """The contacts of one part."""
-        return tuple(pair for pair in self.pairs if part in (pair.first, pair.second))
+        return self._by_part.get(part, ())
+
+    @cached_property
+    def _by_part(self) -> dict[int, tuple[Contact, ...]]:
+        found: dict[int, list[Contact]] = {}
+        for pair in self.pairs:
+            found.setdefault(pair.first, []).append(pair)
+            found.setdefault(pair.second, []).append(pair)
+        return {part: tuple(pairs) for part, pairs in found.items()}
+
+    @cached_property
+    def boxes(self) -> tuple[Int[np.ndarray, " P"], Float[np.ndarray, "P 3 3"], Float[np.ndarray, "P 3"]]:
+        """Parts that have a surface, in order; axes and half lengths of their boxes."""
+        present = [(part, cloud.box) for part, cloud in enumerate(self.clouds) if cloud is not None]
+        axes, half = np.stack([box.axes for _, box in present]), np.stack([box.half for _, box in present])
+        return np.array([part for part, _ in present]), axes, half
 
     def between(self, first: int, second: int) -> Contact | None:
         low, high = min(first, second), max(first, second)

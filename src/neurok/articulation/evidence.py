@@ -107,14 +107,11 @@ def part_facts(
 
 def twins_of(part: int, contacts: Contacts) -> list[int]:
     """Parts whose box has the same shape, size and axes, the part itself included."""
-    box = contacts.clouds[part].box  # type: ignore[union-attr]
-    same = []
-    for p, cloud in enumerate(contacts.clouds):
-        if cloud is not None:
-            turned = np.abs(cloud.box.axes @ box.axes.T) @ box.half
-            if np.abs(turned - cloud.box.half).max() < 0.06 * box.half.max():
-                same.append(p)
-    return same
+    present, axes, half = contacts.boxes
+    mine = int(np.searchsorted(present, part))
+    turned = np.abs(axes @ axes[mine].T) @ half[mine]
+    alike = np.abs(turned - half).max(axis=1) < 0.06 * half[mine].max()
+    return [int(p) for p in present[alike]]
 
 
 def _stacked(points: list[np.ndarray]) -> Float[np.ndarray, "N 3"]:
@@ -275,7 +272,7 @@ def roundness(
     if len(rows) == 0:
         return out
     angles = np.broadcast_to(np.array([0.6, 1.3, 2.6]), (len(rows), 3))
-    moved = path(cloud.spread[:64], axes[rows], origins[rows], angles, turning=True)
+    moved = path(cloud.spread, axes[rows], origins[rows], angles, turning=True)
     away, index = cloud.tree().query(moved.reshape(-1, 3))
     height = np.abs(np.einsum("nd,nd->n", moved.reshape(-1, 3) - cloud.points[index], cloud.normals[index]))
     # Off the rim of a sample the tangent plane goes on for ever, so both distances have a say.

@@ -100,8 +100,9 @@ def describe_parts(mesh: Mesh, seed: int = 0, upright: Float[np.ndarray, "3 3"] 
         points.append(places[:POOL])
         normals.append(face_normals(vertices, faces)[samples.face_ids[:POOL]])
     clouds, sides = np.stack(points), np.nan_to_num(np.stack(normals))
-    gaps, toward, pairs = _neighbours(clouds, dense)
-    directions, sources = _directions(clouds, sides, gaps, dense)
+    trees = [cKDTree(places) for places in dense]
+    gaps, toward, pairs = _neighbours(clouds, dense, trees)
+    directions, sources = _directions(clouds, sides, gaps, dense, trees)
     return PartClouds(
         parts, clouds, sides, gaps, toward, areas[parts] / scale**2, directions, sources, pairs, turn, center, scale
     )
@@ -122,37 +123,35 @@ def straighten(
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def _neighbours(clouds, dense):  # type: ignore[no-untyped-def]
+def _neighbours(clouds, dense, trees):  # type: ignore[no-untyped-def]
     """Gaps and offsets of every point to other parts, and the figures of every ordered pair."""
-    count = len(clouds)
-    trees = [cKDTree(places) for places in dense]
     gaps = np.full(clouds.shape[:2], REACH)
     toward = np.zeros_like(clouds)
-    pairs = np.zeros((count, count, PAIR))
-    pairs[..., 0] = REACH
-    middle = clouds.mean(axis=1)
-    low, high = clouds.min(axis=1), clouds.max(axis=1)
-    for i in range(count):
-        for j in range(count):
-            if i == j or ((low[i] - high[j] > REACH) | (low[j] - high[i] > REACH)).any():
-                continue
-            away, near = trees[j].query(clouds[i], distance_upper_bound=REACH)
-            away = np.minimum(away, REACH)
-            closer = away < gaps[i]
-            gaps[i][closer] = away[closer]
-            toward[i][closer] = dense[j][near[closer]] - clouds[i][closer]
-            pairs[i, j, 0] = away.min()
-            pairs[i, j, 1:4] = [(away < reach).mean() for reach in (0.01, 0.03, 0.08)]
-            weight = np.exp(-(((away - away.min()) / TOUCH) ** 2)) * (away < REACH)
-            if weight.sum() > 0:
-                pairs[i, j, 4:] = weight @ clouds[i] / weight.sum() - middle[i]
+    pairs = np.zeros((len(clouds), len(clouds), PAIR))
+    middle, flat = clouds.mean(axis=1), clouds.reshape(-1, 3)
+    for j, (tree, places) in enumerate(zip(trees, dense, strict=True)):
+        low, high = places.min(axis=0) - REACH, places.max(axis=0) + REACH
+        beside = np.flatnonzero(((flat > low) & (flat < high)).all(axis=1))
+        beside = beside[beside // clouds.shape[1] != j]
+        found, near = tree.query(flat[beside], distance_upper_bound=REACH)
+        away = np.full(gaps.shape, REACH)
+        away.reshape(-1)[beside] = np.minimum(found, REACH)
+        closer = np.flatnonzero(away.reshape(-1)[beside] < gaps.reshape(-1)[beside])
+        rows = beside[closer]
+        gaps.reshape(-1)[rows] = found[closer]
+        toward.reshape(-1, 3)[rows] = places[near[closer]] - flat[rows]
+        least = away.min(axis=1, keepdims=True)
+        weight = np.exp(-(((away - least) / TOUCH) ** 2)) * (away < REACH)
+        total = weight.sum(axis=1, keepdims=True)
+        center = np.einsum("pn,pnd->pd", weight, clouds) / np.maximum(total, 1e-300) - middle
+        shares = np.stack([(away < reach).mean(axis=1) for reach in (0.01, 0.03, 0.08)], axis=1)
+        pairs[:, j] = np.concatenate([least, shares, np.where(total > 0, center, 0.0)], axis=1)
     return gaps, toward, pairs
 
 
-def _directions(clouds, normals, gaps, dense):  # type: ignore[no-untyped-def]
+def _directions(clouds, normals, gaps, dense, trees):  # type: ignore[no-untyped-def]
     found = np.zeros((len(clouds), DIRECTIONS, 3))
     sources = np.full((len(clouds), DIRECTIONS), -1)
-    trees = [cKDTree(places) for places in dense]
     for i, (points, sides) in enumerate(zip(clouds, normals, strict=True)):
         options = [(0, axis) for axis in np.eye(3)]
         options += [(1, axis) for axis in _flat_sides(sides)]
@@ -180,7 +179,7 @@ def _contact_points(i, points, gaps, dense, trees):  # type: ignore[no-untyped-d
     low, high = points.min(axis=0) - limit, points.max(axis=0) + limit
     parts = [mine]
     for j, places in enumerate(dense):
-        if j != i:
+        if j != i and not ((trees[j].maxes < low) | (trees[j].mins > high)).any():
             inside = places[((places > low) & (places < high)).all(axis=1)]
             if len(inside):
                 inside = inside[:2000]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.articulation.candidates import Candidate
 from neurok.articulation.features import PartClouds
@@ -21,16 +21,24 @@ NEAR = 0.03
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """A candidate of the search in the unit box, along a direction of the clouds."""
+class HeardLines:
+    """Candidates of the search for one part, in the unit box, along directions of the clouds."""
 
-    move: int
-    direction: int
-    place: Float[np.ndarray, "3"]
-    likely: tuple[float, float] | None
-    """Likely limits about that direction with its canonical sign: [rad], or units of the box; none without an end."""
+    moves: Int[np.ndarray, " C"]
+    directions: Int[np.ndarray, " C"]
+    places: Float[np.ndarray, "C 3"]
+    likely: Float[np.ndarray, "C 2"]
+    """Likely limits about that direction with its canonical sign: [rad], or units of the box; not a number without."""
 
-    weight: float
+    weights: Float[np.ndarray, " C"]
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+    def pick(self, some: np.ndarray) -> HeardLines:
+        return HeardLines(
+            self.moves[some], self.directions[some], self.places[some], self.likely[some], self.weights[some]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,43 +47,44 @@ class Heard:
 
     kinds: Float[np.ndarray, "P T"]
     axes: Float[np.ndarray, "P K 2"]
-    lines: tuple[tuple[Line, ...], ...]
+    lines: tuple[HeardLines, ...]
 
-    def along(self, row: int, move: int, direction: int) -> list[Line]:
-        return [line for line in self.lines[row] if (line.move, line.direction) == (move, direction)]
+    def along(self, row: int, move: int, direction: int) -> HeardLines:
+        mine = self.lines[row]
+        return mine.pick((mine.moves == move) & (mine.directions == direction))
 
 
 def listen(clouds: PartClouds, directions: Float[np.ndarray, "P K 3"], search: Search, floor: float = 0.02) -> Heard:
     """Sum up the candidates of a search; ``directions`` are those of the clouds with their canonical signs."""
     count, options = clouds.sources.shape
     kinds, axes = np.zeros((count, len(KINDS))), np.zeros((count, options, 2))
-    lines: list[tuple[Line, ...]] = []
+    lines: list[HeardLines] = []
     for row, part in enumerate(clouds.parts):
-        found: list[Line] = []
-        for candidate in (*search.candidates[int(part)], *search.rejected[int(part)]):
-            weight = candidate.score * (1.0 if candidate.is_valid else BLOCKED)
-            kinds[row, KINDS.index(candidate.kind)] += weight
-            line = _line(clouds, directions, row, candidate, weight)
-            if line is not None:
-                axes[row, line.direction, line.move] += weight
-                found.append(line)
-        lines.append(tuple(found))
+        candidates = (*search.candidates[int(part)], *search.rejected[int(part)])
+        weights = np.array([c.score * (1.0 if c.is_valid else BLOCKED) for c in candidates])
+        np.add.at(kinds[row], np.array([KINDS.index(c.kind) for c in candidates], dtype=np.int64), weights)
+        moving = np.flatnonzero([c.kind != "fixed" for c in candidates])
+        found = _lines(clouds, directions, row, [candidates[k] for k in moving], weights[moving])
+        np.add.at(axes[row], (found.directions, found.moves), found.weights)
+        lines.append(found)
     return Heard(_shares(kinds, 1, floor), _shares(axes, 1, floor), tuple(lines))
 
 
-def _line(clouds: PartClouds, directions: np.ndarray, row: int, candidate: Candidate, weight: float) -> Line | None:
-    if candidate.kind == "fixed":
-        return None
-    dots = directions[row] @ (clouds.turn @ candidate.axis) * (clouds.sources[row] >= 0)
-    nearest = int(np.abs(dots).argmax())
-    if abs(dots[nearest]) < SAME_DIRECTION:
-        return None
-    move = SLIDE if candidate.kind == "prismatic" else TURN
-    scale = 1.0 if move == TURN else clouds.scale
-    low, high = candidate.lower / scale, candidate.upper / scale
-    likely = (low, high) if dots[nearest] > 0 else (-high, -low)
-    is_limited = candidate.kind in ("revolute", "prismatic")
-    return Line(move, nearest, clouds.to_box(candidate.origin), likely if is_limited else None, weight)
+def _lines(
+    clouds: PartClouds, directions: np.ndarray, row: int, candidates: list[Candidate], weights: np.ndarray
+) -> HeardLines:
+    """Candidates that move along a direction of the clouds; others say nothing of where the axis lies."""
+    column = lambda rows, width: np.array(rows, dtype=np.float64).reshape(-1, width)  # noqa: E731
+    moves = np.array([SLIDE if c.kind == "prismatic" else TURN for c in candidates], dtype=np.int64)
+    dots = column([c.axis for c in candidates], 3) @ clouds.turn.T @ directions[row].T * (clouds.sources[row] >= 0)
+    nearest = np.abs(dots).argmax(axis=1)
+    signed = np.take_along_axis(dots, nearest[:, None], axis=1)[:, 0]
+    limits = column([(c.lower, c.upper) for c in candidates], 2) / np.where(moves == TURN, 1.0, clouds.scale)[:, None]
+    likely = np.where(signed[:, None] > 0, limits, -limits[:, ::-1])
+    likely[[c.kind not in ("revolute", "prismatic") for c in candidates]] = np.nan
+    places = clouds.to_box(column([c.origin for c in candidates], 3))
+    found = HeardLines(moves, nearest, places, likely, weights)
+    return found.pick(np.abs(signed) >= SAME_DIRECTION)
 
 
 def _shares(weights: np.ndarray, axis: int, floor: float) -> np.ndarray:

@@ -50,20 +50,27 @@ def _held(
         return low, high
     every = max(1, len(own.points) // POINTS)
     points = own.points[::every]
-    gap = lambda values: _gaps(points, carrier.tree(), candidate, values, turning)  # noqa: E731
-    allowed = float(gap(np.zeros(1))[0]) + slack * contacts.size
+    gap = lambda values, far: _gaps(points, carrier.tree(), candidate, values, turning, far)  # noqa: E731
+    allowed = float(gap(np.zeros(1), np.inf)[0]) + slack * contacts.size
     ends = []
     for end in (low, high):
         values = np.linspace(0.0, end, STEPS + 1)
-        loose = np.flatnonzero(gap(values) > allowed) if end else np.zeros(0, dtype=np.int64)
+        loose = np.flatnonzero(gap(values, allowed) > allowed) if end else np.zeros(0, dtype=np.int64)
         ends.append(float(values[loose[0] - 1]) if len(loose) else float(end))
     back, forth = (end if abs(end) >= PLAY * max(-ends[0], ends[1]) else 0.0 for end in ends)
     return back, forth
 
 
 def _gaps(
-    points: Float[np.ndarray, "N 3"], tree: Any, candidate: Candidate, values: Float[np.ndarray, " T"], turning: bool
+    points: Float[np.ndarray, "N 3"],
+    tree: Any,
+    candidate: Candidate,
+    values: Float[np.ndarray, " T"],
+    turning: bool,
+    far: float,
 ) -> Float[np.ndarray, " T"]:
-    """Distance between the part and its carrier for each value of the joint, up to the spacing of the samples."""
-    moved = path(points, candidate.axis[None], candidate.origin[None], values[None], turning)[0]
-    return np.asarray(tree.query(moved.reshape(-1, 3))[0]).reshape(len(values), -1).min(axis=1)
+    """Distance between the part and its carrier for each value of the joint, up to the spacing of the samples;
+    infinite beyond ``far``."""
+    moved = path(points, candidate.axis[None], candidate.origin[None], values[None], turning)[0].reshape(-1, 3)
+    away = tree.query(moved, distance_upper_bound=np.nextafter(far, np.inf))[0]
+    return np.asarray(away).reshape(len(values), -1).min(axis=1)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from neurok.articulation.candidates import Candidate
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.heard import NEAR, Heard, listen
-from neurok.articulation.network import KINDS, SLIDE, TURN, JointModel
+from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
 from neurok.articulation.search import Search, search_joints
 from neurok.articulation.upright import find_upright
 from neurok.articulation.views import canonical, stack_clouds, turned
@@ -77,12 +77,12 @@ def predict_joints(mesh: Mesh, model: JointModel, with_search: bool = True, seed
     """Joints of a mesh with parts, by the network and the search together, or by the network alone."""
     upright = find_upright(mesh, model, seed)
     clouds = describe_parts(mesh, seed, upright)
+    seen = look(model, clouds)
     if not with_search:
-        return assemble(mesh, clouds, ask(model, clouds))
-    parents = part_parents(mesh, clouds, ask(model, clouds, views=VIEWS[:1]).parents)
-    search = search_joints(mesh, parents=parents, up=upright[1])
+        return assemble(mesh, clouds, conclude(seen))
+    search = search_joints(mesh, parents=part_parents(mesh, clouds, seen.parents), up=upright[1])
     heard = listen(clouds, signed_directions(clouds), search)
-    return replace(assemble(mesh, clouds, ask(model, clouds, heard)), search=search)
+    return replace(assemble(mesh, clouds, conclude(seen, heard)), search=search)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
@@ -99,23 +99,41 @@ def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) ->
     return tuple(parents)
 
 
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a network makes of several views of an object before it is asked for places and limits."""
+
+    model: JointModel
+    clouds: PartClouds
+    views: list[np.ndarray]
+    parts: Parts
+    encoded: Encoded
+    kinds: Float[np.ndarray, "P T"]
+    """Probability of each kind, the mean over the views."""
+
+    axes: Float[np.ndarray, "P K 2"]
+    parents: Int[np.ndarray, " P"]
+    """Row of the parent, -1 for the root."""
+
+
 @torch.no_grad()
-def ask(
-    model: JointModel,
-    clouds: PartClouds,
-    heard: Heard | None = None,
-    views: list[np.ndarray] = VIEWS,
-    points: int = POINTS,
-    trust: float = TRUST,
-) -> Beliefs:
-    """The averaged beliefs of the network over several views, blended with what the search says, if it was heard."""
+def look(model: JointModel, clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS) -> Look:
+    """Show the network several views of an object."""
     seen = [turned(clouds, None, matrix)[0] for matrix in views]
     parts = stack_clouds(seen, points, np.random.default_rng(0))
     encoded = model.encode(parts)
     motions = model.motions(parts, encoded)
     kinds = motions.kinds.softmax(dim=-1).mean(dim=0).numpy()
     axes = motions.axes.log_softmax(dim=2).mean(dim=0).softmax(dim=1).numpy()
-    parents = motions.parents.log_softmax(dim=-1).mean(dim=0).numpy()
+    parents = grow_tree(motions.parents.log_softmax(dim=-1).mean(dim=0).numpy())
+    return Look(model, clouds, views, parts, encoded, kinds, axes, parents)
+
+
+@torch.no_grad()
+def conclude(seen: Look, heard: Heard | None = None, trust: float = TRUST) -> Beliefs:
+    """Beliefs about every part: what the network saw, blended with what the search says, if it was heard."""
+    model, clouds, views, parts, encoded = seen.model, seen.clouds, seen.views, seen.parts, seen.encoded
+    kinds, axes = seen.kinds, seen.axes
     if heard is not None:
         kinds, axes = _blend(kinds, heard.kinds, trust), _blend(axes, heard.axes, trust)
     directions = signed_directions(clouds)
@@ -134,8 +152,7 @@ def ask(
     if heard is not None:
         limits = _heard_limits(limits, pivots[:, 0], directions, choices, heard)
     slope, offset = model.calibration.tolist()
-    tree = grow_tree(parents)
-    return Beliefs(kinds, axes, directions, tree, choices, pivots, shares, limits, (slope, offset))
+    return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits, (slope, offset))
 
 
 def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs) -> Prediction:
@@ -212,27 +229,31 @@ def _agree(spots, shares, directions, chosen, heard, trust, most=4):  # type: ig
     found, support = np.zeros((len(spots), most, 3)), np.zeros((len(spots), most))
     for row, (places, share) in enumerate(zip(spots, shares, strict=True)):
         axis = directions[row, chosen[row]]
-        lines = heard.along(row, TURN, int(chosen[row])) if heard is not None else []
-        said = np.array([line.place for line in lines]).reshape(-1, 3)
-        everywhere = np.concatenate([places, said])
-        density = _kernel(everywhere, places, axis) @ share
-        if len(lines):
-            weight = np.array([line.weight for line in lines])
-            other = _kernel(everywhere, said, axis) @ (weight / max(float(weight.sum()), 1e-12))
+        lines = heard.along(row, TURN, int(chosen[row])) if heard is not None else None
+        everywhere = places if lines is None else np.concatenate([places, lines.places])
+        flat = everywhere @ _across(axis).T
+        density = _kernel(flat, flat[: len(places)]) @ share
+        if lines is not None and len(lines):
+            other = _kernel(flat, flat[len(places) :]) @ (lines.weights / max(float(lines.weights.sum()), 1e-12))
             density = np.maximum(density, 1e-3) ** (1.0 - trust) * np.maximum(other, 1e-2) ** trust
         left = density.copy()
         for k in range(most):
             best = int(left.argmax())
             found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
-            left[_kernel(everywhere, everywhere[best : best + 1], axis)[:, 0] > np.exp(-4.0)] = -1.0
+            left[_kernel(flat, flat[best : best + 1])[:, 0] > np.exp(-4.0)] = -1.0
     return found, support
 
 
-def _kernel(first, second, axis):  # type: ignore[no-untyped-def]
-    """One for places on the same line along the axis, falling to nothing over a few hundredths of the box."""
-    offset = first[:, None] - second[None]
-    offset = offset - (offset @ axis)[..., None] * axis
-    return np.exp(-(offset**2).sum(axis=-1) / CLUSTER**2)
+def _across(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "2 3"]:
+    """Two directions across an axis and across each other."""
+    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(axis, first)])
+
+
+def _kernel(first, second):  # type: ignore[no-untyped-def]
+    """One for places that are one when seen along the axis, falling to nothing over a few hundredths of the box."""
+    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / CLUSTER**2)
 
 
 def _heard_limits(limits, pivots, directions, choices, heard):  # type: ignore[no-untyped-def]
@@ -241,11 +262,14 @@ def _heard_limits(limits, pivots, directions, choices, heard):  # type: ignore[n
     for row in range(len(limits)):
         for move in (TURN, SLIDE):
             axis = directions[row, choices[row, move]]
-            lines = [line for line in heard.along(row, move, int(choices[row, move])) if line.likely is not None]
+            lines = heard.along(row, move, int(choices[row, move]))
+            known = np.isfinite(lines.likely).all(axis=1)
             if move == TURN:
-                lines = [line for line in lines if np.linalg.norm(np.cross(line.place - pivots[row], axis)) < NEAR]
-            if lines:
-                out[row, move] = open_side(limits[row, move], max(lines, key=lambda line: line.weight).likely, move)
+                known &= np.linalg.norm(np.cross(lines.places - pivots[row], axis), axis=1) < NEAR
+            if known.any():
+                best = int(np.where(known, lines.weights, -1.0).argmax())
+                low, high = lines.likely[best].tolist()
+                out[row, move] = open_side(limits[row, move], (low, high), move)
     return out
 
 

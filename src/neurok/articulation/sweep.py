@@ -53,14 +53,16 @@ class Mover:
         corners = self.inside(mesh.vertices)[mesh.faces]
         own = _gather(contacts.clouds, group)
         rest = _gather(contacts.clouds, tuple(p for p in range(len(contacts.clouds)) if p not in group))
-        self.own_cloud, self.rest_cloud = self._scaled(own), self._scaled(rest)
+        self.own_cloud = self._scaled(own)
+        points = self.inside(rest[0])
+        near = self._within_reach(points[:, None])
+        self.rest_cloud = _Cloud(points[near], rest[1][near], rest[2] / self.size)
         self.own_scene = _Surface(corners[moves], mesh.face_parts[moves])
         stays = np.flatnonzero(~moves)
         stays = stays[self._within_reach(corners[stays])]
         self.rest_scene = _Surface(corners[stays], mesh.face_parts[stays])
         self.own_points = _lifted(_spread(self.own_cloud.points, OWN_POINTS), self.own_cloud, self.rest_cloud)
-        near = self._nearby()
-        self.other_points = _lifted(near, self.rest_cloud, self.own_cloud)
+        self.other_points = _lifted(self._nearby(), self.rest_cloud, self.own_cloud)
         self.near = Nearness(self.rest_cloud.points)
         self.loose_points = self._contact_points()
 
@@ -71,8 +73,8 @@ class Mover:
     def _scaled(self, cloud: tuple[np.ndarray, np.ndarray, float]) -> _Cloud:
         return _Cloud(self.inside(cloud[0]), cloud[1], cloud[2] / self.size)
 
-    def _within_reach(self, corners: Float[np.ndarray, "F 3 3"]) -> Bool[np.ndarray, " F"]:
-        """Triangles the part can get to: it turns about lines through its box, so a few lengths of it are enough."""
+    def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
+        """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
         low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
         around = 1.2 * float(np.linalg.norm(high - low))
         near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
@@ -102,13 +104,36 @@ class Mover:
         origins: Float[np.ndarray, "C 3"],
         values: Float[np.ndarray, "C S"],
         turning: bool,
+        needed: Int[np.ndarray, " C"],
+        enough: float,
+        window: int,
     ) -> Passage:
-        """Move along each line through its values (angles, or shares of the object), starting at rest."""
+        """Move along each line through its values (angles, or shares of the object), starting at rest.
+
+        So many steps at a time: a line on which more than ``enough`` of the points have crossed, or whose ``needed``
+        steps are done, is not followed further.
+        """
         with_rest = np.concatenate([np.zeros((len(values), 1)), values], axis=1)
-        own_first, own_part = self.rest_scene.first_crossing(path(self.own_points, axes, origins, with_rest, turning))
-        other_first, _ = self.own_scene.first_crossing(path(self.other_points, axes, origins, -with_rest, turning))
         steps = values.shape[1]
-        return Passage(_share(own_first, steps), _share(other_first, steps), _most_hit(own_first, own_part, steps))
+        own = np.full((len(axes), len(self.own_points)), steps + 2)
+        other = np.full((len(axes), len(self.other_points)), steps + 2)
+        met = np.full(own.shape, -1)
+        alive = np.arange(len(axes))
+        for start in range(0, steps, window):
+            end = min(start + window, steps)
+            some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
+            first, part = self.rest_scene.first_crossing(path(self.own_points, some, through, times, turning))
+            fresh = (first <= end - start) & (own[alive] > steps)
+            own[alive] = np.where(fresh, first + start, own[alive])
+            met[alive] = np.where(fresh, part, met[alive])
+            first, _ = self.own_scene.first_crossing(path(self.other_points, some, through, -times, turning))
+            fresh = (first <= end - start) & (other[alive] > steps)
+            other[alive] = np.where(fresh, first + start, other[alive])
+            crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
+            alive = alive[(crossed <= enough) & (needed[alive] > end)]
+            if len(alive) == 0:
+                break
+        return Passage(_share(own, steps), _share(other, steps), _most_hit(own, met, steps))
 
     def is_loose(
         self,
@@ -228,7 +253,14 @@ def path(
     offset = p[None] - origins[:, None].astype(np.float32)
     along = np.einsum("cnd,cd->cn", offset, a)[..., None] * a[:, None]
     across = offset - along
-    side = np.cross(a[:, None], across)
+    side = np.stack(
+        [
+            a[:, None, 1] * across[..., 2] - a[:, None, 2] * across[..., 1],
+            a[:, None, 2] * across[..., 0] - a[:, None, 0] * across[..., 2],
+            a[:, None, 0] * across[..., 1] - a[:, None, 1] * across[..., 0],
+        ],
+        axis=-1,
+    )
     base = origins[:, None].astype(np.float32) + along
     cos, sin = np.cos(values).astype(np.float32), np.sin(values).astype(np.float32)
     return base[:, None] + cos[..., None, None] * across[:, None] + sin[..., None, None] * side[:, None]
@@ -274,6 +306,10 @@ def _lifted(points: np.ndarray, own: _Cloud, other: _Cloud) -> np.ndarray:
     keep = np.ones(len(points), dtype=bool)
     keep[close] = np.minimum(above, below) < 0.2
     return out[keep]
+
+
+def _part_of(crossed: Bool[np.ndarray, "C N"]) -> Float[np.ndarray, " C"]:
+    return crossed.mean(axis=1) if crossed.shape[1] else np.zeros(len(crossed))
 
 
 def _share(first: Int[np.ndarray, "C N"], steps: int, chosen: np.ndarray | None = None) -> Float[np.ndarray, "C S"]:

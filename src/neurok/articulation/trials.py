@@ -14,6 +14,9 @@ COLLIDES = 0.07
 
 FIRST_ANGLES = np.deg2rad([5.0, 10.0, 15.0])
 LATER_ANGLES = np.deg2rad([20.0, 30.0, 40.0, 50.0, 60.0, 75.0, 90.0, 105.0, 120.0, 135.0, 150.0, 165.0, 180.0])
+WINDOW = 4
+"""Later angles are tried so many at a time: most lines have met something by then."""
+
 SLIDE_STEPS = np.linspace(0.05, 1.0, 20)
 """Shares of the part's own length along the slide."""
 
@@ -49,12 +52,13 @@ def try_turns(
     count = len(axes)
     both = np.concatenate([axes, -axes])
     inside = mover.inside(np.concatenate([origins, origins]))
-    first = _march(mover, both, inside, np.broadcast_to(FIRST_ANGLES, (2 * count, 3)), turning=True)
+    first = _march(mover, both, inside, np.broadcast_to(FIRST_ANGLES, (2 * count, 3)), turning=True, window=3)
     free, met, loose = first.free.copy(), first.met.copy(), first.loose.copy()
     alive = np.flatnonzero(first.free == 3)
     if len(alive):
         angles = np.concatenate([FIRST_ANGLES[-1:], LATER_ANGLES])
-        later = _march(mover, both[alive], inside[alive], np.broadcast_to(angles, (len(alive), len(angles))), True)
+        values = np.broadcast_to(angles, (len(alive), len(angles)))
+        later = _march(mover, both[alive], inside[alive], values, turning=True, window=WINDOW)
         free[alive], met[alive], loose[alive] = 2 + later.free, later.met, later.loose
     reach = np.concatenate([[0.0], FIRST_ANGLES, LATER_ANGLES])[free]
     steps = len(FIRST_ANGLES) + len(LATER_ANGLES)
@@ -68,7 +72,7 @@ def try_slides(
     both = np.concatenate([axes, -axes])
     reach = np.concatenate([lengths, lengths])
     values = reach[:, None] * SLIDE_STEPS / mover.size
-    march = _march(mover, both, np.zeros_like(both), values, turning=False)
+    march = _march(mover, both, np.zeros_like(both), values, turning=False, window=len(SLIDE_STEPS) // 2)
     way = np.take_along_axis(np.concatenate([np.zeros((len(both), 1)), values], axis=1), march.free[:, None], 1)[:, 0]
     return _summary(
         way * mover.size, march.free, len(SLIDE_STEPS), march.crossing, march.met, march.loose, names, turning=False
@@ -81,7 +85,7 @@ class _March:
     """Number of steps that are free."""
 
     crossing: np.ndarray
-    """Share of points that have crossed after the third step and after half of them."""
+    """Share of points that have crossed after the third step and after half of them, if the window reaches them."""
 
     met: np.ndarray
     """The part that stopped it, -1 for none."""
@@ -90,21 +94,19 @@ class _March:
     """Whether it stopped by coming loose."""
 
 
-def _march(mover: Mover, axes: np.ndarray, origins: np.ndarray, values: np.ndarray, turning: bool) -> _March:
-    passage = mover.sweep(axes, origins, values, turning)
-    crossing = np.maximum(passage.own, passage.other)
+def _march(
+    mover: Mover, axes: np.ndarray, origins: np.ndarray, values: np.ndarray, turning: bool, window: int
+) -> _March:
     steps = values.shape[1]
+    loosened = mover.is_loose(axes, origins, values, turning)
+    until = np.where(loosened.any(axis=1), loosened.argmax(axis=1), steps)
+    passage = mover.sweep(axes, origins, values, turning, until + 1, COLLIDES, window)
+    crossing = np.maximum(passage.own, passage.other)
     stopped = crossing > COLLIDES
     free = np.where(stopped.any(axis=1), stopped.argmax(axis=1), steps)
     met = np.where(free < steps, np.take_along_axis(passage.hit, np.minimum(free, steps - 1)[:, None], 1)[:, 0], -1)
-    loose = np.zeros(len(free), dtype=bool)
-    rows = np.flatnonzero(free > 0)
-    if len(rows):
-        loosened = mover.is_loose(axes[rows], origins[rows], values[rows], turning)
-        until = np.where(loosened.any(axis=1), loosened.argmax(axis=1), steps)
-        loose[rows] = until < free[rows]
-        free[rows] = np.minimum(free[rows], until)
-    return _March(free, crossing[:, [2, max(2, steps // 2 - 1)]], met, loose)
+    loose = until < free
+    return _March(np.minimum(free, until), crossing[:, [2, max(2, steps // 2 - 1)]], met, loose)
 
 
 def _summary(

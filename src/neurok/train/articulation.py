@@ -15,9 +15,9 @@ import torch
 
 from neurok.articulation.loss import TERMS, JointTask
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
-from neurok.articulation.predict import ask
+from neurok.articulation.predict import conclude, look
 from neurok.errors import NeurokError
-from neurok.train.articulation_batches import Batches
+from neurok.train.articulation_batches import Augment, Batches
 from neurok.train.articulation_data import Example
 from neurok.train.checkpoint import load_checkpoint, restore_rng, rng_state, save_checkpoint
 from neurok.train.optimizer import Muon
@@ -41,6 +41,7 @@ class JointTrainConfig:
     smoothing: float = 0.1
     """Share of a target that is spread over all kinds, or all directions: labels of few objects are not the law."""
 
+    augment: Augment = field(default_factory=Augment)
     warmup: int = 100
     decay: float = 0.5
     """Fraction of the run, at its end, over which the step size falls to zero."""
@@ -112,7 +113,7 @@ def train_joints(
     elif start_from is not None:
         load_checkpoint(start_from, modules, [])
         task.load_state_dict(average.state_dict())
-    batches = Batches(examples, config.objects, config.points, config.shares, rng)
+    batches = Batches(examples, config.objects, config.points, config.shares, rng, config.augment)
     started, saved, recent = time.monotonic() - seconds, time.monotonic(), []
 
     def save() -> None:
@@ -159,7 +160,7 @@ def measure(model: JointModel, examples: Sequence[Example]) -> dict[str, float]:
     kinds, parents, angles, offsets = [], [], [], []
     for example in examples:
         clouds, labels = example.clouds, example.labels
-        beliefs = ask(model, clouds, views=[np.eye(3)], points=64)
+        beliefs = conclude(look(model, clouds, [np.eye(3)], points=64))
         known = labels.kinds.max(axis=1) > 0.99
         kinds += list((beliefs.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
         above = np.where(beliefs.parents < 0, np.arange(len(known)), beliefs.parents)
