@@ -31,7 +31,7 @@ class TrainArticulation:
     """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
 
     recipe: str = "base"
-    """Which configuration: base or smoke."""
+    """Which configuration: base, pretraining or smoke."""
 
     steps: int | None = None
     """Length of the run, if not the recipe's."""
@@ -62,10 +62,10 @@ class TrainArticulation:
 
     def run(self) -> dict[str, Any]:
         from neurok.articulation.loss import TERMS
-        from neurok.articulation.model_file import save_joint_model
         from neurok.train.articulation import find_joint_recipe, train_joints
-        from neurok.train.articulation_calibration import calibrate
-        from neurok.train.articulation_data import split_examples, watched_things
+        from neurok.train.articulation_data import describe_data, split_examples
+        from neurok.train.articulation_ship import ship_joints, started_from
+        from neurok.train.ship import commit
 
         folders = [folder for group in self.data for folder in group]
         config = replace(find_joint_recipe(self.recipe), seed=self.seed, shares=self._shares(len(folders)))
@@ -88,27 +88,22 @@ class TrainArticulation:
             tell(f"step {figures['step']:6d}  {losses}{seen}  |  {figures['eta'] / 60:.0f} min left")
 
         kept = {name: examples for name, examples in watched.items() if examples}
-        model = train_joints(
-            config, split.train, kept, self.out, resume=self.resume, start_from=self.start_from, report=report
-        )
-        if things := watched_things(folders, self.teacher, self.limit, self.leave_out):
-            tell(f"calibrating on {len(things)} watched objects")
-            calibrate(model, things)
-        card = {
-            "what": "joints of segmented objects from geometry",
-            "data": [Path(folder).name for folder in folders],
+        origin = {
+            "folders": [str(folder) for folder in folders],
+            "data": [describe_data(folder) for folder in folders],
             "teacher": self.teacher,
-            "pretrained": self.start_from is not None,
-            "shares": config.shares,
-            "left_out": self.leave_out,
+            "limit": self.limit,
+            "left_out": list(self.leave_out),
             "examples": len(split.train),
-            "smoothing": config.smoothing,
-            "steps": config.steps,
-            "seed": self.seed,
-            "minutes": round(last.get("seconds", 0.0) / 60, 1),
-            "watched": last.get("watch", {}),
+            "started_from": started_from(self.start_from),
+            "commit": commit(),
         }
-        save_joint_model(model, self.out / "articulation.safetensors", card)
+        train_joints(
+            config, split.train, kept, self.out,
+            resume=self.resume, start_from=self.start_from, report=report, origin=origin,
+        )  # fmt: skip
+        tell("calibrating on watched objects")
+        ship_joints(self.out, self.out / "articulation.safetensors")
         return {"out": str(self.out), **last}
 
     def _shares(self, count: int) -> tuple[float, ...]:

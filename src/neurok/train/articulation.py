@@ -22,13 +22,13 @@ from neurok.train.articulation_data import Example
 from neurok.train.checkpoint import load_checkpoint, restore_rng, rng_state, save_checkpoint
 from neurok.train.optimizer import Muon
 
-CHECKPOINT = "checkpoint.safetensors"
+CHECKPOINT, LOG = "checkpoint.safetensors", "log.jsonl"
 
 
 @dataclass(frozen=True)
 class JointTrainConfig:
     model: JointConfig = field(default_factory=JointConfig)
-    steps: int = 1_500
+    steps: int = 900
     objects: int = 16
     """Objects in a batch."""
 
@@ -62,8 +62,13 @@ class JointTrainConfig:
 
 
 def base() -> JointTrainConfig:
-    """The shipped model."""
-    return JointTrainConfig()
+    """The shipped model: annotated joints, in views from which a category is hard to tell."""
+    return JointTrainConfig(augment=Augment(tipped=0.25, incomplete=0.3))
+
+
+def pretraining() -> JointTrainConfig:
+    """What comes before it: results of the search, as sure as the search is of them."""
+    return JointTrainConfig(steps=1_000, smoothing=0.0)
 
 
 def smoke() -> JointTrainConfig:
@@ -73,7 +78,7 @@ def smoke() -> JointTrainConfig:
     )
 
 
-RECIPES = {"base": base, "smoke": smoke}
+RECIPES = {"base": base, "pretraining": pretraining, "smoke": smoke}
 
 
 def find_joint_recipe(name: str) -> JointTrainConfig:
@@ -93,11 +98,13 @@ def train_joints(
     start_from: Path | None = None,
     report: Callable[[dict[str, Any]], None] | None = None,
     stop_at: int | None = None,
+    origin: dict[str, Any] | None = None,
 ) -> JointModel:
     """Train, write ``checkpoint.safetensors`` and ``log.jsonl`` into ``out``, return the averaged model.
 
     Ctrl-C writes a checkpoint first. ``resume`` goes on as if nothing had happened, ``start_from`` begins with the
-    averaged weights of another run, ``stop_at`` leaves as an interruption would.
+    averaged weights of another run, ``stop_at`` leaves as an interruption would. ``origin`` holds facts for the card of
+    the weights, such as data and licences; the checkpoint keeps them.
     """
     torch.manual_seed(config.seed)
     task = JointTask(config.model, config.smoothing)
@@ -117,7 +124,7 @@ def train_joints(
     started, saved, recent = time.monotonic() - seconds, time.monotonic(), []
 
     def save() -> None:
-        facts = {"step": step, "seconds": time.monotonic() - started, "config": asdict(config)}
+        facts = {"step": step, "seconds": time.monotonic() - started, "config": asdict(config), "origin": origin or {}}
         save_checkpoint(out / CHECKPOINT, modules, optimizers, {**facts, "rng": rng_state(rng, generator)})
 
     try:
@@ -197,5 +204,5 @@ def _follow(average: torch.nn.Module, task: torch.nn.Module, decay: float) -> No
 
 def _log(out: Path, figures: dict[str, Any]) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    with (out / "log.jsonl").open("a") as log:
+    with (out / LOG).open("a") as log:
         log.write(json.dumps(figures) + "\n")

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out
 from neurok.errors import NeurokError
 from neurok.io.files import read_bytes, write_files
 from neurok.train.articulation_versions import pieces, posed
+from neurok.train.subjects import licenses_of
 
 Teacher = Literal["joints", "search"]
 MOST_PARTS = 24
@@ -29,6 +30,9 @@ MOST_CANDIDATES = 40
 """Of each part; a search holds hundreds valid, most of them hardly likely."""
 
 VERSION = 2
+
+SELF_MADE = "joints"
+"""Word of the provenance of an object whose joints were found, not known; they teach nothing that we do not know."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +54,34 @@ class Thing:
     name: str
     is_real: bool
     load: Callable[[], tuple[Mesh, tuple[Joint, ...] | None]]
+    """The mesh with its parts, and its joints if it has any that are known: those that we found ourselves are not."""
 
 
 def find_things(folder: str | Path) -> list[Thing]:
     """The objects of a data set, or of a folder of files, that may be trained on; held-out ones are left out."""
     if "://" in str(folder) or (Path(folder) / MANIFEST).exists():
         return _from_shards(folder)
-    paths = {
-        p.stem: p for p in sorted(Path(folder).rglob("*")) if p.suffix in (".npz", ".glb", ".gltf", ".urdf", ".obj")
-    }
+    paths = _files(folder)
     training, _, _ = hold_out(paths)
     if not training:
         raise NeurokError(f"'{folder}' holds no objects to train on: neither a data set nor .npz, .glb or .urdf files.")
     return [Thing(name, True, _file_loader(paths[name])) for name in training]
+
+
+def describe_data(folder: str | Path) -> dict[str, Any]:
+    """Name, number of objects and licences of a data set or a folder of files, for the card of what learns from it."""
+    if "://" in str(folder) or (Path(folder) / MANIFEST).exists():
+        return licenses_of(folder)
+    from neurok.io import load as load_asset
+
+    paths = _files(folder)
+    terms = load_asset(next(iter(paths.values()))).provenance.get("license", "not stated in the files")
+    return {"name": Path(folder).name, "items": len(paths), "licenses": {terms: len(paths)}}
+
+
+def _files(folder: str | Path) -> dict[str, Path]:
+    endings = (".npz", ".glb", ".gltf", ".urdf", ".obj")
+    return {path.stem: path for path in sorted(Path(folder).rglob("*")) if path.suffix in endings}
 
 
 def _file_loader(path: Path) -> Callable[[], tuple[Mesh, tuple[Joint, ...] | None]]:
@@ -70,7 +89,7 @@ def _file_loader(path: Path) -> Callable[[], tuple[Mesh, tuple[Joint, ...] | Non
         from neurok.io import load as load_asset
 
         asset = load_asset(path)
-        if asset.articulation is not None:
+        if asset.articulation is not None and SELF_MADE not in asset.provenance:
             return asset.articulation.mesh, asset.articulation.joints
         return find_parts(asset), None
 
@@ -86,7 +105,7 @@ def _from_shards(folder: str | Path) -> list[Thing]:
 
         def load(item=item) -> tuple[Mesh, tuple[Joint, ...] | None]:  # type: ignore[no-untyped-def]
             joints = item.asset().articulation
-            return joints.mesh, joints.joints
+            return joints.mesh, None if SELF_MADE in item.info["provenance"] else joints.joints
 
         is_real = not item.info["source"].startswith("neurok")
         name = Path(item.info["source"]).stem if is_real else f"{item.info['family']}_{item.index}"

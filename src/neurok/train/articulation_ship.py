@@ -1,0 +1,94 @@
+"""From a run of the joint model to weights with a card: averaged, calibrated, and told where they come from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from neurok.articulation.loss import JointTask
+from neurok.articulation.model_file import save_joint_model
+from neurok.articulation.network import JointConfig, JointModel
+from neurok.data.splits import UNSEEN_CATEGORIES
+from neurok.errors import NeurokError
+from neurok.train.articulation import CHECKPOINT, LOG
+from neurok.train.articulation_calibration import calibrate
+from neurok.train.articulation_data import watched_things
+from neurok.train.checkpoint import load_checkpoint, read_facts
+from neurok.train.curve import read_log
+
+LIMITS = (
+    "Parts must be given or found; parts found from connected pieces are often wrong, and confidence says so.",
+    "Which way is up must be known, or the object must have flat sides to tell it by.",
+    "Limits alone do not know which side opens, so they are best with the search.",
+    "Cylindrical joints are not in the annotated data.",
+)
+
+
+def is_joint_run(run: Path) -> bool:
+    """Whether a folder holds a run of 'neurok train articulation'."""
+    path = run / CHECKPOINT
+    return path.exists() and "heads" in read_facts(path)["config"]["model"] and "points" in read_facts(path)["config"]
+
+
+def ship_joints(run: Path, out: Path, folders: Sequence[str | Path] = (), note: str | None = None) -> dict[str, Any]:
+    """Write the averaged, calibrated weights of a run and their card, and return the card.
+
+    ``folders`` are the data sets it is calibrated on: those that the run learned from unless they have moved.
+    """
+    if out.suffix != ".safetensors":
+        raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
+    facts = read_facts(run / CHECKPOINT)
+    model, origin, config = averaged_joints(run), facts.get("origin") or {}, facts["config"]
+    things = watched_things(
+        folders or origin.get("folders", ()), origin.get("teacher", "joints"), origin.get("limit"),
+        origin.get("left_out", ()),
+    )  # fmt: skip
+    calibrated = f"{calibrate(model, things)} parts of {len(things)} watched objects" if things else None
+    log = read_log(run / LOG) if (run / LOG).exists() else []
+    card = {
+        "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
+        "data": origin.get("data", []),
+        "license": _license(origin),
+        "held_out": f"every fifth object of each sorted list, the categories {', '.join(UNSEEN_CATEGORIES)}, "
+        "and the held-out generated families",
+        "teacher": origin.get("teacher", "joints"),
+        "started_from": origin.get("started_from"),
+        "left_out": origin.get("left_out", []),
+        "examples": origin.get("examples"),
+        "calibrated_on": calibrated,
+        "steps": facts["step"],
+        "minutes": round(facts["seconds"] / 60, 1),
+        "training": {key: value for key, value in config.items() if key != "model"},
+        "watched": log[-1].get("watch", {}) if log else {},
+        "commit": origin.get("commit"),
+        "limits": list(LIMITS),
+        "parameters": sum(p.numel() for p in model.parameters()),
+    }
+    if note is not None:
+        card["note"] = note
+    save_joint_model(model, out, card)
+    return card
+
+
+def averaged_joints(run: Path) -> JointModel:
+    """The averaged model of a run."""
+    config = JointConfig(**read_facts(run / CHECKPOINT)["config"]["model"])
+    task, average = JointTask(config), JointTask(config)
+    load_checkpoint(run / CHECKPOINT, {"task": task, "average": average}, [])
+    return average.model.requires_grad_(False).eval()
+
+
+def started_from(path: Path | None) -> dict[str, Any] | None:
+    """What the card says of the weights a run began with."""
+    if path is None:
+        return None
+    facts = read_facts(path)
+    origin = facts.get("origin") or {}
+    return {"steps": facts["step"], **{key: origin[key] for key in ("teacher", "data", "examples") if key in origin}}
+
+
+def _license(origin: dict[str, Any]) -> str:
+    text = json.dumps(origin.get("data", []))
+    return "weights trained partly on PartNet-Mobility: research use" if "PartNet" in text else "Apache-2.0"
