@@ -47,7 +47,7 @@ def marker(answer: Candidate, right: bool, size: float) -> Marker:
 
 def picture(source: JointSource, method) -> tuple[np.ndarray, str]:  # type: ignore[no-untyped-def]
     truth = source.load()
-    answers = method.run(truth.mesh)
+    answers = method.run(truth.mesh, False)
     rows = score_parts(truth, Guess(answers, truth.mesh.face_parts), face_areas(truth.mesh.vertices, truth.mesh.faces))
     right = {row["part"]: is_right(row) for row in rows}
     moving = [row for row in rows if row["kind"] != "fixed"]

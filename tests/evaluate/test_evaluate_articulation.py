@@ -150,11 +150,11 @@ def test_rows_are_kept_and_a_method_that_fails_is_scored_as_if_nothing_moved(tmp
     truth = make_sample("laptop").articulation
     calls = []
 
-    def oracle(mesh):
+    def oracle(mesh, pieces):
         calls.append(1)
         return true_answers(truth)
 
-    def broken(mesh):
+    def broken(mesh, pieces):
         raise ValueError("no idea")
 
     source = JointSource("laptop", "seen categories", lambda: truth)

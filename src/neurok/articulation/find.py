@@ -23,9 +23,12 @@ def settle_method(method: Method, weights: Path | str | None = None) -> Literal[
 
 
 def find_joints(
-    mesh: Mesh, method: Method = "auto", weights: Path | str | None = None
+    mesh: Mesh, method: Method = "auto", weights: Path | str | None = None, pieces: bool = False
 ) -> tuple[list[Candidate], Search]:
-    """A joint for every part but the base, with its confidence as ``score``; and all that the search had tried."""
+    """A joint for every part but the base, with its confidence as ``score``; and all that the search had tried.
+
+    ``pieces`` says that the parts are connected pieces, which lowers confidence.
+    """
     if settle_method(method, weights) == "search" or mesh.part_count == 1:
         search = search_joints(mesh)
         answers = [best for part in range(mesh.part_count) if (best := search.best(part)) is not None]
@@ -33,7 +36,7 @@ def find_joints(
         from neurok.articulation.model_file import load_joint_model
         from neurok.articulation.predict import predict_joints
 
-        prediction = predict_joints(mesh, load_joint_model(weights))
+        prediction = predict_joints(mesh, load_joint_model(weights), pieces=pieces)
         assert prediction.search is not None, "it was asked"
         answers, search = [answer for answer in prediction.answers if answer.parent >= 0], prediction.search
     return [hold_limits(answer, search.contacts) for answer in answers], search

@@ -35,6 +35,7 @@ def save_joint_model(model: JointModel, path: Path, card: dict[str, Any]) -> Non
     tensors = {name: value.detach().to(torch.float16).contiguous() for name, value in model.state_dict().items()}
     data = save(tensors)
     full = {**card, "config": asdict(model.config), "sha256": hashlib.sha256(data).hexdigest()}
+    full["piece_calibration"] = list(model.piece_calibration)
     text = (json.dumps(full, indent=1, sort_keys=True) + "\n").encode()
     write_files(path, {path.name: data, path.with_suffix(".json").name: text})
 
@@ -61,6 +62,8 @@ def _load(path: str) -> JointModel:
     try:
         model = JointModel(JointConfig(**card["config"]))
         model.load_state_dict({name: value.to(torch.float32) for name, value in load(data).items()})
+        slope, offset = card.get("piece_calibration", model.calibration.tolist())
+        model.piece_calibration = (float(slope), float(offset))
     except Exception as error:
         raise FormatError(f"The weights '{path}' do not fit their card: {str(error).splitlines()[0]}.") from error
     return model.requires_grad_(False).eval()

@@ -73,16 +73,21 @@ class Prediction:
         return Articulation(self.mesh, tuple(joints), name=self.mesh.name)
 
 
-def predict_joints(mesh: Mesh, model: JointModel, with_search: bool = True, seed: int = 0) -> Prediction:
-    """Joints of a mesh with parts, by the network and the search together, or by the network alone."""
+def predict_joints(
+    mesh: Mesh, model: JointModel, with_search: bool = True, seed: int = 0, pieces: bool = False
+) -> Prediction:
+    """Joints of a mesh with parts, by the network and the search together, or by the network alone.
+
+    ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well.
+    """
     upright = find_upright(mesh, model, seed)
     clouds = describe_parts(mesh, seed, upright)
     seen = look(model, clouds)
     if not with_search:
-        return assemble(mesh, clouds, conclude(seen))
+        return assemble(mesh, clouds, conclude(seen, pieces=pieces))
     search = search_joints(mesh, parents=part_parents(mesh, clouds, seen.parents), up=upright[1])
     heard = listen(clouds, signed_directions(clouds), search)
-    return replace(assemble(mesh, clouds, conclude(seen, heard)), search=search)
+    return replace(assemble(mesh, clouds, conclude(seen, heard, pieces=pieces)), search=search)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
@@ -130,7 +135,7 @@ def look(model: JointModel, clouds: PartClouds, views: list[np.ndarray] = VIEWS,
 
 
 @torch.no_grad()
-def conclude(seen: Look, heard: Heard | None = None, trust: float = TRUST) -> Beliefs:
+def conclude(seen: Look, heard: Heard | None = None, trust: float = TRUST, pieces: bool = False) -> Beliefs:
     """Beliefs about every part: what the network saw, blended with what the search says, if it was heard."""
     model, clouds, views, parts, encoded = seen.model, seen.clouds, seen.views, seen.parts, seen.encoded
     kinds, axes = seen.kinds, seen.axes
@@ -151,7 +156,7 @@ def conclude(seen: Look, heard: Heard | None = None, trust: float = TRUST) -> Be
     limits[:, TURN] = _agreed_limits(found, views, clouds, directions, choices[:, TURN], TURN)
     if heard is not None:
         limits = _heard_limits(limits, pivots[:, 0], directions, choices, heard)
-    slope, offset = model.calibration.tolist()
+    slope, offset = model.piece_calibration if pieces else model.calibration.tolist()
     return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits, (slope, offset))
 
 

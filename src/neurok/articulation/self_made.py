@@ -59,7 +59,7 @@ class SelfMade:
         if mesh.part_count == 1:
             return None, ["object of one piece"]
         with _one_thread():
-            answers, search = find_joints(mesh, self.method, self.weights)
+            answers, search = find_joints(mesh, self.method, self.weights, mesh is not asset.mesh)
         if all(answer.kind == "fixed" for answer in answers):
             return None, ["object in which nothing moves"]
         parents = [-1] * mesh.part_count

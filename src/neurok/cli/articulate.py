@@ -56,10 +56,11 @@ class Articulate:
         asset = io.load(self.input)
         start = time.perf_counter()
         mesh = find_parts(asset, _read_labels(self.labels))
-        answers, search = find_joints(mesh, method, self.weights)
+        parts_from = self._origin(asset, mesh)
+        answers, search = find_joints(mesh, method, self.weights, parts_from == "pieces")
         seconds = time.perf_counter() - start
         articulation = joined(mesh, answers)
-        figures = {**_figures(self.input, method, answers, search, seconds), "parts_from": self._origin(asset, mesh)}
+        figures = {**_figures(self.input, method, answers, search, seconds), "parts_from": parts_from}
         files = [str(file) for path in self.out for file in self._write(path, asset, articulation, figures)]
         say(_sentences(figures, self.out), json=self.json)
         return {**figures, "files": files}
@@ -159,8 +160,11 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
     if not figures["joints"]:
         lines.append("The object is one piece: give it parts (scene nodes, groups or --labels) to find joints.")
     elif figures["parts_from"] == "pieces":
+        lines.append("The file names no parts, so connected pieces were taken for parts, which may be wrong.")
         lines.append(
-            "The file names no parts, so connected pieces were taken for parts: joints are less sure than they say."
+            "Confidence is how often such answers were right on objects whose parts were hidden."
+            if figures["method"] == "learned"
+            else "Joints are less sure than they say."
         )
     for joint in figures["joints"]:
         line = f"  {joint['part']} on {joint['parent']}: {joint['type']}"

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from neurok.articulation.candidates import Candidate
+from neurok.articulation.hold import hold_limits
 from neurok.articulation.parts import find_parts
 from neurok.articulation.scores import Guess, Row, score_parts
 from neurok.articulation.search import Search, search_joints
@@ -42,7 +43,8 @@ class JointMethod:
     key: str
     """Changes when the weights do, so that stored rows of other weights are not taken for these."""
 
-    run: Callable[[Mesh], Answers]
+    run: Callable[[Mesh, bool], Answers]
+    """Joints of a mesh; and whether its parts are connected pieces."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def find_joint_method(name: str) -> JointMethod:
     weights, _, late = rest.partition(":")
     how = how or late
     if kind == "search" and not rest and not how:
-        return JointMethod("search", "search", lambda mesh: search_answers(search_joints(mesh)))
+        return JointMethod("search", "search held", lambda mesh, _: search_answers(search_joints(mesh)))
     if kind != "learned" or how not in ("", "alone"):
         raise NeurokError(f"There is no method '{name}'; known are search and learned[@WEIGHTS][:alone].")
     from neurok.articulation.model_file import find_weights, load_joint_model
@@ -110,13 +112,17 @@ def find_joint_method(name: str) -> JointMethod:
     path = find_weights(weights or None)
     model = load_joint_model(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    run = lambda mesh: predict_joints(mesh, model, with_search=how != "alone").answers  # noqa: E731
+
+    def run(mesh: Mesh, pieces: bool) -> Answers:
+        prediction = predict_joints(mesh, model, with_search=how != "alone", pieces=pieces)
+        return held(prediction.answers, prediction.search)
+
     label = path.stem.replace("_", " ") if weights else "shipped"
-    return JointMethod(f"{label}, network alone" if how else label, f"learned:{how}:{digest}", run)
+    return JointMethod(f"{label}, network alone" if how else label, f"learned held:{how}:{digest}", run)
 
 
 def search_answers(search: Search) -> Answers:
-    """The best candidate of each part; one that is thought fixed still tells its likeliest axis."""
+    """The best candidate of each part with the limits that are written; a fixed part still tells its likeliest axis."""
     answers = []
     for part, found in enumerate(search.candidates):
         moving = next((c for c in found if c.kind != "fixed"), None)
@@ -126,7 +132,12 @@ def search_answers(search: Search) -> Answers:
         if best.kind == "fixed" and moving is not None:
             best = replace(best, axis=moving.axis, origin=moving.origin)
         answers.append(best)
-    return tuple(answers)
+    return held(tuple(answers), search)
+
+
+def held(answers: Answers, search: Search | None) -> Answers:
+    """Answers as files get them: limits end where a part would lose its carrier, if contacts are known."""
+    return answers if search is None else tuple(hold_limits(answer, search.contacts) for answer in answers)
 
 
 def evaluate_joints(
@@ -147,7 +158,11 @@ def evaluate_joints(
             mesh, kept = given_mesh(truth, condition, source.name)
             for method in missing:
                 row = {"key": keys[method.key], "object": source.name, "group": source.group}
-                row |= {"condition": condition.name, "method": method.label, **judge(truth, mesh, kept, method)}
+                row |= {
+                    "condition": condition.name,
+                    "method": method.label,
+                    **judge(truth, mesh, kept, method, condition),
+                }
                 done[row["key"]] = row
                 _append(store, row)
                 if tell is not None:
@@ -156,11 +171,11 @@ def evaluate_joints(
     return rows
 
 
-def judge(truth: Articulation, mesh: Mesh, kept: np.ndarray, method: JointMethod) -> Row:
+def judge(truth: Articulation, mesh: Mesh, kept: np.ndarray, method: JointMethod, condition: Condition) -> Row:
     """Scores of one method; one that fails is judged as if it had said that nothing moves."""
     started = time.process_time()
     try:
-        answers, message = method.run(mesh), ""
+        answers, message = method.run(mesh, condition.parts == "components"), ""
     except Exception as error:
         message = f"{type(error).__name__}: {error}"[:300]
         names = range(mesh.part_count)

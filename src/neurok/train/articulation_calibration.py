@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,29 +11,77 @@ from jaxtyping import Bool, Float
 
 from neurok.articulation.network import JointModel
 from neurok.articulation.predict import predict_joints
-from neurok.articulation.scores import Guess, is_right, score_parts
-from neurok.core import Articulation
+from neurok.articulation.scores import TURNS, Guess, Row, angle_between, is_right, line_distance, score_parts
+from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry.operators import face_areas
 from neurok.train.articulation_data import Thing
+from neurok.train.articulation_versions import pieces
+
+SAME = 0.5
+"""A piece is a part if they share more than this of the surface of both together."""
 
 
-def calibrate(model: JointModel, things: Iterable[Thing]) -> int:
-    """Set the calibration of a model from objects with true joints; returns how many parts it is made from."""
+def calibrate(model: JointModel, things: Iterable[Thing]) -> dict[str, int]:
+    """Set both calibrations of a model from objects with true joints: with their parts, and with the parts hidden.
+
+    Returns how many parts and pieces they are made from.
+    """
     model.calibration.copy_(torch.tensor([1.0, 0.0]))
-    shares: list[float] = []
-    right: list[bool] = []
+    model.piece_calibration = (1.0, 0.0)
+    parts: list[Judged] = []
+    found: list[Judged] = []
     for thing in things:
         mesh, joints = thing.load()
-        if joints is None:
-            continue
-        answers = predict_joints(mesh, model).answers
-        areas = face_areas(mesh.vertices, mesh.faces)
-        for row in score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas):
-            shares.append(row["confidence"])
-            right.append(is_right(row))
-    if shares:
-        model.calibration.copy_(torch.tensor(fit_odds(np.array(shares), np.array(right))))
-    return len(shares)
+        if joints is not None:
+            parts += judge_parts(model, mesh, joints)
+            found += judge_pieces(model, mesh, joints)
+    if parts:
+        model.calibration.copy_(torch.tensor(_fit(parts)))
+        model.piece_calibration = _fit(found) if found else _fit(parts)
+    return {"parts": len(parts), "pieces": len(found)}
+
+
+class Judged(NamedTuple):
+    confidence: float
+    right: bool
+
+
+def judge_parts(model: JointModel, mesh: Mesh, joints: tuple[Joint, ...]) -> list[Judged]:
+    """Answers for the true parts of an object."""
+    answers = predict_joints(mesh, model).answers
+    areas = face_areas(mesh.vertices, mesh.faces)
+    rows = score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
+    return [Judged(row["confidence"], is_right(row)) for row in rows]
+
+
+def judge_pieces(model: JointModel, mesh: Mesh, joints: tuple[Joint, ...]) -> list[Judged]:
+    """Answers for the connected pieces of an object, each against what it truly does.
+
+    A piece that is most of a part has its joint, other pieces of the part are fixed to it, and a piece that moves
+    though it is no part is wrong.
+    """
+    cut, links = pieces(mesh, joints)
+    if cut.part_count < 2:
+        return []
+    areas = face_areas(cut.vertices, cut.faces)
+    answers = predict_joints(cut, model, pieces=True).answers
+    shared = np.zeros((cut.part_count, len(joints)))
+    np.add.at(shared, (cut.face_parts, mesh.face_parts), areas)
+    union = shared.sum(axis=1, keepdims=True) + shared.sum(axis=0) - shared
+    is_part = (shared / np.maximum(union, 1e-300)).max(axis=1) > SAME
+    rows = []
+    for answer, link, whole in zip(answers, links, is_part, strict=True):
+        row: Row = {"kind": link.kind, "guess": answer.kind}
+        if link.kind != "fixed":
+            row["axis"] = angle_between(link.axis, answer.axis) if whole else 90.0
+            if link.kind in TURNS:
+                row["pivot"] = line_distance(link.origin, link.axis, answer.origin, answer.axis) / cut.size
+        rows.append(Judged(answer.score, is_right(row)))
+    return rows
+
+
+def _fit(judged: list[Judged]) -> tuple[float, float]:
+    return fit_odds(np.array([one.confidence for one in judged]), np.array([one.right for one in judged]))
 
 
 def fit_odds(shares: Float[np.ndarray, " N"], right: Bool[np.ndarray, " N"], rounds: int = 50) -> tuple[float, float]:

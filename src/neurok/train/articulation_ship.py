@@ -45,7 +45,7 @@ def ship_joints(run: Path, out: Path, folders: Sequence[str | Path] = (), note: 
         folders or origin.get("folders", ()), origin.get("teacher", "joints"), origin.get("limit"),
         origin.get("left_out", ()),
     )  # fmt: skip
-    calibrated = f"{calibrate(model, things)} parts of {len(things)} watched objects" if things else None
+    calibrated = {"objects": len(things), **calibrate(model, things)} if things else None
     log = read_log(run / LOG) if (run / LOG).exists() else []
     card = {
         "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",

@@ -1,0 +1,110 @@
+"""What a run of the joint model leaves behind, and what it does not learn from."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurok.articulation.features import describe_parts
+from neurok.articulation.model_file import load_joint_model
+from neurok.articulation.predict import predict_joints
+from neurok.articulation.self_made import SelfMade
+from neurok.articulation.views import labels_of
+from neurok.cli import main
+from neurok.core import Asset
+from neurok.data.build import build
+from neurok.data.recipes import RECIPES
+from neurok.data.still import find_still_sources
+from neurok.errors import NeurokError
+from neurok.io import save
+from neurok.samples import make_sample
+from neurok.train.articulation_batches import Augment, augmented, without_some
+from neurok.train.articulation_data import Example, describe_data, find_things, make_examples
+from neurok.train.articulation_ship import is_joint_run, ship_joints
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("joints")
+    for number in range(7):
+        save(make_sample("laptop" if number % 2 else "cabinet"), folder / "data" / f"Laptop_{number}.npz")
+    args = ["--recipe", "smoke", "--steps", "2", "--data", str(folder / "data"), "--out", str(folder / "run")]
+    main(["train", "articulation", *args, "--json"])
+    return folder / "run"
+
+
+def test_a_run_leaves_calibrated_weights_with_a_card_that_says_where_they_come_from(run, tmp_path):
+    assert is_joint_run(run)
+    card = ship_joints(run, tmp_path / "joints.safetensors", note="a try")
+    assert card["steps"] == 2
+    assert card["note"] == "a try"
+    assert card["started_from"] is None
+    assert card["data"] == [describe_data(run.parent / "data")]
+    assert card["data"][0]["items"] == 7
+    assert card["calibrated_on"]["objects"] == 1
+    assert card["calibrated_on"]["parts"] > 1
+    model = load_joint_model(tmp_path / "joints.safetensors")
+    assert model.piece_calibration != (1.0, 0.0)
+    assert str(run) not in (tmp_path / "joints.json").read_text()
+    with pytest.raises(NeurokError, match=r"\.safetensors file"):
+        ship_joints(run, tmp_path / "joints.pt")
+
+
+def test_confidence_in_pieces_has_a_calibration_of_its_own(run, tmp_path):
+    ship_joints(run, tmp_path / "joints.safetensors")
+    model = load_joint_model(tmp_path / "joints.safetensors")
+    mesh = make_sample("laptop").mesh
+    model.piece_calibration = (1.0, -8.0)
+    sure, doubtful = (predict_joints(mesh, model, pieces=pieces) for pieces in (False, True))
+    for one, other in zip(sure.answers, doubtful.answers, strict=True):
+        assert (one.kind, one.lower) == (other.kind, other.lower)
+        assert other.score < 0.01 < one.score
+
+
+def test_joints_that_neurok_found_itself_teach_nothing(tmp_path):
+    for name in ("held_out", "laptop"):
+        save(Asset(make_sample("laptop").mesh), tmp_path / "still" / f"{name}.glb")
+    build(RECIPES["real"], tmp_path / "out", still=find_still_sources([tmp_path / "still"], SelfMade.by("search")))
+    (thing,) = find_things(tmp_path / "out")
+    mesh, joints = thing.load()
+    assert mesh.part_count == 2
+    assert joints is None
+    assert make_examples(thing, "joints") == []
+    assert len(make_examples(thing, "search")) == 1
+
+
+@pytest.fixture(scope="module")
+def cabinet() -> Example:
+    joints = make_sample("cabinet").articulation
+    clouds = describe_parts(joints.mesh)
+    return Example("cabinet.rest", clouds, labels_of(clouds, joints.joints), True)
+
+
+def test_an_object_without_some_parts_keeps_a_root_and_the_joints_of_the_rest(cabinet):
+    rng, sizes = np.random.default_rng(0), set()
+    for _ in range(40):
+        clouds, labels = without_some(cabinet.clouds, cabinet.labels, rng)
+        count = len(clouds.parts)
+        sizes.add(count)
+        assert clouds.pairs.shape[:2] == (count, count)
+        assert (labels.parents == np.arange(count)).sum() == 1
+        assert set(labels.parents.tolist()) <= set(range(count))
+        for owner, axis in zip(labels.owners, labels.axes, strict=True):
+            part = clouds.parts[owner]
+            before = np.flatnonzero(cabinet.clouds.parts[cabinet.labels.owners] == part)
+            assert np.allclose(cabinet.labels.axes[before], axis)
+    assert min(sizes) >= 2
+    assert len(sizes) > 1
+
+
+def test_a_tipped_view_lies_on_another_side_and_its_axes_with_it(cabinet):
+    rng = np.random.default_rng(0)
+    height = np.ptp(cabinet.clouds.points, axis=(0, 1))[1]
+    lying = 0
+    for _ in range(12):
+        clouds, labels = augmented(cabinet, rng, Augment(tipped=1.0, stretch=0.0))
+        lying += abs(np.ptp(clouds.points, axis=(0, 1))[1] - height) > 0.05
+        for owner, axis in zip(labels.owners, labels.axes, strict=True):
+            nearest = np.abs(clouds.directions[owner] @ axis).max()
+            assert nearest > 0.999
+    assert lying > 4
