@@ -16,7 +16,7 @@ from neurok.articulation import ranking
 from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model
-from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
+from neurok.articulation.predict import Trust, assemble, conclude, look, part_parents, signed_directions
 from neurok.articulation.scores import Guess, part_means, score_parts
 from neurok.articulation.search import search_joints
 from neurok.core import Articulation
@@ -28,7 +28,7 @@ from neurok.train.articulation_data import some_things
 
 @dataclass
 class ChooseTrust:
-    """Scores of the blend of search and network for several shares of the search."""
+    """Scores of the blend of search and networks for several shares of the search in kinds and in axes."""
 
     data: str
     """Folder of PartNet-Mobility objects; held-out ones are never read."""
@@ -38,12 +38,13 @@ class ChooseTrust:
 
     ranking: Path
     weights: Path
-    trusts: tuple[float, ...] = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75)
+    kinds: tuple[float, ...] = (0.2, 0.35, 0.5)
+    axes: tuple[float, ...] = (0.4, 0.5, 0.6, 0.7)
 
 
 def main(options: ChooseTrust) -> None:
     ranking.PRIORS = options.ranking
-    model = load_joint_model(options.weights)
+    committee = load_joint_model(options.weights)
     others = {thing.name for thing in some_things(options.data, None, options.left_out)}
     rows = defaultdict(list)
     for thing in some_things(options.data, None):
@@ -51,13 +52,14 @@ def main(options: ChooseTrust) -> None:
         if thing.name in others or joints is None:
             continue
         areas, clouds = face_areas(mesh.vertices, mesh.faces), describe_parts(mesh)
-        seen = look(model, clouds)
+        seen = look(committee.members, clouds)
         parents = part_parents(mesh, clouds, seen.parents)
         heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
-        for trust in options.trusts:
+        for trust in (Trust(kinds, axes) for kinds in options.kinds for axes in options.axes):
             answers = assemble(mesh, clouds, conclude(seen, heard, trust)).answers
             rows[trust] += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
-    table = [{"method": f"search counts {trust:g}", **part_means(found)} for trust, found in rows.items()]
+    label = "search counts {0.kinds:g} in kinds, {0.axes:g} in axes"
+    table = [{"method": label.format(trust), **part_means(found)} for trust, found in rows.items()]
     print(markdown(table, {key: column for key, column in COLUMNS.items() if key in table[0]}))
 
 

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.articulation.committee import Committee
 from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model, save_joint_model
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
 from neurok.articulation.predict import (
+    VIEWS,
+    Trust,
     calibrated,
     conclude,
     grow_tree,
@@ -26,9 +29,9 @@ SMALL = JointConfig(width=16, heads=2, depth=1, octaves=3)
 
 
 @pytest.fixture(scope="module")
-def model() -> JointModel:
+def model() -> Committee:
     torch.manual_seed(1)
-    return JointModel(SMALL).requires_grad_(False)
+    return Committee((JointModel(SMALL).requires_grad_(False),))
 
 
 def test_every_part_gets_one_answer_and_they_form_a_tree(model):
@@ -63,10 +66,23 @@ def test_views_of_a_mirrored_object_are_the_same_views(model):
         directions=clouds.directions @ turn.T,
         pairs=np.concatenate([clouds.pairs[..., :4], clouds.pairs[..., 4:] @ turn.T], axis=-1),
     )
-    first, second = conclude(look(model, clouds, points=256)), conclude(look(model, again, points=256))
+    first, second = conclude(look(model.members, clouds, points=256)), conclude(look(model.members, again, points=256))
     assert np.allclose(first.kinds, second.kinds, atol=1e-4)
     assert np.allclose(first.axes, second.axes, atol=1e-4)
     assert np.allclose(first.pivot_shares[:, 0], second.pivot_shares[:, 0], atol=1e-3)
+
+
+def test_models_that_answer_together_count_alike(model):
+    """Of two models that see four views each the shares are the mean of what each says of its own."""
+    torch.manual_seed(2)
+    other = JointModel(SMALL).requires_grad_(False)
+    clouds = describe_parts(make_sample("cabinet").articulation.mesh)
+    first, second = look(model.members, clouds, VIEWS[:4]), look([other], clouds, VIEWS[4:])
+    both = look([*model.members, other], clouds)
+    assert np.allclose(both.kinds, (first.kinds + second.kinds) / 2, atol=1e-6)
+    assert [len(voice.views) for voice in both.voices] == [4, 4]
+    assert not np.allclose(first.kinds, second.kinds, atol=1e-2)
+    assert conclude(both).pivots.shape == conclude(first).pivots.shape
 
 
 def test_a_tree_has_one_root_and_takes_the_likeliest_links():
@@ -86,10 +102,15 @@ def test_a_tree_has_one_root_and_takes_the_likeliest_links():
 
 def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
     path = tmp_path / "w.safetensors"
-    save_joint_model(model, path, {"what": "test"})
+    torch.manual_seed(2)
+    two = Committee((*model.members, JointModel(replace(SMALL, depth=2))), (0.5, 1.0), (0.25, -1.0))
+    save_joint_model(two, path, {"what": "test"})
     again = load_joint_model(path)
-    for name, value in model.state_dict().items():
-        assert torch.allclose(again.state_dict()[name], value, atol=2e-3, rtol=2e-3)
+    assert (again.calibration, again.piece_calibration) == ((0.5, 1.0), (0.25, -1.0))
+    for before, after in zip(two.members, again.members, strict=True):
+        assert before.config == after.config
+        for name, value in before.state_dict().items():
+            assert torch.allclose(after.state_dict()[name], value, atol=2e-3, rtol=2e-3)
     other = tmp_path / "other.safetensors"
     other.write_bytes(path.read_bytes()[:-4] + b"\0\1\2\3")
     other.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
@@ -114,7 +135,7 @@ def test_the_search_can_overrule_a_network_that_knows_nothing(model):
     clouds = describe_parts(mesh)
     search = search_joints(mesh)
     heard = listen(clouds, signed_directions(clouds), search)
-    beliefs = conclude(look(model, clouds), heard, trust=1.0)
+    beliefs = conclude(look(model.members, clouds), heard, Trust(1.0, 1.0, 1.0))
     lid = next(row for row, part in enumerate(clouds.parts) if search.parents[part] >= 0)
     best = search.best(int(clouds.parts[lid]))
     assert best.kind == "revolute"

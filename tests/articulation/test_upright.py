@@ -44,12 +44,12 @@ def test_a_ball_has_no_frame():
 @pytest.mark.parametrize("degrees", [0.0, 35.0, -80.0])
 def test_an_object_that_stands_keeps_its_up(model, degrees):
     mesh = cabinet(axis_angle_matrix(np.array([0.0, 1.0, 0.0]), np.radians(degrees)))
-    assert np.array_equal(find_upright(mesh, model), frame_change(mesh.up, "y"))
+    assert np.array_equal(find_upright(mesh, [model]), frame_change(mesh.up, "y"))
 
 
 def test_an_object_that_lies_askew_is_put_on_one_of_its_six_sides(model):
     turn = axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.7)
-    upright = find_upright(cabinet(turn), model)
+    upright = find_upright(cabinet(turn), [model])
     assert np.allclose(upright @ upright.T, np.eye(3), atol=1e-9)
     assert np.abs(turn.T @ upright[1]).max() > CLOSE
     assert len({tuple(way[1]) for way in WAYS_UP}) == 6

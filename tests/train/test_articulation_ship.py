@@ -35,23 +35,23 @@ def run(tmp_path_factory) -> Path:
 
 def test_a_run_leaves_calibrated_weights_with_a_card_that_says_where_they_come_from(run, tmp_path):
     assert is_joint_run(run)
-    card = ship_joints(run, tmp_path / "joints.safetensors", note="a try")
-    assert card["steps"] == 2
+    card = ship_joints([run], tmp_path / "joints.safetensors", note="a try")
+    assert card["runs"][0]["steps"] == 2
     assert card["note"] == "a try"
-    assert card["started_from"] is None
+    assert card["runs"][0]["started_from"] is None
     assert card["data"] == [describe_data(run.parent / "data")]
     assert card["data"][0]["items"] == 7
     assert card["calibrated_on"]["objects"] == 1
     assert card["calibrated_on"]["parts"] > 1
     model = load_joint_model(tmp_path / "joints.safetensors")
-    assert model.piece_calibration != (1.0, 0.0)
+    assert model.piece_calibration != (1.0, 0.0) != model.calibration
     assert str(run) not in (tmp_path / "joints.json").read_text()
     with pytest.raises(NeurokError, match=r"\.safetensors file"):
-        ship_joints(run, tmp_path / "joints.pt")
+        ship_joints([run], tmp_path / "joints.pt")
 
 
 def test_confidence_in_pieces_has_a_calibration_of_its_own(run, tmp_path):
-    ship_joints(run, tmp_path / "joints.safetensors")
+    ship_joints([run], tmp_path / "joints.safetensors")
     model = load_joint_model(tmp_path / "joints.safetensors")
     mesh = make_sample("laptop").mesh
     model.piece_calibration = (1.0, -8.0)

@@ -1,4 +1,4 @@
-"""Weights of the joint model: shipped in the package, or a path; checked before they are used, never pickled."""
+"""Weights of the joint models: shipped in the package, or a path; checked before they are used, never pickled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neurok.errors import FormatError, NeurokError
 from neurok.io.files import read_bytes, write_files
 
 if TYPE_CHECKING:
-    from neurok.articulation.network import JointModel
+    from neurok.articulation.committee import Committee
 
 SHIPPED = Path(__file__).parent.parent / "weights" / "articulation.safetensors"
 
@@ -27,29 +27,38 @@ def find_weights(path: str | Path | None = None) -> Path:
     return found
 
 
-def save_joint_model(model: JointModel, path: Path, card: dict[str, Any]) -> None:
-    """Write weights in float16 and their card beside them."""
+def save_joint_model(committee: Committee, path: Path, card: dict[str, Any]) -> None:
+    """Write the weights of all members in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
 
-    tensors = {name: value.detach().to(torch.float16).contiguous() for name, value in model.state_dict().items()}
+    tensors = {
+        f"{number}.{name}": value.detach().to(torch.float16).contiguous()
+        for number, member in enumerate(committee.members)
+        for name, value in member.state_dict().items()
+    }
     data = save(tensors)
-    full = {**card, "config": asdict(model.config), "sha256": hashlib.sha256(data).hexdigest()}
-    full["piece_calibration"] = list(model.piece_calibration)
+    full = {
+        **card,
+        "members": [asdict(member.config) for member in committee.members],
+        "calibration": {"parts": committee.calibration, "pieces": committee.piece_calibration},
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
     text = (json.dumps(full, indent=1, sort_keys=True) + "\n").encode()
     write_files(path, {path.name: data, path.with_suffix(".json").name: text})
 
 
-def load_joint_model(path: str | Path | None = None) -> JointModel:
-    """The model in a file, or the shipped one."""
+def load_joint_model(path: str | Path | None = None) -> Committee:
+    """The models in a file, or the shipped ones."""
     return _load(str(find_weights(path)))
 
 
 @cache
-def _load(path: str) -> JointModel:
+def _load(path: str) -> Committee:
     import torch
     from safetensors.torch import load
 
+    from neurok.articulation.committee import Committee
     from neurok.articulation.network import JointConfig, JointModel
 
     card_path, data = Path(path).with_suffix(".json"), read_bytes(Path(path))
@@ -60,10 +69,13 @@ def _load(path: str) -> JointModel:
     if hashlib.sha256(data).hexdigest() != card.get("sha256"):
         raise FormatError(f"The weights '{path}' do not match the checksum of their card; install or copy them again.")
     try:
-        model = JointModel(JointConfig(**card["config"]))
-        model.load_state_dict({name: value.to(torch.float32) for name, value in load(data).items()})
-        slope, offset = card.get("piece_calibration", model.calibration.tolist())
-        model.piece_calibration = (float(slope), float(offset))
+        tensors = {name: value.to(torch.float32) for name, value in load(data).items()}
+        members = []
+        for number, config in enumerate(card["members"]):
+            model, prefix = JointModel(JointConfig(**config)), f"{number}."
+            model.load_state_dict({k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)})
+            members.append(model.requires_grad_(False).eval())
+        odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["calibration"].items()}
+        return Committee(tuple(members), odds["parts"], odds["pieces"])
     except Exception as error:
         raise FormatError(f"The weights '{path}' do not fit their card: {str(error).splitlines()[0]}.") from error
-    return model.requires_grad_(False).eval()

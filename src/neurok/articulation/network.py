@@ -101,11 +101,6 @@ class JointModel(nn.Module):
         self.option_in = nn.Linear(OPTION_FEATURES + place + 6 + len(GROUPS), width)
         self.option_token = nn.Linear(width, width)
         self.option_out = nn.Sequential(nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 1))
-        self.calibration: Tensor
-        """Slope and offset that take the log-odds of an answer to those of being right."""
-        self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
-        self.piece_calibration = (1.0, 0.0)
-        """The same where parts are connected pieces, which need not be parts at all; the card of the weights has it."""
         self.limit_out = nn.Sequential(nn.Linear(width + 21, width), nn.GELU(), nn.Linear(width, 4))
 
     def encode(self, parts: Parts) -> Encoded:

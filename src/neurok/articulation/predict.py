@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 
 from neurok.articulation.candidates import Candidate
+from neurok.articulation.committee import AS_SAID, Committee, Odds
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.heard import NEAR, Heard, listen
 from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
@@ -22,8 +24,20 @@ POINTS = 128
 CLUSTER = 0.02
 """Places nearer than this, in the unit box, support each other."""
 
-TRUST = 0.5
-"""How much the search counts beside the network, from 0 to 1; chosen on training categories that both had left out."""
+
+@dataclass(frozen=True)
+class Trust:
+    """How much the search counts beside the network, from 0 to 1; chosen on training categories that both had left out.
+
+    What kind of joint a part has is a matter of experience, where its axis points is a matter of room to move.
+    """
+
+    kinds: float = 0.35
+    axes: float = 0.7
+    places: float = 0.5
+
+
+TRUST = Trust()
 
 QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
 VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
@@ -54,9 +68,6 @@ class Beliefs:
     limits: Float[np.ndarray, "P 2 2"]
     """Of the turn [rad] and of the slide [units of the box], about the directions of ``choices``."""
 
-    calibration: tuple[float, float] = (1.0, 0.0)
-    """Slope and offset that take the log-odds of a product of shares to those of being right."""
-
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
@@ -74,20 +85,21 @@ class Prediction:
 
 
 def predict_joints(
-    mesh: Mesh, model: JointModel, with_search: bool = True, seed: int = 0, pieces: bool = False
+    mesh: Mesh, committee: Committee, with_search: bool = True, seed: int = 0, pieces: bool = False
 ) -> Prediction:
-    """Joints of a mesh with parts, by the network and the search together, or by the network alone.
+    """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
 
     ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well.
     """
-    upright = find_upright(mesh, model, seed)
+    upright = find_upright(mesh, committee.members, seed)
     clouds = describe_parts(mesh, seed, upright)
-    seen = look(model, clouds)
+    seen = look(committee.members, clouds)
+    odds = committee.piece_calibration if pieces else committee.calibration
     if not with_search:
-        return assemble(mesh, clouds, conclude(seen, pieces=pieces))
+        return assemble(mesh, clouds, conclude(seen), odds)
     search = search_joints(mesh, parents=part_parents(mesh, clouds, seen.parents), up=upright[1])
     heard = listen(clouds, signed_directions(clouds), search)
-    return replace(assemble(mesh, clouds, conclude(seen, heard, pieces=pieces)), search=search)
+    return replace(assemble(mesh, clouds, conclude(seen, heard), odds), search=search)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
@@ -105,74 +117,107 @@ def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """What a network makes of several views of an object before it is asked for places and limits."""
+class Voice:
+    """What one model has made of its views of an object."""
 
     model: JointModel
-    clouds: PartClouds
     views: list[np.ndarray]
     parts: Parts
     encoded: Encoded
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What the models make of an object before they are asked for places and limits."""
+
+    clouds: PartClouds
+    voices: tuple[Voice, ...]
     kinds: Float[np.ndarray, "P T"]
-    """Probability of each kind, the mean over the views."""
+    """Probability of each kind."""
 
     axes: Float[np.ndarray, "P K 2"]
     parents: Int[np.ndarray, " P"]
     """Row of the parent, -1 for the root."""
 
-
-@torch.no_grad()
-def look(model: JointModel, clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS) -> Look:
-    """Show the network several views of an object."""
-    seen = [turned(clouds, None, matrix)[0] for matrix in views]
-    parts = stack_clouds(seen, points, np.random.default_rng(0))
-    encoded = model.encode(parts)
-    motions = model.motions(parts, encoded)
-    kinds = motions.kinds.softmax(dim=-1).mean(dim=0).numpy()
-    axes = motions.axes.log_softmax(dim=2).mean(dim=0).softmax(dim=1).numpy()
-    parents = grow_tree(motions.parents.log_softmax(dim=-1).mean(dim=0).numpy())
-    return Look(model, clouds, views, parts, encoded, kinds, axes, parents)
+    @property
+    def views(self) -> list[np.ndarray]:
+        """The views of all voices, one after the other."""
+        return [view for voice in self.voices for view in voice.views]
 
 
 @torch.no_grad()
-def conclude(seen: Look, heard: Heard | None = None, trust: float = TRUST, pieces: bool = False) -> Beliefs:
-    """Beliefs about every part: what the network saw, blended with what the search says, if it was heard."""
-    model, clouds, views, parts, encoded = seen.model, seen.clouds, seen.views, seen.parts, seen.encoded
+def look(
+    members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS
+) -> Look:
+    """Show the models an object: each gets its share of the views, and all count alike."""
+    voices, kinds, axes, parents = [], [], [], []
+    share = -(-len(views) // len(members))
+    for number, model in enumerate(members):
+        mine = views[number * share : (number + 1) * share]
+        parts = stack_clouds([turned(clouds, None, view)[0] for view in mine], points, np.random.default_rng(0))
+        encoded = model.encode(parts)
+        motions = model.motions(parts, encoded)
+        kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
+        axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
+        parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
+        voices.append(Voice(model, mine, parts, encoded))
+    mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
+    tree = grow_tree(mean(parents).numpy())
+    return Look(clouds, tuple(voices), mean(kinds).numpy(), mean(axes).softmax(dim=1).numpy(), tree)
+
+
+@torch.no_grad()
+def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Beliefs:
+    """Beliefs about every part: what the models saw, blended with what the search says, if it was heard."""
+    clouds, views = seen.clouds, seen.views
     kinds, axes = seen.kinds, seen.axes
     if heard is not None:
-        kinds, axes = _blend(kinds, heard.kinds, trust), _blend(axes, heard.axes, trust)
+        kinds, axes = _blend(kinds, heard.kinds, trust.kinds), _blend(axes, heard.axes, trust.axes)
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
     limits = np.zeros((len(clouds.parts), 2, 2))
-    slide = torch.from_numpy(choices[:, SLIDE])[None].expand(len(views), -1)
-    found = model.limits(parts, encoded, slide, parts.points.mean(dim=2))[:, :, SLIDE].numpy()
-    limits[:, SLIDE] = _agreed_limits(found, views, clouds, directions, choices[:, SLIDE], SLIDE)
-    turn = torch.from_numpy(choices[:, TURN])[None].expand(len(views), -1)
-    hinges = model.hinges(parts, encoded, turn)
-    spots, shares = _places(hinges.options.numpy(), hinges.logits.softmax(dim=-1).numpy(), views, clouds)
-    pivots, shares = _agree(spots, shares, directions, choices[:, TURN], heard, trust)
-    pivot = torch.from_numpy(_into_views(pivots[:, 0], views, clouds)).to(parts.points)
-    found = model.limits(parts, encoded, turn, pivot)[:, :, TURN].numpy()
-    limits[:, TURN] = _agreed_limits(found, views, clouds, directions, choices[:, TURN], TURN)
+    found = [_limits_of(voice, choices[:, SLIDE], voice.parts.points.mean(dim=2), SLIDE) for voice in seen.voices]
+    limits[:, SLIDE] = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
+    hinges = [voice.model.hinges(voice.parts, voice.encoded, _chosen(voice, choices[:, TURN])) for voice in seen.voices]
+    options = np.concatenate([hinge.options.numpy() for hinge in hinges])
+    chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
+    spots, shares = _places(options, chances, views, clouds)
+    pivots, shares = _agree(spots, shares, directions, choices[:, TURN], heard, trust.places)
+    found = []
+    for voice in seen.voices:
+        pivot = torch.from_numpy(_into_views(pivots[:, 0], voice.views, clouds)).to(voice.parts.points)
+        found.append(_limits_of(voice, choices[:, TURN], pivot, TURN))
+    limits[:, TURN] = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
     if heard is not None:
         limits = _heard_limits(limits, pivots[:, 0], directions, choices, heard)
-    slope, offset = model.piece_calibration if pieces else model.calibration.tolist()
-    return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits, (slope, offset))
+    return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
-def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs) -> Prediction:
-    """The likeliest joint of every part in the coordinates of the mesh; parts without area are fixed to the root."""
+def _chosen(voice: Voice, choices: Int[np.ndarray, " P"]) -> Int[torch.Tensor, "B P"]:
+    return torch.from_numpy(choices)[None].expand(len(voice.views), -1)
+
+
+def _limits_of(voice: Voice, choices: np.ndarray, pivot: torch.Tensor, move: int) -> Float[np.ndarray, "B P 2"]:
+    found = voice.model.limits(voice.parts, voice.encoded, _chosen(voice, choices), pivot)
+    return found[:, :, move].numpy()
+
+
+def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs, odds: Odds = AS_SAID) -> Prediction:
+    """The likeliest joint of every part in the coordinates of the mesh; parts without area are fixed to the root.
+
+    ``odds`` take the product of the shares of kind, axis and place to the probability of being right.
+    """
     root = int(clouds.parts[int(np.flatnonzero(beliefs.parents < 0)[0])])
     nothing = Candidate(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
     answers = [
         Candidate(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
     ]
     for row, part in enumerate(clouds.parts):
-        answers[int(part)] = _answer(clouds, beliefs, row)
+        answers[int(part)] = _answer(clouds, beliefs, row, odds)
     return Prediction(mesh, tuple(answers))
 
 
-def _answer(clouds: PartClouds, beliefs: Beliefs, row: int) -> Candidate:
+def _answer(clouds: PartClouds, beliefs: Beliefs, row: int, odds: Odds) -> Candidate:
     part, above = int(clouds.parts[row]), int(beliefs.parents[row])
     shares = beliefs.kinds[row]
     kind: JointKind = KINDS[int(shares.argmax())] if above >= 0 else "fixed"
@@ -187,7 +232,7 @@ def _answer(clouds: PartClouds, beliefs: Beliefs, row: int) -> Candidate:
     if kind != "fixed":
         sure *= float(beliefs.axes[row, chosen, move])
         sure *= float(beliefs.pivot_shares[row, 0]) if move == TURN else 1.0
-    sure = calibrated(sure, *beliefs.calibration)
+    sure = calibrated(sure, *odds)
     parent = int(clouds.parts[above]) if above >= 0 else -1
     slide = beliefs.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
     ends = (float(slide.min()), float(slide.max()))

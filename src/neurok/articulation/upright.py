@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -33,14 +35,14 @@ WAYS_UP = tuple(
 """Turns that bring each of the six directions of a frame to +y."""
 
 
-def find_upright(mesh: Mesh, model: JointModel, seed: int = 0) -> Float[np.ndarray, "3 3"]:
+def find_upright(mesh: Mesh, members: Sequence[JointModel], seed: int = 0) -> Float[np.ndarray, "3 3"]:
     """The turn from the axes of the mesh to +y up: as the mesh says, unless its flat sides show that it lies askew."""
     said = frame_change(mesh.up, "y")
     frame = main_frame(mesh)
     if frame is None or np.abs(frame @ mesh.up_vector).max() > CLOSE:
         return said
     clouds = describe_parts(mesh, seed, frame)
-    return max(WAYS_UP, key=lambda way: certainty(model, clouds, way)) @ frame
+    return max(WAYS_UP, key=lambda way: sum(certainty(model, clouds, way) for model in members)) @ frame
 
 
 def main_frame(mesh: Mesh) -> Float[np.ndarray, "3 3"] | None:

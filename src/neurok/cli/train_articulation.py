@@ -103,7 +103,7 @@ class TrainArticulation:
             resume=self.resume, start_from=self.start_from, report=report, origin=origin,
         )  # fmt: skip
         tell("calibrating on watched objects")
-        ship_joints(self.out, self.out / "articulation.safetensors")
+        ship_joints([self.out], self.out / "articulation.safetensors")
         return {"out": str(self.out), **last}
 
     def _shares(self, count: int) -> tuple[float, ...]:

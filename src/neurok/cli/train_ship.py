@@ -14,16 +14,19 @@ from neurok.errors import NeurokError
 
 @dataclass
 class TrainShip:
-    """Write the averaged weights of a run of 'neurok train deformation' in half precision, with a card beside them."""
+    """Write the averaged weights of a run of 'neurok train' in half precision, with a card beside them.
 
-    run_folder: tyro.conf.Positional[Path]
+    Several runs of 'neurok train articulation' are written together: their models answer as one.
+    """
+
+    run_folders: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN [RUN ...]")]
     """Folder of the run, finished or not."""
 
     out: Path
     """The weights, a .safetensors file; the card gets the same name with .json."""
 
     data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")] = ()
-    """Data sets whose licences go into the card; needed only for runs that did not note them."""
+    """Data sets whose licences go into the card; needed only for runs that did not note them, or that have moved."""
 
     note: str | None = None
     """A sentence for the card: what its other lines do not say."""
@@ -33,13 +36,21 @@ class TrainShip:
 
     def run(self) -> dict[str, Any]:
         from neurok.hub import save_model
+        from neurok.train.articulation_ship import is_joint_run, ship_joints
         from neurok.train.ship import shipped_model
         from neurok.train.subjects import licenses_of
 
         if self.out.suffix != ".safetensors":
             raise NeurokError(f"Weights are written to a .safetensors file, not to '{self.out}'.")
-        named = [licenses_of(folder) for group in self.data for folder in group]
-        model, card = shipped_model(self.run_folder, named or None)
+        folders = [folder for group in self.data for folder in group]
+        if all(is_joint_run(run) for run in self.run_folders):
+            card = ship_joints(self.run_folders, self.out, folders, self.note)
+            say(f"{self.out}: {len(self.run_folders)} models; the card lies beside it", json=self.json)
+            return {"out": str(self.out), "calibrated_on": card["calibrated_on"], "runs": len(self.run_folders)}
+        if len(self.run_folders) != 1:
+            raise NeurokError(f"A learned space is made from one run, but {len(self.run_folders)} folders are given.")
+        named = [licenses_of(folder) for folder in folders]
+        model, card = shipped_model(self.run_folders[0], named or None)
         if self.note is not None:
             card["note"] = self.note
         save_model(model, self.out, card)

@@ -167,7 +167,7 @@ def measure(model: JointModel, examples: Sequence[Example]) -> dict[str, float]:
     kinds, parents, angles, offsets = [], [], [], []
     for example in examples:
         clouds, labels = example.clouds, example.labels
-        beliefs = conclude(look(model, clouds, [np.eye(3)], points=64))
+        beliefs = conclude(look([model], clouds, [np.eye(3)], points=64))
         known = labels.kinds.max(axis=1) > 0.99
         kinds += list((beliefs.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
         above = np.where(beliefs.parents < 0, np.arange(len(known)), beliefs.parents)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from neurok.articulation.committee import Committee
 from neurok.articulation.loss import JointTask
 from neurok.articulation.model_file import save_joint_model
 from neurok.articulation.network import JointConfig, JointModel
@@ -32,44 +33,51 @@ def is_joint_run(run: Path) -> bool:
     return path.exists() and "heads" in read_facts(path)["config"]["model"] and "points" in read_facts(path)["config"]
 
 
-def ship_joints(run: Path, out: Path, folders: Sequence[str | Path] = (), note: str | None = None) -> dict[str, Any]:
-    """Write the averaged, calibrated weights of a run and their card, and return the card.
+def ship_joints(
+    runs: Sequence[Path], out: Path, folders: Sequence[str | Path] = (), note: str | None = None
+) -> dict[str, Any]:
+    """Write the averaged weights of runs that will answer together, calibrated, and their card; return the card.
 
-    ``folders`` are the data sets it is calibrated on: those that the run learned from unless they have moved.
+    ``folders`` are the data sets they are calibrated on: those that the first run learned from unless they have moved.
     """
     if out.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
-    facts = read_facts(run / CHECKPOINT)
-    model, origin, config = averaged_joints(run), facts.get("origin") or {}, facts["config"]
+    committee = Committee(tuple(averaged_joints(run) for run in runs))
+    origin = read_facts(runs[0] / CHECKPOINT).get("origin") or {}
     things = watched_things(
         folders or origin.get("folders", ()), origin.get("teacher", "joints"), origin.get("limit"),
         origin.get("left_out", ()),
     )  # fmt: skip
-    calibrated = {"objects": len(things), **calibrate(model, things)} if things else None
-    log = read_log(run / LOG) if (run / LOG).exists() else []
+    calibrated = {"objects": len(things), **calibrate(committee, things)} if things else None
     card = {
         "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
         "data": origin.get("data", []),
         "license": _license(origin),
         "held_out": f"every fifth object of each sorted list, the categories {', '.join(UNSEEN_CATEGORIES)}, "
         "and the held-out generated families",
-        "teacher": origin.get("teacher", "joints"),
-        "started_from": origin.get("started_from"),
-        "left_out": origin.get("left_out", []),
-        "examples": origin.get("examples"),
+        "runs": [_described(run) for run in runs],
         "calibrated_on": calibrated,
-        "steps": facts["step"],
-        "minutes": round(facts["seconds"] / 60, 1),
-        "training": {key: value for key, value in config.items() if key != "model"},
-        "watched": log[-1].get("watch", {}) if log else {},
-        "commit": origin.get("commit"),
         "limits": list(LIMITS),
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": sum(p.numel() for member in committee.members for p in member.parameters()),
     }
     if note is not None:
         card["note"] = note
-    save_joint_model(model, out, card)
+    save_joint_model(committee, out, card)
     return card
+
+
+def _described(run: Path) -> dict[str, Any]:
+    """What the card says of one run."""
+    facts = read_facts(run / CHECKPOINT)
+    origin = facts.get("origin") or {}
+    log = read_log(run / LOG) if (run / LOG).exists() else []
+    return {
+        **{key: origin.get(key) for key in ("teacher", "started_from", "left_out", "examples", "commit")},
+        "steps": facts["step"],
+        "minutes": round(facts["seconds"] / 60, 1),
+        "training": {key: value for key, value in facts["config"].items() if key != "model"},
+        "watched": log[-1].get("watch", {}) if log else {},
+    }
 
 
 def averaged_joints(run: Path) -> JointModel:

@@ -1,0 +1,22 @@
+"""Several joint models that answer together: each sees some of the views; where they differ, none of them is sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neurok.articulation.network import JointModel
+
+Odds = tuple[float, float]
+"""Slope and offset that take the log-odds of an answer to those of being right."""
+
+AS_SAID: Odds = (1.0, 0.0)
+
+
+@dataclass(eq=False)
+class Committee:
+    """Joint models of one task, taught in different ways, and how far their answers can be trusted."""
+
+    members: tuple[JointModel, ...]
+    calibration: Odds = AS_SAID
+    piece_calibration: Odds = AS_SAID
+    """The same where parts are connected pieces, which need not be parts at all."""
