@@ -86,3 +86,33 @@ def test_items_survive_their_compact_form(chest, wobble):
 def test_an_object_that_cannot_move_is_refused(chest):
     with pytest.raises(NeurokError, match="neither joints nor a clip"):
         subject_of(Asset(chest.mesh))
+
+
+def test_some_draws_lack_components_but_never_the_largest_nor_all_that_moves(chest):
+    subject = subject_of(chest)
+    largest = np.bincount(subject.groups[subject.present], subject.areas[subject.present]).argmax()
+    lacking = 0
+    for seed in range(40):
+        row = draw(subject, ViewConfig(), np.random.default_rng(seed))
+        present = row["present"]
+        lacking += (present != subject.present).any()
+        for group in np.unique(subject.groups[subject.present]):
+            members = present[(subject.groups == group) & subject.present]
+            assert members.all() or not members.any()
+        assert present[(subject.groups == largest) & subject.present].all()
+        assert subject.motion.moves(present)
+        assert (row["areas"][~present] == 0).all()
+        followed = present[row["blend_index"]] | (row["blend_weight"] == 0)
+        assert followed[present].all()
+    assert 4 <= lacking <= 20
+
+
+def test_some_draws_lie_on_another_side(chest):
+    subject = subject_of(chest)
+    heights = []
+    for seed in range(40):
+        row = draw(subject, ViewConfig(), np.random.default_rng(seed))
+        heights.append(np.ptp(row["points"][row["present"]][..., 1]))
+    upright = draw(subject, ViewConfig(augment=False), np.random.default_rng(0))
+    tall = np.ptp(upright["points"][upright["present"]][..., 1])
+    assert np.std(np.array(heights) / tall) > 0.05

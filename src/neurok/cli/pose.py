@@ -28,6 +28,9 @@ class PoseCommand:
     move: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AT:POINT"), tyro.conf.UseAppendAction] = ()
     """Bring a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
 
+    refine: bool = False
+    """After fitting a target, leave the learned space as far as the target demands; rigid parts stay rigid."""
+
     seed: int = 0
     """Of the starts of the search."""
 
@@ -49,10 +52,12 @@ class PoseCommand:
         from neurok.dynamics.select import parse_vector, select_vertices
         from neurok.errors import NeurokError
         from neurok.io import load, save
-        from neurok.kinematics.pose import pose_to_points, pose_to_vertices
+        from neurok.kinematics.pose import pose_to_points, pose_to_vertices, refined
 
         if (self.target is None) == (not self.move):
             raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
+        if self.refine and self.target is None:
+            raise NeurokError("--refine fits a target closer: it goes with --target MESH, not with --move.")
         asset = load(self.mesh)
         space = find_space(asset, self.mesh, self.space, self.weights, touch=False)
         if self.target is not None:
@@ -61,6 +66,8 @@ class PoseCommand:
                 pose = pose_to_vertices(space, np.arange(target.vertex_count), target.vertices)
             else:
                 pose = pose_to_points(space, _cloud(target), self.seed)
+            if self.refine:
+                pose = refined(space, pose, _cloud(target), self.seed)
         else:
             chosen, places = [], []
             for wish in self.move:

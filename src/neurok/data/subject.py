@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.core.mesh import AXIS_INDEX
@@ -59,6 +59,13 @@ class JointMotion:
     @property
     def can_move(self) -> np.ndarray:
         return (self.is_turn | self.is_slide) & (self.upper > self.lower)
+
+    def moves(self, handles: Bool[np.ndarray, " H"]) -> bool:
+        """Whether any of these handles belongs to a part that can move, or to one carried by such a part."""
+        carried = self.can_move.copy()
+        for part in self.order:
+            carried[part] |= self.parents[part] >= 0 and carried[self.parents[part]]
+        return bool(carried[self.handle_parts[handles]].any())
 
     def transforms(
         self, q: Float[np.ndarray, "S P"], scale: Float[np.ndarray, "3"]

@@ -14,6 +14,12 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.data.subject import FrameMotion, JointMotion, Subject
 
+TIPPED, SPARSE = 0.25, 0.3
+"""Shares of draws that lie on another side, and that lack some components: a door is one whatever it belongs to."""
+
+LEFT_OUT = 0.35
+"""Share of the components that such a draw lacks."""
+
 
 @dataclass(frozen=True)
 class ViewConfig:
@@ -27,7 +33,7 @@ class ViewConfig:
     """Samples of each handle, drawn anew every time."""
 
     augment: bool = True
-    """Stretch, turn about the up axis, mirror, random rest state."""
+    """Stretch, turn about the up axis, mirror, random rest state; at times tip over or leave components out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,7 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
     pick = rng.integers(available, size=(handle_count, config.points))
     rows = np.arange(handle_count)[:, None]
     scale = rng.uniform(0.75, 1.25, size=3) if config.augment else np.ones(3)
+    present = _some_components(subject, rng) if config.augment and rng.random() < SPARSE else subject.present
     if isinstance(subject.motion, JointMotion):
         states, rotations = _posed(subject, subject.motion, pick, scale, config, rng)
     else:
@@ -75,7 +82,7 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
         turn = _random_turn(subject.up, rng)
         states, rotations = states @ turn.T, turn @ rotations @ turn.T
     rest = states[0]
-    seen = rest[subject.present]
+    seen = rest[present]
     low, high = seen.min(axis=(0, 1)), seen.max(axis=(0, 1))
     states = (states - (low + high) / 2) / max(float((high - low).max()), 1e-9)
     centers = states.mean(axis=2)
@@ -88,9 +95,21 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
         "blend_index": subject.blend_index[rows, pick].astype(np.int64),
         "blend_weight": subject.blend_weight[rows, pick],
         "groups": subject.groups,
-        "areas": subject.areas,
-        "present": subject.present,
+        "areas": np.where(present, subject.areas, 0.0).astype(np.float32),
+        "present": present,
     }
+
+
+def _some_components(subject: Subject, rng: np.random.Generator) -> Bool[np.ndarray, " H"]:
+    """Handles of some components: always the largest one, and never only what stands still."""
+    present, groups = subject.present, subject.groups
+    areas = np.bincount(groups[present], weights=subject.areas[present])
+    kept = rng.random(len(areas)) > LEFT_OUT
+    kept[areas.argmax()] = True
+    out = present & kept[groups]
+    if isinstance(subject.motion, JointMotion) and not subject.motion.moves(out):
+        return present
+    return out
 
 
 def joint_states(motion: JointMotion, count: int, augment: bool, rng: np.random.Generator) -> Float[np.ndarray, "C P"]:
@@ -152,10 +171,16 @@ def local_rotations(states: Float[np.ndarray, "C H N 3"]) -> Float[np.ndarray, "
 
 
 def _random_turn(up: int, rng: np.random.Generator) -> Float[np.ndarray, "3 3"]:
-    """A turn about the up axis, mostly by quarters with a little slack, sometimes mirrored; +y is up afterwards."""
+    """A turn about the up axis, mostly by quarters with a little slack, sometimes mirrored; +y is up afterwards.
+
+    Now and then another axis is taken for up.
+    """
     angle = rng.integers(4) * np.pi / 2 + rng.normal() * (0.15 if rng.random() < 0.5 else 0.0)
     c, s = np.cos(angle), np.sin(angle)
     turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    if rng.random() < TIPPED:
+        up = int(rng.integers(3))
+        turn = turn @ np.diag([1.0, -1.0, -1.0]) if rng.random() < 0.5 else turn
     turn = turn @ np.roll(np.eye(3), (1 - up) % 3, axis=0)
     if rng.random() < 0.5:
         turn = np.diag([-1.0, 1.0, 1.0]) @ turn

@@ -30,7 +30,7 @@ PEERS: dict[str, tuple[Method, str | None]] = {
 }
 """Methods that need nothing but their input, and the package each needs."""
 
-KNOWN = (*PEERS, "pca", "oracle-joints", "neurok[@WEIGHTS][:gram|paper|none][:DIM]")
+KNOWN = (*PEERS, "pca", "oracle-joints", "neurok[@WEIGHTS][:gram|paper|none][:DIM][:refine]")
 DEFAULT = ("rest", "cpd", "arap", "pca", "neurok", "oracle-joints")
 
 
@@ -51,8 +51,9 @@ class Entry:
 def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> Entry:
     """The method of that name.
 
-    ``neurok`` takes a reduction and a number of coordinates, as in ``neurok:paper:8``, and other weights, as in
-    ``neurok@FILE:gram``; ``load`` turns a file, or None for the weights in the package, into a model.
+    ``neurok`` takes a reduction and a number of coordinates, as in ``neurok:paper:8``, other weights, as in
+    ``neurok@FILE:gram``, and ``neurok:refine`` lets go of the space in the end. ``load`` turns a file, or None for the
+    weights in the package, into a model.
     """
     if name in PEERS:
         function, package = PEERS[name]
@@ -64,11 +65,13 @@ def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> E
     if name == "pca":
         return Entry(name, name, _with_clips)
     head, *options = name.split(":")
+    closer = "refine" in options
+    options = [option for option in options if option != "refine"]
     if head.split("@")[0] != "neurok" or len(options) > 2:
         raise NeurokError(f"There is no method {name!r}; known are {', '.join(KNOWN)}.")
     mode, dim = _options(name, options)
     model = (load or load_weights)(head.partition("@")[2] or None)
-    method = partial(spaces.learned, model, mode, dim)
+    method = partial(spaces.learned, model, mode, dim, closer)
     return Entry(name, f"{name}#{fingerprint(model)}", lambda case: method)
 
 
@@ -81,7 +84,7 @@ def _options(name: str, options: list[str]) -> tuple[Mode, int | None]:
             dim = int(option)
         else:
             raise NeurokError(
-                f"{option!r} in {name!r} is neither a reduction ({', '.join(get_args(Mode))}) nor a number."
+                f"{option!r} in {name!r} is no reduction ({', '.join(get_args(Mode))}), no number and not refine."
             )
     return cast(Mode, mode), dim
 

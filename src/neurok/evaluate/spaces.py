@@ -12,7 +12,7 @@ from neurok.evaluate.cases import random_states
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.linear import LinearSpace
 from neurok.kinematics.match import MatchConfig, match_points
-from neurok.kinematics.pose import JointDriver, pose_to_points
+from neurok.kinematics.pose import JointDriver, pose_to_points, refined
 
 SAMPLES = 1500
 STARTS = 64
@@ -61,6 +61,7 @@ def learned(
     model: Any,
     mode: Any,
     dim: int | None,
+    closer: bool,
     rest: Mesh,
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
@@ -69,4 +70,6 @@ def learned(
     from neurok.hub import infer
 
     space = infer(rest, model, mode=mode, dim=dim, touch=False)
-    return pose_to_points(space, target, int(rng.integers(1 << 31))).vertices
+    seed = int(rng.integers(1 << 31))
+    pose = pose_to_points(space, target, seed)
+    return refined(space, pose, target, seed).vertices if closer else pose.vertices

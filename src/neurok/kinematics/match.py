@@ -148,6 +148,21 @@ def _newton_step(
 ) -> tuple[Float[np.ndarray, " D"], float]:
     """One step, and the Chamfer distance before it."""
     x = features @ value
+    pull, force, score = gather_pulls(x, thin, tree, scale, config)
+    jacobian = (features @ slope).transpose(1, 2, 0).reshape(-1, len(q)) / scale
+    hessian = jacobian.T @ (jacobian * np.repeat(force, 3)[:, None])
+    drive = jacobian.T @ pull.reshape(-1) - config.prior * q
+    hessian += (config.prior + DAMPING * np.trace(hessian) / len(q)) * np.eye(len(q))
+    return np.linalg.solve(hessian, drive), score
+
+
+def gather_pulls(
+    x: Float[np.ndarray, "N 3"], thin: Float[np.ndarray, "M 3"], tree: cKDTree, scale: float, config: MatchConfig
+) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, " N"], float]:
+    """What nearest neighbours in both directions ask of each point of the shape, how firmly, and the Chamfer distance.
+
+    Each point gathers the pulls on it, so that its derivative is formed once.
+    """
     forward, near = tree.query(x)
     backward, owner = cKDTree(x).query(thin)
     score = 0.5 * float(forward.mean() + backward.mean())
@@ -156,15 +171,9 @@ def _newton_step(
     weight = _trust(residual)
     weight[: len(x)] /= len(x)
     weight[len(x) :] *= config.backward / len(thin)
-    # Each point of the shape gathers the pulls on it, so that its derivative is formed once.
     pull = np.zeros((len(x), 3))
     np.add.at(pull, rows, residual * weight[:, None])
-    force = np.bincount(rows, weight, minlength=len(x))
-    jacobian = (features @ slope).transpose(1, 2, 0).reshape(-1, len(q)) / scale
-    hessian = jacobian.T @ (jacobian * np.repeat(force, 3)[:, None])
-    drive = jacobian.T @ pull.reshape(-1) - config.prior * q
-    hessian += (config.prior + DAMPING * np.trace(hessian) / len(q)) * np.eye(len(q))
-    return np.linalg.solve(hessian, drive), score
+    return pull, np.bincount(rows, weight, minlength=len(x)), score
 
 
 def _trust(residual: Float[np.ndarray, "R 3"]) -> Float[np.ndarray, " R"]:

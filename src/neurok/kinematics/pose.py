@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.match import MatchConfig, PointDriver, match_points
+from neurok.kinematics.refine import HandledSpace, refine
 from neurok.kinematics.space import FeatureSpace, KinematicSpace, limits_of
 from neurok.kinematics.space import decode as decode_pose
 from neurok.kinematics.tree import JointTree
@@ -40,6 +41,8 @@ class Pose:
 
     q: Float[np.ndarray, " D"]
     vertices: Float[np.ndarray, "V 3"]
+    """Those of ``q``, or near them if the pose was refined."""
+
     residual: float
     """Mean distance to what was wanted, as a share of the longest side of the object's box."""
 
@@ -105,6 +108,14 @@ def pose_to_points(
     q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior))
     q = _inside(space, q)
     return Pose(q, decode_pose(space, q), score / side, "ok")
+
+
+def refined(space: KinematicSpace, pose: Pose, points: Float[np.ndarray, "N 3"], seed: int = 0) -> Pose:
+    """The same pose fitted closer to a whole cloud, out of the space; what it takes for rigid stays rigid."""
+    if not isinstance(space, HandledSpace):
+        raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
+    found = refine(space, pose.q, points, seed)
+    return replace(pose, vertices=found.vertices, residual=found.residual)
 
 
 def _sweeps(space: KinematicSpace) -> Float[np.ndarray, "N D"]:

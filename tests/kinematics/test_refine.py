@@ -1,0 +1,109 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from neurok.core.mesh import Mesh
+from neurok.errors import NeurokError
+from neurok.geometry.rigid import axis_angle_matrix, fit_rigid
+from neurok.geometry.sampling import sample_surface
+from neurok.kinematics.articulated import ArticulatedSpace
+from neurok.kinematics.neural import NeuralSpace
+from neurok.kinematics.pose import pose_to_points, refined
+from neurok.kinematics.reduce import whole
+from neurok.kinematics.refine import refine
+from neurok.samples import make_sample
+
+
+def box(size, at) -> tuple[np.ndarray, np.ndarray]:
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+    faces = np.array(
+        [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+        + [[1, 5, 7], [1, 7, 3]]
+    )
+    return (corners - 0.5) * size + at, faces
+
+
+@pytest.fixture(scope="module")
+def two_boxes() -> NeuralSpace:
+    """A base and a lid beside it; the space lets the lid slide along x alone."""
+    base, faces = box(np.array([1.0, 0.3, 0.6]), np.zeros(3))
+    lid, _ = box(np.array([0.5, 0.1, 0.4]), np.array([0.0, 0.5, 0.0]))
+    mesh = Mesh(np.concatenate([base, lid]), np.concatenate([faces, faces + 8]))
+    weights = np.repeat(np.eye(2), 8, axis=0)
+    screws = np.zeros((2, 6, 1))
+    screws[1, 3, 0] = 0.2
+    return NeuralSpace(mesh, weights, np.array([[0.0, 0, 0], [0.0, 0.5, 0]]), screws, np.zeros(1), whole(1))
+
+
+def cloud(mesh: Mesh, vertices: np.ndarray) -> np.ndarray:
+    return sample_surface(vertices, mesh.faces, 6000, np.random.default_rng(1)).interpolate(vertices)
+
+
+def test_a_rigid_part_goes_where_the_space_cannot_take_it_and_stays_rigid(two_boxes):
+    mesh = two_boxes.rest
+    turn = axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.25)
+    wanted = mesh.vertices.copy()
+    wanted[8:] = (mesh.vertices[8:] - [0.0, 0.5, 0.0]) @ turn.T + [0.1, 0.55, 0.05]
+    points = cloud(mesh, wanted)
+    pose = pose_to_points(two_boxes, points)
+    found = refined(two_boxes, pose, points)
+    before, after = (np.linalg.norm(x - wanted, axis=1).mean() for x in (pose.vertices, found.vertices))
+    assert before > 0.02
+    assert after < 0.25 * before
+    assert found.residual < pose.residual
+    for part in (slice(0, 8), slice(8, 16)):
+        moved = fit_rigid(mesh.vertices[part], found.vertices[part])
+        again = mesh.vertices[part] @ moved[:3, :3].T + moved[:3, 3]
+        np.testing.assert_allclose(again, found.vertices[part], atol=1e-9)
+
+
+def test_a_pose_that_fits_already_is_left_alone(two_boxes):
+    wanted = two_boxes.features @ two_boxes.values(np.array([[1.5]]))[0]
+    points = cloud(two_boxes.rest, wanted)
+    pose = pose_to_points(two_boxes, points)
+    np.testing.assert_array_equal(refine(two_boxes, pose.q, points).vertices, pose.vertices)
+
+
+def test_what_bends_follows_a_bent_target():
+    """A strip that the space can only shear is wanted bent into an arc."""
+    x = np.linspace(-0.5, 0.5, 41)
+    grid = np.array([[a, 0.0, b] for a in x for b in np.linspace(-0.1, 0.1, 9)])
+    quads = [(i * 9 + j, i * 9 + j + 1, i * 9 + j + 10, i * 9 + j + 9) for i in range(40) for j in range(8)]
+    mesh = Mesh(grid, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]))
+    share = np.clip(grid[:, :1] + 0.5, 0.0, 1.0)
+    screws = np.zeros((2, 6, 1))
+    screws[1, 4, 0] = 0.1
+    space = NeuralSpace(
+        mesh,
+        np.concatenate([1 - share, share], axis=1),
+        np.array([[-0.25, 0, 0], [0.25, 0, 0]]),
+        screws,
+        np.zeros(1),
+        whole(1),
+    )
+    angle = grid[:, 0] * 1.2
+    wanted = np.stack([np.sin(angle) / 1.2, (np.cos(angle) - 1) / 1.2, grid[:, 2]], axis=1)
+    points = cloud(mesh, wanted)
+    pose = pose_to_points(space, points)
+    found = refined(space, pose, points)
+    before, after = (np.linalg.norm(v - wanted, axis=1).mean() for v in (pose.vertices, found.vertices))
+    assert after < 0.35 * before
+    edges = np.diff(found.vertices.reshape(41, 9, 3), axis=0)
+    assert np.abs(np.linalg.norm(edges, axis=2) / 0.025 - 1.0).max() < 0.25
+
+
+def test_the_same_seed_gives_the_same_vertices_bit_for_bit(two_boxes):
+    points = cloud(two_boxes.rest, two_boxes.rest.vertices + np.repeat([[0.0, 0, 0], [0.1, 0.1, 0]], 8, axis=0))
+    first, second = (refine(two_boxes, np.zeros(1), points, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(first.vertices, second.vertices)
+    assert first.residual == second.residual
+
+
+def test_joints_are_not_refined():
+    asset = make_sample("cabinet")
+    space = ArticulatedSpace(asset.articulation)
+    points = cloud(asset.mesh, asset.mesh.vertices)
+    pose = pose_to_points(space, points, starts=1)
+    with pytest.raises(NeurokError, match="learned space"):
+        refined(space, replace(pose), points)
