@@ -7,15 +7,18 @@ start at any frame. Stretching happens before joints turn, so parts stay rigid.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.data.subject import FrameMotion, JointMotion, Subject
 
+AS_STORED = 0.5
+"""Share of draws without any augmentation: most meshes that are met stand upright, face the front and are closed."""
+
 TIPPED, SPARSE = 0.25, 0.3
-"""Shares of draws that lie on another side, and that lack some components: a door is one whatever it belongs to."""
+"""Shares of the other draws that lie on another side, and that lack components: a door is a door anywhere."""
 
 LEFT_OUT = 0.35
 """Share of the components that such a draw lacks."""
@@ -33,7 +36,7 @@ class ViewConfig:
     """Samples of each handle, drawn anew every time."""
 
     augment: bool = True
-    """Stretch, turn about the up axis, mirror, random rest state; at times tip over or leave components out."""
+    """Of half of the draws: stretch, turn, mirror, random rest state; at times tip over or leave components out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +75,16 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
     handle_count, available = subject.points.shape[:2]
     pick = rng.integers(available, size=(handle_count, config.points))
     rows = np.arange(handle_count)[:, None]
+    if config.augment and rng.random() < AS_STORED:
+        config = replace(config, augment=False)
     scale = rng.uniform(0.75, 1.25, size=3) if config.augment else np.ones(3)
     present = _some_components(subject, rng) if config.augment and rng.random() < SPARSE else subject.present
     if isinstance(subject.motion, JointMotion):
         states, rotations = _posed(subject, subject.motion, pick, scale, config, rng)
     else:
         states, rotations = _framed(subject.motion, rows, pick, scale, config, rng)
-    if config.augment:
-        turn = _random_turn(subject.up, rng)
-        states, rotations = states @ turn.T, turn @ rotations @ turn.T
+    turn = _random_turn(subject.up, rng) if config.augment else _upright(subject.up)
+    states, rotations = states @ turn.T, turn @ rotations @ turn.T
     rest = states[0]
     seen = rest[present]
     low, high = seen.min(axis=(0, 1)), seen.max(axis=(0, 1))
@@ -181,7 +185,12 @@ def _random_turn(up: int, rng: np.random.Generator) -> Float[np.ndarray, "3 3"]:
     if rng.random() < TIPPED:
         up = int(rng.integers(3))
         turn = turn @ np.diag([1.0, -1.0, -1.0]) if rng.random() < 0.5 else turn
-    turn = turn @ np.roll(np.eye(3), (1 - up) % 3, axis=0)
+    turn = turn @ _upright(up)
     if rng.random() < 0.5:
         turn = np.diag([-1.0, 1.0, 1.0]) @ turn
     return turn
+
+
+def _upright(up: int) -> Float[np.ndarray, "3 3"]:
+    """The turn that makes an axis +y."""
+    return np.roll(np.eye(3), (1 - up) % 3, axis=0)

@@ -29,6 +29,11 @@ def polish() -> TrainConfig:
     return replace(base(), steps=700, warmup=50, decay=1.0, matrix_rate=5e-4, rate=2e-4, kl_start=0, kl_ramp=1)
 
 
+def more() -> TrainConfig:
+    """Most of a base run again, to go on from its weights with ``--start-from``: steps as long, the KL term fully on."""
+    return replace(base(), steps=5_000, warmup=100, decay=0.6, kl_start=0, kl_ramp=1)
+
+
 def points() -> TrainConfig:
     """The paper's model at full length: three times the hours of the handle model."""
     return _with_points(base(), PointConfig())
@@ -50,6 +55,7 @@ def _with_points(config: TrainConfig, model: PointConfig) -> TrainConfig:
 RECIPES = {
     "base": base,
     "smoke": smoke,
+    "more": more,
     "polish": polish,
     "points": points,
     "ablate_full": ablation,

@@ -1,0 +1,128 @@
+"""All tables of ``docs/results.md`` in one go: every suite beside its peers, reductions, ablations, samples.
+
+    python benchmarks/results_deformation.py --rows FOLDER [--ablations RUNS] [--write docs/results.md]
+
+Rows go to FOLDER as they are measured, so that a stopped run goes on; about 40 minutes on one core. RUNS holds what the
+loop in docs/learning.md makes: a folder ``NAME`` and weights ``NAME.safetensors`` for every ablation.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from neurok.cli.data_folder import data_folder
+from neurok.cli.report import progress
+from neurok.evaluate.cases import find_cases
+from neurok.evaluate.methods import find_method, load_weights
+from neurok.evaluate.plausibility import measure_states, prior_sampler, summarise_states
+from neurok.evaluate.run import evaluate, summarise
+from neurok.evaluate.tables import accuracy_table, markdown, plausibility_table, put_section, stamp
+
+OURS = ("neurok", "neurok:refine")
+SUITES = {
+    "partnet": ("PartNet-Mobility", ("rest", "rigid", "cpd", "arap", *OURS, "oracle-joints")),
+    "families": ("generated families", ("rest", "rigid", "cpd", "arap", *OURS, "oracle-joints")),
+    "animated": ("animated glTF", ("rest", "rigid", "cpd", "arap", "pca", *OURS)),
+    "soft": ("soft families", ("rest", "rigid", "cpd", "arap", *OURS)),
+}
+REDUCTIONS = ("rest", "neurok", "neurok:paper", "neurok:none")
+ABLATIONS = {
+    "full": "full model",
+    "no_augmentation": "without augmentation",
+    "no_rotations": "without rotations: handles only shift",
+    "points": "the paper's decoder of points",
+    "points_no_dual": "the same without dual quaternions",
+}
+LEARNED = {
+    "run": ("run", "{}"),
+    "seen": ("seen categories", "{:.3f}"),
+    "unseen": ("unseen categories", "{:.3f}"),
+    "clips": ("clips", "{:.3f}"),
+    "families": ("held-out families", "{:.3f}"),
+    "made": ("known families", "{:.3f}"),
+    "nats": ("nats", "{:.1f}"),
+    "minutes": ("minutes", "{:.0f}"),
+}
+
+
+@dataclass
+class Results:
+    """Measure the learned space and write the tables."""
+
+    rows: Path
+    """Folder of the rows."""
+
+    ablations: Path | None = None
+    """Folder of the ablation runs."""
+
+    data: Path | None = None
+    """Folder of data sets; by default NEUROK_DATA."""
+
+    write: Path = Path("docs/results.md")
+    few: int = 16
+    """Objects of the smaller studies: reductions, ablations, samples."""
+
+    only: tuple[str, ...] = ()
+    """Some of: partnet, families, animated, soft, reductions, ablations, samples; all by default."""
+
+    def run(self) -> None:
+        self.rows.mkdir(parents=True, exist_ok=True)
+        for suite, (title, methods) in SUITES.items():
+            if self._wanted(suite):
+                self._put(suite, accuracy_table(title, summarise(self._measure(suite, methods))))
+        if self._wanted("reductions"):
+            self._put(
+                "reductions", accuracy_table("reductions", summarise(self._measure("partnet", REDUCTIONS, self.few)))
+            )
+        if self._wanted("ablations") and self.ablations is not None:
+            self._put("ablations", self._ablations(self.ablations))
+        if self._wanted("samples"):
+            self._put("samples", self._samples())
+
+    def _wanted(self, name: str) -> bool:
+        return not self.only or name in self.only
+
+    def _put(self, name: str, table: str) -> None:
+        print(table, flush=True)
+        put_section(self.write, name, f"{table}\n\n{stamp()}")
+
+    def _measure(self, suite: str, methods: tuple[str, ...], limit: int | None = None) -> list[dict[str, Any]]:
+        sources = find_cases(suite, lambda inside: data_folder(self.data, inside), limit)
+        entries = [find_method(name) for name in methods]
+        store = self.rows / f"{suite}.jsonl"
+        return evaluate(suite, progress(sources, suite, total=len(sources), json=False), entries, store)
+
+    def _ablations(self, folder: Path) -> str:
+        """Reconstruction by the pose encoder at the end of each run, and poses found with its weights."""
+        there = {name: label for name, label in ABLATIONS.items() if (folder / f"{name}.safetensors").exists()}
+        methods = tuple(f"neurok@{folder / name}.safetensors" for name in there)
+        found = self._measure("partnet", ("rest", *methods), self.few)
+        labels = dict(zip(methods, there.values(), strict=True))
+        rows = summarise([{**row, "method": labels.get(row["method"], row["method"])} for row in found])
+        last = []
+        for name, label in there.items():
+            end = json.loads((folder / name / "log.jsonl").read_text().splitlines()[-1])
+            last.append({**end, "run": label, "minutes": end["seconds"] / 60})
+        return (
+            accuracy_table("short runs", rows)
+            + "\n\nPose encoder at the end of each run:\n\n"
+            + markdown(last, LEARNED)
+        )
+
+    def _samples(self) -> str:
+        sources = find_cases("partnet", lambda inside: data_folder(self.data, inside), self.few)
+        sampler, rows = prior_sampler(load_weights(None)), []
+        for source in progress(sources, "samples", total=len(sources), json=False):
+            case = source.load()
+            if case is not None and case.articulation is not None:
+                rows += measure_states(case, sampler)
+        return plausibility_table("PartNet-Mobility", summarise_states(rows))
+
+
+if __name__ == "__main__":
+    tyro.cli(Results).run()
