@@ -41,7 +41,7 @@ def points() -> TrainConfig:
 
 def ablation(model: ModelConfig | None = None, augment: bool = True) -> TrainConfig:
     """A short run whose small KL term is fully on at half time; all ablations differ in the named choice alone."""
-    short = replace(base(), steps=1_000, warmup=100, kl_weight=6e-4, kl_start=100, kl_ramp=400, evaluate_every=250)
+    short = replace(base(), steps=600, warmup=60, kl_weight=6e-4, kl_start=60, kl_ramp=240, evaluate_every=200)
     if isinstance(model, PointConfig):
         return _with_points(short, model)
     return replace(short, model=model or HandleConfig(), view=ViewConfig(augment=augment))
