@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from neurok.deformation import twists as for_networks
 from neurok.kinematics.reduce import leading, parted
-from neurok.kinematics.twists import common_twist, exponential, exponential_rates, logarithm
+from neurok.kinematics.twists import Exponential, common_twist, exponential, logarithm
 
 
 def generator(twist: np.ndarray) -> np.ndarray:
@@ -53,16 +53,34 @@ def test_a_half_turn_has_a_logarithm():
 
 @settings(max_examples=20, deadline=None)
 @given(twist_of, twist_of)
-def test_derivatives_and_their_rates_agree_with_finite_differences(twist, rate):
+def test_jacobians_and_their_rates_agree_with_finite_differences(twist, rate):
     step = 1e-5
-    _, _, turn_slopes, shift_slopes = exponential(twist)
-    ahead, behind = exponential(twist + step * rate), exponential(twist - step * rate)
-    slope = lambda k: (ahead[k] - behind[k]) / (2 * step)  # noqa: E731
-    np.testing.assert_allclose(np.einsum("k,kij->ij", rate, turn_slopes), slope(0), atol=1e-6)
-    np.testing.assert_allclose(np.einsum("k,ki->i", rate, shift_slopes), slope(1), atol=1e-6)
-    turn_rates, shift_rates = exponential_rates(twist, rate)
-    np.testing.assert_allclose(turn_rates, slope(2), atol=1e-6)
-    np.testing.assert_allclose(shift_rates, slope(3), atol=1e-6)
+    here, ahead, behind = (Exponential((twist + s * step * rate)[:, None]) for s in (0, 1, -1))
+    jacobian, jacobian_rate = (matrix[..., 0] for matrix in here.jacobians(rate[:, None]))
+    whole = lambda motion: np.block([[motion.turns[..., 0], motion.shifts], [np.zeros(3), 1.0]])  # noqa: E731
+    moving = generator(jacobian @ rate) @ whole(here)
+    np.testing.assert_allclose(moving, (whole(ahead) - whole(behind)) / (2 * step), atol=1e-6)
+    np.testing.assert_allclose(jacobian, here.jacobian[..., 0], atol=1e-12)
+    change = (ahead.jacobian - behind.jacobian)[..., 0] / (2 * step)
+    np.testing.assert_allclose(jacobian_rate, change, atol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(twist_of)
+def test_the_jacobian_is_the_sum_of_its_commutators(twist):
+    turning, sliding = (np.cross(part, np.eye(3)).T for part in (twist[:3], twist[3:]))
+    bracket = np.block([[turning, np.zeros((3, 3))], [sliding, turning]])
+    total = term = np.eye(6)
+    for n in range(1, 60):
+        term = term @ bracket / (n + 1)
+        total = total + term
+    np.testing.assert_allclose(Exponential(twist[:, None]).jacobian[..., 0], total, atol=1e-8)
+
+
+def test_several_full_turns_come_back_to_where_they_began():
+    turns, shifts = exponential(np.array([[0.0, 0.0, 4 * np.pi, 0.0, 0.0, 2.0]]))
+    np.testing.assert_allclose(turns[0], np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(shifts[0], [0.0, 0.0, 2.0], atol=1e-9)
 
 
 def test_pieces_of_a_rigid_body_keep_its_motion_and_others_get_the_nearest():

@@ -6,17 +6,22 @@ has the identity for C and its vertices for Y; automatic differentiation then do
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol, runtime_checkable
+from functools import cached_property, partial
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.sparse import csr_array
 
 from neurok.dynamics.equations import Pose
 from neurok.dynamics.rigid import tidy, twists
 from neurok.kinematics.space import FeatureSpace, KinematicSpace
 from neurok.kinematics.tree import BASE_DOF, JointTree
+
+SPARSE = 0.3
+"""Share of entries above which a matrix is faster when full."""
 
 
 @runtime_checkable
@@ -28,6 +33,45 @@ class ShapeSource(Protocol):
     def shape_rate(
         self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
     ) -> Float[np.ndarray, "B D K 3"]: ...
+
+
+@runtime_checkable
+class MovingSource(Protocol):
+    """A source that knows a shorter way from forces to coordinates than through all derivatives."""
+
+    def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any:
+        """Something with the members of ``ShapeMotion``."""
+
+
+class ShapeMotion:
+    """A batch of moments of features, from all their derivatives."""
+
+    def __init__(self, source: ShapeSource, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> None:
+        self.source, self.q, self.qdot = source, q, qdot
+        self.values, self.slopes = source.shape(q)
+
+    @cached_property
+    def rate(self) -> Float[np.ndarray, "B K 3"]:
+        """How the features move."""
+        return np.einsum("bd,bdki->bki", self.qdot, self.slopes)
+
+    @cached_property
+    def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
+        """How their derivatives change."""
+        return self.source.shape_rate(self.q, self.qdot)
+
+    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """Generalised force of forces on the features."""
+        return _gathered(self.slopes, forces)
+
+    def rate_pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """What the change of the derivatives makes of forces on the features."""
+        return _gathered(self.slope_rates, forces)
+
+
+def _gathered(slopes: Float[np.ndarray, "B D K 3"], forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+    batch, dim = slopes.shape[:2]
+    return (slopes.reshape(batch, dim, -1) @ forces.reshape(batch, -1, 1))[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +163,18 @@ class FeatureMechanics:
     def mass(self) -> float:
         return float(self.first @ self.unity)
 
-    def weigh(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B K 3"]:
+    @cached_property
+    def moving(self) -> Callable[[np.ndarray, np.ndarray], Any]:
+        """From inner coordinates and their rates to the moments of the features."""
+        return self.source.moving if isinstance(self.source, MovingSource) else partial(ShapeMotion, self.source)
+
+    def weigh(self, y: Float[np.ndarray, "B *n K 3"]) -> Float[np.ndarray, "B *n K 3"]:
         """CᵀMC applied to features."""
-        return self.gram @ y if self.gram.ndim == 2 else self.gram[:, None] * y
+        if self.gram.ndim == 1:
+            return self.gram[:, None] * y
+        # One large product is several times faster than many thin ones.
+        columns = np.moveaxis(y, -2, 0)
+        return np.moveaxis((self.gram @ columns.reshape(len(self.gram), -1)).reshape(columns.shape), 0, -2)
 
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
         return FeatureMotion(self, pose, q, qdot)
@@ -143,7 +196,13 @@ class FeatureMechanics:
 
     def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
         y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
-        return y if self.features is None else self.features @ y
+        return y if self.features is None else self._blend @ y
+
+    @cached_property
+    def _blend(self) -> Any:
+        """The matrix C, sparse where vertices follow few handles: whole frames are written with it."""
+        c = self.features
+        return csr_array(c) if c is not None and np.count_nonzero(c) < SPARSE * c.size else c
 
     def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "H 4 4"] | None:
         if self.weights is None:
@@ -168,7 +227,7 @@ class FeatureMotion:
         self.split = mechanics.base.base_dim
         nodes, self.screws = mechanics.base.transforms(pose, q[:, : self.split])
         self.frame = nodes[:, 0]
-        self.inner, self.inner_slopes = mechanics.source.shape(q[:, self.split :])
+        self.inner = mechanics.moving(q[:, self.split :], qdot[:, self.split :])
 
     @cached_property
     def _turn(self) -> Float[np.ndarray, "B 3 3"]:
@@ -177,7 +236,7 @@ class FeatureMotion:
     @cached_property
     def y(self) -> Float[np.ndarray, "B K 3"]:
         """Features in the world's frame."""
-        return self.inner @ self._turn + self.mechanics.unity[:, None] * self.frame[:, None, :3, 3]
+        return self.inner.values @ self._turn + self.mechanics.unity[:, None] * self.frame[:, None, :3, 3]
 
     def _move(
         self, screws: Float[np.ndarray, "B k 4 4"], y: Float[np.ndarray, "B K 3"], moves: bool = True
@@ -189,41 +248,62 @@ class FeatureMotion:
         return out
 
     @cached_property
+    def _base_slopes(self) -> Float[np.ndarray, "B k K 3"]:
+        return self._move(self.screws, self.y)
+
+    @cached_property
     def slopes(self) -> Float[np.ndarray, "B D K 3"]:
         """∂Y/∂q."""
-        return np.concatenate([self._move(self.screws, self.y), self.inner_slopes @ self._turn[:, None]], axis=1)
+        inner = self.inner.slopes @ self._turn[:, None]
+        return np.concatenate([self._base_slopes, inner], axis=1) if self.split else inner
 
     @cached_property
     def rate(self) -> Float[np.ndarray, "B K 3"]:
         """dY/dt."""
-        return np.einsum("bd,bdki->bki", self.qdot, self.slopes)
+        inner = self.inner.rate @ self._turn
+        if not self.split:
+            return inner
+        return inner + np.einsum("bd,bdki->bki", self.qdot[:, : self.split], self._base_slopes)
+
+    @cached_property
+    def _base_motion(self) -> tuple[Float[np.ndarray, "B k K 3"], Float[np.ndarray, "B 3 3"]]:
+        """How the derivatives by the base change, and the matrix of its spin."""
+        speeds = self.screws.reshape(len(self.q), self.split, 16) * self.qdot[:, : self.split, None]
+        own = (self.mechanics.base.chains @ speeds).reshape(self.screws.shape)
+        commutators = own @ self.screws - self.screws @ own
+        rates = self._move(commutators, self.y) + self._move(self.screws, self.rate, moves=False)
+        return rates, own[:, -1, :3, :3].swapaxes(1, 2)
 
     @cached_property
     def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
         """d/dt of ∂Y/∂q."""
-        m, batch = self.mechanics, len(self.q)
-        inner = m.source.shape_rate(self.q[:, self.split :], self.qdot[:, self.split :]) @ self._turn[:, None]
+        turn = self._turn[:, None]
+        inner = self.inner.slope_rates @ turn
         if not self.split:
             return inner
-        speeds = self.screws.reshape(batch, self.split, 16) * self.qdot[:, : self.split, None]
-        own = (m.base.chains @ speeds).reshape(self.screws.shape)
-        commutators = own @ self.screws - self.screws @ own
-        outer = self._move(commutators, self.y) + self._move(self.screws, self.rate, moves=False)
-        spin = own[:, -1, :3, :3].swapaxes(1, 2)[:, None]
-        return np.concatenate([outer, inner + (self.inner_slopes @ self._turn[:, None]) @ spin], axis=1)
+        outer, spin = self._base_motion
+        return np.concatenate([outer, inner + (self.inner.slopes @ turn) @ spin[:, None]], axis=1)
 
     @cached_property
     def _weighed(self) -> Float[np.ndarray, "B K 3"]:
         return self.mechanics.weigh(self.rate)
 
+    @cached_property
+    def _weighed_within(self) -> Float[np.ndarray, "B K 3"]:
+        """The same in the frame of the base."""
+        return self._weighed @ self.frame[:, :3, :3]
+
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force of forces on the features."""
-        batch, dim = self.q.shape
-        return (self.slopes.reshape(batch, dim, -1) @ forces.reshape(batch, -1, 1))[..., 0]
+        return self._pull(forces, forces @ self.frame[:, :3, :3])
+
+    def _pull(self, forces: np.ndarray, within: np.ndarray) -> Float[np.ndarray, "B D"]:
+        inner = self.inner.pull(within)
+        return np.concatenate([_gathered(self._base_slopes, forces), inner], axis=1) if self.split else inner
 
     @property
     def momentum(self) -> Float[np.ndarray, "B D"]:
-        return self.pull(self._weighed)
+        return self._pull(self._weighed, self._weighed_within)
 
     @property
     def kinetic(self) -> Float[np.ndarray, " B"]:
@@ -231,8 +311,12 @@ class FeatureMotion:
 
     @property
     def kinetic_force(self) -> Float[np.ndarray, "B D"]:
-        batch, dim = self.q.shape
-        return (self.slope_rates.reshape(batch, dim, -1) @ self._weighed.reshape(batch, -1, 1))[..., 0]
+        inner = self.inner.rate_pull(self._weighed_within)
+        if not self.split:
+            return inner
+        outer, spin = self._base_motion
+        inner = inner + self.inner.pull(self._weighed @ spin.swapaxes(1, 2) @ self.frame[:, :3, :3])
+        return np.concatenate([_gathered(outer, self._weighed), inner], axis=1)
 
     def mass_matrices(self) -> Float[np.ndarray, "B D D"]:
         batch, dim = self.q.shape
@@ -243,7 +327,8 @@ class FeatureMotion:
         return self.pull(self.mechanics.weigh(np.einsum("bd,bdki->bki", self.qdot, self.slope_rates)))
 
     def field_force(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, "B D"]:
-        return np.einsum("bdki,k,i->bd", self.slopes, self.mechanics.first, acceleration, optimize=True)
+        force = self.mechanics.first[:, None] * acceleration
+        return self.pull(np.repeat(force[None], len(self.q), axis=0))
 
     def field_energy(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, " B"]:
         return -(np.einsum("k,bki->bi", self.mechanics.first, self.y) @ acceleration)

@@ -26,6 +26,10 @@ class Load(Protocol):
     is_potential: bool
     """Whether its energy counts towards the total; external pushes have none of their own."""
 
+    @property
+    def feels_rates(self) -> bool:
+        """Whether the force depends on rates."""
+
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]: ...
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
@@ -43,6 +47,7 @@ class UniformField:
     acceleration: Float[np.ndarray, "3"]
     name: str = "gravity"
     is_potential: bool = True
+    feels_rates: bool = False
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         return motion.field_force(self.acceleration)
@@ -65,6 +70,7 @@ class Push:
 
     name: str = "push"
     is_potential: bool = False
+    feels_rates: bool = False
 
     def _vectors(self, times: Times) -> Float[np.ndarray, "B 1 3"]:
         return self.scale * np.stack([self.force_over_time.at(float(t)) for t in times])[:, None]
@@ -98,6 +104,7 @@ class Hold:
     damping: float
     name: str = "hold"
     is_potential: bool = True
+    feels_rates: bool = True
 
     def _gaps(self, motion: Any, times: Times) -> Float[np.ndarray, "B n 3"]:
         return self.points.positions(motion) - np.stack([self.targets(float(t)) for t in times])
@@ -131,6 +138,10 @@ class LimitWell:
     name: str = "limits"
     is_potential: bool = True
 
+    @property
+    def feels_rates(self) -> bool:
+        return bool(self.damping.any())
+
     def _depths(self, q: Float[np.ndarray, "*B D"]) -> tuple[Float[np.ndarray, "*B D"], Float[np.ndarray, "*B D"]]:
         return np.maximum(self.lower - q, 0.0), np.maximum(q - self.upper, 0.0)
 
@@ -162,6 +173,7 @@ class Damping:
 
     name: str = "damping"
     is_potential: bool = False
+    feels_rates: bool = True
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         out = -self.coefficients * motion.qdot
@@ -193,6 +205,7 @@ class WindLoad:
 
     name: str = "wind"
     is_potential: bool = False
+    feels_rates: bool = True
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         batch = len(motion.q)
@@ -222,6 +235,7 @@ class PointLoad:
     unit: float
     name: str
     is_potential: bool = True
+    feels_rates: bool = False
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         gradient = self.evaluate(self.unit * self.points.positions(motion))[1]
@@ -247,6 +261,7 @@ class CoordinateLoad:
     unit: float
     name: str
     is_potential: bool = True
+    feels_rates: bool = False
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         out = np.zeros_like(motion.q)

@@ -38,6 +38,8 @@ class Recorder:
         self.steps, self.stepping = 0, 0.0
         self.status: Literal["ok", "diverged", "stopped"] = "ok"
         self.message = ""
+        rests = [bound.body.space.rest for bound in bounds]
+        self.reaches = [RUNAWAY * (rest.size + float(np.abs(rest.vertices).max())) for rest in rests]
         self.causes = _causes(bounds)
         self.is_driven = bool({"pushes", "impulses", "drags", "wind"} & set(self.causes))
 
@@ -49,10 +51,11 @@ class Recorder:
             raise Diverged("a value is no longer finite")
         self._check_energy(energies)
         placed = []
-        for bound, member, pose in zip(self.bounds, self.system.members, state.poses, strict=True):
-            q, rest = state.q[member.where], bound.body.space.rest
+        everyone = zip(self.bounds, self.system.members, state.poses, self.reaches, strict=True)
+        for bound, member, pose, reach in everyone:
+            q = state.q[member.where]
             positions = bound.mechanics.positions(pose, q)
-            if not np.abs(positions).max() < RUNAWAY * (rest.size + np.abs(rest.vertices).max()):
+            if not max(positions.max(), -positions.min()) < reach:
                 raise Diverged(f"'{bound.body.name}' has left the scene")
             placed.append((positions, bound.mechanics.handles(pose, q), _stored(bound, pose, q)))
         for index, ((positions, handles, q), member) in enumerate(zip(placed, self.system.members, strict=True)):

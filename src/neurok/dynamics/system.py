@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,14 +38,24 @@ class Member:
 
 @dataclass(eq=False)
 class Clock:
-    """Seconds spent on each kind of work."""
+    """Seconds spent on each kind of work; nothing is counted twice."""
 
     seconds: dict[str, float] = field(default_factory=dict)
+    _purpose: str | None = field(default=None, init=False)
 
     def add(self, name: str, since: float) -> float:
-        now = time.perf_counter()
+        now, name = time.perf_counter(), self._purpose or name
         self.seconds[name] = self.seconds.get(name, 0.0) + now - since
         return now
+
+    @contextmanager
+    def during(self, purpose: str) -> Iterator[None]:
+        """Whatever is done meanwhile counts for this."""
+        self._purpose = purpose
+        try:
+            yield
+        finally:
+            self._purpose = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +91,15 @@ class System:
                     steepness[member.where] = 2.0 * load.steepness
         return low, high, steepness
 
-    def bounce_rate(self, poses: Sequence[Pose], places: Float[np.ndarray, "n D"]) -> float:
-        """Fastest oscillation [rad/s] in the wells of the limits, at the last of some coordinates and the greatest
-        depth of all of them; 0 inside the limits.
+    @cached_property
+    def feels_rates(self) -> bool:
+        """Whether some load depends on how fast things move."""
+        return any(load.feels_rates for member in self.members for load in member.loads)
 
-        The inertia that counts is that of all coordinates together: a light part at the end of a chain bounces much
-        faster than the inertia of its own joint tells.
-        """
+    def well_stiffness(self, q: Float[np.ndarray, "*n D"]) -> Float[np.ndarray, "*n D"]:
+        """Stiffness of the wells of the limits; 0 inside the limits."""
         low, high, steepness = self.limits
-        stiffness = steepness * np.maximum(np.maximum(low - places, places - high).max(axis=0), 0.0)
-        deep = np.flatnonzero(stiffness)
-        if not len(deep):
-            return 0.0
-        if not np.isfinite(stiffness).all():
-            return np.inf
-        mass = self.mass_matrix(self.motions(poses, places[-1:], np.zeros_like(places[-1:])))
-        root = np.sqrt(stiffness[deep])
-        answer = solve_mass(mass, np.eye(self.dim)[:, deep] * root)[deep]
-        return float(np.sqrt(max(np.linalg.eigvalsh(root[:, None] * answer)[-1], 0.0)))
+        return steepness * np.maximum(np.maximum(low - q, q - high), 0.0)
 
     def motions(self, poses: Sequence[Pose], q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> list[Any]:
         """The motion of each object."""
@@ -175,6 +177,20 @@ class System:
                 if load.is_potential:
                     out[load.name] = out.get(load.name, 0.0) + float(load.energy(motion, times)[0])
         return out
+
+
+def bounce_rate(ease: Float[np.ndarray, "D D"], stiffness: Float[np.ndarray, " D"]) -> float:
+    """Fastest oscillation [rad/s] in wells of so much stiffness, given the inverse of the masses.
+
+    The inertia that counts is that of all coordinates together: a light part at the end of a chain bounces much
+    faster than the inertia of its own joint tells.
+    """
+    deep = np.flatnonzero(stiffness)
+    if not (np.isfinite(stiffness).all() and np.isfinite(ease).all()):
+        return np.inf
+    root = np.sqrt(stiffness[deep])
+    block = root[:, None] * ease[deep[:, None], deep] * root
+    return float(np.sqrt(max(np.linalg.eigvalsh(block).max(initial=0.0), 0.0)))
 
 
 def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, "D *n"]) -> Float[np.ndarray, "D *n"]:

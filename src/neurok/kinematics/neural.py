@@ -16,9 +16,10 @@ from jaxtyping import Float, Int
 from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
+from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
 from neurok.kinematics.touch import Contacts, held
-from neurok.kinematics.twists import common_twist, exponential, exponential_rates
+from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -112,20 +113,22 @@ class NeuralSpace:
         offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
         return take(self.features) @ torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
 
+    def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> HandleMotion:
+        """Moments of the handles: what a simulation asks for, without ever writing out all derivatives."""
+        return HandleMotion(self._screws_first, self.centers, q, qdot)
+
     def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
         """Transforms of the handles, stacked, without their derivatives."""
-        turns, shifts = exponential(self.twists(q))[:2]
-        return self._rows(turns[:, None], shifts[:, None] + self.centers)[:, 0]
+        return self.moving(q, np.zeros_like(q)).values
 
     def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
         """Transforms of the handles, stacked, and their derivatives."""
-        turns, shifts, turn_slopes, shift_slopes = exponential(self.twists(q))
-        values = self._rows(turns[:, None], shifts[:, None] + self.centers)[:, 0]
-        return values, self._rows(*self._chained(turn_slopes, shift_slopes))
+        motion = self.moving(q, np.zeros_like(q))
+        return motion.values, motion.slopes
 
     def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
         """Change of the derivatives while ``q`` moves with ``qdot``."""
-        return self._rows(*self._chained(*exponential_rates(self.twists(q), self.twists(qdot))))
+        return self.moving(q, qdot).slope_rates
 
     def twists(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 6"]:
         """Twist of every handle about its centre."""
@@ -188,22 +191,8 @@ class NeuralSpace:
         return replace(self, weights=self.weights @ shares, centers=self.centers[first], screws=self.screws[first])
 
     @cached_property
-    def _by_handle(self) -> Float[np.ndarray, "H D 6"]:
-        return np.ascontiguousarray(self.screws.swapaxes(1, 2))
-
-    def _chained(
-        self, turns: Float[np.ndarray, "B H 6 3 3"], shifts: Float[np.ndarray, "B H 6 3"]
-    ) -> tuple[Float[np.ndarray, "B D H 3 3"], Float[np.ndarray, "B D H 3"]]:
-        """Derivatives by coordinates, from those by twists."""
-        both = np.concatenate([turns.reshape(*turns.shape[:3], 9), shifts], axis=-1)
-        ahead = (self._by_handle @ both).swapaxes(1, 2)
-        return ahead[..., :9].reshape(*ahead.shape[:3], 3, 3), ahead[..., 9:]
-
-    def _rows(self, turns: Float[np.ndarray, "B N H 3 3"], shifts: Float[np.ndarray, "B N H 3"]) -> np.ndarray:
-        """What features multiply: the columns of each turn, then how it moves the origin."""
-        offsets = shifts - (turns @ self.centers[:, :, None])[..., 0]
-        rows = np.concatenate([turns.swapaxes(-1, -2), offsets[..., None, :]], axis=-2)
-        return rows.reshape(*rows.shape[:2], -1, 3)
+    def _screws_first(self) -> Float[np.ndarray, "6 H D"]:
+        return np.ascontiguousarray(self.screws.swapaxes(0, 1))
 
 
 def infer_space(

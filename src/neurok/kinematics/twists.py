@@ -6,6 +6,7 @@ lines through zero in twists, which is why motions of parts add up so well there
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import factorial
 
 import numpy as np
@@ -17,57 +18,97 @@ TERMS = 28
 GENERATORS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)
 """The matrices E_i with E_i x = e_i × x."""
 
+FRAME = np.concatenate([GENERATORS, np.eye(3)[None]]).reshape(4, 9).T.copy()
+"""Times a vector and a number: the matrix of the cross product plus a multiple of the identity, flattened."""
 
-def _series() -> Float[np.ndarray, "N 9"]:
-    """Coefficients by θ² of sin θ / θ, (1 - cos θ) / θ², (θ - sin θ) / θ³ and of their first two derivatives."""
-    plain = np.array([[(-1.0) ** n / factorial(2 * n + first) for first in (1, 2, 3)] for n in range(TERMS + 2)])
-    once = (np.arange(TERMS + 2)[:, None] * plain)[1:]
-    twice = (np.arange(TERMS + 1)[:, None] * once)[1:]
-    return np.concatenate([plain[:TERMS], once[:TERMS], twice[:TERMS]], axis=1)
+
+def _series() -> Float[np.ndarray, "7 N"]:
+    """Coefficients by θ² of b = (1 - cos θ) / θ², c = (θ - sin θ) / θ³, b', c', b'', c'' and a = sin θ / θ."""
+    plain = np.array([[(-1.0) ** n / factorial(2 * n + first) for n in range(TERMS + 2)] for first in (2, 3, 1)])
+    once = np.arange(1, TERMS + 2) * plain[:2, 1:]
+    twice = np.arange(1, TERMS + 1) * once[:, 1:]
+    return np.concatenate([plain[:2, :TERMS], once[:, :TERMS], twice, plain[2:, :TERMS]])
 
 
 SERIES = _series()
-SINE, COSINE, REST = 0, 1, 2
-"""Columns of the series; their derivatives lie three and six columns further."""
 
-Parts = tuple[np.ndarray, np.ndarray]
+
+class Exponential:
+    """The rigid motions of many twists at once, and how they change with them.
+
+    Components come first and the twists last, so that every operation runs over long rows: simulations spend most of
+    their time here. V(ω) = I + b W + c W², with W the matrix of the cross product, takes a velocity to a shift. Its
+    derivatives by the velocity, by time and by both are the other blocks of what follows; all come from one
+    evaluation of V at ω + ε v + δ ω̇ + εδ v̇ with two infinitesimals whose squares are zero.
+    """
+
+    def __init__(self, twists: Float[np.ndarray, "6 N"]) -> None:
+        self.twists = twists
+        self.omega, self.velocity = twists[:3], twists[3:]
+        self.square = np.einsum("in,in->n", self.omega, self.omega)
+        powers = np.empty((TERMS, twists.shape[1]))
+        powers[0], powers[1:] = 1.0, self.square
+        self._functions = SERIES @ np.multiply.accumulate(powers, axis=0)
+
+    @cached_property
+    def turns(self) -> Float[np.ndarray, "3 3 N"]:
+        """Rotations: I + a W + b W²."""
+        (b, _), a = self._functions[:2], self._functions[6]
+        return _matrices(a * self.omega, 1.0 - b * self.square, self.omega[:, None] * (b * self.omega))
+
+    @cached_property
+    def shifts(self) -> Float[np.ndarray, "3 N"]:
+        """Where the origin goes."""
+        return apply(self.carry, self.velocity)
+
+    @cached_property
+    def carry(self) -> Float[np.ndarray, "3 3 N"]:
+        """V itself, which also takes rates of ω to spins."""
+        b, c = self._functions[:2]
+        return _matrices(b * self.omega, 1.0 - c * self.square, self.omega[:, None] * (c * self.omega))
+
+    @cached_property
+    def jacobian(self) -> Float[np.ndarray, "6 6 N"]:
+        """From rates of the twist to spin and velocity of the moved space at the origin."""
+        return self.jacobians(np.zeros_like(self.twists))[0]
+
+    def jacobians(self, rates: Float[np.ndarray, "6 N"]) -> tuple[Float[np.ndarray, "6 6 N"], ...]:
+        """The jacobian, and its change while the twist moves."""
+        omega = np.concatenate([self.twists, rates]).reshape(4, 3, -1)
+        square = _times(omega, omega).sum(axis=1)
+        plain, once, twice = self._functions[:6].reshape(3, 2, -1)
+        b_and_c = np.empty((4, 2, len(square[0])))
+        b_and_c[0] = plain
+        b_and_c[1:] = once * square[1:, None]
+        b_and_c[3] += twice * (square[1] * square[2])
+        lean_and_half = _times(b_and_c[:, :, None], omega[:, None])
+        stretch = -_times(b_and_c[:, 1], square)
+        stretch[0] += 1.0
+        outer = _times(omega[:, :, None], lean_and_half[:, 1, None])
+        parts = _matrices(lean_and_half[:, 0], stretch, outer)
+        self.carry = parts[0]
+        out = np.zeros((2, 6, 6, len(square[0])))
+        out[:, :3, :3] = out[:, 3:, 3:] = parts[::2]
+        out[:, 3:, :3] = parts[1::2]
+        return out[0], out[1]
+
+
+def _times(f: Float[np.ndarray, "4 ..."], g: Float[np.ndarray, "4 ..."]) -> Float[np.ndarray, "4 ..."]:
+    """Product of numbers with parts 1, ε, δ and εδ, where ε² = δ² = 0."""
+    out = f[0] * g
+    out[1:] += f[1:] * g[0]
+    out[3] += f[1] * g[2]
+    out[3] += f[2] * g[1]
+    return out
 
 
 def exponential(
     twists: Float[np.ndarray, "*B 6"],
-) -> tuple[
-    Float[np.ndarray, "*B 3 3"], Float[np.ndarray, "*B 3"], Float[np.ndarray, "*B 6 3 3"], Float[np.ndarray, "*B 6 3"]
-]:
-    """Rotations and shifts of twists, and the derivatives of both by each of the six numbers."""
-    omega, velocity = twists[..., :3], twists[..., 3:]
-    values = _values(omega)
-    turns, turn_slopes = _turned(omega, values, SINE, COSINE)
-    carry, carry_slopes = _turned(omega, values, COSINE, REST)
-    along = np.eye(3) + carry
-    by_omega = (carry_slopes @ velocity[..., None, :, None])[..., 0]
-    return (
-        np.eye(3) + turns,
-        (along @ velocity[..., None])[..., 0],
-        np.concatenate([turn_slopes, np.zeros_like(turn_slopes)], axis=-3),
-        np.concatenate([by_omega, along.swapaxes(-1, -2)], axis=-2),
-    )
-
-
-def exponential_rates(
-    twists: Float[np.ndarray, "*B 6"], rate: Float[np.ndarray, "*B 6"]
-) -> tuple[Float[np.ndarray, "*B 6 3 3"], Float[np.ndarray, "*B 6 3"]]:
-    """How the derivatives change while the twists move with ``rate``."""
-    omega, velocity, spin = twists[..., :3], twists[..., 3:], rate[..., :3]
-    values = _values(omega)
-    turn_rates = _slope_rates(omega, spin, values, SINE, COSINE)
-    carry_slopes = _turned(omega, values, COSINE, REST)[1]
-    carry_rates = _slope_rates(omega, spin, values, COSINE, REST)
-    change = (spin[..., None, None] * carry_slopes).sum(axis=-3)
-    by_omega = carry_rates @ velocity[..., None, :, None] + carry_slopes @ rate[..., None, 3:, None]
-    return (
-        np.concatenate([turn_rates, np.zeros_like(turn_rates)], axis=-3),
-        np.concatenate([by_omega[..., 0], change.swapaxes(-1, -2)], axis=-2),
-    )
+) -> tuple[Float[np.ndarray, "*B 3 3"], Float[np.ndarray, "*B 3"]]:
+    """Rotations and shifts of twists."""
+    found = Exponential(twists.reshape(-1, 6).T)
+    batch = twists.shape[:-1]
+    return np.moveaxis(found.turns, -1, 0).reshape(*batch, 3, 3), found.shifts.T.reshape(*batch, 3)
 
 
 def logarithm(turns: Float[np.ndarray, "*B 3 3"], shifts: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 6"]:
@@ -82,46 +123,9 @@ def logarithm(turns: Float[np.ndarray, "*B 3 3"], shifts: Float[np.ndarray, "*B 
     return np.concatenate([omega, velocity - half * np.cross(axis, shifts)], axis=-1)
 
 
-def _cross_matrices(omega: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3 3"]:
+def cross_matrices(omega: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3 3"]:
+    """The matrices of cross products with vectors, vectors first."""
     return (omega @ GENERATORS.reshape(3, 9)).reshape(*omega.shape[:-1], 3, 3)
-
-
-def _values(omega: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "9 *B 1 1"]:
-    """The three functions of θ² and their derivatives."""
-    x = (omega**2).sum(axis=-1)
-    powers = np.ones((TERMS, x.size))
-    np.multiply.accumulate(np.broadcast_to(x.reshape(1, -1), (TERMS - 1, x.size)), axis=0, out=powers[1:])
-    return (SERIES.T @ powers).reshape(9, *x.shape, 1, 1)
-
-
-def _turned(omega: Float[np.ndarray, "*B 3"], values: Float[np.ndarray, "9 *B 1 1"], f: int, g: int) -> Parts:
-    """f(θ²) W + g(θ²) W² with W the cross product matrix of the rotation vector, and its derivatives by the vector."""
-    w = _cross_matrices(omega)
-    square, wide = w @ w, w[..., None, :, :]
-    steep = 2.0 * (values[f + 3] * w + values[g + 3] * square)
-    slopes = omega[..., None, None] * steep[..., None, :, :] + values[f][..., None] * GENERATORS
-    slopes += values[g][..., None] * (GENERATORS @ wide + wide @ GENERATORS)
-    return values[f] * w + values[g] * square, slopes
-
-
-def _slope_rates(
-    omega: Float[np.ndarray, "*B 3"],
-    rate: Float[np.ndarray, "*B 3"],
-    values: Float[np.ndarray, "9 *B 1 1"],
-    f: int,
-    g: int,
-) -> Float[np.ndarray, "*B 3 3 3"]:
-    growth = 2.0 * (omega * rate).sum(axis=-1)[..., None, None]
-    w, v = _cross_matrices(omega), _cross_matrices(rate)
-    square, mixed = w @ w, v @ w + w @ v
-    f1, g1 = values[f + 3], values[g + 3]
-    steep = 2.0 * (f1 * w + g1 * square)
-    steeper = 2.0 * growth * (values[f + 6] * w + values[g + 6] * square) + 2.0 * (f1 * v + g1 * mixed)
-    wide, turning = w[..., None, :, :], v[..., None, :, :]
-    out = omega[..., None, None] * steeper[..., None, :, :] + rate[..., None, None] * steep[..., None, :, :]
-    out += (f1 * growth)[..., None] * GENERATORS
-    out += (g1 * growth)[..., None] * (GENERATORS @ wide + wide @ GENERATORS)
-    return out + values[g][..., None] * (GENERATORS @ turning + turning @ GENERATORS)
 
 
 def common_twist(
@@ -141,10 +145,32 @@ def common_twist(
     share = areas / areas.sum()
     middle = share @ centers
     # Moving the centre from the middle of the body to that of a piece: v' = v + ω × (c - middle).
-    arms = _cross_matrices(centers - middle)
+    arms = cross_matrices(centers - middle)
     carry = np.tile(np.eye(6), (len(centers), 1, 1))
     carry[:, 3:, :3] = -arms
     weight = np.sqrt(share)[:, None] * np.concatenate([np.tile(radii[:, None], 3), np.ones((len(radii), 3))], axis=1)
     rows = (carry * weight[:, :, None]).reshape(-1, 6)
     wanted = (twists * weight[:, :, None]).reshape(len(rows), -1)
     return carry @ np.linalg.lstsq(rows, wanted, rcond=None)[0]
+
+
+def apply(matrices: Float[np.ndarray, "m k N"], vectors: Float[np.ndarray, "k N"]) -> Float[np.ndarray, "m N"]:
+    """Each matrix times its vector."""
+    return np.einsum("ijn,jn->in", matrices, vectors)
+
+
+def apply_back(matrices: Float[np.ndarray, "m k N"], vectors: Float[np.ndarray, "m N"]) -> Float[np.ndarray, "k N"]:
+    """Each transposed matrix times its vector."""
+    return np.einsum("ijn,in->jn", matrices, vectors)
+
+
+def crosses(vectors: Float[np.ndarray, "3 N"]) -> Float[np.ndarray, "3 3 N"]:
+    """The matrices of cross products with vectors, components first."""
+    return (FRAME[:, :3] @ vectors).reshape(3, 3, -1)
+
+
+def _matrices(
+    lean: Float[np.ndarray, "*m 3 N"], stretch: Float[np.ndarray, "*m N"], outer: Float[np.ndarray, "*m 3 3 N"]
+) -> Float[np.ndarray, "*m 3 3 N"]:
+    """Cross products with ``lean``, plus ``stretch`` times the identity, plus a matrix."""
+    return (FRAME @ np.concatenate([lean, stretch[..., None, :]], axis=-2)).reshape(outer.shape) + outer
