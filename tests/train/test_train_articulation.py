@@ -150,5 +150,5 @@ def test_an_object_becomes_examples_of_several_kinds():
 
 
 def test_an_unknown_recipe_is_named():
-    with pytest.raises(NeurokError, match="known are base, pretraining, smoke"):
+    with pytest.raises(NeurokError, match="known are base, tipped, pretraining, smoke"):
         find_joint_recipe("huge")

@@ -27,13 +27,10 @@ CLUSTER = 0.02
 
 @dataclass(frozen=True)
 class Trust:
-    """How much the search counts beside the network, from 0 to 1; chosen on training categories that both had left out.
+    """How much the search counts beside the network, from 0 to 1; chosen on training categories that both left out."""
 
-    What kind of joint a part has is a matter of experience, where its axis points is a matter of room to move.
-    """
-
-    kinds: float = 0.35
-    axes: float = 0.7
+    kinds: float = 0.5
+    axes: float = 0.5
     places: float = 0.5
 
 

@@ -31,7 +31,7 @@ class TrainArticulation:
     """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
 
     recipe: str = "base"
-    """Which configuration: base, pretraining or smoke."""
+    """Which configuration: base, tipped, pretraining or smoke."""
 
     steps: int | None = None
     """Length of the run, if not the recipe's."""

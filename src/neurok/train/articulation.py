@@ -28,7 +28,7 @@ CHECKPOINT, LOG = "checkpoint.safetensors", "log.jsonl"
 @dataclass(frozen=True)
 class JointTrainConfig:
     model: JointConfig = field(default_factory=JointConfig)
-    steps: int = 900
+    steps: int = 700
     objects: int = 16
     """Objects in a batch."""
 
@@ -62,8 +62,13 @@ class JointTrainConfig:
 
 
 def base() -> JointTrainConfig:
-    """The shipped model: annotated joints, in views from which a category is hard to tell."""
-    return JointTrainConfig(augment=Augment(tipped=0.25, incomplete=0.3))
+    """The shipped model: annotated joints of whole objects that stand."""
+    return JointTrainConfig()
+
+
+def tipped() -> JointTrainConfig:
+    """The same in views from which a category is hard to tell: lying on another side, and incomplete."""
+    return JointTrainConfig(steps=900, augment=Augment(tipped=0.25, incomplete=0.3))
 
 
 def pretraining() -> JointTrainConfig:
@@ -78,7 +83,7 @@ def smoke() -> JointTrainConfig:
     )
 
 
-RECIPES = {"base": base, "pretraining": pretraining, "smoke": smoke}
+RECIPES = {"base": base, "tipped": tipped, "pretraining": pretraining, "smoke": smoke}
 
 
 def find_joint_recipe(name: str) -> JointTrainConfig:
