@@ -32,7 +32,7 @@ BOUNCE_PHASE = 1.5
 EDGE = 9.0
 """How much stiffer a well counts for a piece that passes its edge."""
 
-ROUGH_TOLERANCE = 1e-6
+ROUGH_TOLERANCE = 1e-5
 """Where wells are met they set the error of a piece, far above this."""
 
 LARGEST_TURN = 0.8
@@ -84,6 +84,7 @@ class GaussStepper:
 
     def __post_init__(self) -> None:
         self.a, self.b, self.c = gauss_tableau(self.stages)
+        self._ahead = np.vstack([np.zeros(self.stages), self.a, self.b])
         self._powers = np.arange(self.stages)
         self._fit = np.linalg.inv(self.c[:, None] ** self._powers)
 
@@ -135,14 +136,13 @@ class GaussStepper:
     def _roughness(self, state: State, rates: Float[np.ndarray, "s D"], dt: float) -> float:
         """How much too long a step is to resolve bounces off limits, whose wells are steep, and fast spinning."""
         turn = float((self.system.turning @ np.abs(rates).max(axis=0)).max(initial=0.0))
-        places = np.vstack([state.q, state.q + dt * (self.a @ rates), state.q + dt * (self.b @ rates)])
-        wells = self.system.well_stiffness(places)
+        wells = self.system.well_stiffness(state.q + dt * (self._ahead @ rates))
         fastest = 0.0
         if wells.any():
             slopes = self._slopes or self._find_slopes(state, dt, rates)
             # The edge of a well, where it is not smooth, must be met with more care than its depth.
             edge = np.where((wells == 0).any(axis=0), EDGE, 1.0)
-            fastest = bounce_rate(slopes.ease, edge * wells.max(axis=0))
+            fastest = bounce_rate(slopes.ease, edge * wells.max(axis=0), BOUNCE_PHASE / dt)
         rough = dt * max(fastest / BOUNCE_PHASE, turn / LARGEST_TURN)
         if not rough < 1e6:
             raise Diverged("something spins faster than any step can follow")

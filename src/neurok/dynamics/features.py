@@ -173,8 +173,9 @@ class FeatureMechanics:
         if self.gram.ndim == 1:
             return self.gram[:, None] * y
         # One large product is several times faster than many thin ones.
-        columns = np.moveaxis(y, -2, 0)
-        return np.moveaxis((self.gram @ columns.reshape(len(self.gram), -1)).reshape(columns.shape), 0, -2)
+        count = len(self.gram)
+        columns = y.reshape(-1, count, 3).swapaxes(0, 1)
+        return (self.gram @ columns.reshape(count, -1)).reshape(columns.shape).swapaxes(0, 1).reshape(y.shape)
 
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
         return FeatureMotion(self, pose, q, qdot)

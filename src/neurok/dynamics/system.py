@@ -179,18 +179,20 @@ class System:
         return out
 
 
-def bounce_rate(ease: Float[np.ndarray, "D D"], stiffness: Float[np.ndarray, " D"]) -> float:
+def bounce_rate(ease: Float[np.ndarray, "D D"], stiffness: Float[np.ndarray, " D"], slow: float = 0.0) -> float:
     """Fastest oscillation [rad/s] in wells of so much stiffness, given the inverse of the masses.
 
     The inertia that counts is that of all coordinates together: a light part at the end of a chain bounces much
-    faster than the inertia of its own joint tells.
+    faster than the inertia of its own joint tells. Below ``slow`` an upper bound will do.
     """
-    deep = np.flatnonzero(stiffness)
-    if not (np.isfinite(stiffness).all() and np.isfinite(ease).all()):
+    bound = float(stiffness @ ease.diagonal())
+    if not np.isfinite(bound):
         return np.inf
-    root = np.sqrt(stiffness[deep])
-    block = root[:, None] * ease[deep[:, None], deep] * root
-    return float(np.sqrt(max(np.linalg.eigvalsh(block).max(initial=0.0), 0.0)))
+    if bound > slow**2:
+        deep = np.flatnonzero(stiffness)
+        root = np.sqrt(stiffness[deep])
+        bound = float(np.linalg.eigvalsh(root[:, None] * ease[deep[:, None], deep] * root)[-1])
+    return float(np.sqrt(max(bound, 0.0)))
 
 
 def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, "D *n"]) -> Float[np.ndarray, "D *n"]:

@@ -75,16 +75,18 @@ class Exponential:
     def jacobians(self, rates: Float[np.ndarray, "6 N"]) -> tuple[Float[np.ndarray, "6 6 N"], ...]:
         """The jacobian, and its change while the twist moves."""
         omega = np.concatenate([self.twists, rates]).reshape(4, 3, -1)
-        square = _times(omega, omega).sum(axis=1)
+        square = np.einsum("in,kin->kn", omega[0], 2.0 * omega)
+        square[3] += np.einsum("in,in->n", omega[1], 2.0 * omega[2])
         plain, once, twice = self._functions[:6].reshape(3, 2, -1)
         b_and_c = np.empty((4, 2, len(square[0])))
         b_and_c[0] = plain
         b_and_c[1:] = once * square[1:, None]
         b_and_c[3] += twice * (square[1] * square[2])
         lean_and_half = _times(b_and_c[:, :, None], omega[:, None])
-        stretch = -_times(b_and_c[:, 1], square)
-        stretch[0] += 1.0
         outer = _times(omega[:, :, None], lean_and_half[:, 1, None])
+        # c W² = c ω ωᵀ less its trace, which is c θ².
+        stretch = -np.einsum("kiin->kn", outer)
+        stretch[0] += 1.0
         parts = _matrices(lean_and_half[:, 0], stretch, outer)
         self.carry = parts[0]
         out = np.zeros((2, 6, 6, len(square[0])))
