@@ -20,6 +20,7 @@ from scipy.spatial import cKDTree
 from neurok.core.mesh import Mesh
 from neurok.geometry.handles import find_handles
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
+from neurok.kinematics.leap import Frames, Stage, leap
 from neurok.kinematics.match import MatchConfig, gather_pulls
 from neurok.kinematics.twists import cross_matrices, exponential
 
@@ -125,12 +126,34 @@ def refine(
     best = _blended(start, space.rest.vertices, space.weights)
     judge = _Judge(space.rest, target, config.samples, seed)
     score = judge.score(best)
+    start = _leapt(space, start, judge)
     for weights, handles in _levels(space, start, config.handles):
         found = _blended(_fitted(space.rest, weights, handles, judge, config), space.rest.vertices, weights)
         reached = judge.score(found)
         if reached < WORTH * score:
             best, score = found, reached
     return Refined(best, score / judge.side)
+
+
+def _leapt(space: HandledSpace, start: _Handles, judge: _Judge) -> _Handles:
+    """The handles after single ones have tried to leap to where the target shows them."""
+    points, weights = (judge.samples[0].interpolate(array) for array in (space.rest.vertices, space.weights))
+    owners = weights.argmax(axis=1)
+    pairs = cKDTree(points).query_pairs(NEAR * judge.side, output_type="ndarray")
+    pairs = np.unique(np.sort(owners[pairs], axis=1), axis=0)
+    neighbours: dict[int, list[int]] = {}
+    for i, j in pairs[pairs[:, 0] != pairs[:, 1]].tolist():
+        neighbours.setdefault(i, []).append(j)
+        neighbours.setdefault(j, []).append(i)
+
+    def score(frames: Frames) -> float:
+        x = _blended(_Handles(*frames, start.centers), points, weights)
+        return gather_pulls(x, judge.thin(0), judge.trees[0], judge.side, MatchConfig())[2]
+
+    mixed = np.bincount(owners, weights.max(axis=1) < 1.0 - 1e-6, weights.shape[1])
+    stage = Stage(points, owners, mixed == 0, neighbours, judge.trees[0], judge.side, score)
+    turns, shifts = leap(stage, (start.turns, start.shifts))
+    return _Handles(turns, shifts, (turns @ start.at_rest()[:, :, None])[..., 0] + shifts)
 
 
 def _levels(space: HandledSpace, start: _Handles, most: int) -> Iterator[tuple[Float[np.ndarray, "V H"], _Handles]]:

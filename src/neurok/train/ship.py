@@ -22,6 +22,7 @@ LIMITS = (
     "One motion for each of at most 32 patches: cloth and thin soft parts move coarsely.",
     "Poses may let parts pass through each other; nothing forbids it but the data.",
     "The surface must be split where parts touch: parts welded into one component move as one soft body.",
+    "Along a chain of joints that move together the far end strays: twists are added, not composed.",
 )
 
 
