@@ -1,15 +1,13 @@
 import numpy as np
 import pytest
 import torch
-from solids import of_parts, shell
 
 from neurok.articulation.features import describe_parts
 from neurok.articulation.loss import JointTask, smoothed
-from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel, direction_features
+from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel
 from neurok.articulation.pivots import across, pivot_options
 from neurok.articulation.predict import QUARTERS
 from neurok.articulation.views import canonical, labels_of, settle, stack_clouds, stack_labels, turned
-from neurok.geometry.shapes import slab
 from neurok.samples import make_sample
 
 SMALL = JointConfig(width=16, heads=2, depth=2, octaves=3)
@@ -42,19 +40,6 @@ def test_padding_changes_nothing(examples):
     second = model.motions(padded, model.encode(padded))
     assert torch.allclose(first.kinds[0], second.kinds[1, :count], atol=1e-5)
     assert torch.allclose(first.parents[0], second.parents[1, :count, :count], atol=1e-5)
-
-
-def test_a_handle_is_seen_far_across_the_hinge_and_along_it():
-    """A door with a level bar near its top: it is long along the level hinge, and far from it."""
-    door = [slab((0, 0, 0.401), (0.5, 0.8, 0.42)), slab((0.05, 0.74, 0.42), (0.45, 0.77, 0.46))]
-    clouds = describe_parts(of_parts(body=shell((0, 0, 0), (0.5, 0.8, 0.4)), door=door))
-    parts = stack_clouds([clouds], 256, np.random.default_rng(0))
-    row = int(np.flatnonzero(clouds.parts == 1)[0])
-    aside, across_, length = direction_features(parts)[0, row, :, -3:].T
-    level, upright = (int(np.abs(clouds.directions[row] @ axis).argmax()) for axis in np.eye(3)[:2])
-    assert aside[level] < 0.1 < 0.5 < across_[level]
-    assert aside[upright] > 0.5
-    assert length[level] > length[upright]
 
 
 def test_true_hinges_are_among_the_options(examples):

@@ -185,11 +185,11 @@ def pair_features(parts: Parts) -> Float[Tensor, "B P P E"]:
     return torch.cat([pairs, pairs.transpose(1, 2), offset, offset.abs(), share.clamp(-1.0, 1.0)], dim=-1)
 
 
-DIRECTION_FEATURES = 18 + len(SOURCES)
+DIRECTION_FEATURES = 15 + len(SOURCES)
 
 
 def direction_features(parts: Parts) -> Float[Tensor, "B P K E"]:
-    """What a part looks like along a direction: extents, roundness about it, where it touches others, its handle."""
+    """What a part looks like along a direction: extents, roundness about it, where it touches others."""
     middle = (parts.points.amin(dim=2) + parts.points.amax(dim=2)) / 2
     local = parts.points - middle[:, :, None]
     along = torch.einsum("bpnd,bpkd->bpkn", local, parts.directions)
@@ -210,29 +210,4 @@ def direction_features(parts: Parts) -> Float[Tensor, "B P K E"]:
         20.0 * (pushed.abs() * weight).sum(dim=-1),
     ]  # fmt: skip
     source = nn.functional.one_hot(parts.sources.clamp_min(0), len(SOURCES)).to(along.dtype)
-    handle = torch.stack(_handle_features(parts, along, middle, reach, size), dim=-1)
-    return torch.cat([torch.stack(columns, dim=-1), parts.directions, source, handle], dim=-1)
-
-
-def _handle_features(
-    parts: Parts,
-    along: Float[Tensor, "B P K N"],
-    middle: Float[Tensor, "B P 3"],
-    reach: Float[Tensor, "B P K"],
-    size: Float[Tensor, "B P 1"],
-) -> list[Float[Tensor, "B P K"]]:
-    """How far from the middle of the part its handle lies along and across each direction, and how long it is along it.
-
-    A hand pulls far from the hinge, and a bar to pull at lies along it, whatever the object is called.
-    """
-    grip = parts.grips - middle
-    aside = torch.einsum("bpd,bpkd->bpk", grip, parts.directions)
-    across = (grip.square().sum(dim=-1)[..., None] - aside.square()).clamp_min(1e-9).sqrt()
-    thin = reach.masked_fill(parts.sources < 0, torch.inf).argmin(dim=2)
-    height = along.gather(2, thin[..., None, None].expand(-1, -1, 1, along.shape[-1]))[:, :, 0]
-    away = (height - height.median(dim=-1, keepdim=True).values).abs()
-    weight = (away / away.amax(dim=-1, keepdim=True).clamp_min(1e-9)) ** 8 + 1e-6
-    weight = (weight / weight.sum(dim=-1, keepdim=True))[:, :, None]
-    center = (along * weight).sum(dim=-1, keepdim=True)
-    length = ((along - center).square() * weight).sum(dim=-1).clamp_min(1e-9).sqrt()
-    return [aside.abs() / size, across / size, length / size]
+    return torch.cat([torch.stack(columns, dim=-1), parts.directions, source], dim=-1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from neurok.data.splits import UNSEEN_CATEGORIES
 from neurok.errors import NeurokError
 from neurok.train.articulation import CHECKPOINT, LOG
 from neurok.train.articulation_calibration import calibrate
-from neurok.train.articulation_data import watched_things
+from neurok.train.articulation_data import describe_data, watched_things
 from neurok.train.checkpoint import load_checkpoint, read_facts
 from neurok.train.curve import read_log
 
@@ -38,7 +37,7 @@ def ship_joints(
 ) -> dict[str, Any]:
     """Write the averaged weights of runs that will answer together, calibrated, and their card; return the card.
 
-    ``folders`` are the data sets they are calibrated on: those that the first run learned from unless they have moved.
+    ``folders`` are the data sets they learned from and are calibrated on, where the first run has not noted them.
     """
     if out.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
@@ -48,11 +47,12 @@ def ship_joints(
         folders or origin.get("folders", ()), origin.get("teacher", "joints"), origin.get("limit"),
         origin.get("left_out", ()),
     )  # fmt: skip
+    data = origin.get("data") or [describe_data(folder) for folder in folders]
     calibrated = {"objects": len(things), **calibrate(committee, things)} if things else None
     card = {
         "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
-        "data": origin.get("data", []),
-        "license": _license(origin),
+        "data": data,
+        "license": _license(data),
         "held_out": f"every fifth object of each sorted list, the categories {', '.join(UNSEEN_CATEGORIES)}, "
         "and the held-out generated families",
         "runs": [_described(run) for run in runs],
@@ -97,6 +97,6 @@ def started_from(path: Path | None) -> dict[str, Any] | None:
     return {"steps": facts["step"], **{key: origin[key] for key in ("teacher", "data", "examples") if key in origin}}
 
 
-def _license(origin: dict[str, Any]) -> str:
-    text = json.dumps(origin.get("data", []))
-    return "weights trained partly on PartNet-Mobility: research use" if "PartNet" in text else "Apache-2.0"
+def _license(data: list[dict[str, Any]]) -> str:
+    is_research = any("PartNet" in terms for one in data for terms in one["licenses"])
+    return "weights trained partly on PartNet-Mobility: research use" if is_research else "Apache-2.0"
