@@ -49,11 +49,11 @@ def main_frame(mesh: Mesh) -> Float[np.ndarray, "3 3"] | None:
     """Three directions across each other that most of the surface faces along, as the rows of a turn; or none."""
     areas = face_areas(mesh.vertices, mesh.faces)
     normals = np.nan_to_num(face_normals(mesh.vertices, mesh.faces))
-    normals, group = np.unique(np.round(normals, 5) + 0.0, axis=0, return_inverse=True)
-    areas = np.bincount(group.reshape(-1), weights=areas)
     if len(areas) > 2000:  # the largest tell enough
         largest = np.argsort(-areas, kind="stable")[:2000]
         areas, normals = areas[largest], normals[largest]
+    normals, group = np.unique(np.round(normals, 5) + 0.0, axis=0, return_inverse=True)
+    areas = np.bincount(group.reshape(-1), weights=areas)
     first = _main_direction(normals, areas)
     if first is None:
         return None
