@@ -30,7 +30,7 @@ def polish() -> TrainConfig:
 
 
 def more() -> TrainConfig:
-    """Most of a base run again, to go on from its weights with ``--start-from``: steps as long, the KL term fully on."""
+    """Most of a base run again, to go on from its weights with ``--start-from``; the KL term is fully on."""
     return replace(base(), steps=5_000, warmup=100, decay=0.6, kl_start=0, kl_ramp=1)
 
 
