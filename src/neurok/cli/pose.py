@@ -29,7 +29,8 @@ class PoseCommand:
     """Bring a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
 
     refine: bool = False
-    """After fitting a target, leave the learned space as far as the target demands; rigid parts stay rigid."""
+    """After fitting a target that shows the whole object, leave the learned space as far as it demands; rigid parts
+    stay rigid."""
 
     seed: int = 0
     """Of the starts of the search."""

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
@@ -22,7 +22,8 @@ from neurok.geometry.handles import find_handles
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
 from neurok.kinematics.leap import Frames, Stage, leap
 from neurok.kinematics.match import MatchConfig, gather_pulls
-from neurok.kinematics.twists import cross_matrices, exponential
+from neurok.kinematics.ties import NEAR, FreeHandles, Ties, bonds, leash, seams
+from neurok.kinematics.twists import cross_matrices
 
 
 @runtime_checkable
@@ -58,53 +59,8 @@ class RefineConfig:
     """The same of handles that only touch."""
 
 
-NEAR = 0.03
-"""Handles this close touch, as a share of the longest side; if the pose parts them by more, they are free."""
-
-SMALLEST = 1e-3
-"""Share of the surface that the smallest handle counts for."""
-
 WORTH = 0.985
 """The Chamfer distance must fall to this share of what it was; less is the noise of the points."""
-
-
-@dataclass(eq=False)
-class _Handles:
-    """Rigid motions of the handles: x = turns p + shifts; they turn about their centres."""
-
-    turns: Float[np.ndarray, "H 3 3"]
-    shifts: Float[np.ndarray, "H 3"]
-    centers: Float[np.ndarray, "H 3"]
-
-    @staticmethod
-    def of(space: HandledSpace, q: Float[np.ndarray, " D"]) -> _Handles:
-        rows = space.values(q[None])[0].reshape(-1, 4, 3)
-        turns, shifts = rows[:, :3].swapaxes(1, 2), rows[:, 3]
-        return _Handles(turns, shifts, (turns @ space.centers[:, :, None])[..., 0] + shifts)
-
-    def at_rest(self) -> Float[np.ndarray, "H 3"]:
-        """Where the centres are in the rest shape."""
-        return (self.turns.swapaxes(1, 2) @ (self.centers - self.shifts)[:, :, None])[..., 0]
-
-    def moved(self, which: Int[np.ndarray, " N"], points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N 3"]:
-        return (self.turns[which] @ points[:, :, None])[..., 0] + self.shifts[which]
-
-    def stepped(self, twists: Float[np.ndarray, "H 6"]) -> _Handles:
-        turns, shifts = exponential(twists)[:2]
-        about = self.centers + shifts - (turns @ self.centers[:, :, None])[..., 0]
-        return _Handles(turns @ self.turns, (turns @ self.shifts[:, :, None])[..., 0] + about, self.centers + shifts)
-
-
-@dataclass(frozen=True, eq=False)
-class _Ties:
-    """Points of the rest shape at which a handle is tied to its place in the space, or to that of another handle."""
-
-    points: Float[np.ndarray, "N 3"]
-    first: Int[np.ndarray, " N"]
-    second: Int[np.ndarray, " N"]
-    """-1 for a tie to the space."""
-
-    weight: Float[np.ndarray, " N"]
 
 
 class Refined(NamedTuple):
@@ -120,9 +76,12 @@ def refine(
     seed: int = 0,
     config: RefineConfig | None = None,
 ) -> Refined:
-    """Vertices near the pose ``q`` that fit a cloud of the whole object better; those of the pose if none do."""
+    """Vertices near the pose ``q`` that fit a cloud of the whole object better; those of the pose if none do.
+
+    What the cloud does not show would be pulled to what it shows: partial clouds are for ``pose_to_points`` alone.
+    """
     config = config or RefineConfig()
-    start = _Handles.of(space, q)
+    start = _placed(space, q)
     best = _blended(start, space.rest.vertices, space.weights)
     judge = _Judge(space.rest, target, config.samples, seed)
     score = judge.score(best)
@@ -135,7 +94,7 @@ def refine(
     return Refined(best, score / judge.side)
 
 
-def _leapt(space: HandledSpace, start: _Handles, judge: _Judge) -> _Handles:
+def _leapt(space: HandledSpace, start: FreeHandles, judge: _Judge) -> FreeHandles:
     """The handles after single ones have tried to leap to where the target shows them."""
     points, weights = (judge.samples[0].interpolate(array) for array in (space.rest.vertices, space.weights))
     owners = weights.argmax(axis=1)
@@ -147,16 +106,25 @@ def _leapt(space: HandledSpace, start: _Handles, judge: _Judge) -> _Handles:
         neighbours.setdefault(j, []).append(i)
 
     def score(frames: Frames) -> float:
-        x = _blended(_Handles(*frames, start.centers), points, weights)
+        x = _blended(FreeHandles(*frames, start.centers), points, weights)
         return gather_pulls(x, judge.thin(0), judge.trees[0], judge.side, MatchConfig())[2]
 
     mixed = np.bincount(owners, weights.max(axis=1) < 1.0 - 1e-6, weights.shape[1])
     stage = Stage(points, owners, mixed == 0, neighbours, judge.trees[0], judge.side, score)
     turns, shifts = leap(stage, (start.turns, start.shifts))
-    return _Handles(turns, shifts, (turns @ start.at_rest()[:, :, None])[..., 0] + shifts)
+    return FreeHandles(turns, shifts, (turns @ start.at_rest()[:, :, None])[..., 0] + shifts)
 
 
-def _levels(space: HandledSpace, start: _Handles, most: int) -> Iterator[tuple[Float[np.ndarray, "V H"], _Handles]]:
+def _placed(space: HandledSpace, q: Float[np.ndarray, " D"]) -> FreeHandles:
+    """The handles of a space at a pose."""
+    rows = space.values(q[None])[0].reshape(-1, 4, 3)
+    turns, shifts = rows[:, :3].swapaxes(1, 2), rows[:, 3]
+    return FreeHandles(turns, shifts, (turns @ space.centers[:, :, None])[..., 0] + shifts)
+
+
+def _levels(
+    space: HandledSpace, start: FreeHandles, most: int
+) -> Iterator[tuple[Float[np.ndarray, "V H"], FreeHandles]]:
     """The handles of the space, and then smaller ones where a component bends."""
     yield space.weights, start
     finer = _finer(space, start, most)
@@ -199,13 +167,13 @@ class _Judge:
 
 
 def _fitted(
-    rest: Mesh, owned: Float[np.ndarray, "V H"], start: _Handles, judge: _Judge, config: RefineConfig
-) -> _Handles:
+    rest: Mesh, owned: Float[np.ndarray, "V H"], start: FreeHandles, judge: _Judge, config: RefineConfig
+) -> FreeHandles:
     """Handles pulled to the target, on a leash that is let out."""
     points, weights = judge.samples[0].interpolate(rest.vertices), judge.samples[0].interpolate(owned)
-    leash, bonds = _leash(points, weights, start), _bonds(points, weights, start, judge.side, config)
-    ties = _Ties(*(np.concatenate([getattr(leash, n), getattr(bonds, n)]) for n in _Ties.__annotations__))
-    tied_from = _parting(ties, start)
+    ties = leash(points, weights, start).with_more(bonds(points, weights, config.bond))
+    ties = ties.with_more(seams(points, weights, start, judge.side, config.seam))
+    tied_from = ties.parting(start)
     now, (strong, weak) = start, config.leash
     for count in range(config.rounds):
         strength = strong * (weak / strong) ** (count / max(1, config.rounds - 1))
@@ -214,7 +182,7 @@ def _fitted(
     return now
 
 
-def _finer(space: HandledSpace, start: _Handles, most: int) -> tuple[Float[np.ndarray, "V H"], _Handles] | None:
+def _finer(space: HandledSpace, start: FreeHandles, most: int) -> tuple[Float[np.ndarray, "V H"], FreeHandles] | None:
     """Handles that are smaller where the space lets a component bend, and as they were elsewhere."""
     rest = space.rest
     fine = find_handles(rest.vertices, rest.faces, most, rest.face_surfaces)
@@ -239,15 +207,15 @@ def _finer(space: HandledSpace, start: _Handles, most: int) -> tuple[Float[np.nd
     both = np.concatenate([np.where(kept[:, None], space.weights, 0.0)[:, rough], weights[:, used]], axis=1)
     join = lambda first, second: np.concatenate([first[rough], second])  # noqa: E731
     shifts = places - (turns @ at[:, :, None])[..., 0]
-    return both, _Handles(join(start.turns, turns), join(start.shifts, shifts), join(start.centers, places))
+    return both, FreeHandles(join(start.turns, turns), join(start.shifts, shifts), join(start.centers, places))
 
 
 def _step(
-    now: _Handles,
+    now: FreeHandles,
     points: Float[np.ndarray, "N 3"],
     weights: Float[np.ndarray, "N H"],
     judge: _Judge,
-    ties: _Ties,
+    ties: Ties,
     tied_from: Float[np.ndarray, "T 3"],
     tie_weight: Float[np.ndarray, " T"],
 ) -> Float[np.ndarray, "H 6"]:
@@ -267,7 +235,7 @@ def _step(
         at = now.moved(which[some], ties.points[some])
         tie_slopes[row[some], which[some]] += sign * _slopes(at - now.centers[which[some]], side)
     jacobian = tie_slopes.transpose(0, 2, 1, 3).reshape(-1, 6 * count)
-    gaps = (tied_from - _parting(ties, now)) / side
+    gaps = (tied_from - ties.parting(now)) / side
     spread = np.repeat(tie_weight, 3)[:, None]
     hessian += jacobian.T @ (jacobian * spread)
     drive += (jacobian * spread).T @ gaps.reshape(-1)
@@ -281,76 +249,8 @@ def _slopes(arms: Float[np.ndarray, "*N 3"], side: float) -> Float[np.ndarray, "
     return np.concatenate([turning, np.broadcast_to(np.eye(3), turning.shape)], axis=-1)
 
 
-def _parting(ties: _Ties, handles: _Handles) -> Float[np.ndarray, "N 3"]:
-    """Where the first handle takes each point, seen from where the second does."""
-    at = handles.moved(ties.first, ties.points)
-    return np.where(ties.second[:, None] < 0, at, at - handles.moved(ties.second, ties.points))
-
-
-def _leash(points: Float[np.ndarray, "N 3"], weights: Float[np.ndarray, "N H"], start: _Handles) -> _Ties:
-    """Six points around each handle, as far out as its surface reaches."""
-    centers, share = start.at_rest(), weights.mean(axis=0)
-    far = ((points[:, None] - centers) ** 2).sum(axis=2)
-    radii = np.sqrt((weights * far).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-9)) + 1e-6
-    return _around(centers, radii, np.arange(len(centers)), np.full(len(centers), -1), np.maximum(share, SMALLEST))
-
-
-def _bonds(
-    points: Float[np.ndarray, "N 3"],
-    weights: Float[np.ndarray, "N H"],
-    start: _Handles,
-    side: float,
-    config: RefineConfig,
-) -> _Ties:
-    """Ties between handles that share a surface, and weak ones between those that touch in the pose."""
-    count = weights.shape[1]
-    shared = weights.T @ weights / len(points)
-    first, second = np.nonzero(np.triu(shared > 1e-4, 1))
-    both = weights[:, first] * weights[:, second]
-    middles = (both.T @ points) / both.sum(axis=0)[:, None]
-    reach = np.sqrt((both * ((points[:, None] - middles) ** 2).sum(axis=2)).sum(axis=0) / both.sum(axis=0))
-    strength = 4.0 * config.bond * shared[first, second]
-    owner = weights.argmax(axis=1)
-    pairs = cKDTree(points).query_pairs(NEAR * side, output_type="ndarray")
-    pairs = pairs[(owner[pairs[:, 0]] != owner[pairs[:, 1]])]
-    code = np.sort(owner[pairs], axis=1) @ [count, 1]
-    known = set((first * count + second).tolist())
-    spots, ends, more = [], [], []
-    for value in np.unique(code):
-        if int(value) in known:
-            continue
-        members = pairs[code == value]
-        touching = np.unique(members)
-        spot = points[touching].mean(axis=0)
-        i, j = divmod(int(value), count)
-        parted = start.moved(np.array([i, j]), np.stack([spot, spot]))
-        if np.linalg.norm(parted[0] - parted[1]) < NEAR * side:
-            spots.append(spot)
-            ends.append((i, j))
-            more.append(config.seam * len(touching) / len(points))
-    ties = _around(middles, reach, first, second, strength)
-    if not spots:
-        return ties
-    i, j = np.array(ends).T
-    single = _Ties(np.array(spots), i, j, np.array(more))
-    return _Ties(*(np.concatenate([getattr(ties, n), getattr(single, n)]) for n in _Ties.__annotations__))
-
-
-def _around(
-    middles: Float[np.ndarray, "N 3"],
-    radii: Float[np.ndarray, " N"],
-    first: Int[np.ndarray, " N"],
-    second: Int[np.ndarray, " N"],
-    weight: Float[np.ndarray, " N"],
-) -> _Ties:
-    """Ties at six points about each place."""
-    out = np.concatenate([np.eye(3), -np.eye(3)])
-    points = middles[:, None] + radii[:, None, None] * out
-    return _Ties(points.reshape(-1, 3), np.repeat(first, 6), np.repeat(second, 6), np.repeat(weight / 6.0, 6))
-
-
 def _blended(
-    handles: _Handles, points: Float[np.ndarray, "N 3"], weights: Float[np.ndarray, "N H"]
+    handles: FreeHandles, points: Float[np.ndarray, "N 3"], weights: Float[np.ndarray, "N H"]
 ) -> Float[np.ndarray, "N 3"]:
     turns = np.einsum("nh,hij->nij", weights, handles.turns)
     return (turns @ points[:, :, None])[..., 0] + weights @ handles.shifts
