@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.data.subject import FrameMotion, JointMotion, Subject
+from neurok.geometry.rigid import nearest_rotation
 
 AS_STORED = 0.5
 """Share of draws without any augmentation: most meshes that are met stand upright, face the front and are closed."""
@@ -169,9 +170,7 @@ def local_rotations(states: Float[np.ndarray, "C H N 3"]) -> Float[np.ndarray, "
     centred = states - states.mean(axis=2, keepdims=True)
     covariance = np.einsum("shni,hnj->shij", centred[1:], centred[0], optimize=True).astype(np.float64)
     covariance += 1e-9 * np.eye(3) * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 1e-15 * np.eye(3)
-    u, _, vt = np.linalg.svd(covariance)
-    u[..., :, 2] *= np.sign(np.linalg.det(u @ vt))[..., None]
-    return u @ vt
+    return nearest_rotation(covariance)
 
 
 def _random_turn(up: int, rng: np.random.Generator) -> Float[np.ndarray, "3 3"]:

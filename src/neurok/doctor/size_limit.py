@@ -12,7 +12,7 @@ from neurok.doctor.anatomy import face_surfaces, vertex_classes
 from neurok.errors import NeurokError
 from neurok.geometry.decimate import decimate as decimate_faces
 from neurok.geometry.distance import closest_point
-from neurok.geometry.topology import face_components, split_by_face_label
+from neurok.geometry.topology import face_components, split_by_face_label, vertex_labels
 from neurok.geometry.transfer import Transfer
 
 
@@ -41,9 +41,7 @@ class _Grouped:
 
     def transfer_to(self, other: _Grouped) -> Transfer:
         mesh = self.mesh
-        return Transfer.between(
-            mesh.vertices, mesh.faces, other.mesh.vertices, self.groups, _vertex_groups(other.mesh, other.groups)
-        )
+        return Transfer.between(mesh.vertices, mesh.faces, other.mesh.vertices, self.groups, _vertex_groups(other))
 
 
 def _reduce(full: _Grouped, max_faces: int) -> _Grouped:
@@ -56,11 +54,10 @@ def _reduce(full: _Grouped, max_faces: int) -> _Grouped:
     return _Grouped(_dress(mesh, full.groups, vertices, faces, groups), groups)
 
 
-def _vertex_groups(mesh: Mesh, groups: Int[np.ndarray, " F"]) -> Int[np.ndarray, " V"]:
+def _vertex_groups(grouped: _Grouped) -> Int[np.ndarray, " V"]:
     """The group of each vertex; one without a face follows the group of the first face."""
-    out = np.full(mesh.vertex_count, groups[0])
-    out[mesh.faces] = groups[:, None]
-    return out
+    mesh, groups = grouped.mesh, grouped.groups
+    return vertex_labels(mesh.faces, groups, mesh.vertex_count, unused=int(groups[0]))
 
 
 def _dress(

@@ -13,8 +13,9 @@ from scipy.spatial import cKDTree
 from neurok.core import Mesh
 from neurok.errors import require
 from neurok.geometry.decimate import decimate
+from neurok.geometry.rigid import nearest_rotation
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
-from neurok.geometry.topology import face_components
+from neurok.geometry.topology import face_components, vertex_labels
 from neurok.geometry.transfer import Transfer
 
 MAX_FACES = 5000
@@ -46,9 +47,7 @@ class Cells:
         outer = np.einsum("e,ea,eb->eab", self.strength, now, before).reshape(-1, 9)
         count = len(x)
         gather = sparse.csr_matrix((np.ones(len(i)), (i, np.arange(len(i)))), shape=(count, len(i)))
-        u, _, vt = np.linalg.svd((gather @ outer).reshape(-1, 3, 3))
-        u[..., 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
-        return u @ vt
+        return nearest_rotation((gather @ outer).reshape(-1, 3, 3))
 
     def wish(self, turns: Float[np.ndarray, "V 3 3"]) -> Float[np.ndarray, "V 3"]:
         """Right-hand side of the global step: every edge turned by the mean of its two cells."""
@@ -85,9 +84,8 @@ def rigid_cells_icp(
         weight = strength / (1.0 + (away / reach) ** 2) / count
         select = _rows(samples, np.concatenate([np.arange(len(points)), owner]), len(coarse))
         x = _solve(cells, laplacian, select, weight, np.concatenate([target[near], thin]), x)
-    vertex_groups = np.zeros(rest.vertex_count, dtype=np.int64)
-    vertex_groups[rest.faces.reshape(-1)] = np.repeat(groups, 3)
-    return Transfer.between(coarse, faces, rest.vertices, face_groups, vertex_groups)(x)
+    owners = vertex_labels(rest.faces, groups, rest.vertex_count)
+    return Transfer.between(coarse, faces, rest.vertices, face_groups, owners)(x)
 
 
 def make_cells(
@@ -105,9 +103,7 @@ def make_cells(
     typical = float(np.median(np.abs(cotangents))) or 1.0
     strength = np.clip(cotangents, 0.05 * typical, 20.0 * typical)
     strength /= strength.sum()
-    owner = np.zeros(len(vertices), dtype=np.int64)
-    owner[faces.reshape(-1)] = np.repeat(face_groups, 3)
-    ties = _ties(vertices, owner)
+    ties = _ties(vertices, vertex_labels(faces, face_groups, len(vertices)))
     weak = np.full(len(ties), LINK * float(strength.mean()))
     return Cells(vertices, np.concatenate([edges, ties]), np.concatenate([strength, weak]))
 

@@ -16,7 +16,7 @@ from neurok.evaluate.cases import Case, random_states, seeded
 from neurok.evaluate.solid import inside_closed, is_closed, solid_faces
 from neurok.geometry import rigid
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
-from neurok.geometry.topology import face_components, unique_edges
+from neurok.geometry.topology import face_components, unique_edges, vertex_labels
 
 States = Float[np.ndarray, "N V 3"]
 SOLIDS = 24
@@ -47,8 +47,7 @@ class Probe:
     def solids(self) -> list[tuple[Int[np.ndarray, "G 3"], Bool[np.ndarray, " N"]]]:
         """Faces of each closed component, and which samples lie on other components."""
         component = face_components(self.rest.vertices, self.faces, weld=True)
-        owner = np.full(self.rest.vertex_count, -1)
-        owner[self.faces.reshape(-1)] = np.repeat(component, 3)
+        owner = vertex_labels(self.faces, component, self.rest.vertex_count, unused=-1)
         on = owner[self.samples.faces[:, 0]]
         sizes = np.bincount(on[on >= 0], minlength=int(component.max()) + 1)
         out = []
@@ -120,8 +119,7 @@ def random_rigid_states(case: Case, count: int, magnitude: float, probe: Probe) 
     """Every component turned and shifted on its own at random; mean displacement brought to ``magnitude``."""
     rng = seeded(case.name, 14)
     vertices, faces = case.rest.vertices, case.rest.faces
-    owner = np.zeros(len(vertices), dtype=np.int64)
-    owner[faces.reshape(-1)] = np.repeat(face_components(vertices, faces, case.rest.face_surfaces), 3)
+    owner = vertex_labels(faces, face_components(vertices, faces, case.rest.face_surfaces), len(vertices))
     members = [np.flatnonzero(owner == k) for k in range(int(owner.max()) + 1)]
     turns, shifts = rng.normal(size=(2, count, len(members), 3))
 

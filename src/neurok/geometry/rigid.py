@@ -66,6 +66,13 @@ def matrix_to_quaternion(rotation: Float[np.ndarray, "*B 3 3"]) -> Float[np.ndar
     return wxyz.reshape(*rotation.shape[:-2], 4)
 
 
+def nearest_rotation(matrix: Float[np.ndarray, "*B 3 3"]) -> Float[np.ndarray, "*B 3 3"]:
+    """The rotation closest to a matrix in least squares, never a mirror."""
+    u, _, vt = np.linalg.svd(matrix)
+    u[..., 2] *= np.sign(np.linalg.det(u @ vt))[..., None]
+    return u @ vt
+
+
 def fit_rigid(
     source: Float[np.ndarray, "N 3"],
     target: Float[np.ndarray, "*B N 3"],
@@ -77,8 +84,5 @@ def fit_rigid(
     source_mean = weights @ source
     target_mean = np.einsum("n,...nd->...d", weights, target)
     covariance = np.einsum("n,...ni,nj->...ij", weights, target - target_mean[..., None, :], source - source_mean)
-    u, _, vt = np.linalg.svd(covariance)
-    flip = np.ones((*covariance.shape[:-2], 3))
-    flip[..., 2] = np.sign(np.linalg.det(u @ vt))
-    rotation = (u * flip[..., None, :]) @ vt
+    rotation = nearest_rotation(covariance)
     return compose(rotation, target_mean - np.einsum("...ij,j->...i", rotation, source_mean))

@@ -89,6 +89,15 @@ def _chain(keys: Int[np.ndarray, " N"], items: Int[np.ndarray, " N"]) -> Int[np.
     return np.column_stack([items[order][:-1][same], items[order][1:][same]])
 
 
+def vertex_labels(
+    faces: Int[np.ndarray, "F 3"], face_labels: Int[np.ndarray, " F"], vertex_count: int, unused: int = 0
+) -> Int[np.ndarray, " V"]:
+    """The label of a face at each vertex, the last one's; ``unused`` where there is none."""
+    out = np.full(vertex_count, unused, dtype=np.int64)
+    out[faces.reshape(-1)] = np.repeat(face_labels, 3)
+    return out
+
+
 def is_watertight(faces: Int[np.ndarray, "F 3"]) -> bool:
     """Every edge is used by exactly two faces, once in each direction."""
     edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)

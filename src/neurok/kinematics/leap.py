@@ -2,7 +2,7 @@
 
 Where the space has no motion that takes a part to where the target shows it, nearest points cannot find the way either:
 a door that should be open has the frame nearest everywhere. So it is turned about the edges of its box, slid along its
-sides, or moved as a neighbour has moved, and the first guess that explains the whole target better is kept.
+sides, or moved as a neighbour has moved, and the guess that fits the whole target best is kept if it is better.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ BETTER = 0.985
 ROUNDS = 12
 LOOKS = 80
 """Points of a handle by which guesses are compared."""
+
+FEWEST = 4
+"""A handle with fewer points than this stays: they say nothing of its box."""
 
 TRIED = 6
 """Guesses of a handle that are judged by the whole target."""
@@ -62,15 +65,13 @@ def leap(stage: Stage, frames: Frames) -> Frames:
     tired: set[int] = set()
     for _ in range(ROUNDS):
         gaps = _gaps(stage, frames)
-        waiting = [
-            h for h in np.argsort(-gaps) if stage.rigid[h] and gaps[h] > FAR * stage.side and int(h) not in tired
-        ]
-        if not waiting:
+        may = stage.rigid & (gaps > FAR * stage.side)
+        may[list(tired)] = False
+        if not may.any():
             break
-        handle = int(waiting[0])
-        found = _best_guess(stage, frames, handle)
-        reached = stage.score(found) if found is not None else np.inf
-        if found is None or reached > BETTER * score:
+        handle = int(np.where(may, gaps, -1.0).argmax())
+        found, reached = _best_guess(stage, frames, handle)
+        if reached > BETTER * score:
             tired.add(handle)
             continue
         frames, score = found, reached
@@ -85,23 +86,23 @@ def _gaps(stage: Stage, frames: Frames) -> Float[np.ndarray, " H"]:
     return total / np.maximum(np.bincount(stage.owners, minlength=len(turns)), 1)
 
 
-def _best_guess(stage: Stage, frames: Frames, handle: int) -> Frames | None:
-    """The guess for one handle that the whole target likes best."""
+def _best_guess(stage: Stage, frames: Frames, handle: int) -> tuple[Frames, float]:
+    """The guess for one handle that fits the whole target best, and how well it does."""
     points = stage.points[stage.owners == handle]
-    if len(points) < 4:
-        return None
+    if len(points) < FEWEST:
+        return frames, np.inf
     turns, shifts = _guesses(stage, frames, handle, points)
     few = points[:: max(1, len(points) // LOOKS)]
     x = np.einsum("gij,nj->gni", turns, few) + shifts[:, None]
     near = stage.tree.query(x.reshape(-1, 3))[0].reshape(len(x), -1).mean(axis=1)
-    best, lowest = None, np.inf
+    best, lowest = frames, np.inf
     for guess in np.argsort(near, kind="stable")[:TRIED]:
         trial = (frames[0].copy(), frames[1].copy())
         trial[0][handle], trial[1][handle] = turns[guess], shifts[guess]
         score = stage.score(trial)
         if score < lowest:
             best, lowest = trial, score
-    return best
+    return best, lowest
 
 
 def _guesses(

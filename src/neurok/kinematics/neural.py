@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
+from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
 from neurok.kinematics.touch import Contacts, held
@@ -300,9 +301,7 @@ def patch_moments(patches: Patches, size: float) -> Float[np.ndarray, "H 4 4"]:
 
 def vertex_groups(mesh: Mesh, patches: Patches) -> Int[np.ndarray, " V"]:
     """The group of components each vertex belongs to."""
-    groups = np.zeros(mesh.vertex_count, dtype=np.int64)
-    groups[mesh.faces.reshape(-1)] = np.repeat(patches.handles.face_groups, 3)
-    return groups
+    return vertex_labels(mesh.faces, patches.handles.face_groups, mesh.vertex_count)
 
 
 def vertex_weights(mesh: Mesh, patches: Patches) -> Float[np.ndarray, "V H"]:

@@ -19,7 +19,9 @@ from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
 from neurok.geometry.handles import find_handles
+from neurok.geometry.rigid import nearest_rotation
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
+from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.leap import Frames, Stage, leap
 from neurok.kinematics.match import MatchConfig, gather_pulls
 from neurok.kinematics.ties import NEAR, FreeHandles, Ties, bonds, leash, seams
@@ -186,8 +188,7 @@ def _finer(space: HandledSpace, start: FreeHandles, most: int) -> tuple[Float[np
     """Handles that are smaller where the space lets a component bend, and as they were elsewhere."""
     rest = space.rest
     fine = find_handles(rest.vertices, rest.faces, most, rest.face_surfaces)
-    groups = np.zeros(rest.vertex_count, dtype=np.int64)
-    groups[rest.faces.reshape(-1)] = np.repeat(fine.face_groups, 3)
+    groups = vertex_labels(rest.faces, fine.face_groups, rest.vertex_count)
     mixed = space.weights.max(axis=1) < 1.0 - 1e-6
     bends = np.bincount(groups, mixed, len(fine.widths)) > 0
     some = np.flatnonzero(bends[groups])
@@ -200,9 +201,7 @@ def _finer(space: HandledSpace, start: FreeHandles, most: int) -> tuple[Float[np
     rough = np.flatnonzero(space.weights[kept].any(axis=0))
     used = np.flatnonzero(weights.any(axis=0))
     mean = weights[:, used].T @ space.weights / weights[:, used].sum(axis=0)[:, None]
-    u, _, vt = np.linalg.svd(np.einsum("fh,hij->fij", mean, start.turns))
-    u[..., 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
-    turns, at = u @ vt, fine.centers[used]
+    turns, at = nearest_rotation(np.einsum("fh,hij->fij", mean, start.turns)), fine.centers[used]
     places = np.einsum("fh,fhi->fi", mean, np.einsum("hij,fj->fhi", start.turns, at) + start.shifts)
     both = np.concatenate([np.where(kept[:, None], space.weights, 0.0)[:, rough], weights[:, used]], axis=1)
     join = lambda first, second: np.concatenate([first[rough], second])  # noqa: E731

@@ -20,7 +20,7 @@ SMALLEST = 1e-3
 """Share of the surface that the smallest handle counts for."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class FreeHandles:
     """Rigid motions of the handles: x = turns p + shifts; they turn about their centres."""
 
@@ -36,7 +36,7 @@ class FreeHandles:
         return (self.turns[which] @ points[:, :, None])[..., 0] + self.shifts[which]
 
     def stepped(self, twists: Float[np.ndarray, "H 6"]) -> FreeHandles:
-        turns, shifts = exponential(twists)[:2]
+        turns, shifts = exponential(twists)
         about = self.centers + shifts - (turns @ self.centers[:, :, None])[..., 0]
         return FreeHandles(turns @ self.turns, (turns @ self.shifts[:, :, None])[..., 0] + about, self.centers + shifts)
 
