@@ -69,3 +69,10 @@ def test_flat_points_are_fitted_by_a_rotation_too():
     points = np.random.default_rng(1).normal(size=(10, 3)) * [1, 1, 0]
     motion = rigid.rotation_about(np.array([0.0, 1, 0]), np.ones(3), 2.0)
     np.testing.assert_allclose(rigid.fit_rigid(points, rigid.apply(motion, points)), motion, atol=1e-9)
+
+
+def test_the_nearest_rotation_of_a_stretched_turn_is_the_turn_and_never_a_mirror():
+    turn = rigid.axis_angle_matrix(np.array([0.0, 0.6, 0.8]), 1.1)
+    found = rigid.nearest_rotation(np.stack([turn @ np.diag([3.0, 2.0, 1.0]), turn @ np.diag([3.0, 2.0, -1.0])]))
+    np.testing.assert_allclose(found[0], turn, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.det(found), 1.0)

@@ -9,6 +9,7 @@ from neurok.geometry.topology import (
     is_watertight,
     split_by_face_label,
     unique_edges,
+    vertex_labels,
 )
 
 CUBE_VERTICES = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
@@ -90,3 +91,8 @@ def test_faces_without_area_are_found_at_any_scale(scale):
     vertices = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1e-3, 0]]) * scale
     faces = np.array([[0, 1, 2], [0, 0, 1], [0, 1, 3]])
     assert degenerate_faces(vertices, faces).tolist() == [True, True, False]
+
+
+def test_vertices_take_the_label_of_their_faces_and_loose_ones_are_named():
+    faces = np.array([[0, 1, 2], [3, 4, 5]])
+    np.testing.assert_array_equal(vertex_labels(faces, np.array([7, 9]), 7, unused=-1), [7, 7, 7, 9, 9, 9, -1])
