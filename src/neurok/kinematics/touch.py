@@ -1,8 +1,9 @@
-"""What touch says of motion: parts of an object rarely leave what they touch, nor sink into it.
+"""What touch says of motion: parts of an object rarely leave what they hang on.
 
-The prior of the network is blind to the exact geometry at hand. Here it is conditioned on the contacts between
-connected components: a motion is the less likely the faster it parts surfaces that touch; where they touch widely, they
-may slide. Contacts that the prior parts anyway, as the free edge of a door does, have little say.
+The prior of the network is blind to the exact geometry at hand. Here it is conditioned on narrow contacts between
+connected components, at a point or along a line, as of hinges, axles and ears: a motion is the less likely the faster
+it parts them. Wide contacts have no say: a lid lies on its pot to be lifted, a drawer shuts against its frame to be
+drawn. Nor have those that the prior parts anyway, as the free edge of a door.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
 from neurok.geometry.handles import Handles
-from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 
 SAMPLES = 6000
@@ -51,7 +51,6 @@ class Contacts:
     owners: Int[np.ndarray, "2 P"]
     """Components of the points and of their partners."""
 
-    normals: Float[np.ndarray, "P 3"]
     pairs: tuple[Int[np.ndarray, " _"], ...]
     """Rows of the contacts of each pair of components."""
 
@@ -72,7 +71,6 @@ class Contacts:
             mesh.size,
             np.stack([points[first], points[other]]),
             both,
-            face_normals(mesh.vertices, mesh.faces)[samples.face_ids[first]],
             tuple(members[:: max(1, len(members) // MOST)] for members in rows),
         )
 
@@ -87,18 +85,10 @@ class Contacts:
         return np.stack(out)
 
     def partings(self, slopes: Float[np.ndarray, "D K 3"]) -> list[Float[np.ndarray, "_ D"]]:
-        """For each pair of components: how fast every coordinate parts its contacts.
-
-        Wide contacts, as those of a drawer, part along their normals alone and may slide; those at a point or along a
-        line, as a hinge's, part in any direction.
-        """
+        """For each pair of components that touch narrowly: how fast every coordinate parts their contacts."""
         speeds = self.speeds(slopes)
         parting = (speeds[0] - speeds[1]).swapaxes(1, 2)
-        along = np.einsum("pcd,pc->pd", parting, self.normals)
-        return [
-            parting[rows].reshape(-1, parting.shape[2]) if self._is_narrow(rows, speeds) else along[rows]
-            for rows in self.pairs
-        ]
+        return [parting[rows].reshape(-1, parting.shape[2]) for rows in self.pairs if self._is_narrow(rows, speeds)]
 
     def _is_narrow(self, rows: Int[np.ndarray, " _"], speeds: Float[np.ndarray, "2 P D 3"]) -> bool:
         """Whether contacts lie along a line at most, measured by the component that moves more."""
