@@ -10,6 +10,7 @@ from jaxtyping import Float
 from neurok.articulation import evidence, ranking
 from neurok.articulation.candidates import Candidate
 from neurok.articulation.contacts import Contacts, PartCloud, find_contacts
+from neurok.articulation.copies import find_copies, shift_between
 from neurok.articulation.evidence import PartFacts
 from neurok.articulation.limits import slide_limits, turn_limits
 from neurok.articulation.lines import Lines, directions, turning_lines
@@ -67,9 +68,11 @@ def search_joints(
     contacts = contacts or find_contacts(mesh)
     parents = parents or find_tree(contacts, up)
     studies: dict[int, Study] = {}
-    for part, cloud in enumerate(contacts.clouds):
+    copies = find_copies(contacts, parents)
+    for part in sorted(range(len(contacts.clouds)), key=lambda part: part in copies):  # originals first
+        cloud, original = contacts.clouds[part], studies.get(copies.get(part, -1))
         if parents[part] >= 0 and cloud is not None:
-            studies[part] = study_part(mesh, contacts, parents, part, cloud, up)
+            studies[part] = study_part(mesh, contacts, parents, part, cloud, up, original)
     _agree(studies, contacts)
     found = [
         _candidates(studies[part]) if part in studies else _without_surface(part, parents)
@@ -118,16 +121,22 @@ def study_part(
     part: int,
     cloud: PartCloud,
     up: Float[np.ndarray, "3"],
+    original: Study | None = None,
 ) -> Study:
-    """Try all lines of one part and gather what speaks for each."""
-    names = mesh.part_names
-    mover = Mover(mesh, contacts, subtree(parents, part))
+    """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried."""
+    names, parent = mesh.part_names, parents[part]
     facts = evidence.part_facts(part, parents, contacts, cloud, up)
-    axes = directions(cloud, contacts.of(part))
-    lines = turning_lines(part, parents[part], contacts, axes, cloud)
-    lengths = np.maximum(2.0 * np.abs(axes @ cloud.box.axes.T) @ cloud.box.half, 0.02 * contacts.size)
-    turns = try_turns(mover, lines.axes, lines.origins, names)
-    slides = try_slides(mover, axes, lengths, names)
+    if original is None:
+        mover = Mover(mesh, contacts, subtree(parents, part))
+        axes = directions(cloud, contacts.of(part))
+        lines = turning_lines(part, parent, contacts, axes, cloud)
+        lengths = np.maximum(2.0 * np.abs(axes @ cloud.box.axes.T) @ cloud.box.half, 0.02 * contacts.size)
+        turns = try_turns(mover, lines.axes, lines.origins, names)
+        slides = try_slides(mover, axes, lengths, names)
+    else:
+        axes, lengths = original.axes, original.lengths
+        lines = Lines(original.lines.axes, original.lines.origins + shift_between(original.part, part, contacts))
+        turns, slides = original.turns.of_copy(parent, names), original.slides.of_copy(parent, names)
     turned = evidence.turn_evidence(facts, cloud, lines, turns, contacts, up)
     rounds = float(turned[:, evidence.TURN_WORDS.index("round")].max())
     slid = evidence.slide_evidence(facts, cloud, axes, slides, rounds, up)
@@ -138,7 +147,7 @@ def study_part(
         "fixed": evidence.fixed_evidence(facts, turns, slides, rounds),
     }
     strengths = {kind: ranking.strength(kind, rows) for kind, rows in found.items()}
-    return Study(part, parents[part], facts, lines, axes, turns, slides, lengths, contacts.size, found, strengths)
+    return Study(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, strengths)
 
 
 def _agree(studies: dict[int, Study], contacts: Contacts) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from neurok.articulation.sweep import Mover
 
@@ -43,6 +43,17 @@ class Trial:
 
     reasons: tuple[str, ...]
     """What ended the longer of the two ranges, in a few words; empty when nothing did."""
+
+    met: Int[np.ndarray, " C"]
+    """The part that ended it, -1 for none."""
+
+    def of_copy(self, carrier: int, names: tuple[str, ...]) -> Trial:
+        """The same for a copy of the part that hangs on the same carrier: its neighbours are others."""
+        reasons = tuple(
+            reason if part in (-1, carrier) else reason.replace(_hits(names[part]), _hits("the rest"), 1)
+            for reason, part in zip(self.reasons, self.met.tolist(), strict=True)
+        )
+        return replace(self, reasons=reasons, met=np.where(self.met == carrier, carrier, -1))
 
 
 def try_turns(
@@ -126,7 +137,12 @@ def _summary(
             reasons.append(f"comes loose after {after}")
         else:
             what = names[met[row]] if met[row] >= 0 else "the rest"
-            reasons.append(f"collides with {what} after {after}")
+            reasons.append(f"{_hits(what)} after {after}")
     kept = 1.0 - loose[better].astype(np.float64)
     least = np.minimum(crossing[:count], crossing[count:])
-    return Trial(low, high, np.asarray(full), least[:, 0], least[:, 1], kept, tuple(reasons))
+    collided = np.where((free < steps) & ~loose, met, -1)[better]
+    return Trial(low, high, np.asarray(full), least[:, 0], least[:, 1], kept, tuple(reasons), collided)
+
+
+def _hits(what: str) -> str:
+    return f"collides with {what}"
