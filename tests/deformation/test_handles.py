@@ -5,8 +5,8 @@ import torch
 from neurok.core import Asset, Clip, Mesh
 from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
-from neurok.deformation.handles import HandleConfig, HandleModel, Motion, blend, stiffness
-from neurok.deformation.loss import DeformationTask, PairTensors
+from neurok.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
+from neurok.deformation.loss import DeformationTask, PairTensors, Weights
 from neurok.deformation.twists import exponential
 from neurok.samples import make_sample
 
@@ -62,6 +62,39 @@ def test_the_pose_encoder_reads_the_latent_that_made_a_pose(batch, lively):
     pose = lively.decode(context, wanted)
     again = lively.decode(context, lively.posterior(context, pose).mean.float())
     assert float((again.shifts - pose.shifts).norm()) < 0.05 * float(pose.shifts.norm())
+
+
+def shifted(batch: PairTensors, way: torch.Tensor) -> PairTensors:
+    """The same objects, all of whose handles shift by ``way`` in every displaced state."""
+    shape = batch.shifts.shape
+    return batch._replace(shifts=way.expand(shape), rotations=torch.eye(3).expand(*shape, 3))
+
+
+def test_surprise_is_the_likelihood_of_a_motion_under_the_prior(batch, lively):
+    context = lively.encode_rest(batch.rest)
+    ways = torch.zeros_like(context.ways)
+    ways[..., 3, 0], way = 0.04, 0.03
+    told = lively.surprise(
+        context._replace(ways=ways, mean=torch.zeros_like(context.mean)), shifted(batch, torch.tensor([way, 0.0, 0.0]))
+    )
+    spread = 1.0 + (0.04 / SLIGHT) ** 2
+    expected = 0.5 * np.log(spread) + 0.5 * (TAIL + 6.0) * np.log1p((way / SLIGHT) ** 2 / spread / TAIL)
+    assert float(told) == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_right_way_surprises_less_than_a_wrong_one_or_all_at_once(batch, lively):
+    context = lively.encode_rest(batch.rest)
+    context = context._replace(mean=torch.zeros_like(context.mean))
+    along = shifted(batch, torch.tensor([0.1, 0.0, 0.0]))
+
+    def told(*axes: int, far: float = 0.1) -> float:
+        ways = torch.zeros_like(context.ways)
+        for slot, axis in enumerate(axes):
+            ways[..., 3 + axis, slot] = far
+        return float(lively.surprise(context._replace(ways=ways), along))
+
+    assert told(0) < told(0, 1, 2) < told(1)
+    assert told(0) < min(told(0, far=0.02), told(0, far=0.6))
 
 
 def test_the_order_of_handles_does_not_matter(batch, lively):
@@ -151,7 +184,7 @@ def test_one_batch_can_be_learned(batch):
     first = float(task(batch).relative)
     for step in range(400):
         _set_rates(optimizers, config, step)
-        terms = task(batch, 0.0, 0.05 * torch.randn(4, SMALL.slots))
+        terms = task(batch, Weights(), 0.05 * torch.randn(4, SMALL.slots))
         for optimizer in optimizers:
             optimizer.zero_grad()
         terms.loss.backward()

@@ -6,7 +6,7 @@ from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation import build_model, dual, model_config
 from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.loss import DeformationTask
+from neurok.deformation.loss import DeformationTask, Weights
 from neurok.deformation.points import Cloud, PointConfig, PointModel, follow
 from neurok.errors import NeurokError
 from neurok.samples import make_sample
@@ -130,7 +130,7 @@ def test_one_batch_can_be_learned(batch):
     first = float(task(few).relative.detach())
     for step in range(200):
         _set_rates(optimizers, config, step)
-        terms = task(few, 0.0, torch.randn(4, 24))
+        terms = task(few, Weights(), torch.randn(4, 24))
         for optimizer in optimizers:
             optimizer.zero_grad()
         terms.loss.backward()

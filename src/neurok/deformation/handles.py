@@ -32,9 +32,11 @@ TURN, SHIFT, MEAN = 8.0, 3.0, 2.0
 """Typical turns, shifts and means of the prior are larger than what a linear layer gives at first."""
 
 
-SIZE = 2.5
-"""Weight of the size of the ways beside that of what is rigid. Only their span matters for a reconstruction: without a
-word on their size every step would make them longer, and the next steps count less."""
+SLIGHT = 0.01
+"""Motions this small, in the unit box, are noise to the prior of a handle."""
+
+TAIL = 4.0
+"""Degrees of freedom of that prior's tails: now and then something moves much farther than most things."""
 
 
 @dataclass(frozen=True)
@@ -196,10 +198,39 @@ class HandleModel(nn.Module):
         return self.posterior(context, Motion(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1)))
 
     def side_loss(self, context: Context, pairs: PairTensors) -> Float[Tensor, ""]:
-        """How badly it is known what never bends, and the size of the ways; the context is that before ``repeat``."""
+        """How badly it is known what never bends; the context is that before ``repeat``."""
         stiff, told = stiffness(pairs)
         each = nn.functional.binary_cross_entropy_with_logits(context.rigid.float(), stiff.float(), reduction="none")
-        return (each * told).sum() / told.sum().clamp_min(1.0) + SIZE * _size(context.ways, pairs.rest)
+        return (each * told).sum() / told.sum().clamp_min(1.0)
+
+    def size(self, context: Context, pairs: PairTensors) -> Float[Tensor, ""]:
+        """Mean square of how far handles go at one standard deviation of the prior, in the unit box.
+
+        Only the span of the ways matters for a reconstruction: without a word on their size every step would make them
+        longer, and the next steps count less.
+        """
+        seen = context.ways.square().sum(dim=-1)
+        radii = _radii(pairs.rest).square()
+        return ((seen[..., :3].sum(dim=-1) * radii + seen[..., 3:].sum(dim=-1)) * pairs.rest.present).sum() / (
+            pairs.rest.present.sum()
+        )
+
+    def surprise(self, context: Context, pairs: PairTensors) -> Float[Tensor, ""]:
+        """How unlikely the true twists are under the prior of each handle by itself, in nats; heavy-tailed.
+
+        A reconstruction is as good in a wide space as in the right one. This tells them apart: it is least where the
+        prior goes as far as the handle does, about the axis it turns about, and nowhere else.
+        """
+        arm = _radii(pairs.rest)[..., None].expand(-1, -1, 3)
+        arm = torch.cat([arm, torch.ones_like(arm)], dim=-1) / SLIGHT
+        seen = context.ways.float() * arm[..., None]
+        true = logarithm(pairs.rotations.flatten(0, 1), pairs.shifts.flatten(0, 1))
+        gap = true.unflatten(0, (-1, pairs.targets)) * arm[:, None] - _along(seen, context.mean)[:, None]
+        root = torch.linalg.cholesky(torch.eye(6, device=seen.device) + seen @ seen.mT)
+        volume = root.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
+        far = torch.linalg.solve_triangular(root, gap.permute(0, 2, 3, 1), upper=False).square().sum(dim=-2)
+        each = volume[..., None] + 0.5 * (TAIL + 6.0) * torch.log1p(far / TAIL)
+        return (each.mean(dim=-1) * pairs.rest.present).sum() / pairs.rest.present.sum()
 
     def move_pairs(self, context: Context, e: Float[Tensor, "B R"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
@@ -209,11 +240,9 @@ class HandleModel(nn.Module):
         return blend(self.decode(context, e), centers, points, index, weight)
 
 
-def _size(ways: Float[Tensor, "B H 6 R"], rest: Rest) -> Float[Tensor, ""]:
-    """Mean square of how far handles go at one standard deviation of the prior, in the unit box."""
-    radii = (rest.points - rest.centers[:, :, None]).square().sum(dim=-1).mean(dim=-1)
-    seen = ways[..., :3, :].square().sum(dim=(-2, -1)) * radii + ways[..., 3:, :].square().sum(dim=(-2, -1))
-    return (seen * rest.present).sum() / rest.present.sum()
+def _radii(rest: Rest) -> Float[Tensor, "B H"]:
+    """How far the points of each handle lie from its centre."""
+    return (rest.points - rest.centers[:, :, None]).square().sum(dim=-1).mean(dim=-1).sqrt()
 
 
 def _along(ways: Float[Tensor, "B H 6 R"], z: Float[Tensor, "B R"]) -> Float[Tensor, "B H 6"]:

@@ -17,6 +17,22 @@ SIDE = 0.02
 """Weight of what a model learns beside poses: small, so that it only reads what the poses have taught."""
 
 
+class Weights(NamedTuple):
+    """What counts how much beside the error of a pose."""
+
+    kl: float = 0.0
+    """Of a nat of the posterior."""
+
+    size: float = 0.05
+    """Of how far the prior reaches."""
+
+    surprise: float = 0.0
+    """Of a nat of the true motion under the prior of each handle."""
+
+
+PLAIN = Weights()
+
+
 class Terms(NamedTuple):
     """What the loop needs to step and to report."""
 
@@ -41,7 +57,7 @@ class DeformationTask(nn.Module):
         super().__init__()
         self.model = build_model(config)
 
-    def forward(self, pairs: PairTensors, kl_weight: float = 0.0, noise: Tensor | None = None) -> Terms:
+    def forward(self, pairs: PairTensors, weights: Weights = PLAIN, noise: Tensor | None = None) -> Terms:
         """Without ``noise`` the posterior mean is decoded."""
         model: PairModel = self.model
         rest = pairs.rest
@@ -60,8 +76,12 @@ class DeformationTask(nn.Module):
         relative = (squared * area).sum(dim=1) / ((energy * area).sum(dim=1) + STILL)
 
         nats = posterior.nats().to(rest.points.dtype)
+        loss = relative.mean() + weights.kl * nats.mean() + SIDE * model.side_loss(rest_context, pairs)
+        for term, weight in ((model.size, weights.size), (model.surprise, weights.surprise)):
+            if weight:
+                loss = loss + weight * term(rest_context, pairs)
         return Terms(
-            relative.mean() + kl_weight * nats.mean() + SIDE * model.side_loss(rest_context, pairs),
+            loss,
             relative.detach().mean(),
             nats.detach().mean(),
             (squared.detach().clamp_min(1e-20).sqrt() * area).sum(dim=1),

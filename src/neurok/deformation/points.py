@@ -169,6 +169,14 @@ class PointModel(nn.Module):
         """Nothing beside the poses is learned."""
         return pairs.displaced.new_zeros(())
 
+    def size(self, context: PointContext, pairs: PairTensors) -> Float[Tensor, ""]:
+        """What the latent does is for the decoder to say: it has no size of its own ..."""
+        return pairs.displaced.new_zeros(())
+
+    def surprise(self, context: PointContext, pairs: PairTensors) -> Float[Tensor, ""]:
+        """... and no likelihood in closed form."""
+        return pairs.displaced.new_zeros(())
+
     def move_pairs(self, context: PointContext, z: Float[Tensor, "B Z"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
         tokens = z.unflatten(1, (self.config.tokens, self.config.latent))

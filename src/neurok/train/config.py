@@ -7,6 +7,7 @@ from typing import Any
 
 from neurok.data.view import ViewConfig
 from neurok.deformation.handles import HandleConfig
+from neurok.deformation.loss import Weights
 from neurok.deformation.models import ModelConfig, model_config
 
 
@@ -34,6 +35,12 @@ class TrainConfig:
     """Steps without the KL term: a posterior that is pulled early collapses."""
 
     kl_ramp: int = 3_000
+    size_weight: float = 0.05
+    """Of how far the prior reaches: it keeps the ways from growing while nothing else does."""
+
+    surprise_weight: float = 0.0
+    """Of the true motion under the prior of each handle: what makes the space small."""
+
     average: float = 0.999
     """Decay of the running average of the weights, which is what is evaluated and shipped."""
 
@@ -56,6 +63,10 @@ class TrainConfig:
         """Share of the step size at a step: warm-up, plateau, linear decay."""
         left = (self.steps - step) / max(1.0, self.decay * self.steps)
         return max(0.0, min(1.0, (step + 1) / self.warmup, left))
+
+    def weights(self, step: int) -> Weights:
+        """What counts how much at a step."""
+        return Weights(self.kl_weight * self.kl_factor(step), self.size_weight, self.surprise_weight)
 
     def noise_factor(self, step: int) -> float:
         """Share of the noise of the posterior; full from the start, it would teach everything to be still."""

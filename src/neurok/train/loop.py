@@ -100,7 +100,7 @@ def train(
             count = batch.displaced.shape[0] * batch.targets
             noise = torch.randn((count, task.model.latent_size), generator=generator) * config.noise_factor(step)
             with torch.autocast("cpu", torch.bfloat16, enabled=config.bf16):
-                terms = wrapped(batch, config.kl_weight * config.kl_factor(step), noise)
+                terms = wrapped(batch, config.weights(step), noise)
             for optimizer in optimizers:
                 optimizer.zero_grad()
             terms.loss.backward()

@@ -34,6 +34,12 @@ def more() -> TrainConfig:
     return replace(base(), steps=5_000, warmup=100, decay=0.6, kl_start=0, kl_ramp=1)
 
 
+def settle() -> TrainConfig:
+    """The last stretch, from weights with ``--start-from``: ever smaller steps, and true motions are to be likely."""
+    small = replace(base(), steps=4_000, warmup=100, decay=1.0, matrix_rate=2e-3, rate=1.3e-3)
+    return replace(small, kl_start=0, kl_ramp=1, size_weight=0.0, surprise_weight=0.03)
+
+
 def points() -> TrainConfig:
     """The paper's model at full length: three times the hours of the handle model."""
     return _with_points(base(), PointConfig())
@@ -56,6 +62,7 @@ RECIPES = {
     "base": base,
     "smoke": smoke,
     "more": more,
+    "settle": settle,
     "polish": polish,
     "points": points,
     "ablate_full": ablation,
