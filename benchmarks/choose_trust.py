@@ -13,10 +13,11 @@ from pathlib import Path
 import tyro
 
 from neurok.articulation import ranking
+from neurok.articulation.blend import Trust
 from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model
-from neurok.articulation.predict import Trust, assemble, conclude, look, part_parents, signed_directions
+from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
 from neurok.articulation.scores import Guess, part_means, score_parts
 from neurok.articulation.search import search_joints
 from neurok.core import Articulation

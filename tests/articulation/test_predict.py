@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.articulation.blend import Trust
 from neurok.articulation.committee import Committee
 from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model, save_joint_model
-from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
+from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
     VIEWS,
-    Trust,
     calibrated,
     conclude,
     grow_tree,
     look,
-    open_side,
     predict_joints,
     signed_directions,
 )
@@ -120,22 +119,13 @@ def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
         load_joint_model(tmp_path / "nothing.safetensors")
 
 
-def test_limits_lie_on_the_side_that_is_open():
-    straddling = np.array([-1.0, 0.5])
-    assert open_side(straddling, (0.0, 3.0), TURN).tolist() == [0.0, 1.5]
-    assert open_side(straddling, (-3.0, 0.0), TURN).tolist() == [-1.5, 0.0]
-    assert open_side(straddling, (0.0, 0.4), SLIDE).tolist() == [0.0, 0.4]
-    assert open_side(straddling, (-2.0, 2.0), TURN).tolist() == [-1.0, 0.5]
-    assert open_side(straddling, (0.0, 0.0), SLIDE).tolist() == [-1.0, 0.5]
-
-
 def test_the_search_can_overrule_a_network_that_knows_nothing(model):
     """With all the trust on its side the answers are those of the search, as far as they are along known directions."""
     mesh = make_sample("laptop").articulation.mesh
     clouds = describe_parts(mesh)
     search = search_joints(mesh)
     heard = listen(clouds, signed_directions(clouds), search)
-    beliefs = conclude(look(model.members, clouds), heard, Trust(1.0, 1.0, 1.0))
+    beliefs = conclude(look(model.members, clouds), heard, Trust(1.0, 1.0, 1.0, 1.0, 1.0))
     lid = next(row for row, part in enumerate(clouds.parts) if search.parents[part] >= 0)
     best = search.best(int(clouds.parts[lid]))
     assert best.kind == "revolute"

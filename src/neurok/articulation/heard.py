@@ -55,19 +55,27 @@ class Heard:
 
 
 def listen(clouds: PartClouds, directions: Float[np.ndarray, "P K 3"], search: Search, floor: float = 0.02) -> Heard:
-    """Sum up the candidates of a search; ``directions`` are those of the clouds with their canonical signs."""
+    """Sum up the candidates of a search; ``directions`` are those of the clouds with their canonical signs.
+
+    A kind has the geometric mean of the share of its best candidate and that of all of them: there are many more lines
+    to turn about than to slide along.
+    """
     count, options = clouds.sources.shape
     kinds, axes = np.zeros((count, len(KINDS))), np.zeros((count, options, 2))
+    best = np.zeros((count, len(KINDS)))
     lines: list[HeardLines] = []
     for row, part in enumerate(clouds.parts):
         candidates = (*search.candidates[int(part)], *search.rejected[int(part)])
         weights = np.array([c.score * (1.0 if c.is_valid else BLOCKED) for c in candidates])
-        np.add.at(kinds[row], np.array([KINDS.index(c.kind) for c in candidates], dtype=np.int64), weights)
+        which = np.array([KINDS.index(c.kind) for c in candidates], dtype=np.int64)
+        np.add.at(kinds[row], which, weights)
+        np.maximum.at(best[row], which, weights)
         moving = np.flatnonzero([c.kind != "fixed" for c in candidates])
         found = _lines(clouds, directions, row, [candidates[k] for k in moving], weights[moving])
         np.add.at(axes[row], (found.directions, found.moves), found.weights)
         lines.append(found)
-    return Heard(_shares(kinds, 1, floor), _shares(axes, 1, floor), tuple(lines))
+    both = np.sqrt(_shares(kinds, 1, floor) * _shares(best, 1, floor))
+    return Heard(_shares(both, 1, 0.0), _shares(axes, 1, floor), tuple(lines))
 
 
 def _lines(

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from neurok.articulation.blend import TRUST, Trust, blend, heard_limits, trust_where
 from neurok.articulation.candidates import Candidate
 from neurok.articulation.committee import AS_SAID, Committee, Odds
 from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.heard import NEAR, Heard, listen
+from neurok.articulation.heard import Heard, listen
 from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
 from neurok.articulation.search import Search, search_joints
 from neurok.articulation.upright import find_upright
@@ -24,17 +25,6 @@ POINTS = 128
 CLUSTER = 0.02
 """Places nearer than this, in the unit box, support each other."""
 
-
-@dataclass(frozen=True)
-class Trust:
-    """How much the search counts beside the network, from 0 to 1; chosen on training categories that both left out."""
-
-    kinds: float = 0.5
-    axes: float = 0.5
-    places: float = 0.5
-
-
-TRUST = Trust()
 
 QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
 VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
@@ -133,6 +123,10 @@ class Look:
     """Probability of each kind."""
 
     axes: Float[np.ndarray, "P K 2"]
+    kind_votes: Float[np.ndarray, "P T"]
+    """Share of the views for which each kind is the likeliest."""
+
+    axis_votes: Float[np.ndarray, "P K 2"]
     parents: Int[np.ndarray, " P"]
     """Row of the parent, -1 for the root."""
 
@@ -148,6 +142,7 @@ def look(
 ) -> Look:
     """Show the models an object: each gets its share of the views, and all count alike."""
     voices, kinds, axes, parents = [], [], [], []
+    kind_votes, axis_votes = [], []
     share = -(-len(views) // len(members))
     for number, model in enumerate(members):
         mine = views[number * share : (number + 1) * share]
@@ -157,10 +152,27 @@ def look(
         kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
         axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
         parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
+        kind_votes.append(_chosen_most(motions.kinds, 2))
+        axis_votes.append(_chosen_most(motions.axes, 2))
         voices.append(Voice(model, mine, parts, encoded))
     mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
     tree = grow_tree(mean(parents).numpy())
-    return Look(clouds, tuple(voices), mean(kinds).numpy(), mean(axes).softmax(dim=1).numpy(), tree)
+    votes = lambda tensors: torch.cat(tensors).mean(dim=0).numpy()  # noqa: E731
+    return Look(
+        clouds,
+        tuple(voices),
+        mean(kinds).numpy(),
+        mean(axes).softmax(dim=1).numpy(),
+        votes(kind_votes),
+        votes(axis_votes),
+        tree,
+    )
+
+
+def _chosen_most(logits: torch.Tensor, dim: int) -> torch.Tensor:
+    """One for the option of the largest logit along a dimension, zero for the others."""
+    best = logits.argmax(dim=dim, keepdim=True)
+    return torch.zeros_like(logits).scatter(dim, best, 1.0)
 
 
 @torch.no_grad()
@@ -169,12 +181,13 @@ def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Be
     clouds, views = seen.clouds, seen.views
     kinds, axes = seen.kinds, seen.axes
     if heard is not None:
-        kinds, axes = _blend(kinds, heard.kinds, trust.kinds), _blend(axes, heard.axes, trust.axes)
+        kinds = blend(kinds, heard.kinds, trust_where(seen.kind_votes, kinds, trust.kinds, trust.doubtful_kinds))
+        axes = blend(axes, heard.axes, trust_where(seen.axis_votes, axes, trust.axes, trust.doubtful_axes))
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
     limits = np.zeros((len(clouds.parts), 2, 2))
     found = [_limits_of(voice, choices[:, SLIDE], voice.parts.points.mean(dim=2), SLIDE) for voice in seen.voices]
-    limits[:, SLIDE] = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
+    limits[:, SLIDE], _ = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
     hinges = [voice.model.hinges(voice.parts, voice.encoded, _chosen(voice, choices[:, TURN])) for voice in seen.voices]
     options = np.concatenate([hinge.options.numpy() for hinge in hinges])
     chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
@@ -184,9 +197,9 @@ def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Be
     for voice in seen.voices:
         pivot = torch.from_numpy(_into_views(pivots[:, 0], voice.views, clouds)).to(voice.parts.points)
         found.append(_limits_of(voice, choices[:, TURN], pivot, TURN))
-    limits[:, TURN] = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
+    limits[:, TURN], spread = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
     if heard is not None:
-        limits = _heard_limits(limits, pivots[:, 0], directions, choices, heard)
+        limits = heard_limits(limits, spread, pivots[:, 0], directions, choices, heard, trust.steady)
     return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
@@ -240,12 +253,6 @@ def calibrated(share: float, slope: float, offset: float) -> float:
     """A share between 0 and 1 as the probability of being right."""
     share = min(max(share, 1e-6), 1.0 - 1e-6)
     return float(1.0 / (1.0 + np.exp(-slope * np.log(share / (1.0 - share)) - offset)))
-
-
-def _blend(network: np.ndarray, search: np.ndarray, trust: float) -> np.ndarray:
-    """Shares over the second axis that follow both: a weighted product."""
-    both = np.maximum(network, 1e-6) ** (1.0 - trust) * np.maximum(search, 1e-6) ** trust
-    return both / both.sum(axis=1, keepdims=True)
 
 
 def _frame(matrix: np.ndarray, clouds: PartClouds) -> tuple[np.ndarray, float]:
@@ -303,41 +310,8 @@ def _kernel(first, second):  # type: ignore[no-untyped-def]
     return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / CLUSTER**2)
 
 
-def _heard_limits(limits, pivots, directions, choices, heard):  # type: ignore[no-untyped-def]
-    """Limits of the network after the search has told which side of the line through the pivot is open."""
-    out = limits.copy()
-    for row in range(len(limits)):
-        for move in (TURN, SLIDE):
-            axis = directions[row, choices[row, move]]
-            lines = heard.along(row, move, int(choices[row, move]))
-            known = np.isfinite(lines.likely).all(axis=1)
-            if move == TURN:
-                known &= np.linalg.norm(np.cross(lines.places - pivots[row], axis), axis=1) < NEAR
-            if known.any():
-                best = int(np.where(known, lines.weights, -1.0).argmax())
-                low, high = lines.likely[best].tolist()
-                out[row, move] = open_side(limits[row, move], (low, high), move)
-    return out
-
-
-def open_side(
-    limits: Float[np.ndarray, "2"], likely: tuple[float, float], move: int, thin: float = 0.05
-) -> Float[np.ndarray, "2"]:
-    """Limits on the one side that the search found open: a turn keeps its length, a slide goes as far as it can.
-
-    Where both sides are open, or neither, the search knows no better than the network.
-    """
-    low, high = likely
-    if min(abs(low), abs(high)) > thin * max(abs(low), abs(high)) or low == high:
-        return limits
-    if move == SLIDE:
-        return np.array([low, high])
-    length = float(limits[1] - limits[0])
-    return np.array([0.0, length]) if high > -low else np.array([-length, 0.0])
-
-
 def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
-    """Median over the views of limits about the directions of the object itself."""
+    """Median over the views of limits about the directions of the object itself, and how much their lengths differ."""
     rows = np.arange(len(chosen))
     direction = directions[rows, chosen]
     extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
@@ -350,8 +324,11 @@ def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ign
             flip = -flip
         low, high = found[view].T
         answers.append(np.where(flip[:, None] > 0, np.stack([low, high], 1), np.stack([-high, -low], 1)))
-    middle = np.median(np.sort(answers, axis=-1), axis=0) * unit[:, None]
-    return np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle
+    ordered = np.sort(answers, axis=-1)
+    lengths = ordered[..., 1] - ordered[..., 0]
+    spread = lengths.std(axis=0) / np.maximum(np.median(lengths, axis=0), 1e-3)
+    middle = np.median(ordered, axis=0) * unit[:, None]
+    return (np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle), spread
 
 
 def grow_tree(logits: Float[np.ndarray, "P P"]) -> Int[np.ndarray, " P"]:

@@ -1,0 +1,85 @@
+"""Networks and search as one answer."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurok.articulation.blend import blend, heard_limits, open_side, trust_where
+from neurok.articulation.features import describe_parts
+from neurok.articulation.heard import Heard, HeardLines, listen
+from neurok.articulation.network import KINDS, SLIDE, TURN
+from neurok.articulation.predict import signed_directions
+from neurok.articulation.search import search_joints
+from neurok.samples import make_sample
+
+UP = np.array([0.0, 1.0, 0.0])
+
+
+def heard_line(likely, place=(0.0, 0.0, 0.0)):
+    """A search that knows one line to turn about, along the only direction."""
+    lines = HeardLines(
+        np.array([TURN]), np.array([0]), np.array([place], dtype=float), np.array([likely]), np.array([0.5])
+    )
+    return Heard(np.full((1, 5), 0.2), np.ones((1, 1, 2)), (lines,))
+
+
+def limits_after(network, spread, heard):
+    limits = np.zeros((1, 2, 2))
+    limits[0, TURN] = network
+    directions, choices = UP[None, None], np.zeros((1, 2), dtype=np.int64)
+    return heard_limits(limits, np.array([spread]), np.zeros((1, 3)), directions, choices, heard)[0, TURN].tolist()
+
+
+def test_limits_lie_on_the_side_that_is_open():
+    straddling = np.array([-1.0, 0.5])
+    assert open_side(straddling, (0.0, 3.0), TURN).tolist() == [0.0, 1.5]
+    assert open_side(straddling, (-3.0, 0.0), TURN).tolist() == [-1.5, 0.0]
+    assert open_side(straddling, (0.0, 0.4), SLIDE).tolist() == [0.0, 0.4]
+    assert open_side(straddling, (-2.0, 2.0), TURN).tolist() == [-1.0, 0.5]
+    assert open_side(straddling, (0.0, 0.0), SLIDE).tolist() == [-1.0, 0.5]
+
+
+def test_a_length_that_views_agree_on_is_kept_and_a_guess_gives_way_to_the_search():
+    heard = heard_line((0.0, 1.2))
+    assert limits_after((0.0, 2.0), 0.02, heard) == [0.0, 2.0]
+    assert limits_after((0.0, 2.0), 0.5, heard) == [0.0, 1.2]
+
+
+def test_a_guess_stays_where_the_search_knows_no_line_or_no_range():
+    assert limits_after((0.0, 2.0), 0.5, heard_line((0.0, 1.2), place=(0.5, 0.0, 0.0))) == [0.0, 2.0]
+    assert limits_after((0.0, 2.0), 0.5, heard_line((0.0, 0.0))) == [0.0, 2.0]
+    assert limits_after((0.0, 2.0), 0.5, heard_line((np.nan, np.nan))) == [0.0, 2.0]
+
+
+def test_the_search_counts_more_for_parts_on_which_views_disagree():
+    shares = np.array([[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]])
+    votes = np.array([[1.0, 0.0, 0.0], [0.75, 0.25, 0.0]])
+    assert trust_where(votes, shares, 0.5, 0.8).tolist() == [[0.5], [0.8]]
+
+
+@given(st.floats(0.0, 1.0), st.integers(0, 100))
+def test_a_blend_of_shares_is_shares_and_ends_at_its_two_sources(trust, seed):
+    network, search = np.random.default_rng(seed).dirichlet(np.ones(4), (2, 3))
+    both = blend(network, search, trust)
+    assert np.allclose(both.sum(axis=1), 1.0)
+    assert np.allclose(blend(network, search, 0.0), np.maximum(network, 1e-6), atol=1e-5)
+    assert np.allclose(blend(network, search, 1.0), np.maximum(search, 1e-6), atol=1e-5)
+    same = blend(network, network, trust)
+    assert np.allclose(same, network, atol=1e-5)
+
+
+def test_many_lines_to_turn_about_do_not_outvote_a_better_one_to_slide_along():
+    """Twenty poor hinges sum up to more than one good slide, but the slide is what the search would answer."""
+    mesh = make_sample("laptop").articulation.mesh
+    clouds = describe_parts(mesh)
+    search = search_joints(mesh)
+    part = next(p for p in range(mesh.part_count) if search.parents[p] >= 0)
+    hinge = next(c for c in search.candidates[part] if c.kind == "revolute")
+    made = (replace(hinge, kind="prismatic", score=0.3), *(replace(hinge, score=0.05) for _ in range(20)))
+    few = replace(search, candidates=tuple(made if p == part else () for p in range(mesh.part_count)))
+    few = replace(few, rejected=((),) * mesh.part_count)
+    kinds = listen(clouds, signed_directions(clouds), few).kinds[list(clouds.parts).index(part)]
+    assert np.isclose(kinds.sum(), 1.0)
+    assert kinds.argmax() == KINDS.index("prismatic")
