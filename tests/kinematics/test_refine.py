@@ -81,8 +81,8 @@ def test_a_pose_that_fits_already_is_left_alone(two_boxes):
     np.testing.assert_array_equal(refine(two_boxes, pose.q, points).vertices, pose.vertices)
 
 
-def test_what_bends_follows_a_bent_target():
-    """A strip that the space can only shear is wanted bent into an arc."""
+def strip_space() -> NeuralSpace:
+    """A strip along x with a handle at each end, which the space can only shear."""
     x = np.linspace(-0.5, 0.5, 41)
     grid = np.array([[a, 0.0, b] for a in x for b in np.linspace(-0.1, 0.1, 9)])
     quads = [(i * 9 + j, i * 9 + j + 1, i * 9 + j + 10, i * 9 + j + 9) for i in range(40) for j in range(8)]
@@ -90,23 +90,53 @@ def test_what_bends_follows_a_bent_target():
     share = np.clip(grid[:, :1] + 0.5, 0.0, 1.0)
     screws = np.zeros((2, 6, 1))
     screws[1, 4, 0] = 0.1
-    space = NeuralSpace(
-        mesh,
-        np.concatenate([1 - share, share], axis=1),
-        np.array([[-0.25, 0, 0], [0.25, 0, 0]]),
-        screws,
-        np.zeros(1),
-        whole(1),
-    )
+    centers = np.array([[-0.25, 0, 0], [0.25, 0, 0]])
+    return NeuralSpace(mesh, np.concatenate([1 - share, share], axis=1), centers, screws, np.zeros(1), whole(1))
+
+
+def lengths(vertices: np.ndarray) -> np.ndarray:
+    """Of the edges along the strip, over those at rest."""
+    return np.linalg.norm(np.diff(vertices.reshape(41, 9, 3), axis=0), axis=2) / 0.025
+
+
+def test_what_bends_follows_a_bent_target_and_keeps_its_lengths():
+    """An arc of the same length."""
+    space = strip_space()
+    grid = space.rest.vertices
     angle = grid[:, 0] * 1.2
     wanted = np.stack([np.sin(angle) / 1.2, (np.cos(angle) - 1) / 1.2, grid[:, 2]], axis=1)
-    points = cloud(mesh, wanted)
+    points = cloud(space.rest, wanted)
     pose = pose_to_points(space, points)
     found = refined(space, pose, points)
     before, after = (np.linalg.norm(v - wanted, axis=1).mean() for v in (pose.vertices, found.vertices))
-    assert after < 0.35 * before
-    edges = np.diff(found.vertices.reshape(41, 9, 3), axis=0)
-    assert np.abs(np.linalg.norm(edges, axis=2) / 0.025 - 1.0).max() < 0.25
+    assert after < 0.15 * before
+    assert np.abs(lengths(found.vertices) - 1.0).max() < 0.1
+    assert np.abs(lengths(found.vertices) - 1.0).mean() < 0.01
+
+
+def test_what_may_bend_but_is_only_turned_comes_out_rigid():
+    space = strip_space()
+    turn = axis_angle_matrix(np.array([0.0, 0.0, 1.0]), 0.4)
+    wanted = space.rest.vertices @ turn.T
+    points = cloud(space.rest, wanted)
+    found = refined(space, pose_to_points(space, points), points).vertices
+    moved = fit_rigid(space.rest.vertices, found)
+    np.testing.assert_allclose(space.rest.vertices @ moved[:3, :3].T + moved[:3, 3], found, atol=1e-9)
+    assert np.linalg.norm(found - wanted, axis=1).mean() < 0.01
+
+
+def test_parts_that_the_space_holds_to_be_one_body_come_apart_where_the_target_does():
+    """Base and lid follow one handle that cannot move; the lid has slid."""
+    base, faces = box(np.array([1.0, 0.3, 0.6]), np.zeros(3))
+    lid, _ = box(np.array([0.5, 0.1, 0.4]), np.array([0.0, 0.25, 0.0]))
+    mesh = Mesh(np.concatenate([base, lid]), np.concatenate([faces, faces + 8]))
+    space = NeuralSpace(mesh, np.ones((16, 1)), np.zeros((1, 3)), np.zeros((1, 6, 1)), np.zeros(1), whole(1))
+    wanted = mesh.vertices + np.repeat([[0.0, 0, 0], [0.15, 0, 0]], 8, axis=0)
+    found = refine(space, np.zeros(1), cloud(mesh, wanted)).vertices
+    assert np.linalg.norm(found - wanted, axis=1).mean() < 0.02
+    for part in (slice(0, 8), slice(8, 16)):
+        moved = fit_rigid(mesh.vertices[part], found[part])
+        np.testing.assert_allclose(mesh.vertices[part] @ moved[:3, :3].T + moved[:3, 3], found[part], atol=1e-9)
 
 
 def test_the_same_seed_gives_the_same_vertices_bit_for_bit(two_boxes):

@@ -31,6 +31,15 @@ class Cells:
     """Each pair once in each direction."""
 
     strength: Float[np.ndarray, " E"]
+    ties: int = 0
+    """So many of the last edges are no edges of the surface, but tie components to each other."""
+
+    def loosened(self, x: Float[np.ndarray, "V 3"], reach: float) -> Cells:
+        """The same cells without ties that are longer than a reach, at rest or in another state."""
+        i, j = self.edges.T
+        longest = np.maximum(*(np.linalg.norm(at[i] - at[j], axis=1) for at in (self.rest, x)))
+        kept = (np.arange(len(i)) < len(i) - self.ties) | (longest <= reach)
+        return Cells(self.rest, self.edges[kept], self.strength[kept], int(kept[len(i) - self.ties :].sum()))
 
     @cached_property
     def laplacian(self) -> Any:
@@ -105,7 +114,7 @@ def cells_of(
     strength /= strength.sum()
     ties = _ties(vertices, vertex_labels(faces, face_groups, len(vertices)))
     weak = np.full(len(ties), LINK * float(strength.mean()))
-    return Cells(vertices, np.concatenate([edges, ties]), np.concatenate([strength, weak]))
+    return Cells(vertices, np.concatenate([edges, ties]), np.concatenate([strength, weak]), len(ties))
 
 
 def cotangent_links(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Any:

@@ -1,9 +1,11 @@
 """Refinement: where a space cannot quite reach a target, its handles may leave it, as little as the target demands.
 
-The pose found in the space is the start. Every handle gets a small rigid motion of its own, so what is rigid stays
-rigid; what bends gets more and smaller handles than the space has, bonded where they share a surface; parts that touch
-in the pose hold on to each other weakly; and all are on a leash that is let out step by step, so that the nearest
-points found early, most of them wrong, move little.
+Two starts are tried. One is the pose found in the space: every handle gets a small rigid motion of its own, so what is
+rigid stays rigid; parts that touch in the pose hold on to each other weakly; and all are on a leash that is let out
+step by step, so that the nearest points found early, most of them wrong, move little. The other is the rest shape,
+pulled to the target as if all of it could bend, each rigid part then moved as it moved on the whole: this finds what
+the space does not know. What bends is polished vertex by vertex, and points that nothing was fitted to say which is
+kept.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
 from neurok.geometry.handles import find_handles
-from neurok.geometry.rigid import nearest_rotation
-from neurok.geometry.sampling import SurfaceSamples, sample_surface
+from neurok.geometry.rigid import fit_rigid
 from neurok.geometry.topology import vertex_labels
+from neurok.kinematics.judge import Judge
 from neurok.kinematics.leap import Frames, Stage, leap
 from neurok.kinematics.match import MatchConfig, gather_pulls
+from neurok.kinematics.polish import FROM_POSE, FROM_REST, LAST, Cloud, PolishConfig, Skin, polished, stiffened
 from neurok.kinematics.ties import NEAR, FreeHandles, Ties, bonds, leash, seams
 from neurok.kinematics.twists import cross_matrices
 
@@ -48,10 +51,7 @@ class HandledSpace(Protocol):
 class RefineConfig:
     rounds: int = 24
     samples: int = 2000
-    handles: int = 128
-    """At most so many for what bends."""
-
-    leash: tuple[float, float] = (1.0, 0.005)
+    leash: tuple[float, float] = (1.0, 0.002)
     """Weight of leaving the space, at first and at last, against squared distances; both per share of the surface."""
 
     bond: float = 0.2
@@ -63,6 +63,12 @@ class RefineConfig:
 
 WORTH = 0.985
 """The Chamfer distance must fall to this share of what it was; less is the noise of the points."""
+
+ALIKE = 1.015
+"""Of fits whose distances differ by less than this the one that moves less is taken."""
+
+RIGID = 1.0 - 1e-6
+"""A vertex that follows one handle to this share is part of a rigid body."""
 
 
 class Refined(NamedTuple):
@@ -78,27 +84,123 @@ def refine(
     seed: int = 0,
     config: RefineConfig | None = None,
 ) -> Refined:
-    """Vertices near the pose ``q`` that fit a cloud of the whole object better; those of the pose if none do.
+    """Vertices that fit a cloud of the whole object better than the pose ``q``; those of the pose if none do.
 
     What the cloud does not show would be pulled to what it shows: partial clouds are for ``pose_to_points`` alone.
     """
-    config = config or RefineConfig()
+    bench = _Bench(space, Judge(space.rest, target, (config or RefineConfig()).samples, seed), config or RefineConfig())
     start = _placed(space, q)
-    best = _blended(start, space.rest.vertices, space.weights)
-    judge = _Judge(space.rest, target, config.samples, seed)
-    score = judge.score(best)
-    start = _leapt(space, start, judge)
-    for weights, handles in _levels(space, start, config.handles):
-        found = _blended(_fitted(space.rest, weights, handles, judge, config), space.rest.vertices, weights)
-        reached = judge.score(found)
-        if reached < WORTH * score:
-            best, score = found, reached
-    return Refined(best, score / judge.side)
+    pose = _blended(start, space.rest.vertices, space.weights)
+    given, score, way = bench.judge.score(pose), np.inf, np.inf
+    best = pose
+    for found in (*bench.from_pose(start), bench.from_rest()):
+        reached, moved = bench.judge.score(found), bench.way(found)
+        if ALIKE * reached < score or (reached < ALIKE * score and moved < way):
+            best, score, way = found, reached, moved
+    if score > WORTH * given:
+        best = pose
+    best = stiffened(bench.skin, best, ~bench.rigid, bench.judge)
+    return Refined(best, bench.judge.score(best) / bench.judge.side)
 
 
-def _leapt(space: HandledSpace, start: FreeHandles, judge: _Judge) -> FreeHandles:
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """A shape and a target, and the ways from one to the other."""
+
+    space: HandledSpace
+    judge: Judge
+    config: RefineConfig
+
+    @cached_property
+    def skin(self) -> Skin:
+        return Skin(self.space.rest)
+
+    @cached_property
+    def cloud(self) -> Cloud:
+        return Cloud(np.asarray(self.judge.trees[0].data))
+
+    @cached_property
+    def rigid(self) -> Bool[np.ndarray, " C"]:
+        """Components that follow one handle."""
+        mixed = self.space.weights.max(axis=1) < RIGID
+        return np.bincount(self.skin.owners, mixed, self.skin.component_count) == 0
+
+    @cached_property
+    def parts(self) -> tuple[Float[np.ndarray, "V P"], Int[np.ndarray, " P"]]:
+        """Handles of which none reaches across components, and the handle of the space each belongs to.
+
+        The space moves what it takes for one body by one handle; all that it takes to stand still is one body.
+        """
+        rest, whole = self.space.rest, self.space.weights
+        handles = find_handles(rest.vertices, rest.faces, walls=rest.face_surfaces)
+        groups = vertex_labels(rest.faces, handles.face_groups, rest.vertex_count)
+        inside = (groups[:, None] == np.arange(len(handles.widths))).astype(np.float64)
+        parents, group = np.nonzero(whole.T @ inside > 0)
+        return whole[:, parents] * inside[:, group], parents
+
+    def from_pose(self, start: FreeHandles) -> Iterator[Float[np.ndarray, "V 3"]]:
+        """With the bodies of the space; with each component on its own; with what bends first as it is in the pose."""
+        now = self._fitted(self.space.weights, start)
+        found = self._moved(self.space.weights, now)
+        yield self._polished(found, LAST)
+        weights, parents = self.parts
+        if len(parents) > self.space.weights.shape[1]:
+            now = self._fitted(weights, _centered(self.space.rest, weights, now.turns[parents], now.shifts[parents]))
+            found = self._moved(weights, now)
+            yield self._polished(found, LAST)
+        if not self.rigid.all():
+            yield self._polished(self._joined(found, self._moved(self.space.weights, start)), FROM_POSE)
+
+    def from_rest(self) -> Float[np.ndarray, "V 3"]:
+        """As if all could bend, then each component on its own."""
+        rest, weights = self.space.rest, self.parts[0]
+        nothing = np.zeros_like(self.rigid)
+        soft = polished(self.skin, rest.vertices, nothing, self.cloud, FROM_REST, self.judge.seed)
+        found = self._moved(weights, self._fitted(weights, _averaged(rest, weights, soft)))
+        return self._polished(self._joined(found, soft), LAST)
+
+    def way(self, vertices: Float[np.ndarray, "V 3"]) -> float:
+        """How far the surface has moved from rest, on average."""
+        return float(
+            np.linalg.norm(self.judge.samples[1].interpolate(vertices - self.space.rest.vertices), axis=1).mean()
+        )
+
+    def _joined(self, bodies: Float[np.ndarray, "V 3"], others: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """The first where components are rigid, the second elsewhere."""
+        return np.where(self.rigid[self.skin.owners][:, None], bodies, others)
+
+    def _fitted(self, weights: Float[np.ndarray, "V H"], start: FreeHandles) -> FreeHandles:
+        leapt = _leapt(self.space.rest, weights, start, self.judge)
+        return _fitted(self.space.rest, weights, leapt, self.judge, self.config)
+
+    def _moved(self, weights: Float[np.ndarray, "V H"], handles: FreeHandles) -> Float[np.ndarray, "V 3"]:
+        return _blended(handles, self.space.rest.vertices, weights)
+
+    def _polished(self, start: Float[np.ndarray, "V 3"], config: PolishConfig) -> Float[np.ndarray, "V 3"]:
+        return polished(self.skin, start, self.rigid, self.cloud, config, self.judge.seed)
+
+
+def _averaged(rest: Mesh, weights: Float[np.ndarray, "V H"], vertices: Float[np.ndarray, "V 3"]) -> FreeHandles:
+    """Each handle moved rigidly as its vertices have moved on the whole."""
+    frames = np.tile(np.eye(4), (weights.shape[1], 1, 1))
+    for handle, weight in enumerate(weights.T):
+        some = weight > 1e-3
+        if some.any():
+            frames[handle] = fit_rigid(rest.vertices[some], vertices[some], weight[some])
+    return _centered(rest, weights, frames[:, :3, :3], frames[:, :3, 3])
+
+
+def _centered(
+    rest: Mesh, weights: Float[np.ndarray, "V H"], turns: Float[np.ndarray, "H 3 3"], shifts: Float[np.ndarray, "H 3"]
+) -> FreeHandles:
+    """Handles that turn about the middle of what follows them."""
+    middles = weights.T @ rest.vertices / np.maximum(weights.sum(axis=0), 1e-9)[:, None]
+    return FreeHandles(turns, shifts, (turns @ middles[:, :, None])[..., 0] + shifts)
+
+
+def _leapt(rest: Mesh, owned: Float[np.ndarray, "V H"], start: FreeHandles, judge: Judge) -> FreeHandles:
     """The handles after single ones have tried to leap to where the target shows them."""
-    points, weights = (judge.samples[0].interpolate(array) for array in (space.rest.vertices, space.weights))
+    points, weights = (judge.samples[0].interpolate(array) for array in (rest.vertices, owned))
     owners = weights.argmax(axis=1)
     pairs = cKDTree(points).query_pairs(NEAR * judge.side, output_type="ndarray")
     pairs = np.unique(np.sort(owners[pairs], axis=1), axis=0)
@@ -111,7 +213,7 @@ def _leapt(space: HandledSpace, start: FreeHandles, judge: _Judge) -> FreeHandle
         x = _blended(FreeHandles(*frames, start.centers), points, weights)
         return gather_pulls(x, judge.thin(0), judge.trees[0], judge.side, MatchConfig())[2]
 
-    mixed = np.bincount(owners, weights.max(axis=1) < 1.0 - 1e-6, weights.shape[1])
+    mixed = np.bincount(owners, weights.max(axis=1) < RIGID, weights.shape[1])
     stage = Stage(points, owners, mixed == 0, neighbours, judge.trees[0], judge.side, score)
     turns, shifts = leap(stage, (start.turns, start.shifts))
     return FreeHandles(turns, shifts, (turns @ start.at_rest()[:, :, None])[..., 0] + shifts)
@@ -124,52 +226,8 @@ def _placed(space: HandledSpace, q: Float[np.ndarray, " D"]) -> FreeHandles:
     return FreeHandles(turns, shifts, (turns @ space.centers[:, :, None])[..., 0] + shifts)
 
 
-def _levels(
-    space: HandledSpace, start: FreeHandles, most: int
-) -> Iterator[tuple[Float[np.ndarray, "V H"], FreeHandles]]:
-    """The handles of the space, and then smaller ones where a component bends."""
-    yield space.weights, start
-    finer = _finer(space, start, most)
-    if finer is not None:
-        yield finer
-
-
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """Points to fit, and others to tell by whether that helped: half of the target, and other samples of the shape."""
-
-    rest: Mesh
-    target: Float[np.ndarray, "M 3"]
-    count: int
-    seed: int
-
-    @cached_property
-    def side(self) -> float:
-        low, high = self.rest.bounds
-        return float((high - low).max())
-
-    @cached_property
-    def samples(self) -> tuple[SurfaceSamples, SurfaceSamples]:
-        rng = np.random.default_rng(self.seed)
-        first, second = (sample_surface(self.rest.vertices, self.rest.faces, self.count, rng) for _ in range(2))
-        return first, second
-
-    @cached_property
-    def trees(self) -> tuple[cKDTree, cKDTree]:
-        order = np.random.default_rng(self.seed).permutation(len(self.target))
-        return cKDTree(self.target[order[::2]]), cKDTree(self.target[order[1::2]])
-
-    def thin(self, which: int) -> Float[np.ndarray, "N 3"]:
-        return self.trees[which].data[: self.count]
-
-    def score(self, vertices: Float[np.ndarray, "V 3"]) -> float:
-        """Chamfer distance of vertices to what they were not fitted to."""
-        x = self.samples[1].interpolate(vertices)
-        return gather_pulls(x, self.thin(1), self.trees[1], self.side, MatchConfig())[2]
-
-
 def _fitted(
-    rest: Mesh, owned: Float[np.ndarray, "V H"], start: FreeHandles, judge: _Judge, config: RefineConfig
+    rest: Mesh, owned: Float[np.ndarray, "V H"], start: FreeHandles, judge: Judge, config: RefineConfig
 ) -> FreeHandles:
     """Handles pulled to the target, on a leash that is let out."""
     points, weights = judge.samples[0].interpolate(rest.vertices), judge.samples[0].interpolate(owned)
@@ -184,36 +242,11 @@ def _fitted(
     return now
 
 
-def _finer(space: HandledSpace, start: FreeHandles, most: int) -> tuple[Float[np.ndarray, "V H"], FreeHandles] | None:
-    """Handles that are smaller where the space lets a component bend, and as they were elsewhere."""
-    rest = space.rest
-    fine = find_handles(rest.vertices, rest.faces, most, rest.face_surfaces)
-    groups = vertex_labels(rest.faces, fine.face_groups, rest.vertex_count)
-    mixed = space.weights.max(axis=1) < 1.0 - 1e-6
-    bends = np.bincount(groups, mixed, len(fine.widths)) > 0
-    some = np.flatnonzero(bends[groups])
-    if not len(some):
-        return None
-    index, share = fine.weights(rest.vertices[some], groups[some])
-    weights = np.zeros((rest.vertex_count, fine.count))
-    np.add.at(weights, (some[:, None], index), share)
-    kept = ~bends[groups]
-    rough = np.flatnonzero(space.weights[kept].any(axis=0))
-    used = np.flatnonzero(weights.any(axis=0))
-    mean = weights[:, used].T @ space.weights / weights[:, used].sum(axis=0)[:, None]
-    turns, at = nearest_rotation(np.einsum("fh,hij->fij", mean, start.turns)), fine.centers[used]
-    places = np.einsum("fh,fhi->fi", mean, np.einsum("hij,fj->fhi", start.turns, at) + start.shifts)
-    both = np.concatenate([np.where(kept[:, None], space.weights, 0.0)[:, rough], weights[:, used]], axis=1)
-    join = lambda first, second: np.concatenate([first[rough], second])  # noqa: E731
-    shifts = places - (turns @ at[:, :, None])[..., 0]
-    return both, FreeHandles(join(start.turns, turns), join(start.shifts, shifts), join(start.centers, places))
-
-
 def _step(
     now: FreeHandles,
     points: Float[np.ndarray, "N 3"],
     weights: Float[np.ndarray, "N H"],
-    judge: _Judge,
+    judge: Judge,
     ties: Ties,
     tied_from: Float[np.ndarray, "T 3"],
     tie_weight: Float[np.ndarray, " T"],
