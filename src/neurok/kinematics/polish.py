@@ -29,7 +29,7 @@ NEIGHBOURS = 12
 """Points of a cloud that say which way it faces."""
 
 
-STIFF = 1.03
+STIFF = 1.02
 """A component is taken to be rigid if that makes the distance around it no longer than this share of what it was."""
 
 SETTLE = 8
@@ -59,8 +59,7 @@ class PolishConfig:
 
 
 FROM_REST = PolishConfig(rounds=30, pull=(0.002, 0.2), trust=(0.5, 0.05))
-FROM_POSE = PolishConfig(rounds=30, pull=(0.005, 0.2), trust=(0.3, 0.03), ties=0.03)
-LAST = PolishConfig(rounds=20, pull=(0.02, 0.2), trust=(0.1, 0.03), ties=0.03)
+FROM_POSE = PolishConfig(rounds=16, pull=(0.02, 0.2), trust=(0.1, 0.03), ties=0.03)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +204,7 @@ def _straightened(
         x = samples.interpolate(out)
         (forward, near), (backward, owner) = tree.query(x), cKDTree(x).query(thin)
         rows, places = np.concatenate([np.arange(len(x)), owner]), np.concatenate([tree.data[near], thin])
-        trust = 1.0 / (1.0 + (np.concatenate([forward, backward]) / (LAST.trust[1] * judge.side)) ** 2)
+        trust = 1.0 / (1.0 + (np.concatenate([forward, backward]) / (FROM_POSE.trust[1] * judge.side)) ** 2)
         for component, mine in members.items():
             some = sampled[rows] == component
             if some.sum() >= FEWEST:

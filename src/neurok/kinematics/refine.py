@@ -26,7 +26,7 @@ from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.judge import Judge
 from neurok.kinematics.leap import Frames, Stage, leap
 from neurok.kinematics.match import MatchConfig, gather_pulls
-from neurok.kinematics.polish import FROM_POSE, FROM_REST, LAST, Cloud, PolishConfig, Skin, polished, stiffened
+from neurok.kinematics.polish import FROM_POSE, FROM_REST, Cloud, Skin, polished, stiffened
 from neurok.kinematics.ties import NEAR, FreeHandles, Ties, bonds, leash, seams
 from neurok.kinematics.twists import cross_matrices
 
@@ -139,35 +139,26 @@ class _Bench:
         return whole[:, parents] * inside[:, group], parents
 
     def from_pose(self, start: FreeHandles) -> Iterator[Float[np.ndarray, "V 3"]]:
-        """With the bodies of the space; with each component on its own; with what bends first as it is in the pose."""
-        now = self._fitted(self.space.weights, start)
-        found = self._moved(self.space.weights, now)
-        yield self._polished(found, LAST)
-        weights, parents = self.parts
-        if len(parents) > self.space.weights.shape[1]:
-            now = self._fitted(weights, _centered(self.space.rest, weights, now.turns[parents], now.shifts[parents]))
-            found = self._moved(weights, now)
-            yield self._polished(found, LAST)
-        if not self.rigid.all():
-            yield self._polished(self._joined(found, self._moved(self.space.weights, start)), FROM_POSE)
+        """With the bodies of the space, and, where these differ, with each component on its own."""
+        weights, (apart, parents) = self.space.weights, self.parts
+        now = self._fitted(weights, start)
+        yield self._polished(self._moved(weights, now))
+        if len(parents) > len(now.turns):
+            now = self._fitted(apart, _centered(self.space.rest, apart, now.turns[parents], now.shifts[parents]))
+            yield self._polished(self._moved(apart, now))
 
     def from_rest(self) -> Float[np.ndarray, "V 3"]:
         """As if all could bend, then each component on its own."""
-        rest, weights = self.space.rest, self.parts[0]
-        nothing = np.zeros_like(self.rigid)
-        soft = polished(self.skin, rest.vertices, nothing, self.cloud, FROM_REST, self.judge.seed)
-        found = self._moved(weights, self._fitted(weights, _averaged(rest, weights, soft)))
-        return self._polished(self._joined(found, soft), LAST)
+        rest, apart = self.space.rest, self.parts[0]
+        soft = polished(self.skin, rest.vertices, np.zeros_like(self.rigid), self.cloud, FROM_REST, self.judge.seed)
+        found = self._moved(apart, self._fitted(apart, _averaged(rest, apart, soft)))
+        return self._polished(np.where(self.rigid[self.skin.owners][:, None], found, soft))
 
     def way(self, vertices: Float[np.ndarray, "V 3"]) -> float:
         """How far the surface has moved from rest, on average."""
         return float(
             np.linalg.norm(self.judge.samples[1].interpolate(vertices - self.space.rest.vertices), axis=1).mean()
         )
-
-    def _joined(self, bodies: Float[np.ndarray, "V 3"], others: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
-        """The first where components are rigid, the second elsewhere."""
-        return np.where(self.rigid[self.skin.owners][:, None], bodies, others)
 
     def _fitted(self, weights: Float[np.ndarray, "V H"], start: FreeHandles) -> FreeHandles:
         leapt = _leapt(self.space.rest, weights, start, self.judge)
@@ -176,8 +167,8 @@ class _Bench:
     def _moved(self, weights: Float[np.ndarray, "V H"], handles: FreeHandles) -> Float[np.ndarray, "V 3"]:
         return _blended(handles, self.space.rest.vertices, weights)
 
-    def _polished(self, start: Float[np.ndarray, "V 3"], config: PolishConfig) -> Float[np.ndarray, "V 3"]:
-        return polished(self.skin, start, self.rigid, self.cloud, config, self.judge.seed)
+    def _polished(self, start: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        return polished(self.skin, start, self.rigid, self.cloud, FROM_POSE, self.judge.seed)
 
 
 def _averaged(rest: Mesh, weights: Float[np.ndarray, "V H"], vertices: Float[np.ndarray, "V 3"]) -> FreeHandles:
