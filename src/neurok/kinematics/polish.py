@@ -173,10 +173,15 @@ def _pulls(
 
 
 def stiffened(
-    skin: Skin, vertices: Float[np.ndarray, "V 3"], bending: Bool[np.ndarray, " C"], judge: Judge
+    skin: Skin,
+    vertices: Float[np.ndarray, "V 3"],
+    judge: Judge,
+    may: Bool[np.ndarray, " C"],
+    must: Bool[np.ndarray, " C"] | None = None,
 ) -> Float[np.ndarray, "V 3"]:
-    """The same vertices, with components that need not bend moved rigidly: those that fit as well so."""
-    straight = _straightened(skin, vertices, bending, judge)
+    """The same vertices, with components moved rigidly: those that may be and fit as well so, and those that must."""
+    must = np.zeros_like(may) if must is None else must
+    straight = _straightened(skin, vertices, may | must, judge)
     before, after = (_distances(skin, x, judge) for x in (vertices, straight))
     # A point of the target belongs to the component that was nearest before, so that both are asked about the same.
     (there, back, owner), (there_now, back_now, _) = before, after
@@ -184,17 +189,17 @@ def stiffened(
     mean = lambda labels, values: np.bincount(labels, values, count) / np.maximum(np.bincount(labels, None, count), 1)  # noqa: E731
     bent, stiff = mean(sampled, there) + mean(owner, back), mean(sampled, there_now) + mean(owner, back_now)
     seen = np.minimum(np.bincount(sampled, None, count), np.bincount(owner, None, count)) >= FEWEST
-    chosen = bending & seen & (stiff <= STIFF * bent)
+    chosen = must | (may & seen & (stiff <= STIFF * bent))
     return np.where(chosen[skin.owners][:, None], straight, vertices)
 
 
 def _straightened(
-    skin: Skin, vertices: Float[np.ndarray, "V 3"], bending: Bool[np.ndarray, " C"], judge: Judge
+    skin: Skin, vertices: Float[np.ndarray, "V 3"], which: Bool[np.ndarray, " C"], judge: Judge
 ) -> Float[np.ndarray, "V 3"]:
-    """Components that bend moved rigidly, as they have moved on the whole, and then a little closer to the target."""
+    """Some components moved rigidly, as they have moved on the whole, and then a little closer to the target."""
     rest, out = skin.mesh.vertices, vertices.copy()
     areas = vertex_areas(rest, skin.mesh.faces)
-    members = {k: np.flatnonzero(skin.owners == k) for k in np.flatnonzero(bending).tolist()}
+    members = {k: np.flatnonzero(skin.owners == k) for k in np.flatnonzero(which).tolist()}
     for mine in members.values():
         if areas[mine].sum() > 0:
             out[mine] = apply(fit_rigid(rest[mine], vertices[mine], areas[mine]), rest[mine])
@@ -207,7 +212,7 @@ def _straightened(
         trust = 1.0 / (1.0 + (np.concatenate([forward, backward]) / (FROM_POSE.trust[1] * judge.side)) ** 2)
         for component, mine in members.items():
             some = sampled[rows] == component
-            if some.sum() >= FEWEST:
+            if some.sum() >= 4 * FEWEST:
                 out[mine] = apply(fit_rigid(points[rows[some]], places[some], trust[some]), rest[mine])
     return out
 

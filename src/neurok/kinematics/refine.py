@@ -10,7 +10,7 @@ kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -67,6 +67,9 @@ WORTH = 0.985
 ALIKE = 1.015
 """Of fits whose distances differ by less than this the one that moves less is taken."""
 
+BENT = 0.93
+"""What the space holds to be rigid may bend after all if that brings the distance down to this share."""
+
 RIGID = 1.0 - 1e-6
 """A vertex that follows one handle to this share is part of a rigid body."""
 
@@ -88,19 +91,19 @@ def refine(
 
     What the cloud does not show would be pulled to what it shows: partial clouds are for ``pose_to_points`` alone.
     """
-    bench = _Bench(space, Judge(space.rest, target, (config or RefineConfig()).samples, seed), config or RefineConfig())
+    config = config or RefineConfig()
+    bench = _Bench(space, Judge(space.rest, target, config.samples, seed), config)
     start = _placed(space, q)
     pose = _blended(start, space.rest.vertices, space.weights)
-    given, score, way = bench.judge.score(pose), np.inf, np.inf
-    best = pose
-    for found in (*bench.from_pose(start), bench.from_rest()):
-        reached, moved = bench.judge.score(found), bench.way(found)
-        if ALIKE * reached < score or (reached < ALIKE * score and moved < way):
-            best, score, way = found, reached, moved
-    if score > WORTH * given:
-        best = pose
-    best = stiffened(bench.skin, best, ~bench.rigid, bench.judge)
-    return Refined(best, bench.judge.score(best) / bench.judge.side)
+    score = bench.judge.score
+    found = bench.best([*bench.from_pose(start), bench.from_rest()])
+    soft = bench.softened(found)
+    found = min(found, bench.held(soft, rigid=True), key=score)
+    found = bench.held(found if score(found) < WORTH * score(pose) else pose)
+    loose = bench.best([bench.loose(soft), bench.loose(bench.soft)])
+    if score(loose) < BENT * score(found):
+        found = loose
+    return Refined(found, score(found) / bench.judge.side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +150,44 @@ class _Bench:
             now = self._fitted(apart, _centered(self.space.rest, apart, now.turns[parents], now.shifts[parents]))
             yield self._polished(self._moved(apart, now))
 
+    @cached_property
+    def soft(self) -> Float[np.ndarray, "V 3"]:
+        """The rest shape pulled to the target as if all of it could bend."""
+        rest = self.space.rest.vertices
+        return polished(self.skin, rest, np.zeros_like(self.rigid), self.cloud, FROM_REST, self.judge.seed)
+
     def from_rest(self) -> Float[np.ndarray, "V 3"]:
         """As if all could bend, then each component on its own."""
-        rest, apart = self.space.rest, self.parts[0]
-        soft = polished(self.skin, rest.vertices, np.zeros_like(self.rigid), self.cloud, FROM_REST, self.judge.seed)
-        found = self._moved(apart, self._fitted(apart, _averaged(rest, apart, soft)))
-        return self._polished(np.where(self.rigid[self.skin.owners][:, None], found, soft))
+        apart = self.parts[0]
+        found = self._moved(apart, self._fitted(apart, _averaged(self.space.rest, apart, self.soft)))
+        return self._polished(np.where(self.rigid[self.skin.owners][:, None], found, self.soft))
 
-    def way(self, vertices: Float[np.ndarray, "V 3"]) -> float:
+    def softened(self, start: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """Pulled closer as if all could bend."""
+        return polished(self.skin, start, np.zeros_like(self.rigid), self.cloud, FROM_POSE, self.judge.seed)
+
+    def held(self, vertices: Float[np.ndarray, "V 3"], rigid: bool = False) -> Float[np.ndarray, "V 3"]:
+        """Without bends that do not help, and, where they are not yet so, with rigid components made rigid."""
+        return stiffened(self.skin, vertices, self.judge, ~self.rigid, self.rigid if rigid else None)
+
+    def loose(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """Without bends that do not help, whatever the space says."""
+        return stiffened(self.skin, vertices, self.judge, np.ones_like(self.rigid))
+
+    def best(self, fits: Iterable[Float[np.ndarray, "V 3"]]) -> Float[np.ndarray, "V 3"]:
+        """The closest, or, among those that are about as close, one that moves less."""
+        first, *others = fits
+        score, way = self.judge.score(first), self._way(first)
+        for fit in others:
+            reached, moved = self.judge.score(fit), self._way(fit)
+            if ALIKE * reached < score or (reached < ALIKE * score and moved < way):
+                first, score, way = fit, reached, moved
+        return first
+
+    def _way(self, vertices: Float[np.ndarray, "V 3"]) -> float:
         """How far the surface has moved from rest, on average."""
-        return float(
-            np.linalg.norm(self.judge.samples[1].interpolate(vertices - self.space.rest.vertices), axis=1).mean()
-        )
+        moved = self.judge.samples[1].interpolate(vertices - self.space.rest.vertices)
+        return float(np.linalg.norm(moved, axis=1).mean())
 
     def _fitted(self, weights: Float[np.ndarray, "V H"], start: FreeHandles) -> FreeHandles:
         leapt = _leapt(self.space.rest, weights, start, self.judge)
