@@ -39,6 +39,9 @@ from neurok.samples import make_sample
 FRAME = 1 / 60
 DOWN = np.array([0.0, -9.81, 0.0])
 NOTHING = np.zeros(3)
+WITHIN = 0.8
+"""Share of a joint's range that it may go through in the comparison with MuJoCo."""
+
 Table = list[dict[str, Any]]
 
 
@@ -190,11 +193,12 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     true_space = ArticulatedSpace(articulation)
     slides = np.array([j.kind == "prismatic" for j in articulation.joints for _ in range(j.dof)])
     limits = articulation.limits
-    # Towards the wider side of each joint, so that both stay within their range.
-    side = np.where(
-        np.abs(np.nan_to_num(limits[:, 1], posinf=9)) >= np.abs(np.nan_to_num(limits[:, 0], neginf=-9)), 1, -1
-    )
-    qdot = side * np.random.default_rng(seed).uniform(0.5, 1.0, dof) * np.where(slides, 0.4 * size, 1.5)
+    # Towards the wider side of each joint, and not beyond most of it: past their range neither has anything to say.
+    low, high = np.nan_to_num(-limits[:, 0], posinf=np.inf), np.nan_to_num(limits[:, 1], posinf=np.inf)
+    side = np.where(high >= low, 1, -1)
+    pace = np.random.default_rng(seed).uniform(0.5, 1.0, dof)
+    fastest = np.minimum(np.where(slides, 0.4 * size, 1.5), WITHIN * np.maximum(low, high) / seconds)
+    qdot = side * pace * fastest
     truth_body = Body(true_space, Condition(Start(qdot=qdot)))
     truth = articulation.clip(Truth(truth_body, articulation, NOTHING).run(np.zeros(dof), qdot, seconds, 24)).positions
     step = 1e-5

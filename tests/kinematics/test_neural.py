@@ -4,15 +4,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import t
 
 from neurok.data.subject import patches_of
+from neurok.deformation import handles
 from neurok.deformation.batch import Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.geometry.rigid import apply, fit_rigid
 from neurok.kinematics import FeatureSpace, HandleSpace
 from neurok.kinematics.match import match_points
-from neurok.kinematics.neural import NeuralSpace, infer_space, to_box
+from neurok.kinematics.neural import TAIL, NeuralSpace, infer_space, to_box
 from neurok.samples import make_sample
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
@@ -124,10 +126,26 @@ def test_without_reduction_it_is_the_model_itself(model, monkeypatch):
     np.testing.assert_allclose((moved - space.centers) / scale, motion.shifts[0, :count].numpy(), atol=1e-5)
 
 
-def test_each_coordinate_is_as_likely_as_the_prior_says(space):
-    draws = space.sample(4000)
+def test_averages_are_over_the_whole_prior(space):
+    draws = space.spread(4000)
     np.testing.assert_allclose(draws.mean(axis=0), space.middle, atol=0.1)
     np.testing.assert_allclose(np.cov(draws.T), np.eye(space.dim), atol=0.1)
+
+
+def test_samples_move_some_coordinates_as_far_as_heavy_tails_say_and_leave_others_at_rest(space):
+    assert TAIL == handles.TAIL
+    draws = space.sample(8000)
+    moved = draws != 0
+    assert moved.any(axis=1).all()
+    assert 0.5 < moved.mean() < 0.5 + 0.6 / space.dim
+    for column, on, middle in zip(draws.T, moved.T, space.middle, strict=True):
+        share = (np.abs(column[on] - middle) < t(TAIL).ppf(0.95)).mean()
+        assert share == pytest.approx(0.9, abs=0.02)
+    assert (draws >= space.limits[:, 0]).all()
+    assert (draws <= space.limits[:, 1]).all()
+
+
+def test_rest_is_within_the_limits(space):
     assert (space.limits[:, 0] <= 0).all()
     assert (space.limits[:, 1] >= 0).all()
 

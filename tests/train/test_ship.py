@@ -48,6 +48,26 @@ def test_a_run_is_shipped_with_its_card_and_can_be_gone_on_with(split, tmp_path,
         assert torch.equal(one, two)
 
 
+def test_several_runs_of_one_line_are_shipped_as_their_mean(split, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("neurok.train.subjects.split_subjects", lambda folders: split)
+    monkeypatch.setattr("neurok.train.subjects.licenses_of", lambda folder: {"name": str(folder)})
+    config, runs = replace(smoke(), steps=2, evaluate_every=2, warmup=1), [tmp_path / "first", tmp_path / "second"]
+    first = train(config, split, runs[0])
+    second = train(replace(config, steps=4), split, runs[1], start_from=runs[0] / "checkpoint.safetensors")
+    out = tmp_path / "mean.safetensors"
+    line = ["train", "ship", *map(str, runs), "--out", str(out), "--json"]
+    with pytest.raises(SystemExit):
+        main(line)
+    assert "name their data sets" in capsys.readouterr().err
+    main([*line, "--data", "made"])
+    for one, two, mean in zip(*(m.parameters() for m in (first.model, second.model, load_model(out))), strict=True):
+        torch.testing.assert_close((one + two) / 2, mean, rtol=1e-3, atol=1e-4)
+    card = load_card(out)
+    assert card["steps"] == 6
+    assert [part["steps"] for part in card["mean_of"]] == [2, 4]
+    assert 0 < card["metrics"]["watch"] < 2
+
+
 def test_going_on_takes_the_model_of_the_weights_whatever_the_recipe(split, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("neurok.train.subjects.split_subjects", lambda folders: split)
     train(replace(smoke(), model=POINTS, steps=1, warmup=1), split, tmp_path / "run")

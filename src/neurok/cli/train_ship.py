@@ -16,7 +16,8 @@ from neurok.errors import NeurokError
 class TrainShip:
     """Write the averaged weights of a run of 'neurok train' in half precision, with a card beside them.
 
-    Several runs of 'neurok train articulation' are written together: their models answer as one.
+    Several runs of 'neurok train articulation' are written together: their models answer as one. Of several runs of
+    'neurok train deformation', each begun where another ended, the mean of the weights is written.
     """
 
     run_folders: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN [RUN ...]")]
@@ -37,8 +38,8 @@ class TrainShip:
     def run(self) -> dict[str, Any]:
         from neurok.hub import save_model
         from neurok.train.articulation_ship import is_joint_run, ship_joints
-        from neurok.train.ship import shipped_model
-        from neurok.train.subjects import licenses_of
+        from neurok.train.ship import mean_model, shipped_model
+        from neurok.train.subjects import licenses_of, split_subjects
 
         if self.out.suffix != ".safetensors":
             raise NeurokError(f"Weights are written to a .safetensors file, not to '{self.out}'.")
@@ -47,10 +48,13 @@ class TrainShip:
             card = ship_joints(self.run_folders, self.out, folders, self.note)
             say(f"{self.out}: {len(self.run_folders)} models; the card lies beside it", json=self.json)
             return {"out": str(self.out), "calibrated_on": card["calibrated_on"], "runs": len(self.run_folders)}
-        if len(self.run_folders) != 1:
-            raise NeurokError(f"A learned space is made from one run, but {len(self.run_folders)} folders are given.")
         named = [licenses_of(folder) for folder in folders]
-        model, card = shipped_model(self.run_folders[0], named or None)
+        if len(self.run_folders) == 1:
+            model, card = shipped_model(self.run_folders[0], named or None)
+        elif not folders:
+            raise NeurokError("The mean of several runs has to be measured: name their data sets with --data.")
+        else:
+            model, card = mean_model(self.run_folders, split_subjects(folders).watch, named)
         if self.note is not None:
             card["note"] = self.note
         save_model(model, self.out, card)

@@ -27,8 +27,15 @@ if TYPE_CHECKING:
 
     from neurok.deformation.handles import HandleModel
 
-PRIOR_REACH = 2.5
-"""Standard deviations of the prior that count as plausible."""
+PRIOR_REACH = 6.0
+"""How far from the mean of the prior coordinates are plausible. Its tails are heavy: most drawers are shut, and an
+open one is far away."""
+
+TAIL = 4.0
+"""Degrees of freedom of its tails, those that the handle model is taught with."""
+
+MOVED = 0.5
+"""Share of the coordinates that a sample moves: half of the states that training shows move only some joints."""
 
 PRIOR_SOFTNESS = 0.5
 """How far a coordinate may pass its limit under the object's weight: the prior ends gently."""
@@ -61,7 +68,7 @@ class NeuralSpace:
 
     screws: Float[np.ndarray, "H 6 D"]
     middle: Float[np.ndarray, " D"]
-    """Mean of the prior; around it coordinates are N(0, I)."""
+    """Mean of the prior; around it coordinates have the spread of N(0, I)."""
 
     reduction: Reduction
     facts: dict[str, float] = field(default_factory=dict)
@@ -89,7 +96,15 @@ class NeuralSpace:
         return self.facts.get("point_error", 0.0) <= GOOD_FIT
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
-        """Coordinates of plausible states, drawn from the prior."""
+        """Coordinates of plausible states: some of them, at least one, drawn from the prior, the others at rest."""
+        rng = np.random.default_rng(seed)
+        moved = rng.random((count, self.dim)) < MOVED
+        moved[np.arange(count), rng.integers(self.dim, size=count)] = True
+        far = np.clip(rng.standard_t(TAIL, size=(count, self.dim)), -PRIOR_REACH, PRIOR_REACH)
+        return np.where(moved, self.middle + far, 0.0)
+
+    def spread(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Coordinates all over the prior, for averages over it."""
         return self.middle + np.random.default_rng(seed).normal(size=(count, self.dim))
 
     @cached_property
@@ -270,7 +285,7 @@ def reduction_of(space: NeuralSpace, patches: Patches, mode: ReductionMode, dim:
     """Active subspace over the prior, by exact derivatives, then turned until each coordinate moves few handles."""
     moments = patch_moments(patches, space.rest.size)
     count = len(moments)
-    values, slopes = space.shape(space.sample(PROBES))
+    values, slopes = space.shape(space.spread(PROBES))
     slopes = slopes.reshape(PROBES, space.dim, count, 4, 3)
     weighted = np.einsum("hkl,bdhlc->bdhkc", moments, slopes, optimize=True)
     if mode == "paper":

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from neurok.data.subject import Subject
 from neurok.deformation.loss import DeformationTask
 from neurok.deformation.models import Model, ModelConfig, model_config
 from neurok.errors import FormatError, NeurokError
@@ -14,7 +18,7 @@ from neurok.io.files import read_bytes
 from neurok.train.checkpoint import load_checkpoint, read_facts, read_metadata
 from neurok.train.config import TrainConfig
 from neurok.train.curve import read_log
-from neurok.train.loop import CHECKPOINT, LOG
+from neurok.train.loop import CHECKPOINT, LOG, evaluate
 from neurok.train.screen import watched
 
 LIMITS = (
@@ -23,6 +27,12 @@ LIMITS = (
     "Poses may let parts pass through each other; nothing forbids it but the data.",
     "The surface must be split where parts touch: parts welded into one component move as one soft body.",
     "Along a chain of joints that move together the far end strays: twists are added, not composed.",
+)
+
+
+MEANING = (
+    "mean point error over mean displacement when the pose encoder sees the target; nats are the information in a "
+    "pose. 'seen' and 'unseen' are held-out objects of known and of new categories."
 )
 
 
@@ -51,12 +61,36 @@ def shipped_model(run: Path, data: list[dict[str, Any]] | None = None) -> tuple[
         "started_from": origin.get("started_from"),
         "training": {k: v for k, v in config.as_dict().items() if k != "model"},
         "metrics": {name: round(last[name], 4) for name in ("train", "nats", *watched(last)) if name in last},
-        "metrics_meaning": "mean point error over mean displacement when the pose encoder sees the target; nats are "
-        "the information in a pose. 'seen' and 'unseen' are held-out objects of known and of new categories.",
+        "metrics_meaning": MEANING,
         "limits": list(LIMITS),
         "go_on": "neurok train deformation --data DATASET --out RUN --start-from THIS_FILE",
     }
     return average.model, card
+
+
+def mean_model(
+    runs: Sequence[Path], watch: dict[str, Sequence[Subject]], data: list[dict[str, Any]] | None = None
+) -> tuple[Model, dict[str, Any]]:
+    """The mean of the weights of several runs of one line, each begun where another ended, and its card.
+
+    Runs that were begun from different random weights have nothing in common: their mean is noise.
+
+    Args:
+        runs: Folders of the runs.
+        watch: Subjects by which the mean is measured, for it has no log.
+        data: What they learned from, where the last checkpoint does not say.
+    """
+    models, cards = zip(*(shipped_model(run, data) for run in runs), strict=True)
+    if any(model.config != models[0].config for model in models):
+        raise NeurokError("The runs are of different models; only runs of one model have a mean.")
+    task = DeformationTask(models[0].config)
+    states = [model.state_dict() for model in models]
+    task.model.load_state_dict({k: torch.stack([s[k].float() for s in states]).mean(dim=0) for k in states[0]})
+    parts = [{k: card[k] for k in ("steps", "hours", "started_from", "training", "metrics")} for card in cards]
+    card = {k: v for k, v in cards[-1].items() if k not in ("planned_steps", "training")}
+    card |= {key: sum(one[key] for one in cards) for key in ("steps", "pairs", "hours")}
+    metrics = {name: round(evaluate(task, subjects), 4) for name, subjects in watch.items()}
+    return task.model, card | {"mean_of": parts, "metrics": metrics}
 
 
 def model_config_of(path: Path) -> ModelConfig:
