@@ -8,6 +8,7 @@ python benchmarks/choose_trust.py --data PARTNET_MOBILITY --left-out Bucket Safe
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import tyro
@@ -18,7 +19,7 @@ from neurok.articulation.features import describe_parts
 from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model
 from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
-from neurok.articulation.scores import Guess, part_means, score_parts
+from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.articulation.search import search_joints
 from neurok.core import Articulation
 from neurok.evaluate.articulation_tables import COLUMNS
@@ -39,15 +40,17 @@ class ChooseTrust:
 
     ranking: Path
     weights: Path
-    kinds: tuple[float, ...] = (0.2, 0.35, 0.5)
-    axes: tuple[float, ...] = (0.4, 0.5, 0.6, 0.7)
+    kinds: tuple[float, ...] = (0.4, 0.5, 0.6)
+    axes: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8)
+    doubtful: tuple[tuple[float, float], ...] = ((0.5, 0.5), (0.8, 0.75))
+    """The same for kinds and axes of parts on which views disagree, where that is more."""
 
 
 def main(options: ChooseTrust) -> None:
     ranking.PRIORS = options.ranking
     committee = load_joint_model(options.weights)
     others = {thing.name for thing in some_things(options.data, None, options.left_out)}
-    rows = defaultdict(list)
+    rows: dict[Trust, list[Row]] = defaultdict(list)
     for thing in some_things(options.data, None):
         mesh, joints = thing.load()
         if thing.name in others or joints is None:
@@ -56,10 +59,11 @@ def main(options: ChooseTrust) -> None:
         seen = look(committee.members, clouds)
         parents = part_parents(mesh, clouds, seen.parents)
         heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
-        for trust in (Trust(kinds, axes) for kinds in options.kinds for axes in options.axes):
+        for kinds, axes, doubtful in product(options.kinds, options.axes, options.doubtful):
+            trust = Trust(kinds, axes, doubtful_kinds=max(kinds, doubtful[0]), doubtful_axes=max(axes, doubtful[1]))
             answers = assemble(mesh, clouds, conclude(seen, heard, trust)).answers
             rows[trust] += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
-    label = "search counts {0.kinds:g} in kinds, {0.axes:g} in axes"
+    label = "kinds {0.kinds:g}, axes {0.axes:g}; in doubt {0.doubtful_kinds:g}, {0.doubtful_axes:g}"
     table = [{"method": label.format(trust), **part_means(found)} for trust, found in rows.items()]
     print(markdown(table, {key: column for key, column in COLUMNS.items() if key in table[0]}))
 

@@ -1,4 +1,4 @@
-"""What the networks say and what the search says, as one: half and half, and more of the search where views differ."""
+"""What the networks say and what the search says, as one; the search counts more where views of an object differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Trust:
     """How much the search counts beside the networks, from 0 to 1; chosen on training categories that both left out."""
 
     kinds: float = 0.5
-    axes: float = 0.5
+    axes: float = 0.7
     places: float = 0.5
     doubtful_kinds: float = 0.8
     """The same where views disagree."""
