@@ -32,6 +32,9 @@ NEIGHBOURS = 12
 STIFF = 1.02
 """A component is taken to be rigid if that makes the distance around it no longer than this share of what it was."""
 
+SAME = 1e-9
+"""Places closer than this are the same, as a share of the size."""
+
 SETTLE = 8
 """Rounds in which such a component settles on the target."""
 
@@ -60,6 +63,7 @@ class PolishConfig:
 
 FROM_REST = PolishConfig(rounds=30, pull=(0.002, 0.2), trust=(0.5, 0.05))
 FROM_POSE = PolishConfig(rounds=16, pull=(0.02, 0.2), trust=(0.1, 0.03), ties=0.03)
+LAST = PolishConfig(rounds=6, pull=(0.2, 0.4), trust=(0.03, 0.03), ties=0.03, samples=5000, slack=0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +195,17 @@ def stiffened(
     seen = np.minimum(np.bincount(sampled, None, count), np.bincount(owner, None, count)) >= FEWEST
     chosen = must | (may & seen & (stiff <= STIFF * bent))
     return np.where(chosen[skin.owners][:, None], straight, vertices)
+
+
+def moved_rigidly(skin: Skin, vertices: Float[np.ndarray, "V 3"]) -> Bool[np.ndarray, " C"]:
+    """Components whose vertices all follow one rigid motion."""
+    rest, out = skin.mesh.vertices, np.ones(skin.component_count, dtype=bool)
+    for component in range(len(out)):
+        mine = np.flatnonzero(skin.owners == component)
+        if len(mine):
+            again = apply(fit_rigid(rest[mine], vertices[mine]), rest[mine])
+            out[component] = np.abs(again - vertices[mine]).max() < SAME * skin.mesh.size
+    return out
 
 
 def _straightened(

@@ -26,7 +26,7 @@ from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.judge import Judge
 from neurok.kinematics.leap import Frames, Stage, leap
 from neurok.kinematics.match import MatchConfig, gather_pulls
-from neurok.kinematics.polish import FROM_POSE, FROM_REST, Cloud, Skin, polished, stiffened
+from neurok.kinematics.polish import FROM_POSE, FROM_REST, LAST, Cloud, Skin, moved_rigidly, polished, stiffened
 from neurok.kinematics.ties import NEAR, FreeHandles, Ties, bonds, leash, seams
 from neurok.kinematics.twists import cross_matrices
 
@@ -49,7 +49,7 @@ class HandledSpace(Protocol):
 
 @dataclass(frozen=True)
 class RefineConfig:
-    rounds: int = 24
+    rounds: int = 14
     samples: int = 2000
     leash: tuple[float, float] = (1.0, 0.002)
     """Weight of leaving the space, at first and at last, against squared distances; both per share of the surface."""
@@ -99,10 +99,13 @@ def refine(
     found = bench.best([*bench.from_pose(start), bench.from_rest()])
     soft = bench.softened(found)
     found = min(found, bench.held(soft, rigid=True), key=score)
-    found = bench.held(found if score(found) < WORTH * score(pose) else pose)
+    better = score(found) < WORTH * score(pose)
+    found = bench.held(found if better else pose)
     loose = bench.best([bench.loose(soft), bench.loose(bench.soft)])
     if score(loose) < BENT * score(found):
-        found = loose
+        found, better = loose, True
+    if better:
+        found = min(found, bench.finished(found), key=score)
     return Refined(found, score(found) / bench.judge.side)
 
 
@@ -173,6 +176,11 @@ class _Bench:
     def loose(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
         """Without bends that do not help, whatever the space says."""
         return stiffened(self.skin, vertices, self.judge, np.ones_like(self.rigid))
+
+    def finished(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """What is bent pulled a little closer, by all points of the target."""
+        rigid = moved_rigidly(self.skin, vertices)
+        return polished(self.skin, vertices, rigid, Cloud(self.judge.target), LAST, self.judge.seed)
 
     def best(self, fits: Iterable[Float[np.ndarray, "V 3"]]) -> Float[np.ndarray, "V 3"]:
         """The closest, or, among those that are about as close, one that moves less."""
