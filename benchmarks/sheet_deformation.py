@@ -3,7 +3,7 @@
     python benchmarks/sheet_deformation.py [--data DIR] [--weights FILE] [--count 12] [--out docs/images]
 
 DIR (or NEUROK_DATA) holds ``partnet_mobility/train``. Writes ``neural_poses.png`` (rest, four samples, a target, the
-pose found for it without correspondence) and ``neural_motion.png`` (moments after a push).
+pose found for it without correspondence, refined) and ``neural_motion.png`` (moments after a push).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.evaluate.cases import find_cases
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.pose import pose_to_points
+from neurok.kinematics.refine import refine
 from neurok.render import contact_sheet
 from neurok.render.renderer import Renderer
 
@@ -42,7 +43,7 @@ def poses(rest: Mesh, target: np.ndarray, space: Any, wide: Any) -> list[np.ndar
     at = lambda q: space.features @ space.shape(q[None])[0][0]  # noqa: E731
     samples = [at(q) for q in space.sample(4, seed=1)]
     cloud = sample_surface(target, rest.faces, 4000, np.random.default_rng(0)).interpolate(target)
-    return [rest.vertices, *samples, target, pose_to_points(wide, cloud).vertices]
+    return [rest.vertices, *samples, target, refine(wide, pose_to_points(wide, cloud).q, cloud).vertices]
 
 
 def motion(space: Any) -> list[np.ndarray]:

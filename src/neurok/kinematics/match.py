@@ -36,7 +36,7 @@ class QuickDriver(Protocol):
 @dataclass(frozen=True)
 class MatchConfig:
     rounds: int = 25
-    prior: float = 1e-5
+    prior: float = 1e-6
     """Weight of |q - prior|^2 against squared distances in the unit box."""
 
     backward: float = 1.0
