@@ -245,8 +245,8 @@ method (order 6) unless something can be touched, and the implicit one then. "Sp
 the ground the points that can touch. Memory is that of the whole process, network included.
 
 Drift is the largest change of total energy over the largest kinetic energy. In the comparison with MuJoCo all vertices
-start with the velocity that the true joints give them, without gravity; no joint goes through more than four fifths of its
-range. Errors are means over vertices after half a second.
+start with the velocity that the true joints give them, without gravity; no joint goes through more than four fifths of
+its range. Errors are means over vertices after half a second.
 """
 
 
