@@ -13,7 +13,7 @@ from neurok.train.config import TrainConfig
 
 
 def base() -> TrainConfig:
-    """The shipped model: half an hour on one core."""
+    """The first part of the shipped model: half an hour on one core."""
     return TrainConfig()
 
 
