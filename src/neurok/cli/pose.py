@@ -30,7 +30,7 @@ class PoseCommand:
 
     refine: bool = False
     """After fitting a target that shows the whole object, leave the learned space as far as it demands; rigid parts
-    stay rigid."""
+    stay rigid unless the target clearly bends them."""
 
     seed: int = 0
     """Of the starts of the search."""

@@ -24,7 +24,8 @@ class TrainDeformation:
 
     recipe: str = "base"
     """Which configuration: base, then more and settle with --start-from (so the shipped model was made), points (the
-    paper's), polish (some minutes more), smoke (a minute), or one of the ablations: ablate_full, ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
+    paper's), polish (some minutes more), smoke (a minute), or one of the ablations: ablate_full,
+    ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
 
     steps: int | None = None
     """Length of the run, if not the recipe's."""
