@@ -111,7 +111,7 @@ def pose_to_points(
 
 
 def refined(space: KinematicSpace, pose: Pose, points: Float[np.ndarray, "N 3"], seed: int = 0) -> Pose:
-    """The same pose fitted closer to a whole cloud, out of the space; what is rigid bends only if the target clearly does."""
+    """The same pose fitted closer to a whole cloud, out of the space; what is rigid bends only if the target does."""
     if not isinstance(space, HandledSpace):
         raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
     found = refine(space, pose.q, points, seed)
