@@ -3,7 +3,8 @@ import pytest
 import trimesh
 
 from neurok.geometry import rigid
-from neurok.geometry.operators import face_areas, face_normals, vertex_areas, vertex_normals
+from neurok.geometry.operators import face_areas, face_normals, flat_share, vertex_areas, vertex_normals
+from neurok.geometry.shapes import box, sphere
 
 VERTICES = np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0], [9, 9, 9]])
 FACES = np.array([[0, 1, 2]])
@@ -37,3 +38,20 @@ def test_normals_turn_with_the_object_and_areas_do_not_change():
     np.testing.assert_allclose(
         vertex_normals(moved, faces), vertex_normals(vertices, faces) @ turn[:3, :3].T, atol=1e-12
     )
+
+
+def test_a_box_is_flat_a_ball_is_not_and_a_turn_changes_neither():
+    turn = rigid.axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.7)
+    for shape, low, high in ((box((1.0, 2.0, 0.1)), 1.0, 1.0), (sphere(1.0), 0.0, 0.3)):
+        share = flat_share(shape.vertices, shape.faces)
+        assert low - 1e-9 <= share <= high + 1e-9
+        assert flat_share(shape.vertices @ turn.T, shape.faces) == pytest.approx(share)
+    both = np.concatenate([box((1.0, 1.0, 1.0)).faces, sphere(1.0).faces + 8])
+    cube = box((1.0, 1.0, 1.0))
+    assert len(cube.vertices) == 8
+    vertices = np.concatenate([cube.vertices, sphere(1.0).vertices])
+    assert flat_share(vertices, both) > 6.0 / (6.0 + 4.0 * np.pi)
+
+
+def test_faces_without_area_are_flat():
+    assert flat_share(VERTICES, np.array([[0, 1, 1]])) == 1.0

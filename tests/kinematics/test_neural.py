@@ -6,12 +6,14 @@ import pytest
 import torch
 from scipy.stats import t
 
+from neurok.core import Mesh
 from neurok.data.subject import patches_of
 from neurok.deformation import handles
 from neurok.deformation.batch import Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.geometry.rigid import apply, fit_rigid
+from neurok.geometry.shapes import Shape, box, sphere
 from neurok.kinematics import FeatureSpace, HandleSpace
 from neurok.kinematics.match import match_points
 from neurok.kinematics.neural import TAIL, NeuralSpace, infer_space, to_box
@@ -162,6 +164,13 @@ def test_a_component_that_never_bends_moves_as_one(model):
         np.testing.assert_allclose(apply(motion, mesh.vertices[rows]), moved[rows], atol=1e-6)
 
 
+def test_a_box_bends_only_if_the_network_is_sure_and_what_is_round_if_it_doubts(model):
+    board, ball = make_mesh(box((1.0, 0.6, 0.05))), make_mesh(sphere(0.5))
+    count = lambda mesh, odds: len(infer_space(mesh, certain(model, odds), dim=3, touch=False).centers)  # noqa: E731
+    assert count(board, -0.5) == 1 < count(board, -1.5)
+    assert count(ball, 0.5) == 1 < count(ball, -0.5)
+
+
 def test_merging_handles_of_one_body_changes_no_pose(model):
     mesh = make_sample("lamp").mesh
     space = infer_space(mesh, stiff_model(model, -5.0), dim=3)
@@ -175,6 +184,17 @@ def test_merging_handles_of_one_body_changes_no_pose(model):
     assert len(merged.centers) <= len(space.centers)
     q = torch.from_numpy(space.sample(1)[0])
     np.testing.assert_allclose(merged.decode(q), space.decode(q), atol=1e-12)
+
+
+def certain(model: HandleModel, log_odds: float) -> HandleModel:
+    """The same model, which holds everything to be rigid by these log-odds."""
+    out = stiff_model(model, log_odds)
+    torch.nn.init.zeros_(out.rigid_out.weight)
+    return out
+
+
+def make_mesh(shape: Shape) -> Mesh:
+    return Mesh(shape.vertices, shape.faces)
 
 
 def stiff_model(model: HandleModel, log_odds: float = 5.0) -> HandleModel:

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from neurok.core.mesh import Mesh, frame_change
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
+from neurok.geometry.operators import flat_share
 from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
@@ -47,6 +48,12 @@ PROBES = 24
 
 MINOR = 0.2
 """Coordinates whose energy is below this share of the main one of every handle they move are left out."""
+
+BOARD = 0.93
+"""Components with this share of flat sides are boards and boxes, rigid unless the network is sure that they bend ..."""
+
+SURE = -1.0
+"""... by these log-odds."""
 
 FAINT = 0.01
 """Handles with less than this share of the energy of the liveliest one have no say in that."""
@@ -244,7 +251,7 @@ def infer_space(
     turn, ways = frame_change("y", mesh.up), take(context.ways)[:count]
     screws = np.concatenate([turn @ ways[:, :3], turn @ ways[:, 3:] * scale], axis=1)
     centers = patches.points[:count].mean(axis=1)
-    bodies = rigid_bodies(patches, take(context.rigid)[:count])
+    bodies = rigid_bodies(mesh, patches, take(context.rigid)[:count])
     weights = vertex_weights(mesh, patches)
     full = NeuralSpace(mesh, weights, centers, screws, take(context.mean), whole(screws.shape[2]))
     full = full.stiffened(patches, bodies)
@@ -259,13 +266,17 @@ def infer_space(
     return reduced.merged(bodies)
 
 
-def rigid_bodies(patches: Patches, log_odds: Float[np.ndarray, " H"]) -> Int[np.ndarray, " H"]:
+def rigid_bodies(mesh: Mesh, patches: Patches, log_odds: Float[np.ndarray, " H"]) -> Int[np.ndarray, " H"]:
     """One number for all handles of a component that never bends; other handles have one of their own."""
     count = patches.handles.count
     out = np.arange(count)
     for group in np.unique(patches.groups[:count]):
         members = np.flatnonzero(patches.groups[:count] == group)
-        if patches.areas[members] @ log_odds[members] > 0:
+        if len(members) < 2:
+            continue
+        odds = patches.areas[members] @ log_odds[members] / max(float(patches.areas[members].sum()), 1e-300)
+        faces = mesh.faces[patches.handles.face_groups == group]
+        if odds > 0 or (odds > SURE and flat_share(mesh.vertices, faces) > BOARD):
             out[members] = members[0]
     return out
 
