@@ -109,7 +109,7 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
 
 
 def test_without_reduction_it_is_the_model_itself(model, monkeypatch):
-    monkeypatch.setattr("neurok.kinematics.touch.TOGETHER", 0.0)  # all components stay bodies of their own
+    monkeypatch.setattr("neurok.kinematics.neural.TOGETHER", 0.0)  # all components stay bodies of their own
     mesh = make_sample("lamp").mesh
     space = infer_space(mesh, stiff_model(model, -5.0), "none", touch=False)
     patches = patches_of(mesh)

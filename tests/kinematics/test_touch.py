@@ -74,3 +74,15 @@ def test_what_moves_as_one_where_it_touches_is_one_body(stacked):
     both[0, :, 3, 0] = 0.1
     ((one, other),) = Contacts.of(stacked, handles).companions(both.reshape(1, -1, 3))
     assert {one, other} == set(handles.groups.tolist())
+
+
+def test_more_components_are_one_body_the_more_they_may_part(stacked):
+    """The upper box moves by 0.1, the lower one by half of that: they part by 0.63 of their mean."""
+    handles, _ = shifts_of_the_upper(stacked)
+    slopes = np.zeros((1, handles.count, 4, 3))
+    upper = handles.groups == handles.groups[handles.centers[:, 1].argmax()]
+    slopes[0, :, 3, 0] = np.where(upper, 0.1, 0.05)
+    contacts = Contacts.of(stacked, handles)
+    flat = slopes.reshape(1, -1, 3)
+    assert contacts.companions(flat, 0.6) == []
+    assert len(contacts.companions(flat, 0.67)) == 1

@@ -20,7 +20,7 @@ from neurok.geometry.operators import flat_share
 from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
-from neurok.kinematics.touch import Contacts, held
+from neurok.kinematics.touch import LIKELY_TOGETHER, TOGETHER, Contacts, held
 from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def infer_space(
         model: Trained weights.
         mode: ``gram`` (mean of JᵀMJ over the prior), ``paper`` (gradient of the norm of the displacement) or ``none``.
         dim: Number of coordinates; by default enough for 99.99 % of the spectrum, at most 16.
-        touch: Condition the prior on parts staying with what they touch.
+        touch: Condition the prior on parts staying with what they touch, and hold more of what touches to be one part.
     """
     import torch
 
@@ -256,7 +256,8 @@ def infer_space(
     full = NeuralSpace(mesh, weights, centers, screws, take(context.mean), whole(screws.shape[2]))
     full = full.stiffened(patches, bodies)
     contacts = Contacts.of(mesh, patches.handles)
-    bodies = joined(bodies, patches, contacts.companions(full.slopes_at_rest()))
+    pairs = contacts.companions(full.slopes_at_rest(), LIKELY_TOGETHER if touch else TOGETHER)
+    bodies = joined(bodies, patches, pairs)
     full = _held_still(full.stiffened(patches, bodies), patches)
     if touch:
         full = full.conditioned(held(contacts.partings(full.slopes_at_rest()), full.dim))

@@ -29,7 +29,10 @@ TIGHT = 0.02
 """How far a contact that holds may part at one standard deviation, as a share of the size."""
 
 TOGETHER = 0.3
-"""Components that touch are one body if what parts them is less than this share of what they move by."""
+"""Components that touch are one body if what parts them is less than this share of what they move by ..."""
+
+LIKELY_TOGETHER = 0.7
+"""... and for sampling and moving this: a pane that leaves its frame is worse than one that cannot."""
 
 NARROW = 0.3
 """Contacts are narrow if they spread across less than this share of what moves there."""
@@ -96,12 +99,12 @@ class Contacts:
         body = self.handles.centers[self.handles.groups == self.owners[faster, rows[0]]]
         return bool(_breadth(self.points[faster, rows]) < NARROW * max(_breadth(body), 0.1 * self.size))
 
-    def companions(self, slopes: Float[np.ndarray, "D K 3"]) -> list[tuple[int, int]]:
-        """Pairs of components that move as one wherever they touch, by far most of what they move at all."""
+    def companions(self, slopes: Float[np.ndarray, "D K 3"], apart_by: float = TOGETHER) -> list[tuple[int, int]]:
+        """Pairs of components that touch and part by less than a share of what they move at all."""
         speeds = self.speeds(slopes)
         apart = ((speeds[0] - speeds[1]) ** 2).sum(axis=(1, 2))
         way = 0.5 * (speeds**2).sum(axis=(0, 2, 3))
-        as_one = [rows for rows in self.pairs if apart[rows].mean() < TOGETHER**2 * way[rows].mean()]
+        as_one = [rows for rows in self.pairs if apart[rows].mean() < apart_by**2 * way[rows].mean()]
         return [(int(self.owners[0, rows[0]]), int(self.owners[1, rows[0]])) for rows in as_one]
 
 
