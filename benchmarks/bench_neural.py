@@ -194,7 +194,7 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     slides = np.array([j.kind == "prismatic" for j in articulation.joints for _ in range(j.dof)])
     limits = articulation.limits
     # Towards the wider side of each joint, and not beyond most of it: past their range neither has anything to say.
-    low, high = np.nan_to_num(-limits[:, 0], posinf=np.inf), np.nan_to_num(limits[:, 1], posinf=np.inf)
+    low, high = -limits[:, 0], limits[:, 1]
     side = np.where(high >= low, 1, -1)
     pace = np.random.default_rng(seed).uniform(0.5, 1.0, dof)
     fastest = np.minimum(np.where(slides, 0.4 * size, 1.5), WITHIN * np.maximum(low, high) / seconds)

@@ -210,10 +210,8 @@ class HandleModel(nn.Module):
         longer, and the next steps count less.
         """
         seen = context.ways.square().sum(dim=-1)
-        radii = _radii(pairs.rest).square()
-        return ((seen[..., :3].sum(dim=-1) * radii + seen[..., 3:].sum(dim=-1)) * pairs.rest.present).sum() / (
-            pairs.rest.present.sum()
-        )
+        each = seen[..., :3].sum(dim=-1) * _radii(pairs.rest).square() + seen[..., 3:].sum(dim=-1)
+        return (each * pairs.rest.present).sum() / pairs.rest.present.sum()
 
     def surprise(self, context: Context, pairs: PairTensors) -> Float[Tensor, ""]:
         """How unlikely the true twists are under the prior of each handle by itself, in nats; heavy-tailed.

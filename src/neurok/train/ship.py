@@ -30,12 +30,6 @@ LIMITS = (
 )
 
 
-MEANING = (
-    "mean point error over mean displacement when the pose encoder sees the target; nats are the information in a "
-    "pose. 'seen' and 'unseen' are held-out objects of known and of new categories."
-)
-
-
 def shipped_model(run: Path, data: list[dict[str, Any]] | None = None) -> tuple[Model, dict[str, Any]]:
     """The averaged model of a run, and its card.
 
@@ -61,7 +55,8 @@ def shipped_model(run: Path, data: list[dict[str, Any]] | None = None) -> tuple[
         "started_from": origin.get("started_from"),
         "training": {k: v for k, v in config.as_dict().items() if k != "model"},
         "metrics": {name: round(last[name], 4) for name in ("train", "nats", *watched(last)) if name in last},
-        "metrics_meaning": MEANING,
+        "metrics_meaning": "mean point error over mean displacement when the pose encoder sees the target; nats are "
+        "the information in a pose. 'seen' and 'unseen' are held-out objects of known and of new categories.",
         "limits": list(LIMITS),
         "go_on": "neurok train deformation --data DATASET --out RUN --start-from THIS_FILE",
     }
