@@ -56,7 +56,7 @@ def infer(
             to simulate with. The space of a network of handles is a closed form anyway.
     """
     from neurok.deformation.points import PointModel
-    from neurok.kinematics.neural import infer_space
+    from neurok.kinematics.infer import infer_space
     from neurok.kinematics.neural_points import closed_form, infer_points
 
     if isinstance(mesh, str | Path):

@@ -14,9 +14,11 @@ from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.geometry.rigid import apply, fit_rigid
 from neurok.geometry.shapes import Shape, box, sphere
+from neurok.hub import load_model
 from neurok.kinematics import FeatureSpace, HandleSpace
+from neurok.kinematics.infer import infer_space, to_box
 from neurok.kinematics.match import match_points
-from neurok.kinematics.neural import TAIL, NeuralSpace, infer_space, to_box
+from neurok.kinematics.neural import PRIOR_REACH, TAIL, NeuralSpace
 from neurok.samples import make_sample
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
@@ -109,7 +111,7 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
 
 
 def test_without_reduction_it_is_the_model_itself(model, monkeypatch):
-    monkeypatch.setattr("neurok.kinematics.neural.TOGETHER", 0.0)  # all components stay bodies of their own
+    monkeypatch.setattr("neurok.kinematics.infer.TOGETHER", 0.0)  # all components stay bodies of their own
     mesh = make_sample("lamp").mesh
     space = infer_space(mesh, stiff_model(model, -5.0), "none", touch=False)
     patches = patches_of(mesh)
@@ -150,6 +152,44 @@ def test_samples_move_some_coordinates_as_far_as_heavy_tails_say_and_leave_other
 def test_rest_is_within_the_limits(space):
     assert (space.limits[:, 0] <= 0).all()
     assert (space.limits[:, 1] >= 0).all()
+
+
+@pytest.fixture(scope="module")
+def jointed() -> NeuralSpace:
+    """A space of rigid bodies, each with a joint."""
+    return infer_space(make_sample("cabinet").mesh, load_model())
+
+
+def test_rigid_bodies_get_joints_within_whose_room_samples_stay(jointed):
+    assert jointed.room is not None
+    assert jointed.facts["captured"] == pytest.approx(1.0), "no bends are left out, and all joints are there"
+    known = np.isfinite(jointed.room).all(axis=1)
+    assert known.any()
+    draws = jointed.sample(2000)
+    assert (draws >= np.minimum(jointed.limits[:, 0], 0.0)).all()
+    assert (draws <= np.maximum(jointed.limits[:, 1], 0.0)).all()
+    reach = jointed.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
+    for k in np.flatnonzero(known):
+        low, high = max(jointed.room[k, 0], reach[k, 0]), min(jointed.room[k, 1], reach[k, 1])
+        moved = draws[draws[:, k] != 0, k]
+        assert moved.mean() == pytest.approx((min(low, 0) + max(high, 0)) / 2, abs=0.05 * (high - low) + 1e-9)
+
+
+def test_each_joint_turns_about_a_fixed_line_or_slides(jointed):
+    for screws in np.moveaxis(jointed.screws, 2, 0):
+        omega, velocity = screws[:, :3], screws[:, 3:]
+        np.testing.assert_allclose((omega * velocity).sum(axis=1), 0.0, atol=1e-9)
+
+
+def test_joints_are_where_the_object_lies():
+    mesh = make_sample("lamp").mesh
+    lying = mesh.in_frame("z", 0.01)
+    moved = lying.with_vertices(lying.vertices + [3.0, 1.0, 2.0])
+    one, two = infer_space(mesh, load_model()), infer_space(moved, load_model())
+    np.testing.assert_allclose(two.limits, one.limits, rtol=1e-4)
+    q = torch.from_numpy(one.sample(1)[0])
+    back = moved.with_vertices(two.decode(q).numpy() - [3.0, 1.0, 2.0]).in_frame("y", 1.0)
+    np.testing.assert_allclose(back.vertices, one.decode(q).numpy(), atol=1e-5)
 
 
 def test_a_component_that_never_bends_moves_as_one(model):

@@ -10,9 +10,9 @@ from jaxtyping import Float
 from neurok.articulation.contacts import Contacts
 
 
-def find_tree(contacts: Contacts, up: Float[np.ndarray, "3"]) -> tuple[int, ...]:
-    """The parent of each part, -1 for the base; a part that touches nothing hangs on the base."""
-    root = find_base(contacts, up)
+def find_tree(contacts: Contacts, up: Float[np.ndarray, "3"], base: int | None = None) -> tuple[int, ...]:
+    """The parent of each part, -1 for the base, which is found unless it is known; what touches nothing hangs on it."""
+    root = find_base(contacts, up) if base is None else base
     cost = np.full(len(contacts.clouds), np.inf)
     parent = np.full(len(contacts.clouds), root)
     parent[root], cost[root] = -1, 0.0

@@ -186,7 +186,7 @@ def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
     """Samples of the learned space of a mesh."""
 
     def sample(rest: Mesh, count: int, seed: int) -> States:
-        from neurok.kinematics.neural import infer_space
+        from neurok.kinematics.infer import infer_space
 
         space = infer_space(rest, model)
         return space.features @ space.shape(space.sample(count, seed))[0]

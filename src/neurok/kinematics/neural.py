@@ -11,22 +11,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+from scipy.special import stdtr, stdtrit
 
-from neurok.core.mesh import Mesh, frame_change
-from neurok.data.subject import Patches, patches_of
-from neurok.errors import NeurokError
-from neurok.geometry.operators import flat_share
-from neurok.geometry.topology import vertex_labels
+from neurok.core.mesh import Mesh
+from neurok.data.subject import Patches
+from neurok.kinematics.body_joints import BodyJoint
 from neurok.kinematics.handle_motion import HandleMotion
-from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
-from neurok.kinematics.touch import LIKELY_TOGETHER, TOGETHER, Contacts, held
+from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
 from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from neurok.deformation.handles import HandleModel
 
 PRIOR_REACH = 6.0
 """How far from the mean of the prior coordinates are plausible. Its tails are heavy: most drawers are shut, and an
@@ -43,23 +39,11 @@ PRIOR_SOFTNESS = 0.5
 
 GOOD_FIT = 0.3
 
-PROBES = 24
-"""States of the prior over which derivatives are averaged."""
-
 MINOR = 0.2
 """Coordinates whose energy is below this share of the main one of every handle they move are left out."""
 
-BOARD = 0.93
-"""Components with this share of flat sides are boards and boxes, rigid unless the network is sure that they bend ..."""
-
-SURE = -1.0
-"""... by these log-odds."""
-
 FAINT = 0.01
 """Handles with less than this share of the energy of the liveliest one have no say in that."""
-
-STILL = 0.01
-"""Handles that move less than this per standard deviation, as a share of the one that moves most, do not move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +62,9 @@ class NeuralSpace:
     """Mean of the prior; around it coordinates have the spread of N(0, I)."""
 
     reduction: Reduction
+    room: Float[np.ndarray, "D 2"] | None = None
+    """How far geometry lets each coordinate go; infinite where it says nothing."""
+
     facts: dict[str, float] = field(default_factory=dict)
     """``coordinates``; ``captured`` share of the motion; ``point_error`` if it stands in for another network: how far
     points of left-out states lie from where they belong, as a share of their displacement."""
@@ -88,10 +75,10 @@ class NeuralSpace:
 
     @cached_property
     def limits(self) -> Float[np.ndarray, "D 2"]:
-        """The high-density region of the prior, which always holds the rest state: beyond it poses get implausible."""
-        return np.stack(
-            [np.minimum(self.middle - PRIOR_REACH, 0.0), np.maximum(self.middle + PRIOR_REACH, 0.0)], axis=1
-        )
+        """As far as geometry allows, or else the high-density region of the prior; always with the rest state."""
+        prior = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
+        wide = prior if self.room is None else np.where(np.isfinite(self.room), self.room, prior)
+        return np.stack([np.minimum(wide[:, 0], 0.0), np.maximum(wide[:, 1], 0.0)], axis=1)
 
     @property
     def limit_softness(self) -> float:
@@ -103,12 +90,22 @@ class NeuralSpace:
         return self.facts.get("point_error", 0.0) <= GOOD_FIT
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
-        """Coordinates of plausible states: some of them, at least one, drawn from the prior, the others at rest."""
+        """Coordinates of plausible states: some of them, at least one, moved, the others at rest.
+
+        Those whose room is known are anywhere in it that the prior reaches, the others as heavy-tailed as the prior.
+        """
         rng = np.random.default_rng(seed)
         moved = rng.random((count, self.dim)) < MOVED
         moved[np.arange(count), rng.integers(self.dim, size=count)] = True
-        far = np.clip(rng.standard_t(TAIL, size=(count, self.dim)), -PRIOR_REACH, PRIOR_REACH)
-        return np.where(moved, self.middle + far, 0.0)
+        share = rng.random((count, self.dim))
+        low, high = stdtr(TAIL, [-PRIOR_REACH, PRIOR_REACH])
+        drawn = self.middle + stdtrit(TAIL, low + (high - low) * share)
+        if self.room is not None:
+            reach = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
+            ends = np.stack([np.maximum(self.limits[:, 0], reach[:, 0]), np.minimum(self.limits[:, 1], reach[:, 1])])
+            low, high = np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0)
+            drawn = np.where(np.isfinite(self.room).all(axis=1), low + (high - low) * share, drawn)
+        return np.where(moved, drawn, 0.0)
 
     def spread(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates all over the prior, for averages over it."""
@@ -189,13 +186,49 @@ class NeuralSpace:
         energy = self.energies(patches)
         main = energy.max(axis=1, keepdims=True)
         kept = (energy >= MINOR * main) & (main >= FAINT * main.max())
-        rows = kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax())
-        share = min(1.0, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
-        reduction = replace(
-            self.reduction, basis=self.reduction.basis[:, rows], captured=share * self.reduction.captured
+        rows = np.flatnonzero(kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax()))
+        return self.along(rows, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
+
+    def only(self, handles: Bool[np.ndarray, " H"]) -> NeuralSpace:
+        """The same space in which all other handles stand still."""
+        return replace(self, screws=self.screws * handles[:, None, None])
+
+    def jointed(self, joints: list[BodyJoint], bodies: Int[np.ndarray, " H"], patches: Patches) -> NeuralSpace:
+        """The same space with a coordinate for each joint as well; of all those that move most."""
+        turns = np.zeros((*self.screws.shape[:2], len(joints)))
+        for k, joint in enumerate(joints):
+            rows = np.isin(bodies, joint.bodies)
+            turns[rows, :3, k] = joint.twist[:3]
+            turns[rows, 3:, k] = joint.twist[3:] + np.cross(joint.twist[:3], self.centers[rows])
+        endless = np.tile([-np.inf, np.inf], (self.dim, 1))
+        screws = np.concatenate([turns, self.screws], axis=2)
+        latent = [joint.latent for joint in joints]
+        space = replace(
+            self,
+            screws=screws,
+            middle=np.concatenate([[joint.middle for joint in joints], self.middle]),
+            room=np.concatenate([np.array([joint.limits for joint in joints]).reshape(-1, 2), endless]),
+            reduction=replace(self.reduction, basis=np.column_stack([*latent, self.reduction.basis]), captured=1.0),
         )
-        facts = {**self.facts, "coordinates": float(rows.sum()), "captured": reduction.captured}
-        return replace(self, screws=self.screws[:, :, rows], middle=self.middle[rows], reduction=reduction, facts=facts)
+        energy = patches.areas[: len(bodies)] @ space.energies(patches)
+        lost = float(energy[len(joints) :].sum()) * (1.0 / max(self.reduction.captured, 1e-12) - 1.0)
+        order = np.argsort(-energy, kind="stable")[:MAX_DIMENSION]
+        order = order[energy[order] > 0] if energy.any() else order[:1]
+        return space.along(order, float(energy[order].sum() / max(energy.sum() + lost, 1e-300)))
+
+    def along(self, columns: Int[np.ndarray, " K"], share: float) -> NeuralSpace:
+        """The same space along some of its coordinates, which hold a share of the motion."""
+        room = None if self.room is None else self.room[columns]
+        basis, captured = self.reduction.basis[:, columns], min(1.0, share) * self.reduction.captured
+        facts = {**self.facts, "coordinates": float(len(columns)), "captured": captured}
+        return replace(
+            self,
+            screws=self.screws[:, :, columns],
+            middle=self.middle[columns],
+            room=room,
+            reduction=replace(self.reduction, basis=basis, captured=captured),
+            facts=facts,
+        )
 
     def energies(self, patches: Patches) -> Float[np.ndarray, "H D"]:
         """Mean square of how far each coordinate moves each handle."""
@@ -218,137 +251,6 @@ class NeuralSpace:
         return np.ascontiguousarray(self.screws.swapaxes(0, 1))
 
 
-def infer_space(
-    mesh: Mesh, model: HandleModel, mode: ReductionMode = "gram", dim: int | None = None, touch: bool = True
-) -> NeuralSpace:
-    """The kinematic space of a mesh.
-
-    Args:
-        mesh: Any mesh; no labels are used.
-        model: Trained weights.
-        mode: ``gram`` (mean of JᵀMJ over the prior), ``paper`` (gradient of the norm of the displacement) or ``none``.
-        dim: Number of coordinates; by default enough for 99.99 % of the spectrum, at most 16.
-        touch: Condition the prior on parts staying with what they touch, and hold more of what touches to be one part.
-    """
-    import torch
-
-    from neurok.deformation.batch import Rest
-
-    if dim is not None and not 1 <= dim <= model.latent_size:
-        raise NeurokError(f"dim must lie in 1..{model.latent_size}, got {dim}.")
-    patches = patches_of(mesh)
-    low, high = mesh.bounds
-    center, scale = (low + high) / 2, float((high - low).max())
-    precision = next(model.parameters()).dtype
-    points = torch.from_numpy(to_box(patches.points, mesh, center, scale)).to(precision)[None]
-    areas = torch.from_numpy(patches.areas).to(precision)[None]
-    with torch.no_grad():
-        context = model.encode_rest(
-            Rest(points, points.mean(dim=2), torch.from_numpy(patches.groups)[None], areas, areas > 0)
-        )
-    take = lambda tensor: tensor[0].double().numpy()  # noqa: E731
-    count = patches.handles.count
-    turn, ways = frame_change("y", mesh.up), take(context.ways)[:count]
-    screws = np.concatenate([turn @ ways[:, :3], turn @ ways[:, 3:] * scale], axis=1)
-    centers = patches.points[:count].mean(axis=1)
-    bodies = rigid_bodies(mesh, patches, take(context.rigid)[:count])
-    weights = vertex_weights(mesh, patches)
-    full = NeuralSpace(mesh, weights, centers, screws, take(context.mean), whole(screws.shape[2]))
-    full = full.stiffened(patches, bodies)
-    contacts = Contacts.of(mesh, patches.handles)
-    pairs = contacts.companions(full.slopes_at_rest(), LIKELY_TOGETHER if touch else TOGETHER)
-    bodies = joined(bodies, patches, pairs)
-    full = _held_still(full.stiffened(patches, bodies), patches)
-    if touch:
-        full = full.conditioned(held(contacts.partings(full.slopes_at_rest()), full.dim))
-    reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
-    if touch and mode != "none" and dim is None:
-        reduced = reduced.principal(patches)
-    return reduced.merged(bodies)
-
-
-def rigid_bodies(mesh: Mesh, patches: Patches, log_odds: Float[np.ndarray, " H"]) -> Int[np.ndarray, " H"]:
-    """One number for all handles of a component that never bends; other handles have one of their own."""
-    count = patches.handles.count
-    out = np.arange(count)
-    for group in np.unique(patches.groups[:count]):
-        members = np.flatnonzero(patches.groups[:count] == group)
-        if len(members) < 2:
-            continue
-        odds = patches.areas[members] @ log_odds[members] / max(float(patches.areas[members].sum()), 1e-300)
-        faces = mesh.faces[patches.handles.face_groups == group]
-        if odds > 0 or (odds > SURE and flat_share(mesh.vertices, faces) > BOARD):
-            out[members] = members[0]
-    return out
-
-
-def joined(bodies: Int[np.ndarray, " H"], patches: Patches, companions: list[tuple[int, int]]) -> Int[np.ndarray, " H"]:
-    """Rigid components that move as one become one body: the panes of a door, a screen and its lid."""
-    out, groups = bodies.copy(), patches.groups[: len(bodies)]
-    rigid = {int(g) for g in np.unique(groups) if len(np.unique(bodies[groups == g])) == 1}
-    for pair in companions:
-        if rigid.issuperset(pair):
-            first, second = (out[np.flatnonzero(groups == group)[0]] for group in pair)
-            out[out == second] = first
-    return out
-
-
-def reduction_of(space: NeuralSpace, patches: Patches, mode: ReductionMode, dim: int | None) -> Reduction:
-    """Active subspace over the prior, by exact derivatives, then turned until each coordinate moves few handles."""
-    moments = patch_moments(patches, space.rest.size)
-    count = len(moments)
-    values, slopes = space.shape(space.spread(PROBES))
-    slopes = slopes.reshape(PROBES, space.dim, count, 4, 3)
-    weighted = np.einsum("hkl,bdhlc->bdhkc", moments, slopes, optimize=True)
-    if mode == "paper":
-        moved = (values - space.values(np.zeros((1, space.dim)))).reshape(PROBES, count, 4, 3)
-        pull = np.einsum("bdhkc,bhkc->bd", weighted, moved, optimize=True)
-        norm = np.sqrt(np.einsum("bhkc,hkl,bhlc->b", moved, moments, moved, optimize=True))
-        pull /= np.maximum(norm, 1e-12)[:, None]
-        forms = (pull.T @ pull / PROBES)[None]
-    else:
-        forms = np.einsum("bdhkc,behkc->hde", weighted, slopes, optimize=True) / PROBES
-    reduction = leading(forms.sum(axis=0), dim)
-    return replace(reduction, basis=parted(reduction.basis, forms)) if mode == "gram" else reduction
-
-
 def patch_radii(patches: Patches, centers: Float[np.ndarray, "H 3"]) -> Float[np.ndarray, " H"]:
     """How far the points of each patch lie from its centre."""
     return np.sqrt(((patches.points[: len(centers)] - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))
-
-
-def patch_moments(patches: Patches, size: float) -> Float[np.ndarray, "H 4 4"]:
-    """Mean of p pᵀ over the points of each patch with p = (x, y, z, 1), by area, for sizes of one."""
-    count = patches.handles.count
-    points = patches.points[:count]
-    lifted = np.concatenate([points, np.ones((*points.shape[:2], 1))], axis=-1)
-    share = patches.areas[:count] / (patches.areas[:count].sum() * points.shape[1] * size**2)
-    return np.einsum("hpi,hpj,h->hij", lifted, lifted, share, optimize=True)
-
-
-def vertex_groups(mesh: Mesh, patches: Patches) -> Int[np.ndarray, " V"]:
-    """The group of components each vertex belongs to."""
-    return vertex_labels(mesh.faces, patches.handles.face_groups, mesh.vertex_count)
-
-
-def vertex_weights(mesh: Mesh, patches: Patches) -> Float[np.ndarray, "V H"]:
-    """How much each vertex follows each handle."""
-    handles, count = patches.handles, mesh.vertex_count
-    index, weight = handles.weights(mesh.vertices, vertex_groups(mesh, patches))
-    out = np.zeros((count, handles.count))
-    np.add.at(out, (np.arange(count)[:, None], index), weight)
-    return out
-
-
-def to_box(
-    points: Float[np.ndarray, "*N 3"], mesh: Mesh, center: Float[np.ndarray, "3"], scale: float
-) -> Float[np.ndarray, "*N 3"]:
-    """Points in the unit box, +y up."""
-    return ((points - center) / scale) @ frame_change(mesh.up, "y").T
-
-
-def _held_still(space: NeuralSpace, patches: Patches) -> NeuralSpace:
-    """The same space without the tremor of what stands still."""
-    pace = np.sqrt(space.energies(patches).sum(axis=1))
-    kept = pace > STILL * pace.max(initial=0.0)
-    return replace(space, screws=space.screws * kept[:, None, None])

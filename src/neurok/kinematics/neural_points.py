@@ -17,7 +17,8 @@ from neurok.deformation import dual
 from neurok.deformation.batch import Rest
 from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
-from neurok.kinematics.neural import PRIOR_REACH, NeuralSpace, patch_radii, to_box, vertex_groups, vertex_weights
+from neurok.kinematics.infer import to_box, vertex_groups, vertex_weights
+from neurok.kinematics.neural import PRIOR_REACH, NeuralSpace, patch_radii
 from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
 from neurok.kinematics.twists import exponential, logarithm
 

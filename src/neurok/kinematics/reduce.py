@@ -18,7 +18,7 @@ ROUNDS = 200
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """An orthonormal basis of the latent directions that matter."""
+    """The latent directions that matter, of unit length; orthonormal unless they are those of joints."""
 
     basis: Float[np.ndarray, "Z D"]
     spectrum: Float[np.ndarray, " S"]
