@@ -1,4 +1,8 @@
-"""How much should the search count beside the network? Measured on training objects whose categories both left out.
+"""How much should the search count beside the network? Measured on training objects that both have left out.
+
+Left-out categories tell what to do about things the network has never seen, left-out objects of other categories what
+to do about things it knows.
+
 
 python benchmarks/fit_ranking.py --data PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out ranking.json
 neurok train articulation --data PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out run ...
@@ -36,14 +40,14 @@ class ChooseTrust:
     """Folder of PartNet-Mobility objects; held-out ones are never read."""
 
     left_out: tuple[str, ...]
-    """Categories that neither the ranking nor the weights have learned from."""
+    """Categories or objects that neither the ranking nor the weights have learned from."""
 
     ranking: Path
     weights: Path
     kinds: tuple[float, ...] = (0.4, 0.5, 0.6)
     axes: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8)
-    doubtful: tuple[tuple[float, float], ...] = ((0.5, 0.5), (0.8, 0.75))
-    """The same for kinds and axes of parts on which views disagree, where that is more."""
+    doubtful: tuple[float, ...] = (0.5, 0.7)
+    """The same for axes on which views disagree, where that is more."""
 
 
 def main(options: ChooseTrust) -> None:
@@ -60,10 +64,10 @@ def main(options: ChooseTrust) -> None:
         parents = part_parents(mesh, clouds, seen.parents)
         heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
         for kinds, axes, doubtful in product(options.kinds, options.axes, options.doubtful):
-            trust = Trust(kinds, axes, doubtful_kinds=max(kinds, doubtful[0]), doubtful_axes=max(axes, doubtful[1]))
+            trust = Trust(kinds, axes, doubtful_axes=max(axes, doubtful))
             answers = assemble(mesh, clouds, conclude(seen, heard, trust)).answers
             rows[trust] += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
-    label = "kinds {0.kinds:g}, axes {0.axes:g}; in doubt {0.doubtful_kinds:g}, {0.doubtful_axes:g}"
+    label = "kinds {0.kinds:g}, axes {0.axes:g}, in doubt {0.doubtful_axes:g}"
     table = [{"method": label.format(trust), **part_means(found)} for trust, found in rows.items()]
     print(markdown(table, {key: column for key, column in COLUMNS.items() if key in table[0]}))
 

@@ -28,7 +28,7 @@ class FitRanking:
     """At most so many objects of each data set."""
 
     leave_out: tuple[str, ...] = ()
-    """Categories and generated families not to learn from."""
+    """Categories, generated families and objects not to learn from."""
 
 
 def main(options: FitRanking) -> None:

@@ -37,7 +37,7 @@ def test_labels_that_fit_nothing_are_told(labels):
 
 def test_pieces_that_touch_stay_apart_and_small_ones_join_what_carries_them():
     left, right = slab((0, 0, 0), (1, 1, 1)), slab((1, 0, 0), (2, 1, 1))
-    screw = slab((1.5, 1.0, 0.5), (1.55, 1.03, 0.55))
+    screw = slab((1.5, 1.0, 0.5), (1.54, 1.03, 0.54))
     mesh = find_parts(without_parts(of_parts(left=[left], right=[right], screw=[screw])))
     assert mesh.part_count == 2
     parts = mesh.face_parts
@@ -52,6 +52,16 @@ def test_a_few_knobs_are_parts_but_the_keys_of_a_keyboard_are_details(count, par
         slab((x, 0.5, z), (x + 0.2, 0.6, z + 0.2)) for x, z in [(0.3 * (k % 10), 0.3 * (k // 10)) for k in range(count)]
     ]
     assert find_parts(without_parts(of_parts(board=[board, *knobs]))).part_count == parts
+
+
+@pytest.mark.parametrize(("length", "parts"), [(1.0, 2), (2.0, 1)])
+def test_a_disc_sunk_into_its_carrier_is_a_part_and_a_strip_is_a_detail(length, parts):
+    trimesh = pytest.importorskip("trimesh")
+    plate = trimesh.creation.box(bounds=[[-length / 2, 0.0, -0.5], [length / 2, 0.2, 0.5]])
+    board = trimesh.creation.box(bounds=[[-2.0, -0.5, -2.0], [2.0, 0.2, 2.0]])
+    tray = trimesh.boolean.difference([board, plate], engine="manifold")
+    both = trimesh.util.concatenate([tray, plate])
+    assert find_parts(Mesh(np.array(both.vertices), np.array(both.faces))).part_count == parts
 
 
 def test_one_piece_is_one_part():

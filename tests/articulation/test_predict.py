@@ -125,7 +125,7 @@ def test_the_search_can_overrule_a_network_that_knows_nothing(model):
     clouds = describe_parts(mesh)
     search = search_joints(mesh)
     heard = listen(clouds, signed_directions(clouds), search)
-    beliefs = conclude(look(model.members, clouds), heard, Trust(1.0, 1.0, 1.0, 1.0, 1.0))
+    beliefs = conclude(look(model.members, clouds), heard, Trust(1.0, 1.0, 1.0, 1.0))
     lid = next(row for row, part in enumerate(clouds.parts) if search.parents[part] >= 0)
     best = search.best(int(clouds.parts[lid]))
     assert best.kind == "revolute"

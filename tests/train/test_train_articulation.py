@@ -80,14 +80,19 @@ def test_every_source_has_its_share_of_the_draws(examples):
         Batches(mixed, 2, 24, (1.0,), np.random.default_rng(0))
 
 
-def test_categories_left_out_are_watched_and_not_learned_from(tmp_path):
+def test_categories_and_objects_left_out_are_watched_and_not_learned_from(tmp_path):
     for number in range(4):
         save(make_sample("laptop"), tmp_path / "data" / f"Laptop_{number}.npz")
         save(make_sample("cabinet"), tmp_path / "data" / f"TrashCan_{number}.npz")
     split = split_examples([tmp_path / "data"], "joints", tmp_path / "cache", leave_out=("trash_can",))
     assert {example.name.split("_")[0] for example in split.train + split.watch} == {"Laptop"}
     assert {example.name.split("_")[0] for example in split.left_out} == {"TrashCan"}
-    with pytest.raises(NeurokError, match="nothing of the category 'Boat'"):
+    split = split_examples([tmp_path / "data"], "joints", tmp_path / "cache", leave_out=("TrashCan_2", "Laptop"))
+    assert "TrashCan_2" not in {example.name.split(".")[0] for example in split.train + split.watch}
+    assert {name for example in split.left_out if (name := example.name.split(".")[0]).startswith("Trash")} == {
+        "TrashCan_2"
+    }
+    with pytest.raises(NeurokError, match="no object or category 'Boat'"):
         split_examples([tmp_path / "data"], "joints", tmp_path / "cache", leave_out=("Boat",))
 
 

@@ -19,15 +19,14 @@ STEADY = 0.1
 
 @dataclass(frozen=True)
 class Trust:
-    """How much the search counts beside the networks, from 0 to 1; chosen on training categories that both left out."""
+    """How much the search counts beside the networks, from 0 to 1; chosen on training objects that both left out."""
 
     kinds: float = 0.5
-    axes: float = 0.7
+    axes: float = 0.5
     places: float = 0.5
-    doubtful_kinds: float = 0.8
-    """The same where views disagree."""
+    doubtful_axes: float = 0.7
+    """The same where views disagree on the direction."""
 
-    doubtful_axes: float = 0.75
     steady: float = STEADY
 
 

@@ -15,15 +15,19 @@ from neurok.geometry.topology import face_components, split_by_face_label
 SMALL = 0.12
 """A component smaller than this share of the object is a detail and joins what it touches most, unless it is a knob."""
 
-KNOB, ROUND, THICK = 0.035, 0.65, 0.05
+KNOB, ROUND, THICK = 0.03, 0.65, 0.05
 """A knob, a button or a small wheel is at least this large (a share of the object), this wide for its length, and this
 thick for its width."""
 
-MOST_KNOBS = 16
+MOST_KNOBS = 20
 """More small components of such a shape are keys of a keyboard, bolts or ornaments: details again."""
 
-EMBEDDED = 0.5
-"""A component with more than this share of its surface on another one belongs to it."""
+EMBEDDED, EMBEDDED_DISC = 0.5, 0.8
+"""A component with more than this share of its surface on another one belongs to it; a disc (a lid, a dial, a wheel, a
+turntable) may sit deeper in what carries it."""
+
+DISC = 0.95
+"""Discs are this wide for their length."""
 
 MOST_PIECES = 250
 """Beyond that many components the smallest join the nearest large one without a closer look."""
@@ -115,9 +119,17 @@ def _carriers(contacts: Contacts) -> list[int]:
         if not pairs or piece in kept:
             continue
         most = max(pairs, key=lambda c: c.share_of(piece))
-        if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > EMBEDDED:
+        if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > _embedded_from(contacts, piece):
             carrier[piece] = most.other(piece)
     return carrier
+
+
+def _embedded_from(contacts: Contacts, piece: int) -> float:
+    """The share of its surface on another piece from which on a piece belongs to that one."""
+    cloud = contacts.clouds[piece]
+    assert cloud is not None, "it touches something"
+    _, middle, long = np.sort(cloud.box.half)
+    return EMBEDDED_DISC if middle > DISC * long else EMBEDDED
 
 
 def _is_knob(contacts: Contacts, piece: int, size: float) -> bool:

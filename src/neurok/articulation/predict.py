@@ -123,10 +123,9 @@ class Look:
     """Probability of each kind."""
 
     axes: Float[np.ndarray, "P K 2"]
-    kind_votes: Float[np.ndarray, "P T"]
-    """Share of the views for which each kind is the likeliest."""
-
     axis_votes: Float[np.ndarray, "P K 2"]
+    """Share of the views for which each direction is the likeliest."""
+
     parents: Int[np.ndarray, " P"]
     """Row of the parent, -1 for the root."""
 
@@ -141,8 +140,7 @@ def look(
     members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS
 ) -> Look:
     """Show the models an object: each gets its share of the views, and all count alike."""
-    voices, kinds, axes, parents = [], [], [], []
-    kind_votes, axis_votes = [], []
+    voices, kinds, axes, axis_votes, parents = [], [], [], [], []
     share = -(-len(views) // len(members))
     for number, model in enumerate(members):
         mine = views[number * share : (number + 1) * share]
@@ -152,19 +150,16 @@ def look(
         kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
         axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
         parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
-        kind_votes.append(_chosen_most(motions.kinds, 2))
         axis_votes.append(_chosen_most(motions.axes, 2))
         voices.append(Voice(model, mine, parts, encoded))
     mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
     tree = grow_tree(mean(parents).numpy())
-    votes = lambda tensors: torch.cat(tensors).mean(dim=0).numpy()  # noqa: E731
     return Look(
         clouds,
         tuple(voices),
         mean(kinds).numpy(),
         mean(axes).softmax(dim=1).numpy(),
-        votes(kind_votes),
-        votes(axis_votes),
+        torch.cat(axis_votes).mean(dim=0).numpy(),
         tree,
     )
 
@@ -181,7 +176,7 @@ def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Be
     clouds, views = seen.clouds, seen.views
     kinds, axes = seen.kinds, seen.axes
     if heard is not None:
-        kinds = blend(kinds, heard.kinds, trust_where(seen.kind_votes, kinds, trust.kinds, trust.doubtful_kinds))
+        kinds = blend(kinds, heard.kinds, trust.kinds)
         axes = blend(axes, heard.axes, trust_where(seen.axis_votes, axes, trust.axes, trust.doubtful_axes))
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)

@@ -175,7 +175,7 @@ def split_examples(
     leave_out: Sequence[str] = (),
     report: Callable[[str], None] | None = None,
 ) -> Split:
-    """What the data sets hold; ``leave_out`` names categories and generated families that are not learned from.
+    """What the data sets hold; ``leave_out`` names categories, generated families and objects not to learn from.
 
     Nothing is watched of a search.
     """
@@ -186,9 +186,8 @@ def split_examples(
         aside = _aside(things, teacher)
         for example in prepare(things, teacher, cache, report):
             name, version = example.name.rsplit(".", 1)
-            kind = _plain(category(name))
-            known.add(kind)
-            if kind in left:
+            known |= _names(name)
+            if left & _names(name):
                 if example.is_real and version == "rest":
                     split.left_out.append(example)
             elif name not in aside:
@@ -196,8 +195,14 @@ def split_examples(
             elif version == "rest":
                 split.watch.append(example)
     if missing := [name for name in leave_out if _plain(name) not in known]:
-        raise NeurokError(f"There is nothing of the category '{missing[0]}' to leave out; known are {sorted(known)}.")
+        kinds = sorted({_plain(category(example.name)) for example in split.train})
+        raise NeurokError(f"There is no object or category '{missing[0]}' to leave out; known categories are {kinds}.")
     return split
+
+
+def _names(name: str) -> set[str]:
+    """What an object can be left out by: its own name and that of its category."""
+    return {_plain(name), _plain(category(name))}
 
 
 def _plain(name: str) -> str:
@@ -225,7 +230,7 @@ def some_things(folder: str | Path, limit: int | None, leave_out: Sequence[str] 
     if limit is not None and limit < len(things):
         things = [things[int(i)] for i in np.sort(np.random.default_rng(0).permutation(len(things))[:limit])]
     left = {_plain(name) for name in leave_out}
-    return [thing for thing in things if _plain(category(thing.name)) not in left]
+    return [thing for thing in things if not left & _names(thing.name)]
 
 
 def _aside(things: list[Thing], teacher: Teacher) -> set[str]:
