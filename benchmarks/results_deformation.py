@@ -30,7 +30,7 @@ SUITES = {
     "animated": ("animated glTF", ("rest", "rigid", "cpd", "arap", "pca", *OURS)),
     "soft": ("soft families", ("rest", "rigid", "cpd", "arap", *OURS)),
 }
-REDUCTIONS = ("rest", "neurok", "neurok:paper", "neurok:none")
+REDUCTIONS = ("rest", "neurok", "neurok:gram", "neurok:paper", "neurok:none")
 ABLATIONS = {
     "full": "full model",
     "no_augmentation": "without augmentation",

@@ -22,8 +22,7 @@ from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.evaluate.cases import find_cases
 from neurok.geometry.sampling import sample_surface
-from neurok.kinematics.pose import pose_to_points
-from neurok.kinematics.refine import refine
+from neurok.kinematics.pose import pose_to_points, refined
 from neurok.render import contact_sheet
 from neurok.render.renderer import Renderer
 
@@ -43,7 +42,8 @@ def poses(rest: Mesh, target: np.ndarray, space: Any, wide: Any) -> list[np.ndar
     at = lambda q: space.features @ space.shape(q[None])[0][0]  # noqa: E731
     samples = [at(q) for q in space.sample(4, seed=1)]
     cloud = sample_surface(target, rest.faces, 4000, np.random.default_rng(0)).interpolate(target)
-    return [rest.vertices, *samples, target, refine(wide, pose_to_points(wide, cloud).q, cloud).vertices]
+    simple, found = (pose_to_points(one, cloud) for one in (space, wide))
+    return [rest.vertices, *samples, target, refined(found, cloud, simpler=[simple]).vertices]
 
 
 def motion(space: Any) -> list[np.ndarray]:

@@ -3,7 +3,7 @@ import pytest
 
 from neurok.errors import NeurokError
 from neurok.kinematics import ArticulatedSpace
-from neurok.kinematics.pose import pose_to_points, pose_to_vertices, random_poses
+from neurok.kinematics.pose import Pose, pose_to_points, pose_to_vertices, random_poses, simplest
 from neurok.samples import make_sample
 
 
@@ -49,3 +49,10 @@ def test_random_poses_stay_within_the_limits_and_follow_from_the_seed(cabinet):
 def test_a_cloud_of_nothing_gets_a_sentence(cabinet):
     with pytest.raises(NeurokError, match="at least 10 finite points"):
         pose_to_points(cabinet, np.zeros((3, 3)))
+
+
+def test_the_first_pose_that_fits_nearly_as_well_as_the_best_is_the_simplest(cabinet):
+    poses = [Pose(cabinet, np.zeros(0), cabinet.rest.vertices, residual, "ok") for residual in (0.3, 0.1005, 0.1)]
+    assert simplest(poses) is poses[1]
+    assert simplest(poses[::2]) is poses[2]
+    assert simplest(poses, slack=0.2) is poses[0]

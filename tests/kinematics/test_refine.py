@@ -47,7 +47,7 @@ def test_a_rigid_part_goes_where_the_space_cannot_take_it_and_stays_rigid(two_bo
     wanted[8:] = (mesh.vertices[8:] - [0.0, 0.5, 0.0]) @ turn.T + [0.1, 0.55, 0.05]
     points = cloud(mesh, wanted)
     pose = pose_to_points(two_boxes, points)
-    found = refined(two_boxes, pose, points)
+    found = refined(pose, points)
     before, after = (np.linalg.norm(x - wanted, axis=1).mean() for x in (pose.vertices, found.vertices))
     assert before > 0.02
     assert after < 0.25 * before
@@ -66,7 +66,7 @@ def test_a_door_leaps_about_an_edge_that_the_space_does_not_know(two_boxes):
     wanted[8:] = (mesh.vertices[8:] - pivot) @ turn.T + pivot
     points = cloud(mesh, wanted)
     pose = pose_to_points(two_boxes, points)
-    found = refined(two_boxes, pose, points)
+    found = refined(pose, points)
     way = np.linalg.norm(wanted - mesh.vertices, axis=1).mean()
     assert np.linalg.norm(pose.vertices - wanted, axis=1).mean() > 0.5 * way
     assert found.residual < 0.5 * pose.residual
@@ -107,7 +107,7 @@ def test_what_bends_follows_a_bent_target_and_keeps_its_lengths():
     wanted = np.stack([np.sin(angle) / 1.2, (np.cos(angle) - 1) / 1.2, grid[:, 2]], axis=1)
     points = cloud(space.rest, wanted)
     pose = pose_to_points(space, points)
-    found = refined(space, pose, points)
+    found = refined(pose, points)
     before, after = (np.linalg.norm(v - wanted, axis=1).mean() for v in (pose.vertices, found.vertices))
     assert after < 0.15 * before
     assert np.abs(lengths(found.vertices) - 1.0).max() < 0.1
@@ -119,7 +119,7 @@ def test_what_may_bend_but_is_only_turned_comes_out_rigid():
     turn = axis_angle_matrix(np.array([0.0, 0.0, 1.0]), 0.4)
     wanted = space.rest.vertices @ turn.T
     points = cloud(space.rest, wanted)
-    found = refined(space, pose_to_points(space, points), points).vertices
+    found = refined(pose_to_points(space, points), points).vertices
     moved = fit_rigid(space.rest.vertices, found)
     np.testing.assert_allclose(space.rest.vertices @ moved[:3, :3].T + moved[:3, 3], found, atol=1e-9)
     assert np.linalg.norm(found - wanted, axis=1).mean() < 0.01
@@ -139,6 +139,16 @@ def test_parts_that_the_space_holds_to_be_one_body_come_apart_where_the_target_d
         np.testing.assert_allclose(mesh.vertices[part] @ moved[:3, :3].T + moved[:3, 3], found[part], atol=1e-9)
 
 
+def test_a_simpler_pose_is_kept_if_nothing_fits_clearly_better(two_boxes):
+    wanted = two_boxes.rest.vertices + np.repeat([[0.0, 0, 0], [0.1, 0.1, 0]], 8, axis=0)
+    points = cloud(two_boxes.rest, wanted)
+    near, far = wanted + [1e-4, 0.0, 0.0], two_boxes.rest.vertices
+    kept = refine(two_boxes, np.zeros(1), points, simpler=[near]).vertices
+    np.testing.assert_array_equal(kept, near)
+    left = refine(two_boxes, np.zeros(1), points, simpler=[far]).vertices
+    np.testing.assert_array_equal(left, refine(two_boxes, np.zeros(1), points).vertices)
+
+
 def test_the_same_seed_gives_the_same_vertices_bit_for_bit(two_boxes):
     points = cloud(two_boxes.rest, two_boxes.rest.vertices + np.repeat([[0.0, 0, 0], [0.1, 0.1, 0]], 8, axis=0))
     first, second = (refine(two_boxes, np.zeros(1), points, seed=4) for _ in range(2))
@@ -152,4 +162,4 @@ def test_joints_are_not_refined():
     points = cloud(asset.mesh, asset.mesh.vertices)
     pose = pose_to_points(space, points, starts=1)
     with pytest.raises(NeurokError, match="learned space"):
-        refined(space, replace(pose), points)
+        refined(replace(pose), points)

@@ -11,6 +11,9 @@ import tyro
 from neurok.cli.report import say
 from neurok.cli.space import SpaceName
 
+MISSED = 0.2
+"""Share of the way of what is dragged that a pose along joints may miss before a wider space is taken."""
+
 
 @dataclass
 class PoseCommand:
@@ -49,38 +52,40 @@ class PoseCommand:
 
         import numpy as np
 
-        from neurok.cli.space import facts_of, find_space
+        from neurok.cli.space import facts_of, find_spaces
         from neurok.dynamics.select import parse_vector, select_vertices
         from neurok.errors import NeurokError
         from neurok.io import load, save
-        from neurok.kinematics.pose import pose_to_points, pose_to_vertices, refined
+        from neurok.kinematics.pose import pose_to_points, pose_to_vertices, refined, simplest
 
         if (self.target is None) == (not self.move):
             raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
         if self.refine and self.target is None:
             raise NeurokError("--refine fits a target closer: it goes with --target MESH, not with --move.")
         asset = load(self.mesh)
-        space = find_space(asset, self.mesh, self.space, self.weights, touch=False)
+        spaces = find_spaces(asset, self.mesh, self.space, self.weights)
         if self.target is not None:
             target = load(self.target).mesh.in_frame(asset.mesh.up, asset.mesh.unit)
             if np.array_equal(target.faces, asset.mesh.faces):
-                pose = pose_to_vertices(space, np.arange(target.vertex_count), target.vertices)
+                poses = [pose_to_vertices(s, np.arange(target.vertex_count), target.vertices) for s in spaces]
             else:
-                pose = pose_to_points(space, _cloud(target), self.seed)
-            if self.refine:
-                pose = refined(space, pose, _cloud(target), self.seed)
+                poses = [pose_to_points(s, _cloud(target), self.seed) for s in spaces]
+            pose = refined(poses[-1], _cloud(target), self.seed, poses[:-1]) if self.refine else simplest(poses)
         else:
             chosen, places = [], []
-            for wish in self.move:
-                at, _, point = wish.rpartition(":")
+            for move in self.move:
+                at, _, point = move.rpartition(":")
                 vertices = select_vertices(asset.mesh, at)
                 middle = asset.mesh.vertices[vertices].mean(axis=0)
                 chosen.append(vertices)
                 places.append(asset.mesh.vertices[vertices] - middle + parse_vector(point, "--move"))
-            pose = pose_to_vertices(space, np.concatenate(chosen), np.concatenate(places))
+            grip, wish = np.concatenate(chosen), np.concatenate(places)
+            way = float(np.linalg.norm(wish - asset.mesh.vertices[grip], axis=1).mean())
+            slack = MISSED * way / float(np.ptp(asset.mesh.bounds, axis=0).max())
+            pose = simplest([pose_to_vertices(s, grip, wish) for s in spaces], slack)
         posed = pose.mesh(asset.mesh)
         save(replace(asset, mesh=posed, clips=(), articulation=None), self.out)
-        figures = {"out": str(self.out), "status": pose.status, **facts_of(space), "residual": pose.residual}
+        figures = {"out": str(self.out), "status": pose.status, **facts_of(pose.space), "residual": pose.residual}
         say(f"{self.out}: {pose.residual:.4f} of the object's side away from the wish ({pose.status})", json=self.json)
         return {**figures, "q": pose.q.tolist()}
 

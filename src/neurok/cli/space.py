@@ -26,6 +26,16 @@ def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *,
     return space
 
 
+def find_spaces(asset: Asset, path: str, name: SpaceName, weights: str | None) -> list[KinematicSpace]:
+    """Spaces for posing, the simplest first: for learned poses those along joints, then all that the prior holds."""
+    from neurok.kinematics.neural import NeuralSpace
+
+    space = find_space(asset, path, name, weights)
+    if not isinstance(space, NeuralSpace) or space.room is None:
+        return [space]
+    return [space, find_space(asset, path, name, weights, touch=False)]
+
+
 def warn_of(space: KinematicSpace) -> None:
     """Say on stderr when the closed form of a learned space is far from its network."""
     if getattr(space, "is_close", True):

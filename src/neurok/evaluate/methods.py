@@ -51,9 +51,9 @@ class Entry:
 def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> Entry:
     """The method of that name.
 
-    ``neurok`` takes a reduction and a number of coordinates, as in ``neurok:paper:8``, other weights, as in
-    ``neurok@FILE:gram``, and ``neurok:refine`` lets go of the space in the end. ``load`` turns a file, or None for the
-    weights in the package, into a model.
+    ``neurok`` looks along joints, then in the reduced prior. It takes a reduction and a number of coordinates, as in
+    ``neurok:paper:8``, which is then all it looks in, other weights, as in ``neurok@FILE:gram``, and ``neurok:refine``
+    lets go of the space in the end. ``load`` turns a file, or None for the weights in the package, into a model.
     """
     if name in PEERS:
         function, package = PEERS[name]
@@ -75,8 +75,9 @@ def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> E
     return Entry(name, f"{name}#{fingerprint(model)}", lambda case: method)
 
 
-def _options(name: str, options: list[str]) -> tuple[Mode, int | None]:
-    mode, dim = "gram", None
+def _options(name: str, options: list[str]) -> tuple[Mode | None, int | None]:
+    mode: str | None = None
+    dim: int | None = None
     for option in options:
         if option in get_args(Mode):
             mode = option
@@ -86,7 +87,7 @@ def _options(name: str, options: list[str]) -> tuple[Mode, int | None]:
             raise NeurokError(
                 f"{option!r} in {name!r} is no reduction ({', '.join(get_args(Mode))}), no number and not refine."
             )
-    return cast(Mode, mode), dim
+    return cast("Mode | None", mode), dim
 
 
 def _with_joints(case: Case) -> Method | None:

@@ -12,7 +12,7 @@ from neurok.evaluate.cases import random_states
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.linear import LinearSpace
 from neurok.kinematics.match import MatchConfig, match_points
-from neurok.kinematics.pose import JointDriver, pose_to_points, refined
+from neurok.kinematics.pose import JointDriver, pose_to_points, refined, simplest
 
 SAMPLES = 1500
 STARTS = 64
@@ -66,10 +66,12 @@ def learned(
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "V 3"]:
-    """The space inferred from the rest mesh alone."""
+    """The space inferred from the rest mesh alone, and unless a reduction is asked for that of its joints before it."""
     from neurok.hub import infer
 
-    space = infer(rest, model, mode=mode, dim=dim, touch=False)
     seed = int(rng.integers(1 << 31))
-    pose = pose_to_points(space, target, seed)
-    return refined(space, pose, target, seed).vertices if closer else pose.vertices
+    spaces = [infer(rest, model, mode=mode or "gram", dim=dim, touch=False)]
+    if mode is None and dim is None:
+        spaces.insert(0, infer(rest, model))
+    poses = [pose_to_points(space, target, seed) for space in spaces]
+    return refined(poses[-1], target, seed, poses[:-1]).vertices if closer else simplest(poses).vertices

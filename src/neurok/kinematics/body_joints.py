@@ -74,7 +74,7 @@ def _joint(
     root = np.linalg.cholesky(metric(cloud.points)).T
     seen = root @ screws
     energy = float((seen**2).sum())
-    twists = np.stack([unit_twist(line) for line in lines])
+    twists = unit_twists(lines)
     paces = np.linalg.norm(twists @ root.T, axis=1)
     ways = twists @ root.T / paces[:, None]
     covariance = seen @ seen.T / max(energy, 1e-300) + BLUR * np.eye(6)
@@ -101,8 +101,9 @@ def _limits(line: Candidate, step: float) -> tuple[float, float]:
     return line.lower / step, line.upper / step
 
 
-def unit_twist(line: Candidate) -> Float[np.ndarray, "6"]:
-    """Turning by one radian, or sliding by one unit, as a twist about the origin."""
-    if line.kind == "prismatic":
-        return np.concatenate([np.zeros(3), line.axis])
-    return np.concatenate([line.axis, np.cross(line.origin, line.axis)])
+def unit_twists(lines: list[Candidate]) -> Float[np.ndarray, "N 6"]:
+    """Turning by one radian, or sliding by one unit, as twists about the origin."""
+    axes, origins = np.stack([line.axis for line in lines]), np.stack([line.origin for line in lines])
+    slides = np.array([line.kind == "prismatic" for line in lines])[:, None]
+    turning = np.concatenate([axes, np.cross(origins, axes)], axis=1)
+    return np.where(slides, np.concatenate([np.zeros_like(axes), axes], axis=1), turning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -34,11 +35,15 @@ SLOW_STARTS = 4
 MOST_FOLLOWED = 32
 """... so many, where each step is slow."""
 
+CLOSE = 0.01
+"""A pose of a simpler space is kept if it is at most this much farther from what is wanted, as a share."""
+
 
 @dataclass(frozen=True, eq=False)
 class Pose:
     """A pose and how well it fits."""
 
+    space: KinematicSpace
     q: Float[np.ndarray, " D"]
     vertices: Float[np.ndarray, "V 3"]
     """Those of ``q``, or near them if the pose was refined."""
@@ -87,7 +92,7 @@ def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], tar
     q = _inside(space, found.q)
     positions = decode_pose(space, q)
     gaps = np.linalg.norm(positions[vertices] - targets, axis=1)
-    return Pose(q, positions, float(gaps.mean()) / _side(space), found.status)
+    return Pose(space, q, positions, float(gaps.mean()) / _side(space), found.status)
 
 
 def pose_to_points(
@@ -107,15 +112,24 @@ def pose_to_points(
     side = _side(space)
     q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior))
     q = _inside(space, q)
-    return Pose(q, decode_pose(space, q), score / side, "ok")
+    return Pose(space, q, decode_pose(space, q), score / side, "ok")
 
 
-def refined(space: KinematicSpace, pose: Pose, points: Float[np.ndarray, "N 3"], seed: int = 0) -> Pose:
-    """The same pose fitted closer to a whole cloud, out of the space; what is rigid bends only if the target does."""
-    if not isinstance(space, HandledSpace):
+def refined(pose: Pose, points: Float[np.ndarray, "N 3"], seed: int = 0, simpler: Sequence[Pose] = ()) -> Pose:
+    """The same pose fitted closer to a whole cloud, out of its space; what is rigid bends only if the target does.
+
+    Poses of simpler spaces are kept if this is not clearly closer.
+    """
+    if not isinstance(pose.space, HandledSpace):
         raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
-    found = refine(space, pose.q, points, seed)
+    found = refine(pose.space, pose.q, points, seed, simpler=[other.vertices for other in simpler])
     return replace(pose, vertices=found.vertices, residual=found.residual)
+
+
+def simplest(poses: Sequence[Pose], slack: float = 0.0) -> Pose:
+    """Of poses of ever wider spaces the first that fits nearly as well as the best; ``slack`` forgives more."""
+    enough = (1.0 + CLOSE) * min(pose.residual for pose in poses) + slack
+    return next(pose for pose in poses if pose.residual <= enough)
 
 
 def _sweeps(space: KinematicSpace) -> Float[np.ndarray, "N D"]:

@@ -10,7 +10,7 @@ kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -86,8 +86,11 @@ def refine(
     target: Float[np.ndarray, "M 3"],
     seed: int = 0,
     config: RefineConfig | None = None,
+    simpler: Sequence[Float[np.ndarray, "V 3"]] = (),
 ) -> Refined:
     """Vertices that fit a cloud of the whole object better than the pose ``q``; those of the pose if none do.
+
+    ``simpler`` poses, the simplest first, are preferred unless others fit clearly better.
 
     What the cloud does not show would be pulled to what it shows: partial clouds are for ``pose_to_points`` alone.
     """
@@ -106,6 +109,8 @@ def refine(
         found, better = loose, True
     if better:
         found = min(found, bench.finished(found), key=score)
+    enough = ALIKE * min(map(score, (found, *simpler)))
+    found = next(vertices for vertices in (*simpler, found) if score(vertices) <= enough)
     return Refined(found, score(found) / bench.judge.side)
 
 
