@@ -115,7 +115,7 @@ def test_names_of_learned_variants_are_parsed_and_marked_with_their_weights(untr
     assert asked == ["some/file"]
     assert isinstance(entry.make(None), partial)
     assert entry.make(None).args[1:] == ("paper", 8, False)
-    assert find_method("neurok:refine", lambda weights: untrained).make(None).args[1:] == ("gram", None, True)
+    assert find_method("neurok:refine", lambda weights: untrained).make(None).args[1:] == (None, None, True)
     assert entry.key.endswith(fingerprint(untrained))
     assert fingerprint(untrained.double()) == fingerprint(untrained.float())
 

@@ -70,8 +70,8 @@ def learned(
     from neurok.hub import infer
 
     seed = int(rng.integers(1 << 31))
-    spaces = [infer(rest, model, mode=mode or "gram", dim=dim, touch=False)]
-    if mode is None and dim is None:
-        spaces.insert(0, infer(rest, model))
+    spaces = [infer(rest, model)] if mode is None and dim is None else []
+    if not spaces or getattr(spaces[0], "room", None) is not None:
+        spaces.append(infer(rest, model, mode=mode or "gram", dim=dim, touch=False))
     poses = [pose_to_points(space, target, seed) for space in spaces]
     return refined(poses[-1], target, seed, poses[:-1]).vertices if closer else simplest(poses).vertices
