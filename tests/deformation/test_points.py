@@ -7,7 +7,7 @@ from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation import build_model, dual, model_config
 from neurok.deformation.batch import PairTensors, Rest
 from neurok.deformation.loss import DeformationTask, Weights
-from neurok.deformation.points import Cloud, PointConfig, PointModel, follow
+from neurok.deformation.points import Cloud, PointConfig, PointModel, follow, spread
 from neurok.errors import NeurokError
 from neurok.samples import make_sample
 
@@ -95,6 +95,33 @@ def test_points_follow_samples_of_their_own_component():
     torch.testing.assert_close(share[0], torch.tensor([0.5, 0.5, 0.0, 0.0]))
     assert float(share[1, :2].sum()) == 0.0
     assert float(share[2, 2]) == float(share[2].max()), "a component without samples follows the nearest of any"
+
+
+def test_tokens_sit_far_from_each_other_and_on_every_component():
+    row = torch.linspace(0.0, 1.0, 11)
+    line = torch.stack([row, torch.zeros(11), torch.zeros(11)], dim=1)
+    samples = torch.cat([line, line[5:6] + 0.01, torch.full((1, 3), 9.0)])[None]
+    groups, present = torch.zeros(1, 13, dtype=torch.long), torch.ones(1, 13, dtype=torch.bool)
+    groups[0, 11], present[0, 12] = 1, False
+    places, away = spread(Cloud(samples, groups, present), 4)
+    assert set(places[0, :3].tolist()) == {0, 10, 11}, "both ends of the line and the other component come first"
+    assert int(places[0, 3]) == 5, "then the middle, and nothing that is absent"
+    own = places[0].tolist().index(11)
+    torch.testing.assert_close(away[0, 11, own], torch.tensor(0.0))
+    torch.testing.assert_close(away[0, 0, places[0].tolist().index(10)], torch.tensor(1.0))
+    assert float(away[0, 5, own]) > 0.5
+
+
+def test_a_pose_is_heard_through_a_fresh_network(batch):
+    torch.manual_seed(0)
+    model, heard = PointModel(PointConfig()), {}
+    model.decoder_norm.register_forward_hook(lambda module, given, said: heard.setdefault("said", said))
+    context = model.repeat(model.encode_rest(batch.rest), batch.targets)
+    mean, _ = model.encode_pose(context, batch.displaced.flatten(0, 1).flatten(1, 2))
+    model.decode(context, mean)
+    of_object = heard["said"].unflatten(0, (2, batch.targets))
+    of_pose = of_object - of_object.mean(dim=1, keepdim=True)
+    assert float(of_pose.detach().square().mean().sqrt()) > 0.03, "a whisper of the pose is never learned from"
 
 
 def test_one_motion_for_all_samples_is_a_rigid_motion_of_the_object(batch):

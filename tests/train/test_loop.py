@@ -79,11 +79,15 @@ def test_ablations_differ_in_one_choice_alone():
     full = find_recipe("ablate_full")
     assert full.kl_start + full.kl_ramp <= full.steps / 2
     for name in RECIPES:
-        if name.startswith("ablate_"):
+        if name.startswith("ablate_") and "points" not in name:
             other = find_recipe(name)
-            rates = {"rate": full.rate, "matrix_rate": full.matrix_rate} if "points" in name else {}
-            assert replace(other, model=full.model, view=full.view, **rates) == full
+            assert replace(other, model=full.model, view=full.view) == full
             assert replace(other.view, augment=True) == full.view
+    dual, plain = find_recipe("ablate_points"), find_recipe("ablate_points_no_dual")
+    assert plain != dual == replace(plain, model=dual.model)
+    assert replace(plain.model, dual_quaternions=True) == dual.model
+    assert dual.steps == full.steps
+    assert dual.weights(dual.steps // 2) == full.weights(full.steps // 2)
 
 
 @pytest.mark.slow

@@ -105,9 +105,10 @@ class HandleModel(nn.Module):
         self.gate_handle, self.gate_slot = nn.Linear(width, width), nn.Linear(width, width)
         self.screw_in = nn.Sequential(nn.Linear(width, width), nn.GELU())
         self.screw_out = nn.Parameter(torch.randn(config.slots, width, 7) * width**-0.5)
-        self.bend_handle = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 6 * config.bend))
-        self.bend_slot = nn.Linear(width, config.bend)
-        self.bend_code = nn.Parameter(torch.randn(config.slots, config.bend) * max(1, config.bend) ** -0.5)
+        if config.bend:
+            self.bend_handle = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 6 * config.bend))
+            self.bend_slot = nn.Linear(width, config.bend)
+            self.bend_code = nn.Parameter(torch.randn(config.slots, config.bend) * config.bend**-0.5)
         self.gate_key = nn.Parameter(torch.randn(config.slots, width) * 0.5)
         self.doubt_out, self.rigid_out = nn.Linear(width, 6), nn.Linear(width, 1)
         for layer in (self.doubt_out, self.rigid_out):

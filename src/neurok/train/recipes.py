@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from neurok.data.view import ViewConfig
 from neurok.deformation.handles import HandleConfig
-from neurok.deformation.models import ModelConfig
 from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
 from neurok.train.config import TrainConfig
@@ -42,20 +41,19 @@ def settle() -> TrainConfig:
 
 def points() -> TrainConfig:
     """The paper's model at full length: three times the hours of the handle model."""
-    return _with_points(base(), PointConfig())
+    return replace(base(), model=PointConfig(), kl_weight=6e-4, kl_start=1_000)
 
 
-def ablation(model: ModelConfig | None = None, augment: bool = True) -> TrainConfig:
+def ablation(model: HandleConfig | None = None, augment: bool = True) -> TrainConfig:
     """A short run whose small KL term is fully on at half time; all ablations differ in the named choice alone."""
     short = replace(base(), steps=600, warmup=60, kl_weight=6e-4, kl_start=60, kl_ramp=240, evaluate_every=200)
-    if isinstance(model, PointConfig):
-        return _with_points(short, model)
     return replace(short, model=model or HandleConfig(), view=ViewConfig(augment=augment))
 
 
-def _with_points(config: TrainConfig, model: PointConfig) -> TrainConfig:
-    """The same run of the network of points, with the smaller steps that suit it."""
-    return replace(config, model=model, matrix_rate=2e-3, rate=5e-4)
+def point_ablation(dual_quaternions: bool = True) -> TrainConfig:
+    """As many steps of the paper's model, narrower and with fewer points; the KL term waits until it learns."""
+    model = PointConfig(width=96, dual_quaternions=dual_quaternions)
+    return replace(ablation(), model=model, view=ViewConfig(points=2), kl_start=150, kl_ramp=150)
 
 
 RECIPES = {
@@ -68,8 +66,8 @@ RECIPES = {
     "ablate_full": ablation,
     "ablate_no_augmentation": lambda: ablation(augment=False),
     "ablate_no_rotations": lambda: ablation(HandleConfig(rotations=False)),
-    "ablate_points": lambda: ablation(PointConfig()),
-    "ablate_points_no_dual": lambda: ablation(PointConfig(dual_quaternions=False)),
+    "ablate_points": point_ablation,
+    "ablate_points_no_dual": lambda: point_ablation(dual_quaternions=False),
 }
 
 
