@@ -50,8 +50,8 @@ def infer(
         model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
         mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
         dim: Number of coordinates; by default enough for 99.99 % of the motion, at most 16.
-        touch: Hold motions less likely that part what touches or drive it into each other: best for sampling and
-            moving. Off, the space is wider, which is best for fitting a pose that is known.
+        touch: Give rigid bodies the joints that the geometry at hand allows, and hold bends less likely that part what
+            touches: best for sampling and moving. Off, the space is wider, for fitting poses that lie outside.
         exact: Keep a network of points itself instead of the closed form that is fitted to it: the truth, but too slow
             to simulate with. The space of a network of handles is a closed form anyway.
     """
