@@ -90,8 +90,8 @@ def main() -> None:
     options.out.write_text(f"{markdown('Motion along the true joints', rows)}\n{NOTES}\n{stamp()}\n")
 
 
-NOTES = """Parts whose true joint moves. The motion of a space is that of all its coordinates at rest, each by a standard
-deviation; a part that stands still in it counts as 0. No space is told of joints, parts or categories.
+NOTES = """Parts whose true joint moves. The motion of a space is that of all its coordinates at rest, each by a
+standard deviation; a part that stands still in it counts as 0. No space is told of joints, parts or categories.
 """
 
 if __name__ == "__main__":
