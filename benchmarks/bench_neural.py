@@ -248,9 +248,9 @@ the ground the points that can touch. Memory is that of the whole process, netwo
 
 Drift is the largest change of total energy over the largest kinetic energy. In the comparison with MuJoCo all vertices
 start with the velocity that the true joints give them, without gravity; no joint goes through more than four fifths of
-its range. Errors are means over vertices after half a second. "joints" is the space that samples and simulations get, one
-joint for each rigid body: where it is the right one little is left of the error, where it is another one all of it.
-"wide" is the space for fitting known poses, which can take on more of any velocity, and keeps less to it.
+its range. Errors are means over vertices after half a second. "joints" is the space that samples and simulations get,
+one joint for each rigid body: where it is the right one little is left of the error, where it is another one all of
+it. "wide" is the space for fitting known poses, which can take on more of any velocity, and keeps less to it.
 """
 
 
