@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -48,15 +48,39 @@ def infer_space(
         touch: Condition the prior on the geometry at hand: more of what touches is one body, bends stay with what they
             touch, and by default (``gram``, no ``dim``) each rigid body has one joint, along which it can move.
     """
+    if dim is not None and not 1 <= dim <= model.latent_size:
+        raise NeurokError(f"dim must lie in 1..{model.latent_size}, got {dim}.")
+    prior = _prior(mesh, model, touch)
+    full, patches, bodies = prior.space, prior.patches, prior.bodies
+    joints = _joints(prior) if touch and mode == "gram" and dim is None else None
+    if touch:
+        full = full.conditioned(held(prior.contacts.partings(full.slopes_at_rest()), full.dim))
+    if joints is not None:
+        full = full.only(_bends(bodies, patches))
+    reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
+    if joints is not None:
+        reduced = reduced.principal(patches).jointed(joints, bodies, patches)
+    return reduced.merged(bodies)
+
+
+class _Prior(NamedTuple):
+    """What the model says of a mesh before geometry is asked."""
+
+    space: NeuralSpace
+    patches: Patches
+    bodies: Int[np.ndarray, " H"]
+    """One number for all handles that move as one."""
+
+    contacts: Contacts
+
+
+def _prior(mesh: Mesh, model: HandleModel, touch: bool) -> _Prior:
     import torch
 
     from neurok.deformation.batch import Rest
 
-    if dim is not None and not 1 <= dim <= model.latent_size:
-        raise NeurokError(f"dim must lie in 1..{model.latent_size}, got {dim}.")
     patches = patches_of(mesh)
-    low, high = mesh.bounds
-    center, scale = (low + high) / 2, float((high - low).max())
+    center, scale, _ = _box_of(mesh)
     precision = next(model.parameters()).dtype
     points = torch.from_numpy(to_box(patches.points, mesh, center, scale)).to(precision)[None]
     areas = torch.from_numpy(patches.areas).to(precision)[None]
@@ -76,34 +100,35 @@ def infer_space(
     contacts = Contacts.of(mesh, patches.handles)
     pairs = contacts.companions(full.slopes_at_rest(), LIKELY_TOGETHER if touch else TOGETHER)
     bodies = joined(bodies, patches, pairs)
-    full = _held_still(full.stiffened(patches, bodies), patches)
-    joints = _joints(full, patches, bodies) if touch and mode == "gram" and dim is None else None
-    if touch:
-        full = full.conditioned(held(contacts.partings(full.slopes_at_rest()), full.dim))
-    if joints is not None:
-        full = full.only(_bends(bodies, patches))
-    reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
-    if joints is not None:
-        reduced = reduced.principal(patches).jointed(joints, bodies, patches)
-    return reduced.merged(bodies)
+    return _Prior(_held_still(full.stiffened(patches, bodies), patches), patches, bodies, contacts)
 
 
-def _joints(space: NeuralSpace, patches: Patches, bodies: Int[np.ndarray, " H"]) -> list[BodyJoint]:
-    """Joints of the rigid bodies, found in the unit box, in the coordinates of the mesh."""
-    mesh = space.rest
-    low, high = mesh.bounds
-    center, scale, turn = (low + high) / 2, float((high - low).max()), frame_change(mesh.up, "y")
-    firm, moves = ~_bends(bodies, patches), space.screws.any(axis=(1, 2))
-    groups = patches.groups[: len(bodies)]
-    face_bodies = np.full(int(patches.handles.face_groups.max()) + 1, -1)
-    face_bodies[groups[firm & moves]] = bodies[firm & moves]
+def _motions(prior: _Prior) -> Motions:
+    """The rigid bodies and their motions in the unit box."""
+    space, patches, bodies = prior.space, prior.patches, prior.bodies
+    mesh, (center, scale, turn) = space.rest, _box_of(space.rest)
+    chosen = ~_bends(bodies, patches) & space.screws.any(axis=(1, 2))
+    group_bodies = np.full(int(patches.handles.face_groups.max()) + 1, -1)
+    group_bodies[patches.groups[: len(bodies)][chosen]] = bodies[chosen]
     turns, shifts = space.screws[:, :3], space.screws[:, 3:]
     shifts = shifts + np.cross(turns, (center - space.centers)[:, :, None], axis=1)
     screws = np.concatenate([turn @ turns, turn @ shifts / scale], axis=1)
     boxed = Mesh(to_box(mesh.vertices, mesh, center, scale), mesh.faces)
-    each = {int(bodies[h]): screws[h] for h in np.flatnonzero(firm & moves)}
-    found = body_joints(Motions(boxed, face_bodies[patches.handles.face_groups], each, space.middle))
+    each = {int(bodies[h]): screws[h] for h in np.flatnonzero(chosen)}
+    return Motions(boxed, group_bodies[patches.handles.face_groups], each, space.middle)
+
+
+def _joints(prior: _Prior) -> list[BodyJoint]:
+    """Joints of the rigid bodies in the coordinates of the mesh."""
+    center, scale, turn = _box_of(prior.space.rest)
+    found = body_joints(_motions(prior))
     return [replace(joint, twist=_unboxed(joint.twist, turn, center, scale)) for joint in found]
+
+
+def _box_of(mesh: Mesh) -> tuple[Float[np.ndarray, "3"], float, Float[np.ndarray, "3 3"]]:
+    """Middle and longest side of a mesh, and the turn that puts +y up."""
+    low, high = mesh.bounds
+    return (low + high) / 2, float((high - low).max()), frame_change(mesh.up, "y")
 
 
 def _unboxed(
