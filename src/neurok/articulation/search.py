@@ -14,7 +14,7 @@ from neurok.articulation.copies import find_copies, shift_between
 from neurok.articulation.evidence import PartFacts
 from neurok.articulation.limits import slide_limits, turn_limits
 from neurok.articulation.lines import Lines, directions, turning_lines
-from neurok.articulation.sweep import Mover
+from neurok.articulation.sweep import Mover, Surroundings
 from neurok.articulation.tree import find_tree, subtree
 from neurok.articulation.trials import Trial, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh
@@ -69,10 +69,11 @@ def search_joints(
     parents = parents or find_tree(contacts, up)
     studies: dict[int, Study] = {}
     copies = find_copies(contacts, parents)
+    around = Surroundings(mesh, contacts, parents.index(-1))
     for part in sorted(range(len(contacts.clouds)), key=lambda part: part in copies):  # originals first
         cloud, original = contacts.clouds[part], studies.get(copies.get(part, -1))
         if parents[part] >= 0 and cloud is not None:
-            studies[part] = study_part(mesh, contacts, parents, part, cloud, up, original)
+            studies[part] = study_part(mesh, contacts, parents, part, cloud, up, original, around)
     _agree(studies, contacts)
     found = [
         _candidates(studies[part]) if part in studies else _without_surface(part, parents)
@@ -122,12 +123,13 @@ def study_part(
     cloud: PartCloud,
     up: Float[np.ndarray, "3"],
     original: Study | None = None,
+    around: Surroundings | None = None,
 ) -> Study:
     """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried."""
     names, parent = mesh.part_names, parents[part]
     facts = evidence.part_facts(part, parents, contacts, cloud, up)
     if original is None:
-        mover = Mover(mesh, contacts, subtree(parents, part))
+        mover = Mover(mesh, contacts, subtree(parents, part), around)
         axes = directions(cloud, contacts.of(part))
         lines = turning_lines(part, parent, contacts, axes, cloud)
         lengths = np.maximum(2.0 * np.abs(axes @ cloud.box.axes.T) @ cloud.box.half, 0.02 * contacts.size)

@@ -41,26 +41,42 @@ class Passage:
     """The part crossed most so far, -1 for none."""
 
 
+class Surroundings:
+    """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
+
+    def __init__(self, mesh: Mesh, contacts: Contacts, base: int = -1) -> None:
+        self.middle, self.base = mesh.bounds.mean(axis=0), base
+        self.places = (mesh.vertices - self.middle) / contacts.size
+        self.faces, self.parts = mesh.faces, mesh.face_parts
+        self.surface = self.surface_of(self.parts == base)
+
+    def surface_of(self, chosen: np.ndarray) -> _Surface:
+        """Some of the triangles."""
+        return _Surface(self.places, self.faces[chosen], self.parts[chosen])
+
+
 class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
-    def __init__(self, mesh: Mesh, contacts: Contacts, group: tuple[int, ...]) -> None:
+    def __init__(
+        self, mesh: Mesh, contacts: Contacts, group: tuple[int, ...], around: Surroundings | None = None
+    ) -> None:
         self.group = group
-        self.middle = mesh.bounds.mean(axis=0)
+        around = around or Surroundings(mesh, contacts)
+        self.middle = around.middle
         self.size = contacts.size
         self.reach = contacts.reach / contacts.size
         moves = np.isin(mesh.face_parts, group)
-        corners = self.inside(mesh.vertices)[mesh.faces]
         own = _gather(contacts.clouds, group)
         rest = _gather(contacts.clouds, tuple(p for p in range(len(contacts.clouds)) if p not in group))
         self.own_cloud = self._scaled(own)
         points = self.inside(rest[0])
         near = self._within_reach(points[:, None])
         self.rest_cloud = _Cloud(points[near], rest[1][near], rest[2] / self.size)
-        self.own_scene = _Surface(corners[moves], mesh.face_parts[moves])
-        stays = np.flatnonzero(~moves)
-        stays = stays[self._within_reach(corners[stays])]
-        self.rest_scene = _Surface(corners[stays], mesh.face_parts[stays])
+        self.own_scene = around.surface_of(moves)
+        stays = np.flatnonzero(~moves & (mesh.face_parts != around.base))
+        stays = stays[self._within_reach(around.places[mesh.faces[stays]])]
+        self.rest_scene = _Surfaces((around.surface_of(stays), around.surface))
         self.own_points = _lifted(_spread(self.own_cloud.points, OWN_POINTS), self.own_cloud, self.rest_cloud)
         self.other_points = _lifted(self._nearby(), self.rest_cloud, self.own_cloud)
         self.near = Nearness(self.rest_cloud.points)
@@ -200,17 +216,23 @@ class Nearness:
 class _Surface:
     """Triangles that answer where a short path first goes through them."""
 
-    def __init__(self, corners: Float[np.ndarray, "F 3 3"], parts: Int[np.ndarray, " F"]) -> None:
+    def __init__(
+        self, places: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], parts: Int[np.ndarray, " F"]
+    ) -> None:
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
         self.parts = parts
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-        self.normals = normals.astype(np.float32)
-        self.scene = EmbreeScene() if len(corners) else None
+        used = np.zeros(len(places), dtype=bool)
+        used[faces] = True
+        points = np.ascontiguousarray(places[used], dtype=np.float32)
+        faces = np.ascontiguousarray((np.cumsum(used) - 1)[faces], dtype=np.int32)
+        first, second, third = (points[faces[:, k]] for k in range(3))
+        normals = np.cross(second - first, third - first)
+        self.normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.float32(1e-30))
+        self.scene = EmbreeScene() if len(faces) else None
         if self.scene is not None:
-            self.mesh = TriangleMesh(self.scene, np.ascontiguousarray(corners, dtype=np.float32))
+            self.mesh = TriangleMesh(self.scene, points, faces)
 
     def first_crossing(
         self, positions: Float[np.ndarray, "C T N 3"]
@@ -237,6 +259,24 @@ class _Surface:
         chosen = np.take_along_axis(met, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
         part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
         return first + 1, part
+
+
+@dataclass(frozen=True, eq=False)
+class _Surfaces:
+    """Several surfaces as one."""
+
+    members: tuple[_Surface, ...]
+
+    def first_crossing(
+        self, positions: Float[np.ndarray, "C T N 3"]
+    ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
+        """The earliest of what each says."""
+        first, part = self.members[0].first_crossing(positions)
+        for other in self.members[1:]:
+            if other.scene is not None:
+                then, met = other.first_crossing(positions)
+                first, part = np.minimum(first, then), np.where(then < first, met, part)
+        return first, part
 
 
 def path(
