@@ -64,6 +64,31 @@ def test_a_disc_sunk_into_its_carrier_is_a_part_and_a_strip_is_a_detail(length, 
     assert find_parts(Mesh(np.array(both.vertices), np.array(both.faces))).part_count == parts
 
 
+WALLS = [
+    slab((-1.0, 0.0, -1.2), (-0.95, 2.0, 0.0)),
+    slab((0.95, 0.0, -1.2), (1.0, 2.0, 0.0)),
+    slab((-0.95, 0.0, -1.2), (0.95, 2.0, -1.15)),
+    slab((-0.95, 0.0, -1.15), (0.95, 0.05, 0.0)),
+    slab((-0.95, 1.95, -1.15), (0.95, 2.0, 0.0)),
+]
+"""Of a cabinet that is open in front."""
+
+
+def test_the_box_of_a_drawer_is_one_part_with_its_front():
+    drawer = [slab((-0.7, 1.0, 0.0), (0.7, 1.6, 0.05)), slab((-0.6, 1.1, -1.0), (0.6, 1.5, 0.0))]
+    parts = find_parts(without_parts(of_parts(body=WALLS, drawer=drawer))).face_parts.reshape(-1, 12)
+    assert len(set(parts[5:].reshape(-1))) == 1
+    assert parts[5, 0] not in parts[:5]
+
+
+def test_sides_that_stand_on_a_bottom_are_one_part_with_it_and_what_hangs_under_a_top_is_not():
+    sides = [slab((-0.6, 1.1, -1.0), (-0.55, 1.3, 0.0)), slab((0.55, 1.1, -1.0), (0.6, 1.3, 0.0))]
+    panel = lambda height: slab((-0.6, height, -1.0), (0.6, height + 0.03, 0.0))  # noqa: E731
+    count = lambda *made: len(set(find_parts(without_parts(of_parts(all=[*WALLS, *made]))).face_parts[5 * 12 :]))  # noqa: E731
+    assert count(panel(1.07), *sides) == 1
+    assert count(panel(1.3), *sides) == 3
+
+
 def test_one_piece_is_one_part():
     mesh = find_parts(without_parts(of_parts(only=[slab((0, 0, 0), (1, 1, 1))])))
     assert mesh.part_count == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from neurok.articulation.contacts import Contacts, find_contacts
 from neurok.core import Asset, Mesh
@@ -28,6 +28,19 @@ turntable) may sit deeper in what carries it."""
 
 DISC = 0.95
 """Discs are this wide for their length."""
+
+PANEL, LARGEST_PANEL = 0.25, 0.7
+"""A panel is at most this thick for its width; a larger one (a share of the object) is a wall of it."""
+
+BEHIND, BESIDES = 0.05, 0.1
+"""What stands behind or on a panel and belongs to it, like the sides of a drawer, touches it with more than the first
+share of its surface, and things beyond the outline of the panel with no more than the second."""
+
+TRAY = 0.1, 0.2
+"""Something larger than the panel belongs to it if they touch with more than these shares of their surfaces."""
+
+MARGIN = 0.02
+"""How far something may stand out over the outline of what it is behind, as a share of the object."""
 
 MOST_PIECES = 250
 """Beyond that many components the smallest join the nearest large one without a closer look."""
@@ -85,7 +98,7 @@ def merge_components(mesh: Mesh) -> Int[np.ndarray, " F"]:
         return labels
     pieces = label_faces(mesh, labels)
     contacts = find_contacts(pieces)
-    carrier = _carriers(contacts)
+    carrier = _carriers(contacts, mesh.up_vector)
     merged = np.array([_top(carrier, piece) for piece in range(len(carrier))])
     return np.unique(merged[labels], return_inverse=True)[1].reshape(-1)
 
@@ -108,8 +121,8 @@ def _few(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
     return np.unique(target[labels], return_inverse=True)[1].reshape(-1)
 
 
-def _carriers(contacts: Contacts) -> list[int]:
-    """For each piece the one it joins, or itself; a piece only ever joins a larger one."""
+def _carriers(contacts: Contacts, up: Float[np.ndarray, "3"]) -> list[int]:
+    """For each piece the one it joins, or itself: small and embedded ones join larger ones, others their panel."""
     sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.clouds]
     knobs = [piece for piece in range(len(sizes)) if _is_knob(contacts, piece, sizes[piece])]
     kept = set(knobs) if len(knobs) <= MOST_KNOBS else set()
@@ -119,17 +132,67 @@ def _carriers(contacts: Contacts) -> list[int]:
         if not pairs or piece in kept:
             continue
         most = max(pairs, key=lambda c: c.share_of(piece))
-        if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > _embedded_from(contacts, piece):
+        deep = EMBEDDED_DISC if _is_disc(contacts, piece) else EMBEDDED
+        if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > deep:
             carrier[piece] = most.other(piece)
+    own = [piece for piece in range(len(sizes)) if carrier[piece] == piece and piece not in kept]
+    panels = {piece for piece in own if _is_panel(contacts, piece, sizes[piece])}
+    for piece in own:
+        panel = piece if _is_disc(contacts, piece) else _panel_of(contacts, piece, panels, sizes, up)
+        if _top(carrier, panel) != piece:  # two may each be behind the other
+            carrier[piece] = panel
     return carrier
 
 
-def _embedded_from(contacts: Contacts, piece: int) -> float:
-    """The share of its surface on another piece from which on a piece belongs to that one."""
+def _panel_of(contacts: Contacts, piece: int, panels: set[int], sizes: list[float], up: Float[np.ndarray, "3"]) -> int:
+    """The panel that a piece stands behind or on and belongs to, or the piece itself."""
+    best, front = BEHIND, piece
+    for contact in contacts.of(piece):
+        panel, share = contact.other(piece), contact.share_of(piece)
+        is_larger = sizes[panel] * 0.95 > sizes[piece] or (share > TRAY[0] and contact.share_of(panel) > TRAY[1])
+        if panel not in panels or share <= best or not is_larger:
+            continue
+        if _is_behind(contacts, piece, panel) and not _hangs_under(contacts, piece, panel, up):
+            beyond = [c.share_of(piece) for c in contacts.of(piece) if not _is_behind(contacts, c.other(piece), panel)]
+            if sum(beyond) <= BESIDES and max(beyond, default=0.0) <= share:
+                best, front = share, panel
+    return front
+
+
+def _is_panel(contacts: Contacts, piece: int, size: float) -> bool:
     cloud = contacts.clouds[piece]
-    assert cloud is not None, "it touches something"
+    if cloud is None or size >= LARGEST_PANEL * contacts.size:
+        return False
+    short, middle, _ = np.sort(cloud.box.half)
+    return bool(short < PANEL * middle)
+
+
+def _hangs_under(contacts: Contacts, piece: int, panel: int, up: Float[np.ndarray, "3"]) -> bool:
+    """Whether a panel lies flat and a piece is below it, as drawers are below the top of a table."""
+    cloud, above = contacts.clouds[piece], contacts.clouds[panel]
+    if cloud is None or above is None:
+        return False
+    lies = abs(float(above.box.axes[int(np.argmin(above.box.half))] @ up)) > 0.5
+    gap = float((cloud.points @ up).max() - (above.points @ up).min())
+    return lies and gap < 0.25 * MARGIN * contacts.size
+
+
+def _is_behind(contacts: Contacts, piece: int, panel: int) -> bool:
+    """Whether a piece is hidden when one looks straight at a panel, or is the panel."""
+    cloud, front = contacts.clouds[piece], contacts.clouds[panel]
+    if cloud is None or front is None:
+        return True
+    wide = np.argsort(front.box.half)[1:]
+    away = np.abs((cloud.points - front.box.center) @ front.box.axes[wide].T)
+    return bool((away <= front.box.half[wide] + MARGIN * contacts.size).all())
+
+
+def _is_disc(contacts: Contacts, piece: int) -> bool:
+    cloud = contacts.clouds[piece]
+    if cloud is None:
+        return False
     _, middle, long = np.sort(cloud.box.half)
-    return EMBEDDED_DISC if middle > DISC * long else EMBEDDED
+    return bool(middle > DISC * long)
 
 
 def _is_knob(contacts: Contacts, piece: int, size: float) -> bool:
