@@ -20,11 +20,14 @@ from neurok.kinematics.twists import cross_matrices
 FAINT = 0.1
 """Bodies that move less than this, as a share of the liveliest one, stand still ..."""
 
-SET_IN = 0.6
+SET_IN = 0.7
 """... and those that are all set in what stands still, less than this much more; in between in proportion."""
 
 HANGS = 5.0
-"""A body hangs on the one that it touches so many times as much as what stands still."""
+"""A body hangs on the one that it touches so many times as much as what stands still ..."""
+
+SMALL = 0.5
+"""... and goes with it if it has less than this share of its surface."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +95,9 @@ def _heads(contacts: Contacts, paces: Float[np.ndarray, " P"], base: int) -> Int
         others[part] = 0.0
         other = int(others.argmax())
         if others[other] > HANGS * firm:
-            if areas[part] < areas[other]:
+            if areas[part] < SMALL * areas[other]:
                 heads[part] = other
-            elif firm == 0:
+            elif firm == 0 and areas[part] > areas[other]:
                 heads[other] = base  # what alone carries something larger is part of the frame
     for _ in range(count):
         heads = heads[heads]
