@@ -24,7 +24,7 @@ from neurok.train.screen import watched
 LIMITS = (
     "Learned from furniture, appliances, tools and animated figures; poses of other kinds of objects are guesses.",
     "One motion for each of at most 32 patches: cloth and thin soft parts move coarsely.",
-    "The network knows no collisions: geometry gives rigid bodies their joints, but what bends may pass through itself.",
+    "The network knows no collisions: geometry gives rigid bodies joints, but what bends may pass through itself.",
     "The surface must be split where parts touch: parts welded into one component move as one soft body.",
     "Along a chain of joints that move together the far end strays: twists are added, not composed.",
 )
