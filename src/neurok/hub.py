@@ -74,10 +74,20 @@ def infer(
 
 
 def learner(weights: str | Path | None = None, touch: bool = True) -> Callable[[Mesh], KinematicSpace | None]:
-    """What finds the poses of a mesh for posing and scenes; it finds none where no weights are shipped or named."""
+    """What finds the poses of a mesh for posing and scenes; it finds none where nothing moves.
+
+    Nor does it where no weights are shipped or named.
+    """
+    from neurok.kinematics.neural import NeuralSpace
+
     if weights is None and not has_weights():
         return lambda mesh: None
-    return lambda mesh: infer(mesh, weights, touch=touch)
+
+    def learn(mesh: Mesh) -> KinematicSpace | None:
+        space = infer(mesh, weights, touch=touch)
+        return None if isinstance(space, NeuralSpace) and not space.screws.any() else space
+
+    return learn
 
 
 def load_model(name: str | Path = DEFAULT) -> Model:

@@ -124,3 +124,21 @@ def test_an_object_of_one_piece_has_no_joints():
     mesh, owner = assembly(FRAME)
     assert body_joints(Motions(mesh, owner, {0: twist([1.0, 0.0, 0.0])[:, None]}, np.zeros(1))) == []
     assert body_joints(Motions(mesh, np.full_like(owner, -1), {}, np.zeros(1))) == []
+
+
+def test_a_still_crumb_without_surface_is_not_the_base():
+    mesh, owner = assembly(FRAME, DOOR)
+    faces = np.concatenate([mesh.faces, [[0, 0, 1]]])
+    bodies = np.append(np.where(owner == 0, 0, 1), -1)
+    swing = twist([0.0, 1.0, 0.0], [-0.5, 0.0, 0.0])[:, None]
+    found = gathered(Motions(Mesh(mesh.vertices, faces), bodies, {0: 0.5 * swing, 1: swing}, np.zeros(1)))
+    assert set(found.screws) == {1}
+    np.testing.assert_allclose(found.screws[1], 0.5 * swing)
+
+
+def test_a_thin_rod_that_turns_about_itself_does_not_spin():
+    rod = slab((-0.5, 0.49, 0.001), (0.5, 0.51, 0.021))
+    mesh, owner = assembly(FRAME, rod)
+    spin = twist([1.0, 0.0, 0.0], [0.0, 0.5, 0.011])
+    found = body_joints(Motions(mesh, np.where(owner == 0, -1, 1), {1: 30.0 * spin[:, None]}, np.zeros(1)))
+    assert all(np.linalg.norm(joint.twist[:3]) <= 0.5 + 1e-9 for joint in found)

@@ -13,7 +13,7 @@ from neurok.deformation.batch import Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.geometry.rigid import apply, fit_rigid
-from neurok.geometry.shapes import Shape, box, sphere
+from neurok.geometry.shapes import Shape, box, join, sphere
 from neurok.hub import load_model
 from neurok.kinematics import FeatureSpace, HandleSpace
 from neurok.kinematics.infer import infer_space, to_box
@@ -190,6 +190,26 @@ def test_joints_are_where_the_object_lies():
     q = torch.from_numpy(one.sample(1)[0])
     back = moved.with_vertices(two.decode(q).numpy() - [3.0, 1.0, 2.0]).in_frame("y", 1.0)
     np.testing.assert_allclose(back.vertices, one.decode(q).numpy(), atol=1e-5)
+
+
+def test_what_is_rigid_rides_on_what_bends(model):
+    """The eye of a fish has no joint of its own."""
+    body, eye = sphere(0.5, segments=48, rings=24), sphere(0.06).move(z=0.55)
+    mesh = make_mesh(join([body, eye]))
+    space = infer_space(mesh, stiff_model(model, -5.0))
+    assert space.room is not None
+    assert np.isinf(space.room).all()
+    moved = space.decode(torch.from_numpy(space.spread(1)[0])).numpy() - mesh.vertices
+    pace = np.linalg.norm(moved, axis=1)
+    assert pace[len(body.vertices) :].mean() > 0.1 * pace[: len(body.vertices)].mean()
+
+
+def test_samples_move_a_joint_that_the_prior_would_move_the_other_way(jointed):
+    room = np.tile([0.0, 2.0], (jointed.dim, 1))
+    turned = replace(jointed, middle=np.full(jointed.dim, -20.0), room=room)
+    draws = turned.sample(200)
+    assert draws.min() >= 0
+    assert draws.max() > 1.5
 
 
 def test_a_component_that_never_bends_moves_as_one(model):

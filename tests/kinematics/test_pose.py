@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
+import neurok
 from neurok.errors import NeurokError
-from neurok.kinematics import ArticulatedSpace
-from neurok.kinematics.pose import Pose, pose_to_points, pose_to_vertices, random_poses, simplest
+from neurok.geometry.sampling import sample_surface
+from neurok.kinematics import ArticulatedSpace, decode
+from neurok.kinematics.pose import Pose, pose_to_points, pose_to_vertices, random_poses, refined, simplest
 from neurok.samples import make_sample
 
 
@@ -49,6 +51,30 @@ def test_random_poses_stay_within_the_limits_and_follow_from_the_seed(cabinet):
 def test_a_cloud_of_nothing_gets_a_sentence(cabinet):
     with pytest.raises(NeurokError, match="at least 10 finite points"):
         pose_to_points(cabinet, np.zeros((3, 3)))
+
+
+def test_learned_joints_are_posed_within_their_room():
+    space = neurok.infer(make_sample("laptop").mesh)
+    assert space.room is not None
+    low, high = space.limits.T
+    for beyond in (low - 2.0, high + 2.0):
+        target = decode(space, beyond)
+        for pose in (pose_to_vertices(space, np.arange(len(target)), target), pose_to_points(space, target)):
+            assert (pose.q >= low - 1e-9).all()
+            assert (pose.q <= high + 1e-9).all()
+            np.testing.assert_allclose(pose.vertices, decode(space, pose.q))
+
+
+def test_a_refined_pose_says_which_space_it_is_of():
+    mesh = make_sample("laptop").mesh
+    joints, wide = neurok.infer(mesh), neurok.infer(mesh, touch=False)
+    cloud = mesh.with_vertices(decode(joints, 0.5 * joints.limits[:, 1]))
+    points = sample_surface(cloud.vertices, cloud.faces, 4000, np.random.default_rng(0)).interpolate(cloud.vertices)
+    poses = [pose_to_points(space, points) for space in (joints, wide)]
+    found = refined(poses[1], points, simpler=poses[:1])
+    assert found.space is joints
+    np.testing.assert_array_equal(found.q, poses[0].q)
+    np.testing.assert_array_equal(found.vertices, poses[0].vertices)
 
 
 def test_the_first_pose_that_fits_nearly_as_well_as_the_best_is_the_simplest(cabinet):

@@ -28,9 +28,13 @@ def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *,
 
 def find_spaces(asset: Asset, path: str, name: SpaceName, weights: str | None) -> list[KinematicSpace]:
     """Spaces for posing, the simplest first: for learned poses those along joints, then all that the prior holds."""
+    from neurok.errors import NeurokError
     from neurok.kinematics.neural import NeuralSpace
 
-    space = find_space(asset, path, name, weights)
+    try:
+        space = find_space(asset, path, name, weights)
+    except NeurokError:  # nothing has a joint: what bends may still fit
+        return [find_space(asset, path, name, weights, touch=False)]
     if not isinstance(space, NeuralSpace) or space.room is None:
         return [space]
     return [space, find_space(asset, path, name, weights, touch=False)]

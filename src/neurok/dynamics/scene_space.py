@@ -41,7 +41,7 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
         return next(space for key in chances if (space := makers[key]()) is not None)
     found = makers[name]()
     if found is None:
-        lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights to learn its poses from"}[name]
+        lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights, or nothing that moves"}[name]
         raise NeurokError(f"'{asset.mesh.name}' has {lack}, so its space cannot be '{name}'; leave it at 'auto'.")
     return found
 

@@ -25,6 +25,12 @@ BLUR = 0.03
 CLASH = 1.0
 """What a line costs, in nats, along which the search could not move the body: meshes interpenetrate, so it may err."""
 
+FASTEST = 0.5
+"""Angle [rad] of one standard deviation at most: thin rods that turn about themselves hardly move by it."""
+
+LEAST_ROOM = 1e-3
+"""A joint must have this much room: an angle [rad], or a share of the box."""
+
 UNLIKELY = 1e-5
 """Least score of a line."""
 
@@ -56,7 +62,7 @@ def body_joints(motions: Motions) -> list[BodyJoint]:
     found = []
     for part, cloud in enumerate(contacts.clouds):
         tried = (*search.candidates[part], *search.rejected[part])
-        lines = [line for line in tried if line.kind not in ("fixed", "cylindrical")]
+        lines = [line for line in tried if line.kind not in ("fixed", "cylindrical") and _leads_anywhere(line)]
         if cloud is not None and lines:
             body = int(names[part])
             found.append(_joint(lines, cloud, motions.screws[body], motions.middle, motions.members[body]))
@@ -82,16 +88,22 @@ def _joint(
     scores = np.log([max(line.score, UNLIKELY) for line in lines]) - CLASH * np.array([not c.is_valid for c in lines])
     best = int((scores - 0.5 * strange).argmax())
     along = ways[best] @ seen
-    pace = np.sqrt(energy)
-    step = pace / paces[best]
+    step = float(np.sqrt(energy) / paces[best])
+    if lines[best].kind != "prismatic":
+        step = min(step, FASTEST)
     joint = BodyJoint(
         bodies,
         twists[best] * step,
-        float(along @ middle / max(pace, 1e-300)),
-        _limits(lines[best], float(step)),
+        float(along @ middle / max(step * paces[best], 1e-300)),
+        _limits(lines[best], step),
         along / max(float(np.linalg.norm(along)), 1e-300),
     )
     return joint, energy
+
+
+def _leads_anywhere(line: Candidate) -> bool:
+    """Whether a line that was not rejected has any room."""
+    return line.kind == "continuous" or not line.is_valid or bool(line.upper - line.lower > LEAST_ROOM)
 
 
 def _limits(line: Candidate, step: float) -> tuple[float, float]:

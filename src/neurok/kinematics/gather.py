@@ -59,7 +59,7 @@ def gathered(motions: Motions) -> Motions:
     if len(names) < 2:
         return Motions(motions.mesh, np.full_like(motions.face_bodies, -1), {}, motions.middle)
     contacts = find_contacts(mesh)
-    base = 0 if names[0] < 0 else find_base(contacts, mesh.up_vector)
+    base = 0 if names[0] < 0 and contacts.clouds[0] is not None else find_base(contacts, mesh.up_vector)
     still = np.zeros((6, len(motions.middle)))
     screws = [motions.screws.get(int(name), still) for name in names]
     screws = [own - screws[base] for own in screws]

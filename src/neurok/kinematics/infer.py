@@ -31,6 +31,9 @@ BOARD = 0.93
 SURE = -1.0
 """... by these log-odds."""
 
+LIVELY = 0.1
+"""Handles that move more than this, as a share of the one that moves most, do not stand still."""
+
 STILL = 0.01
 """Handles that move less than this per standard deviation, as a share of the one that moves most, do not move."""
 
@@ -52,14 +55,17 @@ def infer_space(
         raise NeurokError(f"dim must lie in 1..{model.latent_size}, got {dim}.")
     prior = _prior(mesh, model, touch)
     full, patches, bodies = prior.space, prior.patches, prior.bodies
-    joints = _joints(prior) if touch and mode == "gram" and dim is None else None
+    by_default = touch and mode == "gram" and dim is None
+    joints = _joints(prior) if by_default and _stands(prior) else None
     if touch:
         full = full.conditioned(held(prior.contacts.partings(full.slopes_at_rest()), full.dim))
     if joints is not None:
         full = full.only(_bends(bodies, patches))
     reduced = full.reduced(full.reduction if mode == "none" else reduction_of(full, patches, mode, dim))
-    if joints is not None:
-        reduced = reduced.principal(patches).jointed(joints, bodies, patches)
+    if touch and mode != "none" and dim is None:
+        reduced = reduced.principal(patches)
+    if by_default:
+        reduced = reduced.jointed(joints or [], bodies, patches)
     return reduced.merged(bodies)
 
 
@@ -125,10 +131,18 @@ def _joints(prior: _Prior) -> list[BodyJoint]:
     return [replace(joint, twist=_unboxed(joint.twist, turn, center, scale)) for joint in found]
 
 
+def _stands(prior: _Prior) -> bool:
+    """Whether more of the surface stands still than bends: the eyes of a fish have no joints, they swim with it."""
+    paces = np.sqrt(prior.space.energies(prior.patches).sum(axis=1))
+    lively = paces > LIVELY * paces.max(initial=0.0)
+    areas, bends = prior.patches.areas[: len(paces)], _bends(prior.bodies, prior.patches)
+    return float(areas[bends & lively].sum()) <= float(areas[~lively].sum())
+
+
 def _box_of(mesh: Mesh) -> tuple[Float[np.ndarray, "3"], float, Float[np.ndarray, "3 3"]]:
     """Middle and longest side of a mesh, and the turn that puts +y up."""
     low, high = mesh.bounds
-    return (low + high) / 2, float((high - low).max()), frame_change(mesh.up, "y")
+    return (low + high) / 2, max(float((high - low).max()), 1e-300), frame_change(mesh.up, "y")
 
 
 def _unboxed(

@@ -60,10 +60,11 @@ def match_points(
     starts: Float[np.ndarray, "S D"],
     scale: float,
     config: MatchConfig | None = None,
+    limits: Float[np.ndarray, "D 2"] | None = None,
 ) -> tuple[Float[np.ndarray, " D"], float]:
     """Best coordinates and their Chamfer distance (mean of both directions, in mesh units).
 
-    The first start is always followed.
+    The first start is always followed. Coordinates stay within limits, if there are any.
     """
     config = config or MatchConfig()
     tree = cKDTree(target)
@@ -75,7 +76,7 @@ def match_points(
         chosen = _promising(space, features, thin, tree, tried, config.descents)
         if trade == 0:
             chosen = [tried[0], *[q for q in chosen if q is not tried[0]][: config.descents - 1]]
-        for q, score in _descend(space, features, thin, tree, np.stack(chosen), scale, config):
+        for q, score in _descend(space, features, thin, tree, np.stack(chosen), scale, config, limits):
             if score < best_score:
                 best, best_score = q, score
         if len(best) < 2 or len(starts) < 2:
@@ -113,6 +114,7 @@ def _descend(
     starts: Float[np.ndarray, "S D"],
     scale: float,
     config: MatchConfig,
+    limits: Float[np.ndarray, "D 2"] | None,
 ) -> list[tuple[Float[np.ndarray, " D"], float]]:
     """Damped Gauss–Newton from all starts side by side; the best point each has passed, and its Chamfer distance."""
     q = starts.copy()
@@ -129,6 +131,8 @@ def _descend(
                 continue
             previous[k] = score
             q[k] += step * min(1.0, LONGEST_STEP / (np.linalg.norm(step) + 1e-12))
+            if limits is not None:
+                q[k] = np.clip(q[k], limits[:, 0], limits[:, 1])
             going.append(k)
         alive = np.array(going, dtype=int)
         if not len(alive):

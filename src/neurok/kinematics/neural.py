@@ -66,8 +66,9 @@ class NeuralSpace:
     """How far geometry lets each coordinate go; infinite where it says nothing."""
 
     facts: dict[str, float] = field(default_factory=dict)
-    """``coordinates``; ``captured`` share of the motion; ``point_error`` if it stands in for another network: how far
-    points of left-out states lie from where they belong, as a share of their displacement."""
+    """``coordinates``; ``captured`` share of the motion (of joints and bends, if it has joints); ``point_error`` if it
+    stands in for another network: how far points of left-out states lie from where they belong, as a share of their
+    displacement."""
 
     @property
     def dim(self) -> int:
@@ -103,6 +104,7 @@ class NeuralSpace:
         if self.room is not None:
             reach = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
             ends = np.stack([np.maximum(self.limits[:, 0], reach[:, 0]), np.minimum(self.limits[:, 1], reach[:, 1])])
+            ends = np.where(ends[0] < ends[1], ends, self.limits.T)
             low, high = np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0)
             drawn = np.where(np.isfinite(self.room).all(axis=1), low + (high - low) * share, drawn)
         return np.where(moved, drawn, 0.0)
@@ -210,7 +212,8 @@ class NeuralSpace:
             room=np.concatenate([np.array([joint.limits for joint in joints]).reshape(-1, 2), endless]),
             reduction=replace(self.reduction, basis=np.column_stack([*latent, self.reduction.basis]), captured=1.0),
         )
-        energy = patches.areas[: len(bodies)] @ space.energies(patches)
+        each = space.energies(patches)
+        energy = (patches.areas[: len(bodies)] @ each) * (each.max(axis=0) > FAINT * each.max())
         lost = float(energy[len(joints) :].sum()) * (1.0 / max(self.reduction.captured, 1e-12) - 1.0)
         order = np.argsort(-energy, kind="stable")[:MAX_DIMENSION]
         order = order[energy[order] > 0] if energy.any() else order[:1]

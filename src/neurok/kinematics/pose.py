@@ -110,7 +110,8 @@ def pose_to_points(
     places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed), _sweeps(space)])
     prior = 1e-8 if isinstance(space, ArticulatedSpace) else MatchConfig().prior
     side = _side(space)
-    q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior))
+    limits = limits_of(space) if _has_room(space) else None
+    q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior), limits)
     q = _inside(space, q)
     return Pose(space, q, decode_pose(space, q), score / side, "ok")
 
@@ -123,13 +124,14 @@ def refined(pose: Pose, points: Float[np.ndarray, "N 3"], seed: int = 0, simpler
     if not isinstance(pose.space, HandledSpace):
         raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
     found = refine(pose.space, pose.q, points, seed, simpler=[other.vertices for other in simpler])
-    return replace(pose, vertices=found.vertices, residual=found.residual)
+    kept = next((other for other in simpler if other.vertices is found.vertices), pose)
+    return replace(kept, vertices=found.vertices, residual=found.residual)
 
 
 def simplest(poses: Sequence[Pose], slack: float = 0.0) -> Pose:
     """Of poses of ever wider spaces the first that fits nearly as well as the best; ``slack`` forgives more."""
     enough = (1.0 + CLOSE) * min(pose.residual for pose in poses) + slack
-    return next(pose for pose in poses if pose.residual <= enough)
+    return next((pose for pose in poses if pose.residual <= enough), poses[-1])
 
 
 def _sweeps(space: KinematicSpace) -> Float[np.ndarray, "N D"]:
@@ -161,9 +163,14 @@ def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"
     raise NeurokError(f"Matching a cloud needs a space of joints, handles or modes, not {type(space).__name__}.")
 
 
+def _has_room(space: KinematicSpace) -> bool:
+    """Whether it is a learned space that knows how far its joints can go."""
+    return getattr(space, "room", None) is not None
+
+
 def _inside(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
     """Joints stay within their limits, which may leave a part of the wish unmet; others only say what is likely."""
-    if not isinstance(space, ArticulatedSpace):
+    if not isinstance(space, ArticulatedSpace) and not _has_room(space):
         return q
     limits = limits_of(space)
     return np.clip(q, limits[:, 0], limits[:, 1])

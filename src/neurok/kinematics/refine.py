@@ -1,11 +1,11 @@
 """Refinement: where a space cannot quite reach a target, its handles may leave it, as little as the target demands.
 
-Two starts are tried. One is the pose found in the space: every handle gets a small rigid motion of its own, so what is
+Three starts are tried. From the pose found in the space every handle gets a small rigid motion of its own, so what is
 rigid stays rigid; parts that touch in the pose hold on to each other weakly; and all are on a leash that is let out
-step by step, so that the nearest points found early, most of them wrong, move little. The other is the rest shape,
-pulled to the target as if all of it could bend, each rigid part then moved as it moved on the whole: this finds what
-the space does not know. What bends is polished vertex by vertex, and points that nothing was fitted to say which is
-kept.
+step by step, so that the nearest points found early, most of them wrong, move little. Then the same with every
+component on its own. And the rest shape is pulled to the target as if all of it could bend, each rigid part then moved
+as it moved on the whole: this finds what the space does not know. What bends is polished vertex by vertex, and points
+that nothing was fitted to say which is kept, or whether a simpler pose does as well.
 """
 
 from __future__ import annotations
@@ -109,9 +109,10 @@ def refine(
         found, better = loose, True
     if better:
         found = min(found, bench.finished(found), key=score)
-    enough = ALIKE * min(map(score, (found, *simpler)))
-    found = next(vertices for vertices in (*simpler, found) if score(vertices) <= enough)
-    return Refined(found, score(found) / bench.judge.side)
+    ranked = [(vertices, score(vertices)) for vertices in (*simpler, found)]
+    enough = ALIKE * min(distance for _, distance in ranked)
+    found, distance = next((pair for pair in ranked if pair[1] <= enough), ranked[-1])
+    return Refined(found, distance / bench.judge.side)
 
 
 @dataclass(frozen=True, eq=False)
