@@ -1,6 +1,7 @@
 import json
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,3 +99,10 @@ def test_a_hub_that_does_not_answer_gets_one_sentence(monkeypatch):
     monkeypatch.setattr(hub, "require", lambda *names: None)
     with pytest.raises(NeurokError, match=r"fetched from the hub: no route to host\.$"):
         load_model("some/model")
+
+
+def test_nothing_is_learned_of_an_object_in_which_nothing_moves(weights, monkeypatch):
+    lamp = infer("sample:lamp", weights)
+    assert hub.learner(weights)(lamp.rest).dim == lamp.dim
+    monkeypatch.setattr(hub, "infer", lambda mesh, weights, touch: replace(lamp, screws=np.zeros_like(lamp.screws)))
+    assert hub.learner(weights)(lamp.rest) is None
