@@ -17,7 +17,7 @@ from neurok.articulation.tree import find_base
 from neurok.core.mesh import Mesh
 from neurok.kinematics.twists import cross_matrices
 
-FAINT = 0.1
+SLOW = 0.1
 """Bodies that move less than this, as a share of the liveliest one, stand still ..."""
 
 SET_IN = 0.7
@@ -85,7 +85,7 @@ def _heads(contacts: Contacts, paces: Float[np.ndarray, " P"], base: int) -> Int
     for pair in contacts.pairs:
         shares[pair.first, pair.second], shares[pair.second, pair.first] = pair.shares
     heads = np.arange(count)
-    heads[paces <= (FAINT + SET_IN * shares[:, base]) * paces.max()] = base
+    heads[paces <= (SLOW + SET_IN * shares[:, base]) * paces.max()] = base
     heads[base] = base
     for part in np.argsort(areas, kind="stable"):
         if heads[part] != part or part == base:
