@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from neurok.cli import main
+from neurok.geometry.sampling import sample_surface
 from neurok.io import load, save
+from neurok.samples import make_sample
 
 
 def figures(capsys, *arguments: str) -> dict:
@@ -56,3 +58,36 @@ def test_bad_wishes_get_a_sentence(arguments, word, tmp_path, monkeypatch, capsy
     assert end.value.code == 2
     assert word in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_points_is_a_target(tmp_path):
+    laptop = make_sample("laptop")
+    closed = laptop.articulation.pose(np.array([0.8])).vertices
+    points = sample_surface(closed, laptop.mesh.faces, 2000, np.random.default_rng(0)).interpolate(closed)
+    np.save(tmp_path / "scan.npy", points)
+    header = "ply\nformat ascii 1.0\nelement vertex 2000\n" + "".join(f"property float {a}\n" for a in "xyz")
+    rows = "\n".join(" ".join(map(str, row)) for row in points)
+    (tmp_path / "scan.ply").write_text(f"{header}end_header\n{rows}\n")
+    for name in ("scan.npy", "scan.ply"):
+        out = tmp_path / f"{name}.glb"
+        main(["pose", "sample:laptop", "--target", str(tmp_path / name), "--partial", "--out", str(out)])
+        assert np.linalg.norm(load(out).mesh.vertices - closed, axis=1).max() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("points", "sentence"), [(np.zeros((4, 2)), "rows of three numbers"), (np.zeros((4, 3)), "at least 10 finite")]
+)
+def test_a_bad_cloud_gets_a_sentence(tmp_path, capsys, points, sentence):
+    np.save(tmp_path / "scan.npy", points)
+    out = tmp_path / "out.glb"
+    with pytest.raises(SystemExit, match="2"):
+        main(["pose", "sample:laptop", "--target", str(tmp_path / "scan.npy"), "--out", str(out)])
+    assert sentence in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_partial_target_is_not_refined(tmp_path, capsys):
+    words = ["pose", "sample:laptop", "--target", "sample:laptop", "--partial", "--refine"]
+    with pytest.raises(SystemExit, match="2"):
+        main([*words, "--out", str(tmp_path / "out.glb")])
+    assert "--partial" in capsys.readouterr().err

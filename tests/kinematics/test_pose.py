@@ -77,6 +77,17 @@ def test_a_refined_pose_says_which_space_it_is_of():
     np.testing.assert_array_equal(found.vertices, poses[0].vertices)
 
 
+def test_a_partial_cloud_moves_what_it_shows_and_leaves_the_rest(cabinet):
+    """Seen from the left: its door is open, and so is the right one, which nobody sees."""
+    q = np.where(np.arange(5) == 0, -1.0, np.where(np.arange(5) == 1, 1.0, 0.0))
+    target = cabinet.articulation.pose(q)
+    points = sample_surface(target.vertices, target.faces, 6000, np.random.default_rng(0)).interpolate(target.vertices)
+    pose = pose_to_points(cabinet, points[points[:, 0] < -0.1], partial=True)
+    assert pose.q[0] == pytest.approx(-1.0, abs=0.05)
+    np.testing.assert_allclose(pose.q[1:], 0.0, atol=0.05)
+    assert pose.residual < 0.5 * pose_to_points(cabinet, points[points[:, 0] < -0.1]).residual
+
+
 def test_the_first_pose_that_fits_nearly_as_well_as_the_best_is_the_simplest(cabinet):
     poses = [Pose(cabinet, np.zeros(0), cabinet.rest.vertices, residual, "ok") for residual in (0.3, 0.1005, 0.1)]
     assert simplest(poses) is poses[1]

@@ -39,6 +39,9 @@ class MatchConfig:
     prior: float = 1e-6
     """Weight of |q - prior|^2 against squared distances in the unit box."""
 
+    forward: float = 1.0
+    """Weight of distances from the shape to the target: little if the target shows only a part of the object."""
+
     backward: float = 1.0
     """Weight of distances from the target to the shape."""
 
@@ -73,7 +76,7 @@ def match_points(
     best, best_score = starts[0], np.inf
     tried = starts
     for trade in range(config.trades + 1):
-        chosen = _promising(space, features, thin, tree, tried, config.descents)
+        chosen = _promising(space, features, thin, tree, tried, config)
         if trade == 0:
             chosen = [tried[0], *[q for q in chosen if q is not tried[0]][: config.descents - 1]]
         for q, score in _descend(space, features, thin, tree, np.stack(chosen), scale, config, limits):
@@ -92,18 +95,18 @@ def _promising(
     thin: Float[np.ndarray, "M 3"],
     tree: cKDTree,
     starts: Float[np.ndarray, "S D"],
-    count: int,
+    config: MatchConfig,
 ) -> list[Float[np.ndarray, " D"]]:
     """The starts with the smallest Chamfer distance, judged by few points."""
-    if len(starts) <= count:
+    if len(starts) <= config.descents:
         return list(starts)
     rows = features[:: max(1, len(features) // LOOKS)]
     few = thin[:: max(1, len(thin) // LOOKS)]
     scores = []
     values = space.values(starts) if isinstance(space, QuickDriver) else space.shape(starts)[0]
     for x in rows @ values:
-        scores.append(float(tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
-    return [starts[k] for k in np.argsort(scores, kind="stable")[:count]]
+        scores.append(float(config.forward * tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
+    return [starts[k] for k in np.argsort(scores, kind="stable")[: config.descents]]
 
 
 def _descend(
@@ -169,10 +172,11 @@ def gather_pulls(
     """
     forward, near = tree.query(x)
     backward, owner = cKDTree(x).query(thin)
-    score = 0.5 * float(forward.mean() + backward.mean())
+    score = float(config.forward * forward.mean() + backward.mean()) / (1.0 + config.forward)
     rows = np.concatenate([np.arange(len(x)), owner])
     residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
     weight = _trust(residual)
+    weight[: len(x)] *= config.forward
     weight[: len(x)] /= len(x)
     weight[len(x) :] *= config.backward / len(thin)
     pull = np.zeros((len(x), 3))

@@ -35,6 +35,9 @@ SLOW_STARTS = 4
 MOST_FOLLOWED = 32
 """... so many, where each step is slow."""
 
+UNSEEN = 0.02
+"""How much the way from the object to a cloud counts that shows only a part of it."""
+
 CLOSE = 0.01
 """A pose of a simpler space is kept if it is at most this much farther from what is wanted, as a share."""
 
@@ -96,9 +99,17 @@ def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], tar
 
 
 def pose_to_points(
-    space: KinematicSpace, points: Float[np.ndarray, "N 3"], seed: int = 0, starts: int = STARTS
+    space: KinematicSpace,
+    points: Float[np.ndarray, "N 3"],
+    seed: int = 0,
+    starts: int = STARTS,
+    partial: bool = False,
 ) -> Pose:
-    """Fit a cloud without correspondence, from several starts; a partial cloud pulls only what it shows."""
+    """Fit a cloud without correspondence, from several starts.
+
+    A ``partial`` cloud shows only some of the object: what it does not show stays near rest, and the residual counts
+    the way from the cloud to the object nearly alone.
+    """
     if len(points) < 10 or not np.isfinite(points).all():
         raise NeurokError(f"A cloud to fit needs at least 10 finite points, got {len(points)}.")
     rng = np.random.default_rng(seed)
@@ -108,10 +119,11 @@ def pose_to_points(
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
     rows = samples.interpolate(features)
     places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed), _sweeps(space)])
-    prior = 1e-8 if isinstance(space, ArticulatedSpace) else MatchConfig().prior
+    config = MatchConfig(prior=1e-8) if isinstance(space, ArticulatedSpace) else MatchConfig()
+    config = replace(config, forward=UNSEEN, prior=1e-5) if partial else config
     side = _side(space)
     limits = limits_of(space) if _has_room(space) else None
-    q, score = match_points(driver, rows, points, places, side, MatchConfig(prior=prior), limits)
+    q, score = match_points(driver, rows, points, places, side, config, limits)
     q = _inside(space, q)
     return Pose(space, q, decode_pose(space, q), score / side, "ok")
 
