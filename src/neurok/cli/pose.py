@@ -76,7 +76,7 @@ class PoseCommand:
         if self.refine and self.target is None:
             raise NeurokError("--refine fits a target closer: it goes with --target MESH, not with --move.")
         if self.partial and (self.refine or self.target is None):
-            raise NeurokError("--partial is for a target that shows a part only: give --target, and leave out --refine.")
+            raise NeurokError("--partial is for a target that shows a part only: give --target and leave out --refine.")
         asset = load(self.mesh)
         spaces = find_spaces(asset, self.mesh, self.space, self.weights)
         if self.target is not None:
