@@ -3,9 +3,9 @@
     python benchmarks/bench_articulation_exports.py [--data FOLDER] [--count 50]
 
 FOLDER holds PartNet-Mobility objects and defaults to ``partnet_mobility/train`` below NEUROK_DATA. The held-out ones
-are stripped of their joints, saved as static scenes, given to ``neurok articulate`` and exported to every format; then
-each joint is driven through its range in MuJoCo. An object of forty parts is timed as well. Writes
-``benchmarks/results/articulation_exports.md``.
+are stripped of their joints, saved as static scenes, given to ``neurok articulate`` (with the weights that have not
+learned from them) and exported to every format; then each joint is driven through its range in MuJoCo. An object of
+forty parts is timed as well. Writes ``benchmarks/results/articulation_exports.md``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from drive_joints import LOOSE, drive
 from figures import RESULTS, stamp
 
 from neurok import io
+from neurok.articulation.model_file import MEASURED
 from neurok.articulation.self_made import SelfMade
 from neurok.cli.articulate import Articulate
 from neurok.core import Articulation, Asset
@@ -110,7 +111,8 @@ def true_row(source: JointSource, folder: Path) -> Row:
 def processor_time(path: Path, out: tuple[Path, ...] = (), method: str = "auto") -> float:
     """Seconds of one core to find the joints, which a busy machine does not change; files are not counted."""
     with patch("neurok.cli.articulate.time.perf_counter", time.process_time):
-        answer = Articulate(str(path), out, method=method, json=True).run()  # type: ignore[arg-type]
+        weights = None if method == "search" else MEASURED
+        answer = Articulate(str(path), out, method=method, weights=weights, json=True).run()  # type: ignore[arg-type]
     return float(answer["seconds"])
 
 
@@ -170,7 +172,7 @@ def main() -> None:
         folder = arguments.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Row]] = {"predicted joints": []} | ({"true joints": []} if arguments.truth else {})
-        finder = SelfMade.by(arguments.method).name
+        finder = SelfMade.by(arguments.method, None if arguments.method == "search" else MEASURED).name
         for source in find_joint_sources(arguments.data, arguments.count):
             for label, rows in groups.items():
                 stored = folder / f"{source.name}_{label.split()[0]}_{finder.replace(' ', '_')}.json"

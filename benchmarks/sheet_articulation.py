@@ -77,7 +77,7 @@ def choose(sources: list[JointSource]) -> list[JointSource]:
 
 def main(data: Path, out: Path, method: str) -> None:
     chosen = choose(find_joint_sources(data / "partnet_mobility" / "train"))
-    run = find_joint_method(method)
+    run = find_joint_method(method, [source.name for source in chosen])
     images, labels = zip(*(picture(source, run) for source in chosen), strict=True)
     save_image(contact_sheet(images, COLUMNS, labels), out)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from neurok.core import Asset, Mesh
 from neurok.errors import FormatError, NeurokError, require
-from neurok.io.files import read_bytes, write_files
+from neurok.io.files import read_bytes, read_card, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,14 +102,7 @@ def load_model(name: str | Path = DEFAULT) -> Model:
 
 def load_card(name: str | Path = DEFAULT) -> dict[str, Any]:
     """What is known of some weights: data and licences, steps, wall time, seed, commit, metrics, limits."""
-    path = _find(name).with_suffix(".json")
-    try:
-        card = json.loads(read_bytes(path))
-    except json.JSONDecodeError as error:
-        raise FormatError(f"The card '{path}' is damaged: {error}.") from error
-    if not isinstance(card, dict):
-        raise FormatError(f"The card '{path}' is damaged: it must hold one JSON object.")
-    return card
+    return read_card(_find(name).with_suffix(".json"))
 
 
 def has_weights(name: str | Path = DEFAULT) -> bool:

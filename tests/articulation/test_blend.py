@@ -17,34 +17,39 @@ from neurok.samples import make_sample
 UP = np.array([0.0, 1.0, 0.0])
 
 
-def heard_line(likely, place=(0.0, 0.0, 0.0)):
-    """A search that knows one line to turn about, along the only direction."""
+def heard_line(likely, place=(0.0, 0.0, 0.0), move=TURN):
+    """A search that knows one line to turn about or to slide along, of the only direction."""
     lines = HeardLines(
-        np.array([TURN]), np.array([0]), np.array([place], dtype=float), np.array([likely]), np.array([0.5])
+        np.array([move]), np.array([0]), np.array([place], dtype=float), np.array([likely]), np.array([0.5])
     )
     return Heard(np.full((1, 5), 0.2), np.ones((1, 1, 2)), (lines,))
 
 
 def limits_after(network, spread, heard):
     limits = np.zeros((1, 2, 2))
-    limits[0, TURN] = network
+    limits[0] = network
     directions, choices = UP[None, None], np.zeros((1, 2), dtype=np.int64)
-    return heard_limits(limits, np.array([spread]), np.zeros((1, 3)), directions, choices, heard)[0, TURN].tolist()
+    found = heard_limits(limits, np.array([spread]), np.zeros((1, 3)), directions, choices, heard)
+    return found[0, int(heard.lines[0].moves[0])].tolist()
 
 
 def test_limits_lie_on_the_side_that_is_open():
     straddling = np.array([-1.0, 0.5])
-    assert open_side(straddling, (0.0, 3.0), TURN).tolist() == [0.0, 1.5]
-    assert open_side(straddling, (-3.0, 0.0), TURN).tolist() == [-1.5, 0.0]
-    assert open_side(straddling, (0.0, 0.4), SLIDE).tolist() == [0.0, 0.4]
-    assert open_side(straddling, (-2.0, 2.0), TURN).tolist() == [-1.0, 0.5]
-    assert open_side(straddling, (0.0, 0.0), SLIDE).tolist() == [-1.0, 0.5]
+    assert open_side(straddling, (0.0, 3.0)).tolist() == [0.0, 1.5]
+    assert open_side(straddling, (-3.0, 0.0)).tolist() == [-1.5, 0.0]
+    assert open_side(straddling, (-2.0, 2.0)).tolist() == [-1.0, 0.5]
+    assert open_side(straddling, (0.0, 0.0)).tolist() == [-1.0, 0.5]
 
 
 def test_a_length_that_views_agree_on_is_kept_and_a_guess_gives_way_to_the_search():
     heard = heard_line((0.0, 1.2))
     assert limits_after((0.0, 2.0), 0.02, heard) == [0.0, 2.0]
     assert limits_after((0.0, 2.0), 0.5, heard) == [0.0, 1.2]
+
+
+def test_a_slide_keeps_its_length_too_and_the_search_tells_its_side():
+    for spread in (0.02, 0.5):
+        assert limits_after((0.0, 2.0), spread, heard_line((-1.2, 0.0), move=SLIDE)) == [-2.0, 0.0]
 
 
 def test_a_guess_stays_where_the_search_knows_no_line_or_no_range():

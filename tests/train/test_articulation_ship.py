@@ -1,26 +1,30 @@
 """What a run of the joint model leaves behind, and what it does not learn from."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from neurok.articulation.features import describe_parts
-from neurok.articulation.model_file import load_joint_model
+from neurok.articulation.model_file import MEASURED, SHIPPED, load_joint_model
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.self_made import SelfMade
 from neurok.articulation.views import labels_of
 from neurok.cli import main
 from neurok.core import Asset
 from neurok.data.build import build
-from neurok.data.recipes import RECIPES
+from neurok.data.recipes import RECIPES, Recipe
+from neurok.data.splits import UNSEEN_CATEGORIES, category
 from neurok.data.still import find_still_sources
 from neurok.errors import NeurokError
+from neurok.evaluate.articulation import find_joint_method
 from neurok.io import save
+from neurok.io.files import read_card
 from neurok.samples import make_sample
 from neurok.train.articulation_batches import Augment, augmented, without_some
 from neurok.train.articulation_data import Example, describe_data, find_things, make_examples
-from neurok.train.articulation_ship import is_joint_run, ship_joints
+from neurok.train.articulation_ship import HELD_OUT, is_joint_run, ship_joints
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +63,66 @@ def test_confidence_in_pieces_has_a_calibration_of_its_own(run, tmp_path):
     for one, other in zip(sure.answers, doubtful.answers, strict=True):
         assert (one.kind, one.lower) == (other.kind, other.lower)
         assert other.score < 0.01 < one.score
+
+
+def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_they_have_seen(run, tmp_path):
+    data = run.parent / "data"
+    assert len(find_things(data)) == 5
+    assert {thing.name for thing in find_things(data, everything=True)} == {f"Laptop_{number}" for number in range(7)}
+    args = ["--recipe", "smoke", "--steps", "1", "--data", str(data), "--out", str(tmp_path / "all"), "--everything"]
+    main(["train", "articulation", *args, "--json"])
+    for folder, held_out in ((tmp_path / "all", None), (run, HELD_OUT)):
+        card = read_card(folder / "articulation.json")
+        assert card["held_out"] == held_out
+        assert ("Laptop_5" in card["learned_from"]) == (held_out is None)
+    names = ["Laptop_5"]
+    with pytest.raises(NeurokError, match=r"have learned from 1 of the objects to be measured, such as 'Laptop_5'"):
+        find_joint_method(f"learned@{tmp_path / 'all' / 'articulation.safetensors'}", names)
+    assert find_joint_method(f"learned@{run / 'articulation.safetensors'}", names).label == "articulation"
+    with pytest.raises(NeurokError, match="ship them apart"):
+        ship_joints([run, tmp_path / "all"], tmp_path / "both.safetensors")
+    begun = ["--start-from", str(tmp_path / "all" / "checkpoint.safetensors"), "--json"]
+    main(["train", "articulation", *args[:-1], *begun])
+    again = read_card(tmp_path / "all" / "articulation.json")
+    assert again["held_out"] is None
+    assert "Laptop_5" in again["learned_from"]
+
+
+def test_shipped_weights_are_measured_by_their_twin_where_they_have_learned_from_the_objects():
+    known, twin = (read_card(path.with_suffix(".json")) for path in (SHIPPED, MEASURED))
+    assert (known["held_out"], twin["held_out"]) == (None, HELD_OUT)
+    assert set(twin["learned_from"]) < set(known["learned_from"])
+    assert not {category(name) for name in twin["learned_from"]} & set(UNSEEN_CATEGORIES)
+    unknown = next(name for name in known["learned_from"] if name not in twin["learned_from"])
+    assert find_joint_method("learned", ["Laptop_0"]).label == "shipped"
+    assert find_joint_method("learned", ["Laptop_0", unknown]).label == "held-out twin"
+    with pytest.raises(NeurokError, match=r"articulation_held_out.safetensors' have learned from 1 of"):
+        find_joint_method("learned", twin["learned_from"][:1])
+
+
+def test_generated_objects_of_two_seeds_have_names_of_their_own(tmp_path):
+    recipe = Recipe("two", 2, 0, families=("box",))
+    names = []
+    for seed in (0, 1):
+        build(recipe, tmp_path / str(seed), seed=seed)
+        names += [thing.name for thing in find_things(tmp_path / str(seed))]
+    assert len(set(names)) == len(names) == 4
+
+
+def test_held_out_families_and_samples_without_a_seed_are_found(tmp_path):
+    save(make_sample("laptop"), tmp_path / "files" / "laptop.npz")
+    build(Recipe("two", 2, 0, folders=(str(tmp_path / "files"),), families=("cart", "box")), tmp_path / "out")
+    assert [category(thing.name) for thing in find_things(tmp_path / "out")] == ["box", "laptop"]
+    assert len(find_things(tmp_path / "out", everything=True)) == 3
+
+
+@pytest.mark.slow
+def test_raw_objects_are_known_by_the_same_name_in_a_folder_and_in_a_data_set(real_data, tmp_path):
+    raw = real_data / "partnet_mobility" / "raw"
+    plain = {thing.name for thing in find_things(raw, everything=True)}
+    build(replace(RECIPES["real"], folders=(str(raw),)), tmp_path / "out")
+    assert {thing.name for thing in find_things(tmp_path / "out", everything=True)} == plain
+    assert plain == {folder.name for folder in raw.iterdir()}
 
 
 def test_joints_that_neurok_found_itself_teach_nothing(tmp_path):

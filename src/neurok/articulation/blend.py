@@ -75,21 +75,20 @@ def heard_limits(
             best = int(np.where(known, lines.weights, -1.0).argmax())
             low, high = lines.likely[best].tolist()
             is_guess = move == TURN and spread[row] > steady and high > low
-            out[row, move] = [low, high] if is_guess else open_side(limits[row, move], (low, high), move)
+            out[row, move] = [low, high] if is_guess else open_side(limits[row, move], (low, high))
     return out
 
 
 def open_side(
-    limits: Float[np.ndarray, "2"], likely: tuple[float, float], move: int, thin: float = 0.05
+    limits: Float[np.ndarray, "2"], likely: tuple[float, float], thin: float = 0.05
 ) -> Float[np.ndarray, "2"]:
-    """Limits on the one side that the search found open: a turn keeps its length, a slide goes as far as it can.
+    """Limits of the same length on the one side that the search found open.
 
-    Where both sides are open, or neither, the search knows no better than the network.
+    Where both sides are open, or neither, the search knows no better than the network. How far it found the way free is
+    no bound: drawers that scrape along their frames are annotated with all of their length.
     """
     low, high = likely
     if min(abs(low), abs(high)) > thin * max(abs(low), abs(high)) or low == high:
         return limits
-    if move == SLIDE:
-        return np.array([low, high])
     length = float(limits[1] - limits[0])
     return np.array([0.0, length]) if high > -low else np.array([-length, 0.0])

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurok.errors import FormatError, NeurokError
-from neurok.io.files import read_bytes, write_files
+from neurok.io.files import read_bytes, read_card, write_files
 
 if TYPE_CHECKING:
     from neurok.articulation.committee import Committee
 
 SHIPPED = Path(__file__).parent.parent / "weights" / "articulation.safetensors"
+"""For use: these weights have learned from held-out objects too."""
+
+MEASURED = SHIPPED.with_name("articulation_held_out.safetensors")
+"""Their twin, made alike but without the held-out objects: what figures are measured with."""
 
 
 def find_weights(path: str | Path | None = None) -> Path:
@@ -61,11 +65,7 @@ def _load(path: str) -> Committee:
     from neurok.articulation.committee import Committee
     from neurok.articulation.network import JointConfig, JointModel
 
-    card_path, data = Path(path).with_suffix(".json"), read_bytes(Path(path))
-    try:
-        card = json.loads(read_bytes(card_path))
-    except json.JSONDecodeError as error:
-        raise FormatError(f"The card '{card_path}' is damaged: {error}.") from error
+    card, data = read_card(Path(path).with_suffix(".json")), read_bytes(Path(path))
     if hashlib.sha256(data).hexdigest() != card.get("sha256"):
         raise FormatError(f"The weights '{path}' do not match the checksum of their card; install or copy them again.")
     try:

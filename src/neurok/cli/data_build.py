@@ -26,7 +26,8 @@ class DataBuild:
     """Folder for the shards and their manifest."""
 
     recipe: str = "small"
-    """What to make: tiny, small, medium, or real (only the folders of --add and --articulate)."""
+    """What to make: tiny, small, medium, joints (rigid objects alone), or real (only the folders of --add and
+    --articulate)."""
 
     add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], tyro.conf.arg(metavar="FOLDER ...")] = ()
     """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""

@@ -54,9 +54,10 @@ class EvaluateArticulation:
 
         if not 0.0 <= self.drop_faces < 1.0:
             raise NeurokError(f"--drop-faces must be a share from 0 to below 1, got {self.drop_faces}.")
-        methods = [find_joint_method(name.strip()) for name in self.methods.split(",") if name.strip()]
         condition = Condition(self.parts, self.drop_faces, self.rotate)
         sources = find_joint_sources(data_folder(self.data, "partnet_mobility/train"), self.limit)
+        names = [source.name for source in sources]
+        methods = [find_joint_method(name.strip(), names) for name in self.methods.split(",") if name.strip()]
         store = None if self.out is None else self.out.with_suffix(".jsonl")
         counted = progress(sources, condition.name, total=len(sources), json=self.json)
         rows = evaluate_joints(counted, methods, condition, store, None if self.json else _tell)

@@ -15,7 +15,7 @@ from neurok.cli.report import say
 class TrainArticulation:
     """Train the joint model, first on what the search finds in unlabelled objects, then on annotated ones.
 
-    Ctrl-C saves; --resume goes on. Held-out objects are never trained on.
+    Ctrl-C saves; --resume goes on. Held-out objects are not trained on, unless --everything asks for it.
     """
 
     data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")]
@@ -45,6 +45,9 @@ class TrainArticulation:
     leave_out: tuple[str, ...] = ()
     """Categories and generated families not to learn from but to watch: for choosing settings on training objects."""
 
+    everything: bool = False
+    """Learn from held-out objects too: for weights to be used, which nothing is left to measure by."""
+
     cache: Path | None = None
     """Folder for prepared examples; searches take a second or more per object, so they are kept."""
 
@@ -62,9 +65,9 @@ class TrainArticulation:
 
     def run(self) -> dict[str, Any]:
         from neurok.articulation.loss import TERMS
-        from neurok.train.articulation import find_joint_recipe, train_joints
+        from neurok.train.articulation import CHECKPOINT, find_joint_recipe, train_joints
         from neurok.train.articulation_data import describe_data, split_examples
-        from neurok.train.articulation_ship import ship_joints, started_from
+        from neurok.train.articulation_ship import inherited, ship_joints, started_from
         from neurok.train.ship import commit
 
         folders = [folder for group in self.data for folder in group]
@@ -75,7 +78,7 @@ class TrainArticulation:
             config = replace(config, smoothing=self.smoothing)
         cache = self.cache or self.out / "examples"
         tell = lambda text: say(text, json=self.json)  # noqa: E731
-        split = split_examples(folders, self.teacher, cache, self.limit, self.leave_out, tell)
+        split = split_examples(folders, self.teacher, cache, self.limit, self.leave_out, tell, self.everything)
         watched = {"watch": split.watch, "left_out": split.left_out}
         tell(f"{len(split.train)} examples to learn from, {len(split.watch) + len(split.left_out)} to watch")
         last: dict[str, Any] = {}
@@ -88,13 +91,16 @@ class TrainArticulation:
             tell(f"step {figures['step']:6d}  {losses}{seen}  |  {figures['eta'] / 60:.0f} min left")
 
         kept = {name: examples for name, examples in watched.items() if examples}
+        before = inherited(self.out / CHECKPOINT if self.resume else self.start_from)
         origin = {
             "folders": [str(folder) for folder in folders],
             "data": [describe_data(folder) for folder in folders],
             "teacher": self.teacher,
             "limit": self.limit,
             "left_out": list(self.leave_out),
+            "everything": self.everything or before["everything"],
             "examples": len(split.train),
+            "objects": sorted(before["objects"] | {example.object for example in split.train if example.is_real}),
             "started_from": started_from(self.start_from),
             "commit": commit(),
         }

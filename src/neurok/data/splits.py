@@ -26,6 +26,11 @@ def hold_out(names: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
     return [name for name in ordered if name not in held], seen, unseen
 
 
+def object_name(source: str) -> str:
+    """``Box_658`` of where an item comes from: the path of a file, or 'PartNet-Mobility' and the name of its folder."""
+    return PurePath(source).stem.removeprefix("PartNet-Mobility ")
+
+
 def category(name: str) -> str:
     """``Laptop`` of ``Laptop_10125``."""
     return PurePath(name).stem.rsplit("_", 1)[0]

@@ -23,6 +23,7 @@ from neurok.evaluate.cases import seeded
 from neurok.evaluate.run import _append, read_rows
 from neurok.geometry import rigid
 from neurok.geometry.operators import face_areas
+from neurok.io.files import read_card
 
 Answers = tuple[Candidate, ...]
 Rotation = Literal["none", "up", "any"]
@@ -96,8 +97,11 @@ def _loader(path: Path) -> Callable[[], Articulation]:
     return load
 
 
-def find_joint_method(name: str) -> JointMethod:
-    """``search``, or ``learned[@WEIGHTS][:alone]``: with the search behind it, or the network alone."""
+def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
+    """``search``, or ``learned[@WEIGHTS][:alone]``: with the search behind it, or the network alone.
+
+    Where the shipped weights have learned from one of the objects, their sibling that has not is taken instead.
+    """
     kind, _, rest = name.partition("@")
     kind, _, how = kind.partition(":") if not rest else (kind, "", "")
     weights, _, late = rest.partition(":")
@@ -106,10 +110,19 @@ def find_joint_method(name: str) -> JointMethod:
         return JointMethod("search", "search held", lambda mesh, _: search_answers(search_joints(mesh)))
     if kind != "learned" or how not in ("", "alone"):
         raise NeurokError(f"There is no method '{name}'; known are search and learned[@WEIGHTS][:alone].")
-    from neurok.articulation.model_file import find_weights, load_joint_model
+    from neurok.articulation.model_file import MEASURED, find_weights, load_joint_model
     from neurok.articulation.predict import predict_joints
 
+    objects = set(objects)
     path = find_weights(weights or None)
+    label = path.stem.replace("_", " ") if weights else "shipped"
+    if not weights and _learned_from(path) & objects:
+        path, label = find_weights(MEASURED), "held-out twin"
+    if seen := _learned_from(path) & objects:
+        raise NeurokError(
+            f"The weights '{path}' have learned from {len(seen)} of the objects to be measured, such as '{min(seen)}'; "
+            "name weights that have not (learned@WEIGHTS), give --data other objects, or take --methods search."
+        )
     model = load_joint_model(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
@@ -117,8 +130,12 @@ def find_joint_method(name: str) -> JointMethod:
         prediction = predict_joints(mesh, model, with_search=how != "alone", pieces=pieces)
         return held(prediction.answers, prediction.search)
 
-    label = path.stem.replace("_", " ") if weights else "shipped"
     return JointMethod(f"{label}, network alone" if how else label, f"learned held:{how}:{digest}", run)
+
+
+def _learned_from(weights: Path) -> set[str]:
+    """The objects that the card of weights names; weights of old have no such list."""
+    return set(read_card(weights.with_suffix(".json")).get("learned_from") or ())
 
 
 def search_answers(search: Search) -> Answers:

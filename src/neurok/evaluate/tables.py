@@ -76,7 +76,7 @@ def stamp() -> str:
     if info.exists():
         found = re.search(r"model name\s*:\s*(.+)", info.read_text())
         name = found.group(1) if found else name
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    command = shlex.join([Path(sys.argv[0]).name.replace("__main__.py", "neurok"), *sys.argv[1:]])
     return f"{name}, {os.cpu_count()} cores; {datetime.date.today().isoformat()}; `{command}`"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from neurok.errors import FormatError, NeurokError
@@ -86,6 +87,17 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
         raise NeurokError(f"There is no file '{path}'.") from None
     except (OSError, ValueError) as error:
         raise NeurokError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """The card of weights, a file that holds one JSON object."""
+    try:
+        card = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise FormatError(f"The card '{path}' is damaged: {error}; install or copy it again.") from error
+    if not isinstance(card, dict):
+        raise FormatError(f"The card '{path}' is damaged: it must hold one JSON object; install or copy it again.")
+    return card
 
 
 def resolve_inside(folder: Path, reference: str) -> Path:

@@ -28,7 +28,7 @@ CHECKPOINT, LOG = "checkpoint.safetensors", "log.jsonl"
 @dataclass(frozen=True)
 class JointTrainConfig:
     model: JointConfig = field(default_factory=JointConfig)
-    steps: int = 700
+    steps: int = 4_000
     objects: int = 16
     """Objects in a batch."""
 
@@ -68,12 +68,12 @@ def base() -> JointTrainConfig:
 
 def tipped() -> JointTrainConfig:
     """The same in views from which a category is hard to tell: lying on another side, and incomplete."""
-    return JointTrainConfig(steps=900, augment=Augment(tipped=0.25, incomplete=0.3))
+    return JointTrainConfig(augment=Augment(tipped=0.25, incomplete=0.3))
 
 
 def pretraining() -> JointTrainConfig:
     """What comes before it: results of the search, as sure as the search is of them."""
-    return JointTrainConfig(steps=1_000, smoothing=0.0)
+    return JointTrainConfig(steps=2_000, smoothing=0.0)
 
 
 def smoke() -> JointTrainConfig:

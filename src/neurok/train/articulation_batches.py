@@ -62,7 +62,7 @@ class Batches:
         self.objects, self.points, self.rng, self.augment = objects, points, rng, augment
         sources: dict[int, dict[str, list[Example]]] = {}
         for example in examples:
-            sources.setdefault(example.source, {}).setdefault(example.name.rsplit(".", 1)[0], []).append(example)
+            sources.setdefault(example.source, {}).setdefault(example.object, []).append(example)
         if not sources:
             raise NeurokError("There are no examples to learn from; every object was left out or held out.")
         if shares and len(shares) <= max(sources):

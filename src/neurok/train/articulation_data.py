@@ -17,10 +17,11 @@ from neurok.articulation.parts import find_parts
 from neurok.articulation.search import search_joints
 from neurok.articulation.views import Labels, labels_of, make_labels
 from neurok.core import Articulation, Joint, Mesh
-from neurok.data.shards import MANIFEST, ShardSet
-from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out
+from neurok.data.shards import MANIFEST, Item, ShardSet
+from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out, object_name
 from neurok.errors import NeurokError
 from neurok.io.files import read_bytes, write_files
+from neurok.io.partnet import MOBILITY
 from neurok.train.articulation_versions import pieces, posed
 from neurok.train.subjects import licenses_of
 
@@ -46,6 +47,11 @@ class Example:
     source: int = 0
     """Which of the data sets it is from."""
 
+    @property
+    def object(self) -> str:
+        """The name of the object without that of its version."""
+        return self.name.rsplit(".", 1)[0]
+
 
 @dataclass(frozen=True)
 class Thing:
@@ -57,12 +63,12 @@ class Thing:
     """The mesh with its parts, and its joints if it has any that are known: those that we found ourselves are not."""
 
 
-def find_things(folder: str | Path) -> list[Thing]:
-    """The objects of a data set, or of a folder of files, that may be trained on; held-out ones are left out."""
+def find_things(folder: str | Path, everything: bool = False) -> list[Thing]:
+    """The objects of a data set, or of a folder of files, that may be trained on: held-out ones only if asked for."""
     if "://" in str(folder) or (Path(folder) / MANIFEST).exists():
-        return _from_shards(folder)
+        return _from_shards(folder, everything)
     paths = _files(folder)
-    training, _, _ = hold_out(paths)
+    training = sorted(paths) if everything else hold_out(paths)[0]
     if not training:
         raise NeurokError(f"'{folder}' holds no objects to train on: neither a data set nor .npz, .glb or .urdf files.")
     return [Thing(name, True, _file_loader(paths[name])) for name in training]
@@ -80,8 +86,11 @@ def describe_data(folder: str | Path) -> dict[str, Any]:
 
 
 def _files(folder: str | Path) -> dict[str, Path]:
+    """Files by their names, and PartNet-Mobility folders by theirs."""
     endings = (".npz", ".glb", ".gltf", ".urdf", ".obj")
-    return {path.stem: path for path in sorted(Path(folder).rglob("*")) if path.suffix in endings}
+    whole = {path.parent for path in Path(folder).rglob(MOBILITY)}
+    files = (path for path in sorted(Path(folder).rglob("*")) if path.suffix in endings)
+    return {path.stem: path for path in files if not whole & set(path.parents)} | {path.name: path for path in whole}
 
 
 def _file_loader(path: Path) -> Callable[[], tuple[Mesh, tuple[Joint, ...] | None]]:
@@ -96,11 +105,12 @@ def _file_loader(path: Path) -> Callable[[], tuple[Mesh, tuple[Joint, ...] | Non
     return load
 
 
-def _from_shards(folder: str | Path) -> list[Thing]:
+def _from_shards(folder: str | Path, everything: bool) -> list[Thing]:
     things: list[Thing] = []
     real: list[Thing] = []
     for item in ShardSet.open(folder):
-        if item.info["kind"] != "articulated" or item.info["family"] in UNSEEN_FAMILIES:
+        is_held_out = item.info["family"] in UNSEEN_FAMILIES and not everything
+        if item.info["kind"] != "articulated" or is_held_out:
             continue
 
         def load(item=item) -> tuple[Mesh, tuple[Joint, ...] | None]:  # type: ignore[no-untyped-def]
@@ -108,10 +118,17 @@ def _from_shards(folder: str | Path) -> list[Thing]:
             return joints.mesh, None if SELF_MADE in item.info["provenance"] else joints.joints
 
         is_real = not item.info["source"].startswith("neurok")
-        name = Path(item.info["source"]).stem if is_real else f"{item.info['family']}_{item.index}"
+        name = object_name(item.info["source"]) if is_real else _generated_name(item)
         (real if is_real else things).append(Thing(name, is_real, load))
-    training = set(hold_out([thing.name for thing in real])[0])
+    names = [thing.name for thing in real]
+    training = set(names if everything else hold_out(names)[0])
     return things + [thing for thing in real if thing.name in training]
+
+
+def _generated_name(item: Item) -> str:
+    """Family and seed, so that two generated data sets can share prepared examples; samples have no seed."""
+    seed = item.info["provenance"].get("seed", str(item.index))
+    return f"{item.info['family']}_{seed.replace('/', '-')}"
 
 
 def make_examples(thing: Thing, teacher: Teacher) -> list[Example]:
@@ -174,6 +191,7 @@ def split_examples(
     limit: int | None = None,
     leave_out: Sequence[str] = (),
     report: Callable[[str], None] | None = None,
+    everything: bool = False,
 ) -> Split:
     """What the data sets hold; ``leave_out`` names categories, generated families and objects not to learn from.
 
@@ -182,8 +200,8 @@ def split_examples(
     split = Split([], [], [])
     left, known = {_plain(name) for name in leave_out}, set[str]()
     for source, folder in enumerate(folders):
-        things = some_things(folder, limit)
-        aside = _aside(things, teacher)
+        things = some_things(folder, limit, everything=everything)
+        aside = _aside(some_things(folder, limit), teacher)
         for example in prepare(things, teacher, cache, report):
             name, version = example.name.rsplit(".", 1)
             known |= _names(name)
@@ -215,18 +233,22 @@ def watched_things(
     teacher: Teacher,
     limit: int | None = None,
     leave_out: Sequence[str] = (),
+    everything: bool = False,
 ) -> list[Thing]:
     """The objects that ``split_examples`` keeps aside to watch."""
     found: list[Thing] = []
     for folder in folders:
         aside = _aside(some_things(folder, limit), teacher)
-        found += [thing for thing in some_things(folder, limit, leave_out) if thing.name in aside]
+        some = some_things(folder, limit, leave_out, everything)
+        found += [thing for thing in some if thing.name in aside]
     return found
 
 
-def some_things(folder: str | Path, limit: int | None, leave_out: Sequence[str] = ()) -> list[Thing]:
+def some_things(
+    folder: str | Path, limit: int | None, leave_out: Sequence[str] = (), everything: bool = False
+) -> list[Thing]:
     """At most so many, drawn at random but always the same ones, so that runs with other seeds find them prepared."""
-    things = find_things(folder)
+    things = find_things(folder, everything)
     if limit is not None and limit < len(things):
         things = [things[int(i)] for i in np.sort(np.random.default_rng(0).permutation(len(things))[:limit])]
     left = {_plain(name) for name in leave_out}

@@ -25,6 +25,11 @@ LIMITS = (
     "Cylindrical joints are not in the annotated data.",
 )
 
+HELD_OUT = (
+    f"every fifth object of each sorted list, the categories {', '.join(UNSEEN_CATEGORIES)}, "
+    "and the held-out generated families"
+)
+
 
 def is_joint_run(run: Path) -> bool:
     """Whether a folder holds a run of 'neurok train articulation'."""
@@ -42,10 +47,15 @@ def ship_joints(
     if out.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
     committee = Committee(tuple(averaged_joints(run) for run in runs))
-    origin = read_facts(runs[0] / CHECKPOINT).get("origin") or {}
+    origins = [read_facts(run / CHECKPOINT).get("origin") or {} for run in runs]
+    origin, everything = origins[0], any(one.get("everything") for one in origins)
+    if everything != all(one.get("everything") for one in origins):
+        raise NeurokError(
+            "Some of the runs have learned from held-out objects (--everything) and some have not; ship them apart."
+        )
     things = watched_things(
         folders or origin.get("folders", ()), origin.get("teacher", "joints"), origin.get("limit"),
-        origin.get("left_out", ()),
+        origin.get("left_out", ()), everything,
     )  # fmt: skip
     data = origin.get("data") or [describe_data(folder) for folder in folders]
     calibrated = {"objects": len(things), **calibrate(committee, things)} if things else None
@@ -53,8 +63,8 @@ def ship_joints(
         "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
         "data": data,
         "license": _license(data),
-        "held_out": f"every fifth object of each sorted list, the categories {', '.join(UNSEEN_CATEGORIES)}, "
-        "and the held-out generated families",
+        "held_out": None if everything else HELD_OUT,
+        "learned_from": sorted({name for one in origins for name in one.get("objects", ())}),
         "runs": [_described(run) for run in runs],
         "calibrated_on": calibrated,
         "limits": list(LIMITS),
@@ -95,6 +105,16 @@ def started_from(path: Path | None) -> dict[str, Any] | None:
     facts = read_facts(path)
     origin = facts.get("origin") or {}
     return {"steps": facts["step"], **{key: origin[key] for key in ("teacher", "data", "examples") if key in origin}}
+
+
+def inherited(path: Path | None) -> dict[str, Any]:
+    """Which annotated objects a checkpoint has learned from, and whether held-out ones were among them."""
+    origin = (read_facts(path).get("origin") or {}) if path is not None else {}
+    taught = origin.get("teacher") == "joints"
+    return {
+        "objects": set(origin.get("objects", ())) if taught else set(),
+        "everything": bool(taught and origin.get("everything")),
+    }
 
 
 def _license(data: list[dict[str, Any]]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neurok.data.shards import ShardSet
-from neurok.data.splits import UNSEEN_FAMILIES, hold_out
+from neurok.data.splits import UNSEEN_FAMILIES, hold_out, object_name
 from neurok.data.subject import JointMotion, Subject
 from neurok.errors import NeurokError
 from neurok.train.loop import Split
@@ -36,7 +36,7 @@ def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Spli
             if isinstance(subject.motion, JointMotion) and not subject.motion.can_move.any():
                 continue
             if not item.info["source"].startswith("neurok"):
-                real.setdefault(Path(item.info["source"]).stem, []).append(subject)
+                real.setdefault(object_name(item.info["source"]), []).append(subject)
             elif item.info["family"] in UNSEEN_FAMILIES:
                 watch["families"].append(subject)
             else:
