@@ -25,11 +25,11 @@ def heard_line(likely, place=(0.0, 0.0, 0.0), move=TURN):
     return Heard(np.full((1, 5), 0.2), np.ones((1, 1, 2)), (lines,))
 
 
-def limits_after(network, spread, heard):
+def limits_after(network, spread, heard, sided=False):
     limits = np.zeros((1, 2, 2))
     limits[0] = network
     directions, choices = UP[None, None], np.zeros((1, 2), dtype=np.int64)
-    found = heard_limits(limits, np.array([spread]), np.zeros((1, 3)), directions, choices, heard)
+    found = heard_limits(limits, np.array([spread]), np.array([sided]), np.zeros((1, 3)), directions, choices, heard)
     return found[0, int(heard.lines[0].moves[0])].tolist()
 
 
@@ -50,6 +50,12 @@ def test_a_length_that_views_agree_on_is_kept_and_a_guess_gives_way_to_the_searc
 def test_a_slide_keeps_its_length_too_and_the_search_tells_its_side():
     for spread in (0.02, 0.5):
         assert limits_after((0.0, 2.0), spread, heard_line((-1.2, 0.0), move=SLIDE)) == [-2.0, 0.0]
+
+
+def test_a_slide_stays_on_the_side_that_all_views_see_and_a_turn_does_not():
+    shut = {move: heard_line((-1.2, 0.0), move=move) for move in (TURN, SLIDE)}
+    assert limits_after((0.0, 2.0), 0.02, shut[SLIDE], sided=True) == [0.0, 2.0]
+    assert limits_after((0.0, 2.0), 0.02, shut[TURN], sided=True) == [-2.0, 0.0]
 
 
 def test_a_guess_stays_where_the_search_knows_no_line_or_no_range():

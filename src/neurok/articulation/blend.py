@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.articulation.heard import NEAR, Heard
 from neurok.articulation.network import SLIDE, TURN
@@ -52,6 +52,7 @@ def trust_where(
 def heard_limits(
     limits: Float[np.ndarray, "P 2 2"],
     spread: Float[np.ndarray, " P"],
+    sided: Bool[np.ndarray, " P"],
     pivots: Float[np.ndarray, "P 3"],
     directions: Float[np.ndarray, "P K 3"],
     choices: Int[np.ndarray, "P 2"],
@@ -60,7 +61,8 @@ def heard_limits(
 ) -> Float[np.ndarray, "P 2 2"]:
     """Limits of the networks after the search has told which side of the line through the pivot is open.
 
-    Where views differ on the length of a turn (``spread``, as a share of it) the search's is taken.
+    Where views differ on the length of a turn (``spread``, as a share of it) the search's is taken. Where all views see
+    a slide on the same side (``sided``) that side is kept: what stands behind a closed door finds no open one.
     """
     out = limits.copy()
     for row in range(len(limits)):
@@ -75,7 +77,9 @@ def heard_limits(
             best = int(np.where(known, lines.weights, -1.0).argmax())
             low, high = lines.likely[best].tolist()
             is_guess = move == TURN and spread[row] > steady and high > low
-            out[row, move] = [low, high] if is_guess else open_side(limits[row, move], (low, high))
+            found = np.array([low, high]) if is_guess else open_side(limits[row, move], (low, high))
+            is_behind = move == SLIDE and sided[row] and float(found.sum() * limits[row, move].sum()) < 0
+            out[row, move] = -found[::-1] if is_behind else found
     return out
 
 

@@ -180,9 +180,8 @@ def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Be
         axes = blend(axes, heard.axes, trust_where(seen.axis_votes, axes, trust.axes, trust.doubtful_axes))
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
-    limits = np.zeros((len(clouds.parts), 2, 2))
     found = [_limits_of(voice, choices[:, SLIDE], voice.parts.points.mean(dim=2), SLIDE) for voice in seen.voices]
-    limits[:, SLIDE], _ = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
+    slides = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
     hinges = [voice.model.hinges(voice.parts, voice.encoded, _chosen(voice, choices[:, TURN])) for voice in seen.voices]
     options = np.concatenate([hinge.options.numpy() for hinge in hinges])
     chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
@@ -192,9 +191,10 @@ def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Be
     for voice in seen.voices:
         pivot = torch.from_numpy(_into_views(pivots[:, 0], voice.views, clouds)).to(voice.parts.points)
         found.append(_limits_of(voice, choices[:, TURN], pivot, TURN))
-    limits[:, TURN], spread = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
+    turns = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
+    limits = np.stack([turns[0], slides[0]], axis=1)
     if heard is not None:
-        limits = heard_limits(limits, spread, pivots[:, 0], directions, choices, heard, trust.steady)
+        limits = heard_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, heard, trust.steady)
     return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
@@ -306,7 +306,8 @@ def _kernel(first, second):  # type: ignore[no-untyped-def]
 
 
 def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
-    """Median over the views of limits about the directions of the object itself, and how much their lengths differ."""
+    """Median over the views of limits about the directions of the object itself, how much their lengths differ, and
+    whether all views see them on the same side."""
     rows = np.arange(len(chosen))
     direction = directions[rows, chosen]
     extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
@@ -323,7 +324,8 @@ def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ign
     lengths = ordered[..., 1] - ordered[..., 0]
     spread = lengths.std(axis=0) / np.maximum(np.median(lengths, axis=0), 1e-3)
     middle = np.median(ordered, axis=0) * unit[:, None]
-    return (np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle), spread
+    sided = np.abs(np.sign(ordered.sum(axis=-1)).sum(axis=0)) == len(views)
+    return (np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle), spread, sided
 
 
 def grow_tree(logits: Float[np.ndarray, "P P"]) -> Int[np.ndarray, " P"]:
