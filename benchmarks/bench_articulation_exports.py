@@ -111,8 +111,7 @@ def true_row(source: JointSource, folder: Path) -> Row:
 def processor_time(path: Path, out: tuple[Path, ...] = (), method: str = "auto") -> float:
     """Seconds of one core to find the joints, which a busy machine does not change; files are not counted."""
     with patch("neurok.cli.articulate.time.perf_counter", time.process_time):
-        weights = None if method == "search" else MEASURED
-        answer = Articulate(str(path), out, method=method, weights=weights, json=True).run()  # type: ignore[arg-type]
+        answer = Articulate(str(path), out, method=method, weights=MEASURED, json=True).run()  # type: ignore[arg-type]
     return float(answer["seconds"])
 
 
@@ -172,7 +171,7 @@ def main() -> None:
         folder = arguments.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Row]] = {"predicted joints": []} | ({"true joints": []} if arguments.truth else {})
-        finder = SelfMade.by(arguments.method, None if arguments.method == "search" else MEASURED).name
+        finder = SelfMade.by(arguments.method, MEASURED).name
         for source in find_joint_sources(arguments.data, arguments.count):
             for label, rows in groups.items():
                 stored = folder / f"{source.name}_{label.split()[0]}_{finder.replace(' ', '_')}.json"

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from neurok.articulation.tree import subtree
 from neurok.core import Articulation
+from neurok.geometry import rigid
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import sample_surface
 
@@ -82,16 +83,16 @@ def _doors(articulation: Articulation, ways: list[_Way]) -> list[list[int]]:
     for column, way in enumerate(ways):
         q = np.zeros((STEPS, articulation.dof))
         q[:, column] = np.linspace(0.0, way.far, STEPS + 1)[1:]
-        path = _moved(clouds[way.part], articulation.transforms(q)[:, way.part])
+        path = rigid.apply(articulation.transforms(q)[:, way.part], clouds[way.part])
         mine = []
         for door, other in enumerate(ways):
             if way.part in subtree(parents, other.part) or other.part in subtree(parents, way.part):
                 continue
-            opened = np.zeros((1, articulation.dof))
-            opened[0, door] = other.far
-            pose = articulation.transforms(opened)[0, other.part]
+            opened = np.zeros(articulation.dof)
+            opened[door] = other.far
             rest, shut = clouds[way.part], clouds[other.part]
-            if _meets(rest, path, shut) and not _meets(rest, path, _moved(shut, pose[None])[0]):
+            aside = rigid.apply(articulation.transforms(opened)[other.part], shut)
+            if _meets(rest, path, shut) and not _meets(rest, path, aside):
                 mine.append(door)
         found.append(mine)
     return found
@@ -103,10 +104,6 @@ def _cloud(articulation: Articulation, part: int) -> Float[np.ndarray, "N 3"]:
     if len(faces) == 0 or not face_areas(mesh.vertices, faces).sum() > 0:
         return np.zeros((0, 3))
     return sample_surface(mesh.vertices, faces, POINTS, np.random.default_rng(part)).interpolate(mesh.vertices)
-
-
-def _moved(points: Float[np.ndarray, "N 3"], transforms: Float[np.ndarray, "T 4 4"]) -> Float[np.ndarray, "T N 3"]:
-    return points @ transforms[:, :3, :3].transpose(0, 2, 1) + transforms[:, None, :3, 3]
 
 
 def _meets(rest: Float[np.ndarray, "N 3"], path: Float[np.ndarray, "T N 3"], other: Float[np.ndarray, "M 3"]) -> bool:
