@@ -27,11 +27,11 @@ from figures import RESULTS, stamp
 
 from neurok import io
 from neurok.articulation.model_file import MEASURED
-from neurok.articulation.self_made import SelfMade
 from neurok.cli.articulate import Articulate
 from neurok.core import Articulation, Asset
-from neurok.data.articulated import make_family
-from neurok.evaluate.articulation import JointSource, find_joint_sources
+from neurok.evaluation.articulation import JointSource, find_joint_sources
+from neurok.families.articulated import make_family
+from neurok.inference.annotate import SelfMade
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/io"))
 FORMATS = (".xml", ".urdf", ".usd", ".glb")

@@ -30,11 +30,12 @@ from neurok.dynamics.build import assemble, bind
 from neurok.dynamics.collocation import GaussStepper
 from neurok.dynamics.energies import Quadratic
 from neurok.dynamics.masses import part_moments
-from neurok.dynamics.scene import Scene, SceneObject
-from neurok.dynamics.scene_run import run_scene
-from neurok.geometry import rigid, shapes
+from neurok.geometry import lie
 from neurok.kinematics import ArticulatedSpace, vibration_modes
+from neurok.modelling import shapes
 from neurok.samples import make_sample
+from neurok.scene.description import Scene, SceneObject
+from neurok.scene.run import run_scene
 
 DOWN = np.array([0.0, -9.81, 0.0])
 NOTHING = np.zeros(3)
@@ -233,7 +234,7 @@ def contact(folder: Path | None) -> Table:
         assert articulation is not None
         up, size = articulation.mesh.up_vector, articulation.mesh.size
         floor = float((articulation.mesh.vertices @ up).min())
-        place = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.3)
+        place = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.3)
         place[:3, 3] += 0.3 * size * up
         body = Body(ArticulatedSpace(articulation), free=True, placement=place)
         rollout = simulate(body, World(ground=Ground(height=floor)), seconds=4)

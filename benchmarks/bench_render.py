@@ -11,7 +11,7 @@ import trimesh
 from figures import write_table
 
 from neurok.core import Mesh
-from neurok.render import Renderer
+from neurok.rendering import Renderer
 
 SUBDIVISIONS = {1_280: 3, 5_120: 4, 20_480: 5, 81_920: 6, 1_310_720: 8}
 

@@ -20,14 +20,14 @@ import tyro
 from neurok.articulation import ranking
 from neurok.articulation.blend import Trust
 from neurok.articulation.features import describe_parts
-from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model
 from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
-from neurok.articulation.search import search_joints
+from neurok.articulation.search_evidence import listen
+from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation
-from neurok.evaluate.articulation_tables import COLUMNS
-from neurok.evaluate.tables import markdown
+from neurok.evaluation.articulation_tables import COLUMNS
+from neurok.evaluation.tables import markdown
 from neurok.geometry.operators import face_areas
 from neurok.train.articulation_data import some_things
 

@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from neurok.core import Articulation
-from neurok.data.articulated import FAMILIES, generate
-from neurok.render import Renderer, contact_sheet
+from neurok.families.articulated import FAMILIES, generate
+from neurok.rendering import Renderer, contact_sheet
 
 PER_SHEET, COLUMNS, SIZE, SMALL, SEED = 18, 12, 180, 120, 3
 

@@ -12,7 +12,7 @@ import numpy as np
 import neurok
 from neurok.cli import main as command
 from neurok.core import Clip
-from neurok.render import contact_sheet, render_clip, save_image
+from neurok.rendering import contact_sheet, render_clip, save_image
 
 OUT = Path(__file__).parents[1] / "docs/images/readme.png"
 FRAMES = 5

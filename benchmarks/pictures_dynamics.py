@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from neurok.core import Clip
-from neurok.dynamics.scene import (
+from neurok.io.files import write_files
+from neurok.rendering import contact_sheet, render_clip
+from neurok.scene.description import (
     Scene,
     SceneDrag,
     SceneGround,
@@ -23,9 +25,7 @@ from neurok.dynamics.scene import (
     SceneVelocity,
     SceneWorld,
 )
-from neurok.dynamics.scene_run import run_scene
-from neurok.io.files import write_files
-from neurok.render import contact_sheet, render_clip
+from neurok.scene.run import run_scene
 
 CABINET, LAMP, LAPTOP, PILLOW = (f"sample:{name}" for name in ("cabinet", "lamp", "laptop", "pillow"))
 GROUND = SceneWorld(ground=SceneGround())

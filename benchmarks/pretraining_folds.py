@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from neurok.articulation.committee import Committee
+from neurok.articulation.ensemble import Committee
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.core import Articulation
-from neurok.evaluate.articulation_tables import COLUMNS
-from neurok.evaluate.tables import markdown, put_section, stamp
+from neurok.evaluation.articulation_tables import COLUMNS
+from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.geometry.operators import face_areas
 from neurok.train.articulation import CHECKPOINT, base, train_joints
 from neurok.train.articulation_data import Thing, find_things, split_examples

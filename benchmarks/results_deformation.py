@@ -17,11 +17,11 @@ import tyro
 
 from neurok.cli.data_folder import data_folder
 from neurok.cli.report import progress
-from neurok.evaluate.cases import find_cases
-from neurok.evaluate.methods import find_method, load_weights
-from neurok.evaluate.plausibility import measure_states, prior_sampler, summarise_states
-from neurok.evaluate.run import evaluate, summarise
-from neurok.evaluate.tables import accuracy_table, markdown, plausibility_table, put_section, stamp
+from neurok.evaluation.cases import find_cases
+from neurok.evaluation.methods import find_method, load_weights
+from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states
+from neurok.evaluation.run import evaluate, summarise
+from neurok.evaluation.tables import accuracy_table, markdown, plausibility_table, put_section, stamp
 
 OURS = ("neurok", "neurok:refine")
 SUITES = {

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from neurok.articulation.candidates import Candidate
 from neurok.articulation.scores import Guess, is_right, score_parts
+from neurok.bodyplan.hypothesis import Candidate
 from neurok.cli.data_folder import data_folder
 from neurok.core import Articulation
-from neurok.evaluate.articulation import JointSource, find_joint_method, find_joint_sources
+from neurok.evaluation.articulation import JointSource, find_joint_method, find_joint_sources
 from neurok.geometry.operators import face_areas
-from neurok.render import Renderer, contact_sheet, save_image
-from neurok.render.markers import Arrow, Axis, Marker
+from neurok.rendering import Renderer, contact_sheet, save_image
+from neurok.rendering.markers import Arrow, Axis, Marker
 
 COUNT, COLUMNS, SIZE, BORDER = 24, 6, 260, 6
 RIGHT, WRONG, PARTLY = (0.15, 0.60, 0.25), (0.85, 0.20, 0.15), (0.95, 0.65, 0.10)

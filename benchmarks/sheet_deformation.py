@@ -20,11 +20,11 @@ from pictures_dynamics import save_small
 import neurok
 from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
-from neurok.evaluate.cases import find_cases
+from neurok.evaluation.cases import find_cases
 from neurok.geometry.sampling import sample_surface
-from neurok.kinematics.pose import pose_to_points, refined
-from neurok.render import contact_sheet
-from neurok.render.renderer import Renderer
+from neurok.posing.pose import pose_to_points, refined
+from neurok.rendering import contact_sheet
+from neurok.rendering.renderer import Renderer
 
 WIDTH, HEIGHT = 200, 170
 COLUMNS = 7

@@ -7,9 +7,9 @@ import numpy as np
 
 import neurok
 from neurok.dynamics import Ground
-from neurok.geometry.rigid import rotation_about
+from neurok.geometry.lie import rotation_about
 from neurok.kinematics import ArticulatedSpace
-from neurok.render import clip_sheet, save_image
+from neurok.rendering import clip_sheet, save_image
 
 
 def main() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 import neurok
+from neurok.core.select import select_vertices
 from neurok.dynamics import Condition, Drag, Force
-from neurok.dynamics.select import select_vertices
 from neurok.kinematics import ArticulatedSpace
-from neurok.render import clip_sheet, save_image
+from neurok.rendering import clip_sheet, save_image
 
 
 def main() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 import neurok
-from neurok.dynamics.scene import Scene, SceneObject, ScenePin, SceneWorld
-from neurok.dynamics.scene_file import read_scene, write_scene
-from neurok.dynamics.scene_run import SceneRun, run_scene
-from neurok.render import clip_sheet, save_image
+from neurok.rendering import clip_sheet, save_image
+from neurok.scene.description import Scene, SceneObject, ScenePin, SceneWorld
+from neurok.scene.files import read_scene, write_scene
+from neurok.scene.run import SceneRun, run_scene
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 import neurok
 from neurok.dynamics import Condition, Force
-from neurok.render import clip_sheet, render_clip, save_image, save_video
+from neurok.rendering import clip_sheet, render_clip, save_image, save_video
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neurok.errors import MissingDependencyError
-from neurok.render.context import gl_stage
+from neurok.rendering.context import gl_stage
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 

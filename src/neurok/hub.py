@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from neurok.deformation.models import Model
+    from neurok.inference.points import PointSpace
     from neurok.kinematics import KinematicSpace
-    from neurok.kinematics.neural import NeuralSpace
-    from neurok.kinematics.neural_points import PointSpace
     from neurok.kinematics.reduce import ReductionMode
+    from neurok.kinematics.screws import NeuralSpace
 
 SHIPPED = Path(__file__).parent / "weights"
 DEFAULT = "deformation"
@@ -56,8 +56,8 @@ def infer(
             to simulate with. The space of a network of handles is a closed form anyway.
     """
     from neurok.deformation.points import PointModel
-    from neurok.kinematics.infer import infer_space
-    from neurok.kinematics.neural_points import closed_form, infer_points
+    from neurok.inference.points import closed_form, infer_points
+    from neurok.inference.prior import infer_space
 
     if isinstance(mesh, str | Path):
         from neurok.io import load
@@ -78,7 +78,7 @@ def learner(weights: str | Path | None = None, touch: bool = True) -> Callable[[
 
     Nor does it where no weights are shipped or named.
     """
-    from neurok.kinematics.neural import NeuralSpace
+    from neurok.kinematics.screws import NeuralSpace
 
     if weights is None and not has_weights():
         return lambda mesh: None

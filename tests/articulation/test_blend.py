@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from neurok.articulation.blend import blend, heard_limits, open_side, trust_where
 from neurok.articulation.features import describe_parts
-from neurok.articulation.heard import Heard, HeardLines, listen
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.articulation.predict import signed_directions
-from neurok.articulation.search import search_joints
+from neurok.articulation.search_evidence import Heard, HeardLines, listen
+from neurok.bodyplan.search import search_joints
 from neurok.samples import make_sample
 
 UP = np.array([0.0, 1.0, 0.0])

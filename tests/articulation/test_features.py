@@ -5,7 +5,7 @@ from neurok.articulation.features import SOURCES, describe_parts, straighten
 from neurok.articulation.views import grips
 from neurok.core import Mesh
 from neurok.errors import NeurokError
-from neurok.geometry.rigid import axis_angle_matrix
+from neurok.geometry.lie import axis_angle_matrix
 from neurok.samples import make_sample
 
 

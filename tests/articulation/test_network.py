@@ -107,11 +107,11 @@ def test_labels_move_with_the_object(examples, matrix):
 
 
 def carried(points, labels, c, value):
-    from neurok.geometry import rigid
+    from neurok.geometry import lie
 
     if labels.moves[c] == SLIDE:
         return points + value * labels.axes[c]
-    return rigid.apply(rigid.rotation_about(labels.axes[c], labels.origins[c], value), points)
+    return lie.apply(lie.rotation_about(labels.axes[c], labels.origins[c], value), points)
 
 
 def test_limits_are_counted_from_the_nearest_turn():

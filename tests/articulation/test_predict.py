@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from neurok.articulation.blend import Trust
-from neurok.articulation.committee import Committee
+from neurok.articulation.ensemble import Committee
 from neurok.articulation.features import describe_parts
-from neurok.articulation.heard import listen
 from neurok.articulation.model_file import load_joint_model, save_joint_model
 from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
@@ -19,7 +18,8 @@ from neurok.articulation.predict import (
     predict_joints,
     signed_directions,
 )
-from neurok.articulation.search import search_joints
+from neurok.articulation.search_evidence import listen
+from neurok.bodyplan.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.samples import make_sample
 from neurok.train.articulation_calibration import fit_odds

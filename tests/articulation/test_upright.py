@@ -6,7 +6,7 @@ from neurok.articulation.network import JointConfig, JointModel
 from neurok.articulation.upright import CLOSE, WAYS_UP, find_upright, main_frame
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
-from neurok.geometry.rigid import axis_angle_matrix, quaternion_to_matrix
+from neurok.geometry.lie import axis_angle_matrix, quaternion_to_matrix
 from neurok.samples import make_sample
 
 

@@ -142,7 +142,7 @@ def test_words_say_what_was_written(still, tmp_path, capsys):
 
 
 def test_a_picture_and_a_film_are_rendered(moving, tmp_path, capsys):
-    from neurok.render.context import gl_stage
+    from neurok.rendering.context import gl_stage
 
     try:
         gl_stage()

@@ -11,12 +11,12 @@ from neurok.cli import main
 from neurok.cli.space import find_spaces
 from neurok.core import Asset, Mesh
 from neurok.deformation.handles import HandleConfig, HandleModel
-from neurok.dynamics.scene_space import space_for
 from neurok.errors import NeurokError
 from neurok.hub import save_model
 from neurok.io import load, save
 from neurok.kinematics import ArticulatedSpace
 from neurok.samples import make_sample
+from neurok.scene.spaces import space_for
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from neurok import cli
 from neurok.core import Articulation, Clip, Joint, Mesh
 from neurok.errors import MissingDependencyError
 from neurok.io import save
-from neurok.render.context import gl_stage
+from neurok.rendering.context import gl_stage
 
 SQUARE = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float)
 QUAD = np.array([[0, 1, 2], [0, 2, 3]])

@@ -11,13 +11,13 @@ import pytest
 
 from neurok import cli
 from neurok.cli import simulate as command
-from neurok.cli.simulate_words import parse_drag, parse_gravity, parse_push
 from neurok.core import Articulation, Joint, Mesh
-from neurok.dynamics.scene import SceneDrag, ScenePush
-from neurok.dynamics.scene_file import read_scene
 from neurok.errors import NeurokError
-from neurok.geometry.shapes import box
 from neurok.io import load, save
+from neurok.modelling.shapes import box
+from neurok.scene.description import SceneDrag, ScenePush
+from neurok.scene.files import read_scene
+from neurok.scene.words import parse_drag, parse_gravity, parse_push
 
 REPORT = {
     "status",

@@ -8,7 +8,7 @@ from neurok.data.codec import decode_asset, decode_subject, encode_asset, encode
 from neurok.data.subject import HANDLES, POINTS, subject_of
 from neurok.data.view import ViewConfig, draw, local_rotations, pairs, stack
 from neurok.errors import NeurokError
-from neurok.geometry.rigid import axis_angle_matrix
+from neurok.geometry.lie import axis_angle_matrix
 
 
 def carried(batch) -> np.ndarray:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurok.deformation import dual
-from neurok.geometry.rigid import apply, axis_angle_matrix, compose, matrix_to_quaternion
+from neurok.geometry.lie import apply, axis_angle_matrix, compose, matrix_to_quaternion
 
 seeds = st.integers(0, 2**31)
 

@@ -5,7 +5,7 @@ import trimesh
 from neurok.core import Articulation, Asset, Clip, Joint, Mesh, Skin, Surface
 from neurok.doctor import decimate, decimate_asset
 from neurok.errors import NeurokError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.topology import face_components
 
 
@@ -29,7 +29,7 @@ def two_parts():
     )
 
 
-TURN = rigid.rotation_about(np.array([0.0, 0.6, 0.8]), np.array([1.0, -2.0, 0.5]), 2.1)
+TURN = lie.rotation_about(np.array([0.0, 0.6, 0.8]), np.array([1.0, -2.0, 0.5]), 2.1)
 
 
 def test_a_small_mesh_is_passed_through():
@@ -55,16 +55,14 @@ def test_a_rigid_motion_of_the_copy_is_the_same_rigid_motion_of_the_full_mesh():
     mesh = two_parts()
     coarse, transfer = decimate(mesh, 500)
     np.testing.assert_allclose(transfer(coarse.vertices), mesh.vertices, atol=1e-12)
-    np.testing.assert_allclose(
-        transfer(rigid.apply(TURN, coarse.vertices)), rigid.apply(TURN, mesh.vertices), atol=1e-6
-    )
+    np.testing.assert_allclose(transfer(lie.apply(TURN, coarse.vertices)), lie.apply(TURN, mesh.vertices), atol=1e-6)
 
 
 def test_each_part_follows_its_own_part_even_where_they_touch():
     mesh = two_parts()
     coarse, transfer = decimate(mesh, 500)
-    moved = np.where((coarse.part_ids == 1)[:, None], rigid.apply(TURN, coarse.vertices), coarse.vertices)
-    expected = np.where((mesh.part_ids == 1)[:, None], rigid.apply(TURN, mesh.vertices), mesh.vertices)
+    moved = np.where((coarse.part_ids == 1)[:, None], lie.apply(TURN, coarse.vertices), coarse.vertices)
+    expected = np.where((mesh.part_ids == 1)[:, None], lie.apply(TURN, mesh.vertices), mesh.vertices)
     np.testing.assert_allclose(transfer(moved), expected, atol=1e-6)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neurok.core import Articulation, Joint, Mesh
-from neurok.geometry import shapes
+from neurok.modelling import shapes
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))  # MuJoCo's view of an object lives there
 

@@ -6,11 +6,12 @@ import pytest
 from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Ground, Obstacle, Start, World, simulate, simulate_together
 from neurok.dynamics.colliders import DistanceField, Hull, obstacle_colliders
-from neurok.dynamics.scene import Scene, SceneGround, SceneObject, ScenePush, SceneWorld
-from neurok.dynamics.scene_run import run_scene
-from neurok.geometry import rigid, shapes
+from neurok.geometry import lie
 from neurok.geometry.convex import convex_hull
 from neurok.kinematics import ArticulatedSpace
+from neurok.modelling import shapes
+from neurok.scene.description import Scene, SceneGround, SceneObject, ScenePush, SceneWorld
+from neurok.scene.run import run_scene
 
 FRICTION = 0.5
 
@@ -46,7 +47,7 @@ def test_a_sliding_block_stops_after_the_distance_of_coulomb(block):
 
 
 def test_a_dropped_block_lands_on_the_ground_and_stays(block):
-    tilted = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.4)
+    tilted = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.4)
     tilted[1, 3] += 0.3
     body = Body(ArticulatedSpace(block()), free=True, placement=tilted)
     rollout = simulate(body, World(ground=Ground(height=0.0)), seconds=1.5)
@@ -96,7 +97,7 @@ def test_a_block_rests_on_a_convex_and_on_a_hollow_obstacle(block):
 def test_a_fast_block_does_not_pass_a_thin_board(block):
     board = shapes.box((1.0, 0.008, 1.0), (0.0, -0.004, 0.0))
     fast = Condition(Start(velocity=(0.0, -4.0, 0.0)))
-    tilted = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.5)
+    tilted = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.5)
     tilted[1, 3] += 0.2
     body = Body(ArticulatedSpace(block()), fast, free=True, placement=tilted)
     rollout = simulate(body, World(obstacles=[Obstacle(Mesh(board.vertices, board.faces))]), seconds=0.3)
@@ -147,7 +148,7 @@ def test_dropped_furniture_ends_at_rest(name):
     assert articulation is not None
     up, size = articulation.mesh.up_vector, articulation.mesh.size
     floor = float((articulation.mesh.vertices @ up).min())
-    place = rigid.rotation_about(np.array([0.0, 0.0, 1.0]), np.zeros(3), 0.15)
+    place = lie.rotation_about(np.array([0.0, 0.0, 1.0]), np.zeros(3), 0.15)
     place[:3, 3] += 0.15 * size * up
     body = Body(ArticulatedSpace(articulation), free=True, placement=place)
     rollout = simulate(body, World(ground=Ground(height=floor)), seconds=3)

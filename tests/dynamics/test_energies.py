@@ -7,8 +7,9 @@ import torch
 from neurok.core import Material, MaterialField, Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.dynamics.energies import Anchors, Membrane, PriorWell, Quadratic, Springs, elastic_stretch
-from neurok.geometry import rigid, shapes
+from neurok.geometry import lie
 from neurok.kinematics import LinearSpace
+from neurok.modelling import shapes
 
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
 
@@ -44,7 +45,7 @@ def test_closed_form_gradients_agree_with_automatic_ones(ball, index):
 @pytest.mark.parametrize("index", [0, 1])
 def test_elastic_energies_are_blind_to_rigid_motion(ball, index):
     energy = energies_of(ball)[index]
-    moved = rigid.apply(rigid.rotation_about(np.array([0.0, 0.6, 0.8]), np.array([1.0, 2.0, 3.0]), 2.0), ball.vertices)
+    moved = lie.apply(lie.rotation_about(np.array([0.0, 0.6, 0.8]), np.array([1.0, 2.0, 3.0]), 2.0), ball.vertices)
     stretched = energy.evaluate(1.1 * moved[None, energy.vertices])[0][0]
     assert energy.evaluate(moved[None, energy.vertices])[0][0] < 1e-12 * stretched
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from neurok.dynamics.bodies import Body
 from neurok.dynamics.build import mechanics_of
 from neurok.dynamics.features import FeatureMechanics
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.kinematics import ArticulatedSpace, HandleSpace, LinearSpace
 
-POSE = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.3, -0.2, 0.5]), 0.7)
+POSE = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.3, -0.2, 0.5]), 0.7)
 FIELD = np.array([0.3, -9.81, 1.0])
 
 

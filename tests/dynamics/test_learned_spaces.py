@@ -8,9 +8,9 @@ from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.dynamics.build import assemble, bind
 from neurok.dynamics.collocation import GaussStepper
 from neurok.dynamics.features import FeatureMechanics, ShapeMotion
-from neurok.geometry import shapes
-from neurok.kinematics.neural import NeuralSpace
 from neurok.kinematics.reduce import whole
+from neurok.kinematics.screws import NeuralSpace
+from neurok.modelling import shapes
 
 POSE = np.array([[0.6, 0.0, 0.8, 0.3], [0.0, 1.0, 0.0, -0.2], [-0.8, 0.0, 0.6, 0.5], [0.0, 0.0, 0.0, 1.0]])
 

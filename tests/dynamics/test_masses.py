@@ -7,8 +7,8 @@ from neurok.core import Articulation, Inertial, Joint, Material, MaterialField, 
 from neurok.dynamics import Body
 from neurok.dynamics.masses import inertial_of, moment_of, part_moments, vertex_masses
 from neurok.errors import NeurokError
-from neurok.geometry import shapes
 from neurok.kinematics import ArticulatedSpace
+from neurok.modelling import shapes
 
 
 def test_a_box_has_the_inertia_of_the_textbook(block):

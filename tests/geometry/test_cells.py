@@ -1,11 +1,11 @@
 import numpy as np
 from scipy import sparse
 
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.cells import Cells, Pulls, cells_of, cotangent_links
-from neurok.geometry.shapes import box
+from neurok.modelling.shapes import box
 
-TURN = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.1, 0.2, 0.3]), 1.1)
+TURN = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.1, 0.2, 0.3]), 1.1)
 
 
 def strip(columns: int = 21, rows: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -42,14 +42,14 @@ def test_a_face_without_area_gives_finite_cotangents():
 
 def test_cells_feel_no_rigid_motion():
     cells = strip_cells()
-    moved = rigid.apply(TURN, cells.rest)
+    moved = lie.apply(TURN, cells.rest)
     np.testing.assert_allclose(cells.rotations(moved), np.broadcast_to(TURN[:3, :3], (105, 3, 3)), atol=1e-9)
     np.testing.assert_allclose(cells.laplacian @ moved, cells.wish(cells.rotations(moved)), atol=1e-12)
 
 
 def test_a_moved_copy_pulled_to_where_it_is_stays():
     cells = strip_cells()
-    moved = rigid.apply(TURN, cells.rest)
+    moved = lie.apply(TURN, cells.rest)
     pulls = vertex_pulls(np.arange(105), moved, 105, 0.01)
     np.testing.assert_allclose(cells.relaxed(moved, pulls), moved, atol=1e-9)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from neurok.geometry.convex import convex_hull, convex_pieces
 from neurok.geometry.inertia import mass_properties
-from neurok.geometry.rigid import axis_angle_matrix
+from neurok.geometry.lie import axis_angle_matrix
 
 
 def box(extents, center=(0, 0, 0)):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import trimesh
 
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.operators import face_areas, face_normals, flat_share, vertex_areas, vertex_normals
-from neurok.geometry.shapes import box, sphere
+from neurok.modelling.shapes import box, sphere
 
 VERTICES = np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0], [9, 9, 9]])
 FACES = np.array([[0, 1, 2]])
@@ -32,8 +32,8 @@ def test_a_ball_has_the_area_of_a_sphere_and_radial_normals():
 def test_normals_turn_with_the_object_and_areas_do_not_change():
     ball = trimesh.creation.icosphere(1)
     vertices, faces = np.array(ball.vertices), np.array(ball.faces)
-    turn = rigid.rotation_about(np.array([0.6, 0.0, 0.8]), np.ones(3), 1.0)
-    moved = rigid.apply(turn, vertices)
+    turn = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.ones(3), 1.0)
+    moved = lie.apply(turn, vertices)
     np.testing.assert_allclose(face_areas(moved, faces), face_areas(vertices, faces))
     np.testing.assert_allclose(
         vertex_normals(moved, faces), vertex_normals(vertices, faces) @ turn[:3, :3].T, atol=1e-12
@@ -41,7 +41,7 @@ def test_normals_turn_with_the_object_and_areas_do_not_change():
 
 
 def test_a_box_is_flat_a_ball_is_not_and_a_turn_changes_neither():
-    turn = rigid.axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.7)
+    turn = lie.axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.7)
     for shape, low, high in ((box((1.0, 2.0, 0.1)), 1.0, 1.0), (sphere(1.0), 0.0, 0.3)):
         share = flat_share(shape.vertices, shape.faces)
         assert low - 1e-9 <= share <= high + 1e-9

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurok.errors import ShapeError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.transfer import Transfer
 
 
@@ -37,8 +37,8 @@ def test_rest_maps_to_rest():
 def test_every_rigid_motion_passes_through_exactly(axis, angle, offset):
     length = np.linalg.norm(axis)
     unit = np.array(axis) / length if length > 1e-3 else np.array([0.0, 0.0, 1.0])
-    motion = rigid.translation(np.array(offset)) @ rigid.rotation_about(unit, np.zeros(3), angle)
-    np.testing.assert_allclose(TRANSFER(rigid.apply(motion, COARSE)), rigid.apply(motion, FINE), atol=1e-10)
+    motion = lie.translation(np.array(offset)) @ lie.rotation_about(unit, np.zeros(3), angle)
+    np.testing.assert_allclose(TRANSFER(lie.apply(motion, COARSE)), lie.apply(motion, FINE), atol=1e-10)
 
 
 def test_points_of_a_flat_sheet_follow_stretching_and_shearing_in_its_plane():

@@ -22,7 +22,7 @@ from neurok.core import (
     Texture,
 )
 from neurok.errors import NeurokError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.io.files import write_files
 from neurok.io.formats import load, save
 from neurok.io.gltf_read import read
@@ -96,7 +96,7 @@ def bent_by_bones(bone_count: int) -> Clip:
     angles = np.linspace(0, 1, 12)[:, None] * np.linspace(0.3, 1.0, bone_count)
     axes = generator.normal(size=(bone_count, 3))
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
-    turns = [rigid.rotation_about(axes[h], np.array([0.0, 1.0, 0.0]), angles[:, h]) for h in range(bone_count)]
+    turns = [lie.rotation_about(axes[h], np.array([0.0, 1.0, 0.0]), angles[:, h]) for h in range(bone_count)]
     skin = Skin(weights, np.stack(turns, axis=1))
     return Clip(rest, skin.positions(rest.vertices), 24.0, "bend", skin)
 

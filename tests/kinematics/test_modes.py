@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from neurok.core import Material, Mesh
-from neurok.geometry import shapes
 from neurok.kinematics import vibration_modes
+from neurok.modelling import shapes
 
 STEEL_LIKE = Material(young=1e7, poisson=0.3, density=1000.0)
 LENGTH, HEIGHT, WIDTH = 1.0, 0.1, 0.14

@@ -6,9 +6,9 @@ import torch
 
 from neurok.core import Articulation, Clip, Joint, Mesh
 from neurok.errors import NeurokError
-from neurok.geometry import shapes
 from neurok.kinematics import ArticulatedSpace, FreeBase, HandleSpace, LinearSpace, decode, fit_vertices
 from neurok.kinematics.space import FeatureSpace, KinematicSpace, limits_of
+from neurok.modelling import shapes
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 from neurok.articulation.features import describe_parts
 from neurok.articulation.model_file import MEASURED, SHIPPED, load_joint_model
 from neurok.articulation.predict import predict_joints
-from neurok.articulation.self_made import SelfMade
 from neurok.articulation.views import labels_of
 from neurok.cli import main
 from neurok.core import Asset
@@ -18,7 +17,8 @@ from neurok.data.recipes import RECIPES, Recipe
 from neurok.data.splits import UNSEEN_CATEGORIES, category
 from neurok.data.still import find_still_sources
 from neurok.errors import NeurokError
-from neurok.evaluate.articulation import find_joint_method
+from neurok.evaluation.articulation import find_joint_method
+from neurok.inference.annotate import SelfMade
 from neurok.io import save
 from neurok.io.files import read_card
 from neurok.samples import make_sample

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neurok.articulation.ranking import WORDS
+from neurok.bodyplan.ranking import WORDS
 from neurok.samples import make_sample
 from neurok.train.articulation_ranking import (
     COLUMNS,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.articulation.heard import NEAR, Heard
 from neurok.articulation.network import SLIDE, TURN
+from neurok.articulation.search_evidence import NEAR, Heard
 
 AGREED = 0.95
 """Views agree on a part if no smaller share of them makes the same choice: networks that know a thing do."""

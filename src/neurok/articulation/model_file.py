@@ -13,7 +13,7 @@ from neurok.errors import FormatError, NeurokError
 from neurok.io.files import read_bytes, read_card, write_files
 
 if TYPE_CHECKING:
-    from neurok.articulation.committee import Committee
+    from neurok.articulation.ensemble import Committee
 
 SHIPPED = Path(__file__).parent.parent / "weights" / "articulation.safetensors"
 """For use: these weights have learned from held-out objects too."""
@@ -62,7 +62,7 @@ def _load(path: str) -> Committee:
     import torch
     from safetensors.torch import load
 
-    from neurok.articulation.committee import Committee
+    from neurok.articulation.ensemble import Committee
     from neurok.articulation.network import JointConfig, JointModel
 
     card, data = read_card(Path(path).with_suffix(".json")), read_bytes(Path(path))

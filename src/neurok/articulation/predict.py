@@ -10,14 +10,14 @@ import torch
 from jaxtyping import Float, Int
 
 from neurok.articulation.blend import TRUST, Trust, blend, heard_limits, trust_where
-from neurok.articulation.candidates import Candidate
-from neurok.articulation.committee import AS_SAID, Committee, Odds
+from neurok.articulation.ensemble import AS_SAID, Committee, Odds
 from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.heard import Heard, listen
 from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
-from neurok.articulation.search import Search, search_joints
+from neurok.articulation.search_evidence import Heard, listen
 from neurok.articulation.upright import find_upright
 from neurok.articulation.views import canonical, stack_clouds, turned
+from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
 

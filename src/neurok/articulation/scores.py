@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.articulation.candidates import Candidate
 from neurok.articulation.views import settle
+from neurok.bodyplan.hypothesis import Candidate
 from neurok.core import Articulation, Joint
 
 Row = dict[str, Any]

@@ -14,8 +14,8 @@ from neurok.cli.report import say
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
-    from neurok.articulation.candidates import Candidate
-    from neurok.articulation.search import Search
+    from neurok.bodyplan.hypothesis import Candidate
+    from neurok.bodyplan.search import Search
     from neurok.core import Articulation, Asset, Clip, Mesh
 
 Method = Literal["auto", "learned", "search"]
@@ -48,8 +48,8 @@ class Articulate:
 
     def run(self) -> dict[str, Any]:
         from neurok import io
-        from neurok.articulation.find import find_joints, joined, settle_method
-        from neurok.articulation.parts import find_parts
+        from neurok.bodyplan.bodies import find_parts
+        from neurok.inference.articulate import find_joints, joined, settle_method
 
         self._check_outputs()
         method = settle_method(self.method, self.weights)
@@ -89,7 +89,7 @@ class Articulate:
             return _draw(path, articulation)
         clips: tuple[Clip, ...] = ()
         if suffix in (".glb", ".gltf") and articulation.dof:
-            from neurok.articulation.tour import tour
+            from neurok.bodyplan.tour import tour
 
             clips = (articulation.clip(tour(articulation), name="joints"),)
         return io.save(replace(asset, mesh=articulation.mesh, clips=clips, articulation=articulation), path)
@@ -147,11 +147,11 @@ def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:
 
 
 def _draw(path: Path, articulation: Articulation) -> list[Path]:
-    from neurok import render
-    from neurok.render.markers import joint_markers
+    from neurok import rendering
+    from neurok.rendering.markers import joint_markers
 
-    image = render.render_mesh(articulation.mesh, 960, 720, colors="parts", markers=joint_markers(articulation))
-    render.save_image(image, path)
+    image = rendering.render_mesh(articulation.mesh, 960, 720, colors="parts", markers=joint_markers(articulation))
+    rendering.save_image(image, path)
     return [path]
 
 

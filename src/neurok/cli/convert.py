@@ -148,13 +148,13 @@ def _metres(unit: Unit | None, otherwise: float) -> float:
 
 
 def _render(asset: Asset, path: Path, fps: float | None, json: bool) -> None:
-    from neurok import render
+    from neurok import rendering
     from neurok.cli.render import film, motion_of
 
     if path.suffix.lower() in (".mp4", ".gif"):
         film(asset, motion_of(asset), path, fps, json=json)
     else:
-        render.save_image(render.render_mesh(asset.mesh), path)
+        rendering.save_image(rendering.render_mesh(asset.mesh), path)
 
 
 def _sentence(figures: dict[str, Any]) -> str:

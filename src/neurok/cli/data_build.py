@@ -79,8 +79,8 @@ class DataBuild:
         folders = [folder for several in self.articulate for folder in several]
         if not folders:
             return []
-        from neurok.articulation.self_made import SelfMade
         from neurok.data.still import find_still_sources
+        from neurok.inference.annotate import SelfMade
 
         return find_still_sources(folders, SelfMade.by())
 

@@ -39,7 +39,7 @@ class DataPreview:
         from neurok.data.shards import ShardSet
         from neurok.data.states import telling_states
         from neurok.errors import NeurokError
-        from neurok.render import contact_sheet, render_mesh, save_image
+        from neurok.rendering import contact_sheet, render_mesh, save_image
 
         if self.items < 1 or self.states < 1:
             raise NeurokError(f"items and states must be 1 or more, got {self.items} and {self.states}.")

@@ -38,10 +38,10 @@ class EvaluateDeformation:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.evaluate.cases import find_cases
-        from neurok.evaluate.methods import find_method
-        from neurok.evaluate.run import evaluate, summarise
-        from neurok.evaluate.tables import accuracy_table
+        from neurok.evaluation.cases import find_cases
+        from neurok.evaluation.methods import find_method
+        from neurok.evaluation.run import evaluate, summarise
+        from neurok.evaluation.tables import accuracy_table
 
         sources = find_cases(self.suite, lambda inside: data_folder(self.data, inside), self.limit)
         entries = [find_method(name.strip()) for name in self.methods.split(",") if name.strip()]
@@ -79,10 +79,10 @@ class EvaluateSamples:
 
     def run(self) -> dict[str, Any]:
         from neurok.errors import NeurokError
-        from neurok.evaluate.cases import find_cases
-        from neurok.evaluate.methods import load_weights
-        from neurok.evaluate.plausibility import measure_states, prior_sampler, summarise_states
-        from neurok.evaluate.tables import plausibility_table
+        from neurok.evaluation.cases import find_cases
+        from neurok.evaluation.methods import load_weights
+        from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states
+        from neurok.evaluation.tables import plausibility_table
 
         sources = find_cases(self.suite, lambda inside: data_folder(self.data, inside), self.limit)
         sampler = None if self.weights == "none" else prior_sampler(load_weights(self.weights))
@@ -107,7 +107,7 @@ def _finish(
     """Show the table, and write what was asked for."""
     import json
 
-    from neurok.evaluate.tables import put_section, stamp
+    from neurok.evaluation.tables import put_section, stamp
     from neurok.io.files import write_files
 
     figures = {"suite": command.suite, "about": stamp(), "summary": summary, "rows": rows}

@@ -47,9 +47,9 @@ class EvaluateArticulation:
 
         from neurok.articulation.scores import summarise_joints
         from neurok.errors import NeurokError
-        from neurok.evaluate.articulation import Condition, evaluate_joints, find_joint_method, find_joint_sources
-        from neurok.evaluate.articulation_tables import joint_table
-        from neurok.evaluate.tables import put_section, stamp
+        from neurok.evaluation.articulation import Condition, evaluate_joints, find_joint_method, find_joint_sources
+        from neurok.evaluation.articulation_tables import joint_table
+        from neurok.evaluation.tables import put_section, stamp
         from neurok.io.files import write_files
 
         if not 0.0 <= self.drop_faces < 1.0:

@@ -66,10 +66,10 @@ class PoseCommand:
         import numpy as np
 
         from neurok.cli.space import facts_of, find_spaces
-        from neurok.dynamics.select import parse_vector, select_vertices
+        from neurok.core.select import parse_vector, select_vertices
         from neurok.errors import NeurokError
         from neurok.io import load, save
-        from neurok.kinematics.pose import pose_to_points, pose_to_vertices, refined, simplest
+        from neurok.posing.pose import pose_to_points, pose_to_vertices, refined, simplest
 
         if (self.target is None) == (not self.move):
             raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")

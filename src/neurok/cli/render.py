@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from neurok import io, render
+from neurok import io, rendering
 from neurok.cli.report import progress, say
 from neurok.core import Asset, Clip
 from neurok.errors import NeurokError
-from neurok.render.files import FILMS, STILLS, check_suffix
+from neurok.rendering.files import FILMS, STILLS, check_suffix
 
 TURN_SECONDS = 3.0
 
@@ -57,7 +57,7 @@ class Render:
     def run(self) -> dict[str, Any]:
         check_suffix(self.out, STILLS if self.sheet is not None else STILLS + FILMS)
         width, height = parse_size(self.size)
-        camera = render.Camera.parse(self.view)
+        camera = rendering.Camera.parse(self.view)
         asset = io.load(self.input)
         options: dict[str, Any] = {
             "width": width,
@@ -73,7 +73,7 @@ class Render:
         else:
             image, count = self._still(asset, options)
             height, width = image.shape[:2]
-            render.save_image(image, self.out)
+            rendering.save_image(image, self.out)
         seconds = time.perf_counter() - start
         say(f"{self.out}: {count} frames of {width}x{height} in {seconds:.1f} s", json=self.json)
         per_frame = 1000.0 * seconds / count
@@ -89,12 +89,12 @@ class Render:
     def _still(self, asset: Asset, options: dict[str, Any]) -> tuple[np.ndarray, int]:
         if self.sheet is None:
             mesh = asset.mesh if self.clip == "0" else asset.clip(self.clip).mesh(0)
-            return render.render_mesh(mesh, **options), 1
+            return rendering.render_mesh(mesh, **options), 1
         motion = motion_of(asset, self.clip)
         if motion is None:
             raise NeurokError(f"'{self.input}' does not move, so there is no sheet of it; leave out --sheet.")
         count = self.sheet[0] if self.sheet else 8
-        return render.clip_sheet(motion, count, **options), min(count, motion.frame_count)
+        return rendering.clip_sheet(motion, count, **options), min(count, motion.frame_count)
 
 
 def film(
@@ -105,12 +105,12 @@ def film(
     if motion is None:
         rate = fps or 24.0
         total = max(2, round(TURN_SECONDS * rate))
-        frames = render.render_turntable(asset.mesh, total, **options)
+        frames = rendering.render_turntable(asset.mesh, total, **options)
     else:
         motion = motion if fps is None else motion.resampled(fps)
         rate, total = motion.fps, motion.frame_count
-        frames = render.render_clip(motion, **options)
-    return render.save_video(progress(frames, "rendering", total=total, json=json), path, rate)
+        frames = rendering.render_clip(motion, **options)
+    return rendering.save_video(progress(frames, "rendering", total=total, json=json), path, rate)
 
 
 def motion_of(asset: Asset, which: str = "0") -> Clip | None:

@@ -41,8 +41,8 @@ class Sample:
         from neurok.cli.space import facts_of, find_space
         from neurok.errors import NeurokError
         from neurok.io import load, save
-        from neurok.kinematics.pose import random_poses
         from neurok.kinematics.space import decode
+        from neurok.posing.pose import random_poses
 
         if self.count < 1:
             raise NeurokError(f"The number of states must be 1 or more, got {self.count}.")
@@ -53,7 +53,7 @@ class Sample:
         states = random_poses(space, self.count, self.seed)
         meshes = [asset.mesh.with_vertices(decode(space, q)) for q in states]
         if self.out.suffix:
-            from neurok.render import contact_sheet, render_mesh, save_image
+            from neurok.rendering import contact_sheet, render_mesh, save_image
 
             images = [render_mesh(m, width=320, height=260) for m in progress(meshes, "drawing", json=self.json)]
             save_image(contact_sheet(images), self.out)

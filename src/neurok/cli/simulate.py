@@ -14,17 +14,17 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from neurok.cli.report import say
-from neurok.cli.simulate_output import check_output, write_output
-from neurok.cli.simulate_words import parse_drag, parse_gravity, parse_push, parse_velocity
+from neurok.cli.report import progress, say
 from neurok.cli.space import warn_of
-from neurok.dynamics.scene import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
-from neurok.dynamics.scene_file import absolute_paths, check_scene_suffix, read_scene, write_scene
-from neurok.dynamics.scene_run import SceneRun, run_stage, stage_scene
-from neurok.dynamics.scene_space import SpaceName
-from neurok.dynamics.select import parse_vector
+from neurok.core.select import parse_vector
 from neurok.dynamics.simulate import IntegratorName
 from neurok.errors import NeurokError
+from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
+from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
+from neurok.scene.output import check_output, write_output
+from neurok.scene.run import SceneRun, run_stage, stage_scene
+from neurok.scene.spaces import SpaceName
+from neurok.scene.words import parse_drag, parse_gravity, parse_push, parse_velocity
 
 DIVERGED = 3
 """Exit code when the motion diverged; the good frames are written all the same."""
@@ -144,9 +144,9 @@ class Simulate:
         if self.out is None:
             self._keep_scene(stage.scene)
             return {"scene": str(self.save_scene), "mass": stage.mass}
-        with stoppable("simulating", json=self.json) as progress:
-            run = run_stage(stage, progress=progress)
-        write_output(run, self.out, json=self.json)
+        with stoppable("simulating", json=self.json) as tell:
+            run = run_stage(stage, progress=tell)
+        write_output(run, self.out, watch=lambda f, n: progress(f, "rendering", total=n, json=self.json))
         self._keep_scene(stage.scene)
         return self._report(run, self.out)
 

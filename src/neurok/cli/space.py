@@ -14,9 +14,9 @@ SpaceName = Literal["auto", "joints", "clip", "learned"]
 
 def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *, touch: bool = True) -> KinematicSpace:
     """The poses of an object, refused where there is only one; doubts about learned ones are told on stderr."""
-    from neurok.dynamics.scene_space import space_for
     from neurok.errors import NeurokError
     from neurok.hub import has_weights, learner
+    from neurok.scene.spaces import space_for
 
     space = space_for(asset, name, learner(weights, touch))
     if space.dim == 0:
@@ -29,7 +29,7 @@ def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *,
 def find_spaces(asset: Asset, path: str, name: SpaceName, weights: str | None) -> list[KinematicSpace]:
     """Spaces for posing, the simplest first: for learned poses those along joints, then all that the prior holds."""
     from neurok.errors import NeurokError
-    from neurok.kinematics.neural import NeuralSpace
+    from neurok.kinematics.screws import NeuralSpace
 
     try:
         space = find_space(asset, path, name, weights)

@@ -14,7 +14,7 @@ from neurok.core.arrays import frozen_array
 from neurok.core.clip import Clip, Skin
 from neurok.core.mesh import Mesh, UpAxis, frame_change
 from neurok.errors import NeurokError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 
 JointKind = Literal["fixed", "revolute", "continuous", "prismatic", "cylindrical"]
 DOF = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "cylindrical": 2}
@@ -80,10 +80,10 @@ class Joint:
         if self.kind == "fixed":
             return np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4))
         if self.kind == "prismatic":
-            return rigid.translation(values * self.axis)
-        turn = rigid.rotation_about(self.axis, self.origin, values[..., 0])
+            return lie.translation(values * self.axis)
+        turn = lie.rotation_about(self.axis, self.origin, values[..., 0])
         if self.kind == "cylindrical":
-            turn = rigid.translation(values[..., 1:] * self.axis) @ turn
+            turn = lie.translation(values[..., 1:] * self.axis) @ turn
         return turn
 
     def moved(self, turn: Float[np.ndarray, "3 3"], scale: float, offset: Float[np.ndarray, "3"]) -> Joint:

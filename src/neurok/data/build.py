@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from neurok.core import Asset
-from neurok.data import articulated, soft
 from neurok.data.codec import encode_asset, encode_subject
 from neurok.data.recipes import Recipe
 from neurok.data.shards import MANIFEST, VERSION, Item, shard_name, write_shard
@@ -25,6 +24,7 @@ from neurok.data.still import StillSource
 from neurok.data.subject import subject_of
 from neurok.data.workers import spread
 from neurok.errors import NeurokError
+from neurok.families import articulated, soft
 from neurok.io.files import write_files
 
 SLOT_STRIDE = 100

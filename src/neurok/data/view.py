@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.data.subject import FrameMotion, JointMotion, Subject
-from neurok.geometry.rigid import nearest_rotation
+from neurok.geometry.lie import nearest_rotation
 
 AS_STORED = 0.5
 """Share of draws without any augmentation: most meshes that are met stand upright, face the front and are closed."""

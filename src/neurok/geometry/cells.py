@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from neurok.geometry.rigid import nearest_rotation
+from neurok.geometry.lie import nearest_rotation
 from neurok.geometry.sampling import SurfaceSamples
 from neurok.geometry.topology import vertex_labels
 

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from neurok.core import Articulation, Bind, Clip, Mesh, Skin
 from neurok.errors import NeurokError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.lowrank import factorise_motion
 
 MAX_INFLUENCES = 8
@@ -117,11 +117,11 @@ def _rigid_motion(
     transforms = []
     for clip in clips:
         target = clip.positions[:, chosen]
-        rough = rigid.fit_rigid(source[probe], target[:, probe].astype(np.float64))
-        if _distance(rigid.apply(rough, source[probe]), target[:, probe]) > 2.0 * tolerance:
+        rough = lie.fit_rigid(source[probe], target[:, probe].astype(np.float64))
+        if _distance(lie.apply(rough, source[probe]), target[:, probe]) > 2.0 * tolerance:
             return None
-        fitted = rigid.fit_rigid(source, target.astype(np.float64))
-        if _distance(rigid.apply(fitted, source), target) > 0.9 * tolerance:
+        fitted = lie.fit_rigid(source, target.astype(np.float64))
+        if _distance(lie.apply(fitted, source), target) > 0.9 * tolerance:
             return None
         transforms.append(fitted)
     return PartMotion(pivot, tuple(transforms))
@@ -161,9 +161,9 @@ def _unstretched(
     transforms: Float[np.ndarray, "*T H 4 4"], pivots: Float[np.ndarray, "H 3"]
 ) -> Float[np.ndarray, "*T H 4 4"]:
     """The rigid motions nearest to almost rigid ones; the pivots go exactly where they went."""
-    turns = rigid.quaternion_to_matrix(rigid.matrix_to_quaternion(transforms[..., :3, :3]))
+    turns = lie.quaternion_to_matrix(lie.matrix_to_quaternion(transforms[..., :3, :3]))
     moved = np.einsum("...hij,hj->...hi", transforms[..., :3, :3] - turns, pivots)
-    return rigid.compose(turns, transforms[..., :3, 3] + moved)
+    return lie.compose(turns, transforms[..., :3, 3] + moved)
 
 
 def _is_same_skin(a: Skin, b: Skin) -> bool:

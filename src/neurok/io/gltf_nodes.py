@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.io.gltf_document import Document, Record, numbers
 
 Poses = Mapping[int, Mapping[str, np.ndarray]]
@@ -117,4 +117,4 @@ def transform_matrices(
     """Translation, rotation (x, y, z, w) and scale as matrices; a quaternion of zeros turns nothing."""
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
     turned = np.where(length > 1e-12, turned, np.array([0.0, 0.0, 0.0, 1.0]))
-    return rigid.compose(rigid.quaternion_to_matrix(np.roll(turned, 1, axis=-1)) * scaled[..., None, :], moved)
+    return lie.compose(lie.quaternion_to_matrix(np.roll(turned, 1, axis=-1)) * scaled[..., None, :], moved)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Clip, Mesh, Surface
 from neurok.errors import NeurokError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.operators import vertex_normals
 from neurok.io.files import Files
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
@@ -182,7 +182,7 @@ class _Writing:
                 node["rotation"] = turned[i].tolist()
             nodes.append(builder.add("nodes", node))
         root = builder.add("nodes", {"name": "bones", "children": nodes})
-        bind = rigid.translation(-bones.pivots).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
+        bind = lie.translation(-bones.pivots).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
         builder.add("skins", {"joints": nodes, "inverseBindMatrices": builder.array(bind), "skeleton": root})
         return root, nodes
 
@@ -255,5 +255,5 @@ def node_motion(
 ) -> tuple[Float[np.ndarray, "N 4"], Float[np.ndarray, "N 3"]]:
     """Rotation (x, y, z, w) and translation of nodes that stood unturned at ``pivot`` and were moved rigidly."""
     moved = np.einsum("nij,nj->ni", transforms[:, :3, :3], np.broadcast_to(pivot, (len(transforms), 3)))
-    quaternions = np.roll(rigid.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
+    quaternions = np.roll(lie.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
     return quaternions, moved + transforms[:, :3, 3]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Mesh, Surface, Texture
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.io.polygons import split_corners
 from neurok.io.urdf_pieces import Piece, box, capsule, colored
 
@@ -28,7 +28,7 @@ def body_pieces(model: Any, data: Any, body: int, part: int, notes: list[str]) -
     for geom in shown or geoms:
         mesh = _shape(model, geom, notes)
         if mesh is not None:
-            placement = rigid.compose(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
+            placement = lie.compose(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
             pieces.append(Piece(part, mesh, placement, _surface(model, geom)))
     return pieces
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from neurok.core import Mesh, Surface
 from neurok.errors import FormatError, MissingDependencyError
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.io import xml
 from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.mtl import texture_from_bytes
@@ -83,8 +83,8 @@ def origin_pose(element: xml.Element | None, what: str) -> Pose:
     origin = None if element is None else element.find("origin")
     roll, pitch, yaw = xml.numbers(origin, "rpy", (0.0, 0.0, 0.0), what)
     x, y, z = np.eye(3)
-    rotation = rigid.axis_angle_matrix(z, yaw) @ rigid.axis_angle_matrix(y, pitch) @ rigid.axis_angle_matrix(x, roll)
-    return rigid.compose(rotation, xml.numbers(origin, "xyz", (0.0, 0.0, 0.0), what))
+    rotation = lie.axis_angle_matrix(z, yaw) @ lie.axis_angle_matrix(y, pitch) @ lie.axis_angle_matrix(x, roll)
+    return lie.compose(rotation, xml.numbers(origin, "xyz", (0.0, 0.0, 0.0), what))
 
 
 def link_pieces(link: xml.Element, part: int, pose: np.ndarray, looks: Looks) -> list[Piece]:
@@ -100,7 +100,7 @@ def link_pieces(link: xml.Element, part: int, pose: np.ndarray, looks: Looks) ->
             surface = looks.define(material) or looks.materials.get(material.get("name") or "")
         if mesh.surfaces and any(s.texture for s in mesh.surfaces):
             surface = None  # the mesh's own pictures say more than one colour
-        placement = pose @ origin_pose(element, here) @ rigid.compose(np.diag(scale), np.zeros(3))
+        placement = pose @ origin_pose(element, here) @ lie.compose(np.diag(scale), np.zeros(3))
         pieces.append(Piece(part, mesh, placement, surface))
     if not link.findall("visual") and pieces:
         looks.notes.append(f"Link '{name}' has no visual geometry; its collision geometry is shown.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.mesh import frame_change
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.io.urdf_bodies import UNBOUNDED, bodies
 
 LOCKED = (1.0, -1.0)
@@ -68,7 +68,7 @@ def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
 def _quatf(rotation: np.ndarray) -> Any:
     from pxr import Gf
 
-    return Gf.Quatf(*map(float, rigid.matrix_to_quaternion(rotation)))
+    return Gf.Quatf(*map(float, lie.matrix_to_quaternion(rotation)))
 
 
 def _add_joint(stage: Any, path: str, joint: Joint, unit: float) -> Any:
@@ -157,7 +157,7 @@ def _read_joint(
     quat = (tie.GetLocalRot0Attr() if is_flipped else tie.GetLocalRot1Attr()).Get()
     local = np.eye(3)
     if quat is not None and quat.GetLength() > 0:
-        local = rigid.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
+        local = lie.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
     sign = -1.0 if is_flipped else 1.0
     fields: dict[str, Any] = {
         "parent": -1 if parent is None else parent,
@@ -221,7 +221,7 @@ def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
         return None
     axes = np.eye(3)
     if quat is not None and quat.GetLength() > 0:
-        axes = rigid.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
+        axes = lie.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
     turn = frame[:3, :3] / np.cbrt(abs(np.linalg.det(frame[:3, :3]))) @ axes
     tensor = (turn * np.array(moments, dtype=np.float64) * unit**2) @ turn.T
     return Inertial(float(mass), frame[:3, :3] @ np.array(center, dtype=np.float64) + frame[:3, 3], tensor)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Asset
-from neurok.geometry import profiles
-from neurok.geometry.shapes import Shape, cylinder, slab
-from neurok.geometry.sweeps import tube
-from neurok.samples import looks
-from neurok.samples.builder import Builder, Part
+from neurok.modelling import looks, profiles
+from neurok.modelling.builder import Builder, Part
+from neurok.modelling.shapes import Shape, cylinder, slab
+from neurok.modelling.sweeps import tube
 
 WIDTH, HEIGHT, DEPTH, BOARD, LEGS = 1.3, 0.62, 0.42, 0.02, 0.17
 FRONT = 0.019

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Asset, Surface
-from neurok.geometry import profiles
-from neurok.geometry.shapes import Shape, cylinder, lathe, slab
-from neurok.geometry.sweeps import tube
-from neurok.samples import looks
-from neurok.samples.builder import Builder, Part
+from neurok.modelling import looks, profiles
+from neurok.modelling.builder import Builder, Part
+from neurok.modelling.shapes import Shape, cylinder, lathe, slab
+from neurok.modelling.sweeps import tube
 
 SHOULDER = np.array([0.0, 0.085, 0.0])
 LOWER, UPPER = 0.32, 0.28

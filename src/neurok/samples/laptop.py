@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Asset
-from neurok.geometry import profiles
-from neurok.geometry.booleans import difference
-from neurok.geometry.shapes import Shape, box, cylinder, extrude, slab
-from neurok.samples import looks
-from neurok.samples.builder import Builder, Part
+from neurok.modelling import looks, profiles
+from neurok.modelling.booleans import difference
+from neurok.modelling.builder import Builder, Part
+from neurok.modelling.shapes import Shape, box, cylinder, extrude, slab
 
 WIDTH, DEPTH, BASE, LID = 0.318, 0.222, 0.0135, 0.0055
 HINGE = np.array([0.0, BASE + 0.0018, -DEPTH / 2 + 0.005])

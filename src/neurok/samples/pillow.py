@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Asset, Mesh
-from neurok.geometry import profiles
-from neurok.geometry.shapes import lathe
-from neurok.samples import looks
+from neurok.modelling import looks, profiles
+from neurok.modelling.shapes import lathe
 
 HALF, THICKNESS, PIPING = 0.225, 0.075, 0.0055
 AROUND, RINGS = 128, 26

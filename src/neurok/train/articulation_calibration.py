@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from neurok.articulation.committee import AS_SAID, Committee
+from neurok.articulation.ensemble import AS_SAID, Committee
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import TURNS, Guess, Row, angle_between, is_right, line_distance, score_parts
 from neurok.core import Articulation, Joint, Mesh

@@ -13,9 +13,9 @@ import numpy as np
 
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.network import KINDS, SLIDE, TURN
-from neurok.articulation.parts import find_parts
-from neurok.articulation.search import search_joints
 from neurok.articulation.views import Labels, labels_of, make_labels
+from neurok.bodyplan.bodies import find_parts
+from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation, Joint, Mesh
 from neurok.data.shards import MANIFEST, Item, ShardSet
 from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out, object_name

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from neurok.articulation.contacts import find_contacts
-from neurok.articulation.evidence import line_distances
-from neurok.articulation.ranking import WORDS
-from neurok.articulation.search import Study, study_part
+from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.evidence import line_distances
+from neurok.bodyplan.ranking import WORDS
+from neurok.bodyplan.search import Study, study_part
 from neurok.core import Joint, Mesh
 from neurok.train.articulation_data import Thing
 from neurok.train.articulation_versions import pieces

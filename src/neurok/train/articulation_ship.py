@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from neurok.articulation.committee import Committee
+from neurok.articulation.ensemble import Committee
 from neurok.articulation.loss import JointTask
 from neurok.articulation.model_file import save_joint_model
 from neurok.articulation.network import JointConfig, JointModel

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.articulation.parts import label_faces, merge_components
+from neurok.bodyplan.bodies import label_faces, merge_components
 from neurok.core import Articulation, Joint, Mesh
-from neurok.geometry import rigid
+from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 
 
@@ -29,7 +29,7 @@ def posed(articulation: Articulation, rng: np.random.Generator) -> tuple[Mesh, t
             replace(
                 joint,
                 axis=above[:3, :3] @ joint.axis,
-                origin=rigid.apply(above, joint.origin[None])[0],
+                origin=lie.apply(above, joint.origin[None])[0],
                 lower=joint.lower - shift,
                 upper=joint.upper - shift,
             )

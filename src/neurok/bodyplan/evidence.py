@@ -1,0 +1,319 @@
+"""What speaks for and against a line: free range, contact near the hinge, edges, roundness, openness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.bodyplan.boxes import Box
+from neurok.bodyplan.contacts import Contacts, PartCloud
+from neurok.bodyplan.lines import Lines
+from neurok.bodyplan.trials import Trial
+
+TURN_WORDS = (
+    "one", "free", "free_half", "one_sided", "full", "hinge", "near", "hinge_length", "corner", "face", "middle",
+    "along_longest", "along_shortest", "upright", "round", "round_middle", "disc", "small_middle", "panel_edge",
+    "handle", "early", "small", "thin", "touching", "hinge_edge", "centroid", "alone", "outer", "sibling", "low_edge",
+    "high_edge", "tall", "tall_middle", "size", "round_upright", "carried", "contact_middle", "above", "half_round",
+    "handle_along",
+)  # fmt: skip
+"""What is known of a line to turn about."""
+
+SLIDE_WORDS = (
+    "one", "free", "free_part", "one_sided", "confined", "across", "along_contact", "upright", "along_longest",
+    "along_shortest", "button", "small", "thin", "round", "touching", "early", "kept", "both", "big_across",
+    "confined_free", "alone", "tip", "tall", "size", "round_upright", "above", "carried", "thin_along", "twins",
+    "round_tall", "thin_free", "clash",
+)  # fmt: skip
+"""What is known of a line to slide along."""
+
+SMALL = 0.12
+"""Parts smaller than this share of the object are knobs, buttons and the like."""
+
+FIXED_WORDS = ("one", "small", "thin", "touching", "stuck", "round", "turns", "slides", "size", "carries", "above")
+
+
+@dataclass(frozen=True, eq=False)
+class PartFacts:
+    """Figures of a part that its lines share."""
+
+    box: Box
+    size: float
+    """Diagonal of the part over that of the object."""
+
+    thin: float
+    """1 for a sheet, 0 for a cube."""
+
+    touching: float
+    """Share of its surface in contact."""
+
+    contact: Float[np.ndarray, "K 3"]
+    """Where it touches its parent (or anything, if it does not touch the parent)."""
+
+    normal: Float[np.ndarray, "3"]
+    flat: float
+    """1 where the contact lies in a plane, 0 where it wraps around the part."""
+
+    alone: float
+    """1 when it touches only its parent."""
+
+    siblings: Float[np.ndarray, "M 3"]
+    """Where it touches parts that neither carry it nor are carried by it."""
+
+    carried: Float[np.ndarray, "K 3"]
+    """Middles of the parts it carries."""
+
+    middle: Float[np.ndarray, "3"]
+    """Middle of the object."""
+
+    above: float
+    """Height over the middle of its parent, as a share of the object."""
+
+    twins: float
+    """How many parts of the object have the same box: 0 for none, towards 1 for many."""
+
+
+def part_facts(
+    part: int, parents: tuple[int, ...], contacts: Contacts, cloud: PartCloud, up: Float[np.ndarray, "3"]
+) -> PartFacts:
+    parent = parents[part]
+    pairs = contacts.of(part)
+    mine = [pair for pair in pairs if pair.other(part) == parent] or list(pairs)
+    points = np.concatenate([pair.points for pair in mine]) if mine else cloud.box.center[None]
+    normal = max(mine, key=lambda pair: pair.share_of(part)).normal if mine else np.eye(3)[1]
+    half = np.sort(cloud.box.half)
+    bounds = np.stack([c.bounds for c in contacts.clouds if c is not None])
+    carrier = contacts.clouds[parent] if parent >= 0 else None
+    spread = points - points.mean(axis=0)
+    width = np.sqrt(np.maximum(np.linalg.eigvalsh(spread.T @ spread / len(points)), 0.0))
+    return PartFacts(
+        cloud.box,
+        cloud.box.size / contacts.size,
+        float(1.0 - half[0] / max(half[1], 1e-300)),
+        float(min(1.0, sum(pair.share_of(part) for pair in mine))),
+        points,
+        normal,
+        float(1.0 - width[0] / max(width[1], 1e-300)),
+        float(len(pairs) <= 1),
+        _stacked([pair.points for pair in pairs if pair.other(part) != parent and parents[pair.other(part)] != part]),
+        _stacked([c.box.center[None] for p, c in enumerate(contacts.clouds) if c is not None and parents[p] == part]),
+        0.5 * (np.min(bounds[:, 0], axis=0) + np.max(bounds[:, 1], axis=0)),
+        float((cloud.box.center - (carrier or cloud).box.center) @ up) / contacts.size,
+        1.0 - 1.0 / max(1, len(twins_of(part, contacts))),
+    )
+
+
+def twins_of(part: int, contacts: Contacts) -> list[int]:
+    """Parts whose box has the same shape, size and axes, the part itself included."""
+    present, axes, half = contacts.boxes
+    mine = int(np.searchsorted(present, part))
+    turned = np.abs(axes @ axes[mine].T) @ half[mine]
+    alike = np.abs(turned - half).max(axis=1) < 0.06 * half[mine].max()
+    return [int(p) for p in present[alike]]
+
+
+def _stacked(points: list[np.ndarray]) -> Float[np.ndarray, "N 3"]:
+    return np.concatenate(points) if points else np.zeros((0, 3))
+
+
+def turn_evidence(
+    facts: PartFacts, cloud: PartCloud, lines: Lines, trial: Trial, contacts: Contacts, up: Float[np.ndarray, "3"]
+) -> Float[np.ndarray, "C K"]:
+    """One row for each line, columns as ``TURN_WORDS``."""
+    axes, origins, size = lines.axes, lines.origins, contacts.size
+    box = facts.box
+    distance = line_distances(facts.contact, axes, origins) / size
+    close = distance < 0.03
+    hinge = close.mean(axis=1)
+    hinge = hinge / max(float(hinge.max(initial=0.0)), 1e-9)
+    near = np.exp(-distance.min(axis=1) / 0.02)
+    along = facts.contact @ axes.T
+    reach = 2.0 * np.abs(axes @ box.axes.T) @ box.half
+    span = np.array([np.ptp(along[close[c], c]) if close[c].any() else 0.0 for c in range(len(axes))])
+    length = np.minimum(1.0, span / np.maximum(reach, 1e-9 * size))
+    place = _place_in_box(box, axes, origins)
+    sides = np.sort(place, axis=1)[:, ::-1]
+    corner = np.exp(-((sides[:, 0] - 1.0) ** 2 + (sides[:, 1] - 1.0) ** 2) / 0.1)
+    face = np.exp(-((sides[:, 0] - 1.0) ** 2 + sides[:, 1] ** 2) / 0.1)
+    middle = np.exp(-(sides[:, 0] ** 2 + sides[:, 1] ** 2) / 0.05)
+    rank = np.abs(axes @ box.axes.T)
+    order = np.argsort(box.half)
+    longest, shortest = rank[:, order[2]] > 0.98, rank[:, order[0]] > 0.98
+    upright = np.abs(axes @ up) > 0.98
+    disc = facts.flat * np.abs(axes @ facts.normal) ** 4
+    disc = disc * np.exp(-line_distances(facts.contact.mean(axis=0)[None], axes, origins)[:, 0] / (0.05 * size))
+    rounds = roundness(cloud, axes, origins, middle)
+    low, high = trial.low, trial.high
+    free = np.minimum(1.0, (low + high) / (np.pi / 2))
+    free_half = np.minimum(1.0, (low + high) / np.pi)
+    one_sided = (np.minimum(low, high) < 0.2) & (np.maximum(low, high) > 0.75)
+    full = trial.full
+    small = np.full(len(axes), float(facts.size < SMALL))
+    thin = np.full(len(axes), facts.thin)
+    centroid = np.exp(-line_distances(cloud.center[None], axes, origins)[:, 0] / (0.03 * size))
+    ones = np.ones(len(axes))
+    edge = np.maximum(corner, face)
+    center = box.center[None]
+    outer = (line_distances(facts.middle[None], axes, origins)[:, 0] - _line_gap(facts.middle, box.center, axes)) / size
+    sibling = (line_distances(facts.siblings, axes, origins) < 0.03 * size).sum(axis=1) / max(1, len(facts.siblings))
+    level = np.abs(axes @ up) < 0.2
+    lift = (origins - center) @ up / np.maximum(np.abs(box.axes @ up) @ box.half, 1e-9 * size)
+    tall = _tallness(box, axes)
+    carried = (
+        (line_distances(facts.carried, axes, origins).mean(axis=1) - line_distances(center, axes, origins)[:, 0])
+        / box.size
+        if len(facts.carried)
+        else np.zeros(len(axes))
+    )
+    handle, bar, along_handle = handle_evidence(cloud, box, axes, origins)
+    contact_middle = np.exp(-line_distances(facts.contact.mean(axis=0)[None], axes, origins)[:, 0] / (0.02 * size))
+    columns = [
+        ones, free, free_half, one_sided, full, hinge, near, length, corner, face, middle, longest, shortest, upright,
+        rounds, rounds * middle, disc, small * middle, thin * ~shortest * edge, handle,
+        trial.early, small, thin, ones * facts.touching, hinge * edge, centroid, ones * facts.alone, outer, sibling,
+        level * edge * (lift < -0.5), level * edge * (lift > 0.5), tall, tall * middle, ones * np.log(facts.size),
+        rounds * upright, carried, contact_middle, ones * facts.above, (rounds > 0.5) * middle,
+        np.abs(axes @ along_handle) ** 2 * bar,
+    ]  # fmt: skip
+    return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+
+
+def slide_evidence(
+    facts: PartFacts,
+    cloud: PartCloud,
+    axes: Float[np.ndarray, "D 3"],
+    trial: Trial,
+    rounds: float,
+    up: Float[np.ndarray, "3"],
+) -> Float[np.ndarray, "D K"]:
+    """One row for each direction, columns as ``SLIDE_WORDS``."""
+    box = facts.box
+    reach = 2.0 * np.abs(axes @ box.axes.T) @ box.half
+    low, high = trial.low, trial.high
+    best = np.maximum(low, high)
+    free = np.minimum(1.0, best / (0.3 * np.linalg.norm(reach.max())))
+    free_part = np.minimum(1.0, best / np.maximum(0.5 * reach, 1e-9))
+    blocked = (np.maximum(low, high) < 0.1 * reach).astype(np.float64)
+    confined = (blocked.sum() - blocked) / max(1, len(axes) - 1)
+    one_sided = (np.minimum(low, high) < 0.1 * reach) & (best > 0.3 * reach)
+    both = np.minimum(low, high) > 0.3 * reach
+    across = np.abs(axes @ facts.normal) ** 4
+    rank = np.abs(axes @ box.axes.T)
+    order = np.argsort(box.half)
+    longest, shortest = rank[:, order[2]] > 0.98, rank[:, order[0]] > 0.98
+    upright = np.abs(axes @ up) > 0.98
+    ones = np.ones(len(axes))
+    small = ones * float(facts.size < SMALL)
+    columns = [
+        ones, free, free_part, one_sided, confined, across, (1.0 - across) * facts.flat, upright, longest, shortest,
+        small * across * (1.0 - rounds), small, ones * facts.thin, ones * rounds, ones * facts.touching, trial.early,
+        trial.kept, both, (1.0 - small) * across, confined * free_part, ones * facts.alone, _tips(cloud, axes),
+        _tallness(box, axes), ones * np.log(facts.size), rounds * upright, ones * facts.above,
+        ones * bool(len(facts.carried)), facts.thin * ~shortest, ones * facts.twins, rounds * _tallness(box, axes),
+        facts.thin * ~shortest * free_part, trial.clash,
+    ]  # fmt: skip
+    return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+
+
+def fixed_evidence(facts: PartFacts, turns: Trial, slides: Trial, rounds: float) -> Float[np.ndarray, "1 K"]:
+    """One row, columns as ``FIXED_WORDS``."""
+    turns_free = float(np.maximum(turns.low, turns.high).max(initial=0.0) > 0.75)
+    slides_free = float(np.maximum(slides.low, slides.high).max(initial=0.0) > 0.3 * facts.box.half.max())
+    stuck = float(not turns_free and not slides_free)
+    row = [1.0, float(facts.size < SMALL), facts.thin, facts.touching, stuck, rounds, turns_free, slides_free]
+    return np.array([[*row, np.log(facts.size), float(bool(len(facts.carried))), facts.above]])
+
+
+def _line_gap(middle: np.ndarray, center: np.ndarray, axes: Float[np.ndarray, "C 3"]) -> Float[np.ndarray, " C"]:
+    """Distance of the part's middle from the object's, seen along each axis."""
+    return line_distances(middle[None], axes, np.broadcast_to(center, axes.shape))[:, 0]
+
+
+def _tallness(box: Box, axes: Float[np.ndarray, "C 3"]) -> Float[np.ndarray, " C"]:
+    """Length along the axis over the length across it, from 0 (a disc) towards 1 (a stick)."""
+    along = np.abs(axes @ box.axes.T)
+    length = along @ box.half
+    across = np.sqrt(np.maximum((1.0 - along**2), 0.0) @ box.half**2 / 2.0)
+    return length / np.maximum(length + across, 1e-300)
+
+
+def _tips(cloud: PartCloud, axes: Float[np.ndarray, "D 3"]) -> Float[np.ndarray, " D"]:
+    """Whether the part ends in something small along each direction, as a drawer does in its handle."""
+    along = cloud.points @ axes.T
+    low, high = along.min(axis=0), along.max(axis=0)
+    share = np.minimum(
+        (along < low + 0.06 * (high - low)).mean(axis=0), (along > high - 0.06 * (high - low)).mean(axis=0)
+    )
+    return np.exp(-share / 0.02)
+
+
+def line_distances(
+    points: Float[np.ndarray, "N 3"], axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
+) -> Float[np.ndarray, "C N"]:
+    """Distance of each point from each line."""
+    offset = points[None] - origins[:, None]
+    along = np.einsum("cnd,cd->cn", offset, axes)
+    return np.sqrt(np.maximum((offset**2).sum(axis=2) - along**2, 0.0))
+
+
+def roundness(
+    cloud: PartCloud,
+    axes: Float[np.ndarray, "C 3"],
+    origins: Float[np.ndarray, "C 3"],
+    middle: Float[np.ndarray, " C"],
+) -> Float[np.ndarray, " C"]:
+    """1 where turning the part about the line maps it onto itself; only lines through its middle are looked at."""
+    from neurok.bodyplan.sweep import path
+
+    out = np.zeros(len(axes))
+    rows = np.flatnonzero(middle > 0.3)
+    if len(rows) == 0:
+        return out
+    angles = np.broadcast_to(np.array([0.6, 1.3, 2.6]), (len(rows), 3))
+    moved = path(cloud.spread, axes[rows], origins[rows], angles, turning=True)
+    away, index = cloud.tree().query(moved.reshape(-1, 3))
+    height = np.abs(np.einsum("nd,nd->n", moved.reshape(-1, 3) - cloud.points[index], cloud.normals[index]))
+    # Off the rim of a sample the tangent plane goes on for ever, so both distances have a say.
+    gap = np.maximum(height, np.maximum(away - 1.5 * cloud.spacing, 0.0)).reshape(len(rows), -1)
+    out[rows] = np.exp(-gap.mean(axis=1) / (0.02 * cloud.box.size))
+    return out
+
+
+def handle_evidence(
+    cloud: PartCloud, box: Box, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
+) -> tuple[Float[np.ndarray, " C"], float, Float[np.ndarray, "3"]]:
+    """How much farther from the line than the part's middle its thin protrusion lies (hands pull far from a hinge),
+    how much of a bar the protrusion is, and the direction of that bar."""
+    thin = box.axes[int(np.argmin(box.half))]
+    height = (cloud.points - box.center) @ thin
+    gain, bar, along = np.zeros(len(axes)), 0.0, np.zeros(3)
+    for side in (-1.0, 1.0):
+        tip = side * height > 0.6 * float(box.half.min())
+        if 0.0 < tip.mean() < 0.25:
+            points = cloud.points[tip]
+            middle = points.mean(axis=0)
+            away = line_distances(middle[None], axes, origins) - line_distances(box.center[None], axes, origins)
+            gain += away[:, 0] / box.size
+            width, frame = np.linalg.eigh((points - middle).T @ (points - middle))
+            longer = 1.0 - np.sqrt(max(width[1], 0.0) / max(width[2], 1e-300))
+            if longer > bar:
+                bar, along = float(longer), frame[:, 2]
+    return gain, bar, along
+
+
+def _place_in_box(
+    box: Box, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
+) -> Float[np.ndarray, "C 2"]:
+    """Where each line passes the box: offset from the middle over half the width, along two sides across the line."""
+    offset = origins - box.center
+    offset = offset - np.einsum("cd,cd->c", offset, axes)[:, None] * axes
+    along = np.abs(axes @ box.axes.T)
+    out = np.zeros((len(axes), 2))
+    sides = np.argsort(along, axis=1)[:, :2]
+    for column in range(2):
+        side = box.axes[sides[:, column]]
+        half = np.maximum(box.half[sides[:, column]], 0.02 * box.size)
+        out[:, column] = np.abs(np.einsum("cd,cd->c", offset, side)) / half
+    return np.minimum(out, 3.0)

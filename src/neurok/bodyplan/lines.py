@@ -1,0 +1,96 @@
+"""The lines a part might turn about or slide along: directions and pivots out of its box and its contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.bodyplan.boxes import Box, snap_axis
+from neurok.bodyplan.contacts import Contact, Contacts, PartCloud
+
+SAME_DIRECTION = 0.9986
+"""Cosine of three degrees."""
+
+SAME_PLACE = 0.008
+"""Lines closer than this share of the object are one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines to try for one part: a direction and a point each."""
+
+    axes: Float[np.ndarray, "C 3"]
+    origins: Float[np.ndarray, "C 3"]
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+
+def directions(cloud: PartCloud, touching: tuple[Contact, ...]) -> Float[np.ndarray, "D 3"]:
+    """Directions worth a try, no two alike: of the box, of the world, across and along each contact."""
+    found = [*cloud.box.axes, *np.eye(3)]
+    for contact in touching:
+        found.append(contact.normal)
+        if contact.extent[0] > 0:
+            found.append(contact.directions[0])
+        if contact.extent[1] > 0.2 * contact.extent[0]:
+            found.append(contact.directions[2])
+    return _distinct(snap_axis(axis) for axis in found)
+
+
+def turning_lines(part: int, parent: int, contacts: Contacts, axes: Float[np.ndarray, "D 3"], own: PartCloud) -> Lines:
+    """For every direction the lines along edges, faces and the middle of the box, and through the contacts."""
+    pivots = np.concatenate([_box_places(own.box), own.center[None], *_contact_places(part, parent, contacts)])
+    all_axes, all_origins = [], []
+    for axis in axes:
+        flat = pivots - np.outer(pivots @ axis, axis)
+        kept = _apart(flat, SAME_PLACE * contacts.size)
+        middle = (own.box.center @ axis) * axis
+        all_origins.append(flat[kept] + middle)
+        all_axes.append(np.broadcast_to(axis, (len(kept), 3)))
+    return Lines(np.concatenate(all_axes), np.concatenate(all_origins))
+
+
+def _box_places(box: Box) -> Float[np.ndarray, "N 3"]:
+    """Middle, corners, edge and face centres of the box: all 27 points of its coarse grid."""
+    steps = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    steps = steps[np.argsort(np.abs(steps).sum(axis=1), kind="stable")]
+    return box.center + (steps * box.half) @ box.axes
+
+
+def _contact_places(part: int, parent: int, contacts: Contacts) -> list[Float[np.ndarray, "N 3"]]:
+    """Middle, ends and outermost places of the contact with the parent and with all neighbours."""
+    pairs = contacts.of(part)
+    sets = [pair.points for pair in pairs if pair.other(part) == parent]
+    if len(pairs) > 1:
+        sets.append(np.concatenate([pair.points for pair in pairs]))
+    places = []
+    for points in sets:
+        low, high = points.min(axis=0), points.max(axis=0)
+        box = Box(0.5 * (low + high), np.eye(3), 0.5 * (high - low))
+        places += [points.mean(axis=0)[None], _box_places(box)]
+    places += [pair.ends for pair in pairs if pair.other(part) == parent]
+    return places
+
+
+def _distinct(axes: Iterable[Float[np.ndarray, "3"]]) -> Float[np.ndarray, "D 3"]:
+    kept: list[np.ndarray] = []
+    for axis in axes:
+        if all(abs(float(axis @ other)) < SAME_DIRECTION for other in kept):
+            kept.append(axis if axis[np.argmax(np.abs(axis))] > 0 else -axis)
+    return np.stack(kept)
+
+
+def _apart(points: Float[np.ndarray, "N 3"], distance: float) -> list[int]:
+    """Indices of points that keep a distance, earlier ones first."""
+    near = ((points[:, None] - points) ** 2).sum(axis=2) <= distance**2
+    kept: list[int] = []
+    taken = np.zeros(len(points), dtype=bool)
+    for i in range(len(points)):
+        if not taken[i]:
+            kept.append(i)
+            taken |= near[i]
+    return kept

@@ -1,0 +1,374 @@
+"""Moving a part along many lines at once: which of its points cross the rest of the object, and when it comes loose.
+
+Every point travels in small steps; each step is a short ray against the triangles of the rest (and the points of the
+rest travel against the triangles of the part). Crossing needs no closed, well-wound surfaces. Points that lie on the
+other surface at rest are lifted off it first, and points where the surfaces interpenetrate at rest are left out, so
+only penetration beyond what the rest pose has counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from neurok.bodyplan.contacts import Contacts, PartCloud
+from neurok.core import Mesh
+from neurok.geometry.sampling import farthest_points
+
+CLEARANCE = 0.006
+"""Depth of penetration that is forgiven, as a share of the object."""
+
+GRAZING = 0.12
+"""Sine of the angle below which a path runs along a surface instead of through it."""
+
+OWN_POINTS, OTHER_POINTS, LOOSE_POINTS = 72, 128, 64
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """What happened on the way, for each line and step."""
+
+    own: Float[np.ndarray, "C S"]
+    """Share of the part's points that have crossed the rest so far."""
+
+    other: Float[np.ndarray, "C S"]
+    """Share of the nearby points of the rest that the part has crossed so far."""
+
+    hit: Int[np.ndarray, "C S"]
+    """The part crossed most so far, -1 for none."""
+
+
+class Surroundings:
+    """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
+
+    def __init__(self, mesh: Mesh, contacts: Contacts, base: int = -1) -> None:
+        self.middle, self.base = mesh.bounds.mean(axis=0), base
+        self.places = (mesh.vertices - self.middle) / contacts.size
+        self.faces, self.parts = mesh.faces, mesh.face_parts
+        self.surface = self.surface_of(self.parts == base)
+
+    def surface_of(self, chosen: np.ndarray) -> _Surface:
+        """Some of the triangles."""
+        return _Surface(self.places, self.faces[chosen], self.parts[chosen])
+
+
+class Mover:
+    """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
+
+    def __init__(
+        self, mesh: Mesh, contacts: Contacts, group: tuple[int, ...], around: Surroundings | None = None
+    ) -> None:
+        self.group = group
+        around = around or Surroundings(mesh, contacts)
+        self.middle = around.middle
+        self.size = contacts.size
+        self.reach = contacts.reach / contacts.size
+        moves = np.isin(mesh.face_parts, group)
+        own = _gather(contacts.clouds, group)
+        rest = _gather(contacts.clouds, tuple(p for p in range(len(contacts.clouds)) if p not in group))
+        self.own_cloud = self._scaled(own)
+        points = self.inside(rest[0])
+        near = self._within_reach(points[:, None])
+        self.rest_cloud = _Cloud(points[near], rest[1][near], rest[2] / self.size)
+        self.own_scene = around.surface_of(moves)
+        stays = np.flatnonzero(~moves & (mesh.face_parts != around.base))
+        stays = stays[self._within_reach(around.places[mesh.faces[stays]])]
+        self.rest_scene = _Surfaces((around.surface_of(stays), around.surface))
+        self.own_points = _lifted(_spread(self.own_cloud.points, OWN_POINTS), self.own_cloud, self.rest_cloud)
+        self.other_points = _lifted(self._nearby(), self.rest_cloud, self.own_cloud)
+        self.near = Nearness(self.rest_cloud.points)
+        self.loose_points = self._contact_points()
+
+    def inside(self, points: np.ndarray) -> np.ndarray:
+        """Mesh coordinates as shares of the object, about its middle."""
+        return (points - self.middle) / self.size
+
+    def _scaled(self, cloud: tuple[np.ndarray, np.ndarray, float]) -> _Cloud:
+        return _Cloud(self.inside(cloud[0]), cloud[1], cloud[2] / self.size)
+
+    def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
+        """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
+        low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
+        around = 1.2 * float(np.linalg.norm(high - low))
+        near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
+        return near.all(axis=1)
+
+    def _nearby(self) -> np.ndarray:
+        """Points of the rest around the part: half of them close by, half anywhere it may get to."""
+        if len(self.rest_cloud.points) == 0:
+            return self.rest_cloud.points
+        low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
+        outside = np.maximum(np.maximum(low - self.rest_cloud.points, self.rest_cloud.points - high), 0.0)
+        away = np.linalg.norm(outside, axis=1)
+        span = float(np.linalg.norm(high - low))
+        close, around = np.flatnonzero(away < 0.15 * span), np.flatnonzero(away < 1.1 * span)
+        points = self.rest_cloud.points
+        return np.concatenate([_pick(points[close], OTHER_POINTS // 2), _pick(points[around], OTHER_POINTS // 2)])
+
+    def _contact_points(self) -> np.ndarray:
+        """Points of the part that may keep it attached: half where it touches at rest, half anywhere."""
+        cloud, half = self.own_cloud, LOOSE_POINTS // 2
+        touching = self.near.look(cloud.points.astype(np.float32))
+        return np.concatenate([_pick(cloud.points[touching], half), _pick(cloud.points, half)])
+
+    def sweep(
+        self,
+        axes: Float[np.ndarray, "C 3"],
+        origins: Float[np.ndarray, "C 3"],
+        values: Float[np.ndarray, "C S"],
+        turning: bool,
+        needed: Int[np.ndarray, " C"],
+        enough: float,
+        window: int,
+    ) -> Passage:
+        """Move along each line through its values (angles, or shares of the object), starting at rest.
+
+        So many steps at a time: a line on which more than ``enough`` of the points have crossed, or whose ``needed``
+        steps are done, is not followed further.
+        """
+        with_rest = np.concatenate([np.zeros((len(values), 1)), values], axis=1)
+        steps = values.shape[1]
+        own = np.full((len(axes), len(self.own_points)), steps + 2)
+        other = np.full((len(axes), len(self.other_points)), steps + 2)
+        met = np.full(own.shape, -1)
+        alive = np.arange(len(axes))
+        for start in range(0, steps, window):
+            end = min(start + window, steps)
+            some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
+            first, part = self.rest_scene.first_crossing(path(self.own_points, some, through, times, turning))
+            fresh = (first <= end - start) & (own[alive] > steps)
+            own[alive] = np.where(fresh, first + start, own[alive])
+            met[alive] = np.where(fresh, part, met[alive])
+            first, _ = self.own_scene.first_crossing(path(self.other_points, some, through, -times, turning))
+            fresh = (first <= end - start) & (other[alive] > steps)
+            other[alive] = np.where(fresh, first + start, other[alive])
+            crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
+            alive = alive[(crossed <= enough) & (needed[alive] > end)]
+            if len(alive) == 0:
+                break
+        return Passage(_share(own, steps), _share(other, steps), _most_hit(own, met, steps))
+
+    def is_loose(
+        self,
+        axes: Float[np.ndarray, "C 3"],
+        origins: Float[np.ndarray, "C 3"],
+        values: Float[np.ndarray, "C S"],
+        turning: bool,
+    ) -> Bool[np.ndarray, "C S"]:
+        """Whether nothing of the part is near the rest any more, for each line and value."""
+        touching = self.near.look(path(self.loose_points, axes, origins, values, turning))
+        return np.logical_not(touching.any(axis=2))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cloud:
+    points: np.ndarray
+    normals: np.ndarray
+    spacing: float
+
+    def __post_init__(self) -> None:
+        from scipy.spatial import cKDTree
+
+        object.__setattr__(self, "tree", cKDTree(self.points) if len(self.points) else None)
+
+    def heights(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distance from the tangent plane of the nearest sample (infinite when far), its index, the signed height."""
+        tree: Any = self.tree  # type: ignore[attr-defined]
+        if tree is None or len(points) == 0:
+            return np.full(len(points), np.inf), np.zeros(len(points), dtype=np.int64), np.zeros(len(points))
+        away, index = tree.query(points, distance_upper_bound=float(np.hypot(reach, 1.5 * self.spacing)))
+        known = np.isfinite(away)
+        index = np.where(known, index, 0)
+        signed = np.einsum("nd,nd->n", points - self.points[index], self.normals[index])
+        return np.where(known, np.abs(signed), np.inf), index, signed
+
+
+class Nearness:
+    """Cells of a grid that lie near a surface: a fast answer to whether points touch it."""
+
+    CELLS = 80
+    MARGIN = 3
+    """Cells around the object, so that a step outside needs no test."""
+
+    def __init__(self, points: Float[np.ndarray, "N 3"]) -> None:
+        side = self.CELLS + 2 * self.MARGIN
+        self.grid = np.zeros((side, side, side), dtype=bool)
+        cells = self._cells(points.astype(np.float32)).astype(np.int64)
+        flat = np.unique(cells @ np.array([side * side, side, 1]))
+        for i, j, k in np.ndindex(3, 3, 3):
+            self.grid.reshape(-1)[flat + ((i - 1) * side + (j - 1)) * side + (k - 1)] = True
+        self.grid[[0, -1]] = self.grid[:, [0, -1]] = self.grid[:, :, [0, -1]] = False
+
+    def _cells(self, points: np.ndarray) -> np.ndarray:
+        """Indices of cells; what is outside goes to the empty rim."""
+        cells = (points + np.float32(0.5)) * np.float32(self.CELLS) + np.float32(self.MARGIN)
+        return np.clip(cells, 0, self.CELLS + 2 * self.MARGIN - 1).astype(np.int32)
+
+    def look(self, points: np.ndarray) -> np.ndarray:
+        """Whether each point is within about two cells (2 % of the object) of the surface."""
+        cells = self._cells(points)
+        return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
+
+
+class _Surface:
+    """Triangles that answer where a short path first goes through them."""
+
+    def __init__(
+        self, places: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], parts: Int[np.ndarray, " F"]
+    ) -> None:
+        from embreex.mesh_construction import TriangleMesh
+        from embreex.rtcore_scene import EmbreeScene
+
+        self.parts = parts
+        used = np.zeros(len(places), dtype=bool)
+        used[faces] = True
+        points = np.ascontiguousarray(places[used], dtype=np.float32)
+        faces = np.ascontiguousarray((np.cumsum(used) - 1)[faces], dtype=np.int32)
+        first, second, third = (points[faces[:, k]] for k in range(3))
+        normals = np.cross(second - first, third - first)
+        self.normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.float32(1e-30))
+        self.scene = EmbreeScene() if len(faces) else None
+        if self.scene is not None:
+            self.mesh = TriangleMesh(self.scene, points, faces)
+
+    def first_crossing(
+        self, positions: Float[np.ndarray, "C T N 3"]
+    ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
+        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part met."""
+        lines, times, count = positions.shape[:3]
+        never = np.full((lines, count), times + 1, dtype=np.int64)
+        nobody = np.full((lines, count), -1, dtype=np.int64)
+        if self.scene is None or positions.size == 0 or times < 2:
+            return never, nobody
+        starts = np.ascontiguousarray(positions[:, :-1].reshape(-1, 3), dtype=np.float32)
+        moves = np.ascontiguousarray((positions[:, 1:] - positions[:, :-1]).reshape(-1, 3), dtype=np.float32)
+        # Longer by a little: what ends exactly on a surface has gone through it.
+        answer = self.scene.run(starts, 1.001 * moves, np.ones(len(starts), np.float32), query="INTERSECT", output=True)
+        face = answer["primID"]
+        rows = np.flatnonzero(face >= 0)
+        across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
+        rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
+        crosses = np.zeros(len(starts), dtype=bool)
+        crosses[rows] = True
+        crossed = crosses.reshape(lines, times - 1, count)
+        first = np.where(crossed.any(axis=1), crossed.argmax(axis=1), times)
+        met = face.reshape(lines, times - 1, count)
+        chosen = np.take_along_axis(met, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
+        part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
+        return first + 1, part
+
+
+@dataclass(frozen=True, eq=False)
+class _Surfaces:
+    """Several surfaces as one."""
+
+    members: tuple[_Surface, ...]
+
+    def first_crossing(
+        self, positions: Float[np.ndarray, "C T N 3"]
+    ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
+        """The earliest of what each says."""
+        first, part = self.members[0].first_crossing(positions)
+        for other in self.members[1:]:
+            if other.scene is not None:
+                then, met = other.first_crossing(positions)
+                first, part = np.minimum(first, then), np.where(then < first, met, part)
+        return first, part
+
+
+def path(
+    points: Float[np.ndarray, "N 3"],
+    axes: Float[np.ndarray, "C 3"],
+    origins: Float[np.ndarray, "C 3"],
+    values: Float[np.ndarray, "C T"],
+    turning: bool,
+) -> Float[np.ndarray, "C T N 3"]:
+    """Points turned about, or slid along, each line by each value."""
+    p, a = points.astype(np.float32), axes.astype(np.float32)
+    if not turning:
+        return p[None, None] + (values[..., None, None] * a[:, None, None]).astype(np.float32)
+    offset = p[None] - origins[:, None].astype(np.float32)
+    along = np.einsum("cnd,cd->cn", offset, a)[..., None] * a[:, None]
+    across = offset - along
+    side = np.stack(
+        [
+            a[:, None, 1] * across[..., 2] - a[:, None, 2] * across[..., 1],
+            a[:, None, 2] * across[..., 0] - a[:, None, 0] * across[..., 2],
+            a[:, None, 0] * across[..., 1] - a[:, None, 1] * across[..., 0],
+        ],
+        axis=-1,
+    )
+    base = origins[:, None].astype(np.float32) + along
+    cos, sin = np.cos(values).astype(np.float32), np.sin(values).astype(np.float32)
+    return base[:, None] + cos[..., None, None] * across[:, None] + sin[..., None, None] * side[:, None]
+
+
+def _gather(clouds: tuple[PartCloud | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
+    chosen = [cloud for part in parts if (cloud := clouds[part]) is not None]
+    if not chosen:
+        return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
+    return (
+        np.concatenate([c.points for c in chosen]),
+        np.concatenate([c.normals for c in chosen]),
+        max(c.spacing for c in chosen),
+    )
+
+
+def _pick(points: np.ndarray, count: int) -> np.ndarray:
+    """At most ``count`` of the points, every so many."""
+    return points if len(points) <= count else points[np.linspace(0, len(points) - 1, count).astype(np.int64)]
+
+
+def _spread(points: np.ndarray, count: int) -> np.ndarray:
+    """At most ``count`` points, far from each other, out of a pick of a few times as many."""
+    points = _pick(points, 3 * count)
+    return points if len(points) <= count else points[farthest_points(points, count)]
+
+
+def _lifted(points: np.ndarray, own: _Cloud, other: _Cloud) -> np.ndarray:
+    """Points lifted off the other surface to ``CLEARANCE``, without those where the two pass through each other."""
+    heights, index, signed = other.heights(points, CLEARANCE)
+    close = np.flatnonzero(heights <= CLEARANCE)
+    if len(close) == 0:
+        return points
+    tree: Any = own.tree  # type: ignore[attr-defined]
+    _, around = tree.query(points[close], k=min(48, len(own.points)))
+    base, normal = other.points[index[close]], other.normals[index[close]]
+    sides = np.einsum("nkd,nd->nk", own.points[around] - base[:, None], normal)
+    above, below = (sides > CLEARANCE).mean(axis=1), (sides < -CLEARANCE).mean(axis=1)
+    sign = np.where(sides.mean(axis=1) >= 0, 1.0, -1.0)
+    lift = np.maximum(CLEARANCE - sign * signed[close], 0.0)
+    out = points.copy()
+    out[close] += (sign * lift)[:, None] * normal
+    keep = np.ones(len(points), dtype=bool)
+    keep[close] = np.minimum(above, below) < 0.2
+    return out[keep]
+
+
+def _part_of(crossed: Bool[np.ndarray, "C N"]) -> Float[np.ndarray, " C"]:
+    return crossed.mean(axis=1) if crossed.shape[1] else np.zeros(len(crossed))
+
+
+def _share(first: Int[np.ndarray, "C N"], steps: int, chosen: np.ndarray | None = None) -> Float[np.ndarray, "C S"]:
+    """Share of the points of each line that have crossed up to each step; only the chosen ones, if given."""
+    lines, count = first.shape
+    if count == 0:
+        return np.zeros((lines, steps))
+    keys = first + (steps + 3) * np.arange(lines)[:, None]
+    keys = keys.reshape(-1) if chosen is None else keys[chosen]
+    counts = np.bincount(keys, minlength=lines * (steps + 3)).reshape(lines, steps + 3)
+    return np.cumsum(counts, axis=1)[:, 1 : steps + 1] / count
+
+
+def _most_hit(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], steps: int) -> Int[np.ndarray, "C S"]:
+    """The part met most often up to each step."""
+    out = np.full((len(first), steps), -1, dtype=np.int64)
+    best = np.zeros((len(first), steps))
+    for candidate in np.unique(part[part >= 0]):
+        share = _share(first, steps, part == candidate)
+        better = share > best
+        out[better], best[better] = candidate, share[better]
+    return out

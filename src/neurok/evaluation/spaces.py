@@ -1,0 +1,77 @@
+"""Matching in a space of poses: the learned one, the true joints, and principal components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Articulation, Clip, Mesh
+from neurok.evaluation.cases import random_states
+from neurok.geometry.sampling import sample_surface
+from neurok.kinematics.linear import LinearSpace
+from neurok.posing.pose import JointDriver, pose_to_points, refined, simplest
+from neurok.posing.registration import MatchConfig, match_points
+
+SAMPLES = 1500
+STARTS = 64
+MOST_FRAMES = 200
+
+
+def match_in(
+    space: Any,
+    rest: Mesh,
+    target: Float[np.ndarray, "N 3"],
+    starts: Float[np.ndarray, "S D"],
+    rng: np.random.Generator,
+    config: MatchConfig | None = None,
+) -> Float[np.ndarray, "V 3"]:
+    """Vertices of the pose of a space that fits a cloud best; the mesh lies in its unit box."""
+    samples = sample_surface(rest.vertices, rest.faces, SAMPLES, rng)
+    q, _ = match_points(space, samples.interpolate(space.features), target, starts, 1.0, config)
+    return space.features @ space.shape(q[None])[0][0]
+
+
+def true_joints(
+    articulation: Articulation, rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator
+) -> Float[np.ndarray, "V 3"]:
+    """The upper bound: the search of the learned space, over the true joints."""
+    guesses = random_states(articulation, STARTS - 1, rng)
+    starts = np.concatenate([np.zeros((1, articulation.dof)), guesses])
+    return match_in(JointDriver(articulation), rest, target, starts, rng, MatchConfig(prior=1e-8))
+
+
+def principal_components(
+    clips: tuple[Clip, ...], rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator, count: int = 16
+) -> Float[np.ndarray, "V 3"]:
+    """A linear space of other motions of the same object."""
+    frames = np.concatenate([clip.positions for clip in clips])
+    frames = frames[np.linspace(0, len(frames) - 1, min(len(frames), MOST_FRAMES)).round().astype(int)]
+    space = LinearSpace.from_clip(Clip(rest, frames), count)
+    seen = np.linalg.lstsq(space.basis.reshape(space.dim, -1).T, (frames - rest.vertices).reshape(len(frames), -1).T)[
+        0
+    ].T
+    chosen = rng.choice(len(seen), min(STARTS - 1, len(seen)), replace=False)
+    starts = np.concatenate([np.zeros((1, space.dim)), seen[chosen]])
+    return match_in(space, rest, target, starts, rng)
+
+
+def learned(
+    model: Any,
+    mode: Any,
+    dim: int | None,
+    closer: bool,
+    rest: Mesh,
+    target: Float[np.ndarray, "N 3"],
+    rng: np.random.Generator,
+) -> Float[np.ndarray, "V 3"]:
+    """The space inferred from the rest mesh alone, and unless a reduction is asked for that of its joints before it."""
+    from neurok.hub import infer
+
+    seed = int(rng.integers(1 << 31))
+    spaces = [infer(rest, model)] if mode is None and dim is None else []
+    if not spaces or getattr(spaces[0], "room", None) is not None:
+        spaces.append(infer(rest, model, mode=mode or "gram", dim=dim, touch=False))
+    poses = [pose_to_points(space, target, seed) for space in spaces]
+    return refined(poses[-1], target, seed, poses[:-1]).vertices if closer else simplest(poses).vertices

@@ -1,0 +1,1 @@
+"""Generated objects, on the modelling kit: articulated ones and soft ones."""

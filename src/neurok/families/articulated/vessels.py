@@ -1,0 +1,372 @@
+"""What holds liquids: bottles, dispensers, buckets, kettles, pots."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurok.core import Surface
+from neurok.modelling import looks, profiles
+from neurok.modelling.builder import Builder, Part
+from neurok.modelling.dice import Dice
+from neurok.modelling.hardware import knob, pull
+from neurok.modelling.shapes import Shape, box, cylinder, lathe, loft, torus
+from neurok.modelling.sweeps import sweep, tube
+
+
+def squared(shape: Shape, amount: float) -> Shape:
+    """A turned solid pushed towards a square cross-section; 0 leaves it round."""
+    x, z = shape.vertices[:, 0], shape.vertices[:, 2]
+    radius = np.hypot(x, z)
+    largest = np.maximum(np.abs(x), np.abs(z))
+    stretch = 1.0 + amount * (np.divide(radius, largest, out=np.ones_like(radius), where=largest > 1e-9) - 1.0)
+    return Shape(shape.vertices * np.column_stack([stretch, np.ones_like(stretch), stretch]), shape.faces)
+
+
+def hollow(outer: np.ndarray, wall: float) -> list[tuple[float, float]]:
+    """The profile of an open vessel: up the outside (from the axis), over the rim, down the inside."""
+    inner = outer[::-1] - np.array([wall, 0.0])
+    inner[:, 1] = np.maximum(inner[:, 1], outer[0, 1] + wall)
+    keep = np.concatenate([[True], np.linalg.norm(np.diff(inner, axis=0), axis=1) > 0.2 * wall])
+    rows = [
+        (0.0, outer[0, 1]),
+        *map(tuple, outer),
+        *map(tuple, inner[keep & (inner[:, 0] > wall)]),
+        (0.0, outer[0, 1] + wall),
+    ]
+    return [(float(r), float(y)) for r, y in rows]
+
+
+def add_cap(
+    builder: Builder,
+    d: Dice,
+    parent: Part,
+    shapes: list[tuple[Shape, Surface]],
+    y: float,
+    rise: float,
+    name: str = "lid",
+) -> Part:
+    """A lid that lifts off upwards or screws round."""
+    if d.chance(0.72):
+        part = builder.part(name, parent, "prismatic", (0, 1, 0), (0, y, 0), 0.0, rise)
+    else:
+        part = builder.part(name, parent, "continuous", (0, 1, 0), (0, y, 0))
+    for shape, surface in shapes:
+        part.add(shape, surface)
+    return part
+
+
+def bottle(d: Dice) -> Builder:
+    """A bottle or jar with a neck and a cap."""
+    builder = Builder("bottle")
+    height, jar = d.between(0.12, 0.35), d.chance(0.3)
+    radius = height * (d.between(0.25, 0.4) if jar else d.between(0.11, 0.24))
+    neck = radius * (d.between(0.75, 0.95) if jar else d.between(0.25, 0.55))
+    shoulder = d.between(0.8, 0.88) if jar else d.between(0.5, 0.75)
+    waist = 1.0 - (d.between(0.0, 0.2) if d.chance(0.4) else 0.0)
+    rows = [(0.9, 0.0), (1.0, 0.03), (1.0, 0.12), (waist, 0.5 * shoulder), (1.0, shoulder)]
+    curve = profiles.smooth_curve([(r * radius, y * height) for r, y in rows], 18)
+    top = [(neck * 1.02, height * min(0.93, shoulder + d.between(0.08, 0.25))), (neck, height)]
+    outline = np.concatenate([[(0.0, 0.0)], curve, top, [(0.0, height)]])
+    body = builder.part("body")
+    look = d.pick(
+        [
+            looks.glass("#7fae8c", 0.6),
+            looks.glass("#b98a4a", 0.7),
+            d.plastic(),
+            d.plastic(),
+            looks.glass("#cfe0ea", 0.5),
+        ]
+    )
+    square = d.pick([0.0, 0.0, 0.0, d.between(0.3, 0.8)])
+    solid = squared(lathe(outline, 28, ellipse=d.pick([1.0, 1.0, d.between(0.5, 0.8)])), square)
+    upper = np.clip((solid.vertices[:, 1] / height - shoulder) / 0.1, 0, 1)[:, None]
+    flat = lathe(outline, 28)
+    body.add(Shape(solid.vertices * (1 - upper) + flat.vertices * upper, solid.faces), look)
+    if d.chance(0.5):
+        band = squared(
+            lathe([(1.004, 0.3), (1.012, 0.31), (1.012, 0.45), (1.004, 0.46), (0.98, 0.38)], 28, closed=True), 0.0
+        )
+        if not square and waist == 1.0 and np.isclose(solid.vertices[:, 2].max(), radius, rtol=0.02):
+            body.add(band.scale(radius, height, radius), d.plastic())
+    cap_height = d.between(0.06, 0.14) * height
+    edge = neck * d.between(1.14, 1.3)
+    body.add(torus(neck * 1.05, 0.08 * neck, 24, 6).move(0, height - 0.6 * cap_height, 0), look)
+    low, high, bore = height - 0.5 * cap_height, height + 0.5 * cap_height, 1.04 * neck
+    cap = [(0, height + 0.0004), (bore, height + 0.0004), (bore, low), (edge, low), (edge, high - 0.1 * cap_height)]
+    cap += [(0.9 * edge, high), (0, high)]
+    ribs = (
+        [box((0.06 * edge, 0.7 * cap_height, 0.06 * edge), (edge, height, 0)).turn("y", 20 * k) for k in range(18)]
+        if d.chance(0.4)
+        else []
+    )
+    color = d.plastic() if d.chance(0.7) else d.metal()
+    add_cap(
+        builder,
+        d,
+        body,
+        [(lathe(cap, 24), color), *((r, color) for r in ribs)],
+        height,
+        cap_height * d.between(0.8, 2.5),
+    )
+    return builder
+
+
+def dispenser(d: Dice) -> Builder:
+    """A bottle with a pump that is pressed down and a spout that turns with it."""
+    builder = Builder("dispenser")
+    height, radius = d.between(0.1, 0.2), d.between(0.03, 0.05)
+    body = builder.part("base_body")
+    rows = [(0, 0), (0.92, 0), (1, 0.04), (1, d.between(0.6, 0.8)), (0.5, 0.96), (0.5, 1.0), (0, 1.0)]
+    look = d.pick([d.plastic(), d.plastic(), looks.glass("#cfe0ea", 0.5)])
+    square = d.pick([0.0, 0.0, d.between(0.4, 0.9)])
+    body.add(squared(lathe([(r * radius, y * height) for r, y in rows], 28), square), look)
+    color = d.plastic() if d.chance(0.5) else d.metal()
+    collar = lathe(
+        [
+            (0, height - 0.004),
+            (0.6 * radius, height - 0.004),
+            (0.6 * radius, height + 0.012),
+            (0.3 * radius, height + 0.02),
+            (0, height + 0.02),
+        ],
+        20,
+    )
+    body.add(collar, color)
+    travel = d.between(0.012, 0.022)
+    top = height + 0.02 + travel + 0.006
+    head = builder.part("pump", body, "prismatic", (0, 1, 0), (0, height, 0), -travel, 0.0)
+    head.add(cylinder(0.005, top - height + 0.035, 10).move(0, (top + height - 0.035) / 2 + 0.002, 0), color)
+    length = radius * d.between(1.0, 1.6)
+    spout = profiles.rounded_path(
+        [(0, top + 0.005, -0.012), (0, top + 0.005, length), (0, top - 0.008, length + 0.004)], 0.006, 4
+    )
+    head.add(tube(spout, 0.005, 10), color)
+    head.add(
+        lathe(
+            [(0, top - 0.002), (0.012, top - 0.002), (0.015, top + 0.008), (0.011, top + 0.012), (0, top + 0.013)], 18
+        ),
+        color,
+    )
+    if not square and d.chance(0.5):
+        cap = builder.part("collar", body, "continuous", (0, 1, 0), (0, height, 0))
+        cap.add(
+            lathe(
+                [
+                    (0.52 * radius, height - 0.016),
+                    (0.66 * radius, height - 0.016),
+                    (0.66 * radius, height - 0.005),
+                    (0.52 * radius, height - 0.005),
+                ],
+                20,
+                closed=True,
+            ),
+            color,
+        )
+        cap.add(
+            [box((0.003, 0.009, 0.003), (0.66 * radius, height - 0.0105, 0)).turn("y", 30 * k) for k in range(12)],
+            color,
+        )
+    return builder
+
+
+def _bail(d: Dice, reach: float, height: float, thick: float) -> Shape:
+    """A swinging handle as an arch over x, its ends at (+-reach, 0, 0)."""
+    t = np.linspace(0, np.pi, 25)
+    power = d.between(0.6, 1.0)
+    path = np.column_stack([-reach * np.cos(t), height * np.sin(t) ** power, np.zeros_like(t)])
+    return tube(path, thick, 8)
+
+
+def bucket(d: Dice) -> Builder:
+    """An open pail with a handle that swings over it."""
+    builder = Builder("bucket")
+    top, height = d.between(0.11, 0.17), d.between(0.18, 0.34)
+    bottom = top * d.between(0.65, 1.0)
+    wall = d.between(0.003, 0.006)
+    look = d.metal() if d.chance(0.5) else d.plastic()
+    body = builder.part("base_body")
+    rings = d.count(0, 2)
+    side = [(bottom + (top - bottom) * s, s * height) for s in np.linspace(0, 1, 8)]
+    body.add(lathe(hollow(np.array(side), wall), 36), look)
+    body.add(torus(top, 1.3 * wall, 36, 8).move(0, height, 0), look)
+    for k in range(rings):
+        s = 0.3 + 0.3 * k
+        body.add(torus(bottom + (top - bottom) * s, wall, 36, 6).move(0, s * height, 0), look)
+    drop = d.between(0.02, 0.05)
+    reach = bottom + (top - bottom) * (1 - drop / height) + 0.008
+    metal = d.metal()
+    for x in (-1, 1):
+        body.add(box((0.008, 0.035, 0.03), (x * (reach - 0.006), height - drop, 0), 0.002), look)
+        body.add(cylinder(0.006, 0.02, 10).along("x").move(x * reach, height - drop, 0), metal)
+    # Only a handle that reaches beyond the rim can hang down beside the pail.
+    is_wide = d.chance(0.6)
+    limit = d.between(1.7, 2.5) if is_wide else d.between(1.0, 1.4)
+    handle = builder.part("handle", body, "revolute", (1, 0, 0), (0, height - drop, 0), -limit, limit)
+    arch = reach * d.between(1.14, 1.3) if is_wide else drop + reach * d.between(0.7, 1.1)
+    bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.004))
+    handle.add(bail.move(0, height - drop, 0), metal)
+    if d.chance(0.6):
+        handle.add(
+            cylinder(0.011, 0.09, 14, chamfer=0.002).along("x").move(0, height - drop + arch, 0),
+            d.plastic() if d.chance(0.5) else d.wood(),
+        )
+    if d.chance(0.15):
+        handle.add(torus(0.01, 0.002, 14, 6).along("z").move(reach + 0.008, height - drop, 0), metal)
+    return builder
+
+
+def kettle(d: Dice) -> Builder:
+    """A stove kettle with a lid and a bow handle, or an electric jug with a hinged lid on a base."""
+    kettle_ = _stove_kettle(d) if d.chance(0.5) else _electric_kettle(d)
+    return kettle_.turned("y", d.pick([0, 90, 90, -90]))
+
+
+def _spout(start: tuple[float, float, float], end: tuple[float, float, float], thick: float) -> Shape:
+    a, b = np.array(start), np.array(end)
+    middle = [a, a + 0.45 * (b - a) + (0, -0.1 * abs(b[2] - a[2]), 0), b]
+    path = profiles.smooth_curve(middle, 9)
+    return tube(path, thick, 14, scales=np.linspace(1.0, 0.5, 9))
+
+
+def _stove_kettle(d: Dice) -> Builder:
+    builder = Builder("kettle")
+    radius, height = d.between(0.08, 0.12), d.between(0.1, 0.18)
+    look, accent = (d.metal() if d.chance(0.6) else d.paint()), d.plastic()
+    mouth = radius * d.between(0.35, 0.55)
+    rows = [
+        (0.85 * radius, 0.0),
+        (radius, 0.06 * height),
+        (radius * d.between(0.85, 1.0), 0.5 * height),
+        (0.75 * radius, 0.85 * height),
+        (mouth, height),
+    ]
+    body = builder.part("base_body")
+    body.add(lathe([(0.0, 0.0), *map(tuple, profiles.smooth_curve(rows, 20)), (0.0, height)], 36), look)
+    body.add(_spout((0, 0.45 * height, 0.8 * radius), (0, 0.95 * height, 1.55 * radius), 0.24 * radius), look)
+    lid = [
+        (0, height - 0.002),
+        (1.06 * mouth, height - 0.002),
+        (1.06 * mouth, height + 0.004),
+        (0.7 * mouth, height + 0.014),
+        (0, height + 0.018),
+    ]
+    reach, pivot = 0.72 * radius, 0.88 * height
+    rise = height - pivot + d.between(0.08, 0.12)
+    button = knob(d, 0.012).turn("x", -90).move(0, height + 0.017, 0)
+    room = pivot + rise - 0.011 - float(button.bounds[1, 1])
+    add_cap(builder, d, body, [(lathe(lid, 28), look), (button, accent)], height, max(0.008, 0.85 * room))
+    if d.chance(0.5):
+        handle = builder.part("handle", body, "revolute", (0, 0, 1), (0, pivot, 0), -1.0, 1.0)
+    else:
+        handle = body
+    for z in (-1, 1):
+        body.add(cylinder(0.008, 0.012, 12).along("z").move(0, pivot, z * (reach + 0.004)), look)
+    arch = _bail(d, reach + 0.01, rise, 0.005).turn("y", 90).move(0, pivot, 0)
+    handle.add(arch, look if d.chance(0.5) else accent)
+    handle.add(cylinder(0.011, 1.0 * radius, 14, chamfer=0.003).along("z").move(0, pivot + rise, 0), accent)
+    return builder
+
+
+def _electric_kettle(d: Dice) -> Builder:
+    builder = Builder("kettle")
+    radius, height = d.between(0.07, 0.09), d.between(0.18, 0.24)
+    look, accent = d.shell(), d.plastic()
+    foot = builder.part("base")
+    foot.add(lathe([(0, 0), (1.05 * radius, 0), (1.08 * radius, 0.008), (0.95 * radius, 0.02), (0, 0.02)], 32), accent)
+    jug = builder.part("container", foot, "prismatic", (0, 1, 0), (0, 0, 0), 0.0, d.between(0.05, 0.12))
+    top = 0.02 + height
+    taper = radius * d.between(0.75, 0.9)
+    rows = [(0, 0.021), (radius, 0.021), (radius, 0.05), (taper, top), (0, top)]
+    jug.add(lathe(rows, 32), look)
+    jug.add(
+        loft(
+            [
+                np.array([[-0.03, 0, 0], [0.03, 0, 0], [0, 0, 0.012]]) + (0, top - 0.06, taper * 0.9),
+                np.array([[-0.03, 0, 0], [0.03, 0, 0], [0, 0, 0.045]]) + (0, top - 0.002, taper * 0.86),
+            ]
+        ),
+        look,
+    )
+    grip = profiles.rounded_path(
+        [
+            (0, top - 0.015, -taper + 0.006),
+            (0, top - 0.01, -taper - 0.055),
+            (0, 0.07, -radius - 0.06),
+            (0, 0.055, -radius + 0.006),
+        ],
+        0.03,
+        5,
+    )
+    jug.add(sweep(profiles.rectangle(0.024, 0.014, 0.005, 3), grip, up=(1, 0, 0)), accent)
+    lid = builder.part("lid", jug, "revolute", (1, 0, 0), (0, top, -0.96 * taper), -d.between(1.0, 1.5), 0.0)
+    lid.add(
+        lathe(
+            [(0, top), (0.96 * taper, top), (0.93 * taper, top + 0.008), (0.5 * taper, top + 0.014), (0, top + 0.015)],
+            32,
+        ),
+        accent,
+    )
+    lid.add(box((0.02, 0.01, 0.018), (0, top + 0.012, 0.5 * taper), 0.003), accent)
+    press = builder.part("switch", jug, "prismatic", (0, 1, 0), (0, 0, 0), -0.004, 0.0)
+    press.add(box((0.014, 0.012, 0.018), (0, top - 0.002, -taper - 0.03), 0.002), looks.plastic("red"))
+    return builder
+
+
+def pot(d: Dice) -> Builder:
+    """A cooking pot or pan with its lid."""
+    builder = Builder("pot")
+    radius, height = d.between(0.08, 0.15), d.between(0.06, 0.18)
+    wall = 0.0045
+    look, accent = (d.metal() if d.chance(0.6) else d.paint()), d.pick([d.metal(), d.plastic(), d.wood()])
+    body = builder.part("base_body")
+    belly = d.between(0.0, 0.25) if d.chance(0.4) else 0.0
+    base = radius * d.between(0.75, 1.0)
+    rows = [
+        (base * 0.94, 0.0),
+        (base, 0.05 * height),
+        (radius * (1 + belly) * 0.5 + base * 0.5, 0.4 * height),
+        (radius, height),
+    ]
+    body.add(lathe(hollow(profiles.smooth_curve(rows, 14), wall), 36), look)
+    body.add(torus(radius, wall, 36, 8).move(0, height, 0), look)
+    if d.chance(0.25):
+        length = d.between(0.12, 0.2)
+        path = [
+            (radius - 0.004, 0.85 * height, 0),
+            (radius + 0.03, 0.9 * height, 0),
+            (radius + length, 1.0 * height, 0),
+        ]
+        body.add(sweep(profiles.ellipse(0.008, 0.013, 12), profiles.smooth_curve(path, 10), up=(0, 1, 0)), accent)
+    else:
+        y = d.between(0.7, 0.88) * height
+        for x in (-1, 1):
+            place = np.interp(y, [r[1] for r in rows], [r[0] for r in rows])
+            grip = pull(d, 0.08, kind=d.pick(["bow", "arch", "bar"]))
+            body.add([s.turn("y", 90 * x).move(x * (place - 0.001), y, 0) for s in grip], accent)
+    dome = d.between(0.1, 0.4) * radius
+    edge = 1.01 * radius
+    curve = profiles.smooth_curve(
+        [(edge, height + 0.004), (0.7 * radius, height + 0.6 * dome), (0.3 * radius, height + 0.95 * dome)], 8
+    )
+    lid = [
+        (0, height + 0.003),
+        (0.95 * radius, height + 0.0015),
+        (edge, height + 0.0015),
+        *map(tuple, curve),
+        (0, height + dome),
+    ]
+    look2 = look if d.chance(0.6) else looks.glass("#cfe0ea", 0.5)
+    top = (
+        [knob(d, d.between(0.014, 0.022)).turn("x", -90)]
+        if d.chance(0.7)
+        else [s.turn("x", -90) for s in pull(d, 0.08, kind="bow")]
+    )
+    add_cap(
+        builder,
+        d,
+        body,
+        [(lathe(lid, 36), look2), *((s.move(0, height + dome - 0.002, 0), accent) for s in top)],
+        height,
+        d.between(0.015, 0.08),
+    )
+    return builder

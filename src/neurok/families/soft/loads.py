@@ -1,0 +1,119 @@
+"""What sets soft things in motion: wind, pushes, shakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.families.soft.scene import Force
+
+Wind = Callable[[float, np.ndarray], np.ndarray]
+"""Time [s] and places [m] to air velocity [m/s]."""
+
+AIR_DENSITY = 1.2
+
+
+def smooth_step(t: float, start: float, end: float) -> float:
+    """0 before ``start``, 1 after ``end``, without a jump in speed between."""
+    u = min(max((t - start) / max(end - start, 1e-9), 0.0), 1.0)
+    return u * u * (3.0 - 2.0 * u)
+
+
+def pulse(t: float, start: float, duration: float) -> float:
+    """A bump of height 1, zero outside its time."""
+    u = (t - start) / duration
+    return math.sin(math.pi * u) ** 2 if 0.0 < u < 1.0 else 0.0
+
+
+def gusty_wind(
+    rng: np.random.Generator, direction: Float[np.ndarray, "3"], speed: float, turbulence: float = 0.5
+) -> Wind:
+    """A wind that rises in the first quarter second, with eddies that travel along it."""
+    direction = direction / np.linalg.norm(direction)
+    waves = 5
+    lengths = rng.uniform(0.25, 1.5, waves)
+    ways = direction + rng.normal(0.0, 0.5, (waves, 3))
+    numbers = 2 * np.pi * ways / np.linalg.norm(ways, axis=1, keepdims=True) / lengths[:, None]
+    rates = 2 * np.pi * np.clip(speed / lengths, 0.4, 2.8) * rng.uniform(0.5, 1.0, waves)
+    phases = rng.uniform(0.0, 2 * np.pi, waves)
+    kicks = rng.normal(0.0, turbulence * speed / math.sqrt(waves), (waves, 3))
+
+    def wind(t: float, x: np.ndarray) -> np.ndarray:
+        eddies = np.sin(x @ numbers.T - rates * t + phases) @ kicks
+        return smooth_step(t, 0.0, 0.25) * (speed * direction + eddies)
+
+    return wind
+
+
+def wind_on_sheet(triangles: Int[np.ndarray, "F 3"], wind: Wind, drag: float = 1.0) -> Force:
+    """Air pushing on a sheet: quadratic in the relative speed across each triangle, with a little along it."""
+    flat = triangles.reshape(-1)
+
+    def force(t: float, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        a, b, c = x[triangles[:, 0]], x[triangles[:, 1]], x[triangles[:, 2]]
+        normal = np.cross(b - a, c - a)
+        double_area = np.linalg.norm(normal, axis=1, keepdims=True) + 1e-12
+        normal = normal / double_area
+        relative = wind(t, (a + b + c) / 3.0) - v[triangles].mean(axis=1)
+        speed = np.linalg.norm(relative, axis=1, keepdims=True)
+        across = np.sum(relative * normal, axis=1, keepdims=True) * normal
+        load = 0.25 * AIR_DENSITY * drag * double_area * speed * (across + 0.05 * relative) / 3.0
+        shares = np.repeat(load, 3, axis=0)
+        return np.stack([np.bincount(flat, shares[:, k], minlength=len(x)) for k in range(3)], axis=1)
+
+    return force
+
+
+def wind_on_links(areas: Float[np.ndarray, " B"], wind: Wind, drag: float = 1.0) -> Force:
+    """Air pushing on rod links of given area."""
+
+    def force(t: float, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        relative = wind(t, x) - v
+        return 0.5 * AIR_DENSITY * drag * areas[:, None] * np.linalg.norm(relative, axis=1, keepdims=True) * relative
+
+    return force
+
+
+def push(
+    place: Float[np.ndarray, "3"],
+    reach: float,
+    strength: Float[np.ndarray, "3"],
+    start: float,
+    duration: float,
+    rest: Float[np.ndarray, "N 3"],
+    masses: Float[np.ndarray, " N"] | None = None,
+) -> Force:
+    """A hand that presses on the nodes around a place and lets go: ``strength`` [N] in total at its peak."""
+    weights = np.exp(-np.sum((rest - place) ** 2, axis=1) / (2 * reach**2))
+    weights = weights if masses is None else weights * masses
+    weights = weights / weights.sum()
+
+    def force(t: float, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return weights[:, None] * strength * pulse(t, start, duration)
+
+    return force
+
+
+def shake(
+    rng: np.random.Generator, amplitude: Float[np.ndarray, "3"], rate: tuple[float, float] = (0.8, 1.8)
+) -> Callable[[float], np.ndarray]:
+    """A back-and-forth offset [m] that starts gently; ``rate`` in swings per second."""
+    rates = 2 * np.pi * rng.uniform(*rate, 3)
+
+    def offset(t: float) -> np.ndarray:
+        return np.asarray(smooth_step(t, 0.0, 0.4) * amplitude * np.sin(rates * t))
+
+    return offset
+
+
+def unit(vector: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+    return np.asarray(vector / np.linalg.norm(vector))
+
+
+def heading(rng: np.random.Generator) -> Float[np.ndarray, "3"]:
+    """A random level direction."""
+    angle = rng.uniform(0.0, 2 * np.pi)
+    return np.array([math.cos(angle), 0.0, math.sin(angle)])

@@ -1,0 +1,297 @@
+"""The learned space of the point model: vertices follow the sampled points nearest to them."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from neurok.core.mesh import Mesh, frame_change
+from neurok.data.subject import Patches, patches_of
+from neurok.deformation import dual
+from neurok.deformation.batch import Rest
+from neurok.deformation.points import Cloud, PointContext, PointModel, follow
+from neurok.errors import NeurokError
+from neurok.inference.prior import to_box, vertex_groups, vertex_weights
+from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
+from neurok.kinematics.screws import PRIOR_REACH, NeuralSpace, patch_radii
+from neurok.kinematics.twists import exponential, logarithm
+
+SAMPLES = 8
+"""Points of each patch of the surface, as in training."""
+
+ANCHORS = 2
+"""Samples whose motion stands for that of their patch where time matters."""
+
+CHUNK = 24
+"""States that go through the network at once."""
+
+DRAWS = 192
+LEFT_OUT = 48
+"""Draws that only serve to measure what a closed form misses."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointSpace:
+    """The plausible poses of one mesh; ``q = 0`` is the mesh as it is.
+
+    ``decode`` blends the dual quaternions of all samples. ``features`` and ``shape``, which matching and the simulator
+    use, let each patch of the surface follow one rigid motion, that of the samples in its middle: the decoder is then
+    asked for four times fewer points. Even so the network is slow to step: ``closed_form`` stands in for it.
+    """
+
+    rest: Mesh
+    model: PointModel
+    context: PointContext
+    patches: Patches
+    z0: Float[Tensor, "K C"]
+    """Latent of the rest state."""
+
+    prior: Float[Tensor, "K C"]
+    """Mean of the prior over latents."""
+
+    reduction: Reduction
+    near: Int[Tensor, "V N"]
+    """Samples that each vertex follows ..."""
+
+    weight: Float[Tensor, "V N"]
+    """... and how much."""
+
+    box_center: Float[np.ndarray, "3"]
+    box_scale: float
+
+    @property
+    def dim(self) -> int:
+        return self.reduction.basis.shape[1]
+
+    @cached_property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        """The high-density region of the prior, which always holds the rest state."""
+        middle = self.coordinates(self.prior).numpy()
+        return np.stack([np.minimum(middle - PRIOR_REACH, 0.0), np.maximum(middle + PRIOR_REACH, 0.0)], axis=1)
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "V K"]:
+        """Weights times homogeneous rest positions: x = features @ Y(q)."""
+        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
+        weights = vertex_weights(self.rest, self.patches)
+        return (weights[:, :, None] * lifted[:, None, :]).reshape(len(lifted), -1)
+
+    @cached_property
+    def unity(self) -> Float[np.ndarray, " K"]:
+        return np.tile([0.0, 0.0, 0.0, 1.0], self.patches.handles.count)
+
+    @cached_property
+    def _anchors(self) -> Int[Tensor, "H A"]:
+        """The samples nearest to the middle of each patch."""
+        points = self.context.cloud.points[0].unflatten(0, (-1, SAMPLES))
+        apart = (points - points.mean(dim=1, keepdim=True)).norm(dim=-1)
+        rows = apart.topk(ANCHORS, dim=1, largest=False).indices
+        return rows + SAMPLES * torch.arange(len(rows))[:, None]
+
+    @cached_property
+    def _from_box(self) -> Float[Tensor, "3 3"]:
+        return torch.from_numpy(frame_change("y", self.rest.up)).double()
+
+    @cached_property
+    def middle(self) -> Float[np.ndarray, " D"]:
+        """Coordinates of the mean of the prior."""
+        return self.coordinates(self.prior).numpy()
+
+    @cached_property
+    def _back_to_rest(self) -> Float[Tensor, "1 P 8"]:
+        with torch.no_grad():
+            return dual.inverse(self._said(self.z0[None], self.context))
+
+    @cached_property
+    def _anchor_context(self) -> PointContext:
+        return self.context._replace(queries=self.context.queries[:, self._anchors.flatten()])
+
+    def latent(self, q: Float[Tensor, "*B D"]) -> Float[Tensor, "*B K C"]:
+        """The latent that coordinates stand for."""
+        return self.z0 + (q @ torch.from_numpy(self.reduction.basis).T).unflatten(-1, self.z0.shape)
+
+    def coordinates(self, z: Float[Tensor, "*B K C"]) -> Float[Tensor, "*B D"]:
+        """Nearest coordinates of a latent."""
+        return (z - self.z0).flatten(-2) @ torch.from_numpy(self.reduction.basis)
+
+    def _said(self, z: Float[Tensor, "B K C"], context: PointContext) -> Float[Tensor, "B P 8"]:
+        """What the network says, in single precision: its errors are far larger than that."""
+        return dual.unit(self.model.decode(_expand(context, len(z)), z.float()).double())
+
+    def motions(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B P 8"]:
+        """Rigid motion of every sample from rest, in the unit box.
+
+        What the decoder says of the rest latent is taken off, so that q = 0 is exactly the rest shape.
+        """
+        return dual.compose(self._said(self.latent(q), self.context), self._back_to_rest.expand(len(q), -1, -1))
+
+    def patch_motions(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 8"]:
+        """Rigid motion of every patch: the mean of its anchors."""
+        count, anchors = len(q), self._anchors
+        back = self._back_to_rest[:, anchors.flatten()].expand(count, -1, -1)
+        moved = dual.compose(self._said(self.latent(q), self._anchor_context), back)
+        rows = torch.arange(anchors.numel()).view(1, -1, ANCHORS).expand(count, -1, -1)
+        return dual.blend(moved, rows, torch.full(rows.shape, 1.0 / ANCHORS, dtype=q.dtype))
+
+    def decode(self, q: Tensor) -> Tensor:
+        """Vertex positions at ``q``."""
+        motion = dual.blend(self.motions(q[None]), self.near[None], self.weight[None])[0]
+        middle, vertices = torch.from_numpy(self.box_center), torch.tensor(self.rest.vertices)
+        boxed = (vertices - middle) / self.box_scale @ self._from_box
+        # Adding the displacement keeps what stands still where it was, to the last bit.
+        return vertices + (dual.move(motion, boxed) - boxed) @ self._from_box.T * self.box_scale
+
+    def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
+        """Rigid motion of every patch from rest, in the frame and unit of the mesh."""
+        motion, turn = self.patch_motions(q), self._from_box
+        rotation = turn @ dual.rotation(motion) @ turn.T
+        middle = torch.from_numpy(self.box_center)
+        offset = dual.shift(motion) @ turn.T * self.box_scale + middle - (rotation @ middle[:, None])[..., 0]
+        return torch.cat([rotation, offset[..., None]], dim=-1)
+
+    def quick_transforms(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 3 4"]:
+        """The same on plain arrays, without derivatives."""
+        with torch.no_grad():
+            return torch.cat([self.transforms(part) for part in torch.from_numpy(q).split(CHUNK)]).numpy()
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        """Motions of the patches, stacked, and their derivatives."""
+        with torch.no_grad():
+            values, slopes = self._slopes(torch.from_numpy(np.ascontiguousarray(q)))
+        return values.numpy(), slopes.numpy()
+
+    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
+        """Change of the derivatives while ``q`` moves with ``qdot``."""
+        at, rate = (torch.from_numpy(np.ascontiguousarray(array)) for array in (q, qdot))
+        with torch.no_grad():
+            return torch.func.jvp(lambda p: self._slopes(p)[1], (at,), (rate,))[1].numpy()
+
+    def _slopes(self, q: Float[Tensor, "B D"]) -> tuple[Float[Tensor, "B K 3"], Float[Tensor, "B D K 3"]]:
+        rows = lambda p: self.transforms(p).transpose(-1, -2).flatten(1, 2)  # noqa: E731
+        along = lambda direction: torch.func.jvp(rows, (q,), (direction.expand(len(q), -1),))[:2]  # noqa: E731
+        # The state itself goes through the network once, not once per direction.
+        both = torch.func.vmap(along, out_dims=(None, 1))  # type: ignore[arg-type]
+        return both(torch.eye(q.shape[1], dtype=q.dtype))
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Coordinates of plausible states, drawn from the prior."""
+        generator = torch.Generator().manual_seed(seed)
+        noise = torch.randn((count, *self.z0.shape), generator=generator, dtype=torch.float64)
+        return self.coordinates(self.prior + noise).numpy()
+
+
+def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", dim: int | None = None) -> PointSpace:
+    """The kinematic space of a mesh by the point model; arguments as in ``infer_space``."""
+    size = model.config.tokens * model.config.latent
+    if dim is not None and not 1 <= dim <= size:
+        raise NeurokError(f"dim must lie in 1..{size}, got {dim}.")
+    model = copy.deepcopy(model).float().eval().requires_grad_(False)
+    patches = patches_of(mesh)
+    there = patches.areas > 0
+    low, high = mesh.bounds
+    center, scale = (low + high) / 2, float((high - low).max())
+    points = torch.from_numpy(to_box(patches.points[there, :SAMPLES], mesh, center, scale)).float()[None]
+    groups, areas = torch.from_numpy(patches.groups[there])[None], torch.from_numpy(patches.areas[there]).float()[None]
+    rest = Rest(points, points.mean(dim=2), groups, areas, torch.ones_like(groups, dtype=torch.bool))
+    with torch.no_grad():
+        context = model.encode_rest(rest)
+        z0, prior = model.encode_pose(context, context.cloud.points)[0][0], model.prior(context)[0]
+    if mode == "none":
+        reduction = whole(size)
+    else:
+        reduction = reduce_points(model, context, areas[0], prior, mode, dim)
+    boxed = to_box(mesh.vertices, mesh, center, scale)
+    near, weight = _follow_in_parts(context.cloud, boxed, vertex_groups(mesh, patches), model.config.neighbours)
+    wide = z0.double(), prior.double()
+    return PointSpace(mesh, model, context, patches, *wide, reduction, near, weight, center, scale)
+
+
+def reduce_points(
+    model: PointModel,
+    context: PointContext,
+    areas: Float[Tensor, " H"],
+    prior: Float[Tensor, "K C"],
+    mode: ReductionMode,
+    dim: int | None,
+    probes: int = 192,
+) -> Reduction:
+    """Active subspace of the decoder over the prior, from random probes of the output, one backward pass each."""
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn((probes, *prior.shape), generator=generator)
+    points = context.cloud.points
+    root_area = (areas / SAMPLES).sqrt().repeat_interleave(SAMPLES)[:, None]
+    slopes = []
+    for part in noise.split(CHUNK):
+        z = (prior + part).requires_grad_(True)
+        wide = _expand(context, len(part))
+        motion = dual.blend(model.decode(wide, z), wide.near, wide.weight)
+        moved = (dual.move(motion, wide.cloud.points) - points) * root_area
+        if mode == "paper":
+            value = moved.flatten(1).norm(dim=1).sum()
+        else:
+            value = (moved * torch.randn(moved.shape, generator=generator)).sum()
+        slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
+    slope = torch.cat(slopes).double().numpy()
+    return leading(slope.T @ slope / probes, dim)
+
+
+def closed_form(space: PointSpace, seed: int = 0) -> NeuralSpace:
+    """Draw plausible states from the network and find the screws of the patches that span them.
+
+    A latent of a network is a poor coordinate to put forces on: around rest it may not move at all, and then jump. In
+    twists hinges and slides are straight lines, so a few screws hold most of what was drawn; ``facts`` say what they
+    miss of states left out.
+    """
+    count = space.patches.handles.count
+    points, areas = space.patches.points[:count], space.patches.areas[:count]
+    centers = points.mean(axis=1)
+    transforms = space.quick_transforms(space.sample(DRAWS, seed))
+    turns = transforms[..., :3]
+    twists = logarithm(turns, (turns @ centers[:, :, None])[..., 0] + transforms[..., 3] - centers)
+    radii = patch_radii(space.patches, centers)[:, None]
+    scale = np.sqrt(areas)[:, None] * np.concatenate([np.tile(radii, 3), np.ones((count, 3))], axis=1)
+    flat = (twists[LEFT_OUT:] * scale).reshape(DRAWS - LEFT_OUT, -1)
+    _, sizes, ways = np.linalg.svd(flat, full_matrices=False)
+    share = np.cumsum(sizes**2) / max(float((sizes**2).sum()), 1e-300)
+    number = min(MAX_DIMENSION, space.dim, int(np.searchsorted(share, ENERGY)) + 1)
+    q = flat @ ways[:number].T
+    spread = np.maximum(q.std(axis=0), 1e-9 * max(float(q.std()), 1e-300))
+    screws = (ways[:number].T * spread).reshape(count, 6, number) / np.maximum(scale, 1e-12)[:, :, None]
+    reduction = Reduction(ways[:number].T, sizes**2 / len(flat), float(share[number - 1]))
+    out = NeuralSpace(
+        space.rest, vertex_weights(space.rest, space.patches), centers, screws, q.mean(axis=0) / spread, reduction
+    )
+    left_out = (twists[:LEFT_OUT] * scale).reshape(LEFT_OUT, -1) @ ways[:number].T / spread
+    local = points - centers[:, None]
+
+    def carried(chosen: Float[np.ndarray, "N H 6"]) -> Float[np.ndarray, "N H P 3"]:
+        turned, moved = exponential(chosen)[:2]
+        return np.einsum("nhij,hpj->nhpi", turned, local, optimize=True) + moved[:, :, None]
+
+    truth = carried(twists[:LEFT_OUT])
+    mean = lambda x: float((np.linalg.norm(x, axis=-1).mean(axis=-1) @ areas).mean())  # noqa: E731
+    missed = mean(carried(out.twists(left_out)) - truth) / max(mean(truth - local), 1e-300)
+    out.facts.update(point_error=missed, captured=out.reduction.captured, coordinates=float(number))
+    return out
+
+
+def _expand(context: PointContext, count: int) -> PointContext:
+    """The one object of a context, seen ``count`` times."""
+    wide = lambda tensor: tensor.expand(count, *tensor.shape[1:])  # noqa: E731
+    return PointContext(Cloud(*map(wide, context.cloud)), *map(wide, context[1:]))
+
+
+def _follow_in_parts(
+    cloud: Cloud, points: Float[np.ndarray, "V 3"], groups: Int[np.ndarray, " V"], count: int, part: int = 8192
+) -> tuple[Int[Tensor, "V N"], Float[Tensor, "V N"]]:
+    """Whom vertices follow; in parts, because every distance to every sample is looked at."""
+    wide = cloud._replace(points=cloud.points.double())
+    at, owners = torch.from_numpy(points)[None], torch.from_numpy(groups)[None]
+    rows = [follow(wide, at[:, i : i + part], owners[:, i : i + part], count) for i in range(0, len(points), part)]
+    return torch.cat([row[0][0] for row in rows]), torch.cat([row[1][0] for row in rows])

@@ -1,0 +1,260 @@
+"""The learned space: what the handle model finds plausible for one mesh, as a few screws of the mesh's handles.
+
+The model says for every handle how each latent number twists it. Twists add, so the whole space is a closed form: its
+derivatives cost microseconds, hinges turn about fixed axes at any angle, and no step of a simulation asks a network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.special import stdtr, stdtrit
+
+from neurok.core.mesh import Mesh
+from neurok.data.subject import Patches
+from neurok.kinematics.handle_motion import HandleMotion
+from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
+from neurok.kinematics.twists import common_twist
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from neurok.inference.body_joints import BodyJoint
+
+PRIOR_REACH = 6.0
+"""How far from the mean of the prior coordinates are plausible. Its tails are heavy: most drawers are shut, and an
+open one is far away."""
+
+TAIL = 4.0
+"""Degrees of freedom of its tails, those that the handle model is taught with."""
+
+MOVED = 0.5
+"""Share of the coordinates that a sample moves: half of the states that training shows move only some joints."""
+
+PRIOR_SOFTNESS = 0.5
+"""How far a coordinate may pass its limit under the object's weight: the prior ends gently."""
+
+GOOD_FIT = 0.3
+
+MINOR = 0.2
+"""Coordinates whose energy is below this share of the main one of every handle they move are left out."""
+
+FAINT = 0.01
+"""Handles with less than this share of the energy of the liveliest one have no say in that."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralSpace:
+    """The plausible poses of one mesh: handles move by exp(Σ_d q_d screws_hd); ``q = 0`` is the mesh as it is."""
+
+    rest: Mesh
+    weights: Float[np.ndarray, "V H"]
+    """How much each vertex follows each handle."""
+
+    centers: Float[np.ndarray, "H 3"]
+    """Where the twists of each handle are taken, in mesh units."""
+
+    screws: Float[np.ndarray, "H 6 D"]
+    middle: Float[np.ndarray, " D"]
+    """Mean of the prior; around it coordinates have the spread of N(0, I)."""
+
+    reduction: Reduction
+    room: Float[np.ndarray, "D 2"] | None = None
+    """How far geometry lets each coordinate go; infinite where it says nothing."""
+
+    facts: dict[str, float] = field(default_factory=dict)
+    """``coordinates``; ``captured`` share of the motion (of joints and bends, if it has joints); ``point_error`` if it
+    stands in for another network: how far points of left-out states lie from where they belong, as a share of their
+    displacement."""
+
+    @property
+    def dim(self) -> int:
+        return self.screws.shape[2]
+
+    @cached_property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        """As far as geometry allows, or else the high-density region of the prior; always with the rest state."""
+        prior = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
+        wide = prior if self.room is None else np.where(np.isfinite(self.room), self.room, prior)
+        return np.stack([np.minimum(wide[:, 0], 0.0), np.maximum(wide[:, 1], 0.0)], axis=1)
+
+    @property
+    def limit_softness(self) -> float:
+        return PRIOR_SOFTNESS
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it holds nearly all of what the network finds plausible."""
+        return self.facts.get("point_error", 0.0) <= GOOD_FIT
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Coordinates of plausible states: some of them, at least one, moved, the others at rest.
+
+        Those whose room is known are anywhere in it that the prior reaches, the others as heavy-tailed as the prior.
+        """
+        rng = np.random.default_rng(seed)
+        moved = rng.random((count, self.dim)) < MOVED
+        moved[np.arange(count), rng.integers(self.dim, size=count)] = True
+        share = rng.random((count, self.dim))
+        low, high = stdtr(TAIL, [-PRIOR_REACH, PRIOR_REACH])
+        drawn = self.middle + stdtrit(TAIL, low + (high - low) * share)
+        if self.room is not None:
+            reach = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
+            ends = np.stack([np.maximum(self.limits[:, 0], reach[:, 0]), np.minimum(self.limits[:, 1], reach[:, 1])])
+            ends = np.where(ends[0] < ends[1], ends, self.limits.T)
+            low, high = np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0)
+            drawn = np.where(np.isfinite(self.room).all(axis=1), low + (high - low) * share, drawn)
+        return np.where(moved, drawn, 0.0)
+
+    def spread(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Coordinates all over the prior, for averages over it."""
+        return self.middle + np.random.default_rng(seed).normal(size=(count, self.dim))
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "V K"]:
+        """Weights times homogeneous rest positions: x = features @ Y(q)."""
+        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
+        return (self.weights[:, :, None] * lifted[:, None, :]).reshape(self.rest.vertex_count, -1)
+
+    @cached_property
+    def unity(self) -> Float[np.ndarray, " K"]:
+        return np.tile([0.0, 0.0, 0.0, 1.0], len(self.centers))
+
+    def decode(self, q: Tensor) -> Tensor:
+        """Vertex positions at ``q``."""
+        import torch
+
+        from neurok.deformation import twists
+
+        take = lambda array: torch.as_tensor(array, dtype=q.dtype)  # noqa: E731
+        turns, shifts = twists.exponential(take(self.screws) @ q)
+        centers = take(self.centers)
+        offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
+        return take(self.features) @ torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
+
+    def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> HandleMotion:
+        """Moments of the handles: what a simulation asks for, without ever writing out all derivatives."""
+        return HandleMotion(self._screws_first, self.centers, q, qdot)
+
+    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
+        """Transforms of the handles, stacked, without their derivatives."""
+        return self.moving(q, np.zeros_like(q)).values
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        """Transforms of the handles, stacked, and their derivatives."""
+        motion = self.moving(q, np.zeros_like(q))
+        return motion.values, motion.slopes
+
+    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
+        """Change of the derivatives while ``q`` moves with ``qdot``."""
+        return self.moving(q, qdot).slope_rates
+
+    def twists(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 6"]:
+        """Twist of every handle about its centre."""
+        return (q @ self.screws.reshape(-1, self.dim).T).reshape(len(q), -1, 6)
+
+    def reduced(self, reduction: Reduction) -> NeuralSpace:
+        """The same space along fewer directions."""
+        basis = reduction.basis
+        facts = {**self.facts, "coordinates": float(basis.shape[1]), "captured": reduction.captured}
+        return replace(self, screws=self.screws @ basis, middle=self.middle @ basis, reduction=reduction, facts=facts)
+
+    def stiffened(self, patches: Patches, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
+        """The same space with one motion for all handles of a body, the nearest to all of theirs.
+
+        Small disagreements between the handles of a door would show as dents.
+        """
+        out, radii = self.screws.copy(), patch_radii(patches, self.centers)
+        for body in np.unique(bodies):
+            rows = np.flatnonzero(bodies == body)
+            if len(rows) > 1:
+                out[rows] = common_twist(self.screws[rows], self.centers[rows], patches.areas[rows], radii[rows])
+        return replace(self, screws=out)
+
+    def slopes_at_rest(self) -> Float[np.ndarray, "D K 3"]:
+        return self.shape(np.zeros((1, self.dim)))[1][0]
+
+    def conditioned(self, covariance: Float[np.ndarray, "D D"]) -> NeuralSpace:
+        """The same space with the prior N(covariance @ middle, covariance), in coordinates of unit variance again."""
+        values, vectors = np.linalg.eigh(covariance)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return replace(self, screws=self.screws @ root, middle=root @ self.middle)
+
+    def principal(self, patches: Patches) -> NeuralSpace:
+        """The same space without coordinates that are minor for every handle they move, beside its main motion."""
+        energy = self.energies(patches)
+        main = energy.max(axis=1, keepdims=True)
+        kept = (energy >= MINOR * main) & (main >= FAINT * main.max())
+        rows = np.flatnonzero(kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax()))
+        return self.along(rows, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
+
+    def only(self, handles: Bool[np.ndarray, " H"]) -> NeuralSpace:
+        """The same space in which all other handles stand still."""
+        return replace(self, screws=self.screws * handles[:, None, None])
+
+    def jointed(self, joints: list[BodyJoint], bodies: Int[np.ndarray, " H"], patches: Patches) -> NeuralSpace:
+        """The same space with a coordinate for each joint as well; of all those that move most."""
+        turns = np.zeros((*self.screws.shape[:2], len(joints)))
+        for k, joint in enumerate(joints):
+            rows = np.isin(bodies, joint.bodies)
+            turns[rows, :3, k] = joint.twist[:3]
+            turns[rows, 3:, k] = joint.twist[3:] + np.cross(joint.twist[:3], self.centers[rows])
+        endless = np.tile([-np.inf, np.inf], (self.dim, 1))
+        screws = np.concatenate([turns, self.screws], axis=2)
+        latent = [joint.latent for joint in joints]
+        space = replace(
+            self,
+            screws=screws,
+            middle=np.concatenate([[joint.middle for joint in joints], self.middle]),
+            room=np.concatenate([np.array([joint.limits for joint in joints]).reshape(-1, 2), endless]),
+            reduction=replace(self.reduction, basis=np.column_stack([*latent, self.reduction.basis]), captured=1.0),
+        )
+        each = space.energies(patches)
+        energy = (patches.areas[: len(bodies)] @ each) * (each.max(axis=0) > FAINT * each.max())
+        lost = float(energy[len(joints) :].sum()) * (1.0 / max(self.reduction.captured, 1e-12) - 1.0)
+        order = np.argsort(-energy, kind="stable")[:MAX_DIMENSION]
+        order = order[energy[order] > 0] if energy.any() else order[:1]
+        return space.along(order, float(energy[order].sum() / max(energy.sum() + lost, 1e-300)))
+
+    def along(self, columns: Int[np.ndarray, " K"], share: float) -> NeuralSpace:
+        """The same space along some of its coordinates, which hold a share of the motion."""
+        room = None if self.room is None else self.room[columns]
+        basis, captured = self.reduction.basis[:, columns], min(1.0, share) * self.reduction.captured
+        facts = {**self.facts, "coordinates": float(len(columns)), "captured": captured}
+        return replace(
+            self,
+            screws=self.screws[:, :, columns],
+            middle=self.middle[columns],
+            room=room,
+            reduction=replace(self.reduction, basis=basis, captured=captured),
+            facts=facts,
+        )
+
+    def energies(self, patches: Patches) -> Float[np.ndarray, "H D"]:
+        """Mean square of how far each coordinate moves each handle."""
+        radii = patch_radii(patches, self.centers)[:, None]
+        return (radii**2 * (self.screws[:, :3] ** 2).sum(axis=1)) + (self.screws[:, 3:] ** 2).sum(axis=1)
+
+    def merged(self, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
+        """The same poses with one handle for each body, of handles that move as one; all that stand still are one body.
+
+        A step of a simulation costs as much as there are handles.
+        """
+        still = ~self.screws.any(axis=(1, 2))
+        labels = np.unique(np.where(still, -1, bodies), return_inverse=True)[1]
+        first = np.array([np.flatnonzero(labels == body)[0] for body in range(labels.max() + 1)])
+        shares = (labels[:, None] == np.arange(len(first))).astype(np.float64)
+        return replace(self, weights=self.weights @ shares, centers=self.centers[first], screws=self.screws[first])
+
+    @cached_property
+    def _screws_first(self) -> Float[np.ndarray, "6 H D"]:
+        return np.ascontiguousarray(self.screws.swapaxes(0, 1))
+
+
+def patch_radii(patches: Patches, centers: Float[np.ndarray, "H 3"]) -> Float[np.ndarray, " H"]:
+    """How far the points of each patch lie from its centre."""
+    return np.sqrt(((patches.points[: len(centers)] - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))

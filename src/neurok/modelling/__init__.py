@@ -1,0 +1,1 @@
+"""The kit that builds meshes: profiles, shapes, sweeps, booleans, looks and hardware."""

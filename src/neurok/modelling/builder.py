@@ -1,0 +1,114 @@
+"""Collects solids into named parts with surfaces and joints, and makes an articulated object of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from neurok.core import Articulation, Asset, Joint, Mesh, Surface
+from neurok.core.articulation import JointKind
+from neurok.geometry import lie
+from neurok.modelling.shapes import AXES, Shape, Triple
+
+
+class Part:
+    """One rigid piece in the making; ``add`` returns the part, so that calls chain."""
+
+    def __init__(self, name: str, index: int, joint: Joint) -> None:
+        self.name, self.index, self.joint = name, index, joint
+        self.pieces: list[tuple[Shape, Surface]] = []
+
+    def add(self, shape: Shape | Sequence[Shape], surface: Surface) -> Part:
+        """Solids of one look; each stays a component of its own."""
+        self.pieces += [(s, surface) for s in ([shape] if isinstance(shape, Shape) else shape)]
+        return self
+
+
+class Builder:
+    """An object in the making: y up, metres, its front towards +z."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.parts: list[Part] = []
+
+    def part(
+        self,
+        name: str,
+        parent: Part | None = None,
+        kind: JointKind = "fixed",
+        axis: Triple = (0, 1, 0),
+        origin: Triple = (0, 0, 0),
+        lower: float = 0.0,
+        upper: float = 0.0,
+    ) -> Part:
+        """A new part on its joint; a name used before gets a number. Limits in [rad] or [m], rest at 0."""
+        unique = name
+        used = {part.name for part in self.parts}
+        number = 2
+        while unique in used:
+            unique, number = f"{name}_{number}", number + 1
+        if kind == "continuous":
+            lower, upper = -np.pi, np.pi
+        joint = Joint(
+            kind,
+            -1 if parent is None else parent.index,
+            np.asarray(axis, dtype=np.float64),
+            np.asarray(origin, dtype=np.float64),
+            float(lower),
+            float(upper),
+            name=f"{unique}_joint",
+        )
+        part = Part(unique, len(self.parts), joint)
+        self.parts.append(part)
+        return part
+
+    def turned(self, axis: str, degrees: float) -> Builder:
+        """The same object rotated about an axis through the origin, joints included."""
+        matrix = lie.axis_angle_matrix(AXES[axis], np.radians(degrees))
+        other = Builder(self.name)
+        for part in self.parts:
+            joint = replace(part.joint, axis=matrix @ part.joint.axis, origin=matrix @ part.joint.origin)
+            new = Part(part.name, part.index, joint)
+            new.pieces = [(shape.turn(axis, degrees), surface) for shape, surface in part.pieces]
+            other.parts.append(new)
+        return other
+
+    def moved(self, x: float, y: float, z: float) -> Builder:
+        """The same object elsewhere, joints included."""
+        other = Builder(self.name)
+        for part in self.parts:
+            joint = replace(part.joint, origin=part.joint.origin + np.array([x, y, z]))
+            new = Part(part.name, part.index, joint)
+            new.pieces = [(shape.move(x, y, z), surface) for shape, surface in part.pieces]
+            other.parts.append(new)
+        return other
+
+    def build(self, provenance: Mapping[str, str] | None = None) -> Asset:
+        """The finished object; an articulation when any part moves."""
+        mesh = self.mesh()
+        about = {"source": "neurok", "license": "Apache-2.0", "category": self.name, **(provenance or {})}
+        if not any(part.joint.dof for part in self.parts):
+            return Asset(mesh, provenance=about)
+        articulation = Articulation(mesh, tuple(part.joint for part in self.parts), name=self.name)
+        return Asset(mesh, articulation=articulation, provenance=about)
+
+    def mesh(self) -> Mesh:
+        pieces = [(shape, surface, part.index) for part in self.parts for shape, surface in part.pieces]
+        surfaces = list(dict.fromkeys(surface for _, surface, _ in pieces))
+        number = {surface: k for k, surface in enumerate(surfaces)}
+        starts = np.cumsum([0] + [len(shape.vertices) for shape, _, _ in pieces])
+        uv = None
+        if any(shape.uv is not None for shape, _, _ in pieces):
+            uv = np.concatenate([np.zeros((len(s.vertices), 2)) if s.uv is None else s.uv for s, _, _ in pieces])
+        return Mesh(
+            np.concatenate([shape.vertices for shape, _, _ in pieces]),
+            np.concatenate([shape.faces + start for (shape, _, _), start in zip(pieces, starts, strict=False)]),
+            uv=uv,
+            part_ids=np.concatenate([np.full(len(shape.vertices), index) for shape, _, index in pieces]),
+            part_names=tuple(part.name for part in self.parts),
+            surfaces=tuple(surfaces),
+            face_surfaces=np.concatenate([np.full(len(shape.faces), number[surface]) for shape, surface, _ in pieces]),
+            name=self.name,
+        )

@@ -1,0 +1,1 @@
+"""Inverse kinematics: poses that fit a target, with or without correspondence."""

@@ -1,0 +1,1 @@
+"""Scenes: files, words, placing, running and output, above dynamics."""

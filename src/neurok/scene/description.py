@@ -1,0 +1,304 @@
+"""A scene: which objects, what is done to them, what surrounds them, for how long.
+
+Plain words and numbers only, so that a scene can be written to a file, read back and compared. ``scene_file`` does the
+former, ``scene_run`` makes bodies of it and lets them go. Lengths are in the unit and axes of the first object's file;
+forces in newtons, times in seconds, angles of a placement in degrees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal, get_args
+
+from neurok.dynamics.simulate import IntegratorName
+from neurok.errors import NeurokError
+from neurok.scene.spaces import SpaceName
+
+VERSION = 1
+
+Vector = tuple[float, float, float]
+BaseName = Literal["auto", "free", "fixed"]
+
+PUSH_SECONDS = 0.2
+"""How long a push lasts unless it says so."""
+
+
+MAX_FRAMES = 1_000_000
+MAX_STEPS = 100_000_000
+
+
+class SceneError(NeurokError):
+    """All that is wrong with a scene, in one sentence; ``problems`` holds them one by one."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems) + ".")
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class ScenePush:
+    """A force on some vertices, shared among them."""
+
+    at: str
+    """Where; see ``neurok.core.select``."""
+
+    force: Vector
+    """In world axes [N]."""
+
+    start: float = 0.0
+    end: float = PUSH_SECONDS
+    """From when to when [s]."""
+
+
+@dataclass(frozen=True)
+class SceneImpulse:
+    """A blow on some vertices, shared among them."""
+
+    at: str
+    impulse: Vector
+    """In world axes [N s]."""
+
+    time: float = 0.0
+
+
+@dataclass(frozen=True)
+class SceneVelocity:
+    """How fast some vertices shall be at the start; met as far as the joints allow."""
+
+    at: str
+    velocity: Vector
+    """[length/s]."""
+
+
+@dataclass(frozen=True)
+class SceneMove:
+    """Where some vertices shall be at the start, counted from rest; met as far as the joints allow."""
+
+    at: str
+    by: Vector
+
+
+@dataclass(frozen=True)
+class SceneDrag:
+    """Some vertices are led along a path."""
+
+    at: str
+    path: tuple[Vector, ...]
+    """Displacements from where the vertices are at the start."""
+
+    times: tuple[float, ...] = ()
+    """When each point of the path is reached [s]; spread evenly over the whole time if left out."""
+
+    stiffness: float | None = None
+    """Of the spring that leads them [N/m]."""
+
+
+@dataclass(frozen=True)
+class ScenePin:
+    """Some vertices stay where they are at the start."""
+
+    at: str
+    stiffness: float | None = None
+
+
+@dataclass(frozen=True)
+class SceneMaterial:
+    """What a part is made of."""
+
+    density: float = 500.0
+    """[kg/m^3]."""
+
+    young: float = 1e6
+    """Young's modulus [Pa]; matters to what bends."""
+
+    poisson: float = 0.3
+
+
+@dataclass(frozen=True)
+class SceneObject:
+    """One object and what is done to it."""
+
+    path: str
+    """File, folder or ``sample:NAME``; in a scene file relative to it."""
+
+    name: str = ""
+    """Prefix of its parts when there are several objects; the file's name by default."""
+
+    space: SpaceName = "auto"
+    """Which poses it can take: those of its ``joints``, of its own ``clip``, ``learned`` ones, or only the one it has
+    (``rigid``); ``auto`` takes the first of these there is."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0)
+    """About the middle of its box: the direction is the axis, the length the angle [degrees]."""
+
+    base: BaseName = "auto"
+    """``fixed`` on its root, ``free`` to move as a whole; ``auto`` is free where there is something to rest on."""
+
+    drop: float | Literal["auto"] | None = None
+    """Lift it so that its lowest point is this far above the ground; ``auto`` is half its size."""
+
+    density: float = 500.0
+    """[kg/m^3], for what ``materials`` and the file leave open."""
+
+    thickness: float | None = None
+    """Of open surfaces; 1 % of the object's size by default."""
+
+    materials: Mapping[str, SceneMaterial] = field(default_factory=dict)
+    """By the name of the part."""
+
+    damping: float = 0.0
+    """Slows everything in proportion to its mass [1/s]."""
+
+    joint_damping: float | None = None
+    """Rate at which joints come to rest that name no damping of their own [1/s]; by default none in free motion, and 4
+    in a world with ground or obstacles."""
+
+    q: tuple[float, ...] | None = None
+    """Joint values at the start."""
+
+    qdot: tuple[float, ...] | None = None
+    """Their rates at the start [1/s]."""
+
+    velocity: Vector = (0.0, 0.0, 0.0)
+    """Of a free object as a whole [length/s]."""
+
+    spin: Vector = (0.0, 0.0, 0.0)
+    """Of a free object about its centre of mass [rad/s]."""
+
+    jolt: float = 0.0
+    """A random start, drawn from the seed, in which the fastest vertex has this speed [length/s]."""
+
+    moves: tuple[SceneMove, ...] = ()
+    velocities: tuple[SceneVelocity, ...] = ()
+    pushes: tuple[ScenePush, ...] = ()
+    impulses: tuple[SceneImpulse, ...] = ()
+    drags: tuple[SceneDrag, ...] = ()
+    pins: tuple[ScenePin, ...] = ()
+
+
+@dataclass(frozen=True)
+class SceneGround:
+    """A plane nothing falls through."""
+
+    height: float | None = None
+    """Along the normal; by default the lowest point of the objects where they are placed."""
+
+    normal: Vector | None = None
+    """The up axis by default."""
+
+    friction: float = 0.5
+
+
+@dataclass(frozen=True)
+class SceneObstacle:
+    """A mesh that stands still."""
+
+    path: str
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0)
+    friction: float = 0.5
+
+
+@dataclass(frozen=True)
+class SceneWorld:
+    """What acts on all objects."""
+
+    gravity: Vector | None = None
+    """[m/s^2]; 9.81 downwards by default."""
+
+    wind: Vector | None = None
+    """Velocity of the air [m/s]."""
+
+    ground: SceneGround | None = None
+    obstacles: tuple[SceneObstacle, ...] = ()
+    friction: float = 0.5
+    """Between objects."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything a run depends on.
+
+    Raises:
+        SceneError: Naming every value that makes no sense.
+    """
+
+    objects: tuple[SceneObject, ...]
+    world: SceneWorld = SceneWorld()
+    seconds: float = 2.0
+    fps: float = 24.0
+    dt: float | None = None
+    """Longest time step [s]; one that suits the integrator by default."""
+
+    integrator: IntegratorName = "auto"
+    seed: int = 0
+    """Of whatever is random (``jolt``)."""
+
+    def __post_init__(self) -> None:
+        problems = [text for place, value in _numbers(self, "") for text in check_number(place, value)]
+        problems += _check_scene(self)
+        if problems:
+            raise SceneError(problems)
+
+
+POSITIVE = {"seconds", "fps", "dt", "density", "thickness", "stiffness", "young"}
+NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
+
+
+def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
+    """Every number of a scene with its place, such as ``objects[0].pushes[1].force``."""
+    if is_dataclass(value):
+        for item in fields(value):
+            yield from _numbers(getattr(value, item.name), f"{place}.{item.name}".lstrip("."))
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _numbers(item, f"{place}.{key}")
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            yield from _numbers(item, f"{place}[{index}]" if is_dataclass(item) or isinstance(item, tuple) else place)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield place, float(value)
+
+
+def check_number(place: str, value: float) -> Iterator[str]:
+    """What is wrong with a number, judged by the field it stands in."""
+    name = place.rsplit(".", 1)[-1].split("[")[0]
+    if not math.isfinite(value):
+        yield f"{place} must be finite, got {value}"
+    elif name in POSITIVE and value <= 0:
+        yield f"{place} must be positive, got {value:g}"
+    elif name in NOT_NEGATIVE and value < 0:
+        yield f"{place} must not be negative, got {value:g}"
+    elif name == "poisson" and not -1 < value < 0.5:
+        yield f"{place} must lie in (-1, 0.5), got {value:g}"
+
+
+def _check_scene(scene: Scene) -> Iterator[str]:
+    if not scene.objects:
+        yield "objects must name at least one object"
+    if scene.seconds * scene.fps > MAX_FRAMES:
+        yield f"seconds times fps must be at most {MAX_FRAMES:,} frames, got {scene.seconds * scene.fps:.3g}"
+    if scene.dt is not None and 0 < scene.dt < scene.seconds / MAX_STEPS:
+        yield f"dt must be at least {scene.seconds / MAX_STEPS:.3g} s, which is {MAX_STEPS:,} steps, got {scene.dt:.3g}"
+    if scene.integrator not in get_args(IntegratorName):
+        yield f"integrator must be one of {', '.join(get_args(IntegratorName))}, got {scene.integrator!r}"
+    names = [thing.name for thing in scene.objects if thing.name]
+    if len(set(names)) < len(names):
+        yield f"objects must have different names, got {', '.join(names)}"
+    if scene.world.ground is not None and scene.world.ground.normal == (0.0, 0.0, 0.0):
+        yield "world.ground.normal must be a direction, got zeros"
+    for index, thing in enumerate(scene.objects):
+        place = f"objects[{index}]"
+        for k, push in enumerate(thing.pushes):
+            if push.end <= push.start:
+                yield f"{place}.pushes[{k}] must end after it starts, got {push.start:g} to {push.end:g} s"
+        for k, drag in enumerate(thing.drags):
+            if not drag.path:
+                yield f"{place}.drags[{k}].path must have at least one point"
+            elif drag.times and len(drag.times) != len(drag.path):
+                yield f"{place}.drags[{k}] has {len(drag.path)} points but {len(drag.times)} times"
+            elif any(b <= a for a, b in zip(drag.times, drag.times[1:], strict=False)):
+                yield f"{place}.drags[{k}].times must increase"

@@ -1,0 +1,245 @@
+"""Scenes in files: YAML, JSON or TOML, as the suffix says.
+
+The keys are the fields of ``Scene``, plus ``neurok_scene: 1``, the version. What equals its default may be left out,
+and is when a scene is written. Paths are relative to the file; they may lead out of its folder, since a scene is the
+user's own and names nothing but objects to read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tomllib
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from neurok.errors import FormatError, NeurokError
+from neurok.io.files import read_bytes, write_files
+from neurok.scene import description as nouns
+from neurok.scene.description import VERSION, Scene, SceneError, check_number
+
+SUFFIXES = (".yaml", ".yml", ".json", ".toml")
+VERSION_KEY = "neurok_scene"
+MAX_SCENE_BYTES = 4_000_000
+SAMPLE_PREFIX = "sample:"
+
+
+def read_scene(path: str | Path) -> Scene:
+    """The scene of a file, with absolute paths.
+
+    Raises:
+        FormatError: If the file is of no known kind or cannot be parsed.
+        SceneError: Naming everything in it that is unknown or makes no sense.
+    """
+    path = Path(path)
+    data = _parse(path)
+    if not isinstance(data, Mapping):
+        raise FormatError(f"'{path}' is no scene: it must hold keys such as 'objects' and 'seconds'.")
+    data = dict(data)
+    version = data.pop(VERSION_KEY, VERSION)
+    if version != VERSION:
+        raise FormatError(f"'{path}' is a scene of version {version!r}; this neurok reads {VERSION}.")
+    problems: list[str] = []
+    scene = _read(Scene, data, "", problems)
+    if problems:
+        raise SceneError([f"'{path}': {problems[0]}", *problems[1:]])
+    return _with_paths(scene, lambda name: _absolute(name, path.parent))
+
+
+def write_scene(scene: Scene, path: str | Path) -> None:
+    """Write a scene as YAML or JSON; reading it gives an equal one."""
+    path = Path(path)
+    check_scene_suffix(path, writing=True)
+    folder = Path(os.path.abspath(path)).parent
+    data = {VERSION_KEY: VERSION, **_plain(_with_paths(scene, lambda name: _relative(name, folder)))}
+    if path.suffix.lower() == ".json":
+        text = json.dumps(data, indent=2, allow_nan=False) + "\n"
+    else:
+        text = yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
+    write_files(path, {path.name: text.encode()})
+
+
+def check_scene_suffix(path: Path, *, writing: bool = False) -> None:
+    """Refuse a name that no scene can have."""
+    known = SUFFIXES[:3] if writing else SUFFIXES
+    if path.suffix.lower() not in known:
+        verb = "written to" if writing else "read from"
+        raise NeurokError(f"A scene cannot be {verb} '{path}'; the name must end in {', '.join(known)}.")
+
+
+def absolute_paths(scene: Scene, folder: Path) -> Scene:
+    """The same scene with its relative paths counted from a folder."""
+    return _with_paths(scene, lambda name: _absolute(name, folder))
+
+
+def _parse(path: Path) -> Any:
+    check_scene_suffix(path)
+    raw = read_bytes(path, MAX_SCENE_BYTES)
+    try:
+        text = raw.decode("utf-8-sig")
+        if path.suffix.lower() == ".json":
+            return json.loads(text)
+        if path.suffix.lower() == ".toml":
+            return tomllib.loads(text)
+        return yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise FormatError(f"'{path}' is not valid {path.suffix[1:].upper()}: {reason}.") from None
+
+
+def _with_paths(scene: Scene, change: Any) -> Scene:
+    move = lambda thing: replace(thing, path=change(thing.path))  # noqa: E731
+    world = replace(scene.world, obstacles=tuple(map(move, scene.world.obstacles)))
+    return replace(scene, objects=tuple(map(move, scene.objects)), world=world)
+
+
+def _absolute(name: str, folder: Path) -> str:
+    return name if name.startswith(SAMPLE_PREFIX) else os.path.abspath(folder / name)
+
+
+def _relative(name: str, folder: Path) -> str:
+    if name.startswith(SAMPLE_PREFIX):
+        return name
+    try:
+        return Path(os.path.relpath(name, folder)).as_posix()
+    except ValueError:  # another drive
+        return name
+
+
+def _plain(value: Any) -> Any:
+    """Dictionaries, lists and numbers; defaults are left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = [(item.name, getattr(value, item.name), _default(item)) for item in fields(value)]
+        return {name: _plain(given) for name, given, default in pairs if given != default}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default_factory() if item.default_factory is not MISSING else item.default
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, vars(nouns))
+
+
+def _read(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
+    """A value as the type of its field wants it; what does not fit is noted and replaced by None."""
+    origin = get_origin(kind)
+    if is_dataclass(kind):
+        return _read_noun(kind, value, place, problems)  # type: ignore[arg-type]
+    if origin in (Union, types.UnionType):
+        return _read_choice(get_args(kind), value, place, problems)
+    if origin is tuple:
+        return _read_tuple(get_args(kind), value, place, problems)
+    if origin is Mapping:
+        return _read_mapping(get_args(kind)[1], value, place, problems)
+    if origin is Literal:
+        if value in get_args(kind):
+            return value
+        problems.append(f"{place} must be one of {', '.join(map(str, get_args(kind)))}, got {value!r}")
+        return None
+    return _read_plain(kind, value, place, problems)
+
+
+def _read_noun(kind: type, value: Any, place: str, problems: list[str]) -> Any:
+    if not isinstance(value, Mapping):
+        known = ", ".join(item.name for item in fields(kind))  # type: ignore[arg-type]
+        problems.append(f"{place} must hold keys ({known}), got {_short(value)}")
+        return None
+    known_fields = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
+    before = len(problems)
+    for key in value:
+        if key not in known_fields:
+            problems.append(_unknown(f"{place}.{key}".lstrip("."), str(key), list(known_fields)))
+    given = {
+        name: _read(_hints(kind)[name], value[name], f"{place}.{name}".lstrip("."), problems)
+        for name in known_fields
+        if name in value
+    }
+    for name, item in known_fields.items():
+        if name not in value and _default(item) is MISSING:
+            problems.append(f"{f'{place}.{name}'.lstrip('.')} is missing")
+    if len(problems) > before:
+        return None
+    try:
+        return kind(**given)
+    except SceneError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _unknown(place: str, key: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    return f"'{place}' is unknown; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}")
+
+
+def _read_choice(kinds: tuple[Any, ...], value: Any, place: str, problems: list[str]) -> Any:
+    if value is None and type(None) in kinds:
+        return None
+    kinds = tuple(kind for kind in kinds if kind is not type(None))
+    for kind in kinds:
+        attempt: list[str] = []
+        result = _read(kind, value, place, attempt)
+        if not attempt:
+            return result
+    if len(kinds) == 1:
+        problems.extend(attempt)
+        return None
+    words = [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    problems.append(f"{place} must be a number or {' or '.join(words)}, got {_short(value)}")
+    return None
+
+
+def _read_tuple(kinds: tuple[Any, ...], value: Any, place: str, problems: list[str]) -> Any:
+    if not isinstance(value, list | tuple):
+        problems.append(f"{place} must be a list, got {_short(value)}")
+        return None
+    if kinds[-1] is Ellipsis:
+        return tuple(_read(kinds[0], item, f"{place}[{i}]", problems) for i, item in enumerate(value))
+    if len(value) != len(kinds):
+        problems.append(f"{place} must have {len(kinds)} numbers, got {_short(value)}")
+        return None
+    return tuple(_read(kind, item, place, problems) for kind, item in zip(kinds, value, strict=True))
+
+
+def _read_mapping(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
+    if not isinstance(value, Mapping):
+        problems.append(f"{place} must hold one entry per part, got {_short(value)}")
+        return None
+    return {str(key): _read(kind, item, f"{place}.{key}", problems) for key, item in value.items()}
+
+
+def _read_plain(kind: type, value: Any, place: str, problems: list[str]) -> Any:
+    if kind is str and isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    if kind is float and isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            number = float(value)  # YAML takes 1e-3 for a word
+        except (ValueError, OverflowError):
+            pass
+        else:
+            problems.extend(check_number(place, number))
+            return number
+    if kind is int and isinstance(value, int) and not isinstance(value, bool):
+        problems.extend(check_number(place, float(value)))
+        return value
+    words = {str: "a word", float: "a number", int: "a whole number"}
+    problems.append(f"{place} must be {words[kind]}, got {_short(value)}")
+    return None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,60 @@
+"""Where the result of a simulation may go, and how it gets there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from neurok import io
+from neurok.errors import NeurokError
+from neurok.io.files import is_pattern, path_kind
+from neurok.io.formats import WRITERS
+from neurok.rendering.files import FILMS, STILLS
+from neurok.scene.run import SceneRun
+
+LAST_FRAME = (".obj", ".ply", ".stl", ".off")
+"""Formats of still meshes; they get the object as it is in the end."""
+
+JOINTS_ONLY = (".urdf", ".xml", ".mjcf")
+
+SHEET_PICTURES = 8
+
+
+def check_output(out: Path) -> None:
+    """Refuse a path that cannot be written, before any work is done."""
+    suffix = out.suffix.lower()
+    known = [s for s in (*WRITERS, *FILMS, *STILLS) if s not in JOINTS_ONLY]
+    if suffix not in known:
+        raise NeurokError(f"A motion cannot be written to '{out}'; the name must end in {', '.join(sorted(known))}.")
+    if path_kind(out) == "folder":
+        raise NeurokError(f"'{out}' is a folder; name a file in it.")
+    folder = Path(os.path.abspath(out)).parent
+    while path_kind(folder) == "nothing" and folder != folder.parent:
+        folder = folder.parent
+    if path_kind(folder) != "folder" or not os.access(folder, os.W_OK):
+        raise NeurokError(f"'{out}' cannot be written: '{folder}' is not a folder one may write to.")
+
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+"""Sees frames and their number on their way into a film."""
+
+
+def write_output(run: SceneRun, out: Path, *, watch: Watch | None = None) -> None:
+    """Write the motion, a film, a sheet or the last frame, as the suffix says."""
+    suffix = out.suffix.lower()
+    if suffix in FILMS or suffix in STILLS:
+        from neurok import rendering
+
+        clip = run.clip()
+        if suffix in STILLS:
+            rendering.save_image(rendering.clip_sheet(clip, SHEET_PICTURES), out)
+            return
+        frames = rendering.render_clip(clip)
+        seen = frames if watch is None else watch(frames, clip.frame_count)
+        rendering.save_video(seen, out, clip.fps)
+    elif suffix in LAST_FRAME and not is_pattern(out):
+        io.save(run.clip().mesh(-1), out)
+    else:
+        io.save(run.asset(), out)

@@ -1,0 +1,236 @@
+"""One object of a scene: where it stands, how it begins, and what acts on it, in vertices and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core import Asset, Material, MaterialField, Mesh
+from neurok.core.select import select_vertices
+from neurok.dynamics.bodies import Body
+from neurok.dynamics.build import mechanics_of, start_of
+from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
+from neurok.dynamics.energies import Quadratic
+from neurok.dynamics.equations import Mechanics
+from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
+from neurok.errors import NeurokError
+from neurok.geometry import lie
+from neurok.kinematics import ArticulatedSpace, LinearSpace
+from neurok.scene.description import Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
+from neurok.scene.spaces import Learner, space_for
+
+CLIP_FREQUENCY = 2.0
+"""How fast an object that moves in the span of its own frames swings back to rest [Hz]."""
+
+DROP_SHARE = 0.5
+"""Height of a drop as a share of the object's size, unless given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """An object on its way into a scene: its body as it starts, and where its vertices then are."""
+
+    scene: Scene
+    entry: SceneObject
+    body: Body
+    start_positions: Float[np.ndarray, "V 3"]
+    mass: float
+
+    @staticmethod
+    def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
+        entry = scene.objects[index]
+        space = space_for(asset, entry.space, learner)
+        free = entry.base == "free" or (
+            entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
+        )
+        body = Body(
+            space,
+            free=free,
+            placement=placement_of(entry, space.rest),
+            density=entry.density,
+            thickness=entry.thickness,
+            materials=_materials(entry, asset, space.rest),
+            damping=entry.damping,
+            joint_damping=entry.joint_damping,
+            name=name,
+        )
+        if isinstance(space, LinearSpace):
+            body = replace(body, energies=(_clip_elasticity(body, space),))
+        body = _weighed(body)
+        mechanics = mechanics_of(body)
+        body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
+        pose, q, _ = start_of(body, mechanics)
+        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
+
+    def lowest(self, normal: Float[np.ndarray, "3"]) -> float:
+        """How far down the object reaches against a normal."""
+        return float((self.start_positions[np.unique(self.body.space.rest.faces)] @ normal).min())
+
+    def lifted(self, ground: Ground | None) -> Placed:
+        """The same object at the height it is dropped from."""
+        if self.entry.drop is None:
+            return self
+        assert ground is not None
+        assert ground.normal is not None
+        assert ground.height is not None
+        mesh = self.body.space.rest
+        height = DROP_SHARE * mesh.size if self.entry.drop == "auto" else self.entry.drop
+        lift = (height + ground.height - self.lowest(ground.normal)) * ground.normal
+        placement = lie.translation(lift) @ self.body.placement
+        condition = self.body.condition
+        if condition.start.positions is not None:
+            wish = condition.start.positions
+            start = replace(condition.start, positions=VertexValues(wish.vertices, wish.values + lift))
+            condition = replace(condition, start=start)
+        body = replace(self.body, placement=placement, condition=condition)
+        return replace(self, body=body, start_positions=self.start_positions + lift)
+
+    def conditioned(self) -> Body:
+        """The body with all that acts on it."""
+        entry, mesh, name = self.entry, self.body.space.rest, self.body.name
+        problems: list[str] = []
+
+        def found(things: Sequence[Any]) -> list[tuple[Any, Int[np.ndarray, " n"]]]:
+            return collect(problems, lambda thing: (thing, select_vertices(mesh, thing.at)), things)
+
+        pins, drags = found(entry.pins), found(entry.drags)
+        pushes, blows = found(entry.pushes), found(entry.impulses)
+        pinned = np.unique(np.concatenate([vertices for _, vertices in pins])) if pins else np.zeros(0, dtype=np.int64)
+        if len(np.setdiff1d(mesh.faces, pinned)) == 0:
+            problems.append(f"All vertices of '{name}' are pinned, so nothing can move; pin fewer")
+        problems += [
+            f"{drag.at!r} of '{name}' is pinned and dragged at once; choose one"
+            for drag, vertices in drags
+            if len(np.setdiff1d(vertices, pinned)) == 0
+        ]
+        say_all(problems)
+        condition = replace(
+            self.body.condition,
+            forces=tuple(Force.constant(v, np.array(t.force), t.start, t.end) for t, v in pushes),
+            impulses=tuple(Impulse(v, np.array(t.impulse), t.time) for t, v in blows),
+            drags=tuple(self._drag(t, v) for t, v in drags),
+            pins=tuple(Pin(v, t.stiffness) for t, v in pins),
+        )
+        return replace(self.body, condition=condition)
+
+    def _drag(self, entry: SceneDrag, vertices: Int[np.ndarray, " n"]) -> Drag:
+        path, seconds = np.array(entry.path, dtype=np.float64).reshape(-1, 3), self.scene.seconds
+        times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds, len(path) + 1)[1:]
+        if times[0] > 0:  # the path begins where the vertices are
+            path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
+        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+
+
+def placement_of(entry: SceneObject | SceneObstacle, mesh: Mesh) -> Float[np.ndarray, "4 4"]:
+    """Turned about the middle of its box, then moved."""
+    turn = np.radians(np.array(entry.rotation, dtype=np.float64))
+    angle = float(np.linalg.norm(turn))
+    out = lie.translation(np.array(entry.position, dtype=np.float64))
+    if angle > 0:
+        out = out @ lie.rotation_about(turn / angle, mesh.bounds.mean(axis=0), np.array(angle))
+    return out
+
+
+def _start(scene: Scene, index: int, body: Body, mechanics: Mechanics) -> Start:
+    """How an object begins, the random part included."""
+    entry, mesh, space = scene.objects[index], body.space.rest, body.space
+    problems: list[str] = []
+    moves = collect(problems, lambda t: (t.by, select_vertices(mesh, t.at)), entry.moves)
+    rates = collect(problems, lambda t: (t.velocity, select_vertices(mesh, t.at)), entry.velocities)
+    for key in ("q", "qdot"):
+        value = getattr(entry, key)
+        if value is not None and len(value) != space.dim:
+            problems.append(f"'{body.name}' has {space.dim} joint values, but {key} holds {len(value)}")
+    if not body.free and (any(entry.velocity) or any(entry.spin)):
+        problems.append(f"'{body.name}' stands fixed, so it cannot start with a velocity or spin; set base to free")
+    say_all(problems)
+    q = np.zeros(space.dim) if entry.q is None else np.array(entry.q)
+    qdot = np.zeros(space.dim) if entry.qdot is None else np.array(entry.qdot)
+    spin = np.array(entry.spin)
+    if entry.jolt > 0:
+        more_qdot, more_spin = _jolt(entry.jolt, np.random.default_rng([scene.seed, index]), body, mechanics, q)
+        qdot, spin = qdot + more_qdot, spin + more_spin
+    placed = lie.apply(body.placement, mesh.vertices)  # type: ignore[arg-type]
+    return Start(
+        q,
+        qdot,
+        _wishes(moves, lambda vertices, by: placed[vertices] + by),
+        _wishes(rates, lambda vertices, velocity: np.tile(velocity, (len(vertices), 1))),
+        np.array(entry.velocity),
+        spin,
+    )
+
+
+def _wishes(
+    found: Sequence[tuple[Vector, Int[np.ndarray, " n"]]], values: Callable[[Any, Any], np.ndarray]
+) -> VertexValues | None:
+    if not found:
+        return None
+    rows = [values(vertices, np.array(vector)) for vector, vertices in found]
+    return VertexValues(np.concatenate([vertices for _, vertices in found]), np.concatenate(rows))
+
+
+def _jolt(
+    speed: float, generator: np.random.Generator, body: Body, mechanics: Mechanics, q: Float[np.ndarray, " D"]
+) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, "3"]]:
+    """Random rates and, for a free object, a random spin; the fastest vertex has the given speed."""
+    base = mechanics.dim - body.space.dim
+    rates = generator.standard_normal(mechanics.dim)
+    rates[: min(base, 3)] = 0.0
+    values = np.concatenate([np.zeros(base), q])
+    motion = mechanics.motion(np.eye(4), values[None], rates[None])
+    velocities = mechanics.points(np.unique(body.space.rest.faces)).velocities(motion)[0]
+    fastest = float(np.linalg.norm(velocities, axis=1).max())
+    rates = rates * (speed / fastest if fastest > 0 else 0.0)
+    return rates[base:], rates[3:6] if base else np.zeros(3)
+
+
+def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | None:
+    """Materials by part over those of the file."""
+    if not entry.materials:
+        return asset.materials
+    base = asset.materials or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
+    library, ids = list(base.materials), np.array(base.ids)
+    for part, given in entry.materials.items():
+        ids[select_vertices(mesh, part)] = len(library)
+        library.append(Material(part, given.young, given.poisson, given.density))
+    return MaterialField(tuple(library), ids)
+
+
+def _weighed(body: Body) -> Body:
+    """The same body with the mass of each rigid part written down, since weighing a large mesh takes a while."""
+    if not isinstance(body.space, ArticulatedSpace):
+        return body
+    articulation = body.space.articulation
+    moments, unit = part_moments(body, articulation), articulation.mesh.unit
+    known = replace(articulation, inertials=tuple(inertial_of(moment, unit) for moment in moments))
+    return replace(body, space=ArticulatedSpace(known))
+
+
+def _clip_elasticity(body: Body, space: LinearSpace) -> Quadratic:
+    """A pull back to rest under which every pose of a clip swings equally fast."""
+    fields = space.basis * body.space.rest.unit
+    mass = np.einsum("v,dvi,evi->de", vertex_masses(body), fields, fields, optimize=True)
+    return Quadratic((2 * np.pi * CLIP_FREQUENCY) ** 2 * mass)
+
+
+def collect(problems: list[str], make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """What is made of each item; complaints are noted, so that all of them are said at once."""
+    out = []
+    for item in items:
+        try:
+            out.append(make(item))
+        except SceneError as error:
+            problems.extend(error.problems)
+        except NeurokError as error:
+            problems.append(str(error).removesuffix("."))
+    return out
+
+
+def say_all(problems: list[str]) -> None:
+    if problems:
+        raise SceneError(problems)

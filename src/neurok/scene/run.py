@@ -1,0 +1,158 @@
+"""From a scene to motion: load the objects, place them, say what acts on them, let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from neurok import io
+from neurok.core import Asset, Clip, Mesh, Rollout
+from neurok.dynamics.bodies import Body
+from neurok.dynamics.condition import Ground, Obstacle, Wind, World
+from neurok.dynamics.simulate import simulate_together
+from neurok.errors import NeurokError
+from neurok.geometry import lie
+from neurok.scene.description import Scene, SceneGround, SceneObstacle
+from neurok.scene.merge import merge_clips, still_clip, unique_names
+from neurok.scene.placing import Placed, collect, placement_of, say_all
+from neurok.scene.spaces import Learner
+
+MAX_BYTES = 8e9
+"""Of the positions of one run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A scene made ready: bodies with their conditions, and the world around them."""
+
+    scene: Scene
+    assets: tuple[Asset, ...]
+    names: tuple[str, ...]
+    bodies: tuple[Body, ...]
+    world: World
+    mass: float
+    """Of everything that is simulated [kg]."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneRun:
+    """How a scene went."""
+
+    stage: Stage
+    rollouts: tuple[Rollout, ...]
+    """One for each object; energies, status and report are of the whole scene."""
+
+    @property
+    def rollout(self) -> Rollout:
+        """The first object's."""
+        return self.rollouts[0]
+
+    def clip(self) -> Clip:
+        """The motion of all objects, with the obstacles standing among them."""
+        clips = [rollout.clip() for rollout in self.rollouts]
+        obstacles = [obstacle.mesh for obstacle in self.stage.world.obstacles]
+        if len(clips) + len(obstacles) == 1:
+            return clips[0]
+        clips += [still_clip(mesh, clips[0].frame_count, clips[0].fps) for mesh in obstacles]
+        return merge_clips(clips, unique_names([*self.stage.names, *(mesh.name for mesh in obstacles)]))
+
+    def asset(self) -> Asset:
+        """What is written: the motion, and for a single object its joints and materials too."""
+        clip, alone = self.clip(), self.stage.assets[0]
+        if clip.rest.vertex_count != alone.mesh.vertex_count:
+            return Asset(clip.rest, clips=(clip,))
+        return replace(alone, mesh=clip.rest, clips=(clip,))
+
+
+def run_scene(
+    scene: Scene, *, learner: Learner | None = None, progress: Callable[[float], None] | None = None
+) -> SceneRun:
+    """Simulate a scene. The same scene gives the same bits every time.
+
+    ``learner`` finds the poses of meshes without joints (``neurok.hub.learner``); without one they are rigid.
+
+    Raises:
+        SceneError: Naming all that is impossible about it.
+    """
+    return run_stage(stage_scene(scene, learner), progress=progress)
+
+
+def run_stage(stage: Stage, *, progress: Callable[[float], None] | None = None) -> SceneRun:
+    """Simulate what ``stage_scene`` made ready."""
+    scene = stage.scene
+    rollouts = simulate_together(
+        stage.bodies,
+        stage.world,
+        seconds=scene.seconds,
+        fps=scene.fps,
+        dt=scene.dt,
+        integrator=scene.integrator,
+        progress=progress,
+    )
+    return SceneRun(stage, rollouts)
+
+
+def stage_scene(scene: Scene, learner: Learner | None = None) -> Stage:
+    """Load and place everything and turn words into vertices; nothing moves yet."""
+    problems: list[str] = []
+    assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
+    meshes: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.world.obstacles])
+    say_all(problems)
+    _check_memory(scene, assets)
+    first = assets[0].mesh
+    assets = [asset.in_frame(first.up, first.unit) for asset in assets]
+    obstacles = tuple(
+        _obstacle(entry, asset.mesh.in_frame(first.up, first.unit))
+        for entry, asset in zip(scene.world.obstacles, meshes, strict=True)
+    )
+    names = unique_names([thing.name or _default_name(thing.path) for thing in scene.objects])
+    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner)  # noqa: E731
+    placed: list[Placed] = collect(problems, place, range(len(assets)))
+    say_all(problems)
+    if all(thing.body.space.dim == 0 and not thing.body.free for thing in placed):
+        raise NeurokError(
+            f"Nothing can move: {', '.join(repr(name) for name in names)} has no joints and stands fixed. "
+            "Let it fall with --drop, set it on the --ground, or give it joints."
+        )
+    ground = _ground(scene, placed, first)
+    placed = [thing.lifted(ground) for thing in placed]
+    bodies: list[Body] = collect(problems, Placed.conditioned, placed)
+    say_all(problems)
+    wind = None if scene.world.wind is None or not any(scene.world.wind) else Wind(np.array(scene.world.wind))
+    gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
+    world = World(gravity, wind, ground, obstacles, scene.world.friction)
+    return Stage(scene, tuple(assets), names, tuple(bodies), world, sum(thing.mass for thing in placed))
+
+
+def _check_memory(scene: Scene, assets: Sequence[Asset]) -> None:
+    need = 24.0 * scene.seconds * scene.fps * sum(asset.mesh.vertex_count for asset in assets)
+    if need > MAX_BYTES:
+        raise NeurokError(
+            f"{scene.seconds * scene.fps:.0f} frames of this mesh take {need / 1e9:.0f} GB, more than "
+            f"{MAX_BYTES / 1e9:.0f}; ask for fewer seconds or frames per second."
+        )
+
+
+def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | None:
+    """The ground with its height worked out; something that is dropped brings one along."""
+    entry = scene.world.ground
+    if entry is None and not any(thing.entry.drop is not None for thing in placed):
+        return None
+    entry = entry or SceneGround()
+    normal = first.up_vector if entry.normal is None else np.array(entry.normal) / np.linalg.norm(entry.normal)
+    height = entry.height
+    if height is None:
+        height = min(thing.lowest(normal) for thing in placed)
+    return Ground(height, normal, entry.friction)
+
+
+def _obstacle(entry: SceneObstacle, mesh: Mesh) -> Obstacle:
+    vertices = lie.apply(placement_of(entry, mesh), mesh.vertices)
+    return Obstacle(replace(mesh, vertices=vertices, name=_default_name(entry.path)), entry.friction)
+
+
+def _default_name(path: str) -> str:
+    return path.removeprefix("sample:") if path.startswith("sample:") else Path(path).stem

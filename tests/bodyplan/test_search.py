@@ -1,0 +1,149 @@
+"""Joints found by moving parts until they collide or come loose."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
+
+from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.search import search_joints
+from neurok.bodyplan.sweep import Mover
+from neurok.bodyplan.tour import tour
+from neurok.bodyplan.trials import try_slides, try_turns
+from neurok.core import Articulation, Joint
+from neurok.modelling.shapes import slab
+
+
+def line_distance(candidate, axis, point):
+    offset = np.asarray(point) - candidate.origin
+    return np.linalg.norm(offset - (offset @ axis) * np.asarray(axis))
+
+
+def test_a_block_before_a_wall_is_free_up_to_the_wall_and_not_through_it():
+    mesh = of_parts(
+        block=[slab((0, 0, 0), (1, 1, 1))],
+        wall=[slab((1.25, -1, -1), (1.3, 2, 2)), slab((-2, -0.1, -1), (3, 0, 2))],
+    )
+    mover = Mover(mesh, find_contacts(mesh), (0,))
+    trial = try_slides(mover, np.eye(3)[:1], np.array([1.0]), mesh.part_names)
+    assert 0.2 <= trial.high[0] <= 0.3  # a gap of 0.25 in steps of 0.05
+    assert trial.low[0] == 1.0
+    down = try_slides(mover, np.array([[0.0, -1.0, 0.0]]), np.array([1.0]), mesh.part_names)
+    assert down.high[0] == 0.0
+    assert "wall" in down.reasons[0] or down.low[0] > 0
+
+
+def test_a_part_lifted_off_what_it_stands_on_comes_loose():
+    mesh = of_parts(cup=[slab((0, 0, 0), (1, 1, 1))], table=[slab((-2, -0.1, -2), (3, 0, 3))])
+    mover = Mover(mesh, find_contacts(mesh), (0,))
+    trial = try_slides(mover, np.array([[0.0, 1.0, 0.0]]), np.array([1.0]), mesh.part_names)
+    assert trial.high[0] < 0.3
+    assert "loose" in trial.reasons[0]
+
+
+def test_a_round_pin_in_a_hole_turns_all_the_way_and_a_square_one_does_not():
+    frame = [slab((-1, -1, 0), (-0.21, 1, 1)), slab((0.21, -1, 0), (1, 1, 1)),
+             slab((-0.21, 0.21, 0), (0.21, 1, 1)), slab((-0.21, -1, 0), (0.21, -0.21, 1))]  # fmt: skip
+    angles = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+    round_pin = slab((-0.2, -0.2, 0.1), (0.2, 0.2, 0.9))
+    for pin, is_free in ((_prism(angles, 0.2), True), (round_pin, False)):
+        mesh = of_parts(frame=frame, pin=[pin])
+        mover = Mover(mesh, find_contacts(mesh), (1,))
+        trial = try_turns(mover, np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3)), mesh.part_names)
+        assert trial.full[0] == is_free
+
+
+def _prism(angles, radius):
+    from neurok.modelling.shapes import hull
+
+    ring = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return hull(np.concatenate([np.column_stack([ring, np.full(len(ring), z)]) for z in (0.1, 0.9)]))
+
+
+def test_a_drawer_slides_out_of_its_box():
+    mesh = drawer_in_a_box()
+    search = search_joints(mesh)
+    best = search.best(1)
+    assert search.parents == (-1, 0)
+    assert best.kind == "prismatic"
+    assert best.axis @ (0.0, 0.0, 1.0) > 0.999
+    assert best.upper > 0.2
+    sideways = [c for c in search.rejected[1] if c.kind == "prismatic" and abs(c.axis[0]) > 0.99]
+    assert sideways
+    assert all("body" in c.reason for c in sideways)
+
+
+def test_a_door_turns_about_the_edge_away_from_its_handle():
+    best = search_joints(door_on_a_box()).best(1)
+    assert best.kind == "revolute"
+    assert abs(best.axis[1]) > 0.999
+    assert line_distance(best, (0.0, 1.0, 0.0), (0.0, 0.0, 0.41)) < 0.05
+    assert best.upper > 1.0
+
+
+def test_a_knob_turns_about_its_own_axis():
+    search = search_joints(knob_on_a_block())
+    turning = next(c for c in search.candidates[1] if c.kind == "continuous")
+    assert abs(turning.axis[2]) > 0.999
+    assert line_distance(turning, (0.0, 0.0, 1.0), (0.1, 0.1, 0.2)) < 0.01
+
+
+@pytest.mark.parametrize("scale", [0.001, 1.0, 1000.0])
+def test_the_answer_turns_and_scales_with_the_object(scale):
+    mesh = drawer_in_a_box().in_frame(up="z")
+    mesh = replace(mesh, vertices=mesh.vertices * scale + 50.0 * scale)
+    best = search_joints(mesh).best(1)
+    assert best.kind == "prismatic"
+    assert best.axis @ (1.0, 0.0, 0.0) > 0.999  # z became x when y became z
+    assert best.upper > 0.2 * scale
+
+
+def test_scores_are_probabilities_and_candidates_are_sorted():
+    search = search_joints(drawer_in_a_box())
+    every = [*search.candidates[1], *search.rejected[1]]
+    assert all(0.0 <= c.score <= 1.0 for c in every)
+    for group in (search.candidates[1], search.rejected[1]):
+        assert all(a.score >= b.score for a, b in pairwise(group))
+    assert all(c.reason for c in search.rejected[1])
+    assert sum(c.kind == "fixed" for c in search.candidates[1]) == 1
+
+
+def test_the_same_mesh_gives_the_same_answer():
+    first, second = (search_joints(door_on_a_box()) for _ in range(2))
+    assert [c.score for c in first.candidates[1]] == [c.score for c in second.candidates[1]]
+
+
+def test_the_articulation_has_a_joint_for_every_part():
+    articulation = search_joints(drawer_in_a_box()).articulation()
+    assert [joint.parent for joint in articulation.joints] == [-1, 0]
+    assert articulation.joints[0].kind == "fixed"
+
+
+def test_a_tour_moves_one_joint_at_a_time_within_its_limits_and_ends_at_rest():
+    mesh = drawer_in_a_box()
+    both = Articulation(
+        mesh, (Joint("revolute", -1, lower=-0.5, upper=1.0), Joint("prismatic", 0, lower=0.0, upper=0.3))
+    )
+    q = tour(both)
+    assert ((q != 0).sum(axis=1) <= 1).all()
+    assert np.allclose(q[0], 0)
+    assert np.allclose(q[-1], 0)
+    assert np.allclose(q.max(axis=0), (1.0, 0.3), atol=0.02)
+    assert np.allclose(q.min(axis=0), (-0.5, 0.0), atol=0.02)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 14])
+def test_evenly_spaced_pictures_of_a_tour_show_motion(count):
+    mesh = of_parts(**{f"block_{k}": [slab((k, 0, 0), (k + 0.5, 1, 1))] for k in range(count)})
+    q = tour(Articulation(mesh, tuple(Joint("revolute", -1, lower=0.0, upper=1.0) for _ in range(count))))
+    seen = q[np.linspace(0, len(q) - 1, 8).round().astype(int)]
+    assert (np.abs(seen).max(axis=1) > 0.3).sum() >= 3
+
+
+def test_a_part_without_surface_is_fixed_to_the_base():
+    mesh = drawer_in_a_box()
+    search = search_joints(replace(mesh, part_names=("body", "drawer", "nothing")))
+    assert search.best(2).kind == "fixed"
+    assert search.articulation().joints[2].parent == 0

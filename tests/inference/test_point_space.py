@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+import torch
+
+from neurok.deformation.points import PointConfig, PointModel
+from neurok.errors import NeurokError
+from neurok.geometry.lie import apply, fit_rigid
+from neurok.inference.points import PointSpace, closed_form, infer_points
+from neurok.kinematics.space import FeatureSpace, decode
+from neurok.posing.registration import match_points
+from neurok.samples import make_sample
+
+SMALL = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=3)
+
+
+def lively(config: PointConfig = SMALL) -> PointModel:
+    """A model whose zero-initialised outputs have been woken up."""
+    torch.manual_seed(0)
+    model = PointModel(config)
+    torch.nn.init.normal_(model.decoder_out.weight, std=0.02)
+    torch.nn.init.normal_(model.prior_out.weight, std=0.1)
+    return model
+
+
+@pytest.fixture(scope="module")
+def space() -> PointSpace:
+    return infer_points(make_sample("lamp").mesh, lively(), dim=4)
+
+
+def test_zero_is_the_rest_shape(space):
+    assert np.abs(decode(space, np.zeros(space.dim)) - space.rest.vertices).max() < 1e-6 * space.box_scale
+    assert np.abs(decode(space, space.sample(1)[0]) - space.rest.vertices).max() > 1e-3 * space.box_scale
+
+
+def test_it_is_a_feature_space_within_its_limits(space):
+    assert isinstance(space, FeatureSpace)
+    np.testing.assert_allclose(space.features @ space.unity, 1.0)
+    assert np.all(space.limits[:, 0] <= 0)
+    assert np.all(space.limits[:, 1] >= 0)
+    assert space.features.shape == (space.rest.vertex_count, space.shape(np.zeros((1, space.dim)))[0].shape[1])
+
+
+@pytest.mark.parametrize("dual_quaternions", [True, False])
+def test_samples_that_all_move_alike_move_the_mesh_rigidly(dual_quaternions, monkeypatch):
+    model = lively(PointConfig(**{**vars(SMALL), "dual_quaternions": dual_quaternions}))
+    torch.nn.init.zeros_(model.query_in[2].weight)  # points no longer know where they are,
+    monkeypatch.setattr(PointModel, "_nearness", lambda _, away: torch.zeros_like(away)[:, None])  # nor what is near
+    mesh = make_sample("lamp").mesh
+    space = infer_points(mesh, model, dim=3)
+    q = space.sample(1)[0]
+    moved = decode(space, q)
+    motion = fit_rigid(mesh.vertices, moved)
+    assert np.abs(moved - mesh.vertices).max() > 1e-3 * space.box_scale
+    np.testing.assert_allclose(apply(motion, mesh.vertices), moved, atol=1e-6 * space.box_scale)
+    assert dual_quaternions == (np.abs(motion[:3, :3] - np.eye(3)).max() > 1e-4)
+    np.testing.assert_allclose(space.features @ space.shape(q[None])[0][0], moved, atol=1e-6 * space.box_scale)
+
+
+def test_patches_follow_the_samples_roughly(space):
+    q = space.sample(1)[0]
+    by_patch, by_sample = space.features @ space.shape(q[None])[0][0], decode(space, q)
+    moved = np.linalg.norm(by_sample - space.rest.vertices, axis=1).mean()
+    assert np.linalg.norm(by_patch - by_sample, axis=1).mean() < 0.25 * moved
+
+
+def test_derivatives_agree_with_finite_differences(space):
+    q, v = np.random.default_rng(0).normal(size=(2, 1, space.dim)) * 0.3
+    step = 1e-2
+    values = lambda at: space.shape(at)[0]  # noqa: E731
+    slopes, rates = space.shape(q)[1], space.shape_rate(q, v)
+    numeric = (values(q + step * v) - values(q - step * v)) / (2 * step)
+    np.testing.assert_allclose(np.einsum("bd,bdkc->bkc", v, slopes), numeric, atol=1e-3 * np.abs(numeric).max())
+    change = (space.shape(q + step * v)[1] - space.shape(q - step * v)[1]) / (2 * step)
+    np.testing.assert_allclose(rates, change, atol=5e-3 * np.abs(change).max())
+
+
+@pytest.mark.parametrize("mode", ["gram", "paper"])
+def test_the_reduction_is_orthonormal_and_sorted(mode):
+    space = infer_points(make_sample("lamp").mesh, lively(), mode, 5)
+    basis, spectrum = space.reduction.basis, space.reduction.spectrum
+    np.testing.assert_allclose(basis.T @ basis, np.eye(5), atol=1e-10)
+    assert np.all(np.diff(spectrum) <= 1e-12)
+    assert 0 < space.reduction.captured <= 1
+    assert space.dim == 5
+
+
+def test_moving_and_scaling_the_mesh_changes_nothing(space):
+    q = space.sample(1)[0]
+    mesh = space.rest
+    far = infer_points(mesh.with_vertices(3.0 * mesh.vertices + np.array([5.0, -2.0, 1.0])), lively(), dim=4)
+    np.testing.assert_allclose(decode(far, q), 3.0 * decode(space, q) + np.array([5.0, -2.0, 1.0]), atol=2e-3)
+
+
+def test_a_closed_form_can_stand_in(space):
+    quick = closed_form(space)
+    assert quick.dim <= 16
+    assert quick.facts["point_error"] < 0.2
+    np.testing.assert_allclose(decode(quick, np.zeros(quick.dim)), space.rest.vertices, atol=1e-12)
+
+
+def test_a_pose_of_the_space_is_found_again_from_its_points(space):
+    wanted = decode(space, 0.5 * space.sample(1, seed=3)[0])
+    starts = np.zeros((1, space.dim))
+    still = np.linalg.norm(wanted - space.rest.vertices, axis=1).mean()
+    q, _ = match_points(space, space.features[::4], wanted[::4], starts, space.box_scale)
+    assert np.linalg.norm(decode(space, q) - wanted, axis=1).mean() < 0.3 * still
+
+
+def test_too_many_coordinates_get_a_sentence():
+    with pytest.raises(NeurokError, match=r"1\.\.16"):
+        infer_points(make_sample("lamp").mesh, lively(), dim=17)
