@@ -7,9 +7,11 @@ from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.dynamics.build import assemble, bind
 from neurok.dynamics.collocation import GaussStepper
-from neurok.dynamics.features import FeatureMechanics, ShapeMotion
+from neurok.dynamics.features import FeatureMechanics
+from neurok.kinematics import KinematicSpace
 from neurok.kinematics.reduce import whole
 from neurok.kinematics.screws import NeuralSpace
+from neurok.kinematics.space import ShapeMotion
 from neurok.modelling import shapes
 
 POSE = np.array([[0.6, 0.0, 0.8, 0.3], [0.0, 1.0, 0.0, -0.2], [-0.8, 0.0, 0.6, 0.5], [0.0, 0.0, 0.0, 1.0]])
@@ -28,10 +30,11 @@ def made_space(seed: int = 0, handles: int = 4, dim: int = 3) -> NeuralSpace:
     return NeuralSpace(mesh, weights, centers, 0.3 * screws, np.zeros(dim), whole(dim))
 
 
-class Plain:
+class Plain(KinematicSpace):
     """The same space without its short way from forces to coordinates."""
 
     def __init__(self, space: NeuralSpace) -> None:
+        self.rest, self.dim = space.rest, space.dim
         self.shape, self.shape_rate = space.shape, space.shape_rate
 
 
@@ -41,9 +44,7 @@ def test_the_short_way_from_forces_to_coordinates_is_the_long_one(free):
     rng = np.random.default_rng(1)
     masses = rng.random(space.rest.vertex_count)
     fast = FeatureMechanics.of(space, masses, free)
-    slow = FeatureMechanics(
-        Plain(space), space.dim, fast.features, fast.gram, fast.first, fast.unity, fast.base, fast.weights
-    )
+    slow = FeatureMechanics(Plain(space), fast.features, fast.gram, fast.first, fast.unity, fast.base, fast.weights)
     assert isinstance(slow.motion(POSE, *np.zeros((2, 1, slow.dim))).inner, ShapeMotion)
     q, qdot = 0.5 * rng.normal(size=(2, 2, fast.dim))
     a, b = fast.motion(POSE, q, qdot), slow.motion(POSE, q, qdot)

@@ -5,7 +5,7 @@ import neurok
 from neurok.errors import NeurokError
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics import ArticulatedSpace, decode
-from neurok.posing.pose import Pose, pose_to_points, pose_to_vertices, random_poses, refined, simplest
+from neurok.posing.pose import Pose, pose_to_points, pose_to_vertices, refined, simplest
 from neurok.samples import make_sample
 
 
@@ -15,7 +15,7 @@ def cabinet() -> ArticulatedSpace:
 
 
 def test_full_correspondence_recovers_every_joint(cabinet):
-    q = random_poses(cabinet, 1, seed=3)[0]
+    q = cabinet.sample(1, seed=3)[0]
     target = cabinet.articulation.pose(q).vertices
     pose = pose_to_vertices(cabinet, np.arange(len(target)), target)
     np.testing.assert_allclose(pose.q, q, atol=1e-5)
@@ -33,7 +33,7 @@ def test_a_dragged_drawer_follows_along_its_slide_and_stops_at_its_limit(cabinet
 
 
 def test_a_cloud_without_correspondence_is_fitted(cabinet):
-    q = 0.6 * random_poses(cabinet, 1, seed=5)[0]
+    q = 0.6 * cabinet.sample(1, seed=5)[0]
     target = cabinet.articulation.pose(q)
     shuffled = np.random.default_rng(0).permutation(target.vertices)
     pose = pose_to_points(cabinet, shuffled)
@@ -42,10 +42,10 @@ def test_a_cloud_without_correspondence_is_fitted(cabinet):
 
 
 def test_random_poses_stay_within_the_limits_and_follow_from_the_seed(cabinet):
-    q = random_poses(cabinet, 50, seed=1)
+    q = cabinet.sample(50, seed=1)
     assert (q >= cabinet.limits[:, 0]).all()
     assert (q <= cabinet.limits[:, 1]).all()
-    np.testing.assert_array_equal(q, random_poses(cabinet, 50, seed=1))
+    np.testing.assert_array_equal(q, cabinet.sample(50, seed=1))
 
 
 def test_a_cloud_of_nothing_gets_a_sentence(cabinet):

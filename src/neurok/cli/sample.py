@@ -42,7 +42,6 @@ class Sample:
         from neurok.errors import NeurokError
         from neurok.io import load, save
         from neurok.kinematics.space import decode
-        from neurok.posing.pose import random_poses
 
         if self.count < 1:
             raise NeurokError(f"The number of states must be 1 or more, got {self.count}.")
@@ -50,7 +49,7 @@ class Sample:
             raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
         asset = load(self.mesh)
         space = find_space(asset, self.mesh, self.space, self.weights)
-        states = random_poses(space, self.count, self.seed)
+        states = space.sample(self.count, self.seed)
         meshes = [asset.mesh.with_vertices(decode(space, q)) for q in states]
         if self.out.suffix:
             from neurok.rendering import contact_sheet, render_mesh, save_image

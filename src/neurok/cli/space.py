@@ -41,16 +41,11 @@ def find_spaces(asset: Asset, path: str, name: SpaceName, weights: str | None) -
 
 
 def warn_of(space: KinematicSpace) -> None:
-    """Say on stderr when the closed form of a learned space is far from its network."""
-    if getattr(space, "is_close", True):
-        return
-    share = space.facts["point_error"]  # type: ignore[attr-defined]
-    print(
-        f"neurok: The learned poses of this object are approximate: off by {share:.0%} of the motion.", file=sys.stderr
-    )
+    """Say on stderr what a user should doubt about a space."""
+    if space.caution:
+        print(f"neurok: {space.caution}", file=sys.stderr)
 
 
 def facts_of(space: KinematicSpace) -> dict[str, Any]:
     """Figures of a space for ``--json``."""
-    kind = {"ArticulatedSpace": "joints", "LinearSpace": "clip"}.get(type(space).__name__, "learned")
-    return {"dof": space.dim, "space": kind, **({"learned": dict(space.facts)} if hasattr(space, "facts") else {})}
+    return {"dof": space.dim, "space": space.kind, **({"learned": dict(space.facts)} if space.facts else {})}

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core.arrays import frozen_array
 from neurok.core.clip import Clip, Skin
@@ -19,6 +19,9 @@ from neurok.geometry import lie
 JointKind = Literal["fixed", "revolute", "continuous", "prismatic", "cylindrical"]
 DOF = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "cylindrical": 2}
 """Degrees of freedom of each kind; a cylindrical joint turns (first) and slides (second)."""
+
+FREE_SLIDE = 0.3
+"""How far a slide without limits is taken to go, as a share of the object's size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +200,22 @@ class Articulation:
         return np.concatenate([joint.limits for joint in self.joints] or [np.zeros((0, 2))])
 
     @cached_property
+    def is_length(self) -> Bool[np.ndarray, " D"]:
+        """Joint values that are slides, in mesh units; the others are angles [rad]."""
+        slides = {"prismatic": [True], "cylindrical": [False, True], "fixed": []}
+        return np.array([s for joint in self.joints for s in slides.get(joint.kind, [False])], dtype=bool)
+
+    @cached_property
+    def ranges(self) -> Float[np.ndarray, "D 2"]:
+        """From where to where each joint value is drawn: its limits; a quarter turn, a half turn for a continuous
+        joint, or 30 % of the size without any."""
+        continuous = np.array(
+            [joint.kind == "continuous" for joint in self.joints for _ in range(joint.dof)], dtype=bool
+        )
+        far = np.where(self.is_length, FREE_SLIDE * self.mesh.size, np.where(continuous, np.pi, np.pi / 2))
+        return np.where(np.isfinite(self.limits), self.limits, np.stack([-far, far], axis=1))
+
+    @cached_property
     def vertex_parts(self) -> Int[np.ndarray, " V"]:
         """The part of each vertex."""
         ids = self.mesh.part_ids
@@ -255,7 +274,7 @@ class Articulation:
                     columns.append(np.linspace(0.0, 2.0 * np.pi, frame_count))
                     continue
                 is_slide = joint.kind == "prismatic" or k == 1
-                far = 0.3 * self.mesh.size if is_slide else reach
+                far = FREE_SLIDE * self.mesh.size if is_slide else reach
                 ends = [high if np.isfinite(high) else far, low if np.isfinite(low) else 0.0]
                 columns.append(max(ends, key=abs) * phase)
         return np.stack(columns, axis=1) if columns else np.zeros((frame_count, 0))

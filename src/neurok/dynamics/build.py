@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from neurok.core.articulation import Articulation
 from neurok.dynamics.bodies import Body
 from neurok.dynamics.condition import Drag, Pin, VertexValues, Wind, World
 from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, energy_name
@@ -32,9 +33,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
-from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.fit import least_squares
-from neurok.kinematics.space import limits_of
 from neurok.kinematics.tree import JointTree
 
 STANDARD_GRAVITY = 9.81
@@ -58,21 +57,20 @@ MAX_WIND_FACES = 192
 
 def mechanics_of(body: Body) -> Mechanics:
     """The fastest mechanics that suits the space of a body."""
-    if isinstance(body.space, ArticulatedSpace):
-        return tree_mechanics(body, body.space)
+    if body.space.articulation is not None:
+        return tree_mechanics(body, body.space.articulation)
     return FeatureMechanics.of(body.space, vertex_masses(body), body.free)
 
 
-def tree_mechanics(body: Body, space: ArticulatedSpace) -> TreeMechanics:
+def tree_mechanics(body: Body, articulation: Articulation) -> TreeMechanics:
     """Rigid parts: exact moments of each part, gathered on the nodes of the joint tree."""
-    articulation = space.articulation
     moments = part_moments(body, articulation)
     total = moments.sum(axis=0)
     tree, part_nodes = JointTree.of(articulation, body.free, total[:3, 3] / total[3, 3])
     node_moments = np.zeros((tree.joint_count + 1, 4, 4))
     np.add.at(node_moments, part_nodes, moments)
     parts = articulation.vertex_parts
-    mechanics = TreeMechanics(tree, node_moments, space.rest.vertices, part_nodes[parts], parts, part_nodes)
+    mechanics = TreeMechanics(tree, node_moments, articulation.mesh.vertices, part_nodes[parts], parts, part_nodes)
     _check_masses(mechanics, body, articulation.dof_names)
     return mechanics
 
@@ -203,15 +201,15 @@ def _loads(body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.nda
 
 
 def _has_limits(body: Body) -> bool:
-    return body.limit_stiffness != 0 and bool(np.isfinite(limits_of(body.space)).any())
+    return body.limit_stiffness != 0 and bool(np.isfinite(body.space.limits).any())
 
 
 def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
     """The well of the limits, steep enough to carry the weight that hangs on a joint within its softness."""
     mesh, base = body.space.rest, mechanics.dim - body.space.dim
-    limits = limits_of(body.space)
-    slides = _slide_mask(body)
-    own = getattr(body.space, "limit_softness", None)
+    limits = body.space.limits
+    slides = body.space.is_length
+    own = body.space.limit_softness
     depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS if own is None else own)
     inertia, lever = _lever(mechanics)
     force = STANDARD_GRAVITY / mesh.unit * lever[base:]
@@ -246,28 +244,15 @@ def _lever(mechanics: Mechanics) -> tuple[Float[np.ndarray, " D"], Float[np.ndar
     """Inertia of each coordinate at rest; and the mass it moves times the radius of gyration by which it does."""
     still = np.zeros((1, mechanics.dim))
     inertia = np.diagonal(mechanics.motion(np.eye(4), still, still).mass_matrices()[0])
-    carried = np.full(mechanics.dim, mechanics.mass)
-    if isinstance(mechanics, TreeMechanics):
-        carried = mechanics.tree.ancestors.T @ mechanics.moments[:, 3, 3]
-    return inertia, np.sqrt(carried * inertia)
-
-
-def _slide_mask(body: Body) -> np.ndarray:
-    """Which coordinates are lengths."""
-    if not isinstance(body.space, ArticulatedSpace):
-        return np.zeros(body.space.dim, dtype=bool)
-    kinds = {"prismatic": [True], "cylindrical": [False, True], "fixed": []}
-    joints = body.space.articulation.joints
-    return np.array([flag for joint in joints for flag in kinds.get(joint.kind, [False])], dtype=bool)
+    return inertia, np.sqrt(mechanics.carried * inertia)
 
 
 def _damping(body: Body, world: World, mechanics: Mechanics) -> list[Damping]:
     coefficients = np.zeros(mechanics.dim)
-    if isinstance(body.space, ArticulatedSpace) and body.space.dim:
+    if body.space.articulation is not None and body.space.dim:
         base = mechanics.dim - body.space.dim
-        own = [joint.damping for joint in body.space.articulation.joints for _ in range(joint.dof)]
-        turns = np.where(_slide_mask(body), 1.0, body.space.rest.unit**-2.0)
-        coefficients[base:] = np.array(own, dtype=np.float64) * turns
+        turns = np.where(body.space.is_length, 1.0, body.space.rest.unit**-2.0)
+        coefficients[base:] = body.space.damping * turns
         rate = body.joint_damping
         if rate is None:
             rate = RUBBING if world.has_contact else 0.0

@@ -87,6 +87,10 @@ class Mechanics(Protocol):
         """[kg]."""
 
     @property
+    def carried(self) -> Float[np.ndarray, " D"]:
+        """Mass that each coordinate moves [kg]."""
+
+    @property
     def turning(self) -> Float[np.ndarray, "N D"]:
         """1 where a coordinate turns a piece of the object: how fast things spin limits the step."""
 

@@ -1,15 +1,14 @@
 """Mechanics of any space of poses, written as x = C Y(q) with constant C.
 
-Handle-driven and linear spaces have few features, and masses enter through CᵀMC once. Any other differentiable decoder
-has the identity for C and its vertices for Y; automatic differentiation then does what closed forms do elsewhere.
+Handle-driven and linear spaces have few features, and masses enter through CᵀMC once. A space without features has the
+identity for C and its vertices for Y; automatic differentiation then does what closed forms do elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,95 +16,18 @@ from scipy.sparse import csr_array
 
 from neurok.dynamics.equations import Pose
 from neurok.dynamics.rigid import tidy, twists
-from neurok.kinematics.space import FeatureSpace, KinematicSpace
+from neurok.kinematics.space import KinematicSpace, contract
 from neurok.kinematics.tree import BASE_DOF, JointTree
 
 SPARSE = 0.3
 """Share of entries above which a matrix is faster when full."""
 
 
-@runtime_checkable
-class ShapeSource(Protocol):
-    """Features and their derivatives for batches of coordinates."""
-
-    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]: ...
-
-    def shape_rate(
-        self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
-    ) -> Float[np.ndarray, "B D K 3"]: ...
-
-
-@runtime_checkable
-class MovingSource(Protocol):
-    """A source that knows a shorter way from forces to coordinates than through all derivatives."""
-
-    def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any:
-        """Something with the members of ``ShapeMotion``."""
-
-
-class ShapeMotion:
-    """A batch of moments of features, from all their derivatives."""
-
-    def __init__(self, source: ShapeSource, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> None:
-        self.source, self.q, self.qdot = source, q, qdot
-        self.values, self.slopes = source.shape(q)
-
-    @cached_property
-    def rate(self) -> Float[np.ndarray, "B K 3"]:
-        """How the features move."""
-        return np.einsum("bd,bdki->bki", self.qdot, self.slopes)
-
-    @cached_property
-    def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
-        """How their derivatives change."""
-        return self.source.shape_rate(self.q, self.qdot)
-
-    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
-        """Generalised force of forces on the features."""
-        return _gathered(self.slopes, forces)
-
-    def rate_pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
-        """What the change of the derivatives makes of forces on the features."""
-        return _gathered(self.slope_rates, forces)
-
-
-def _gathered(slopes: Float[np.ndarray, "B D K 3"], forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
-    batch, dim = slopes.shape[:2]
-    return (slopes.reshape(batch, dim, -1) @ forces.reshape(batch, -1, 1))[..., 0]
-
-
-@dataclass(frozen=True, eq=False)
-class Autodiff:
-    """Vertices as features, derivatives by forward-mode automatic differentiation."""
-
-    space: KinematicSpace
-
-    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B V 3"], Float[np.ndarray, "B D V 3"]]:
-        import torch
-
-        rows = [torch.as_tensor(row) for row in np.asarray(q, dtype=np.float64)]
-        with torch.no_grad():
-            positions = np.stack([self.space.decode(row).numpy() for row in rows])
-        slopes = [torch.func.jacfwd(self.space.decode)(row).detach().numpy() for row in rows]
-        return positions, np.stack([np.moveaxis(slope, -1, 0) for slope in slopes])
-
-    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D V 3"]:
-        import torch
-
-        out = []
-        for row, rate in zip(np.asarray(q), np.asarray(qdot), strict=True):
-            primal, tangent = torch.as_tensor(row.copy()), torch.as_tensor(rate.copy())
-            change = torch.func.jvp(torch.func.jacfwd(self.space.decode), (primal,), (tangent,))[1]
-            out.append(np.moveaxis(change.detach().numpy(), -1, 0))
-        return np.stack(out)
-
-
 @dataclass(frozen=True, eq=False)
 class FeatureMechanics:
     """An object whose vertices are linear in features of its coordinates."""
 
-    source: ShapeSource
-    inner_dim: int
+    space: KinematicSpace
     features: Float[np.ndarray, "V K"] | None
     """The matrix C; ``None`` stands for the identity."""
 
@@ -122,27 +44,19 @@ class FeatureMechanics:
     weights: Float[np.ndarray, "V H"] | None = None
 
     @staticmethod
-    def of(
-        space: KinematicSpace,
-        masses: Float[np.ndarray, " V"],
-        free: bool,
-        use_features: bool = True,
-    ) -> FeatureMechanics:
-        """Mechanics of a space; ``use_features=False`` takes the generic road even where a faster one exists."""
+    def of(space: KinematicSpace, masses: Float[np.ndarray, " V"], free: bool) -> FeatureMechanics:
+        """Mechanics of a space."""
         center = masses @ space.rest.vertices / masses.sum()
         base = JointTree(np.zeros(0, dtype=np.int64), np.zeros((0, 4, 4)), np.zeros((0, 4, 16)), free, center)
-        if use_features and isinstance(space, FeatureSpace):
-            c = np.asarray(space.features, dtype=np.float64)
-            own = getattr(space, "inertia", None)
-            gram, first = (c.T @ (masses[:, None] * c), c.T @ masses) if own is None else own
-            weights = getattr(space, "weights", None)
-            return FeatureMechanics(space, space.dim, c, gram, first, space.unity, base, weights)
-        ones = np.ones(len(masses))
-        return FeatureMechanics(Autodiff(space), space.dim, None, masses, masses, ones, base)
+        c = space.features
+        if c is None:
+            return FeatureMechanics(space, None, masses, masses, space.unity, base)
+        gram, first = (c.T @ (masses[:, None] * c), c.T @ masses) if space.inertia is None else space.inertia
+        return FeatureMechanics(space, np.asarray(c, dtype=np.float64), gram, first, space.unity, base, space.weights)
 
     @property
     def dim(self) -> int:
-        return self.inner_dim + self.base.base_dim
+        return self.space.dim + self.base.base_dim
 
     @property
     def free(self) -> bool:
@@ -163,10 +77,9 @@ class FeatureMechanics:
     def mass(self) -> float:
         return float(self.first @ self.unity)
 
-    @cached_property
-    def moving(self) -> Callable[[np.ndarray, np.ndarray], Any]:
-        """From inner coordinates and their rates to the moments of the features."""
-        return self.source.moving if isinstance(self.source, MovingSource) else partial(ShapeMotion, self.source)
+    @property
+    def carried(self) -> Float[np.ndarray, " D"]:
+        return np.full(self.dim, self.mass)
 
     def weigh(self, y: Float[np.ndarray, "B *n K 3"]) -> Float[np.ndarray, "B *n K 3"]:
         """CᵀMC applied to features."""
@@ -228,7 +141,7 @@ class FeatureMotion:
         self.split = mechanics.base.base_dim
         nodes, self.screws = mechanics.base.transforms(pose, q[:, : self.split])
         self.frame = nodes[:, 0]
-        self.inner = mechanics.moving(q[:, self.split :], qdot[:, self.split :])
+        self.inner = mechanics.space.moving(q[:, self.split :], qdot[:, self.split :])
 
     @cached_property
     def _turn(self) -> Float[np.ndarray, "B 3 3"]:
@@ -300,7 +213,7 @@ class FeatureMotion:
 
     def _pull(self, forces: np.ndarray, within: np.ndarray) -> Float[np.ndarray, "B D"]:
         inner = self.inner.pull(within)
-        return np.concatenate([_gathered(self._base_slopes, forces), inner], axis=1) if self.split else inner
+        return np.concatenate([contract(self._base_slopes, forces), inner], axis=1) if self.split else inner
 
     @property
     def momentum(self) -> Float[np.ndarray, "B D"]:
@@ -317,7 +230,7 @@ class FeatureMotion:
             return inner
         outer, spin = self._base_motion
         inner = inner + self.inner.pull(self._weighed @ spin.swapaxes(1, 2) @ self.frame[:, :3, :3])
-        return np.concatenate([_gathered(outer, self._weighed), inner], axis=1)
+        return np.concatenate([contract(outer, self._weighed), inner], axis=1)
 
     def mass_matrices(self) -> Float[np.ndarray, "B D D"]:
         batch, dim = self.q.shape

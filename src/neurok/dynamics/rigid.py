@@ -44,6 +44,10 @@ class TreeMechanics:
         return float(self.moments[:, 3, 3].sum())
 
     @property
+    def carried(self) -> Float[np.ndarray, " D"]:
+        return self.tree.ancestors.T @ self.moments[:, 3, 3]
+
+    @property
     def center(self) -> Float[np.ndarray, "3"]:
         return np.zeros(3) if self.tree.center is None else self.tree.center
 

@@ -20,6 +20,7 @@ from neurok.errors import NeurokError
 from neurok.inference.prior import to_box, vertex_groups, vertex_weights
 from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
 from neurok.kinematics.screws import PRIOR_REACH, NeuralSpace, patch_radii
+from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.twists import exponential, logarithm
 
 SAMPLES = 8
@@ -37,7 +38,7 @@ LEFT_OUT = 48
 
 
 @dataclass(frozen=True, eq=False)
-class PointSpace:
+class PointSpace(KinematicSpace):
     """The plausible poses of one mesh; ``q = 0`` is the mesh as it is.
 
     ``decode`` blends the dual quaternions of all samples. ``features`` and ``shape``, which matching and the simulator
@@ -64,6 +65,14 @@ class PointSpace:
 
     box_center: Float[np.ndarray, "3"]
     box_scale: float
+
+    @property
+    def kind(self) -> str:
+        return "learned"
+
+    @property
+    def starts_along_axes(self) -> bool:
+        return True
 
     @property
     def dim(self) -> int:

@@ -8,6 +8,5 @@ from neurok.kinematics.handles import HandleSpace as HandleSpace
 from neurok.kinematics.linear import LinearSpace as LinearSpace
 from neurok.kinematics.modes import Modes as Modes
 from neurok.kinematics.modes import vibration_modes as vibration_modes
-from neurok.kinematics.space import FeatureSpace as FeatureSpace
 from neurok.kinematics.space import KinematicSpace as KinematicSpace
 from neurok.kinematics.space import decode as decode

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
+from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.tree import turn_generator
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ArticulatedSpace:
+class ArticulatedSpace(KinematicSpace):
     """The poses of an articulation."""
 
-    articulation: Articulation
+    articulation: Articulation = field()
 
     @property
     def rest(self) -> Mesh:
@@ -29,6 +30,39 @@ class ArticulatedSpace:
     @property
     def dim(self) -> int:
         return self.articulation.dof
+
+    @property
+    def kind(self) -> str:
+        return "joints"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.articulation.dof_names
+
+    @property
+    def is_length(self) -> Bool[np.ndarray, " D"]:
+        return self.articulation.is_length
+
+    @property
+    def has_hard_limits(self) -> bool:
+        return True
+
+    @property
+    def prior_weight(self) -> float:
+        return 1e-8
+
+    @property
+    def damping(self) -> Float[np.ndarray, " D"]:
+        return np.array([joint.damping for joint in self.articulation.joints for _ in range(joint.dof)])
+
+    @property
+    def weights(self) -> Float[np.ndarray, "V P"]:
+        return np.eye(len(self.articulation.joints))[self.articulation.vertex_parts]
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Even within the limits; a turn without limits goes any way, a slide without them 30 % of the size."""
+        low, high = self.articulation.ranges.T
+        return low + np.random.default_rng(seed).random((count, self.dim)) * (high - low)
 
     @property
     def limits(self) -> Float[np.ndarray, "D 2"]:

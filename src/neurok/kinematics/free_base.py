@@ -9,14 +9,14 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core.mesh import Mesh
-from neurok.kinematics.space import KinematicSpace, limits_of
+from neurok.kinematics.space import KinematicSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class FreeBase:
+class FreeBase(KinematicSpace):
     """An object on a free base: three translations, a rotation vector about ``center``, then its own coordinates.
 
     The rotation vector serves to store and decode poses; dynamics turns the base step by step and meets no singularity.
@@ -36,7 +36,7 @@ class FreeBase:
 
     @property
     def limits(self) -> Float[np.ndarray, "D 2"]:
-        return np.concatenate([np.tile([-np.inf, np.inf], (6, 1)), limits_of(self.space)])
+        return np.concatenate([np.tile([-np.inf, np.inf], (6, 1)), self.space.limits])
 
     def decode(self, q: Tensor) -> Tensor:
         import torch

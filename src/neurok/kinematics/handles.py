@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,33 +13,39 @@ from jaxtyping import Float
 from neurok.core.arrays import frozen_array
 from neurok.core.mesh import Mesh
 from neurok.errors import ShapeError
+from neurok.kinematics.space import KinematicSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class HandleSpace:
+class HandleSpace(KinematicSpace):
     """x = Σ_h w_h(p) T_h(q) p: weights are constant, transforms come from ``motion``.
 
     Derivatives are taken of the few transforms only, so that a step costs the same for any number of vertices.
     """
 
     rest: Mesh
-    weights: Float[np.ndarray, "V H"]
+    weights: Float[np.ndarray, "V H"] = field()
     """Non-negative, each row sums to one."""
 
     dim: int
     motion: Callable[[Tensor], Tensor]
     """From ``q`` (D,) in float64 to the upper three rows of the transforms ``(H, 3, 4)``; identity at zero."""
 
-    limits: Float[np.ndarray, "D 2"] | None = None
+    bounds: Float[np.ndarray, "D 2"] | None = None
+    """Limits of the coordinates; none by default."""
 
     def __post_init__(self) -> None:
         weights = frozen_array(self.weights, np.float64, (self.rest.vertex_count, None), "weights")
         if not np.allclose(weights.sum(axis=1), 1.0, atol=1e-6):
             raise ShapeError("The weights of the handles must sum to one for every vertex.")
         object.__setattr__(self, "weights", weights)
+
+    @property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        return KinematicSpace.limits.fget(self) if self.bounds is None else self.bounds  # type: ignore[attr-defined]
 
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
@@ -60,23 +66,3 @@ class HandleSpace:
     def _rows(self, q: Tensor) -> Tensor:
         """The transforms as rows of features, ``(4 H, 3)``."""
         return self.motion(q).mT.reshape(-1, 3)
-
-    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
-        import torch
-
-        values, slopes = [], []
-        for row in torch.as_tensor(np.array(q, dtype=np.float64)):
-            with torch.no_grad():
-                values.append(self._rows(row).numpy())
-            slopes.append(np.moveaxis(torch.func.jacfwd(self._rows)(row).detach().numpy(), -1, 0))
-        return np.stack(values), np.stack(slopes)
-
-    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
-        import torch
-
-        out = []
-        for row, rate in zip(np.array(q, dtype=np.float64), np.array(qdot, dtype=np.float64), strict=True):
-            primal, tangent = torch.as_tensor(row), torch.as_tensor(rate)
-            change = torch.func.jvp(torch.func.jacfwd(self._rows), (primal,), (tangent,))[1]
-            out.append(np.moveaxis(change.detach().numpy(), -1, 0))
-        return np.stack(out)

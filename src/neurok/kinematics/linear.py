@@ -13,13 +13,14 @@ from neurok.core.arrays import frozen_array
 from neurok.core.clip import Clip
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError
+from neurok.kinematics.space import KinematicSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class LinearSpace:
+class LinearSpace(KinematicSpace):
     """x = rest + Σ_k q_k basis_k."""
 
     rest: Mesh
@@ -48,6 +49,10 @@ class LinearSpace:
             raise NeurokError("The clip does not move, so it spans no space.")
         reach = np.abs(moves @ fields[:kept].T).max(axis=0)
         return LinearSpace(clip.rest, (fields[:kept] * reach[:, None]).reshape(kept, -1, 3))
+
+    @property
+    def kind(self) -> str:
+        return "clip"
 
     @property
     def dim(self) -> int:

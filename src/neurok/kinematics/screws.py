@@ -18,6 +18,7 @@ from neurok.core.mesh import Mesh
 from neurok.data.subject import Patches
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
+from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ FAINT = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralSpace:
+class NeuralSpace(KinematicSpace):
     """The plausible poses of one mesh: handles move by exp(Σ_d q_d screws_hd); ``q = 0`` is the mesh as it is."""
 
     rest: Mesh
-    weights: Float[np.ndarray, "V H"]
+    weights: Float[np.ndarray, "V H"] = field()
     """How much each vertex follows each handle."""
 
     centers: Float[np.ndarray, "H 3"]
@@ -83,13 +84,32 @@ class NeuralSpace:
         return np.stack([np.minimum(wide[:, 0], 0.0), np.maximum(wide[:, 1], 0.0)], axis=1)
 
     @property
+    def kind(self) -> str:
+        return "learned"
+
+    @property
+    def has_hard_limits(self) -> bool:
+        """Whether geometry says how far coordinates can go."""
+        return self.room is not None
+
+    @property
     def limit_softness(self) -> float:
         return PRIOR_SOFTNESS
 
     @property
-    def is_close(self) -> bool:
-        """Whether it holds nearly all of what the network finds plausible."""
-        return self.facts.get("point_error", 0.0) <= GOOD_FIT
+    def starts_along_axes(self) -> bool:
+        """One number often opens one door."""
+        return True
+
+    @property
+    def caution(self) -> str:
+        """Where it stands in for a network: whether it holds nearly all of what that finds plausible."""
+        error = self.facts.get("point_error", 0.0)
+        return (
+            ""
+            if error <= GOOD_FIT
+            else f"The learned poses of this object are approximate: off by {error:.0%} of the motion."
+        )
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states: some of them, at least one, moved, the others at rest.

@@ -1,64 +1,206 @@
-"""What dynamics and posing need to know of an object: how reduced coordinates become vertex positions."""
+"""The one interface of kinematic spaces: how reduced coordinates become vertex positions, and what else is known.
+
+Engines, posing, scenes and commands read these members and never ask what class a space is of. A space needs ``rest``,
+``dim`` and ``decode``; everything else has a default.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
+from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+REACH = 1.0
+"""How far a coordinate without limits is drawn to either side, in its own unit."""
 
-@runtime_checkable
-class KinematicSpace(Protocol):
+
+class KinematicSpace:
     """All poses one object can take, each named by its reduced coordinates ``q``."""
 
-    @property
-    def rest(self) -> Mesh:
-        """The undeformed object."""
+    if TYPE_CHECKING:  # an attribute or a property, as a space likes
 
-    @property
-    def dim(self) -> int:
-        """Number of coordinates."""
+        @property
+        def rest(self) -> Mesh:
+            """The undeformed object."""
+
+        @property
+        def dim(self) -> int:
+            """Number of coordinates."""
+
+        @property
+        def facts(self) -> Mapping[str, float]:
+            """Figures about how the space was found, for reports."""
+
+        @property
+        def articulation(self) -> Articulation | None:
+            """The joints behind the coordinates, if all parts are rigid: engines then use exact chains."""
+
+        @property
+        def weights(self) -> Float[np.ndarray, "V H"] | None:
+            """How much each vertex follows each rigid handle, if there are handles."""
+
+        @property
+        def features(self) -> Float[np.ndarray, "V K"] | None:
+            """The constant matrix C; ``None`` stands for the identity, with the vertices themselves as Y."""
+
+        @property
+        def inertia(self) -> tuple[Float[np.ndarray, "K K"], Float[np.ndarray, " K"]] | None:
+            """Exact CᵀMC and CᵀM1, where they are known better than from masses at the vertices."""
+
+    else:
+        facts = MappingProxyType({})
+        articulation = weights = features = inertia = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""
+        raise NotImplementedError
 
-
-@runtime_checkable
-class FeatureSpace(KinematicSpace, Protocol):
-    """A space whose positions are linear in a few nonlinear features: ``x = C Y(q)``.
-
-    Handle-driven shapes are of this kind (``C`` holds weights times rest positions, ``Y`` the transforms), and so are
-    linear ones. Masses then enter only through the small matrix CᵀMC, so that stepping does not depend on the
-    number of vertices.
-    """
+    # What the coordinates are.
 
     @property
-    def rest(self) -> Mesh: ...
+    def kind(self) -> str:
+        """In one word, for reports: ``joints``, ``clip``, ``learned``, ``custom`` ..."""
+        return "custom"
 
     @property
-    def dim(self) -> int: ...
-
-    def decode(self, q: Tensor) -> Tensor: ...
+    def names(self) -> tuple[str, ...]:
+        """Of the coordinates, for reports."""
+        return tuple(f"q{k}" for k in range(self.dim))
 
     @property
-    def features(self) -> Float[np.ndarray, "V K"]:
-        """The constant matrix C."""
+    def caution(self) -> str:
+        """One sentence about what a user should doubt; empty if nothing."""
+        return ""
+
+    @property
+    def is_length(self) -> Bool[np.ndarray, " D"]:
+        """Coordinates in mesh units; the others are angles [rad] or plain numbers."""
+        return np.zeros(self.dim, dtype=bool)
+
+    @property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        """Lower and upper limit of each coordinate; infinite where there is none."""
+        return np.tile([-np.inf, np.inf], (self.dim, 1))
+
+    @property
+    def has_hard_limits(self) -> bool:
+        """Whether poses beyond the limits cannot be; otherwise they are only unlikely."""
+        return False
+
+    @property
+    def limit_softness(self) -> float | None:
+        """How far a coordinate may pass its limit under the object's weight; by default a hundredth of a radian or of
+        the size."""
+        return None
+
+    @property
+    def prior_weight(self) -> float:
+        """How strongly a fit is pulled to q = 0: weight of |q|^2 against squared distances in the unit box."""
+        return 1e-6
+
+    @property
+    def damping(self) -> Float[np.ndarray, " D"]:
+        """Viscous damping that the object's file names [N s/m or N m s/rad]."""
+        return np.zeros(self.dim)
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """Coordinates of plausible states: even within the limits unless the space knows better."""
+        low, high = np.where(np.isfinite(self.limits), self.limits, [-REACH, REACH]).T
+        return low + np.random.default_rng(seed).random((count, self.dim)) * (high - low)
+
+    @property
+    def starts_along_axes(self) -> bool:
+        """Whether a search for a pose should also start from single coordinates at several values."""
+        return False
+
+    # What carries the vertices.
+
+    @property
+    def bends(self) -> Bool[np.ndarray, " V"]:
+        """Vertices of what bends: there the elasticity of the material acts. By default what no joint explains."""
+        return np.full(self.rest.vertex_count, self.articulation is None)
+
+    # Positions as x = C Y(q): masses then enter through the small matrix CᵀMC alone.
 
     @property
     def unity(self) -> Float[np.ndarray, " K"]:
         """Coefficients with ``C @ unity = 1``: how a translation of the whole object looks in the features."""
+        return np.ones(self.rest.vertex_count)
 
     def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
-        """The features Y and their derivatives by each coordinate, for a batch of coordinates."""
+        """Y and its derivatives by each coordinate, for a batch; by automatic differentiation unless overridden."""
+        import torch
+
+        rows = [torch.as_tensor(row) for row in np.array(q, dtype=np.float64)]
+        with torch.no_grad():
+            values = np.stack([self._rows(row).numpy() for row in rows])
+        slopes = [torch.func.jacfwd(self._rows)(row).detach().numpy() for row in rows]
+        return values, np.stack([np.moveaxis(slope, -1, 0) for slope in slopes])
 
     def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
         """How the derivatives of Y change while ``q`` moves with ``qdot``: the second-order term."""
+        import torch
+
+        out = []
+        for row, rate in zip(np.array(q, dtype=np.float64), np.array(qdot, dtype=np.float64), strict=True):
+            primal, tangent = torch.as_tensor(row), torch.as_tensor(rate)
+            change = torch.func.jvp(torch.func.jacfwd(self._rows), (primal,), (tangent,))[1]
+            out.append(np.moveaxis(change.detach().numpy(), -1, 0))
+        return np.stack(out)
+
+    def _rows(self, q: Tensor) -> Tensor:
+        """Y at one ``q``, differentiable."""
+        return self.decode(q)
+
+    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
+        """Y without its derivatives."""
+        return self.shape(q)[0]
+
+    def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any:
+        """A batch of moments of Y, as ``ShapeMotion``; spaces with a shorter way from forces to coordinates take it."""
+        return ShapeMotion(self, q, qdot)
+
+
+class ShapeMotion:
+    """A batch of moments of features, from all their derivatives."""
+
+    def __init__(self, space: KinematicSpace, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> None:
+        self.space, self.q, self.qdot = space, q, qdot
+        self.values, self.slopes = space.shape(q)
+
+    @cached_property
+    def rate(self) -> Float[np.ndarray, "B K 3"]:
+        """How the features move."""
+        return np.einsum("bd,bdki->bki", self.qdot, self.slopes)
+
+    @cached_property
+    def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
+        """How their derivatives change."""
+        return self.space.shape_rate(self.q, self.qdot)
+
+    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """Generalised force of forces on the features."""
+        return contract(self.slopes, forces)
+
+    def rate_pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """What the change of the derivatives makes of forces on the features."""
+        return contract(self.slope_rates, forces)
+
+
+def contract(slopes: Float[np.ndarray, "B D K 3"], forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+    """Forces on features as forces on coordinates."""
+    batch, dim = slopes.shape[:2]
+    return (slopes.reshape(batch, dim, -1) @ forces.reshape(batch, -1, 1))[..., 0]
 
 
 def decode(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
@@ -67,11 +209,3 @@ def decode(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarra
 
     with torch.no_grad():
         return space.decode(torch.as_tensor(np.asarray(q, dtype=np.float64))).numpy()
-
-
-def limits_of(space: KinematicSpace) -> Float[np.ndarray, "D 2"]:
-    """Lower and upper limit of each coordinate; infinite where the space names none (``space.limits``)."""
-    limits = getattr(space, "limits", None)
-    if limits is None:
-        return np.tile([-np.inf, np.inf], (space.dim, 1))
-    return np.asarray(limits, dtype=np.float64)

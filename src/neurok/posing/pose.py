@@ -13,9 +13,8 @@ from jaxtyping import Float, Int
 from neurok.core.articulation import Articulation
 from neurok.errors import NeurokError
 from neurok.geometry.sampling import sample_surface
-from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.fit import fit_vertices
-from neurok.kinematics.space import FeatureSpace, KinematicSpace, limits_of
+from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
 from neurok.kinematics.tree import JointTree
 from neurok.posing.refine import HandledSpace, refine
@@ -118,11 +117,11 @@ def pose_to_points(
     driver, features = _driver(space)
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
     rows = samples.interpolate(features)
-    places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed), _sweeps(space)])
-    config = MatchConfig(prior=1e-8) if isinstance(space, ArticulatedSpace) else MatchConfig()
+    places = np.concatenate([np.zeros((1, space.dim)), space.sample(starts - 1, seed), _sweeps(space)])
+    config = MatchConfig(prior=space.prior_weight)
     config = replace(config, forward=UNSEEN, prior=1e-5) if partial else config
     side = _side(space)
-    limits = limits_of(space) if _has_room(space) else None
+    limits = space.limits if space.has_hard_limits and space.starts_along_axes else None
     q, score = match_points(driver, rows, points, places, side, config, limits)
     q = _inside(space, q)
     return Pose(space, q, decode_pose(space, q), score / side, "ok")
@@ -147,45 +146,25 @@ def simplest(poses: Sequence[Pose], slack: float = 0.0) -> Pose:
 
 
 def _sweeps(space: KinematicSpace) -> Float[np.ndarray, "N D"]:
-    if not hasattr(space, "sample") or space.dim > MOST_FOLLOWED:
+    if not space.starts_along_axes or space.dim > MOST_FOLLOWED:
         return np.zeros((0, space.dim))
-    low, high = limits_of(space).T
+    low, high = space.limits.T
     values = low + np.linspace(0.0, 1.0, SWEEP)[:, None] * (high - low)
     return (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)
 
 
-def random_poses(space: KinematicSpace, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
-    """Plausible coordinates: draws of the prior of a learned space, else even ones within the limits."""
-    sample = getattr(space, "sample", None)
-    if sample is not None:
-        return sample(count, seed)
-    limits = limits_of(space)
-    reach = np.pi if isinstance(space, ArticulatedSpace) else 1.0
-    low = np.where(np.isfinite(limits[:, 0]), limits[:, 0], -reach)
-    high = np.where(np.isfinite(limits[:, 1]), limits[:, 1], reach)
-    return low + np.random.default_rng(seed).random((count, space.dim)) * (high - low)
-
-
 def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"]]:
-    if isinstance(space, ArticulatedSpace):
+    if space.articulation is not None:
         driver = JointDriver(space.articulation)
         return driver, driver.features
-    if isinstance(space, FeatureSpace):
+    if space.features is not None:
         return space, space.features
-    raise NeurokError(f"Matching a cloud needs a space of joints, handles or modes, not {type(space).__name__}.")
-
-
-def _has_room(space: KinematicSpace) -> bool:
-    """Whether it is a learned space that knows how far its joints can go."""
-    return getattr(space, "room", None) is not None
+    raise NeurokError("Matching a cloud needs a space of joints, handles or modes: this one decodes whole shapes only.")
 
 
 def _inside(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
     """Joints stay within their limits, which may leave a part of the wish unmet; others only say what is likely."""
-    if not isinstance(space, ArticulatedSpace) and not _has_room(space):
-        return q
-    limits = limits_of(space)
-    return np.clip(q, limits[:, 0], limits[:, 1])
+    return np.clip(q, space.limits[:, 0], space.limits[:, 1]) if space.has_hard_limits else q
 
 
 def _side(space: KinematicSpace) -> float:

@@ -203,9 +203,9 @@ def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | 
 
 def _weighed(body: Body) -> Body:
     """The same body with the mass of each rigid part written down, since weighing a large mesh takes a while."""
-    if not isinstance(body.space, ArticulatedSpace):
-        return body
     articulation = body.space.articulation
+    if articulation is None:
+        return body
     moments, unit = part_moments(body, articulation), articulation.mesh.unit
     known = replace(articulation, inertials=tuple(inertial_of(moment, unit) for moment in moments))
     return replace(body, space=ArticulatedSpace(known))
