@@ -15,12 +15,13 @@ SpaceName = Literal["auto", "joints", "clip", "learned"]
 def find_space(asset: Asset, path: str, name: SpaceName, weights: str | None, *, touch: bool = True) -> KinematicSpace:
     """The poses of an object, refused where there is only one; doubts about learned ones are told on stderr."""
     from neurok.errors import NeurokError
-    from neurok.hub import has_weights, learner
+    from neurok.hub import has_weights
+    from neurok.inference.infer import learner
     from neurok.scene.spaces import space_for
 
     space = space_for(asset, name, learner(weights, touch))
     if space.dim == 0:
-        why = "" if has_weights() else " No weights are shipped with this copy; name some with --weights."
+        why = "" if has_weights("deformation") else " No weights are shipped with this copy; name some with --weights."
         raise NeurokError(f"'{path}' has no joints and no animation, so it has only the pose it is in.{why}")
     warn_of(space)
     return space
