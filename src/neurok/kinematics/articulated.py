@@ -72,13 +72,14 @@ class ArticulatedSpace(KinematicSpace):
         """Vertex positions at the joint values ``q``."""
         import torch
 
-        transforms = self._transforms(q)
+        transforms = self.transforms(q)
         parts = torch.as_tensor(np.array(self.articulation.vertex_parts))
         vertices = torch.as_tensor(np.array(self.rest.vertices), dtype=q.dtype, device=q.device)
         moved = transforms[parts]
         return torch.einsum("vij,vj->vi", moved[:, :3, :3], vertices) + moved[:, :3, 3]
 
-    def _transforms(self, q: Tensor) -> Tensor:
+    def transforms(self, q: Tensor) -> Tensor:
+        """Rigid motion of each part from rest ``(P, 4, 4)``, differentiable."""
         import torch
 
         eye = torch.eye(4, dtype=q.dtype, device=q.device)
