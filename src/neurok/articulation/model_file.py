@@ -13,7 +13,7 @@ from neurok.errors import FormatError, NeurokError
 from neurok.io.files import read_bytes, read_card, write_files
 
 if TYPE_CHECKING:
-    from neurok.articulation.ensemble import Committee
+    from neurok.articulation.ensemble import Ensemble
 
 SHIPPED = Path(__file__).parent.parent / "weights" / "articulation.safetensors"
 """For use: these weights have learned from held-out objects too."""
@@ -31,38 +31,38 @@ def find_weights(path: str | Path | None = None) -> Path:
     return found
 
 
-def save_joint_model(committee: Committee, path: Path, card: dict[str, Any]) -> None:
+def save_joint_model(ensemble: Ensemble, path: Path, card: dict[str, Any]) -> None:
     """Write the weights of all members in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
 
     tensors = {
         f"{number}.{name}": value.detach().to(torch.float16).contiguous()
-        for number, member in enumerate(committee.members)
+        for number, member in enumerate(ensemble.members)
         for name, value in member.state_dict().items()
     }
     data = save(tensors)
     full = {
         **card,
-        "members": [asdict(member.config) for member in committee.members],
-        "calibration": {"parts": committee.calibration, "pieces": committee.piece_calibration},
+        "members": [asdict(member.config) for member in ensemble.members],
+        "calibration": {"parts": ensemble.calibration, "pieces": ensemble.piece_calibration},
         "sha256": hashlib.sha256(data).hexdigest(),
     }
     text = (json.dumps(full, indent=1, sort_keys=True) + "\n").encode()
     write_files(path, {path.name: data, path.with_suffix(".json").name: text})
 
 
-def load_joint_model(path: str | Path | None = None) -> Committee:
+def load_joint_model(path: str | Path | None = None) -> Ensemble:
     """The models in a file, or the shipped ones."""
     return _load(str(find_weights(path)))
 
 
 @cache
-def _load(path: str) -> Committee:
+def _load(path: str) -> Ensemble:
     import torch
     from safetensors.torch import load
 
-    from neurok.articulation.ensemble import Committee
+    from neurok.articulation.ensemble import Ensemble
     from neurok.articulation.network import JointConfig, JointModel
 
     card, data = read_card(Path(path).with_suffix(".json")), read_bytes(Path(path))
@@ -75,7 +75,7 @@ def _load(path: str) -> Committee:
             model, prefix = JointModel(JointConfig(**config)), f"{number}."
             model.load_state_dict({k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)})
             members.append(model.requires_grad_(False).eval())
-        odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["calibration"].items()}
-        return Committee(tuple(members), odds["parts"], odds["pieces"])
+        calibration = {name: (float(slope), float(offset)) for name, (slope, offset) in card["calibration"].items()}
+        return Ensemble(tuple(members), calibration["parts"], calibration["pieces"])
     except Exception as error:
         raise FormatError(f"The weights '{path}' do not fit their card: {str(error).splitlines()[0]}.") from error

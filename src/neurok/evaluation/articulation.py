@@ -13,8 +13,8 @@ import numpy as np
 
 from neurok.articulation.scores import Guess, Row, score_parts
 from neurok.bodyplan.bodies import find_parts
-from neurok.bodyplan.hold import hold_limits
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.data.splits import hold_out
@@ -25,7 +25,7 @@ from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 from neurok.io.files import read_card
 
-Answers = tuple[Candidate, ...]
+Answers = tuple[Hypothesis, ...]
 Rotation = Literal["none", "up", "any"]
 
 
@@ -141,10 +141,10 @@ def _learned_from(weights: Path) -> set[str]:
 def search_answers(search: Search) -> Answers:
     """The best candidate of each part with the limits that are written; a fixed part still tells its likeliest axis."""
     answers = []
-    for part, found in enumerate(search.candidates):
+    for part, found in enumerate(search.hypotheses):
         moving = next((c for c in found if c.kind != "fixed"), None)
         best = (
-            found[0] if found else Candidate(part, search.parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 1.0)
+            found[0] if found else Hypothesis(part, search.parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 1.0)
         )
         if best.kind == "fixed" and moving is not None:
             best = replace(best, axis=moving.axis, origin=moving.origin)
@@ -154,7 +154,7 @@ def search_answers(search: Search) -> Answers:
 
 def held(answers: Answers, search: Search | None) -> Answers:
     """Answers as files get them: limits end where a part would lose its carrier, if contacts are known."""
-    return answers if search is None else tuple(hold_limits(answer, search.contacts) for answer in answers)
+    return answers if search is None else tuple(clip_limits(answer, search.contacts) for answer in answers)
 
 
 def evaluate_joints(
@@ -196,7 +196,9 @@ def judge(truth: Articulation, mesh: Mesh, kept: np.ndarray, method: JointMethod
     except Exception as error:
         message = f"{type(error).__name__}: {error}"[:300]
         names = range(mesh.part_count)
-        answers = tuple(Candidate(p, -1 if p == 0 else 0, "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 0.0) for p in names)
+        answers = tuple(
+            Hypothesis(p, -1 if p == 0 else 0, "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 0.0) for p in names
+        )
     seconds = time.process_time() - started
     parts = np.full(truth.mesh.face_count, -1)
     parts[kept] = mesh.face_parts

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Literal
 
 from neurok.articulation.model_file import SHIPPED, find_weights
-from neurok.bodyplan.hold import hold_limits
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Joint, Mesh
 
 Method = Literal["auto", "learned", "search"]
 
 
-def settle_method(method: Method, weights: Path | str | None = None) -> Literal["learned", "search"]:
+def resolve_method(method: Method, weights: Path | str | None = None) -> Literal["learned", "search"]:
     """What ``auto`` comes to: learned if there are weights. Weights that are asked for must be there."""
     if method == "search" or (method == "auto" and weights is None and not SHIPPED.exists()):
         return "search"
@@ -24,12 +24,12 @@ def settle_method(method: Method, weights: Path | str | None = None) -> Literal[
 
 def find_joints(
     mesh: Mesh, method: Method = "auto", weights: Path | str | None = None, pieces: bool = False
-) -> tuple[list[Candidate], Search]:
-    """A joint for every part but the base, with its confidence as ``score``; and all that the search had tried.
+) -> tuple[list[Hypothesis], Search]:
+    """A joint for every part but the base, with its confidence as ``probability``; and all that the search had tried.
 
     ``pieces`` says that the parts are connected pieces, which lowers confidence.
     """
-    if settle_method(method, weights) == "search" or mesh.part_count == 1:
+    if resolve_method(method, weights) == "search" or mesh.part_count == 1:
         search = search_joints(mesh)
         answers = [best for part in range(mesh.part_count) if (best := search.best(part)) is not None]
     else:
@@ -39,10 +39,10 @@ def find_joints(
         prediction = predict_joints(mesh, load_joint_model(weights), pieces=pieces)
         assert prediction.search is not None, "it was asked"
         answers, search = [answer for answer in prediction.answers if answer.parent >= 0], prediction.search
-    return [hold_limits(answer, search.contacts) for answer in answers], search
+    return [clip_limits(answer, search.contacts) for answer in answers], search
 
 
-def joined(mesh: Mesh, answers: list[Candidate]) -> Articulation:
+def joined(mesh: Mesh, answers: list[Hypothesis]) -> Articulation:
     """The object with these joints; parts without one are roots."""
     given = {answer.part: answer for answer in answers}
     joints = [

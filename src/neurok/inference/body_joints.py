@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.bodyplan.contacts import PartCloud, find_contacts
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.contacts import PartSamples, contact_graph
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import search_joints
 from neurok.bodyplan.tree import find_tree
 from neurok.inference.gather import Motions, gathered, metric
@@ -57,11 +57,11 @@ def body_joints(motions: Motions) -> list[BodyJoint]:
     if not motions.screws:
         return []
     names, mesh = motions.parts()
-    contacts = find_contacts(mesh)
+    contacts = contact_graph(mesh)
     search = search_joints(mesh, contacts, find_tree(contacts, mesh.up_vector, base=0))
     found = []
-    for part, cloud in enumerate(contacts.clouds):
-        tried = (*search.candidates[part], *search.rejected[part])
+    for part, cloud in enumerate(contacts.samples):
+        tried = (*search.hypotheses[part], *search.rejected[part])
         lines = [line for line in tried if line.kind not in ("fixed", "cylindrical") and _leads_anywhere(line)]
         if cloud is not None and lines:
             body = int(names[part])
@@ -70,8 +70,8 @@ def body_joints(motions: Motions) -> list[BodyJoint]:
 
 
 def _joint(
-    lines: list[Candidate],
-    cloud: PartCloud,
+    lines: list[Hypothesis],
+    cloud: PartSamples,
     screws: Float[np.ndarray, "6 Z"],
     middle: Float[np.ndarray, " Z"],
     bodies: tuple[int, ...],
@@ -85,7 +85,9 @@ def _joint(
     ways = twists @ root.T / paces[:, None]
     covariance = seen @ seen.T / max(energy, 1e-300) + BLUR * np.eye(6)
     strange = np.einsum("ni,ni->n", ways, np.linalg.solve(covariance, ways.T).T)
-    scores = np.log([max(line.score, UNLIKELY) for line in lines]) - CLASH * np.array([not c.is_valid for c in lines])
+    scores = np.log([max(line.probability, UNLIKELY) for line in lines]) - CLASH * np.array(
+        [not c.is_valid for c in lines]
+    )
     best = int((scores - 0.5 * strange).argmax())
     along = ways[best] @ seen
     step = float(np.sqrt(energy) / paces[best])
@@ -101,19 +103,19 @@ def _joint(
     return joint, energy
 
 
-def _leads_anywhere(line: Candidate) -> bool:
+def _leads_anywhere(line: Hypothesis) -> bool:
     """Whether a line that was not rejected has any room."""
     return line.kind == "continuous" or not line.is_valid or bool(line.upper - line.lower > LEAST_ROOM)
 
 
-def _limits(line: Candidate, step: float) -> tuple[float, float]:
+def _limits(line: Hypothesis, step: float) -> tuple[float, float]:
     """What the search allows, in standard deviations; wheels and what it could not move have no limits."""
     if line.kind == "continuous" or not line.is_valid or not step > 0:
         return -np.inf, np.inf
     return line.lower / step, line.upper / step
 
 
-def unit_twists(lines: list[Candidate]) -> Float[np.ndarray, "N 6"]:
+def unit_twists(lines: list[Hypothesis]) -> Float[np.ndarray, "N 6"]:
     """Turning by one radian, or sliding by one unit, as twists about the origin."""
     axes, origins = np.stack([line.axis for line in lines]), np.stack([line.origin for line in lines])
     slides = np.array([line.kind == "prismatic" for line in lines])[:, None]

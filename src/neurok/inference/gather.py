@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.bodyplan.bodies import label_faces
-from neurok.bodyplan.contacts import Contacts, find_contacts
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
 from neurok.bodyplan.tree import find_base
 from neurok.core.mesh import Mesh
 from neurok.kinematics.twists import cross_matrices
@@ -58,15 +58,15 @@ def gathered(motions: Motions) -> Motions:
     names, mesh = motions.parts()
     if len(names) < 2:
         return Motions(motions.mesh, np.full_like(motions.face_bodies, -1), {}, motions.middle)
-    contacts = find_contacts(mesh)
-    base = 0 if names[0] < 0 and contacts.clouds[0] is not None else find_base(contacts, mesh.up_vector)
+    contacts = contact_graph(mesh)
+    base = 0 if names[0] < 0 and contacts.samples[0] is not None else find_base(contacts, mesh.up_vector)
     still = np.zeros((6, len(motions.middle)))
     screws = [motions.screws.get(int(name), still) for name in names]
     screws = [own - screws[base] for own in screws]
     paces = np.array(
         [
             0.0 if cloud is None else np.einsum("iz,ij,jz->", own, metric(cloud.points), own) ** 0.5
-            for own, cloud in zip(screws, contacts.clouds, strict=True)
+            for own, cloud in zip(screws, contacts.samples, strict=True)
         ]
     )
     heads = _heads(contacts, paces, base)
@@ -77,10 +77,10 @@ def gathered(motions: Motions) -> Motions:
     return Motions(motions.mesh, bodies[index], {int(names[k]): screws[k] for k in kept}, motions.middle, members)
 
 
-def _heads(contacts: Contacts, paces: Float[np.ndarray, " P"], base: int) -> Int[np.ndarray, " P"]:
+def _heads(contacts: ContactGraph, paces: Float[np.ndarray, " P"], base: int) -> Int[np.ndarray, " P"]:
     """For each part the one it goes with: itself if it moves on its own, the base if it stands still."""
     count = len(paces)
-    areas = np.array([0.0 if cloud is None else cloud.area for cloud in contacts.clouds])
+    areas = np.array([0.0 if cloud is None else cloud.area for cloud in contacts.samples])
     shares = np.zeros((count, count))
     for pair in contacts.pairs:
         shares[pair.first, pair.second], shares[pair.second, pair.first] = pair.shares
