@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from neurok.articulation.ensemble import Committee
+from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.core import Articulation
@@ -106,11 +106,11 @@ def learn(
 
 def judge(run: Path, things: Sequence[Thing]) -> list[Row]:
     """Scores of all parts of the objects by the network of a run alone."""
-    committee, rows = Committee((averaged_joints(run),)), []
+    ensemble, rows = Ensemble((averaged_joints(run),)), []
     for thing in things:
         mesh, joints = thing.load()
         if joints is not None:
-            answers = predict_joints(mesh, committee, with_search=False).answers
+            answers = predict_joints(mesh, ensemble, with_search=False).answers
             areas = face_areas(mesh.vertices, mesh.faces)
             rows += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
     return rows

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from solids import door_on_a_box, of_parts
 
 from neurok.bodyplan.bodies import find_parts
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.modelling.shapes import slab
+from solids import door_on_a_box, of_parts
 
 
 def without_parts(mesh):

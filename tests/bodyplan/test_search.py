@@ -5,19 +5,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
-from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.search import search_joints
 from neurok.bodyplan.sweep import Mover
 from neurok.bodyplan.tour import tour
 from neurok.bodyplan.trials import try_slides, try_turns
 from neurok.core import Articulation, Joint
 from neurok.modelling.shapes import slab
+from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
 
-def line_distance(candidate, axis, point):
-    offset = np.asarray(point) - candidate.origin
+def line_distance(hypothesis, axis, point):
+    offset = np.asarray(point) - hypothesis.origin
     return np.linalg.norm(offset - (offset @ axis) * np.asarray(axis))
 
 
@@ -26,7 +26,7 @@ def test_a_block_before_a_wall_is_free_up_to_the_wall_and_not_through_it():
         block=[slab((0, 0, 0), (1, 1, 1))],
         wall=[slab((1.25, -1, -1), (1.3, 2, 2)), slab((-2, -0.1, -1), (3, 0, 2))],
     )
-    mover = Mover(mesh, find_contacts(mesh), (0,))
+    mover = Mover(mesh, contact_graph(mesh), (0,))
     trial = try_slides(mover, np.eye(3)[:1], np.array([1.0]), mesh.part_names)
     assert 0.2 <= trial.high[0] <= 0.3  # a gap of 0.25 in steps of 0.05
     assert trial.low[0] == 1.0
@@ -37,7 +37,7 @@ def test_a_block_before_a_wall_is_free_up_to_the_wall_and_not_through_it():
 
 def test_a_part_lifted_off_what_it_stands_on_comes_loose():
     mesh = of_parts(cup=[slab((0, 0, 0), (1, 1, 1))], table=[slab((-2, -0.1, -2), (3, 0, 3))])
-    mover = Mover(mesh, find_contacts(mesh), (0,))
+    mover = Mover(mesh, contact_graph(mesh), (0,))
     trial = try_slides(mover, np.array([[0.0, 1.0, 0.0]]), np.array([1.0]), mesh.part_names)
     assert trial.high[0] < 0.3
     assert "loose" in trial.reasons[0]
@@ -50,9 +50,9 @@ def test_a_round_pin_in_a_hole_turns_all_the_way_and_a_square_one_does_not():
     round_pin = slab((-0.2, -0.2, 0.1), (0.2, 0.2, 0.9))
     for pin, is_free in ((_prism(angles, 0.2), True), (round_pin, False)):
         mesh = of_parts(frame=frame, pin=[pin])
-        mover = Mover(mesh, find_contacts(mesh), (1,))
+        mover = Mover(mesh, contact_graph(mesh), (1,))
         trial = try_turns(mover, np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3)), mesh.part_names)
-        assert trial.full[0] == is_free
+        assert trial.is_full[0] == is_free
 
 
 def _prism(angles, radius):
@@ -85,7 +85,7 @@ def test_a_door_turns_about_the_edge_away_from_its_handle():
 
 def test_a_knob_turns_about_its_own_axis():
     search = search_joints(knob_on_a_block())
-    turning = next(c for c in search.candidates[1] if c.kind == "continuous")
+    turning = next(c for c in search.hypotheses[1] if c.kind == "continuous")
     assert abs(turning.axis[2]) > 0.999
     assert line_distance(turning, (0.0, 0.0, 1.0), (0.1, 0.1, 0.2)) < 0.01
 
@@ -100,19 +100,19 @@ def test_the_answer_turns_and_scales_with_the_object(scale):
     assert best.upper > 0.2 * scale
 
 
-def test_scores_are_probabilities_and_candidates_are_sorted():
+def test_probabilities_lie_between_zero_and_one_and_hypotheses_are_sorted():
     search = search_joints(drawer_in_a_box())
-    every = [*search.candidates[1], *search.rejected[1]]
-    assert all(0.0 <= c.score <= 1.0 for c in every)
-    for group in (search.candidates[1], search.rejected[1]):
-        assert all(a.score >= b.score for a, b in pairwise(group))
+    every = [*search.hypotheses[1], *search.rejected[1]]
+    assert all(0.0 <= c.probability <= 1.0 for c in every)
+    for group in (search.hypotheses[1], search.rejected[1]):
+        assert all(a.probability >= b.probability for a, b in pairwise(group))
     assert all(c.reason for c in search.rejected[1])
-    assert sum(c.kind == "fixed" for c in search.candidates[1]) == 1
+    assert sum(c.kind == "fixed" for c in search.hypotheses[1]) == 1
 
 
 def test_the_same_mesh_gives_the_same_answer():
     first, second = (search_joints(door_on_a_box()) for _ in range(2))
-    assert [c.score for c in first.candidates[1]] == [c.score for c in second.candidates[1]]
+    assert [c.probability for c in first.hypotheses[1]] == [c.probability for c in second.hypotheses[1]]
 
 
 def test_the_articulation_has_a_joint_for_every_part():

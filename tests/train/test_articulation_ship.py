@@ -62,7 +62,7 @@ def test_confidence_in_pieces_has_a_calibration_of_its_own(run, tmp_path):
     sure, doubtful = (predict_joints(mesh, model, pieces=pieces) for pieces in (False, True))
     for one, other in zip(sure.answers, doubtful.answers, strict=True):
         assert (one.kind, one.lower) == (other.kind, other.lower)
-        assert other.score < 0.01 < one.score
+        assert other.probability < 0.01 < one.probability
 
 
 def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_they_have_seen(run, tmp_path):

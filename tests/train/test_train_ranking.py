@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neurok.bodyplan.ranking import WORDS
+from neurok.bodyplan.ranking import FEATURES
 from neurok.samples import make_sample
 from neurok.train.articulation_ranking import (
     COLUMNS,
@@ -20,7 +20,7 @@ def made_up(rng: np.random.Generator, truth: np.ndarray, fixed: bool) -> PartEvi
     """Six hinges and the fixed part; the right one is what the true weights like best."""
     kinds = np.array([KINDS.index("revolute")] * 6 + [KINDS.index("fixed")])
     rows = np.zeros((7, COLUMNS[-1]))
-    rows[:6, : len(WORDS["revolute"])] = rng.normal(size=(6, len(WORDS["revolute"])))
+    rows[:6, : len(FEATURES["revolute"])] = rng.normal(size=(6, len(FEATURES["revolute"])))
     last = COLUMNS[KINDS.index("fixed")]
     rows[6, last : last + 2] = 1.0, 3.0 if fixed else -3.0
     right = np.zeros(7)
@@ -67,4 +67,4 @@ def test_every_moving_part_of_a_sample_has_a_right_line_and_a_row_for_not_moving
 
 def test_the_table_names_every_word():
     table = to_table(np.arange(COLUMNS[-1], dtype=float))
-    assert {kind: tuple(row) for kind, row in table.items()} == WORDS
+    assert {kind: tuple(row) for kind, row in table.items()} == FEATURES

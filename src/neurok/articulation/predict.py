@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from neurok.articulation.blend import TRUST, Trust, blend, heard_limits, trust_where
-from neurok.articulation.ensemble import AS_SAID, Committee, Odds
+from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble
 from neurok.articulation.features import PartClouds, describe_parts
+from neurok.articulation.fusion import FUSION, FusionConfig, fuse_limits, log_pool, search_weight
 from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
-from neurok.articulation.search_evidence import Heard, listen
+from neurok.articulation.search_evidence import SearchEvidence, search_evidence
 from neurok.articulation.upright import find_upright
-from neurok.articulation.views import canonical, stack_clouds, turned
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.articulation.views import canonical_signs, stack_clouds, turned
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
@@ -32,8 +32,8 @@ VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for 
 
 
 @dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What the network thinks of each part (a row of the clouds), in the unit box."""
+class JointPosterior:
+    """Probabilities of the joint of each part (a row of the clouds), and its pivots and limits, in the unit box."""
 
     kinds: Float[np.ndarray, "P T"]
     """Probability of each kind."""
@@ -51,19 +51,24 @@ class Beliefs:
     pivots: Float[np.ndarray, "P A 3"]
     """Places the axis of the turn may pass through, best first."""
 
-    pivot_shares: Float[np.ndarray, "P A"]
+    pivot_probabilities: Float[np.ndarray, "P A"]
     limits: Float[np.ndarray, "P 2 2"]
     """Of the turn [rad] and of the slide [units of the box], about the directions of ``choices``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """One answer for every part of a mesh: ``score`` is the confidence; a fixed part still tells its likeliest axis."""
+    """One answer for every part of a mesh, with its confidence; a fixed part still tells its likeliest axis."""
 
     mesh: Mesh
-    answers: tuple[Candidate, ...]
+    answers: tuple[Hypothesis, ...]
     search: Search | None = None
     """What the search had found, if it was asked."""
+
+    clouds: PartClouds | None = None
+    posterior: JointPosterior | None = None
+    evidence: SearchEvidence | None = None
+    """What the answers were drawn from."""
 
     def articulation(self) -> Articulation:
         names = self.mesh.part_names or ("part_0",)
@@ -72,26 +77,28 @@ class Prediction:
 
 
 def predict_joints(
-    mesh: Mesh, committee: Committee, with_search: bool = True, seed: int = 0, pieces: bool = False
+    mesh: Mesh, ensemble: Ensemble, with_search: bool = True, seed: int = 0, pieces: bool = False
 ) -> Prediction:
     """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
 
     ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well.
     """
-    upright = find_upright(mesh, committee.members, seed)
+    upright = find_upright(mesh, ensemble.members, seed)
     clouds = describe_parts(mesh, seed, upright)
-    seen = look(committee.members, clouds)
-    odds = committee.piece_calibration if pieces else committee.calibration
+    seen = view_parts(ensemble.members, clouds)
+    calibration = ensemble.piece_calibration if pieces else ensemble.calibration
     if not with_search:
-        return assemble(mesh, clouds, conclude(seen), odds)
+        return most_likely_joints(mesh, clouds, fuse(seen), calibration)
     search = search_joints(mesh, parents=part_parents(mesh, clouds, seen.parents), up=upright[1])
-    heard = listen(clouds, signed_directions(clouds), search)
-    return replace(assemble(mesh, clouds, conclude(seen, heard), odds), search=search)
+    evidence = search_evidence(clouds, signed_directions(clouds), search)
+    posterior = fuse(seen, evidence)
+    found = most_likely_joints(mesh, clouds, posterior, calibration)
+    return replace(found, search=search, clouds=clouds, posterior=posterior, evidence=evidence)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
     """The directions of the clouds with the signs that the network works with."""
-    return clouds.directions * canonical(clouds.directions)[..., None]
+    return clouds.directions * canonical_signs(clouds.directions)[..., None]
 
 
 def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) -> tuple[int, ...]:
@@ -104,7 +111,7 @@ def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Voice:
+class MemberViews:
     """What one model has made of its views of an object."""
 
     model: JointModel
@@ -114,11 +121,11 @@ class Voice:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class EnsembleViews:
     """What the models make of an object before they are asked for places and limits."""
 
     clouds: PartClouds
-    voices: tuple[Voice, ...]
+    members: tuple[MemberViews, ...]
     kinds: Float[np.ndarray, "P T"]
     """Probability of each kind."""
 
@@ -131,16 +138,16 @@ class Look:
 
     @property
     def views(self) -> list[np.ndarray]:
-        """The views of all voices, one after the other."""
-        return [view for voice in self.voices for view in voice.views]
+        """The views of all members, one after the other."""
+        return [view for member in self.members for view in member.views]
 
 
 @torch.no_grad()
-def look(
+def view_parts(
     members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS
-) -> Look:
+) -> EnsembleViews:
     """Show the models an object: each gets its share of the views, and all count alike."""
-    voices, kinds, axes, axis_votes, parents = [], [], [], [], []
+    viewed, kinds, axes, axis_votes, parents = [], [], [], [], []
     share = -(-len(views) // len(members))
     for number, model in enumerate(members):
         mine = views[number * share : (number + 1) * share]
@@ -151,12 +158,12 @@ def look(
         axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
         parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
         axis_votes.append(_chosen_most(motions.axes, 2))
-        voices.append(Voice(model, mine, parts, encoded))
+        viewed.append(MemberViews(model, mine, parts, encoded))
     mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
     tree = grow_tree(mean(parents).numpy())
-    return Look(
+    return EnsembleViews(
         clouds,
-        tuple(voices),
+        tuple(viewed),
         mean(kinds).numpy(),
         mean(axes).softmax(dim=1).numpy(),
         torch.cat(axis_votes).mean(dim=0).numpy(),
@@ -171,77 +178,81 @@ def _chosen_most(logits: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 @torch.no_grad()
-def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Beliefs:
-    """Beliefs about every part: what the models saw, blended with what the search says, if it was heard."""
+def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: FusionConfig = FUSION) -> JointPosterior:
+    """What the models saw, pooled with the evidence of the search if there is any."""
     clouds, views = seen.clouds, seen.views
     kinds, axes = seen.kinds, seen.axes
-    if heard is not None:
-        kinds = blend(kinds, heard.kinds, trust.kinds)
-        axes = blend(axes, heard.axes, trust_where(seen.axis_votes, axes, trust.axes, trust.doubtful_axes))
+    if evidence is not None:
+        kinds = log_pool(kinds, evidence.kinds, config.kinds)
+        axes = log_pool(axes, evidence.axes, search_weight(seen.axis_votes, axes, config.axes, config.doubtful_axes))
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
-    found = [_limits_of(voice, choices[:, SLIDE], voice.parts.points.mean(dim=2), SLIDE) for voice in seen.voices]
-    slides = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
-    hinges = [voice.model.hinges(voice.parts, voice.encoded, _chosen(voice, choices[:, TURN])) for voice in seen.voices]
+    found = [_limits_of(member, choices[:, SLIDE], member.parts.points.mean(dim=2), SLIDE) for member in seen.members]
+    slides = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
+    hinges = [
+        member.model.hinges(member.parts, member.encoded, _chosen(member, choices[:, TURN])) for member in seen.members
+    ]
     options = np.concatenate([hinge.options.numpy() for hinge in hinges])
     chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
     spots, shares = _places(options, chances, views, clouds)
-    pivots, shares = _agree(spots, shares, directions, choices[:, TURN], heard, trust.places)
+    pivots, shares = _fuse_pivots(spots, shares, directions, choices[:, TURN], evidence, config.places)
     found = []
-    for voice in seen.voices:
-        pivot = torch.from_numpy(_into_views(pivots[:, 0], voice.views, clouds)).to(voice.parts.points)
-        found.append(_limits_of(voice, choices[:, TURN], pivot, TURN))
-    turns = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
+    for member in seen.members:
+        pivot = torch.from_numpy(_into_views(pivots[:, 0], member.views, clouds)).to(member.parts.points)
+        found.append(_limits_of(member, choices[:, TURN], pivot, TURN))
+    turns = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
     limits = np.stack([turns[0], slides[0]], axis=1)
-    if heard is not None:
-        limits = heard_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, heard, trust.steady)
-    return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
+    if evidence is not None:
+        limits = fuse_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, evidence, config.steady)
+    return JointPosterior(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
-def _chosen(voice: Voice, choices: Int[np.ndarray, " P"]) -> Int[torch.Tensor, "B P"]:
-    return torch.from_numpy(choices)[None].expand(len(voice.views), -1)
+def _chosen(member: MemberViews, choices: Int[np.ndarray, " P"]) -> Int[torch.Tensor, "B P"]:
+    return torch.from_numpy(choices)[None].expand(len(member.views), -1)
 
 
-def _limits_of(voice: Voice, choices: np.ndarray, pivot: torch.Tensor, move: int) -> Float[np.ndarray, "B P 2"]:
-    found = voice.model.limits(voice.parts, voice.encoded, _chosen(voice, choices), pivot)
+def _limits_of(member: MemberViews, choices: np.ndarray, pivot: torch.Tensor, move: int) -> Float[np.ndarray, "B P 2"]:
+    found = member.model.limits(member.parts, member.encoded, _chosen(member, choices), pivot)
     return found[:, :, move].numpy()
 
 
-def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs, odds: Odds = AS_SAID) -> Prediction:
+def most_likely_joints(
+    mesh: Mesh, clouds: PartClouds, posterior: JointPosterior, calibration: Calibration = UNCALIBRATED
+) -> Prediction:
     """The likeliest joint of every part in the coordinates of the mesh; parts without area are fixed to the root.
 
-    ``odds`` take the product of the shares of kind, axis and place to the probability of being right.
+    ``calibration`` take the product of the shares of kind, axis and place to the probability of being right.
     """
-    root = int(clouds.parts[int(np.flatnonzero(beliefs.parents < 0)[0])])
-    nothing = Candidate(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
+    root = int(clouds.parts[int(np.flatnonzero(posterior.parents < 0)[0])])
+    nothing = Hypothesis(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
     answers = [
-        Candidate(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
+        Hypothesis(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
     ]
     for row, part in enumerate(clouds.parts):
-        answers[int(part)] = _answer(clouds, beliefs, row, odds)
+        answers[int(part)] = _answer(clouds, posterior, row, calibration)
     return Prediction(mesh, tuple(answers))
 
 
-def _answer(clouds: PartClouds, beliefs: Beliefs, row: int, odds: Odds) -> Candidate:
-    part, above = int(clouds.parts[row]), int(beliefs.parents[row])
-    shares = beliefs.kinds[row]
+def _answer(clouds: PartClouds, posterior: JointPosterior, row: int, calibration: Calibration) -> Hypothesis:
+    part, above = int(clouds.parts[row]), int(posterior.parents[row])
+    shares = posterior.kinds[row]
     kind: JointKind = KINDS[int(shares.argmax())] if above >= 0 else "fixed"
     moving = shares * np.array([0.0, 1.0, 1.0, 1.0, 1.0])
     likeliest = KINDS[int(moving.argmax())]
     move = SLIDE if likeliest == "prismatic" else TURN
-    chosen = int(beliefs.choices[row, move])
-    axis = beliefs.directions[row, chosen] @ clouds.turn
-    place = beliefs.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
-    low, high = beliefs.limits[row, move] * (1.0 if move == TURN else clouds.scale)
-    sure = float(shares[KINDS.index(kind)])
+    chosen = int(posterior.choices[row, move])
+    axis = posterior.directions[row, chosen] @ clouds.turn
+    place = posterior.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
+    low, high = posterior.limits[row, move] * (1.0 if move == TURN else clouds.scale)
+    confidence = float(shares[KINDS.index(kind)])
     if kind != "fixed":
-        sure *= float(beliefs.axes[row, chosen, move])
-        sure *= float(beliefs.pivot_shares[row, 0]) if move == TURN else 1.0
-    sure = calibrated(sure, *odds)
+        confidence *= float(posterior.axes[row, chosen, move])
+        confidence *= float(posterior.pivot_probabilities[row, 0]) if move == TURN else 1.0
+    confidence = calibrated(confidence, *calibration)
     parent = int(clouds.parts[above]) if above >= 0 else -1
-    slide = beliefs.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
+    slide = posterior.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
     ends = (float(slide.min()), float(slide.max()))
-    return Candidate(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), sure, slide=ends)
+    return Hypothesis(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), confidence, slide=ends)
 
 
 def calibrated(share: float, slope: float, offset: float) -> float:
@@ -273,18 +284,18 @@ def _into_views(places, views, clouds):  # type: ignore[no-untyped-def]
     )
 
 
-def _agree(spots, shares, directions, chosen, heard, trust, most=4):  # type: ignore[no-untyped-def]
+def _fuse_pivots(spots, shares, directions, chosen, evidence, weight, most=4):  # type: ignore[no-untyped-def]
     """The best places: those near each other, seen along the axis, support each other, and so does the search."""
     found, support = np.zeros((len(spots), most, 3)), np.zeros((len(spots), most))
     for row, (places, share) in enumerate(zip(spots, shares, strict=True)):
         axis = directions[row, chosen[row]]
-        lines = heard.along(row, TURN, int(chosen[row])) if heard is not None else None
+        lines = evidence.along(row, TURN, int(chosen[row])) if evidence is not None else None
         everywhere = places if lines is None else np.concatenate([places, lines.places])
         flat = everywhere @ _across(axis).T
         density = _kernel(flat, flat[: len(places)]) @ share
         if lines is not None and len(lines):
             other = _kernel(flat, flat[len(places) :]) @ (lines.weights / max(float(lines.weights.sum()), 1e-12))
-            density = np.maximum(density, 1e-3) ** (1.0 - trust) * np.maximum(other, 1e-2) ** trust
+            density = np.maximum(density, 1e-3) ** (1.0 - weight) * np.maximum(other, 1e-2) ** weight
         left = density.copy()
         for k in range(most):
             best = int(left.argmax())
@@ -305,7 +316,7 @@ def _kernel(first, second):  # type: ignore[no-untyped-def]
     return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / CLUSTER**2)
 
 
-def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
+def _median_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
     """Median over the views of limits about the directions of the object itself, how much their lengths differ, and
     whether all views see them on the same side."""
     rows = np.arange(len(chosen))
@@ -315,7 +326,7 @@ def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ign
     answers = []
     for view, matrix in enumerate(views):
         there = direction @ matrix.T
-        flip = canonical(there)
+        flip = canonical_signs(there)
         if move == TURN and np.linalg.det(matrix) < 0:
             flip = -flip
         low, high = found[view].T

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.articulation.views import settle
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.articulation.views import wrap_limits
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint
 
 Row = dict[str, Any]
@@ -21,7 +21,7 @@ TURNS = ("revolute", "continuous", "cylindrical")
 class Guess:
     """What a method says of an object: one answer for each of its parts, and the part of each face it worked with."""
 
-    answers: tuple[Candidate, ...]
+    answers: tuple[Hypothesis, ...]
     face_parts: Int[np.ndarray, " F"]
     """In the order of the faces of the true mesh; -1 for faces the method did not get."""
 
@@ -44,7 +44,7 @@ def score_parts(truth: Articulation, guess: Guess, areas: Float[np.ndarray, " F"
             "part": truth.part_names[part],
             "kind": joint.kind,
             "guess": answer.kind,
-            "confidence": answer.score,
+            "confidence": answer.probability,
         }
         row["parent"] = _parent_is_right(truth, guess, match, part)
         if joint.kind != "fixed":
@@ -74,7 +74,7 @@ def match_parts(
     return np.where(shared.sum(axis=1) > 0, overlap.argmax(axis=1), -1)
 
 
-def carrier(answers: tuple[Candidate, ...], part: int) -> Candidate:
+def carrier(answers: tuple[Hypothesis, ...], part: int) -> Hypothesis:
     """The answer that moves a part: its own, or that of the part it is fixed to; its own again if nothing moves."""
     here = part
     for _ in range(len(answers)):
@@ -132,7 +132,7 @@ def line_distance(
     return abs(float((second - first) @ across)) / length
 
 
-def limit_overlap(joint: Joint, answer: Candidate) -> float:
+def limit_overlap(joint: Joint, answer: Hypothesis) -> float:
     """Shared over joint range of motion, both counted about the true axis; zero for another way to move."""
     if (joint.kind == "prismatic") != (answer.kind == "prismatic") or answer.kind == "fixed":
         return 0.0
@@ -141,8 +141,8 @@ def limit_overlap(joint: Joint, answer: Candidate) -> float:
     if answer.kind == "continuous":
         found_low, found_high = -math.pi, math.pi
     if joint.kind == "revolute":
-        low, high = settle(low, high)
-        found_low, found_high = settle(found_low, found_high)
+        low, high = wrap_limits(low, high)
+        found_low, found_high = wrap_limits(found_low, found_high)
     if float(joint.axis @ answer.axis) < 0:
         found_low, found_high = -found_high, -found_low
     shared = max(0.0, min(high, found_high) - max(low, found_low))

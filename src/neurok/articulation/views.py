@@ -29,7 +29,7 @@ class Labels:
     """Row of the parent, the own row for a root, -1 where nobody knows."""
 
     owners: Int[np.ndarray, " C"]
-    """Row of the part each candidate belongs to."""
+    """Row of the part each hypothesis belongs to."""
 
     moves: Int[np.ndarray, " C"]
     """``TURN`` or ``SLIDE``."""
@@ -69,7 +69,7 @@ def labels_of(clouds: PartClouds, joints: tuple[Joint, ...]) -> Labels:
         if joint.kind == "fixed":
             continue
         move = SLIDE if joint.kind == "prismatic" else TURN
-        low, high = settle(joint.lower, joint.upper) if move == TURN else (joint.lower, joint.upper)
+        low, high = wrap_limits(joint.lower, joint.upper) if move == TURN else (joint.lower, joint.upper)
         scale = 1.0 if move == TURN else clouds.scale
         limits = (low / scale, high / scale) if joint.kind in ("revolute", "prismatic") else (np.nan, np.nan)
         rows.append((row, move, clouds.turn @ joint.axis, clouds.to_box(joint.origin), limits))
@@ -91,7 +91,7 @@ def make_labels(kinds, parents, rows, weights) -> Labels:  # type: ignore[no-unt
     )
 
 
-def settle(lower: float, upper: float) -> tuple[float, float]:
+def wrap_limits(lower: float, upper: float) -> tuple[float, float]:
     """Limits of a turn shifted by whole turns so that they hold zero or come nearest to it."""
     if not (np.isfinite(lower) and np.isfinite(upper)):
         return lower, upper
@@ -132,7 +132,7 @@ def turned(
     return moved, replace(labels, axes=axes / np.maximum(length, 1e-12), origins=origins, limits=limits)
 
 
-def canonical(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
+def canonical_signs(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
     """The sign that makes the largest entry of each direction positive; the network only knows such axes."""
     # Of entries that are nearly equal the first wins, so that noise does not decide.
     leader = np.argmax(np.abs(directions) * np.array([1.02, 1.01, 1.0]), axis=-1)
@@ -159,7 +159,7 @@ def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) 
                 pad(view.toward[:, some]).float(),
                 pad(view.areas).float(),
                 pad(grips(view)).float(),
-                pad(view.directions * canonical(view.directions)[..., None]).float(),
+                pad(view.directions * canonical_signs(view.directions)[..., None]).float(),
                 pad(view.sources, -1).long(),
                 torch.from_numpy(pairs).float(),
                 torch.arange(size) < len(view.parts),
@@ -192,7 +192,7 @@ def grips(view: PartClouds) -> Float[np.ndarray, "P 3"]:
 
 
 def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: np.random.Generator) -> Targets:
-    """Targets of a batch; where several candidates are valid, pivot and limits are taught for one drawn by weight."""
+    """Targets of a batch; where several hypotheses are valid, pivot and limits are taught for one drawn by weight."""
     batch = len(views)
     kinds = np.zeros((batch, size, len(KINDS)))
     parents = np.full((batch, size), -1)
@@ -230,8 +230,8 @@ def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: 
 
 
 def _nearest_direction(view: PartClouds, known: Labels) -> tuple[Int[np.ndarray, " C"], Float[np.ndarray, " C"]]:
-    """Which direction each candidate's axis is, -1 if none comes within ten degrees, and the sign against it."""
-    directions = (view.directions * canonical(view.directions)[..., None])[known.owners]
+    """Which direction each hypothesis's axis is, -1 if none comes within ten degrees, and the sign against it."""
+    directions = (view.directions * canonical_signs(view.directions)[..., None])[known.owners]
     dots = np.einsum("ckd,cd->ck", directions, known.axes)
     close = np.where(view.sources[known.owners] >= 0, np.abs(dots), -1.0)
     if len(close) == 0:

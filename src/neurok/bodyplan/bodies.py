@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.bodyplan.contacts import Contacts, find_contacts
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components, split_by_face_label
@@ -97,7 +97,7 @@ def merge_components(mesh: Mesh) -> Int[np.ndarray, " F"]:
     if labels.max() == 0:
         return labels
     pieces = label_faces(mesh, labels)
-    contacts = find_contacts(pieces)
+    contacts = contact_graph(pieces)
     carrier = _carriers(contacts, mesh.up_vector)
     merged = np.array([_top(carrier, piece) for piece in range(len(carrier))])
     return np.unique(merged[labels], return_inverse=True)[1].reshape(-1)
@@ -121,9 +121,9 @@ def _few(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
     return np.unique(target[labels], return_inverse=True)[1].reshape(-1)
 
 
-def _carriers(contacts: Contacts, up: Float[np.ndarray, "3"]) -> list[int]:
+def _carriers(contacts: ContactGraph, up: Float[np.ndarray, "3"]) -> list[int]:
     """For each piece the one it joins, or itself: small and embedded ones join larger ones, others their panel."""
-    sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.clouds]
+    sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.samples]
     knobs = [piece for piece in range(len(sizes)) if _is_knob(contacts, piece, sizes[piece])]
     kept = set(knobs) if len(knobs) <= MOST_KNOBS else set()
     carrier = list(range(len(sizes)))
@@ -144,7 +144,9 @@ def _carriers(contacts: Contacts, up: Float[np.ndarray, "3"]) -> list[int]:
     return carrier
 
 
-def _panel_of(contacts: Contacts, piece: int, panels: set[int], sizes: list[float], up: Float[np.ndarray, "3"]) -> int:
+def _panel_of(
+    contacts: ContactGraph, piece: int, panels: set[int], sizes: list[float], up: Float[np.ndarray, "3"]
+) -> int:
     """The panel that a piece stands behind or on and belongs to, or the piece itself."""
     best, front = BEHIND, piece
     for contact in contacts.of(piece):
@@ -159,48 +161,48 @@ def _panel_of(contacts: Contacts, piece: int, panels: set[int], sizes: list[floa
     return front
 
 
-def _is_panel(contacts: Contacts, piece: int, size: float) -> bool:
-    cloud = contacts.clouds[piece]
-    if cloud is None or size >= LARGEST_PANEL * contacts.size:
+def _is_panel(contacts: ContactGraph, piece: int, size: float) -> bool:
+    samples = contacts.samples[piece]
+    if samples is None or size >= LARGEST_PANEL * contacts.size:
         return False
-    short, middle, _ = np.sort(cloud.box.half)
+    short, middle, _ = np.sort(samples.box.half)
     return bool(short < PANEL * middle)
 
 
-def _hangs_under(contacts: Contacts, piece: int, panel: int, up: Float[np.ndarray, "3"]) -> bool:
+def _hangs_under(contacts: ContactGraph, piece: int, panel: int, up: Float[np.ndarray, "3"]) -> bool:
     """Whether a panel lies flat and a piece is below it, as drawers are below the top of a table."""
-    cloud, above = contacts.clouds[piece], contacts.clouds[panel]
-    if cloud is None or above is None:
+    samples, above = contacts.samples[piece], contacts.samples[panel]
+    if samples is None or above is None:
         return False
     lies = abs(float(above.box.axes[int(np.argmin(above.box.half))] @ up)) > 0.5
-    gap = float((cloud.points @ up).max() - (above.points @ up).min())
+    gap = float((samples.points @ up).max() - (above.points @ up).min())
     return lies and gap < 0.25 * MARGIN * contacts.size
 
 
-def _is_behind(contacts: Contacts, piece: int, panel: int) -> bool:
+def _is_behind(contacts: ContactGraph, piece: int, panel: int) -> bool:
     """Whether a piece is hidden when one looks straight at a panel, or is the panel."""
-    cloud, front = contacts.clouds[piece], contacts.clouds[panel]
-    if cloud is None or front is None:
+    samples, front = contacts.samples[piece], contacts.samples[panel]
+    if samples is None or front is None:
         return True
     wide = np.argsort(front.box.half)[1:]
-    away = np.abs((cloud.points - front.box.center) @ front.box.axes[wide].T)
+    away = np.abs((samples.points - front.box.center) @ front.box.axes[wide].T)
     return bool((away <= front.box.half[wide] + MARGIN * contacts.size).all())
 
 
-def _is_disc(contacts: Contacts, piece: int) -> bool:
-    cloud = contacts.clouds[piece]
-    if cloud is None:
+def _is_disc(contacts: ContactGraph, piece: int) -> bool:
+    samples = contacts.samples[piece]
+    if samples is None:
         return False
-    _, middle, long = np.sort(cloud.box.half)
+    _, middle, long = np.sort(samples.box.half)
     return bool(middle > DISC * long)
 
 
-def _is_knob(contacts: Contacts, piece: int, size: float) -> bool:
+def _is_knob(contacts: ContactGraph, piece: int, size: float) -> bool:
     """Whether a small piece is compact: nearly as wide as long, and no sheet."""
-    cloud = contacts.clouds[piece]
-    if cloud is None or not KNOB < size / contacts.size < SMALL:
+    samples = contacts.samples[piece]
+    if samples is None or not KNOB < size / contacts.size < SMALL:
         return False
-    short, middle, long = np.sort(cloud.box.half)
+    short, middle, long = np.sort(samples.box.half)
     return bool(middle > ROUND * long and short > THICK * middle)
 
 

@@ -23,7 +23,7 @@ POINTS_IN_ALL = 16000
 
 
 @dataclass(frozen=True, eq=False)
-class PartCloud:
+class PartSamples:
     """What everybody needs to know of one part: points of its surface, its area, its box."""
 
     points: Float[np.ndarray, "N 3"]
@@ -112,10 +112,10 @@ class Contact:
 
 
 @dataclass(frozen=True, eq=False)
-class Contacts:
-    """The clouds of all parts (``None`` for one without surface) and every pair that touches."""
+class ContactGraph:
+    """The samples of all parts (``None`` for one without surface) and every pair that touches."""
 
-    clouds: tuple[PartCloud | None, ...]
+    samples: tuple[PartSamples | None, ...]
     pairs: tuple[Contact, ...]
     reach: float
     """Distance below which parts touch, in mesh units."""
@@ -138,7 +138,7 @@ class Contacts:
     @cached_property
     def boxes(self) -> tuple[Int[np.ndarray, " P"], Float[np.ndarray, "P 3 3"], Float[np.ndarray, "P 3"]]:
         """Parts that have a surface, in order; axes and half lengths of their boxes."""
-        present = [(part, cloud.box) for part, cloud in enumerate(self.clouds) if cloud is not None]
+        present = [(part, one.box) for part, one in enumerate(self.samples) if one is not None]
         axes, half = np.stack([box.axes for _, box in present]), np.stack([box.half for _, box in present])
         return np.array([part for part, _ in present]), axes, half
 
@@ -150,12 +150,12 @@ class Contacts:
         return tuple(pair.other(part) for pair in self.of(part))
 
 
-def find_contacts(mesh: Mesh, seed: int = 0) -> Contacts:
+def contact_graph(mesh: Mesh, seed: int = 0) -> ContactGraph:
     """Sample every part and find the pairs that touch; a part that touches nothing touches its nearest neighbour."""
-    clouds = sample_parts(mesh, seed)
+    samples = sample_parts(mesh, seed)
     size = mesh.size
     reach = REACH * size
-    present = {p: cloud for p, cloud in enumerate(clouds) if cloud is not None}
+    present = {p: one for p, one in enumerate(samples) if one is not None}
     found: dict[tuple[int, int], Contact] = {}
     for a, b in _box_neighbours(present, reach):
         contact = _contact(a, b, present[a], present[b], reach)
@@ -171,10 +171,10 @@ def find_contacts(mesh: Mesh, seed: int = 0) -> Contacts:
             contact = _contact(a, b, present[a], present[b], 1.5 * min(gaps) + reach)
             if contact is not None:
                 found[a, b] = contact
-    return Contacts(clouds, tuple(found[key] for key in sorted(found)), reach, size)
+    return ContactGraph(samples, tuple(found[key] for key in sorted(found)), reach, size)
 
 
-def _box_neighbours(present: dict[int, PartCloud], reach: float) -> list[tuple[int, int]]:
+def _box_neighbours(present: dict[int, PartSamples], reach: float) -> list[tuple[int, int]]:
     """Pairs whose boxes along the world's axes come within reach of each other."""
     parts = np.array(sorted(present))
     low = np.array([present[p].bounds[0] for p in parts]) - 0.5 * reach
@@ -183,32 +183,32 @@ def _box_neighbours(present: dict[int, PartCloud], reach: float) -> list[tuple[i
     return [(int(parts[i]), int(parts[j])) for i, j in np.argwhere(np.triu(meets, 1))]
 
 
-def sample_parts(mesh: Mesh, seed: int = 0) -> tuple[PartCloud | None, ...]:
+def sample_parts(mesh: Mesh, seed: int = 0) -> tuple[PartSamples | None, ...]:
     """Points of every part, by area but with a least number for small parts; the corners of the mesh count too."""
     areas = face_areas(mesh.vertices, mesh.faces)
     labels = mesh.face_parts
     total = max(float(areas.sum()), 1e-300)
-    clouds: list[PartCloud | None] = []
+    samples: list[PartSamples | None] = []
     for part in range(mesh.part_count):
         chosen = np.flatnonzero(labels == part)
         area = float(areas[chosen].sum())
         if len(chosen) == 0 or not area > 0:
-            clouds.append(None)
+            samples.append(None)
             continue
         rng = np.random.default_rng([seed, part])
         count = int(np.clip(POINTS_IN_ALL * area / total, *POINTS_PER_PART))
         faces = mesh.faces[chosen]
-        samples = sample_surface(mesh.vertices, faces, count, rng)
+        drawn = sample_surface(mesh.vertices, faces, count, rng)
         corners = mesh.vertices[faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-        points = samples.interpolate(mesh.vertices)
+        points = drawn.interpolate(mesh.vertices)
         spacing = float(np.sqrt(area / count))
-        clouds.append(PartCloud(points, normals[samples.face_ids], area, spacing, mesh.vertices[np.unique(faces)]))
-    return tuple(clouds)
+        samples.append(PartSamples(points, normals[drawn.face_ids], area, spacing, mesh.vertices[np.unique(faces)]))
+    return tuple(samples)
 
 
-def _contact(a: int, b: int, first: PartCloud, second: PartCloud, reach: float) -> Contact | None:
+def _contact(a: int, b: int, first: PartSamples, second: PartSamples, reach: float) -> Contact | None:
     near_a, hit_a, gap_a = _near(first, second, reach)
     near_b, hit_b, gap_b = _near(second, first, reach)
     if len(near_a) + len(near_b) == 0:
@@ -227,7 +227,7 @@ def _contact(a: int, b: int, first: PartCloud, second: PartCloud, reach: float) 
     return Contact(a, b, places, normal, directions, extent, min(gap_a, gap_b), shares)
 
 
-def _near(a: PartCloud, b: PartCloud, reach: float):  # type: ignore[no-untyped-def]
+def _near(a: PartSamples, b: PartSamples, reach: float):  # type: ignore[no-untyped-def]
     """Points of ``a`` within ``reach`` of the surface of ``b``, their neighbours there, and the least distance."""
     limit = np.hypot(reach, 1.5 * b.spacing)
     inside = ((a.points > b.bounds[0] - reach) & (a.points < b.bounds[1] + reach)).all(axis=1)

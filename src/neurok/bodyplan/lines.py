@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan.boxes import Box, snap_axis
-from neurok.bodyplan.contacts import Contact, Contacts, PartCloud
+from neurok.bodyplan.contacts import Contact, ContactGraph, PartSamples
 
 SAME_DIRECTION = 0.9986
 """Cosine of three degrees."""
@@ -29,9 +29,9 @@ class Lines:
         return len(self.axes)
 
 
-def directions(cloud: PartCloud, touching: tuple[Contact, ...]) -> Float[np.ndarray, "D 3"]:
+def directions(samples: PartSamples, touching: tuple[Contact, ...]) -> Float[np.ndarray, "D 3"]:
     """Directions worth a try, no two alike: of the box, of the world, across and along each contact."""
-    found = [*cloud.box.axes, *np.eye(3)]
+    found = [*samples.box.axes, *np.eye(3)]
     for contact in touching:
         found.append(contact.normal)
         if contact.extent[0] > 0:
@@ -41,7 +41,9 @@ def directions(cloud: PartCloud, touching: tuple[Contact, ...]) -> Float[np.ndar
     return _distinct(snap_axis(axis) for axis in found)
 
 
-def turning_lines(part: int, parent: int, contacts: Contacts, axes: Float[np.ndarray, "D 3"], own: PartCloud) -> Lines:
+def turning_lines(
+    part: int, parent: int, contacts: ContactGraph, axes: Float[np.ndarray, "D 3"], own: PartSamples
+) -> Lines:
     """For every direction the lines along edges, faces and the middle of the box, and through the contacts."""
     pivots = np.concatenate([_box_places(own.box), own.center[None], *_contact_places(part, parent, contacts)])
     all_axes, all_origins = [], []
@@ -61,7 +63,7 @@ def _box_places(box: Box) -> Float[np.ndarray, "N 3"]:
     return box.center + (steps * box.half) @ box.axes
 
 
-def _contact_places(part: int, parent: int, contacts: Contacts) -> list[Float[np.ndarray, "N 3"]]:
+def _contact_places(part: int, parent: int, contacts: ContactGraph) -> list[Float[np.ndarray, "N 3"]]:
     """Middle, ends and outermost places of the contact with the parent and with all neighbours."""
     pairs = contacts.of(part)
     sets = [pair.points for pair in pairs if pair.other(part) == parent]

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
-from neurok.bodyplan.contacts import Contacts, find_contacts
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry.topology import face_components, vertex_labels
 
@@ -34,10 +34,10 @@ class PlannedBody:
     parent: int
     """Body that carries it; -1 for a base."""
 
-    hypotheses: tuple[Candidate, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
     """Ways it may move against its parent, likeliest first."""
 
-    joint: Candidate | None = None
+    joint: Hypothesis | None = None
     """The one that holds; ``None`` for a body that is fixed to its parent, or a base."""
 
     bends: bool = False
@@ -58,14 +58,14 @@ class BodyPlan:
     origin: Origin = "pieces"
 
     @cached_property
-    def contacts(self) -> Contacts:
+    def contacts(self) -> ContactGraph:
         """The contact graph of the bodies."""
-        return find_contacts(self.mesh)
+        return contact_graph(self.mesh)
 
     @cached_property
-    def piece_contacts(self) -> Contacts:
+    def piece_contacts(self) -> ContactGraph:
         """The contact graph of the pieces."""
-        return find_contacts(label_faces(self.mesh, self.face_pieces))
+        return contact_graph(label_faces(self.mesh, self.face_pieces))
 
     @cached_property
     def articulation(self) -> Articulation:
@@ -80,14 +80,14 @@ class BodyPlan:
     def moving(self) -> tuple[PlannedBody, ...]:
         """Bodies whose joint holds, the surest first."""
         found = [body for body in self.bodies if body.joint is not None]
-        return tuple(sorted(found, key=lambda body: -body.joint.score if body.joint is not None else 0.0))
+        return tuple(sorted(found, key=lambda body: -body.joint.probability if body.joint is not None else 0.0))
 
     @property
     def bends(self) -> bool:
         """Whether anything bends."""
         return any(body.bends for body in self.bodies)
 
-    def with_joint(self, body: int, joint: Candidate | None) -> BodyPlan:
+    def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
         """The same plan with another joint of one body; ``None`` fixes it."""
         changed = list(self.bodies)
         changed[body] = replace(changed[body], joint=joint)

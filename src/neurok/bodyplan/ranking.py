@@ -1,4 +1,4 @@
-"""How likely each line is, from the evidence: one weight for each word of it, kind by kind.
+"""How likely each line is, from the evidence: one weight for each name of it, kind by kind.
 
 The weights (``priors.json``, made by ``benchmarks/fit_ranking.py``) are fitted so that, among all lines of a part, the
 right one scores best (a conditional logit), on the training objects of PartNet-Mobility and on generated families; no
@@ -15,25 +15,30 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from neurok.bodyplan.evidence import FIXED_WORDS, SLIDE_WORDS, TURN_WORDS
+from neurok.bodyplan.evidence import FIXED_FEATURES, SLIDE_FEATURES, TURN_FEATURES
 
 PRIORS = Path(__file__).parent / "priors.json"
-WORDS = {"revolute": TURN_WORDS, "continuous": TURN_WORDS, "prismatic": SLIDE_WORDS, "fixed": FIXED_WORDS}
+FEATURES = {
+    "revolute": TURN_FEATURES,
+    "continuous": TURN_FEATURES,
+    "prismatic": SLIDE_FEATURES,
+    "fixed": FIXED_FEATURES,
+}
 
 
 @cache
 def weights(kind: str) -> Float[np.ndarray, " K"]:
-    """The weight of each word of evidence for one kind of joint."""
+    """The weight of each name of evidence for one kind of joint."""
     table = json.loads(PRIORS.read_text())
-    return np.array([table[kind].get(word, 0.0) for word in WORDS[kind]])
+    return np.array([table[kind].get(name, 0.0) for name in FEATURES[kind]])
 
 
-def strength(kind: str, evidence: Float[np.ndarray, "C K"]) -> Float[np.ndarray, " C"]:
+def logits(kind: str, evidence: Float[np.ndarray, "C K"]) -> Float[np.ndarray, " C"]:
     """How much speaks for each line, on a log scale."""
     return evidence @ weights(kind)
 
 
-def to_scores(strengths: Float[np.ndarray, " C"]) -> Float[np.ndarray, " C"]:
-    """Strengths of all candidates of one part as shares that add up to one."""
-    powers = np.exp(strengths - strengths.max(initial=-np.inf))
+def softmax(logits: Float[np.ndarray, " C"]) -> Float[np.ndarray, " C"]:
+    """Strengths of all hypotheses of one part as shares that add up to one."""
+    powers = np.exp(logits - logits.max(initial=-np.inf))
     return powers / powers.sum()

@@ -8,15 +8,15 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan import evidence, ranking
-from neurok.bodyplan.contacts import Contacts, PartCloud, find_contacts
-from neurok.bodyplan.copies import find_copies, shift_between
+from neurok.bodyplan.contacts import ContactGraph, PartSamples, contact_graph
+from neurok.bodyplan.copies import translated_copies, translation_between
 from neurok.bodyplan.evidence import PartFacts
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import slide_limits, turn_limits
 from neurok.bodyplan.lines import Lines, directions, turning_lines
-from neurok.bodyplan.sweep import Mover, Surroundings
+from neurok.bodyplan.sweep import Mover, StaticScene
 from neurok.bodyplan.tree import find_tree, subtree
-from neurok.bodyplan.trials import Trial, try_slides, try_turns
+from neurok.bodyplan.trials import FreeRange, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh
 from neurok.core.articulation import JointKind
 
@@ -30,22 +30,22 @@ class Search:
     """What was tried for every part."""
 
     mesh: Mesh
-    contacts: Contacts
+    contacts: ContactGraph
     parents: tuple[int, ...]
     """The part that carries each part; -1 for the base."""
 
-    candidates: tuple[tuple[Candidate, ...], ...]
-    """For each part the valid candidates, best first; the base has none. ``fixed`` is always among the others'."""
+    hypotheses: tuple[tuple[Hypothesis, ...], ...]
+    """For each part the valid hypotheses, best first; the base has none. ``fixed`` is always among the others'."""
 
-    rejected: tuple[tuple[Candidate, ...], ...]
+    rejected: tuple[tuple[Hypothesis, ...], ...]
     """For each part what was tried and rejected, with a reason each, best first."""
 
-    def best(self, part: int) -> Candidate | None:
+    def best(self, part: int) -> Hypothesis | None:
         """The first choice for a part; nothing for the base."""
-        return self.candidates[part][0] if self.candidates[part] else None
+        return self.hypotheses[part][0] if self.hypotheses[part] else None
 
     def articulation(self) -> Articulation:
-        """The object with the best candidate of every part."""
+        """The object with the best hypothesis of every part."""
         joints = []
         for part, name in enumerate(self.mesh.part_names or ("part_0",)):
             best = self.best(part)
@@ -55,53 +55,53 @@ class Search:
 
 def search_joints(
     mesh: Mesh,
-    contacts: Contacts | None = None,
+    contacts: ContactGraph | None = None,
     parents: tuple[int, ...] | None = None,
     up: Float[np.ndarray, "3"] | None = None,
 ) -> Search:
-    """Candidate joints of every part of a mesh with ``part_ids``.
+    """Joint hypotheses of every part of a mesh with ``part_ids``.
 
     ``contacts`` and ``parents`` (the part that carries each, -1 for the base) are found unless they are known; ``up``
     is that of the mesh unless it is known better.
     """
     up = mesh.up_vector if up is None else up
-    contacts = contacts or find_contacts(mesh)
+    contacts = contacts or contact_graph(mesh)
     parents = parents or find_tree(contacts, up)
-    studies: dict[int, Study] = {}
-    copies = find_copies(contacts, parents)
-    around = Surroundings(mesh, contacts, parents.index(-1))
-    for part in sorted(range(len(contacts.clouds)), key=lambda part: part in copies):  # originals first
-        cloud, original = contacts.clouds[part], studies.get(copies.get(part, -1))
-        if parents[part] >= 0 and cloud is not None:
-            studies[part] = study_part(mesh, contacts, parents, part, cloud, up, original, around)
-    _agree(studies, contacts)
+    searches: dict[int, PartSearch] = {}
+    copies = translated_copies(contacts, parents)
+    scene = StaticScene(mesh, contacts, parents.index(-1))
+    for part in sorted(range(len(contacts.samples)), key=lambda part: part in copies):  # originals first
+        samples, original = contacts.samples[part], searches.get(copies.get(part, -1))
+        if parents[part] >= 0 and samples is not None:
+            searches[part] = search_part(mesh, contacts, parents, part, samples, up, original, scene)
+    _average_over_same_boxes(searches, contacts)
     found = [
-        _candidates(studies[part]) if part in studies else _without_surface(part, parents)
-        for part in range(len(contacts.clouds))
+        _hypotheses(searches[part]) if part in searches else _without_surface(part, parents)
+        for part in range(len(contacts.samples))
     ]
     valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
     rejected = tuple(tuple(c for c in one if not c.is_valid) for one in found)
     return Search(mesh, contacts, parents, valid, rejected)
 
 
-def _without_surface(part: int, parents: tuple[int, ...]) -> list[Candidate]:
+def _without_surface(part: int, parents: tuple[int, ...]) -> list[Hypothesis]:
     """Nothing for the base; a part of no surface is fixed to what carries it."""
     if parents[part] < 0:
         return []
-    return [Candidate(part, parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)]
+    return [Hypothesis(part, parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)]
 
 
 @dataclass(eq=False)
-class Study:
-    """All that was found out about one part; strengths change once the parts are compared."""
+class PartSearch:
+    """All that was found out about one part; logits change once the parts are compared."""
 
     part: int
     parent: int
     facts: PartFacts
     lines: Lines
     axes: Float[np.ndarray, "D 3"]
-    turns: Trial
-    slides: Trial
+    turns: FreeRange
+    slides: FreeRange
     lengths: Float[np.ndarray, " D"]
     size: float
     """Diagonal of the object."""
@@ -109,67 +109,67 @@ class Study:
     evidence: dict[str, np.ndarray]
     """For each kind one row for each line and one column for each word."""
 
-    strengths: dict[str, np.ndarray]
+    logits: dict[str, np.ndarray]
 
     def directions_of(self, kind: str) -> np.ndarray:
         return self.axes if kind == "prismatic" else self.lines.axes
 
 
-def study_part(
+def search_part(
     mesh: Mesh,
-    contacts: Contacts,
+    contacts: ContactGraph,
     parents: tuple[int, ...],
     part: int,
-    cloud: PartCloud,
+    samples: PartSamples,
     up: Float[np.ndarray, "3"],
-    original: Study | None = None,
-    around: Surroundings | None = None,
-) -> Study:
+    original: PartSearch | None = None,
+    scene: StaticScene | None = None,
+) -> PartSearch:
     """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried."""
     names, parent = mesh.part_names, parents[part]
-    facts = evidence.part_facts(part, parents, contacts, cloud, up)
+    facts = evidence.part_facts(part, parents, contacts, samples, up)
     if original is None:
-        mover = Mover(mesh, contacts, subtree(parents, part), around)
-        axes = directions(cloud, contacts.of(part))
-        lines = turning_lines(part, parent, contacts, axes, cloud)
-        lengths = np.maximum(2.0 * np.abs(axes @ cloud.box.axes.T) @ cloud.box.half, 0.02 * contacts.size)
+        mover = Mover(mesh, contacts, subtree(parents, part), scene)
+        axes = directions(samples, contacts.of(part))
+        lines = turning_lines(part, parent, contacts, axes, samples)
+        lengths = np.maximum(2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half, 0.02 * contacts.size)
         turns = try_turns(mover, lines.axes, lines.origins, names)
         slides = try_slides(mover, axes, lengths, names)
     else:
         axes, lengths = original.axes, original.lengths
-        lines = Lines(original.lines.axes, original.lines.origins + shift_between(original.part, part, contacts))
+        lines = Lines(original.lines.axes, original.lines.origins + translation_between(original.part, part, contacts))
         turns, slides = original.turns.of_copy(parent, names), original.slides.of_copy(parent, names)
-    turned = evidence.turn_evidence(facts, cloud, lines, turns, contacts, up)
-    rounds = float(turned[:, evidence.TURN_WORDS.index("round")].max())
-    slid = evidence.slide_evidence(facts, cloud, axes, slides, rounds, up)
+    turned = evidence.turn_evidence(facts, samples, lines, turns, contacts, up)
+    rounds = float(turned[:, evidence.TURN_FEATURES.index("round")].max())
+    slid = evidence.slide_evidence(facts, samples, axes, slides, rounds, up)
     found = {
         "revolute": turned,
         "continuous": turned,
         "prismatic": slid,
         "fixed": evidence.fixed_evidence(facts, turns, slides, rounds),
     }
-    strengths = {kind: ranking.strength(kind, rows) for kind, rows in found.items()}
-    return Study(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, strengths)
+    logits = {kind: ranking.logits(kind, rows) for kind, rows in found.items()}
+    return PartSearch(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, logits)
 
 
-def _agree(studies: dict[int, Study], contacts: Contacts) -> None:
+def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactGraph) -> None:
     """Parts of the same shape move alike: what speaks for a kind and a direction is averaged over them."""
     sums: dict[int, dict[tuple[str, tuple[float, ...]], float]] = {}
-    for part, study in studies.items():
+    for part, one in searches.items():
         sums[part] = {}
         for kind in ("revolute", "continuous", "prismatic"):
-            for key, rows in _by_direction(study.directions_of(kind)).items():
-                sums[part][kind, key] = float(np.logaddexp.reduce(study.strengths[kind][rows]))
-    for part, study in studies.items():
-        twins = [sums[p] for p in evidence.twins_of(part, contacts) if p in sums]
-        if len(twins) < 2:
+            for key, rows in _by_direction(one.directions_of(kind)).items():
+                sums[part][kind, key] = float(np.logaddexp.reduce(one.logits[kind][rows]))
+    for part, one in searches.items():
+        alike = [sums[p] for p in evidence.same_box_parts(part, contacts) if p in sums]
+        if len(alike) < 2:
             continue
         for kind in ("revolute", "continuous", "prismatic"):
-            changed = study.strengths[kind].copy()
-            for key, rows in _by_direction(study.directions_of(kind)).items():
-                known = [twin[kind, key] for twin in twins if (kind, key) in twin]
+            changed = one.logits[kind].copy()
+            for key, rows in _by_direction(one.directions_of(kind)).items():
+                known = [other[kind, key] for other in alike if (kind, key) in other]
                 changed[rows] += np.mean(known) - sums[part][kind, key]
-            study.strengths[kind] = changed
+            one.logits[kind] = changed
 
 
 def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.ndarray]:
@@ -178,66 +178,71 @@ def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.
     return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
 
 
-def _candidates(study: Study) -> list[Candidate]:
-    """Every line as a candidate, best first."""
-    joined = np.concatenate([study.strengths[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
-    scores = ranking.to_scores(joined)
-    count = len(study.lines)
-    alike = _alike(study.lines.axes, study.lines.origins, study.size)
-    scores[:count], scores[count : 2 * count] = alike @ scores[:count], alike @ scores[count : 2 * count]
-    found = [_turn(study, i, "revolute", float(scores[i])) for i in range(count)]
-    found += [_turn(study, i, "continuous", float(scores[count + i])) for i in range(count)]
-    found += [_slide(study, i, float(scores[2 * count + i])) for i in range(len(study.axes))]
+def _hypotheses(one: PartSearch) -> list[Hypothesis]:
+    """Every line as a hypothesis, best first."""
+    joined = np.concatenate([one.logits[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
+    probabilities = ranking.softmax(joined)
+    count = len(one.lines)
+    coincident = _coincident(one.lines.axes, one.lines.origins, one.size)
+    for some in (slice(0, count), slice(count, 2 * count)):
+        probabilities[some] = coincident @ probabilities[some]
+    found = [_turn(one, i, "revolute", float(probabilities[i])) for i in range(count)]
+    found += [_turn(one, i, "continuous", float(probabilities[count + i])) for i in range(count)]
+    found += [_slide(one, i, float(probabilities[2 * count + i])) for i in range(len(one.axes))]
     found += _cylinders(found)
-    found.append(_fixed(study, float(scores[-1]), max((c.score for c in found if c.is_valid), default=0.0)))
-    return sorted(found, key=lambda c: -c.score)
+    found.append(_fixed(one, float(probabilities[-1]), max((c.probability for c in found if c.is_valid), default=0.0)))
+    return sorted(found, key=lambda c: -c.probability)
 
 
-def _fixed(study: Study, score: float, moving: float) -> Candidate:
-    """The candidate that does not move: first only when it outweighs all motions together, not just each of them."""
-    score = score if score > 0.5 else min(score, 0.99 * moving)
-    center = study.facts.box.center
-    return Candidate(study.part, study.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, score)
+def _fixed(one: PartSearch, probability: float, moving: float) -> Hypothesis:
+    """The hypothesis that does not move: first only when it outweighs all motions together, not just each of them."""
+    probability = probability if probability > 0.5 else min(probability, 0.99 * moving)
+    center = one.facts.box.center
+    return Hypothesis(one.part, one.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, probability)
 
 
-def _alike(axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], size: float) -> Float[np.ndarray, "C C"]:
+def _coincident(
+    axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], size: float
+) -> Float[np.ndarray, "C C"]:
     """1 for lines that are nearly one: they share what speaks for them instead of splitting it."""
     away = evidence.line_distances(origins, axes, origins) / size
     parallel = np.abs(axes @ axes.T) > 0.996
     return (parallel & (np.minimum(away, away.T) < 0.02)).astype(np.float64)
 
 
-def _turn(study: Study, i: int, kind: JointKind, score: float) -> Candidate:
-    trial = study.turns
-    low, high = float(trial.low[i]), float(trial.high[i])
-    axis = study.lines.axes[i]
+def _turn(one: PartSearch, i: int, kind: JointKind, probability: float) -> Hypothesis:
+    free_range = one.turns
+    low, high = float(free_range.low[i]), float(free_range.high[i])
+    axis = one.lines.axes[i]
     if low > high:
         axis, low, high = 0.0 - axis, high, low
     reason = ""
-    if high < LEAST_TURN or (kind == "continuous" and not trial.full[i]):
-        reason = trial.reasons[i]
+    if high < LEAST_TURN or (kind == "continuous" and not free_range.is_full[i]):
+        reason = free_range.reasons[i]
     lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high)
-    origin, free = study.lines.origins[i], (0.0 - low, high)
-    return Candidate(study.part, study.parent, kind, axis, origin, lower, upper, score, reason, free)
+    origin, free = one.lines.origins[i], (0.0 - low, high)
+    return Hypothesis(one.part, one.parent, kind, axis, origin, lower, upper, probability, reason, free)
 
 
-def _slide(study: Study, i: int, score: float) -> Candidate:
-    trial, facts = study.slides, study.facts
-    low, high = float(trial.low[i]), float(trial.high[i])
-    axis, length = study.axes[i], float(study.lengths[i])
+def _slide(one: PartSearch, i: int, probability: float) -> Hypothesis:
+    free_range, facts = one.slides, one.facts
+    low, high = float(free_range.low[i]), float(free_range.high[i])
+    axis, length = one.axes[i], float(one.lengths[i])
     thickness = 2.0 * float(np.abs(facts.box.axes @ axis) @ facts.box.half)
     if low > high:
         axis, low, high = 0.0 - axis, high, low
     is_button = facts.size < evidence.SMALL and abs(float(axis @ facts.normal)) > 0.9
-    reason = trial.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
+    reason = free_range.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
     if is_button and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
         axis, low, high = 0.0 - axis, high, low  # it is pressed towards what it sits on, whatever is free
     lower, upper = slide_limits(low, high, thickness, is_button)
     free = (0.0 - low, high)
-    return Candidate(study.part, study.parent, "prismatic", axis, facts.box.center, lower, upper, score, reason, free)
+    return Hypothesis(
+        one.part, one.parent, "prismatic", axis, facts.box.center, lower, upper, probability, reason, free
+    )
 
 
-def _cylinders(found: list[Candidate]) -> list[Candidate]:
+def _cylinders(found: list[Hypothesis]) -> list[Hypothesis]:
     """Lines that a part can turn about all the way and slide along as well."""
     turning = [c for c in found if c.kind == "continuous" and c.is_valid]
     sliding = [c for c in found if c.kind == "prismatic" and c.is_valid]
@@ -245,8 +250,10 @@ def _cylinders(found: list[Candidate]) -> list[Candidate]:
     for slide in sliding:
         along = [c for c in turning if abs(float(c.axis @ slide.axis)) > 0.999]
         if along:
-            best = max(along, key=lambda c: c.score)
-            score = 0.5 * min(best.score, slide.score)
-            both = replace(best, kind="cylindrical", axis=slide.axis, score=score, slide=(slide.lower, slide.upper))
+            best = max(along, key=lambda c: c.probability)
+            probability = 0.5 * min(best.probability, slide.probability)
+            both = replace(
+                best, kind="cylindrical", axis=slide.axis, probability=probability, slide=(slide.lower, slide.upper)
+            )
             out.append(both)
     return out

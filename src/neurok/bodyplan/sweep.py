@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.bodyplan.contacts import Contacts, PartCloud
+from neurok.bodyplan.contacts import ContactGraph, PartSamples
 from neurok.core import Mesh
 from neurok.geometry.sampling import farthest_points
 
@@ -28,7 +28,7 @@ OWN_POINTS, OTHER_POINTS, LOOSE_POINTS = 72, 128, 64
 
 
 @dataclass(frozen=True, eq=False)
-class Passage:
+class Crossings:
     """What happened on the way, for each line and step."""
 
     own: Float[np.ndarray, "C S"]
@@ -37,14 +37,14 @@ class Passage:
     other: Float[np.ndarray, "C S"]
     """Share of the nearby points of the rest that the part has crossed so far."""
 
-    hit: Int[np.ndarray, "C S"]
+    obstacle: Int[np.ndarray, "C S"]
     """The part crossed most so far, -1 for none."""
 
 
-class Surroundings:
+class StaticScene:
     """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
 
-    def __init__(self, mesh: Mesh, contacts: Contacts, base: int = -1) -> None:
+    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1) -> None:
         self.middle, self.base = mesh.bounds.mean(axis=0), base
         self.places = (mesh.vertices - self.middle) / contacts.size
         self.faces, self.parts = mesh.faces, mesh.face_parts
@@ -59,60 +59,57 @@ class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
     def __init__(
-        self, mesh: Mesh, contacts: Contacts, group: tuple[int, ...], around: Surroundings | None = None
+        self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...], scene: StaticScene | None = None
     ) -> None:
         self.group = group
-        around = around or Surroundings(mesh, contacts)
-        self.middle = around.middle
+        scene = scene or StaticScene(mesh, contacts)
+        self.middle = scene.middle
         self.size = contacts.size
         self.reach = contacts.reach / contacts.size
         moves = np.isin(mesh.face_parts, group)
-        own = _gather(contacts.clouds, group)
-        rest = _gather(contacts.clouds, tuple(p for p in range(len(contacts.clouds)) if p not in group))
-        self.own_cloud = self._scaled(own)
-        points = self.inside(rest[0])
+        own = _gather(contacts.samples, group)
+        rest = _gather(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
+        self.own_samples = _OrientedPoints(self.normalised(own[0]), own[1], own[2] / self.size)
+        points = self.normalised(rest[0])
         near = self._within_reach(points[:, None])
-        self.rest_cloud = _Cloud(points[near], rest[1][near], rest[2] / self.size)
-        self.own_scene = around.surface_of(moves)
-        stays = np.flatnonzero(~moves & (mesh.face_parts != around.base))
-        stays = stays[self._within_reach(around.places[mesh.faces[stays]])]
-        self.rest_scene = _Surfaces((around.surface_of(stays), around.surface))
-        self.own_points = _lifted(_spread(self.own_cloud.points, OWN_POINTS), self.own_cloud, self.rest_cloud)
-        self.other_points = _lifted(self._nearby(), self.rest_cloud, self.own_cloud)
-        self.near = Nearness(self.rest_cloud.points)
-        self.loose_points = self._contact_points()
+        self.rest_samples = _OrientedPoints(points[near], rest[1][near], rest[2] / self.size)
+        self.own_scene = scene.surface_of(moves)
+        stays = np.flatnonzero(~moves & (mesh.face_parts != scene.base))
+        stays = stays[self._within_reach(scene.places[mesh.faces[stays]])]
+        self.rest_scene = _Surfaces((scene.surface_of(stays), scene.surface))
+        self.own_points = _lifted(_spread(self.own_samples.points, OWN_POINTS), self.own_samples, self.rest_samples)
+        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
+        self.near = OccupancyGrid(self.rest_samples.points)
+        self.attachment_points = self._contact_points()
 
-    def inside(self, points: np.ndarray) -> np.ndarray:
+    def normalised(self, points: np.ndarray) -> np.ndarray:
         """Mesh coordinates as shares of the object, about its middle."""
         return (points - self.middle) / self.size
 
-    def _scaled(self, cloud: tuple[np.ndarray, np.ndarray, float]) -> _Cloud:
-        return _Cloud(self.inside(cloud[0]), cloud[1], cloud[2] / self.size)
-
     def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
         """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
-        low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
+        low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
         around = 1.2 * float(np.linalg.norm(high - low))
         near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
         return near.all(axis=1)
 
     def _nearby(self) -> np.ndarray:
         """Points of the rest around the part: half of them close by, half anywhere it may get to."""
-        if len(self.rest_cloud.points) == 0:
-            return self.rest_cloud.points
-        low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
-        outside = np.maximum(np.maximum(low - self.rest_cloud.points, self.rest_cloud.points - high), 0.0)
+        if len(self.rest_samples.points) == 0:
+            return self.rest_samples.points
+        low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
+        outside = np.maximum(np.maximum(low - self.rest_samples.points, self.rest_samples.points - high), 0.0)
         away = np.linalg.norm(outside, axis=1)
         span = float(np.linalg.norm(high - low))
         close, around = np.flatnonzero(away < 0.15 * span), np.flatnonzero(away < 1.1 * span)
-        points = self.rest_cloud.points
+        points = self.rest_samples.points
         return np.concatenate([_pick(points[close], OTHER_POINTS // 2), _pick(points[around], OTHER_POINTS // 2)])
 
     def _contact_points(self) -> np.ndarray:
         """Points of the part that may keep it attached: half where it touches at rest, half anywhere."""
-        cloud, half = self.own_cloud, LOOSE_POINTS // 2
-        touching = self.near.look(cloud.points.astype(np.float32))
-        return np.concatenate([_pick(cloud.points[touching], half), _pick(cloud.points, half)])
+        points, half = self.own_samples.points, LOOSE_POINTS // 2
+        touching = self.near.contains(points.astype(np.float32))
+        return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
     def sweep(
         self,
@@ -123,7 +120,7 @@ class Mover:
         needed: Int[np.ndarray, " C"],
         enough: float,
         window: int,
-    ) -> Passage:
+    ) -> Crossings:
         """Move along each line through its values (angles, or shares of the object), starting at rest.
 
         So many steps at a time: a line on which more than ``enough`` of the points have crossed, or whose ``needed``
@@ -133,25 +130,25 @@ class Mover:
         steps = values.shape[1]
         own = np.full((len(axes), len(self.own_points)), steps + 2)
         other = np.full((len(axes), len(self.other_points)), steps + 2)
-        met = np.full(own.shape, -1)
+        hit = np.full(own.shape, -1)
         alive = np.arange(len(axes))
         for start in range(0, steps, window):
             end = min(start + window, steps)
             some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
-            first, part = self.rest_scene.first_crossing(path(self.own_points, some, through, times, turning))
+            first, part = self.rest_scene.first_crossing(trajectories(self.own_points, some, through, times, turning))
             fresh = (first <= end - start) & (own[alive] > steps)
             own[alive] = np.where(fresh, first + start, own[alive])
-            met[alive] = np.where(fresh, part, met[alive])
-            first, _ = self.own_scene.first_crossing(path(self.other_points, some, through, -times, turning))
+            hit[alive] = np.where(fresh, part, hit[alive])
+            first, _ = self.own_scene.first_crossing(trajectories(self.other_points, some, through, -times, turning))
             fresh = (first <= end - start) & (other[alive] > steps)
             other[alive] = np.where(fresh, first + start, other[alive])
             crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
             alive = alive[(crossed <= enough) & (needed[alive] > end)]
             if len(alive) == 0:
                 break
-        return Passage(_share(own, steps), _share(other, steps), _most_hit(own, met, steps))
+        return Crossings(_share(own, steps), _share(other, steps), _main_obstacle(own, hit, steps))
 
-    def is_loose(
+    def is_detached(
         self,
         axes: Float[np.ndarray, "C 3"],
         origins: Float[np.ndarray, "C 3"],
@@ -159,12 +156,12 @@ class Mover:
         turning: bool,
     ) -> Bool[np.ndarray, "C S"]:
         """Whether nothing of the part is near the rest any more, for each line and value."""
-        touching = self.near.look(path(self.loose_points, axes, origins, values, turning))
+        touching = self.near.contains(trajectories(self.attachment_points, axes, origins, values, turning))
         return np.logical_not(touching.any(axis=2))
 
 
 @dataclass(frozen=True, eq=False)
-class _Cloud:
+class _OrientedPoints:
     points: np.ndarray
     normals: np.ndarray
     spacing: float
@@ -186,7 +183,7 @@ class _Cloud:
         return np.where(known, np.abs(signed), np.inf), index, signed
 
 
-class Nearness:
+class OccupancyGrid:
     """Cells of a grid that lie near a surface: a fast answer to whether points touch it."""
 
     CELLS = 80
@@ -207,7 +204,7 @@ class Nearness:
         cells = (points + np.float32(0.5)) * np.float32(self.CELLS) + np.float32(self.MARGIN)
         return np.clip(cells, 0, self.CELLS + 2 * self.MARGIN - 1).astype(np.int32)
 
-    def look(self, points: np.ndarray) -> np.ndarray:
+    def contains(self, points: np.ndarray) -> np.ndarray:
         """Whether each point is within about two cells (2 % of the object) of the surface."""
         cells = self._cells(points)
         return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
@@ -237,7 +234,7 @@ class _Surface:
     def first_crossing(
         self, positions: Float[np.ndarray, "C T N 3"]
     ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
-        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part met."""
+        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part hit."""
         lines, times, count = positions.shape[:3]
         never = np.full((lines, count), times + 1, dtype=np.int64)
         nobody = np.full((lines, count), -1, dtype=np.int64)
@@ -255,8 +252,8 @@ class _Surface:
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
         first = np.where(crossed.any(axis=1), crossed.argmax(axis=1), times)
-        met = face.reshape(lines, times - 1, count)
-        chosen = np.take_along_axis(met, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
+        hit = face.reshape(lines, times - 1, count)
+        chosen = np.take_along_axis(hit, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
         part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
         return first + 1, part
 
@@ -274,12 +271,12 @@ class _Surfaces:
         first, part = self.members[0].first_crossing(positions)
         for other in self.members[1:]:
             if other.scene is not None:
-                then, met = other.first_crossing(positions)
-                first, part = np.minimum(first, then), np.where(then < first, met, part)
+                then, hit = other.first_crossing(positions)
+                first, part = np.minimum(first, then), np.where(then < first, hit, part)
         return first, part
 
 
-def path(
+def trajectories(
     points: Float[np.ndarray, "N 3"],
     axes: Float[np.ndarray, "C 3"],
     origins: Float[np.ndarray, "C 3"],
@@ -306,8 +303,8 @@ def path(
     return base[:, None] + cos[..., None, None] * across[:, None] + sin[..., None, None] * side[:, None]
 
 
-def _gather(clouds: tuple[PartCloud | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
-    chosen = [cloud for part in parts if (cloud := clouds[part]) is not None]
+def _gather(samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
+    chosen = [one for part in parts if (one := samples[part]) is not None]
     if not chosen:
         return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
     return (
@@ -328,7 +325,7 @@ def _spread(points: np.ndarray, count: int) -> np.ndarray:
     return points if len(points) <= count else points[farthest_points(points, count)]
 
 
-def _lifted(points: np.ndarray, own: _Cloud, other: _Cloud) -> np.ndarray:
+def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints) -> np.ndarray:
     """Points lifted off the other surface to ``CLEARANCE``, without those where the two pass through each other."""
     heights, index, signed = other.heights(points, CLEARANCE)
     close = np.flatnonzero(heights <= CLEARANCE)
@@ -363,12 +360,12 @@ def _share(first: Int[np.ndarray, "C N"], steps: int, chosen: np.ndarray | None 
     return np.cumsum(counts, axis=1)[:, 1 : steps + 1] / count
 
 
-def _most_hit(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], steps: int) -> Int[np.ndarray, "C S"]:
-    """The part met most often up to each step."""
+def _main_obstacle(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], steps: int) -> Int[np.ndarray, "C S"]:
+    """The part hit most often up to each step."""
     out = np.full((len(first), steps), -1, dtype=np.int64)
     best = np.zeros((len(first), steps))
-    for candidate in np.unique(part[part >= 0]):
-        share = _share(first, steps, part == candidate)
+    for obstacle in np.unique(part[part >= 0]):
+        share = _share(first, steps, part == obstacle)
         better = share > best
-        out[better], best[better] = candidate, share[better]
+        out[better], best[better] = obstacle, share[better]
     return out

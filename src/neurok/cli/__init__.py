@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
     "evaluate articulation": ("neurok.cli.evaluate_articulation:EvaluateArticulation", "measure found joints"),
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
+    "evaluate motions": ("neurok.cli.evaluate_motions:EvaluateMotions", "measure what raw meshes are found to do"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),

@@ -14,14 +14,14 @@ from neurok.cli.report import say
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
-    from neurok.bodyplan.hypothesis import Candidate
+    from neurok.bodyplan.hypothesis import Hypothesis
     from neurok.bodyplan.search import Search
     from neurok.core import Articulation, Asset, Clip, Mesh
 
 Method = Literal["auto", "learned", "search"]
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 REJECTED_SHOWN = 6
-"""Rejected candidates told per part; a part has a hundred."""
+"""Rejected hypotheses told per part; a part has a hundred."""
 
 
 @dataclass
@@ -49,10 +49,10 @@ class Articulate:
     def run(self) -> dict[str, Any]:
         from neurok import io
         from neurok.bodyplan.bodies import find_parts
-        from neurok.inference.articulate import find_joints, joined, settle_method
+        from neurok.inference.articulate import find_joints, joined, resolve_method
 
         self._check_outputs()
-        method = settle_method(self.method, self.weights)
+        method = resolve_method(self.method, self.weights)
         asset = io.load(self.input)
         start = time.perf_counter()
         mesh = find_parts(asset, _read_labels(self.labels))
@@ -106,7 +106,7 @@ def _read_labels(path: Path | None) -> Any:
         raise NeurokError(f"'{path}' is no .npy file of labels ({error}); numpy.save writes one.") from None
 
 
-def _figures(source: str, method: str, answers: list[Candidate], search: Search, seconds: float) -> dict[str, Any]:
+def _figures(source: str, method: str, answers: list[Hypothesis], search: Search, seconds: float) -> dict[str, Any]:
     mesh, moving = search.mesh, {answer.part for answer in answers}
     rejected = [c for one in search.rejected for c in one[:REJECTED_SHOWN]]
     return {
@@ -114,27 +114,27 @@ def _figures(source: str, method: str, answers: list[Candidate], search: Search,
         "method": method,
         "parts": list(mesh.part_names),
         "bases": [name for part, name in enumerate(mesh.part_names) if part not in moving],
-        "joints": [{**_told(c, mesh), "confidence": round(c.score, 4)} for c in answers],
-        "rejected": [{**_told(c, mesh), "score": round(c.score, 6), "reason": c.reason} for c in rejected],
+        "joints": [{**_told(c, mesh), "confidence": round(c.probability, 4)} for c in answers],
+        "rejected": [{**_told(c, mesh), "score": round(c.probability, 6), "reason": c.reason} for c in rejected],
         "up": mesh.up,
         "unit": mesh.unit,
         "seconds": round(seconds, 3),
     }
 
 
-def _told(candidate: Candidate, mesh: Mesh) -> dict[str, Any]:
-    """A candidate in the coordinates of the input."""
-    lower, upper = {"continuous": (-math.pi, math.pi)}.get(candidate.kind, (candidate.lower, candidate.upper))
+def _told(hypothesis: Hypothesis, mesh: Mesh) -> dict[str, Any]:
+    """A hypothesis in the coordinates of the input."""
+    lower, upper = {"continuous": (-math.pi, math.pi)}.get(hypothesis.kind, (hypothesis.lower, hypothesis.upper))
     told = {
-        "part": mesh.part_names[candidate.part],
-        "parent": mesh.part_names[candidate.parent],
-        "type": candidate.kind,
-        "axis": [round(float(x), 6) for x in candidate.axis],
-        "origin": [float(x) for x in candidate.origin],
+        "part": mesh.part_names[hypothesis.part],
+        "parent": mesh.part_names[hypothesis.parent],
+        "type": hypothesis.kind,
+        "axis": [round(float(x), 6) for x in hypothesis.axis],
+        "origin": [float(x) for x in hypothesis.origin],
         "lower": float(lower),
         "upper": float(upper),
     }
-    return told | ({"slide": list(candidate.slide)} if candidate.kind == "cylindrical" else {})
+    return told | ({"slide": list(hypothesis.slide)} if hypothesis.kind == "cylindrical" else {})
 
 
 def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:

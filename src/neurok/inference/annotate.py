@@ -12,15 +12,15 @@ from typing import Literal
 import numpy as np
 
 from neurok.bodyplan.bodies import find_parts
-from neurok.bodyplan.hold import hold_limits
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.search import LEAST_SLIDE, LEAST_TURN, Search
 from neurok.bodyplan.sweep import Mover
 from neurok.bodyplan.tree import subtree
 from neurok.bodyplan.trials import try_slides, try_turns
 from neurok.core import Asset, Mesh
 from neurok.hub import find_weights
-from neurok.inference.articulate import Method, find_joints, joined, settle_method
+from neurok.inference.articulate import Method, find_joints, joined, resolve_method
 
 SURE = 0.5
 """Confidence below which a part is taken for fixed."""
@@ -43,7 +43,7 @@ class SelfMade:
     @staticmethod
     def by(method: Method = "auto", weights: str | Path | None = None) -> SelfMade:
         """By the network if there are weights, or by the search."""
-        settled = settle_method(method, weights)
+        settled = resolve_method(method, weights)
         if settled == "search":
             return SelfMade("search")
         digest = hashlib.sha256(find_weights(weights or "articulation", "articulation").read_bytes()).hexdigest()[:12]
@@ -73,19 +73,19 @@ class SelfMade:
         articulation = joined(mesh, kept)
         if articulation.dof == 0:
             return None, [*reasons, "object without a joint that holds"]
-        confidence = min(one.score for one in kept if one.kind != "fixed")
+        confidence = min(one.probability for one in kept if one.kind != "fixed")
         provenance = {**asset.provenance, "confidence": f"{confidence:.2f}"}
         return replace(asset, mesh=mesh, articulation=articulation, provenance=provenance), reasons
 
     def _judge(
-        self, answer: Candidate, mesh: Mesh, search: Search, parents: tuple[int, ...]
-    ) -> tuple[Candidate, str | None]:
+        self, answer: Hypothesis, mesh: Mesh, search: Search, parents: tuple[int, ...]
+    ) -> tuple[Hypothesis, str | None]:
         """The joint with limits that it can reach, or a fixed one and why."""
         if answer.kind == "fixed":
             return answer, None
-        if answer.score < self.sure:
+        if answer.probability < self.sure:
             return replace(answer, kind="fixed"), "joint that is not sure enough"
-        moving = hold_limits(_freed(answer, mesh, search, parents), search.contacts)
+        moving = clip_limits(_freed(answer, mesh, search, parents), search.contacts)
         if moving.kind == "continuous":
             return moving, None
         if moving.kind == "prismatic":
@@ -98,7 +98,7 @@ class SelfMade:
         return moving, None
 
 
-def _freed(answer: Candidate, mesh: Mesh, search: Search, parents: tuple[int, ...]) -> Candidate:
+def _freed(answer: Hypothesis, mesh: Mesh, search: Search, parents: tuple[int, ...]) -> Hypothesis:
     """The joint with limits no wider than the part, and all it carries, can go; fixed if a full turn is barred.
 
     A cylindrical joint keeps its turn alone, which is what training poses.
@@ -113,7 +113,7 @@ def _freed(answer: Candidate, mesh: Mesh, search: Search, parents: tuple[int, ..
     else:
         trial = try_turns(mover, axes, origins, mesh.part_names)
     if answer.kind in ("continuous", "cylindrical"):
-        return replace(answer, kind="continuous" if trial.full[0] else "fixed")
+        return replace(answer, kind="continuous" if trial.is_full[0] else "fixed")
     lower, upper = max(answer.lower, -float(trial.low[0])), min(answer.upper, float(trial.high[0]))
     return replace(answer, lower=min(lower, 0.0), upper=max(upper, 0.0))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.bodyplan.contacts import Contacts
+from neurok.bodyplan.contacts import ContactGraph
 from neurok.inference.prior import LearnedPrior
 
 
@@ -27,10 +27,10 @@ class ContactPriorConfig:
     """How far a contact that holds may part at one standard deviation."""
 
     loose: float = 0.1
-    """Contacts that part by more than this hold no longer."""
+    """ContactGraph that part by more than this hold no longer."""
 
     narrow: float = 0.3
-    """Contacts are narrow if they spread across less than this share of what moves there."""
+    """ContactGraph are narrow if they spread across less than this share of what moves there."""
 
     rounds: int = 2
     """Of reweighting; more would hold ever more contacts, since each makes others part less."""
@@ -38,7 +38,7 @@ class ContactPriorConfig:
 
 def condition_on_contacts(
     prior: LearnedPrior,
-    contacts: Contacts,
+    contacts: ContactGraph,
     piece_groups: Int[np.ndarray, " P"],
     config: ContactPriorConfig | None = None,
 ) -> Float[np.ndarray, "Z Z"]:

@@ -15,16 +15,16 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.bodyplan.bodies import find_parts, merge_components
-from neurok.bodyplan.contacts import PartCloud
-from neurok.bodyplan.hold import hold_limits
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.contacts import PartSamples
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Asset, Mesh
 from neurok.hub import has_weights, load_model
 
 if TYPE_CHECKING:
-    from neurok.articulation.ensemble import Committee
+    from neurok.articulation.ensemble import Ensemble
     from neurok.deformation.handles import HandleModel
     from neurok.inference.prior import LearnedPrior
 
@@ -73,7 +73,7 @@ def plan(
     *,
     labels: Int[np.ndarray, " N"] | None = None,
     method: Method = "auto",
-    joint_weights: Committee | str | Path | None = None,
+    joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     given_parts: bool = True,
     config: PlanConfig | None = None,
@@ -117,7 +117,7 @@ def study(
     *,
     labels: Int[np.ndarray, " N"] | None = None,
     method: Method = "auto",
-    joint_weights: Committee | str | Path | None = None,
+    joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     given_parts: bool = True,
     config: PlanConfig | None = None,
@@ -128,7 +128,7 @@ def study(
     chosen = choose_method(method, joint_weights)
     ensemble = None
     if chosen == "learned":
-        ensemble = joint_weights if _is_model(joint_weights) else load_model(joint_weights or JOINT_WEIGHTS, JOINT_WEIGHTS)
+        ensemble = _model(joint_weights, "articulation")
     prior = None
     if chosen == "learned" and origin == "pieces":
         prior = find_prior(mesh, prior_weights)
@@ -137,10 +137,11 @@ def study(
         return PlanStudy(BodyPlan(mesh, pieces, (alone,), origin), None, prior, chosen)
     if ensemble is None:
         search = search_joints(mesh)
-        found = {part: list(search.candidates[part]) for part in range(mesh.part_count)}
+        found = {part: list(search.hypotheses[part]) for part in range(mesh.part_count)}
         answers = {part: best for part in found if (best := search.best(part)) is not None}
         parents = search.parents
     else:
+        from neurok.articulation.hypotheses import fixed_probability, joint_hypotheses
         from neurok.articulation.predict import predict_joints
 
         prediction = predict_joints(mesh, ensemble, pieces=origin == "pieces")
@@ -148,11 +149,11 @@ def study(
         search = prediction.search
         answers = {answer.part: answer for answer in prediction.answers if answer.parent >= 0}
         parents = tuple(answer.parent for answer in prediction.answers)
-        found = {part: prediction.hypotheses(part) for part in answers}
+        found = {part: joint_hypotheses(prediction, part) for part in answers}
     ranked = {part: found.get(part, []) for part in range(mesh.part_count)}
     soft = _soft(prior, mesh)
     if origin == "pieces" and ensemble is not None:
-        fixed = {a.part: float(prediction.fixed_share(a.part)) for a in answers.values()}
+        fixed = {part: fixed_probability(prediction, part) for part in answers}
         ranked = _ranked(ranked, fixed, search, prior, config)
         held = {part: _holds(lines, bool(soft[part]), config) for part, lines in ranked.items()}
         if prior is not None and prior.mostly_bends:
@@ -162,7 +163,7 @@ def study(
     bodies = []
     for part, name in enumerate(mesh.part_names):
         joint = held[part]
-        joint = hold_limits(joint, search.contacts) if joint is not None and joint.kind != "fixed" else None
+        joint = clip_limits(joint, search.contacts) if joint is not None and joint.kind != "fixed" else None
         kept = tuple(ranked[part][: config.shown])
         bends = bool(soft[part]) and joint is None
         bodies.append(PlannedBody(name, _pieces_of(mesh, pieces, part), int(parents[part]), kept, joint, bends))
@@ -192,12 +193,13 @@ def find_prior(mesh: Mesh, weights: HandleModel | str | Path | None = None) -> L
 
     if weights is None and not has_weights(PRIOR_WEIGHTS):
         return None
-    model = weights if _is_model(weights) else load_model(weights or PRIOR_WEIGHTS, PRIOR_WEIGHTS)
+    model = _model(weights, "deformation")
     return LearnedPrior.of(mesh, model) if isinstance(model, HandleModel) else None
 
 
-def _is_model(weights: Any) -> bool:
-    return weights is not None and not isinstance(weights, str | Path)
+def _model(weights: Any, task: Literal["articulation", "deformation"]) -> Any:
+    """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
+    return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights
 
 
 def _bodies(
@@ -232,28 +234,28 @@ def _soft(prior: LearnedPrior | None, mesh: Mesh) -> np.ndarray:
 
 
 def _ranked(
-    found: dict[int, list[Candidate]],
+    found: dict[int, list[Hypothesis]],
     fixed: dict[int, float],
     search: Search,
     prior: LearnedPrior | None,
     config: PlanConfig,
-) -> dict[int, list[Candidate]]:
+) -> dict[int, list[Hypothesis]]:
     """Hypotheses in the order of all three sources, with calibrated probabilities."""
     base = search.parents.index(-1)
     screws = None if prior is None else prior.screws_of(search.mesh.face_parts)
     paces = np.zeros(len(search.parents))
     if screws is not None:
         screws = screws - screws[base]
-        for part, cloud in enumerate(search.contacts.clouds):
+        for part, cloud in enumerate(search.contacts.samples):
             if cloud is not None:
                 paces[part] = _pace(screws[part], cloud)
     out = {}
     for part, lines in found.items():
-        cloud = search.contacts.clouds[part]
+        cloud = search.contacts.samples[part]
         if not lines or cloud is None:
             out[part] = lines
             continue
-        said = np.log([max(line.score, 1e-12) for line in lines])
+        said = np.log([max(line.probability, 1e-12) for line in lines])
         moves = np.log(max(1.0 - fixed[part], 1e-4) / max(fixed[part], 1e-4))
         if screws is None:
             order, agree = np.argsort(-said, kind="stable"), np.zeros(len(lines))
@@ -268,22 +270,22 @@ def _ranked(
         right = 1.0 / (1.0 + np.exp(-float(np.dot(weights, facts))))
         score = said + config.prior_weight * agree
         shares = right * np.exp(score[order] - score[order[0]])
-        out[part] = [replace(lines[k], score=float(p)) for k, p in zip(order, shares, strict=True)]
+        out[part] = [replace(lines[k], probability=float(p)) for k, p in zip(order, shares, strict=True)]
     return out
 
 
-def _holds(lines: list[Candidate], soft: bool, config: PlanConfig) -> Candidate | None:
+def _holds(lines: list[Hypothesis], soft: bool, config: PlanConfig) -> Hypothesis | None:
     least = config.soft if soft else config.least
-    return lines[0] if lines and lines[0].score >= least else None
+    return lines[0] if lines and lines[0].probability >= least else None
 
 
-def _pace(screws: Float[np.ndarray, "6 Z"], cloud: PartCloud) -> float:
+def _pace(screws: Float[np.ndarray, "6 Z"], cloud: PartSamples) -> float:
     """Root mean square of how far the surface of a body moves per standard deviation of the prior."""
     return float(np.einsum("iz,ij,jz->", screws, surface_metric(cloud.points), screws) ** 0.5)
 
 
 def prior_likelihood(
-    lines: list[Candidate], cloud: PartCloud, screws: Float[np.ndarray, "6 Z"], blur: float
+    lines: list[Hypothesis], cloud: PartSamples, screws: Float[np.ndarray, "6 Z"], blur: float
 ) -> Float[np.ndarray, " N"]:
     """Log-likelihood of moving along each line under the prior of a body, with motions of unit size on its surface."""
     root = np.linalg.cholesky(surface_metric(cloud.points)).T
@@ -303,7 +305,7 @@ def surface_metric(points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "6 6"]
     return form + 1e-9 * np.trace(form) * np.eye(6)
 
 
-def unit_twists(lines: list[Candidate]) -> Float[np.ndarray, "N 6"]:
+def unit_twists(lines: list[Hypothesis]) -> Float[np.ndarray, "N 6"]:
     """Turning by one radian, or sliding by one unit, as twists about the origin."""
     axes, origins = np.stack([line.axis for line in lines]), np.stack([line.origin for line in lines])
     slides = np.array([line.kind == "prismatic" for line in lines])[:, None]

@@ -114,7 +114,7 @@ class ScrewSpace(KinematicSpace):
     def bends(self) -> Bool[np.ndarray, " V"]:
         """Vertices of handles that blend into others; a component that follows one handle is rigid."""
         mixed = (self.weights > SHARED) & (self.weights < 1.0 - SHARED)
-        return mixed.any(axis=0)[self.weights.argmax(axis=1)]
+        return np.asarray(mixed.any(axis=0))[self.weights.argmax(axis=1)]
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states: some of them, at least one, moved, the others at rest."""

@@ -15,7 +15,7 @@ import torch
 
 from neurok.articulation.loss import TERMS, JointTask
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
-from neurok.articulation.predict import conclude, look
+from neurok.articulation.predict import fuse, view_parts
 from neurok.errors import NeurokError
 from neurok.train.articulation_batches import Augment, Batches
 from neurok.train.articulation_data import Example
@@ -172,20 +172,20 @@ def measure(model: JointModel, examples: Sequence[Example]) -> dict[str, float]:
     kinds, parents, angles, offsets = [], [], [], []
     for example in examples:
         clouds, labels = example.clouds, example.labels
-        beliefs = conclude(look([model], clouds, [np.eye(3)], points=64))
+        posterior = fuse(view_parts([model], clouds, [np.eye(3)], points=64))
         known = labels.kinds.max(axis=1) > 0.99
-        kinds += list((beliefs.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
-        above = np.where(beliefs.parents < 0, np.arange(len(known)), beliefs.parents)
+        kinds += list((posterior.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
+        above = np.where(posterior.parents < 0, np.arange(len(known)), posterior.parents)
         parents += list((above == labels.parents)[labels.parents >= 0])
         for owner, move, axis, origin in zip(labels.owners, labels.moves, labels.axes, labels.origins, strict=True):
             if not known[owner]:
                 continue
-            moving = beliefs.kinds[owner] * (np.arange(len(KINDS)) > 0)
+            moving = posterior.kinds[owner] * (np.arange(len(KINDS)) > 0)
             guess = SLIDE if moving.argmax() == KINDS.index("prismatic") else TURN
-            found = beliefs.directions[owner, beliefs.choices[owner, guess]]
+            found = posterior.directions[owner, posterior.choices[owner, guess]]
             angles.append(np.degrees(np.arccos(np.clip(abs(found @ axis), 0.0, 1.0))))
             if move == TURN:
-                across = beliefs.pivots[owner, 0] - origin
+                across = posterior.pivots[owner, 0] - origin
                 offsets.append(np.linalg.norm(across - axis * (across @ axis)))
     mean = lambda values: float(np.mean(values)) if values else 0.0  # noqa: E731
     return {"kind": mean(kinds), "parent": mean(parents), "axis": mean(angles), "pivot": mean(offsets)}

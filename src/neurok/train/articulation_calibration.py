@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from neurok.articulation.ensemble import AS_SAID, Committee
+from neurok.articulation.ensemble import UNCALIBRATED, Ensemble
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import TURNS, Guess, Row, angle_between, is_right, line_distance, score_parts
 from neurok.core import Articulation, Joint, Mesh
@@ -20,22 +20,22 @@ SAME = 0.5
 """A piece is a part if they share more than this of the surface of both together."""
 
 
-def calibrate(committee: Committee, things: Iterable[Thing]) -> dict[str, int]:
+def calibrate(ensemble: Ensemble, things: Iterable[Thing]) -> dict[str, int]:
     """Set both calibrations of the models from objects with true joints: with their parts, and with the parts hidden.
 
     Returns how many parts and pieces they are made from.
     """
-    committee.calibration = committee.piece_calibration = AS_SAID
+    ensemble.calibration = ensemble.piece_calibration = UNCALIBRATED
     parts: list[Judged] = []
     found: list[Judged] = []
     for thing in things:
         mesh, joints = thing.load()
         if joints is not None:
-            parts += judge_parts(committee, mesh, joints)
-            found += judge_pieces(committee, mesh, joints)
+            parts += judge_parts(ensemble, mesh, joints)
+            found += judge_pieces(ensemble, mesh, joints)
     if parts:
-        committee.calibration = _fit(parts)
-        committee.piece_calibration = _fit(found or parts)
+        ensemble.calibration = _fit(parts)
+        ensemble.piece_calibration = _fit(found or parts)
     return {"parts": len(parts), "pieces": len(found)}
 
 
@@ -44,15 +44,15 @@ class Judged(NamedTuple):
     right: bool
 
 
-def judge_parts(committee: Committee, mesh: Mesh, joints: tuple[Joint, ...]) -> list[Judged]:
+def judge_parts(ensemble: Ensemble, mesh: Mesh, joints: tuple[Joint, ...]) -> list[Judged]:
     """Answers for the true parts of an object."""
-    answers = predict_joints(mesh, committee).answers
+    answers = predict_joints(mesh, ensemble).answers
     areas = face_areas(mesh.vertices, mesh.faces)
     rows = score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
     return [Judged(row["confidence"], is_right(row)) for row in rows]
 
 
-def judge_pieces(committee: Committee, mesh: Mesh, joints: tuple[Joint, ...]) -> list[Judged]:
+def judge_pieces(ensemble: Ensemble, mesh: Mesh, joints: tuple[Joint, ...]) -> list[Judged]:
     """Answers for the connected pieces of an object, each against what it truly does.
 
     A piece that is most of a part has its joint, other pieces of the part are fixed to it, and a piece that moves
@@ -62,7 +62,7 @@ def judge_pieces(committee: Committee, mesh: Mesh, joints: tuple[Joint, ...]) ->
     if cut.part_count < 2:
         return []
     areas = face_areas(cut.vertices, cut.faces)
-    answers = predict_joints(cut, committee, pieces=True).answers
+    answers = predict_joints(cut, ensemble, pieces=True).answers
     shared = np.zeros((cut.part_count, len(joints)))
     np.add.at(shared, (cut.face_parts, mesh.face_parts), areas)
     union = shared.sum(axis=1, keepdims=True) + shared.sum(axis=0) - shared
@@ -74,7 +74,7 @@ def judge_pieces(committee: Committee, mesh: Mesh, joints: tuple[Joint, ...]) ->
             row["axis"] = angle_between(link.axis, answer.axis) if whole else 90.0
             if link.kind in TURNS:
                 row["pivot"] = line_distance(link.origin, link.axis, answer.origin, answer.axis) / cut.size
-        rows.append(Judged(answer.score, is_right(row)))
+        rows.append(Judged(answer.probability, is_right(row)))
     return rows
 
 

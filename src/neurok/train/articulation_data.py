@@ -161,16 +161,16 @@ def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
         parents[row] = row if above < 0 else row_of.get(above, -1)
         if above < 0:
             kinds[row, 0] = 1.0
-        for candidate in search.candidates[part][:MOST_CANDIDATES]:
-            kinds[row, KINDS.index(candidate.kind)] += candidate.score
-            if candidate.kind == "fixed":
+        for hypothesis in search.hypotheses[part][:MOST_CANDIDATES]:
+            kinds[row, KINDS.index(hypothesis.kind)] += hypothesis.probability
+            if hypothesis.kind == "fixed":
                 continue
-            move = SLIDE if candidate.kind == "prismatic" else TURN
+            move = SLIDE if hypothesis.kind == "prismatic" else TURN
             scale = 1.0 if move == TURN else clouds.scale
-            ends = (candidate.lower / scale, candidate.upper / scale)
-            limits = ends if candidate.kind in ("revolute", "prismatic") else (np.nan, np.nan)
-            rows.append((row, move, clouds.turn @ candidate.axis, clouds.to_box(candidate.origin), limits))
-            weights.append(candidate.score)
+            ends = (hypothesis.lower / scale, hypothesis.upper / scale)
+            limits = ends if hypothesis.kind in ("revolute", "prismatic") else (np.nan, np.nan)
+            rows.append((row, move, clouds.turn @ hypothesis.axis, clouds.to_box(hypothesis.origin), limits))
+            weights.append(hypothesis.probability)
     kinds /= np.maximum(kinds.sum(axis=1, keepdims=True), 1e-12)
     return make_labels(kinds, parents, rows, weights)
 

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.evidence import line_distances
-from neurok.bodyplan.ranking import WORDS
-from neurok.bodyplan.search import Study, study_part
+from neurok.bodyplan.ranking import FEATURES
+from neurok.bodyplan.search import PartSearch, search_part
 from neurok.core import Joint, Mesh
 from neurok.train.articulation_data import Thing
 from neurok.train.articulation_versions import pieces
@@ -36,8 +36,8 @@ MADE_WEIGHT = 0.3
 MOVING_WEIGHT = 10.0
 """How much worse it is to hold a moving part fixed than to move a fixed one."""
 
-KINDS = tuple(WORDS)
-COLUMNS = np.concatenate([[0], np.cumsum([len(words) for words in WORDS.values()])])
+KINDS = tuple(FEATURES)
+COLUMNS = np.concatenate([[0], np.cumsum([len(words) for words in FEATURES.values()])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,11 @@ class PartEvidence:
 
 def gather(name: str, mesh: Mesh, joints: Sequence[Joint]) -> Iterator[PartEvidence]:
     """The evidence of every part that something carries."""
-    contacts = find_contacts(mesh)
+    contacts = contact_graph(mesh)
     parents = tuple(joint.parent for joint in joints)
-    for part, (joint, cloud) in enumerate(zip(joints, contacts.clouds, strict=True)):
+    for part, (joint, cloud) in enumerate(zip(joints, contacts.samples, strict=True)):
         if joint.parent >= 0 and cloud is not None:
-            study = study_part(mesh, contacts, parents, part, cloud, mesh.up_vector)
+            study = search_part(mesh, contacts, parents, part, cloud, mesh.up_vector)
             rows = np.zeros((sum(len(study.evidence[kind]) for kind in KINDS), COLUMNS[-1]))
             kinds = np.repeat(np.arange(len(KINDS)), [len(study.evidence[kind]) for kind in KINDS])
             for k, kind in enumerate(KINDS):
@@ -71,7 +71,7 @@ def gather(name: str, mesh: Mesh, joints: Sequence[Joint]) -> Iterator[PartEvide
             yield PartEvidence(name, rows, kinds, _rightness(study, joint))
 
 
-def _rightness(study: Study, joint: Joint) -> Float[np.ndarray, " C"]:
+def _rightness(study: PartSearch, joint: Joint) -> Float[np.ndarray, " C"]:
     true_kind = "continuous" if joint.kind == "cylindrical" else joint.kind
     found = []
     for kind in KINDS:
@@ -158,7 +158,7 @@ def top_share(found: Float[np.ndarray, " K"], parts: Sequence[PartEvidence]) -> 
 def to_table(found: Float[np.ndarray, " K"]) -> dict[str, dict[str, float]]:
     """The weights by kind and word, as ``priors.json`` has them."""
     columns = iter(np.round(found, 3).tolist())
-    return {kind: {word: next(columns) for word in words} for kind, words in WORDS.items()}
+    return {kind: {word: next(columns) for word in words} for kind, words in FEATURES.items()}
 
 
 def learn(things: Iterable[Thing], every: int = 4) -> tuple[Float[np.ndarray, " K"], list[PartEvidence]]:

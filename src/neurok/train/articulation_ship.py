@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from neurok.articulation.ensemble import Committee
+from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.loss import JointTask
 from neurok.articulation.network import JointConfig, JointModel
 from neurok.data.splits import UNSEEN_CATEGORIES
@@ -46,7 +46,7 @@ def ship_joints(
     """
     if out.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
-    committee = Committee(tuple(averaged_joints(run) for run in runs))
+    ensemble = Ensemble(tuple(averaged_joints(run) for run in runs))
     origins = [read_facts(run / CHECKPOINT).get("origin") or {} for run in runs]
     origin, everything = origins[0], any(one.get("everything") for one in origins)
     if everything != all(one.get("everything") for one in origins):
@@ -58,7 +58,7 @@ def ship_joints(
         origin.get("left_out", ()), everything,
     )  # fmt: skip
     data = origin.get("data") or [describe_data(folder) for folder in folders]
-    calibrated = {"objects": len(things), **calibrate(committee, things)} if things else None
+    calibrated = {"objects": len(things), **calibrate(ensemble, things)} if things else None
     card = {
         "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
         "data": data,
@@ -68,11 +68,11 @@ def ship_joints(
         "runs": [_described(run) for run in runs],
         "calibrated_on": calibrated,
         "limits": list(LIMITS),
-        "parameters": sum(p.numel() for member in committee.members for p in member.parameters()),
+        "parameters": sum(p.numel() for member in ensemble.members for p in member.parameters()),
     }
     if note is not None:
         card["note"] = note
-    save_model(committee, out, card)
+    save_model(ensemble, out, card)
     return card
 
 

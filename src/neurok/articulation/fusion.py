@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.articulation.network import SLIDE, TURN
-from neurok.articulation.search_evidence import NEAR, Heard
+from neurok.articulation.search_evidence import NEAR, SearchEvidence
 
 AGREED = 0.95
 """Views agree on a part if no smaller share of them makes the same choice: networks that know a thing do."""
@@ -18,7 +18,7 @@ STEADY = 0.1
 
 
 @dataclass(frozen=True)
-class Trust:
+class FusionConfig:
     """How much the search counts beside the networks, from 0 to 1; chosen on training objects that both left out."""
 
     kinds: float = 0.5
@@ -30,18 +30,18 @@ class Trust:
     steady: float = STEADY
 
 
-TRUST = Trust()
+FUSION = FusionConfig()
 
 
-def blend(
-    network: Float[np.ndarray, "P *shape"], search: Float[np.ndarray, "P *shape"], trust: float | np.ndarray
+def log_pool(
+    network: Float[np.ndarray, "P *shape"], search: Float[np.ndarray, "P *shape"], weight: float | np.ndarray
 ) -> Float[np.ndarray, "P *shape"]:
     """Shares over the second axis that follow both: a weighted product."""
-    both = np.maximum(network, 1e-6) ** (1.0 - trust) * np.maximum(search, 1e-6) ** trust
+    both = np.maximum(network, 1e-6) ** (1.0 - weight) * np.maximum(search, 1e-6) ** weight
     return both / both.sum(axis=1, keepdims=True)
 
 
-def trust_where(
+def search_weight(
     votes: Float[np.ndarray, "P *shape"], shares: Float[np.ndarray, "P *shape"], agreed: float, doubtful: float
 ) -> Float[np.ndarray, "P *shape"]:
     """How much the search counts for each part: ``votes`` are the shares of views that choose each of the options."""
@@ -49,14 +49,14 @@ def trust_where(
     return np.where(same >= AGREED, agreed, doubtful)
 
 
-def heard_limits(
+def fuse_limits(
     limits: Float[np.ndarray, "P 2 2"],
     spread: Float[np.ndarray, " P"],
     sided: Bool[np.ndarray, " P"],
     pivots: Float[np.ndarray, "P 3"],
     directions: Float[np.ndarray, "P K 3"],
     choices: Int[np.ndarray, "P 2"],
-    heard: Heard,
+    evidence: SearchEvidence,
     steady: float = STEADY,
 ) -> Float[np.ndarray, "P 2 2"]:
     """Limits of the networks after the search has told which side of the line through the pivot is open.
@@ -68,7 +68,7 @@ def heard_limits(
     for row in range(len(limits)):
         for move in (TURN, SLIDE):
             axis = directions[row, choices[row, move]]
-            lines = heard.along(row, move, int(choices[row, move]))
+            lines = evidence.along(row, move, int(choices[row, move]))
             known = np.isfinite(lines.likely).all(axis=1)
             if move == TURN:
                 known &= np.linalg.norm(np.cross(lines.places - pivots[row], axis), axis=1) < NEAR
