@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan import evidence, ranking
+from neurok.bodyplan.config import SEARCH, SearchConfig
 from neurok.bodyplan.contacts import ContactGraph, PartSamples, contact_graph
 from neurok.bodyplan.copies import translated_copies, translation_between
 from neurok.bodyplan.evidence import PartFacts
@@ -19,10 +20,6 @@ from neurok.bodyplan.tree import find_tree, subtree
 from neurok.bodyplan.trials import FreeRange, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh
 from neurok.core.articulation import JointKind
-
-LEAST_TURN = np.deg2rad(10.0)
-LEAST_SLIDE = 0.08
-"""What a joint must at least allow: an angle, and a share of the part's length along the slide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +55,7 @@ def search_joints(
     contacts: ContactGraph | None = None,
     parents: tuple[int, ...] | None = None,
     up: Float[np.ndarray, "3"] | None = None,
+    config: SearchConfig = SEARCH,
 ) -> Search:
     """Joint hypotheses of every part of a mesh with ``part_ids``.
 
@@ -65,18 +63,18 @@ def search_joints(
     is that of the mesh unless it is known better.
     """
     up = mesh.up_vector if up is None else up
-    contacts = contacts or contact_graph(mesh)
-    parents = parents or find_tree(contacts, up)
+    contacts = contacts or contact_graph(mesh, config=config.contacts)
+    parents = parents or find_tree(contacts, up, config=config.tree)
     searches: dict[int, PartSearch] = {}
-    copies = translated_copies(contacts, parents)
-    scene = StaticScene(mesh, contacts, parents.index(-1))
+    copies = translated_copies(contacts, parents, config.copies)
+    scene = StaticScene(mesh, contacts, parents.index(-1), config.sweep)
     for part in sorted(range(len(contacts.samples)), key=lambda part: part in copies):  # originals first
         samples, original = contacts.samples[part], searches.get(copies.get(part, -1))
         if parents[part] >= 0 and samples is not None:
-            searches[part] = search_part(mesh, contacts, parents, part, samples, up, original, scene)
-    _average_over_same_boxes(searches, contacts)
+            searches[part] = search_part(mesh, contacts, parents, part, samples, up, original, scene, config)
+    _average_over_same_boxes(searches, contacts, config.evidence.same_box)
     found = [
-        _hypotheses(searches[part]) if part in searches else _without_surface(part, parents)
+        _hypotheses(searches[part], config) if part in searches else _without_surface(part, parents)
         for part in range(len(contacts.samples))
     ]
     valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
@@ -107,7 +105,7 @@ class PartSearch:
     """Diagonal of the object."""
 
     evidence: dict[str, np.ndarray]
-    """For each kind one row for each line and one column for each word."""
+    """For each kind one row for each line and one column for each feature."""
 
     logits: dict[str, np.ndarray]
 
@@ -124,35 +122,37 @@ def search_part(
     up: Float[np.ndarray, "3"],
     original: PartSearch | None = None,
     scene: StaticScene | None = None,
+    config: SearchConfig = SEARCH,
 ) -> PartSearch:
     """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried."""
     names, parent = mesh.part_names, parents[part]
-    facts = evidence.part_facts(part, parents, contacts, samples, up)
+    facts = evidence.part_facts(part, parents, contacts, samples, up, config.evidence)
     if original is None:
-        mover = Mover(mesh, contacts, subtree(parents, part), scene)
-        axes = directions(samples, contacts.of(part))
-        lines = turning_lines(part, parent, contacts, axes, samples)
-        lengths = np.maximum(2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half, 0.02 * contacts.size)
+        mover = Mover(mesh, contacts, subtree(parents, part), scene, config.sweep)
+        axes = directions(samples, contacts.of(part), config.lines)
+        lines = turning_lines(part, parent, contacts, axes, samples, config.lines)
+        extents = 2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half
+        lengths = np.maximum(extents, config.shortest * contacts.size)
         turns = try_turns(mover, lines.axes, lines.origins, names)
         slides = try_slides(mover, axes, lengths, names)
     else:
         axes, lengths = original.axes, original.lengths
         lines = Lines(original.lines.axes, original.lines.origins + translation_between(original.part, part, contacts))
         turns, slides = original.turns.of_copy(parent, names), original.slides.of_copy(parent, names)
-    turned = evidence.turn_evidence(facts, samples, lines, turns, contacts, up)
+    turned = evidence.turn_evidence(facts, samples, lines, turns, contacts, up, config.evidence)
     rounds = float(turned[:, evidence.TURN_FEATURES.index("round")].max())
-    slid = evidence.slide_evidence(facts, samples, axes, slides, rounds, up)
+    slid = evidence.slide_evidence(facts, samples, axes, slides, rounds, up, config.evidence)
     found = {
         "revolute": turned,
         "continuous": turned,
         "prismatic": slid,
-        "fixed": evidence.fixed_evidence(facts, turns, slides, rounds),
+        "fixed": evidence.fixed_evidence(facts, turns, slides, rounds, config.evidence),
     }
-    logits = {kind: ranking.logits(kind, rows) for kind, rows in found.items()}
+    logits = {kind: ranking.logits(kind, rows, config.ranking) for kind, rows in found.items()}
     return PartSearch(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, logits)
 
 
-def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactGraph) -> None:
+def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactGraph, tolerance: float) -> None:
     """Parts of the same shape move alike: what speaks for a kind and a direction is averaged over them."""
     sums: dict[int, dict[tuple[str, tuple[float, ...]], float]] = {}
     for part, one in searches.items():
@@ -161,7 +161,7 @@ def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactG
             for key, rows in _by_direction(one.directions_of(kind)).items():
                 sums[part][kind, key] = float(np.logaddexp.reduce(one.logits[kind][rows]))
     for part, one in searches.items():
-        alike = [sums[p] for p in evidence.same_box_parts(part, contacts) if p in sums]
+        alike = [sums[p] for p in evidence.same_box_parts(part, contacts, tolerance) if p in sums]
         if len(alike) < 2:
             continue
         for kind in ("revolute", "continuous", "prismatic"):
@@ -178,80 +178,79 @@ def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.
     return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
 
 
-def _hypotheses(one: PartSearch) -> list[Hypothesis]:
+def _hypotheses(one: PartSearch, config: SearchConfig) -> list[Hypothesis]:
     """Every line as a hypothesis, best first."""
     joined = np.concatenate([one.logits[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
     probabilities = ranking.softmax(joined)
     count = len(one.lines)
-    coincident = _coincident(one.lines.axes, one.lines.origins, one.size)
+    coincident = _coincident(one.lines, one.size, config)
     for some in (slice(0, count), slice(count, 2 * count)):
         probabilities[some] = coincident @ probabilities[some]
-    found = [_turn(one, i, "revolute", float(probabilities[i])) for i in range(count)]
-    found += [_turn(one, i, "continuous", float(probabilities[count + i])) for i in range(count)]
-    found += [_slide(one, i, float(probabilities[2 * count + i])) for i in range(len(one.axes))]
-    found += _cylinders(found)
-    found.append(_fixed(one, float(probabilities[-1]), max((c.probability for c in found if c.is_valid), default=0.0)))
+    found = [_turn(one, i, "revolute", float(probabilities[i]), config) for i in range(count)]
+    found += [_turn(one, i, "continuous", float(probabilities[count + i]), config) for i in range(count)]
+    found += [_slide(one, i, float(probabilities[2 * count + i]), config) for i in range(len(one.axes))]
+    found += _cylinders(found, config)
+    likeliest = max((c.probability for c in found if c.is_valid), default=0.0)
+    found.append(_fixed(one, float(probabilities[-1]), likeliest, config))
     return sorted(found, key=lambda c: -c.probability)
 
 
-def _fixed(one: PartSearch, probability: float, moving: float) -> Hypothesis:
+def _fixed(one: PartSearch, probability: float, moving: float, config: SearchConfig) -> Hypothesis:
     """The hypothesis that does not move: first only when it outweighs all motions together, not just each of them."""
-    probability = probability if probability > 0.5 else min(probability, 0.99 * moving)
+    probability = probability if probability > config.fixed else min(probability, config.fixed_rank * moving)
     center = one.facts.box.center
     return Hypothesis(one.part, one.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, probability)
 
 
-def _coincident(
-    axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], size: float
-) -> Float[np.ndarray, "C C"]:
+def _coincident(lines: Lines, size: float, config: SearchConfig) -> Float[np.ndarray, "C C"]:
     """1 for lines that are nearly one: they share what speaks for them instead of splitting it."""
-    away = evidence.line_distances(origins, axes, origins) / size
-    parallel = np.abs(axes @ axes.T) > 0.996
-    return (parallel & (np.minimum(away, away.T) < 0.02)).astype(np.float64)
+    away = evidence.line_distances(lines.origins, lines.axes, lines.origins) / size
+    parallel = np.abs(lines.axes @ lines.axes.T) > config.coincident_direction
+    return (parallel & (np.minimum(away, away.T) < config.coincident_place)).astype(np.float64)
 
 
-def _turn(one: PartSearch, i: int, kind: JointKind, probability: float) -> Hypothesis:
+def _turn(one: PartSearch, i: int, kind: JointKind, probability: float, config: SearchConfig) -> Hypothesis:
     free_range = one.turns
     low, high = float(free_range.low[i]), float(free_range.high[i])
     axis = one.lines.axes[i]
     if low > high:
         axis, low, high = 0.0 - axis, high, low
     reason = ""
-    if high < LEAST_TURN or (kind == "continuous" and not free_range.is_full[i]):
+    if high < config.limits.least_turn or (kind == "continuous" and not free_range.is_full[i]):
         reason = free_range.reasons[i]
-    lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high)
+    lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high, config.limits)
     origin, free = one.lines.origins[i], (0.0 - low, high)
     return Hypothesis(one.part, one.parent, kind, axis, origin, lower, upper, probability, reason, free)
 
 
-def _slide(one: PartSearch, i: int, probability: float) -> Hypothesis:
+def _slide(one: PartSearch, i: int, probability: float, config: SearchConfig) -> Hypothesis:
     free_range, facts = one.slides, one.facts
     low, high = float(free_range.low[i]), float(free_range.high[i])
     axis, length = one.axes[i], float(one.lengths[i])
     thickness = 2.0 * float(np.abs(facts.box.axes @ axis) @ facts.box.half)
     if low > high:
         axis, low, high = 0.0 - axis, high, low
-    is_button = facts.size < evidence.SMALL and abs(float(axis @ facts.normal)) > 0.9
-    reason = free_range.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
+    is_button = facts.is_small and abs(float(axis @ facts.normal)) > config.limits.button_direction
+    reason = free_range.reasons[i] if high < config.limits.least_slide * length and not is_button else ""
     if is_button and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
         axis, low, high = 0.0 - axis, high, low  # it is pressed towards what it sits on, whatever is free
-    lower, upper = slide_limits(low, high, thickness, is_button)
+    lower, upper = slide_limits(low, high, thickness, is_button, config.limits)
     free = (0.0 - low, high)
     return Hypothesis(
         one.part, one.parent, "prismatic", axis, facts.box.center, lower, upper, probability, reason, free
     )
 
 
-def _cylinders(found: list[Hypothesis]) -> list[Hypothesis]:
+def _cylinders(found: list[Hypothesis], config: SearchConfig) -> list[Hypothesis]:
     """Lines that a part can turn about all the way and slide along as well."""
     turning = [c for c in found if c.kind == "continuous" and c.is_valid]
     sliding = [c for c in found if c.kind == "prismatic" and c.is_valid]
     out = []
     for slide in sliding:
-        along = [c for c in turning if abs(float(c.axis @ slide.axis)) > 0.999]
+        along = [c for c in turning if abs(float(c.axis @ slide.axis)) > config.same_axis]
         if along:
             best = max(along, key=lambda c: c.probability)
-            probability = 0.5 * min(best.probability, slide.probability)
+            probability = config.cylindrical * min(best.probability, slide.probability)
             both = replace(
                 best, kind="cylindrical", axis=slide.axis, probability=probability, slide=(slide.lower, slide.upper)
             )

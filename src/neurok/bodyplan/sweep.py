@@ -9,22 +9,19 @@ only penetration beyond what the rest pose has counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.bodyplan.config import SWEEP, SweepConfig
 from neurok.bodyplan.contacts import ContactGraph, PartSamples
 from neurok.core import Mesh
 from neurok.geometry.sampling import farthest_points
 
-CLEARANCE = 0.006
-"""Depth of penetration that is forgiven, as a share of the object."""
-
-GRAZING = 0.12
-"""Sine of the angle below which a path runs along a surface instead of through it."""
-
-OWN_POINTS, OTHER_POINTS, LOOSE_POINTS = 72, 128, 64
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +41,8 @@ class Crossings:
 class StaticScene:
     """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
 
-    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1) -> None:
+    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1, config: SweepConfig = SWEEP) -> None:
+        self.config = config
         self.middle, self.base = mesh.bounds.mean(axis=0), base
         self.places = (mesh.vertices - self.middle) / contacts.size
         self.faces, self.parts = mesh.faces, mesh.face_parts
@@ -52,34 +50,41 @@ class StaticScene:
 
     def surface_of(self, chosen: np.ndarray) -> _Surface:
         """Some of the triangles."""
-        return _Surface(self.places, self.faces[chosen], self.parts[chosen])
+        return _Surface(self.places, self.faces[chosen], self.parts[chosen], self.config)
 
 
 class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
     def __init__(
-        self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...], scene: StaticScene | None = None
+        self,
+        mesh: Mesh,
+        contacts: ContactGraph,
+        group: tuple[int, ...],
+        scene: StaticScene | None = None,
+        config: SweepConfig = SWEEP,
     ) -> None:
-        self.group = group
-        scene = scene or StaticScene(mesh, contacts)
+        self.group, self.config = group, config
+        scene = scene or StaticScene(mesh, contacts, config=config)
         self.middle = scene.middle
         self.size = contacts.size
         self.reach = contacts.reach / contacts.size
+        patch = contacts.config.patch
         moves = np.isin(mesh.face_parts, group)
         own = _gather(contacts.samples, group)
         rest = _gather(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
-        self.own_samples = _OrientedPoints(self.normalised(own[0]), own[1], own[2] / self.size)
+        self.own_samples = _OrientedPoints(self.normalised(own[0]), own[1], own[2] / self.size, patch)
         points = self.normalised(rest[0])
         near = self._within_reach(points[:, None])
-        self.rest_samples = _OrientedPoints(points[near], rest[1][near], rest[2] / self.size)
+        self.rest_samples = _OrientedPoints(points[near], rest[1][near], rest[2] / self.size, patch)
         self.own_scene = scene.surface_of(moves)
         stays = np.flatnonzero(~moves & (mesh.face_parts != scene.base))
         stays = stays[self._within_reach(scene.places[mesh.faces[stays]])]
         self.rest_scene = _Surfaces((scene.surface_of(stays), scene.surface))
-        self.own_points = _lifted(_spread(self.own_samples.points, OWN_POINTS), self.own_samples, self.rest_samples)
-        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
-        self.near = OccupancyGrid(self.rest_samples.points)
+        spread = _spread(self.own_samples.points, config.own_points)
+        self.own_points = _lifted(spread, self.own_samples, self.rest_samples, config)
+        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples, config)
+        self.near = OccupancyGrid(self.rest_samples.points, config.grid_cells, config.grid_margin)
         self.attachment_points = self._contact_points()
 
     def normalised(self, points: np.ndarray) -> np.ndarray:
@@ -89,7 +94,7 @@ class Mover:
     def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
         """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
         low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
-        around = 1.2 * float(np.linalg.norm(high - low))
+        around = self.config.within_reach * float(np.linalg.norm(high - low))
         near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
         return near.all(axis=1)
 
@@ -101,13 +106,14 @@ class Mover:
         outside = np.maximum(np.maximum(low - self.rest_samples.points, self.rest_samples.points - high), 0.0)
         away = np.linalg.norm(outside, axis=1)
         span = float(np.linalg.norm(high - low))
-        close, around = np.flatnonzero(away < 0.15 * span), np.flatnonzero(away < 1.1 * span)
-        points = self.rest_samples.points
-        return np.concatenate([_pick(points[close], OTHER_POINTS // 2), _pick(points[around], OTHER_POINTS // 2)])
+        close = np.flatnonzero(away < self.config.close_by * span)
+        around = np.flatnonzero(away < self.config.may_get_to * span)
+        points, half = self.rest_samples.points, self.config.other_points // 2
+        return np.concatenate([_pick(points[close], half), _pick(points[around], half)])
 
     def _contact_points(self) -> np.ndarray:
         """Points of the part that may keep it attached: half where it touches at rest, half anywhere."""
-        points, half = self.own_samples.points, LOOSE_POINTS // 2
+        points, half = self.own_samples.points, self.config.attachment_points // 2
         touching = self.near.contains(points.astype(np.float32))
         return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
@@ -165,18 +171,20 @@ class _OrientedPoints:
     points: np.ndarray
     normals: np.ndarray
     spacing: float
+    patch: float
+    """How far a sample stands for its tangent plane [spacings]."""
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def tree(self) -> cKDTree | None:
         from scipy.spatial import cKDTree
 
-        object.__setattr__(self, "tree", cKDTree(self.points) if len(self.points) else None)
+        return cKDTree(self.points) if len(self.points) else None
 
     def heights(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Distance from the tangent plane of the nearest sample (infinite when far), its index, the signed height."""
-        tree: Any = self.tree  # type: ignore[attr-defined]
-        if tree is None or len(points) == 0:
+        if self.tree is None or len(points) == 0:
             return np.full(len(points), np.inf), np.zeros(len(points), dtype=np.int64), np.zeros(len(points))
-        away, index = tree.query(points, distance_upper_bound=float(np.hypot(reach, 1.5 * self.spacing)))
+        away, index = self.tree.query(points, distance_upper_bound=float(np.hypot(reach, self.patch * self.spacing)))
         known = np.isfinite(away)
         index = np.where(known, index, 0)
         signed = np.einsum("nd,nd->n", points - self.points[index], self.normals[index])
@@ -186,26 +194,23 @@ class _OrientedPoints:
 class OccupancyGrid:
     """Cells of a grid that lie near a surface: a fast answer to whether points touch it."""
 
-    CELLS = 80
-    MARGIN = 3
-    """Cells around the object, so that a step outside needs no test."""
-
-    def __init__(self, points: Float[np.ndarray, "N 3"]) -> None:
-        side = self.CELLS + 2 * self.MARGIN
+    def __init__(self, points: Float[np.ndarray, "N 3"], cells: int, margin: int) -> None:
+        self.count, self.margin = cells, margin
+        side = cells + 2 * margin
         self.grid = np.zeros((side, side, side), dtype=bool)
-        cells = self._cells(points.astype(np.float32)).astype(np.int64)
-        flat = np.unique(cells @ np.array([side * side, side, 1]))
+        filled = self._cells(points.astype(np.float32)).astype(np.int64)
+        flat = np.unique(filled @ np.array([side * side, side, 1]))
         for i, j, k in np.ndindex(3, 3, 3):
             self.grid.reshape(-1)[flat + ((i - 1) * side + (j - 1)) * side + (k - 1)] = True
         self.grid[[0, -1]] = self.grid[:, [0, -1]] = self.grid[:, :, [0, -1]] = False
 
     def _cells(self, points: np.ndarray) -> np.ndarray:
         """Indices of cells; what is outside goes to the empty rim."""
-        cells = (points + np.float32(0.5)) * np.float32(self.CELLS) + np.float32(self.MARGIN)
-        return np.clip(cells, 0, self.CELLS + 2 * self.MARGIN - 1).astype(np.int32)
+        cells = (points + np.float32(0.5)) * np.float32(self.count) + np.float32(self.margin)
+        return np.clip(cells, 0, self.count + 2 * self.margin - 1).astype(np.int32)
 
     def contains(self, points: np.ndarray) -> np.ndarray:
-        """Whether each point is within about two cells (2 % of the object) of the surface."""
+        """Whether each point is within about two cells of the surface."""
         cells = self._cells(points)
         return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
 
@@ -214,12 +219,16 @@ class _Surface:
     """Triangles that answer where a short path first goes through them."""
 
     def __init__(
-        self, places: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], parts: Int[np.ndarray, " F"]
+        self,
+        places: Float[np.ndarray, "V 3"],
+        faces: Int[np.ndarray, "F 3"],
+        parts: Int[np.ndarray, " F"],
+        config: SweepConfig,
     ) -> None:
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
-        self.parts = parts
+        self.parts, self.config = parts, config
         used = np.zeros(len(places), dtype=bool)
         used[faces] = True
         points = np.ascontiguousarray(places[used], dtype=np.float32)
@@ -242,12 +251,12 @@ class _Surface:
             return never, nobody
         starts = np.ascontiguousarray(positions[:, :-1].reshape(-1, 3), dtype=np.float32)
         moves = np.ascontiguousarray((positions[:, 1:] - positions[:, :-1]).reshape(-1, 3), dtype=np.float32)
-        # Longer by a little: what ends exactly on a surface has gone through it.
-        answer = self.scene.run(starts, 1.001 * moves, np.ones(len(starts), np.float32), query="INTERSECT", output=True)
+        far = np.ones(len(starts), np.float32)
+        answer = self.scene.run(starts, self.config.overshoot * moves, far, query="INTERSECT", output=True)
         face = answer["primID"]
         rows = np.flatnonzero(face >= 0)
         across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
-        rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
+        rows = rows[across > self.config.grazing * np.linalg.norm(moves[rows], axis=1)]
         crosses = np.zeros(len(starts), dtype=bool)
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
@@ -325,23 +334,24 @@ def _spread(points: np.ndarray, count: int) -> np.ndarray:
     return points if len(points) <= count else points[farthest_points(points, count)]
 
 
-def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints) -> np.ndarray:
-    """Points lifted off the other surface to ``CLEARANCE``, without those where the two pass through each other."""
-    heights, index, signed = other.heights(points, CLEARANCE)
-    close = np.flatnonzero(heights <= CLEARANCE)
+def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints, config: SweepConfig) -> np.ndarray:
+    """Points lifted off the other surface to the clearance, without those where the two pass through each other."""
+    clearance = config.clearance
+    heights, index, signed = other.heights(points, clearance)
+    close = np.flatnonzero(heights <= clearance)
     if len(close) == 0:
         return points
-    tree: Any = own.tree  # type: ignore[attr-defined]
-    _, around = tree.query(points[close], k=min(48, len(own.points)))
+    assert own.tree is not None, "the points are some of its own"
+    _, around = own.tree.query(points[close], k=min(config.neighbours, len(own.points)))
     base, normal = other.points[index[close]], other.normals[index[close]]
     sides = np.einsum("nkd,nd->nk", own.points[around] - base[:, None], normal)
-    above, below = (sides > CLEARANCE).mean(axis=1), (sides < -CLEARANCE).mean(axis=1)
+    above, below = (sides > clearance).mean(axis=1), (sides < -clearance).mean(axis=1)
     sign = np.where(sides.mean(axis=1) >= 0, 1.0, -1.0)
-    lift = np.maximum(CLEARANCE - sign * signed[close], 0.0)
+    lift = np.maximum(clearance - sign * signed[close], 0.0)
     out = points.copy()
     out[close] += (sign * lift)[:, None] * normal
     keep = np.ones(len(points), dtype=bool)
-    keep[close] = np.minimum(above, below) < 0.2
+    keep[close] = np.minimum(above, below) < config.interpenetration
     return out[keep]
 
 

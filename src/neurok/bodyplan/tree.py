@@ -7,12 +7,15 @@ import heapq
 import numpy as np
 from jaxtyping import Float
 
+from neurok.bodyplan.config import TREE, TreeConfig
 from neurok.bodyplan.contacts import ContactGraph
 
 
-def find_tree(contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | None = None) -> tuple[int, ...]:
+def find_tree(
+    contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | None = None, config: TreeConfig = TREE
+) -> tuple[int, ...]:
     """The parent of each part, -1 for the base, which is found unless it is known; what touches nothing hangs on it."""
-    root = find_base(contacts, up) if base is None else base
+    root = find_base(contacts, up, config) if base is None else base
     cost = np.full(len(contacts.samples), np.inf)
     parent = np.full(len(contacts.samples), root)
     parent[root], cost[root] = -1, 0.0
@@ -24,14 +27,14 @@ def find_tree(contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | No
         for contact in contacts.of(part):
             other = contact.other(part)
             # Weak contacts are long ways: a knob on a door is nearer to the door than to the frame it grazes.
-            step = here + 1.0 + 0.3 * _weakness(contacts, other, contact.share_of(other))
+            step = here + 1.0 + config.weak_contact * _weakness(contacts, other, contact.share_of(other))
             if step < cost[other]:
                 cost[other], parent[other] = step, part
                 heapq.heappush(queue, (step, other))
     return tuple(int(p) for p in parent)
 
 
-def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"]) -> int:
+def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"], config: TreeConfig = TREE) -> int:
     """The part that stays: large, in contact with many, standing on the ground."""
     merits = np.full(len(contacts.samples), -np.inf)
     present = [p for p, samples in enumerate(contacts.samples) if samples is not None]
@@ -44,8 +47,9 @@ def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"]) -> int:
         samples = contacts.samples[p]
         assert samples is not None
         degree = len(contacts.of(p)) / max(1, len(present) - 1)
-        stands = max(0.0, 1.0 - 20.0 * (lows[p] - ground) / contacts.size)
-        merits[p] = area[p] / area.sum() + 0.5 * samples.box.size / contacts.size + 0.7 * degree + 0.4 * stands
+        stands = max(0.0, 1.0 - config.base_fall * (lows[p] - ground) / contacts.size)
+        merits[p] = area[p] / area.sum() + config.base_size * samples.box.size / contacts.size
+        merits[p] = merits[p] + config.base_degree * degree + config.base_stands * stands
     return int(np.argmax(merits))
 
 

@@ -9,17 +9,6 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.bodyplan.sweep import Mover
 
-COLLIDES = 0.07
-"""Share of points that must cross before it counts: files are not exact, and small clashes are common."""
-
-FIRST_ANGLES = np.deg2rad([5.0, 10.0, 15.0])
-LATER_ANGLES = np.deg2rad([20.0, 30.0, 40.0, 50.0, 60.0, 75.0, 90.0, 105.0, 120.0, 135.0, 150.0, 165.0, 180.0])
-WINDOW = 4
-"""Later angles are tried so many at a time: most lines have met something by then."""
-
-SLIDE_STEPS = np.linspace(0.05, 1.0, 20)
-"""Shares of the part's own length along the slide."""
-
 
 @dataclass(frozen=True, eq=False)
 class FreeRange:
@@ -63,16 +52,19 @@ def try_turns(
     count = len(axes)
     both = np.concatenate([axes, -axes])
     places = mover.normalised(np.concatenate([origins, origins]))
-    first = _free_steps(mover, both, places, np.broadcast_to(FIRST_ANGLES, (2 * count, 3)), turning=True, window=3)
+    angles = np.deg2rad(mover.config.first_angles), np.deg2rad(mover.config.later_angles)
+    known = len(angles[0])
+    values = np.broadcast_to(angles[0], (2 * count, known))
+    first = _free_steps(mover, both, places, values, turning=True, window=known)
     free, obstacle, loose = first.free.copy(), first.obstacle.copy(), first.loose.copy()
-    alive = np.flatnonzero(first.free == 3)
+    alive = np.flatnonzero(first.free == known)
     if len(alive):
-        angles = np.concatenate([FIRST_ANGLES[-1:], LATER_ANGLES])
-        values = np.broadcast_to(angles, (len(alive), len(angles)))
-        later = _free_steps(mover, both[alive], places[alive], values, turning=True, window=WINDOW)
-        free[alive], obstacle[alive], loose[alive] = 2 + later.free, later.obstacle, later.loose
-    reach = np.concatenate([[0.0], FIRST_ANGLES, LATER_ANGLES])[free]
-    steps = len(FIRST_ANGLES) + len(LATER_ANGLES)
+        again = np.concatenate([angles[0][-1:], angles[1]])
+        values = np.broadcast_to(again, (len(alive), len(again)))
+        later = _free_steps(mover, both[alive], places[alive], values, turning=True, window=mover.config.window)
+        free[alive], obstacle[alive], loose[alive] = known - 1 + later.free, later.obstacle, later.loose
+    reach = np.concatenate([[0.0], *angles])[free]
+    steps = known + len(angles[1])
     return _summary(reach, free, steps, first.crossing, obstacle, loose, names, turning=True)
 
 
@@ -82,13 +74,14 @@ def try_slides(
     """Slide along each direction, both ways, as far as the part is long."""
     both = np.concatenate([axes, -axes])
     reach = np.concatenate([lengths, lengths])
-    values = reach[:, None] * SLIDE_STEPS / mover.size
-    found = _free_steps(mover, both, np.zeros_like(both), values, turning=False, window=len(SLIDE_STEPS) // 2)
+    steps = mover.config.slide_steps
+    values = reach[:, None] * np.linspace(1.0 / steps, 1.0, steps) / mover.size
+    found = _free_steps(mover, both, np.zeros_like(both), values, turning=False, window=steps // 2)
     way = np.take_along_axis(np.concatenate([np.zeros((len(both), 1)), values], axis=1), found.free[:, None], 1)[:, 0]
     return _summary(
         way * mover.size,
         found.free,
-        len(SLIDE_STEPS),
+        steps,
         found.crossing,
         found.obstacle,
         found.loose,
@@ -103,7 +96,7 @@ class _FreeSteps:
     """Number of steps that are free."""
 
     crossing: np.ndarray
-    """Share of points that have crossed after the third step and after half of them, if the window reaches them."""
+    """Share of points that have crossed after the early step and after half of them, if the window reaches them."""
 
     obstacle: np.ndarray
     """The part that stopped it, -1 for none."""
@@ -118,15 +111,16 @@ def _free_steps(
     steps = values.shape[1]
     loosened = mover.is_detached(axes, origins, values, turning)
     until = np.where(loosened.any(axis=1), loosened.argmax(axis=1), steps)
-    crossings = mover.sweep(axes, origins, values, turning, until + 1, COLLIDES, window)
+    crossings = mover.sweep(axes, origins, values, turning, until + 1, mover.config.collides, window)
     crossing = np.maximum(crossings.own, crossings.other)
-    stopped = crossing > COLLIDES
+    stopped = crossing > mover.config.collides
     free = np.where(stopped.any(axis=1), stopped.argmax(axis=1), steps)
     obstacle = np.where(
         free < steps, np.take_along_axis(crossings.obstacle, np.minimum(free, steps - 1)[:, None], 1)[:, 0], -1
     )
     loose = until < free
-    return _FreeSteps(np.minimum(free, until), crossing[:, [2, max(2, steps // 2 - 1)]], obstacle, loose)
+    early = mover.config.early_step - 1
+    return _FreeSteps(np.minimum(free, until), crossing[:, [early, max(early, steps // 2 - 1)]], obstacle, loose)
 
 
 def _summary(

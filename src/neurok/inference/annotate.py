@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 
 from neurok.bodyplan.bodies import find_parts
+from neurok.bodyplan.config import LIMITS
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import clip_limits
-from neurok.bodyplan.search import LEAST_SLIDE, LEAST_TURN, Search
+from neurok.bodyplan.search import Search
 from neurok.bodyplan.sweep import Mover
 from neurok.bodyplan.tree import subtree
 from neurok.bodyplan.trials import try_slides, try_turns
@@ -90,9 +91,9 @@ class SelfMade:
             return moving, None
         if moving.kind == "prismatic":
             extent = float(np.ptp(mesh.vertices[_vertices_of(mesh, answer.part)] @ moving.axis))
-            least = min(LEAST_SLIDE * extent, 0.5 * BUTTON * search.contacts.size)
+            least = min(LIMITS.least_slide * extent, 0.5 * BUTTON * search.contacts.size)
         else:
-            least = LEAST_TURN
+            least = LIMITS.least_turn
         if moving.kind == "fixed" or moving.upper - moving.lower < least:
             return replace(answer, kind="fixed"), "joint that collides or comes loose at once"
         return moving, None
