@@ -43,6 +43,9 @@ class PlannedBody:
     bends: bool = False
     """Whether it is soft: it then has coordinates of its own besides any joint."""
 
+    probability: float = 1.0
+    """How likely what is said of it is right: that it has this joint, or that it is fixed."""
+
 
 @dataclass(frozen=True, eq=False)
 class BodyPlan:

@@ -44,6 +44,7 @@ def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
                 "parent": names[body.parent] if body.parent >= 0 else None,
                 "pieces": list(body.pieces),
                 "bends": body.bends,
+                "probability": round(float(body.probability), 4),
                 "joint": None if body.joint is None else _joint_to_dict(body.joint),
                 "alternatives": [_joint_to_dict(line) for line in body.hypotheses],
             }
@@ -77,7 +78,9 @@ def read_plan(path: str | Path, mesh: Mesh) -> BodyPlan:
     path = Path(path)
     data = read_bytes(path)
     if len(data) > MOST_BYTES:
-        raise FormatError(f"'{path}' is too large for a plan: {len(data) / 1e6:.0f} MB, at most {MOST_BYTES / 1e6:.0f}.")
+        raise FormatError(
+            f"'{path}' is too large for a plan: {len(data) / 1e6:.0f} MB, at most {MOST_BYTES / 1e6:.0f}."
+        )
     try:
         said = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -91,7 +94,9 @@ def read_plan(path: str | Path, mesh: Mesh) -> BodyPlan:
 def plan_from_dict(said: Any, mesh: Mesh) -> BodyPlan:
     """A plan from plain numbers and words; a person may have changed them."""
     if not isinstance(said, dict) or said.get(KEY) != VERSION:
-        raise FormatError(f"it must be an object with '{KEY}': {VERSION}, as 'neurok plan MESH --out plan.json' writes it.")
+        raise FormatError(
+            f"it must be an object with '{KEY}': {VERSION}, as 'neurok plan MESH --out plan.json' writes it."
+        )
     pieces = _pieces_like(said, mesh)
     bodies = said.get("bodies")
     if not isinstance(bodies, list) or not bodies or not all(isinstance(body, dict) for body in bodies):
@@ -121,6 +126,7 @@ def plan_from_dict(said: Any, mesh: Mesh) -> BodyPlan:
             tuple(_joint_from_dict(line, k, parents[k], names[k]) for line in body.get("alternatives") or ()),
             _joint_from_dict(body["joint"], k, parents[k], names[k]) if body.get("joint") is not None else None,
             bool(body.get("bends", False)),
+            _number(body.get("probability", 1.0), "probability", names[k]),
         )
         for k, body in enumerate(bodies)
     )
@@ -148,7 +154,9 @@ def _parent(body: dict[str, Any], names: list[Any]) -> int:
     if parent is None:
         return -1
     if parent not in names:
-        raise FormatError(f"'{body['name']}' hangs on '{parent}', which is no body; known are {', '.join(names)[:200]}.")
+        raise FormatError(
+            f"'{body['name']}' hangs on '{parent}', which is no body; known are {', '.join(names)[:200]}."
+        )
     return int(names.index(parent))
 
 
@@ -193,7 +201,9 @@ def _joint_from_dict(said: Any, part: int, parent: int, name: str) -> Hypothesis
     probability = _number(said.get("probability", 1.0), "probability", name)
     source = str(said.get("source", "a person"))[:80]
     unit = axis / np.linalg.norm(axis)
-    return Hypothesis(part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends[:2], source=source)
+    return Hypothesis(
+        part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends[:2], source=source
+    )
 
 
 def _vector(value: Any, what: str, name: str) -> np.ndarray:

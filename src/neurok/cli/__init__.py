@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
     "evaluate motions": ("neurok.cli.evaluate_motions:EvaluateMotions", "measure what raw meshes are found to do"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
+    "plan": ("neurok.cli.plan:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
     "sample": ("neurok.cli.sample:Sample", "draw plausible states of an object"),

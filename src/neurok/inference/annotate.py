@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-from neurok.bodyplan.bodies import find_parts
 from neurok.bodyplan.config import LIMITS
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import clip_limits
@@ -21,7 +20,7 @@ from neurok.bodyplan.tree import subtree
 from neurok.bodyplan.trials import try_slides, try_turns
 from neurok.core import Asset, Mesh
 from neurok.hub import find_weights
-from neurok.inference.articulate import Method, find_joints, joined, resolve_method
+from neurok.inference.plan import Method, choose_method, study
 
 SURE = 0.5
 """Confidence below which a part is taken for fixed."""
@@ -44,7 +43,7 @@ class SelfMade:
     @staticmethod
     def by(method: Method = "auto", weights: str | Path | None = None) -> SelfMade:
         """By the network if there are weights, or by the search."""
-        settled = resolve_method(method, weights)
+        settled = choose_method(method, weights)
         if settled == "search":
             return SelfMade("search")
         digest = hashlib.sha256(find_weights(weights or "articulation", "articulation").read_bytes()).hexdigest()[:12]
@@ -56,36 +55,32 @@ class SelfMade:
 
     def __call__(self, asset: Asset) -> tuple[Asset | None, list[str]]:
         """The object with its joints, and why others were turned away; None when nothing is left that moves."""
-        mesh = find_parts(asset)
-        if mesh.part_count == 1:
-            return None, ["object of one piece"]
         with _one_thread():
-            answers, search = find_joints(mesh, self.method, self.weights, mesh is not asset.mesh)
-        if all(answer.kind == "fixed" for answer in answers):
+            found = study(asset, method=self.method, joint_weights=self.weights)
+        plan, search = found.plan, found.search
+        if search is None:
+            return None, ["object of one piece"]
+        if not plan.moving:
             return None, ["object in which nothing moves"]
-        parents = [-1] * mesh.part_count
-        for answer in answers:
-            parents[answer.part] = answer.parent
-        kept, reasons = [], []
-        for answer in answers:
-            sound, reason = self._judge(answer, mesh, search, tuple(parents))
-            kept.append(sound)
-            reasons += [reason] if reason else []
-        articulation = joined(mesh, kept)
-        if articulation.dof == 0:
+        parents = tuple(body.parent for body in plan.bodies)
+        reasons = []
+        for part, body in enumerate(plan.bodies):
+            if body.joint is not None:
+                sound, reason = self._checked(body.joint, plan.mesh, search, parents)
+                plan = plan.with_joint(part, sound)
+                reasons += [reason] if reason else []
+        if not plan.moving:
             return None, [*reasons, "object without a joint that holds"]
-        confidence = min(one.probability for one in kept if one.kind != "fixed")
+        confidence = min(body.joint.probability for body in plan.moving if body.joint is not None)
         provenance = {**asset.provenance, "confidence": f"{confidence:.2f}"}
-        return replace(asset, mesh=mesh, articulation=articulation, provenance=provenance), reasons
+        return replace(asset, mesh=plan.mesh, articulation=plan.articulation, provenance=provenance), reasons
 
-    def _judge(
+    def _checked(
         self, answer: Hypothesis, mesh: Mesh, search: Search, parents: tuple[int, ...]
-    ) -> tuple[Hypothesis, str | None]:
-        """The joint with limits that it can reach, or a fixed one and why."""
-        if answer.kind == "fixed":
-            return answer, None
+    ) -> tuple[Hypothesis | None, str | None]:
+        """The joint with limits that it can reach, or none and why."""
         if answer.probability < self.sure:
-            return replace(answer, kind="fixed"), "joint that is not sure enough"
+            return None, "joint that is not sure enough"
         moving = clip_limits(_freed(answer, mesh, search, parents), search.contacts)
         if moving.kind == "continuous":
             return moving, None
@@ -95,7 +90,7 @@ class SelfMade:
         else:
             least = LIMITS.least_turn
         if moving.kind == "fixed" or moving.upper - moving.lower < least:
-            return replace(answer, kind="fixed"), "joint that collides or comes loose at once"
+            return None, "joint that collides or comes loose at once"
         return moving, None
 
 

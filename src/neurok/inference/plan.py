@@ -166,7 +166,12 @@ def study(
         joint = clip_limits(joint, search.contacts) if joint is not None and joint.kind != "fixed" else None
         kept = tuple(ranked[part][: config.shown])
         bends = bool(soft[part]) and joint is None
-        bodies.append(PlannedBody(name, _pieces_of(mesh, pieces, part), int(parents[part]), kept, joint, bends))
+        said = joint if joint is not None else answers.get(part)
+        likely = 1.0 if said is None else said.probability
+        if joint is None and origin == "pieces" and kept:
+            likely = 1.0 - kept[0].probability
+        mine = _pieces_of(mesh, pieces, part)
+        bodies.append(PlannedBody(name, mine, int(parents[part]), kept, joint, bends, float(likely)))
     return PlanStudy(BodyPlan(mesh, pieces, tuple(bodies), origin), search, prior, chosen)
 
 
