@@ -22,7 +22,6 @@ from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.evaluation.cases import find_cases
 from neurok.geometry.sampling import sample_surface
-from neurok.posing.pose import pose_to_points, refined
 from neurok.rendering import contact_sheet
 from neurok.rendering.renderer import Renderer
 
@@ -42,8 +41,12 @@ def poses(rest: Mesh, target: np.ndarray, space: Any, wide: Any) -> list[np.ndar
     at = lambda q: space.features @ space.shape(q[None])[0][0]  # noqa: E731
     samples = [at(q) for q in space.sample(4, seed=1)]
     cloud = sample_surface(target, rest.faces, 4000, np.random.default_rng(0)).interpolate(target)
-    simple, found = (pose_to_points(one, cloud) for one in (space, wide))
-    return [rest.vertices, *samples, target, refined(found, cloud, simpler=[simple]).vertices]
+    return [
+        rest.vertices,
+        *samples,
+        target,
+        neurok.pose(rest, target=cloud, refine=True, spaces=[space, wide]).vertices,
+    ]
 
 
 def motion(space: Any) -> list[np.ndarray]:

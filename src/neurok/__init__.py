@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from neurok.io import load_clip as load_clip
     from neurok.io import load_mesh as load_mesh
     from neurok.io import save as save
+    from neurok.posing.verbs import pose as pose
+    from neurok.posing.verbs import sample as sample
 
 __version__ = "0.1.0"
 
@@ -50,7 +52,9 @@ _HOMES = {
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",
     "load_model": "neurok.hub",
+    "pose": "neurok.posing.verbs",
     "repair": "neurok.doctor",
+    "sample": "neurok.posing.verbs",
     "save": "neurok.io",
     "simulate": "neurok.dynamics",
 }

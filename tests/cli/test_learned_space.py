@@ -8,15 +8,14 @@ import torch
 
 from neurok import hub
 from neurok.cli import main
-from neurok.cli.space import find_spaces
 from neurok.core import Asset, Mesh
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.hub import save_model
+from neurok.inference.spaces import space_for
 from neurok.io import load, save
 from neurok.kinematics import ArticulatedSpace
 from neurok.samples import make_sample
-from neurok.scene.spaces import space_for
 
 
 @pytest.fixture(scope="module")
@@ -103,25 +102,3 @@ def test_without_weights_a_plain_mesh_gets_a_sentence(plain, tmp_path, monkeypat
     with pytest.raises(SystemExit):
         main(["sample", plain, "--out", f"{tmp_path}/x.png"])
     assert "name some with --weights" in capsys.readouterr().err
-
-
-def test_poses_are_sought_along_joints_and_then_in_all_that_the_prior_holds():
-    laptop = make_sample("laptop")
-    (joints,) = find_spaces(laptop, "laptop", "auto", None)
-    assert isinstance(joints, ArticulatedSpace)
-    strict, wide = find_spaces(laptop, "laptop", "learned", None)
-    assert strict.room is not None
-    assert wide.room is None
-    assert strict.dim <= wide.dim
-
-
-def test_poses_of_an_object_without_joints_are_sought_in_the_wide_space(monkeypatch):
-    laptop = make_sample("laptop")
-
-    def find(asset, path, name, weights, *, touch=True):
-        if touch:
-            raise NeurokError("nothing moves")
-        return "wide"
-
-    monkeypatch.setattr("neurok.cli.space.find_space", find)
-    assert find_spaces(laptop, "laptop", "learned", None) == ["wide"]

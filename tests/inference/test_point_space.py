@@ -7,7 +7,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.inference.points import PointSpace, closed_form, infer_points
 from neurok.kinematics.space import decode
-from neurok.posing.registration import match_points
+from neurok.posing.registration import register_points
 from neurok.samples import make_sample
 
 SMALL = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=3)
@@ -101,7 +101,7 @@ def test_a_pose_of_the_space_is_found_again_from_its_points(space):
     wanted = decode(space, 0.5 * space.sample(1, seed=3)[0])
     starts = np.zeros((1, space.dim))
     still = np.linalg.norm(wanted - space.rest.vertices, axis=1).mean()
-    q, _ = match_points(space, space.features[::4], wanted[::4], starts, space.box_scale)
+    q, _ = register_points(space, space.features[::4], wanted[::4], starts, space.box_scale)
     assert np.linalg.norm(decode(space, q) - wanted, axis=1).mean() < 0.3 * still
 
 

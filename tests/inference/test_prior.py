@@ -18,7 +18,7 @@ from neurok.inference.prior import infer_space, to_box
 from neurok.kinematics import HandleSpace
 from neurok.kinematics.screws import PRIOR_REACH, TAIL, NeuralSpace
 from neurok.modelling.shapes import Shape, box, join, sphere
-from neurok.posing.registration import match_points
+from neurok.posing.registration import register_points
 from neurok.samples import make_sample
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
@@ -104,7 +104,7 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
     target = laptop.pose(np.array([goal])).vertices
     rows = np.random.default_rng(0).permutation(len(target))[:1500]
     starts = np.array([[0.0], [sign * goal / 2]])
-    found, score = match_points(space, space.features[rows], target, starts, space.rest.size)
+    found, score = register_points(space, space.features[rows], target, starts, space.rest.size)
     assert found[0] == pytest.approx(sign * goal, abs=0.02)
     assert score < 0.01 * space.rest.size
 

@@ -5,7 +5,7 @@ import neurok
 from neurok.errors import NeurokError
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics import ArticulatedSpace, decode
-from neurok.posing.pose import Pose, pose_to_points, pose_to_vertices, refined, simplest
+from neurok.posing.pose import Pose, pose_to_points, pose_to_vertices, refine_pose, simplest
 from neurok.samples import make_sample
 
 
@@ -71,7 +71,7 @@ def test_a_refined_pose_says_which_space_it_is_of():
     cloud = mesh.with_vertices(decode(joints, 0.5 * joints.limits[:, 1]))
     points = sample_surface(cloud.vertices, cloud.faces, 4000, np.random.default_rng(0)).interpolate(cloud.vertices)
     poses = [pose_to_points(space, points) for space in (joints, wide)]
-    found = refined(poses[1], points, simpler=poses[:1])
+    found = refine_pose(poses[1], points, simpler=poses[:1])
     assert found.space is joints
     np.testing.assert_array_equal(found.q, poses[0].q)
     np.testing.assert_array_equal(found.vertices, poses[0].vertices)

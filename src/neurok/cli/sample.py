@@ -38,26 +38,22 @@ class Sample:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.cli.space import facts_of, find_space
+        from neurok.cli.space import facts_of, warn_of
         from neurok.errors import NeurokError
-        from neurok.io import load, save
-        from neurok.kinematics.space import decode
+        from neurok.io import save
+        from neurok.posing.verbs import sample
 
-        if self.count < 1:
-            raise NeurokError(f"The number of states must be 1 or more, got {self.count}.")
         if self.out.suffix and self.out.suffix.lower() != ".png":
             raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
-        asset = load(self.mesh)
-        space = find_space(asset, self.mesh, self.space, self.weights)
-        states = space.sample(self.count, self.seed)
-        meshes = [asset.mesh.with_vertices(decode(space, q)) for q in states]
+        states = sample(self.mesh, self.count, space=self.space, weights=self.weights, seed=self.seed)
+        warn_of(states.space)
         if self.out.suffix:
             from neurok.rendering import contact_sheet, render_mesh, save_image
 
-            images = [render_mesh(m, width=320, height=260) for m in progress(meshes, "drawing", json=self.json)]
-            save_image(contact_sheet(images), self.out)
+            drawn = progress(states, "drawing", total=len(states), json=self.json)
+            save_image(contact_sheet([render_mesh(mesh, width=320, height=260) for mesh in drawn]), self.out)
         else:
-            for number, mesh in enumerate(progress(meshes, "writing", json=self.json)):
+            for number, mesh in enumerate(progress(states, "writing", total=len(states), json=self.json)):
                 save(mesh, self.out / f"state_{number:04d}.glb")
-        say(f"{self.count} states of {space.dim} degrees of freedom: {self.out}", json=self.json)
-        return {"out": str(self.out), "count": self.count, **facts_of(space), "q": states.tolist()}
+        say(f"{self.count} states of {states.space.dim} degrees of freedom: {self.out}", json=self.json)
+        return {"out": str(self.out), "count": self.count, **facts_of(states.space), "q": states.q.tolist()}

@@ -19,11 +19,11 @@ from neurok.cli.space import warn_of
 from neurok.core.select import parse_vector
 from neurok.dynamics.simulate import IntegratorName
 from neurok.errors import NeurokError
+from neurok.inference.spaces import SpaceName
 from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.output import check_output, write_output
 from neurok.scene.run import SceneRun, run_stage, stage_scene
-from neurok.scene.spaces import SpaceName
 from neurok.scene.words import parse_drag, parse_gravity, parse_push, parse_velocity
 
 DIVERGED = 3

@@ -1,4 +1,4 @@
-"""Matching in a space of poses: the learned one, the true joints, and principal components."""
+"""Registration in a space of poses: the learned one, the true joints, and principal components."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from jaxtyping import Float
 from neurok.core import Articulation, Clip, Mesh
 from neurok.evaluation.cases import random_states
 from neurok.geometry.sampling import sample_surface
+from neurok.inference.spaces import learned_spaces
 from neurok.kinematics.linear import LinearSpace
-from neurok.posing.pose import JointDriver, pose_to_points, refined, simplest
-from neurok.posing.registration import MatchConfig, match_points
+from neurok.posing.pose import JointDriver
+from neurok.posing.registration import RegistrationConfig, register_points
+from neurok.posing.verbs import pose
 
 SAMPLES = 1500
 STARTS = 64
 MOST_FRAMES = 200
 
 
-def match_in(
+def register_in(
     space: Any,
     rest: Mesh,
     target: Float[np.ndarray, "N 3"],
     starts: Float[np.ndarray, "S D"],
     rng: np.random.Generator,
-    config: MatchConfig | None = None,
+    config: RegistrationConfig | None = None,
 ) -> Float[np.ndarray, "V 3"]:
     """Vertices of the pose of a space that fits a cloud best; the mesh lies in its unit box."""
     samples = sample_surface(rest.vertices, rest.faces, SAMPLES, rng)
-    q, _ = match_points(space, samples.interpolate(space.features), target, starts, 1.0, config)
+    q, _ = register_points(space, samples.interpolate(space.features), target, starts, 1.0, config)
     return space.features @ space.shape(q[None])[0][0]
 
 
@@ -39,7 +41,7 @@ def true_joints(
     """The upper bound: the search of the learned space, over the true joints."""
     guesses = random_states(articulation, STARTS - 1, rng)
     starts = np.concatenate([np.zeros((1, articulation.dof)), guesses])
-    return match_in(JointDriver(articulation), rest, target, starts, rng, MatchConfig(prior=1e-8))
+    return register_in(JointDriver(articulation), rest, target, starts, rng, RegistrationConfig(prior=1e-8))
 
 
 def principal_components(
@@ -54,7 +56,7 @@ def principal_components(
     ].T
     chosen = rng.choice(len(seen), min(STARTS - 1, len(seen)), replace=False)
     starts = np.concatenate([np.zeros((1, space.dim)), seen[chosen]])
-    return match_in(space, rest, target, starts, rng)
+    return register_in(space, rest, target, starts, rng)
 
 
 def learned(
@@ -70,8 +72,6 @@ def learned(
     from neurok.inference.infer import infer
 
     seed = int(rng.integers(1 << 31))
-    spaces = [infer(rest, model)] if mode is None and dim is None else []
-    if not spaces or getattr(spaces[0], "room", None) is not None:
-        spaces.append(infer(rest, model, mode=mode or "gram", dim=dim, touch=False))
-    poses = [pose_to_points(space, target, seed) for space in spaces]
-    return refined(poses[-1], target, seed, poses[:-1]).vertices if closer else simplest(poses).vertices
+    spaces = learned_spaces(rest, model) if mode is None and dim is None else []
+    spaces = spaces or [infer(rest, model, mode=mode or "gram", dim=dim, touch=False)]
+    return pose(rest, target=target, refine=closer, spaces=spaces, seed=seed).vertices

@@ -101,9 +101,16 @@ class Pulls:
 
 
 def cells_of(
-    links: Any, vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], face_groups: Int[np.ndarray, " F"]
+    links: Any,
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    face_groups: Int[np.ndarray, " F"],
+    ties: Int[np.ndarray, "T 2"] | None = None,
 ) -> Cells:
-    """Cells from a matrix of cotangents (mean 1 / V, clipped to be positive), and ties between components."""
+    """Cells from a matrix of cotangents (mean 1 / V, clipped to be positive), and ties between components.
+
+    Ties are pairs of vertices, in both directions; by default the nearest ones of different components.
+    """
     matrix = sparse.coo_matrix(links)
     off = matrix.row != matrix.col
     edges = np.stack([matrix.row[off], matrix.col[off]], axis=1).astype(np.int64)
@@ -112,7 +119,8 @@ def cells_of(
     typical = float(np.median(np.abs(cotangents))) or 1.0
     strength = np.clip(cotangents, 0.05 * typical, 20.0 * typical)
     strength /= strength.sum()
-    ties = _ties(vertices, vertex_labels(faces, face_groups, len(vertices)))
+    if ties is None:
+        ties = _ties(vertices, vertex_labels(faces, face_groups, len(vertices)))
     weak = np.full(len(ties), LINK * float(strength.mean()))
     return Cells(vertices, np.concatenate([edges, ties]), np.concatenate([strength, weak]), len(ties))
 

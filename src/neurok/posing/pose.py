@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,28 +17,56 @@ from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
 from neurok.kinematics.tree import JointTree
-from neurok.posing.refine import HandledSpace, refine
-from neurok.posing.registration import MatchConfig, PointDriver, match_points
+from neurok.posing.refine import RefineConfig, refine
+from neurok.posing.registration import FeatureMap, RegistrationConfig, longest_side, register_points
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
 
-SAMPLES = 1500
-STARTS = 64
-SWEEP = 8
-"""Starts along each coordinate of a learned space alone, from limit to limit: one number often opens one door."""
 
-SLOW_STARTS = 4
-"""Starts in a space with more coordinates than ..."""
+@dataclass(frozen=True)
+class PoseConfig:
+    """How poses are searched and which of several is kept."""
 
-MOST_FOLLOWED = 32
-"""... so many, where each step is slow."""
+    samples: int = 1500
+    """Of the surface, in registration."""
 
-UNSEEN = 0.02
-"""How much the way from the object to a cloud counts that shows only a part of it."""
+    target_samples: int = 10_000
+    """Of the surface of a target mesh whose correspondence is unknown."""
 
-CLOSE = 0.01
-"""A pose of a simpler space is kept if it is at most this much farther from what is wanted, as a share."""
+    least_points: int = 10
+    """A cloud of fewer points is refused: it does not determine a pose."""
+
+    starts: int = 64
+    """Coordinates drawn from the space, rest included, from which registration starts."""
+
+    axis_starts: int = 8
+    """Starts along each coordinate alone, from limit to limit, where the space asks for them."""
+
+    many_coordinates: int = 32
+    """A space with more coordinates than this is slow to follow ..."""
+
+    starts_of_many: int = 4
+    """... and gets only so many starts."""
+
+    partial_forward: float = 0.02
+    """Weight of distances from the object to a cloud that shows only a part of it: just enough to be well posed."""
+
+    partial_prior: float = 1e-5
+    """Weight of |q|² there: what the cloud does not show stays near rest."""
+
+    tolerance: float = 0.01
+    """A pose of a simpler space is kept if its residual is larger by at most this share. On training objects poses
+    along joints that are this close to the cloud are closer to the truth."""
+
+    partial_tolerance: float = 0.1
+    """The same for a partial cloud, which forgives more."""
+
+    drag_tolerance: float = 0.2
+    """Share of the way of what is dragged that a pose of a simpler space may miss."""
+
+    registration: RegistrationConfig = field(default_factory=RegistrationConfig)
+    refinement: RefineConfig = field(default_factory=RefineConfig)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,73 +115,91 @@ class JointDriver:
         stacked = lambda t: np.swapaxes(t[..., :3, :], -1, -2).reshape(*t.shape[:-3], -1, 3)  # noqa: E731
         return stacked(nodes), stacked(slopes)
 
+    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
+        """Transforms of the parts without their derivatives."""
+        return self.shape(q)[0]
+
 
 def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], targets: Float[np.ndarray, "n 3"]) -> Pose:
-    """Bring chosen vertices to places: a few that are dragged, or all of them."""
+    """Bring chosen vertices to places (known correspondence): a few that are dragged, or all of them."""
     found = fit_vertices(space, vertices, targets)
-    q = _inside(space, found.q)
+    q = _within_limits(space, found.q)
     positions = decode_pose(space, q)
     gaps = np.linalg.norm(positions[vertices] - targets, axis=1)
-    return Pose(space, q, positions, float(gaps.mean()) / _side(space), found.status)
+    return Pose(space, q, positions, float(gaps.mean()) / longest_side(space.rest), found.status)
 
 
 def pose_to_points(
     space: KinematicSpace,
     points: Float[np.ndarray, "N 3"],
     seed: int = 0,
-    starts: int = STARTS,
+    *,
     partial: bool = False,
+    config: PoseConfig | None = None,
 ) -> Pose:
-    """Fit a cloud without correspondence, from several starts.
+    """Fit a cloud of unknown correspondence, from several starts.
 
-    A ``partial`` cloud shows only some of the object: what it does not show stays near rest, and the residual counts
-    the way from the cloud to the object nearly alone.
+    A ``partial`` cloud shows only some of the object: what it does not show stays near rest, and the residual is
+    nearly that from the cloud to the object alone.
     """
-    if len(points) < 10 or not np.isfinite(points).all():
-        raise NeurokError(f"A cloud to fit needs at least 10 finite points, got {len(points)}.")
-    rng = np.random.default_rng(seed)
-    if space.dim > MOST_FOLLOWED:
-        starts = min(starts, SLOW_STARTS)
-    driver, features = _driver(space)
-    samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
-    rows = samples.interpolate(features)
-    places = np.concatenate([np.zeros((1, space.dim)), space.sample(starts - 1, seed), _sweeps(space)])
-    config = MatchConfig(prior=space.prior_weight)
-    config = replace(config, forward=UNSEEN, prior=1e-5) if partial else config
-    side = _side(space)
+    config = config or PoseConfig()
+    if len(points) < config.least_points or not np.isfinite(points).all():
+        raise NeurokError(f"A cloud to fit needs at least {config.least_points} finite points, got {len(points)}.")
+    feature_map, features = _features(space)
+    samples = sample_surface(space.rest.vertices, space.rest.faces, config.samples, np.random.default_rng(seed))
+    registration = replace(config.registration, prior=space.prior_weight)
+    if partial:
+        registration = replace(registration, forward=config.partial_forward, prior=config.partial_prior)
+    scale = longest_side(space.rest)
     limits = space.limits if space.has_hard_limits and space.starts_along_axes else None
-    q, score = match_points(driver, rows, points, places, side, config, limits)
-    q = _inside(space, q)
-    return Pose(space, q, decode_pose(space, q), score / side, "ok")
+    starts = _starts(space, seed, config)
+    q, distance = register_points(
+        feature_map, samples.interpolate(features), points, starts, scale, registration, limits
+    )
+    q = _within_limits(space, q)
+    return Pose(space, q, decode_pose(space, q), distance / scale, "ok")
 
 
-def refined(pose: Pose, points: Float[np.ndarray, "N 3"], seed: int = 0, simpler: Sequence[Pose] = ()) -> Pose:
+def refine_pose(
+    pose: Pose,
+    points: Float[np.ndarray, "N 3"],
+    seed: int = 0,
+    simpler: Sequence[Pose] = (),
+    config: RefineConfig | None = None,
+) -> Pose:
     """The same pose fitted closer to a whole cloud, out of its space; what is rigid bends only if the target does.
 
     Poses of simpler spaces are kept if this is not clearly closer.
     """
-    if not isinstance(pose.space, HandledSpace):
+    if pose.space.weights is None or pose.space.articulation is not None:
         raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
-    found = refine(pose.space, pose.q, points, seed, simpler=[other.vertices for other in simpler])
+    found = refine(pose.space, pose.q, points, seed, config, [other.vertices for other in simpler])
     kept = next((other for other in simpler if other.vertices is found.vertices), pose)
     return replace(kept, vertices=found.vertices, residual=found.residual)
 
 
-def simplest(poses: Sequence[Pose], slack: float = 0.0) -> Pose:
-    """Of poses of ever wider spaces the first that fits nearly as well as the best; ``slack`` forgives more."""
-    enough = (1.0 + CLOSE) * min(pose.residual for pose in poses) + slack
+def simplest(poses: Sequence[Pose], slack: float = 0.0, config: PoseConfig | None = None) -> Pose:
+    """Of poses of ever wider spaces the first that fits nearly as well as the best.
+
+    ``slack`` is added to the residual that is good enough, in the same unit.
+    """
+    enough = (1.0 + (config or PoseConfig()).tolerance) * min(pose.residual for pose in poses) + slack
     return next((pose for pose in poses if pose.residual <= enough), poses[-1])
 
 
-def _sweeps(space: KinematicSpace) -> Float[np.ndarray, "N D"]:
-    if not space.starts_along_axes or space.dim > MOST_FOLLOWED:
-        return np.zeros((0, space.dim))
+def _starts(space: KinematicSpace, seed: int, config: PoseConfig) -> Float[np.ndarray, "N D"]:
+    """Rest, states drawn from the space, and single coordinates from limit to limit."""
+    many = space.dim > config.many_coordinates
+    count = min(config.starts, config.starts_of_many) if many else config.starts
+    drawn = np.concatenate([np.zeros((1, space.dim)), space.sample(count - 1, seed)])
+    if many or not space.starts_along_axes:
+        return drawn
     low, high = space.limits.T
-    values = low + np.linspace(0.0, 1.0, SWEEP)[:, None] * (high - low)
-    return (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)
+    values = low + np.linspace(0.0, 1.0, config.axis_starts)[:, None] * (high - low)
+    return np.concatenate([drawn, (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)])
 
 
-def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"]]:
+def _features(space: KinematicSpace) -> tuple[FeatureMap, Float[np.ndarray, "V K"]]:
     if space.articulation is not None:
         driver = JointDriver(space.articulation)
         return driver, driver.features
@@ -162,11 +208,6 @@ def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"
     raise NeurokError("Matching a cloud needs a space of joints, handles or modes: this one decodes whole shapes only.")
 
 
-def _inside(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
-    """Joints stay within their limits, which may leave a part of the wish unmet; others only say what is likely."""
+def _within_limits(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
+    """Hard limits may leave a part of the wish unmet; others only say what is likely."""
     return np.clip(q, space.limits[:, 0], space.limits[:, 1]) if space.has_hard_limits else q
-
-
-def _side(space: KinematicSpace) -> float:
-    low, high = space.rest.bounds
-    return float((high - low).max())

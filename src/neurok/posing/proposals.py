@@ -1,134 +1,151 @@
-"""Leaps: single parts tried at hinges and rails that their own boxes suggest, where a pose leaves them far away.
+"""Proposals: new places for single rigid parts that a pose leaves far from the target.
 
-Where the space has no motion that takes a part to where the target shows it, nearest points cannot find the way either:
-a door that should be open has the frame nearest everywhere. So it is turned about the edges of its box, slid along its
-sides, or moved as a neighbour has moved, and the guess that fits the whole target best is kept if it is better.
+Closest points cannot open a door that the space does not know: everywhere along it the frame is closest. So a part far
+from the target is turned about the edges of its own box, slid along its sides, or moved as a part that it touches. The
+proposal that fits the whole target best is accepted if it is better than the pose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 
-ANGLES = np.deg2rad([-150.0, -120.0, -90.0, -60.0, -30.0, 30.0, 60.0, 90.0, 120.0, 150.0])
-SLIDES = np.array([-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4])
-"""Of the longest side."""
 
-FAR = 0.015
-"""Handles whose points lie farther than this from the target on average, as a share of the longest side, may leap."""
+@dataclass(frozen=True)
+class ProposalConfig:
+    """Which parts get proposals, and which proposals. Lengths are shares of the longest side of the object."""
 
-BETTER = 0.985
-"""A leap must bring the Chamfer distance down to this share."""
+    angles: tuple[float, ...] = (-150.0, -120.0, -90.0, -60.0, -30.0, 30.0, 60.0, 90.0, 120.0, 150.0)
+    """Turns about the edges of a part's box [degrees]; steps of 30 are near enough for closest points to finish."""
 
-ROUNDS = 12
-LOOKS = 80
-"""Points of a handle by which guesses are compared."""
+    slides: tuple[float, ...] = (-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
+    """Ways along the sides of the box."""
 
-FEWEST = 4
-"""A handle with fewer points than this stays: they say nothing of its box."""
+    far: float = 0.015
+    """Parts whose samples are on average farther than this from the target get proposals: a few times the spacing of
+    a cloud of some thousand points."""
 
-TRIED = 6
-"""Guesses of a handle that are judged by the whole target."""
+    improvement: float = 0.985
+    """A proposal is accepted if it brings the Chamfer distance down to this share; less is the noise of the samples."""
+
+    attempts: int = 12
+    """Parts looked at, one after another, the farthest first."""
+
+    preview_points: int = 80
+    """Samples of a part by which its proposals are compared."""
+
+    least_points: int = 4
+    """A part with fewer samples is left alone: they do not determine its box."""
+
+    finalists: int = 6
+    """Proposals of a part that are compared by the whole target."""
+
 
 Frames = tuple[Float[np.ndarray, "H 3 3"], Float[np.ndarray, "H 3"]]
+"""Rotations and translations of all parts: x = R p + t."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
-    """A shape of rigid handles in front of a target."""
+class PartsAndTarget:
+    """Samples of a shape of rigid parts, and the target they shall fit."""
 
     points: Float[np.ndarray, "N 3"]
-    """Of the rest surface."""
+    """Samples of the rest surface."""
 
-    owners: Int[np.ndarray, " N"]
-    """The handle each follows most."""
+    labels: Int[np.ndarray, " N"]
+    """The part of each."""
 
-    rigid: Bool[np.ndarray, " H"]
-    """Handles that share no surface with others; only these leap."""
+    movable: Bool[np.ndarray, " H"]
+    """Parts that may be proposed elsewhere: those that share no surface with others."""
 
-    neighbours: dict[int, list[int]]
-    """Handles that touch at rest."""
+    neighbours: Mapping[int, Sequence[int]]
+    """Parts in contact at rest."""
 
     tree: cKDTree
-    side: float
-    score: Callable[[Frames], float]
-    """Chamfer distance of the whole."""
+    """The target."""
+
+    scale: float
+    """Longest side of the object."""
+
+    error: Callable[[Frames], float]
+    """Chamfer distance of the whole shape."""
 
 
-def leap(stage: Stage, frames: Frames) -> Frames:
-    """Rigid motions of the handles after all leaps that help."""
-    score = stage.score(frames)
-    tired: set[int] = set()
-    for _ in range(ROUNDS):
-        gaps = _gaps(stage, frames)
-        may = stage.rigid & (gaps > FAR * stage.side)
-        may[list(tired)] = False
-        if not may.any():
+def improve_by_proposals(problem: PartsAndTarget, frames: Frames, config: ProposalConfig | None = None) -> Frames:
+    """The motions of the parts after all proposals that were accepted."""
+    config = config or ProposalConfig()
+    error = problem.error(frames)
+    rejected: set[int] = set()
+    for _ in range(config.attempts):
+        distances = _mean_distances(problem, frames)
+        candidates = problem.movable & (distances > config.far * problem.scale)
+        candidates[list(rejected)] = False
+        if not candidates.any():
             break
-        handle = int(np.where(may, gaps, -1.0).argmax())
-        found, reached = _best_guess(stage, frames, handle)
-        if reached > BETTER * score:
-            tired.add(handle)
+        part = int(np.where(candidates, distances, -1.0).argmax())
+        found, found_error = _best_proposal(problem, frames, part, config)
+        if found_error > config.improvement * error:
+            rejected.add(part)
             continue
-        frames, score = found, reached
-        tired -= set(stage.neighbours.get(handle, ()))
+        frames, error = found, found_error
+        rejected -= set(problem.neighbours.get(part, ()))
     return frames
 
 
-def _gaps(stage: Stage, frames: Frames) -> Float[np.ndarray, " H"]:
-    turns, shifts = frames
-    x = (turns[stage.owners] @ stage.points[:, :, None])[..., 0] + shifts[stage.owners]
-    total = np.bincount(stage.owners, stage.tree.query(x)[0], len(turns))
-    return total / np.maximum(np.bincount(stage.owners, minlength=len(turns)), 1)
+def _mean_distances(problem: PartsAndTarget, frames: Frames) -> Float[np.ndarray, " H"]:
+    """From the samples of each part to the target."""
+    rotations, translations = frames
+    x = (rotations[problem.labels] @ problem.points[:, :, None])[..., 0] + translations[problem.labels]
+    total = np.bincount(problem.labels, problem.tree.query(x)[0], len(rotations))
+    return total / np.maximum(np.bincount(problem.labels, minlength=len(rotations)), 1)
 
 
-def _best_guess(stage: Stage, frames: Frames, handle: int) -> tuple[Frames, float]:
-    """The guess for one handle that fits the whole target best, and how well it does."""
-    points = stage.points[stage.owners == handle]
-    if len(points) < FEWEST:
+def _best_proposal(problem: PartsAndTarget, frames: Frames, part: int, config: ProposalConfig) -> tuple[Frames, float]:
+    """The proposal for one part that fits the whole target best, and its Chamfer distance."""
+    points = problem.points[problem.labels == part]
+    if len(points) < config.least_points:
         return frames, np.inf
-    turns, shifts = _guesses(stage, frames, handle, points)
-    few = points[:: max(1, len(points) // LOOKS)]
-    x = np.einsum("gij,nj->gni", turns, few) + shifts[:, None]
-    near = stage.tree.query(x.reshape(-1, 3))[0].reshape(len(x), -1).mean(axis=1)
+    rotations, translations = part_proposals(problem, frames, part, points, config)
+    few = points[:: max(1, len(points) // config.preview_points)]
+    x = np.einsum("gij,nj->gni", rotations, few) + translations[:, None]
+    distances = problem.tree.query(x.reshape(-1, 3))[0].reshape(len(x), -1).mean(axis=1)
     best, lowest = frames, np.inf
-    for guess in np.argsort(near, kind="stable")[:TRIED]:
+    for k in np.argsort(distances, kind="stable")[: config.finalists]:
         trial = (frames[0].copy(), frames[1].copy())
-        trial[0][handle], trial[1][handle] = turns[guess], shifts[guess]
-        score = stage.score(trial)
-        if score < lowest:
-            best, lowest = trial, score
+        trial[0][part], trial[1][part] = rotations[k], translations[k]
+        error = problem.error(trial)
+        if error < lowest:
+            best, lowest = trial, error
     return best, lowest
 
 
-def _guesses(
-    stage: Stage, frames: Frames, handle: int, points: Float[np.ndarray, "n 3"]
-) -> tuple[Float[np.ndarray, "G 3 3"], Float[np.ndarray, "G 3"]]:
-    """Where one handle might go: with a neighbour, about an edge of its box, along a side of it."""
-    turn, shift = frames[0][handle], frames[1][handle]
-    with_others = stage.neighbours.get(handle, [])
-    turns, shifts = [frames[0][with_others]], [frames[1][with_others]]
+def part_proposals(
+    problem: PartsAndTarget, frames: Frames, part: int, points: Float[np.ndarray, "n 3"], config: ProposalConfig
+) -> Frames:
+    """Motions for one part: those of its neighbours, turns about edges of its box, slides along its sides."""
+    rotation, translation = frames[0][part], frames[1][part]
+    others = list(problem.neighbours.get(part, ()))
+    rotations, translations = [frames[0][others]], [frames[1][others]]
     low, high = points.min(axis=0), points.max(axis=0)
+    slides = np.array(config.slides) * problem.scale
     for axis in range(3):
         across = [k for k in range(3) if k != axis]
-        spin = _about(axis, ANGLES)
+        turns = _axis_rotations(axis, np.deg2rad(config.angles))
         for corner in ((0, 0), (0, 1), (1, 0), (1, 1)):
             pivot = 0.5 * (low + high)
             pivot[across] = np.where(corner, high[across], low[across])
-            turns.append(turn @ spin)
-            shifts.append((turn @ (pivot - spin @ pivot)[..., None])[..., 0] + shift)
-        along = np.zeros((len(SLIDES), 3))
-        along[:, axis] = SLIDES * stage.side
-        turns.append(np.repeat(turn[None], len(SLIDES), axis=0))
-        shifts.append(along @ turn.T + shift)
-    return np.concatenate(turns), np.concatenate(shifts)
+            rotations.append(rotation @ turns)
+            translations.append((rotation @ (pivot - turns @ pivot)[..., None])[..., 0] + translation)
+        rotations.append(np.repeat(rotation[None], len(slides), axis=0))
+        translations.append(slides[:, None] * rotation[:, axis] + translation)
+    return np.concatenate(rotations), np.concatenate(translations)
 
 
-def _about(axis: int, angles: Float[np.ndarray, " A"]) -> Float[np.ndarray, "A 3 3"]:
+def _axis_rotations(axis: int, angles: Float[np.ndarray, " A"]) -> Float[np.ndarray, "A 3 3"]:
     """Rotations about a coordinate axis."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
     out = np.tile(np.eye(3), (len(angles), 1, 1))

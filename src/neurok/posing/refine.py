@@ -1,322 +1,357 @@
-"""Refinement: where a space cannot quite reach a target, its handles may leave it, as little as the target demands.
+"""Refinement: handles leave the space of a pose, as little as the target demands.
 
-Three starts are tried. From the pose found in the space every handle gets a small rigid motion of its own, so what is
-rigid stays rigid; parts that touch in the pose hold on to each other weakly; and all are on a leash that is let out
-step by step, so that the nearest points found early, most of them wrong, move little. Then the same with every
-component on its own. And the rest shape is pulled to the target as if all of it could bend, each rigid part then moved
-as it moved on the whole: this finds what the space does not know. What bends is polished vertex by vertex, and points
-that nothing was fitted to say which is kept, or whether a simpler pose does as well.
+Three fits are tried. From the pose, every handle gets a small rigid motion of its own, so that what is rigid stays so;
+handles that touch are held together weakly, and all are anchored to the pose, less from round to round, because most
+closest points are wrong at first. Then the same with every component on its own. And the rest shape is registered
+non-rigidly, after which each rigid part takes its mean motion: this finds what the space does not know. What bends is
+registered vertex by vertex. Points that no fit has used decide which fit is kept, or whether a simpler pose does as
+well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import cKDTree
 
-from neurok.core.mesh import Mesh
+from neurok.errors import NeurokError
 from neurok.geometry.handles import find_handles
 from neurok.geometry.lie import fit_rigid
 from neurok.geometry.topology import vertex_labels
+from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.twists import cross_matrices
-from neurok.posing.constraints import NEAR, FreeHandles, Ties, bonds, leash, seams
-from neurok.posing.nonrigid import FROM_POSE, FROM_REST, LAST, Cloud, Skin, moved_rigidly, polished, stiffened
-from neurok.posing.proposals import Frames, Stage, leap
-from neurok.posing.registration import MatchConfig, gather_pulls
-from neurok.posing.validation import Judge
-
-
-@runtime_checkable
-class HandledSpace(Protocol):
-    """A space whose vertices follow a few rigid handles."""
-
-    @property
-    def rest(self) -> Mesh: ...
-
-    @property
-    def weights(self) -> Float[np.ndarray, "V H"]: ...
-
-    @property
-    def centers(self) -> Float[np.ndarray, "H 3"]: ...
-
-    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]: ...
+from neurok.posing.components import Components, HandleContact
+from neurok.posing.constraints import (
+    ConstraintConfig,
+    HandleFrames,
+    PointConstraints,
+    anchor_constraints,
+    contact_constraints,
+    overlap_constraints,
+)
+from neurok.posing.nonrigid import DeformationProxy, NonRigidConfig, OrientedPoints, register_nonrigid
+from neurok.posing.proposals import Frames, PartsAndTarget, ProposalConfig, improve_by_proposals
+from neurok.posing.registration import RegistrationConfig, closest_points
+from neurok.posing.rigidity import RigidityConfig, prefer_rigid, rigid_components
+from neurok.posing.validation import HoldOut
 
 
 @dataclass(frozen=True)
 class RefineConfig:
+    """Effort and decisions of refinement. Shares of distances are larger than the noise of the samples, 1 to 2 %."""
+
     rounds: int = 14
+    """Gauss–Newton steps of the handles, each with new closest points."""
+
     samples: int = 2000
-    leash: tuple[float, float] = (1.0, 0.002)
-    """Weight of leaving the space, at first and at last, against squared distances; both per share of the surface."""
+    """Of the surface and of the target, to fit and again to validate."""
 
-    bond: float = 0.2
-    """Weight of handles that share a surface parting there."""
+    improvement: float = 0.985
+    """A fit replaces the pose if its validation error is at most this share of the pose's."""
 
-    seam: float = 0.1
-    """The same of handles that only touch."""
+    equivalence: float = 1.015
+    """Fits whose errors differ by less than this count as equal: the simpler or the less displaced one is taken."""
+
+    bending_improvement: float = 0.93
+    """What the space holds to be rigid may bend if that brings the error down to this share."""
+
+    rigid_weight: float = 1.0 - 1e-6
+    """A vertex that follows one handle to this share belongs to a rigid part."""
+
+    from_rest: NonRigidConfig = field(
+        default_factory=lambda: NonRigidConfig(rounds=30, data_weight=(0.002, 0.2), outlier_distance=(0.5, 0.05))
+    )
+    """From the rest shape: long, soft at first, and with all contacts kept."""
+
+    from_pose: NonRigidConfig = field(
+        default_factory=lambda: NonRigidConfig(
+            rounds=16, data_weight=(0.02, 0.2), outlier_distance=(0.1, 0.03), separation=0.03
+        )
+    )
+    """After the handles have been fitted; what the pose has moved apart is free."""
+
+    final: NonRigidConfig = field(
+        default_factory=lambda: NonRigidConfig(
+            rounds=6,
+            data_weight=(0.2, 0.4),
+            outlier_distance=(0.03, 0.03),
+            separation=0.03,
+            samples=5000,
+            tangential_slack=0.5,
+        )
+    )
+    """At the end, of what bends alone and with all points of the target."""
+
+    registration: RegistrationConfig = field(default_factory=RegistrationConfig)
+    constraints: ConstraintConfig = field(default_factory=ConstraintConfig)
+    proposals: ProposalConfig = field(default_factory=ProposalConfig)
+    rigidity: RigidityConfig = field(default_factory=RigidityConfig)
 
 
-WORTH = 0.985
-"""The Chamfer distance must fall to this share of what it was; less is the noise of the points."""
+class Refinement(NamedTuple):
+    """What refinement has found."""
 
-ALIKE = 1.015
-"""Of fits whose distances differ by less than this the one that moves less is taken."""
-
-BENT = 0.93
-"""What the space holds to be rigid may bend after all if that brings the distance down to this share."""
-
-RIGID = 1.0 - 1e-6
-"""A vertex that follows one handle to this share is part of a rigid body."""
-
-
-class Refined(NamedTuple):
     vertices: Float[np.ndarray, "V 3"]
     residual: float
     """Mean distance to the target, both ways, as a share of the longest side of the object's box."""
 
 
 def refine(
-    space: HandledSpace,
+    space: KinematicSpace,
     q: Float[np.ndarray, " D"],
     target: Float[np.ndarray, "M 3"],
     seed: int = 0,
     config: RefineConfig | None = None,
     simpler: Sequence[Float[np.ndarray, "V 3"]] = (),
-) -> Refined:
+) -> Refinement:
     """Vertices that fit a cloud of the whole object better than the pose ``q``; those of the pose if none do.
 
-    ``simpler`` poses, the simplest first, are preferred unless others fit clearly better.
+    What a partial cloud does not show would be pulled to what it shows: such clouds are for ``pose_to_points`` alone.
 
-    What the cloud does not show would be pulled to what it shows: partial clouds are for ``pose_to_points`` alone.
+    Args:
+        space: A space of rigid handles.
+        q: The pose to start from.
+        target: Points all over the object.
+        seed: Of the samples.
+        config: Effort and decisions.
+        simpler: Vertices of poses that are preferred unless others fit clearly better, the simplest first.
     """
     config = config or RefineConfig()
-    bench = _Bench(space, Judge(space.rest, target, config.samples, seed), config)
-    start = _placed(space, q)
-    pose = _blended(start, space.rest.vertices, space.weights)
-    score = bench.judge.score
-    found = bench.best([*bench.from_pose(start), bench.from_rest()])
-    soft = bench.softened(found)
-    found = min(found, bench.held(soft, rigid=True), key=score)
-    better = score(found) < WORTH * score(pose)
-    found = bench.held(found if better else pose)
-    loose = bench.best([bench.loose(soft), bench.loose(bench.soft)])
-    if score(loose) < BENT * score(found):
-        found, better = loose, True
+    fits = _Fits(space, HoldOut(space.rest, target, config.samples, seed, config.registration), config)
+    start = fits.frames_at(q)
+    pose = start.blended(space.rest.vertices, fits.weights)
+    error = fits.held_out.error
+    found = fits.best([*fits.from_pose(start), fits.from_rest()])
+    bent = fits.bent(found)
+    found = min(found, fits.with_rigid_parts(bent, required=True), key=error)
+    better = error(found) < config.improvement * error(pose)
+    found = fits.with_rigid_parts(found if better else pose)
+    free = fits.best([fits.with_any_rigid(bent), fits.with_any_rigid(fits.bent_rest)])
+    if error(free) < config.bending_improvement * error(found):
+        found, better = free, True
     if better:
-        found = min(found, bench.finished(found), key=score)
-    ranked = [(vertices, score(vertices)) for vertices in (*simpler, found)]
-    enough = ALIKE * min(distance for _, distance in ranked)
-    found, distance = next((pair for pair in ranked if pair[1] <= enough), ranked[-1])
-    return Refined(found, distance / bench.judge.side)
+        found = min(found, fits.final(found), key=error)
+    ranked = [(vertices, error(vertices)) for vertices in (*simpler, found)]
+    enough = config.equivalence * min(reached for _, reached in ranked)
+    found, reached = next(pair for pair in ranked if pair[1] <= enough)
+    return Refinement(found, reached / fits.held_out.scale)
 
 
 @dataclass(frozen=True, eq=False)
-class _Bench:
-    """A shape and a target, and the ways from one to the other."""
+class _Fits:
+    """The fits of one shape to one target, and what they share: components, contacts, samples."""
 
-    space: HandledSpace
-    judge: Judge
+    space: KinematicSpace
+    held_out: HoldOut
     config: RefineConfig
 
     @cached_property
-    def skin(self) -> Skin:
-        return Skin(self.space.rest)
+    def weights(self) -> Float[np.ndarray, "V H"]:
+        if self.space.weights is None:
+            raise NeurokError("Only a space of rigid handles can be refined.")
+        return self.space.weights
 
     @cached_property
-    def cloud(self) -> Cloud:
-        return Cloud(np.asarray(self.judge.trees[0].data))
+    def components(self) -> Components:
+        return Components(self.space.rest)
+
+    @cached_property
+    def proxy(self) -> DeformationProxy:
+        return DeformationProxy(self.components)
+
+    @cached_property
+    def target(self) -> OrientedPoints:
+        return OrientedPoints(np.asarray(self.held_out.fit.tree.data))
 
     @cached_property
     def rigid(self) -> Bool[np.ndarray, " C"]:
         """Components that follow one handle."""
-        mixed = self.space.weights.max(axis=1) < RIGID
-        return np.bincount(self.skin.owners, mixed, self.skin.component_count) == 0
+        blended = self.weights.max(axis=1) < self.config.rigid_weight
+        return np.bincount(self.components.vertex_labels, blended, self.components.count) == 0
 
     @cached_property
     def parts(self) -> tuple[Float[np.ndarray, "V P"], Int[np.ndarray, " P"]]:
-        """Handles of which none reaches across components, and the handle of the space each belongs to.
+        """Weights of handles none of which reaches across components, and the handle of the space behind each.
 
-        The space moves what it takes for one body by one handle; all that it takes to stand still is one body.
+        The space moves by one handle all that it takes for one body, and all that it takes to stand still.
         """
-        rest, whole = self.space.rest, self.space.weights
+        rest = self.space.rest
         handles = find_handles(rest.vertices, rest.faces, walls=rest.face_surfaces)
         groups = vertex_labels(rest.faces, handles.face_groups, rest.vertex_count)
         inside = (groups[:, None] == np.arange(len(handles.widths))).astype(np.float64)
-        parents, group = np.nonzero(whole.T @ inside > 0)
-        return whole[:, parents] * inside[:, group], parents
+        parents, group = np.nonzero(self.weights.T @ inside > 0)
+        return self.weights[:, parents] * inside[:, group], parents
 
-    def from_pose(self, start: FreeHandles) -> Iterator[Float[np.ndarray, "V 3"]]:
-        """With the bodies of the space, and, where these differ, with each component on its own."""
-        weights, (apart, parents) = self.space.weights, self.parts
-        now = self._fitted(weights, start)
-        yield self._polished(self._moved(weights, now))
-        if len(parents) > len(now.turns):
-            now = self._fitted(apart, _centered(self.space.rest, apart, now.turns[parents], now.shifts[parents]))
-            yield self._polished(self._moved(apart, now))
+    def frames_at(self, q: Float[np.ndarray, " D"]) -> HandleFrames:
+        """The handles of the space at a pose."""
+        rows = self.space.values(q[None])[0].reshape(-1, 4, 3)
+        return self._about_centroids(self.weights, rows[:, :3].swapaxes(1, 2), rows[:, 3])
+
+    def from_pose(self, start: HandleFrames) -> Iterator[Float[np.ndarray, "V 3"]]:
+        """With the handles of the space, and, where these are fewer, with each component on its own."""
+        rest, (apart, parents) = self.space.rest.vertices, self.parts
+        now = self._fit_handles(self.weights, start)
+        yield self._bend_flexible(now.blended(rest, self.weights))
+        if len(parents) > len(now.rotations):
+            start = self._about_centroids(apart, now.rotations[parents], now.translations[parents])
+            yield self._bend_flexible(self._fit_handles(apart, start).blended(rest, apart))
 
     @cached_property
-    def soft(self) -> Float[np.ndarray, "V 3"]:
-        """The rest shape pulled to the target as if all of it could bend."""
-        rest = self.space.rest.vertices
-        return polished(self.skin, rest, np.zeros_like(self.rigid), self.cloud, FROM_REST, self.judge.seed)
+    def bent_rest(self) -> Float[np.ndarray, "V 3"]:
+        """The rest shape registered as if all of it could bend."""
+        rest, nothing = self.space.rest.vertices, np.zeros_like(self.rigid)
+        return register_nonrigid(self.proxy, rest, nothing, self.target, self.config.from_rest, self.held_out.seed)
 
     def from_rest(self) -> Float[np.ndarray, "V 3"]:
-        """As if all could bend, then each component on its own."""
-        apart = self.parts[0]
-        found = self._moved(apart, self._fitted(apart, _averaged(self.space.rest, apart, self.soft)))
-        return self._polished(np.where(self.rigid[self.skin.owners][:, None], found, self.soft))
+        """From there each rigid component by its mean motion, then closer on its own."""
+        apart, rest = self.parts[0], self.space.rest.vertices
+        frames = np.tile(np.eye(4), (apart.shape[1], 1, 1))
+        for handle, weight in enumerate(apart.T):
+            some = weight > 1e-3
+            if some.any():
+                frames[handle] = fit_rigid(rest[some], self.bent_rest[some], weight[some])
+        start = self._about_centroids(apart, frames[:, :3, :3], frames[:, :3, 3])
+        found = self._fit_handles(apart, start).blended(rest, apart)
+        return self._bend_flexible(np.where(self.rigid[self.components.vertex_labels][:, None], found, self.bent_rest))
 
-    def softened(self, start: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
-        """Pulled closer as if all could bend."""
-        return polished(self.skin, start, np.zeros_like(self.rigid), self.cloud, FROM_POSE, self.judge.seed)
+    def bent(self, start: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """Registered from a fit as if all could bend."""
+        return self._bend(start, np.zeros_like(self.rigid))
 
-    def held(self, vertices: Float[np.ndarray, "V 3"], rigid: bool = False) -> Float[np.ndarray, "V 3"]:
-        """Without bends that do not help, and, where they are not yet so, with rigid components made rigid."""
-        return stiffened(self.skin, vertices, self.judge, ~self.rigid, self.rigid if rigid else None)
+    def with_rigid_parts(self, vertices: Float[np.ndarray, "V 3"], required: bool = False) -> Float[np.ndarray, "V 3"]:
+        """Without bends that do not help; rigid components made rigid, where that is required."""
+        rigid = self.rigid if required else None
+        return prefer_rigid(self.components, vertices, self.held_out, ~self.rigid, rigid, self.config.rigidity)
 
-    def loose(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
-        """Without bends that do not help, whatever the space says."""
-        return stiffened(self.skin, vertices, self.judge, np.ones_like(self.rigid))
+    def with_any_rigid(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """Without bends that do not help, whatever the space holds to be rigid."""
+        anything = np.ones_like(self.rigid)
+        return prefer_rigid(self.components, vertices, self.held_out, anything, None, self.config.rigidity)
 
-    def finished(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
-        """What is bent pulled a little closer, by all points of the target."""
-        rigid = moved_rigidly(self.skin, vertices)
-        return polished(self.skin, vertices, rigid, Cloud(self.judge.target), LAST, self.judge.seed)
+    def final(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        """What is bent registered closer, with all points of the target."""
+        fixed, everything = rigid_components(self.components, vertices), OrientedPoints(self.held_out.target)
+        return register_nonrigid(self.proxy, vertices, fixed, everything, self.config.final, self.held_out.seed)
 
     def best(self, fits: Iterable[Float[np.ndarray, "V 3"]]) -> Float[np.ndarray, "V 3"]:
-        """The closest, or, among those that are about as close, one that moves less."""
-        first, *others = fits
-        score, way = self.judge.score(first), self._way(first)
+        """The fit with the smallest validation error, or an equivalent one that is displaced less."""
+        best, *others = fits
+        error, moved = self.held_out.error(best), self.held_out.displacement(best)
+        equivalence = self.config.equivalence
         for fit in others:
-            reached, moved = self.judge.score(fit), self._way(fit)
-            if ALIKE * reached < score or (reached < ALIKE * score and moved < way):
-                first, score, way = fit, reached, moved
-        return first
+            found, way = self.held_out.error(fit), self.held_out.displacement(fit)
+            if equivalence * found < error or (found < equivalence * error and way < moved):
+                best, error, moved = fit, found, way
+        return best
 
-    def _way(self, vertices: Float[np.ndarray, "V 3"]) -> float:
-        """How far the surface has moved from rest, on average."""
-        moved = self.judge.samples[1].interpolate(vertices - self.space.rest.vertices)
-        return float(np.linalg.norm(moved, axis=1).mean())
+    def _about_centroids(
+        self,
+        weights: Float[np.ndarray, "V H"],
+        rotations: Float[np.ndarray, "H 3 3"],
+        translations: Float[np.ndarray, "H 3"],
+    ) -> HandleFrames:
+        return HandleFrames.about_centroids(self.space.rest.vertices, weights, rotations, translations)
 
-    def _fitted(self, weights: Float[np.ndarray, "V H"], start: FreeHandles) -> FreeHandles:
-        leapt = _leapt(self.space.rest, weights, start, self.judge)
-        return _fitted(self.space.rest, weights, leapt, self.judge, self.config)
+    def _bend_flexible(self, start: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+        return self._bend(start, self.rigid)
 
-    def _moved(self, weights: Float[np.ndarray, "V H"], handles: FreeHandles) -> Float[np.ndarray, "V 3"]:
-        return _blended(handles, self.space.rest.vertices, weights)
+    def _bend(self, start: Float[np.ndarray, "V 3"], fixed: Bool[np.ndarray, " C"]) -> Float[np.ndarray, "V 3"]:
+        return register_nonrigid(self.proxy, start, fixed, self.target, self.config.from_pose, self.held_out.seed)
 
-    def _polished(self, start: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
-        return polished(self.skin, start, self.rigid, self.cloud, FROM_POSE, self.judge.seed)
-
-
-def _averaged(rest: Mesh, weights: Float[np.ndarray, "V H"], vertices: Float[np.ndarray, "V 3"]) -> FreeHandles:
-    """Each handle moved rigidly as its vertices have moved on the whole."""
-    frames = np.tile(np.eye(4), (weights.shape[1], 1, 1))
-    for handle, weight in enumerate(weights.T):
-        some = weight > 1e-3
-        if some.any():
-            frames[handle] = fit_rigid(rest.vertices[some], vertices[some], weight[some])
-    return _centered(rest, weights, frames[:, :3, :3], frames[:, :3, 3])
+    def _fit_handles(self, weights: Float[np.ndarray, "V H"], start: HandleFrames) -> HandleFrames:
+        """Handles registered to the target: by proposals, then by closest points."""
+        samples, contacts = self.held_out.fit.samples, self.components.handle_contacts(weights)
+        sampled = _Sampled(samples.interpolate(self.space.rest.vertices), samples.interpolate(weights), contacts)
+        return _register_handles(
+            sampled, _propose(sampled, start, self.held_out, self.config), self.held_out, self.config
+        )
 
 
-def _centered(
-    rest: Mesh, weights: Float[np.ndarray, "V H"], turns: Float[np.ndarray, "H 3 3"], shifts: Float[np.ndarray, "H 3"]
-) -> FreeHandles:
-    """Handles that turn about the middle of what follows them."""
-    middles = weights.T @ rest.vertices / np.maximum(weights.sum(axis=0), 1e-9)[:, None]
-    return FreeHandles(turns, shifts, (turns @ middles[:, :, None])[..., 0] + shifts)
+class _Sampled(NamedTuple):
+    """Samples of the rest surface, how much each follows each handle, and where handles touch."""
+
+    points: Float[np.ndarray, "N 3"]
+    weights: Float[np.ndarray, "N H"]
+    contacts: tuple[HandleContact, ...]
 
 
-def _leapt(rest: Mesh, owned: Float[np.ndarray, "V H"], start: FreeHandles, judge: Judge) -> FreeHandles:
-    """The handles after single ones have tried to leap to where the target shows them."""
-    points, weights = (judge.samples[0].interpolate(array) for array in (rest.vertices, owned))
-    owners = weights.argmax(axis=1)
-    pairs = cKDTree(points).query_pairs(NEAR * judge.side, output_type="ndarray")
-    pairs = np.unique(np.sort(owners[pairs], axis=1), axis=0)
+def _propose(sampled: _Sampled, start: HandleFrames, held_out: HoldOut, config: RefineConfig) -> HandleFrames:
+    """The handles after proposals for single rigid ones."""
+    points, weights, contacts = sampled
+    labels = weights.argmax(axis=1)
     neighbours: dict[int, list[int]] = {}
-    for i, j in pairs[pairs[:, 0] != pairs[:, 1]].tolist():
-        neighbours.setdefault(i, []).append(j)
-        neighbours.setdefault(j, []).append(i)
+    for contact in contacts:
+        neighbours.setdefault(contact.first, []).append(contact.second)
+        neighbours.setdefault(contact.second, []).append(contact.first)
+    split = held_out.fit
 
-    def score(frames: Frames) -> float:
-        x = _blended(FreeHandles(*frames, start.centers), points, weights)
-        return gather_pulls(x, judge.thin(0), judge.trees[0], judge.side, MatchConfig())[2]
+    def error(frames: Frames) -> float:
+        x = HandleFrames(*frames, start.centers).blended(points, weights)
+        return closest_points(x, split.points, split.tree, held_out.scale, config.registration).chamfer
 
-    mixed = np.bincount(owners, weights.max(axis=1) < RIGID, weights.shape[1])
-    stage = Stage(points, owners, mixed == 0, neighbours, judge.trees[0], judge.side, score)
-    turns, shifts = leap(stage, (start.turns, start.shifts))
-    return FreeHandles(turns, shifts, (turns @ start.at_rest()[:, :, None])[..., 0] + shifts)
-
-
-def _placed(space: HandledSpace, q: Float[np.ndarray, " D"]) -> FreeHandles:
-    """The handles of a space at a pose."""
-    rows = space.values(q[None])[0].reshape(-1, 4, 3)
-    turns, shifts = rows[:, :3].swapaxes(1, 2), rows[:, 3]
-    return FreeHandles(turns, shifts, (turns @ space.centers[:, :, None])[..., 0] + shifts)
+    blended = np.bincount(labels, weights.max(axis=1) < config.rigid_weight, weights.shape[1])
+    problem = PartsAndTarget(points, labels, blended == 0, neighbours, split.tree, held_out.scale, error)
+    rotations, translations = improve_by_proposals(problem, (start.rotations, start.translations), config.proposals)
+    centers = (rotations @ start.rest_centers[:, :, None])[..., 0] + translations
+    return HandleFrames(rotations, translations, centers)
 
 
-def _fitted(
-    rest: Mesh, owned: Float[np.ndarray, "V H"], start: FreeHandles, judge: Judge, config: RefineConfig
-) -> FreeHandles:
-    """Handles pulled to the target, on a leash that is let out."""
-    points, weights = judge.samples[0].interpolate(rest.vertices), judge.samples[0].interpolate(owned)
-    ties = leash(points, weights, start).with_more(bonds(points, weights, config.bond))
-    ties = ties.with_more(seams(points, weights, start, judge.side, config.seam))
-    tied_from = ties.parting(start)
-    now, (strong, weak) = start, config.leash
-    for count in range(config.rounds):
-        strength = strong * (weak / strong) ** (count / max(1, config.rounds - 1))
-        weight = np.where(ties.second < 0, strength, 1.0) * ties.weight
-        now = now.stepped(_step(now, points, weights, judge, ties, tied_from, weight))
+def _register_handles(sampled: _Sampled, start: HandleFrames, held_out: HoldOut, config: RefineConfig) -> HandleFrames:
+    """Handles pulled to the target by closest points, anchored to the start less and less."""
+    points, weights, contacts = sampled
+    constraints = PointConstraints.joined(
+        [
+            anchor_constraints(points, weights, start, config.constraints),
+            overlap_constraints(points, weights, config.constraints),
+            contact_constraints(contacts, weights, start, held_out.scale, config.constraints),
+        ]
+    )
+    wanted, now = constraints.offsets(start), start
+    for anchor in np.geomspace(*config.constraints.anchor, config.rounds):
+        strength = np.where(constraints.second < 0, anchor, 1.0) * constraints.weight
+        now = now.stepped(_gauss_newton_step(now, sampled, held_out, constraints, wanted, strength, config))
     return now
 
 
-def _step(
-    now: FreeHandles,
-    points: Float[np.ndarray, "N 3"],
-    weights: Float[np.ndarray, "N H"],
-    judge: Judge,
-    ties: Ties,
-    tied_from: Float[np.ndarray, "T 3"],
-    tie_weight: Float[np.ndarray, " T"],
+def _gauss_newton_step(
+    now: HandleFrames,
+    sampled: _Sampled,
+    held_out: HoldOut,
+    constraints: PointConstraints,
+    wanted: Float[np.ndarray, "T 3"],
+    strength: Float[np.ndarray, " T"],
+    config: RefineConfig,
 ) -> Float[np.ndarray, "H 6"]:
-    """One Gauss–Newton step of all handles, as twists about their centres."""
-    count, side = len(now.turns), judge.side
-    each = np.einsum("hij,nj->nhi", now.turns, points) + now.shifts
+    """Twists of all handles about their centres."""
+    points, weights, _ = sampled
+    count, scale, split = len(now.rotations), held_out.scale, held_out.fit
+    each = np.einsum("hij,nj->nhi", now.rotations, points) + now.translations
     x = (weights[..., None] * each).sum(axis=1)
-    pull, force, _ = gather_pulls(x, judge.thin(0), judge.trees[0], side, MatchConfig())
-    slopes = _slopes(each - now.centers, side) * weights[..., None, None]
+    found = closest_points(x, split.points, split.tree, scale, config.registration)
+    slopes = _twist_slopes(each - now.centers, scale) * weights[..., None, None]
     jacobian = slopes.transpose(0, 2, 1, 3).reshape(-1, 6 * count)
-    hessian = jacobian.T @ (jacobian * np.repeat(force, 3)[:, None])
-    drive = jacobian.T @ pull.reshape(-1)
-    tie_slopes = np.zeros((len(ties.points), count, 3, 6))
-    row = np.arange(len(ties.points))
-    for which, sign in ((ties.first, 1.0), (ties.second, -1.0)):
-        some = which >= 0
-        at = now.moved(which[some], ties.points[some])
-        tie_slopes[row[some], which[some]] += sign * _slopes(at - now.centers[which[some]], side)
-    jacobian = tie_slopes.transpose(0, 2, 1, 3).reshape(-1, 6 * count)
-    gaps = (tied_from - ties.parting(now)) / side
-    spread = np.repeat(tie_weight, 3)[:, None]
-    hessian += jacobian.T @ (jacobian * spread)
-    drive += (jacobian * spread).T @ gaps.reshape(-1)
+    hessian = jacobian.T @ (jacobian * np.repeat(found.weight, 3)[:, None])
+    gradient = jacobian.T @ found.pull.reshape(-1)
+    held_slopes = np.zeros((len(constraints.points), count, 3, 6))
+    rows = np.arange(len(constraints.points))
+    for handles, sign in ((constraints.first, 1.0), (constraints.second, -1.0)):
+        some = handles >= 0
+        at = now.moved(handles[some], constraints.points[some])
+        held_slopes[rows[some], handles[some]] += sign * _twist_slopes(at - now.centers[handles[some]], scale)
+    jacobian = held_slopes.transpose(0, 2, 1, 3).reshape(-1, 6 * count)
+    residual = (wanted - constraints.offsets(now)) / scale
+    weighted = jacobian * np.repeat(strength, 3)[:, None]
+    hessian += jacobian.T @ weighted
+    gradient += weighted.T @ residual.reshape(-1)
     hessian += 1e-9 * np.trace(hessian) * np.eye(len(hessian))
-    return np.linalg.solve(hessian, drive).reshape(-1, 6) * np.repeat([1.0, side], 3)
+    return np.linalg.solve(hessian, gradient).reshape(-1, 6) * np.repeat([1.0, scale], 3)
 
 
-def _slopes(arms: Float[np.ndarray, "*N 3"], side: float) -> Float[np.ndarray, "*N 3 6"]:
-    """How a point moves with a twist about a centre, for a side of one."""
-    turning = -cross_matrices(arms / side)
+def _twist_slopes(arms: Float[np.ndarray, "*N 3"], scale: float) -> Float[np.ndarray, "*N 3 6"]:
+    """How a point moves with a twist about a centre, in units of the scale."""
+    turning = -cross_matrices(arms / scale)
     return np.concatenate([turning, np.broadcast_to(np.eye(3), turning.shape)], axis=-1)
-
-
-def _blended(
-    handles: FreeHandles, points: Float[np.ndarray, "N 3"], weights: Float[np.ndarray, "N H"]
-) -> Float[np.ndarray, "N 3"]:
-    turns = np.einsum("nh,hij->nij", weights, handles.turns)
-    return (turns @ points[:, :, None])[..., 0] + weights @ handles.shifts

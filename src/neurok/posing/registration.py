@@ -1,144 +1,216 @@
-"""Inverse kinematics: the coordinates whose pose fits a target without knowing which point is which.
+"""Registration in a space of poses: coordinates whose shape fits target points of unknown correspondence.
 
-Many starts are looked at, the best few followed by Gauss–Newton on nearest neighbours in both directions, damped and
-pulled towards the prior. Objects have several parts, and a start that is right for one is wrong for another: so the
-best answer then trades some of its coordinates with other starts, and the better ones are followed again.
+Many starts are compared and the best few are followed by damped Gauss–Newton on closest points in both directions. An
+object has several parts, and a start that is right for one part is wrong for another. So the best answer is then
+recombined with other starts, coordinate by coordinate, and the most promising mixtures are followed in turn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-DAMPING = 1e-3
-LONGEST_STEP = 2.0
-"""In standard deviations of the prior."""
+if TYPE_CHECKING:
+    from neurok.core.mesh import Mesh
 
 
 @runtime_checkable
-class PointDriver(Protocol):
-    """What matching needs of a space: features of any surface points, and how they move."""
+class FeatureMap(Protocol):
+    """What registration needs of a space: x = features @ Y(q), with and without derivatives of Y."""
 
     def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]: ...
-
-
-@runtime_checkable
-class QuickDriver(Protocol):
-    """A space that saves much by leaving derivatives out."""
 
     def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]: ...
 
 
 @dataclass(frozen=True)
-class MatchConfig:
-    rounds: int = 25
+class RegistrationConfig:
+    """How closest points are weighted and how the search runs. Lengths are shares of the longest side of the object."""
+
+    iterations: int = 25
+    """Gauss–Newton steps from each start; most have converged after ten."""
+
     prior: float = 1e-6
-    """Weight of |q - prior|^2 against squared distances in the unit box."""
+    """Weight of |q|² against squared distances. Small, because the tails of a learned prior are heavy."""
 
     forward: float = 1.0
-    """Weight of distances from the shape to the target: little if the target shows only a part of the object."""
+    """Weight of distances from the shape to the target; small if the target shows only a part of the object."""
 
     backward: float = 1.0
     """Weight of distances from the target to the shape."""
 
     target_points: int = 1500
+    """Points of the target that look for closest points of the shape; more cost time and change little."""
+
     descents: int = 8
-    """How many starts are followed, at first and after each trade."""
+    """How many starts are followed, at first and after each recombination."""
 
-    trades: int = 2
+    recombinations: int = 2
+    """How often the best answer is mixed with other starts."""
+
+    recombined: tuple[float, float] = (0.1, 0.6)
+    """Least and largest share of the coordinates that a mixture takes from another start."""
+
+    preview_points: int = 300
+    """Points of shape and target by which starts are compared before any is followed."""
+
+    damping: float = 1e-3
+    """Levenberg–Marquardt damping, as a share of the mean diagonal of the Hessian."""
+
+    longest_step: float = 2.0
+    """Longest step in coordinates. The unit is a standard deviation of a learned prior, a radian or a mesh unit."""
+
+    least_iterations: int = 7
+    """Steps before a stall is believed: correspondences change much in the first few."""
+
+    stall: float = 1e-4
+    """A start is given up when a step lowers the Chamfer distance by less than this share."""
+
+    outlier_quantile: float = 0.95
+    """Quantile of the residuals that sets the scale of the robust weights. High, because most of an object stands still
+    and the median says nothing of what moves."""
+
+    outlier_factor: float = 2.0
+    """Residuals of this many such quantiles count half (Cauchy weights)."""
+
+    outlier_floor: float = 3e-3
+    """Added to that scale, so that an almost perfect fit keeps all its points: about the spacing of the samples."""
 
 
-LOOKS = 300
-"""Points of shape and target by which starts are compared."""
+class Correspondences(NamedTuple):
+    """Closest points in both directions, gathered at the points of the shape, so that each is differentiated once."""
+
+    pull: Float[np.ndarray, "N 3"]
+    """Weighted sum of the residuals at each point, in units of the scale."""
+
+    weight: Float[np.ndarray, " N"]
+    """Sum of their weights."""
+
+    chamfer: float
+    """Chamfer distance, the mean of both directions, in mesh units."""
 
 
-def match_points(
-    space: PointDriver,
+def longest_side(mesh: Mesh) -> float:
+    """Of the box along the axes of the mesh: the length that distances are shares of."""
+    low, high = mesh.bounds
+    return float((high - low).max())
+
+
+def register_points(
+    space: FeatureMap,
     features: Float[np.ndarray, "N K"],
     target: Float[np.ndarray, "M 3"],
     starts: Float[np.ndarray, "S D"],
     scale: float,
-    config: MatchConfig | None = None,
+    config: RegistrationConfig | None = None,
     limits: Float[np.ndarray, "D 2"] | None = None,
 ) -> tuple[Float[np.ndarray, " D"], float]:
-    """Best coordinates and their Chamfer distance (mean of both directions, in mesh units).
+    """Best coordinates and their Chamfer distance in mesh units.
 
-    The first start is always followed. Coordinates stay within limits, if there are any.
+    Args:
+        space: How features move with the coordinates.
+        features: Of sampled points of the surface.
+        target: Points to fit.
+        starts: Coordinates to search from; the first is always followed.
+        scale: Length that makes residuals plain numbers, usually the longest side of the object.
+        config: Weights and effort.
+        limits: Coordinates are clipped to these after each step.
     """
-    config = config or MatchConfig()
+    config = config or RegistrationConfig()
     tree = cKDTree(target)
     thin = target[:: max(1, len(target) // config.target_points)]
     rng = np.random.default_rng(0)
-    best, best_score = starts[0], np.inf
+    best, best_distance = starts[0], np.inf
     tried = starts
-    for trade in range(config.trades + 1):
-        chosen = _promising(space, features, thin, tree, tried, config)
-        if trade == 0:
+    for recombination in range(config.recombinations + 1):
+        chosen = _most_promising(space, features, thin, tree, tried, config)
+        if recombination == 0:
             chosen = [tried[0], *[q for q in chosen if q is not tried[0]][: config.descents - 1]]
-        for q, score in _descend(space, features, thin, tree, np.stack(chosen), scale, config, limits):
-            if score < best_score:
-                best, best_score = q, score
+        for q, distance in _descend(space, features, thin, tree, np.stack(chosen), scale, config, limits):
+            if distance < best_distance:
+                best, best_distance = q, distance
         if len(best) < 2 or len(starts) < 2:
             break
-        swapped = rng.random(starts.shape) < rng.uniform(0.1, 0.6, size=(len(starts), 1))
+        swapped = rng.random(starts.shape) < rng.uniform(*config.recombined, size=(len(starts), 1))
         tried = np.where(swapped, starts[rng.permutation(len(starts))], best)
-    return best, best_score
+    return best, best_distance
 
 
-def _promising(
-    space: PointDriver,
+def closest_points(
+    x: Float[np.ndarray, "N 3"],
+    thin: Float[np.ndarray, "M 3"],
+    tree: cKDTree,
+    scale: float,
+    config: RegistrationConfig,
+) -> Correspondences:
+    """Correspondences of points ``x`` with the target in ``tree``, and of its points ``thin`` with ``x``."""
+    forward, near = tree.query(x)
+    backward, owner = cKDTree(x).query(thin)
+    chamfer = float(config.forward * forward.mean() + backward.mean()) / (1.0 + config.forward)
+    rows = np.concatenate([np.arange(len(x)), owner])
+    residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
+    weight = _robust_weights(residual, config)
+    weight[: len(x)] *= config.forward
+    weight[: len(x)] /= len(x)
+    weight[len(x) :] *= config.backward / len(thin)
+    pull = np.zeros((len(x), 3))
+    np.add.at(pull, rows, residual * weight[:, None])
+    return Correspondences(pull, np.bincount(rows, weight, minlength=len(x)), chamfer)
+
+
+def _most_promising(
+    space: FeatureMap,
     features: Float[np.ndarray, "N K"],
     thin: Float[np.ndarray, "M 3"],
     tree: cKDTree,
     starts: Float[np.ndarray, "S D"],
-    config: MatchConfig,
+    config: RegistrationConfig,
 ) -> list[Float[np.ndarray, " D"]]:
-    """The starts with the smallest Chamfer distance, judged by few points."""
+    """The starts with the smallest Chamfer distance by few points."""
     if len(starts) <= config.descents:
         return list(starts)
-    rows = features[:: max(1, len(features) // LOOKS)]
-    few = thin[:: max(1, len(thin) // LOOKS)]
-    scores = []
-    values = space.values(starts) if isinstance(space, QuickDriver) else space.shape(starts)[0]
-    for x in rows @ values:
-        scores.append(float(config.forward * tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
-    return [starts[k] for k in np.argsort(scores, kind="stable")[: config.descents]]
+    rows = features[:: max(1, len(features) // config.preview_points)]
+    few = thin[:: max(1, len(thin) // config.preview_points)]
+    distances = []
+    for x in rows @ space.values(starts):
+        distances.append(float(config.forward * tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
+    return [starts[k] for k in np.argsort(distances, kind="stable")[: config.descents]]
 
 
 def _descend(
-    space: PointDriver,
+    space: FeatureMap,
     features: Float[np.ndarray, "N K"],
     thin: Float[np.ndarray, "M 3"],
     tree: cKDTree,
     starts: Float[np.ndarray, "S D"],
     scale: float,
-    config: MatchConfig,
+    config: RegistrationConfig,
     limits: Float[np.ndarray, "D 2"] | None,
 ) -> list[tuple[Float[np.ndarray, " D"], float]]:
     """Damped Gauss–Newton from all starts side by side; the best point each has passed, and its Chamfer distance."""
     q = starts.copy()
     best = [(start, np.inf) for start in starts]
-    previous, alive = np.full(len(q), np.inf), np.arange(len(q))
-    for round_number in range(config.rounds):
-        values, slopes = space.shape(q[alive])
-        going = []
-        for k, value, slope in zip(alive, values, slopes, strict=True):
-            step, score = _newton_step(features, value, slope, thin, tree, q[k], scale, config)
-            if score < best[k][1]:
-                best[k] = (q[k].copy(), score)
-            if round_number > 6 and previous[k] - score < 1e-4 * previous[k]:
+    previous, active = np.full(len(q), np.inf), np.arange(len(q))
+    for iteration in range(config.iterations):
+        values, slopes = space.shape(q[active])
+        remaining = []
+        for k, value, slope in zip(active, values, slopes, strict=True):
+            step, distance = _newton_step(features, value, slope, thin, tree, q[k], scale, config)
+            if distance < best[k][1]:
+                best[k] = (q[k].copy(), distance)
+            if iteration >= config.least_iterations and previous[k] - distance < config.stall * previous[k]:
                 continue
-            previous[k] = score
-            q[k] += step * min(1.0, LONGEST_STEP / (np.linalg.norm(step) + 1e-12))
+            previous[k] = distance
+            q[k] += step * min(1.0, config.longest_step / (np.linalg.norm(step) + 1e-12))
             if limits is not None:
                 q[k] = np.clip(q[k], limits[:, 0], limits[:, 1])
-            going.append(k)
-        alive = np.array(going, dtype=int)
-        if not len(alive):
+            remaining.append(k)
+        active = np.array(remaining, dtype=int)
+        if not len(active):
             break
     return best
 
@@ -151,43 +223,19 @@ def _newton_step(
     tree: cKDTree,
     q: Float[np.ndarray, " D"],
     scale: float,
-    config: MatchConfig,
+    config: RegistrationConfig,
 ) -> tuple[Float[np.ndarray, " D"], float]:
     """One step, and the Chamfer distance before it."""
-    x = features @ value
-    pull, force, score = gather_pulls(x, thin, tree, scale, config)
+    found = closest_points(features @ value, thin, tree, scale, config)
     jacobian = (features @ slope).transpose(1, 2, 0).reshape(-1, len(q)) / scale
-    hessian = jacobian.T @ (jacobian * np.repeat(force, 3)[:, None])
-    drive = jacobian.T @ pull.reshape(-1) - config.prior * q
-    hessian += (config.prior + DAMPING * np.trace(hessian) / len(q)) * np.eye(len(q))
-    return np.linalg.solve(hessian, drive), score
+    hessian = jacobian.T @ (jacobian * np.repeat(found.weight, 3)[:, None])
+    gradient = jacobian.T @ found.pull.reshape(-1) - config.prior * q
+    hessian += (config.prior + config.damping * np.trace(hessian) / len(q)) * np.eye(len(q))
+    return np.linalg.solve(hessian, gradient), found.chamfer
 
 
-def gather_pulls(
-    x: Float[np.ndarray, "N 3"], thin: Float[np.ndarray, "M 3"], tree: cKDTree, scale: float, config: MatchConfig
-) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, " N"], float]:
-    """What nearest neighbours in both directions ask of each point of the shape, how firmly, and the Chamfer distance.
-
-    Each point gathers the pulls on it, so that its derivative is formed once.
-    """
-    forward, near = tree.query(x)
-    backward, owner = cKDTree(x).query(thin)
-    score = float(config.forward * forward.mean() + backward.mean()) / (1.0 + config.forward)
-    rows = np.concatenate([np.arange(len(x)), owner])
-    residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
-    weight = _trust(residual)
-    weight[: len(x)] *= config.forward
-    weight[: len(x)] /= len(x)
-    weight[len(x) :] *= config.backward / len(thin)
-    pull = np.zeros((len(x), 3))
-    np.add.at(pull, rows, residual * weight[:, None])
-    return pull, np.bincount(rows, weight, minlength=len(x)), score
-
-
-def _trust(residual: Float[np.ndarray, "R 3"]) -> Float[np.ndarray, " R"]:
-    """The farthest points are likely of another part and should not decide the direction.
-
-    Most of an object often stands still, so the measure is what the moving tenth does, not the median.
-    """
+def _robust_weights(residual: Float[np.ndarray, "R 3"], config: RegistrationConfig) -> Float[np.ndarray, " R"]:
+    """Cauchy weights: the farthest closest points likely belong to another part and should not decide the direction."""
     length = np.linalg.norm(residual, axis=1)
-    return 1.0 / (1.0 + (length / (2.0 * np.quantile(length, 0.95) + 3e-3)) ** 2)
+    scale = config.outlier_factor * np.quantile(length, config.outlier_quantile) + config.outlier_floor
+    return 1.0 / (1.0 + (length / scale) ** 2)

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from neurok.dynamics.simulate import IntegratorName
 from neurok.errors import NeurokError
-from neurok.scene.spaces import SpaceName
+from neurok.inference.spaces import SpaceName
 
 VERSION = 1
 

@@ -19,9 +19,9 @@ from neurok.dynamics.equations import Mechanics
 from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
 from neurok.errors import NeurokError
 from neurok.geometry import lie
+from neurok.inference.spaces import Learner, space_for
 from neurok.kinematics import ArticulatedSpace, LinearSpace
 from neurok.scene.description import Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
-from neurok.scene.spaces import Learner, space_for
 
 CLIP_FREQUENCY = 2.0
 """How fast an object that moves in the span of its own frames swings back to rest [Hz]."""

@@ -15,10 +15,10 @@ from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
+from neurok.inference.spaces import Learner
 from neurok.scene.description import Scene, SceneGround, SceneObstacle
 from neurok.scene.merge import merge_clips, still_clip, unique_names
 from neurok.scene.placing import Placed, collect, placement_of, say_all
-from neurok.scene.spaces import Learner
 
 MAX_BYTES = 8e9
 """Of the positions of one run."""

@@ -1,0 +1,139 @@
+"""Which poses an object can take: from what its file says, from weights, or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from neurok.core import Articulation, Asset, Joint, Mesh
+from neurok.errors import NeurokError
+from neurok.geometry.topology import face_components
+from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
+
+CLIP_MODES = 8
+"""Coordinates of an object whose own animation spans its poses."""
+
+SpaceName = Literal["auto", "joints", "clip", "learned", "rigid"]
+
+Learner = Callable[[Mesh], KinematicSpace | None]
+"""Finds the poses of a mesh without any label; ``None`` when it has nothing to go by."""
+
+Thing = Asset | Mesh | str | Path
+"""An object: at hand, or what ``neurok.load`` reads."""
+
+
+def asset_of(thing: Thing) -> Asset:
+    """An object as an asset, loaded if it is a path."""
+    if isinstance(thing, str | Path):
+        from neurok.io import load
+
+        return load(thing)
+    return Asset(thing) if isinstance(thing, Mesh) else thing
+
+
+def space_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: Any = None) -> KinematicSpace:
+    """The poses an object can take, for sampling and moving.
+
+    Args:
+        thing: An asset, a mesh, or what ``neurok.load`` reads.
+        name: ``joints`` of its file, the span of the frames of its own ``clip``, or ``learned`` from other objects;
+            ``auto`` takes the first of these there is.
+        weights: Of the learned space: a model, a ``.safetensors`` file or a hub id; the shipped ones by default.
+        plan: The body plan that a learned space is made from; found from the mesh by default.
+
+    Raises:
+        NeurokError: If there is no such space, or only one pose.
+    """
+    asset = asset_of(thing)
+    return _movable(space_for(asset, name, _learner(weights, True, plan)), asset)
+
+
+def spaces_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: Any = None) -> list[KinematicSpace]:
+    """Spaces in which to look for a pose, the simplest first; arguments as for ``space_of``.
+
+    Joints and clips of a file are the only space. Learned poses are sought along joints, and then in all that the prior
+    holds.
+    """
+    asset, learned = asset_of(thing), list[KinematicSpace]()
+
+    def learn(mesh: Mesh) -> KinematicSpace | None:
+        learned.extend(learned_spaces(mesh, weights, plan))
+        return learned[0] if learned else None
+
+    found = _movable(space_for(asset, name, learn), asset)
+    return learned or [found]
+
+
+def learned_spaces(mesh: Mesh, weights: Any = None, plan: Any = None) -> list[KinematicSpace]:
+    """The learned spaces of a mesh, the simplest first: along joints, if any body has one, and the wide prior.
+
+    Empty where nothing moves, or where there are no weights.
+    """
+    jointed = _learner(weights, True, plan)(mesh)
+    if jointed is not None and not jointed.has_hard_limits:
+        return [jointed]
+    wide = _learner(weights, False, plan)(mesh)
+    return [space for space in (jointed, wide) if space is not None]
+
+
+def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = None) -> KinematicSpace:
+    """The poses an object can take, ``rigid`` ones among them.
+
+    Args:
+        asset: The object.
+        name: ``joints`` of its file, the span of the frames of its own ``clip``, ``learned`` from other objects, or
+            ``rigid``: only the pose it has, so that it moves as a whole. ``auto`` takes the first of these there is,
+            but asks for learned poses only where a mesh has several components: a single solid has no parts to move.
+        learner: What finds learned poses.
+    """
+    all_fixed = asset.articulation is not None and asset.articulation.dof == 0
+    makers: dict[str, Callable[[], KinematicSpace | None]] = {
+        "joints": lambda: _of_joints(asset),
+        "clip": lambda: _of_clip(asset),
+        "learned": lambda: None if learner is None else learner(asset.mesh),
+        "rigid": lambda: _of_one_pose(asset),
+    }
+    if name == "auto":  # a file that says of all its joints that they are fixed is believed
+        chances = ["rigid"] if all_fixed else [key for key in makers if key != "learned" or _has_parts(asset.mesh)]
+        return next(space for key in chances if (space := makers[key]()) is not None)
+    found = makers[name]()
+    if found is None:
+        lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights, or nothing that moves"}[name]
+        raise NeurokError(f"'{asset.mesh.name}' has {lack}, so its space cannot be '{name}'; leave it at 'auto'.")
+    return found
+
+
+def _learner(weights: Any, touch: bool, plan: Any) -> Learner:
+    from neurok.hub import learner
+
+    return learner(weights, touch) if plan is None else learner(weights, touch, plan=plan)  # type: ignore[call-arg]
+
+
+def _movable(space: KinematicSpace, asset: Asset) -> KinematicSpace:
+    """Refuses a space of a single pose."""
+    from neurok.hub import has_weights
+
+    if space.dim:
+        return space
+    why = "" if has_weights("deformation") else " No weights are shipped with this copy; name some with --weights."
+    raise NeurokError(f"'{asset.mesh.name}' has no joints and no animation, so it has only the pose it is in.{why}")
+
+
+def _has_parts(mesh: Mesh) -> bool:
+    return int(face_components(mesh.vertices, mesh.faces, mesh.face_surfaces).max(initial=0)) > 0
+
+
+def _of_joints(asset: Asset) -> ArticulatedSpace | None:
+    return ArticulatedSpace(asset.articulation) if asset.articulation is not None and asset.articulation.dof else None
+
+
+def _of_clip(asset: Asset) -> LinearSpace | None:
+    clip = next((clip for clip in asset.clips if clip.frame_count > 1), None)
+    return None if clip is None else LinearSpace.from_clip(clip, CLIP_MODES)
+
+
+def _of_one_pose(asset: Asset) -> ArticulatedSpace:
+    if asset.articulation is not None and not asset.articulation.dof:
+        return ArticulatedSpace(asset.articulation)
+    return ArticulatedSpace(Articulation(asset.mesh, (Joint(),) * asset.mesh.part_count, name=asset.mesh.name))

@@ -1,0 +1,95 @@
+"""Components of a mesh and which of them touch: found once, used wherever parts are neighbours or hold together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.spatial import cKDTree
+
+from neurok.bodyplan.contacts import Contacts, find_contacts
+from neurok.core.mesh import Mesh
+from neurok.geometry.topology import face_components, split_by_face_label, vertex_labels
+
+
+class HandleContact(NamedTuple):
+    """Where two handles touch."""
+
+    first: int
+    second: int
+    point: Float[np.ndarray, "3"]
+    """Centre of the contact, at rest."""
+
+    share: float
+    """Share of the whole surface that takes part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The connected components of a mesh, whatever parts its file names, and their contacts at rest."""
+
+    mesh: Mesh
+
+    @cached_property
+    def face_labels(self) -> Int[np.ndarray, " F"]:
+        """The component of each face."""
+        return face_components(self.mesh.vertices, self.mesh.faces, self.mesh.face_surfaces)
+
+    @cached_property
+    def vertex_labels(self) -> Int[np.ndarray, " V"]:
+        """The component of each vertex."""
+        return vertex_labels(self.mesh.faces, self.face_labels, self.mesh.vertex_count)
+
+    @property
+    def count(self) -> int:
+        return int(self.face_labels.max(initial=0)) + 1
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        """Which components touch; one that touches nothing touches its nearest neighbour."""
+        kept, faces, labels = split_by_face_label(self.mesh.faces, self.face_labels)
+        return find_contacts(Mesh(self.mesh.vertices[kept], faces, part_ids=labels, name=self.mesh.name))
+
+    def handle_contacts(self, weights: Float[np.ndarray, "V H"]) -> tuple[HandleContact, ...]:
+        """The same contacts between handles: at each place those that the nearest vertices follow most."""
+        owners = weights.argmax(axis=1)
+        areas = [0.0 if cloud is None else cloud.area for cloud in self.contacts.clouds]
+        found: dict[tuple[int, int], tuple[list[np.ndarray], list[float]]] = {}
+        for contact in self.contacts.pairs:
+            pair = (contact.first, contact.second)
+            sides = np.stack([owners[self._nearest(part, contact.points)] for part in pair], axis=1)
+            area = sum(share * areas[part] for part, share in zip(pair, contact.shares, strict=True))
+            handles, which = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
+            for k, (i, j) in enumerate(handles.tolist()):
+                if i != j:
+                    chosen = which.reshape(-1) == k
+                    points, shares = found.setdefault((i, j), ([], []))
+                    points.append(contact.points[chosen].mean(axis=0))
+                    shares.append(area / sum(areas) * float(chosen.mean()))
+        return tuple(
+            HandleContact(i, j, np.average(points, axis=0, weights=shares), sum(shares))
+            for (i, j), (points, shares) in sorted(found.items())
+        )
+
+    def _nearest(self, component: int, points: Float[np.ndarray, "N 3"]) -> Int[np.ndarray, " N"]:
+        """The nearest vertices of one component."""
+        mine = np.unique(self.mesh.faces[self.face_labels == component])
+        return mine[cKDTree(self.mesh.vertices[mine]).query(points)[1]]
+
+
+def contact_ties(
+    contacts: Contacts, vertices: Float[np.ndarray, "W 3"], labels: Int[np.ndarray, " W"]
+) -> Int[np.ndarray, "T 2"]:
+    """Pairs of vertices, in both directions, that lie nearest to the places where their components touch."""
+    members_of = {int(label): np.flatnonzero(labels == label) for label in np.unique(labels)}
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for contact in contacts.pairs:
+        if contact.first in members_of and contact.second in members_of:
+            members = [members_of[part] for part in (contact.first, contact.second)]
+            ends = [mine[cKDTree(vertices[mine]).query(contact.points)[1]] for mine in members]
+            found.append(np.unique(np.stack(ends, axis=1), axis=0))
+    pairs = np.concatenate(found)
+    return np.concatenate([pairs, pairs[:, ::-1]])

@@ -1,0 +1,176 @@
+"""The verbs ``pose`` and ``sample``: all that is decided between an object and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core import Asset, Mesh
+from neurok.core.mesh import frame_change
+from neurok.core.select import select_vertices
+from neurok.errors import MeshError, NeurokError
+from neurok.geometry.sampling import sample_surface
+from neurok.inference.spaces import SpaceName, Thing, asset_of, space_of, spaces_of
+from neurok.kinematics.space import KinematicSpace, decode
+from neurok.posing.pose import Pose, PoseConfig, pose_to_points, pose_to_vertices, refine_pose, simplest
+from neurok.posing.registration import longest_side
+
+Target = Asset | Mesh | Float[np.ndarray, "N 3"] | str | Path
+"""What a pose shall fit: an object, points, or a file of either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Plausible states of an object; iterating gives a mesh of each."""
+
+    space: KinematicSpace
+    rest: Mesh
+    q: Float[np.ndarray, "N D"]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, index: int) -> Mesh:
+        return self.rest.with_vertices(decode(self.space, self.q[index]))
+
+    def __iter__(self) -> Iterator[Mesh]:
+        return (self[index] for index in range(len(self)))
+
+
+def sample(
+    thing: Thing,
+    count: int = 8,
+    *,
+    space: SpaceName = "auto",
+    weights: Any = None,
+    plan: Any = None,
+    seed: int = 0,
+) -> Samples:
+    """Draw plausible states of an object.
+
+    Args:
+        thing: An asset, a mesh, or what ``neurok.load`` reads.
+        count: How many.
+        space: Whose states: those of its ``joints``, of its own ``clip``, or ``learned`` ones; ``auto`` takes the first
+            of these there is.
+        weights: Of the learned space: a model, a ``.safetensors`` file or a hub id; the shipped ones by default.
+        plan: The body plan that a learned space is made from; found from the mesh by default.
+        seed: Same seed, same states.
+
+    Raises:
+        NeurokError: If ``count`` is not positive, or the object has only one pose.
+    """
+    if count < 1:
+        raise NeurokError(f"The number of states must be 1 or more, got {count}.")
+    asset = asset_of(thing)
+    found = space_of(asset, space, weights, plan)
+    return Samples(found, asset.mesh, found.sample(count, seed))
+
+
+def pose(
+    thing: Thing,
+    *,
+    target: Target | None = None,
+    move: Mapping[str, Sequence[float]] | None = None,
+    partial: bool = False,
+    refine: bool = False,
+    space: SpaceName = "auto",
+    spaces: Sequence[KinematicSpace] | None = None,
+    weights: Any = None,
+    plan: Any = None,
+    seed: int = 0,
+    config: PoseConfig | None = None,
+) -> Pose:
+    """Pose an object so that it fits a target, or so that some of its places go where they are told.
+
+    Of several spaces the simplest is taken that fits nearly as well as the widest: a cloud of points forgives a tilted
+    door, a user does not.
+
+    Args:
+        thing: An asset, a mesh, or what ``neurok.load`` reads.
+        target: An object to fit, vertex by vertex where it has the same faces, else by its shape; or points.
+        move: Places (see ``neurok.core.select``) and the points to bring them to, in the unit of the object.
+        partial: The target shows only a part of the object; what it does not show stays near rest.
+        refine: Leave a learned space as far as the target demands; rigid parts stay rigid unless it clearly bends them.
+        space: Which poses it can take: those of its ``joints``, of its own ``clip``, or ``learned`` ones; ``auto``
+            takes the first of these there is.
+        spaces: Spaces at hand instead, the simplest first.
+        weights: Of the learned space: a model, a ``.safetensors`` file or a hub id; the shipped ones by default.
+        plan: The body plan that a learned space is made from; found from the mesh by default.
+        seed: Of the starts of the search.
+        config: Effort and tolerances.
+
+    Raises:
+        NeurokError: If nothing or too much is wished for, or the object has only one pose.
+    """
+    if (target is None) == (not move):
+        raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
+    if refine and target is None:
+        raise NeurokError("--refine fits a target closer: it goes with --target MESH, not with --move.")
+    if partial and (refine or target is None):
+        raise NeurokError("--partial is for a target that shows a part only: give --target and leave out --refine.")
+    config = config or PoseConfig()
+    asset = asset_of(thing)
+    found = spaces_of(asset, space, weights, plan) if spaces is None else list(spaces)
+    if not found:
+        raise NeurokError(f"There is no space of poses to look in for '{asset.mesh.name}'; give at least one.")
+    if target is None:
+        return _drag(found, asset.mesh, move or {}, config)
+    vertices, points = _read_target(target, asset.mesh, config)
+    if vertices is not None:
+        poses = [pose_to_vertices(one, np.arange(len(vertices)), vertices) for one in found]
+    else:
+        poses = [pose_to_points(one, points, seed, partial=partial, config=config) for one in found]
+    if refine:
+        return refine_pose(poses[-1], points, seed, poses[:-1], config.refinement)
+    return simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
+
+
+def _drag(
+    spaces: Sequence[KinematicSpace], mesh: Mesh, move: Mapping[str, Sequence[float]], config: PoseConfig
+) -> Pose:
+    """Places are moved as a whole: their middle goes to the point."""
+    chosen: list[Int[np.ndarray, " n"]] = [select_vertices(mesh, at) for at in move]
+    rest = [mesh.vertices[vertices] for vertices in chosen]
+    wanted = [x - x.mean(axis=0) + np.asarray(point) for x, point in zip(rest, move.values(), strict=True)]
+    vertices, targets = np.concatenate(chosen), np.concatenate(wanted)
+    way = float(np.linalg.norm(targets - np.concatenate(rest), axis=1).mean())
+    poses = [pose_to_vertices(space, vertices, targets) for space in spaces]
+    return simplest(poses, config.drag_tolerance * way / longest_side(mesh), config)
+
+
+def _read_target(
+    target: Target, like: Mesh, config: PoseConfig
+) -> tuple[Float[np.ndarray, "V 3"] | None, Float[np.ndarray, "N 3"]]:
+    """Vertices, if the correspondence is known, and points, in the frame of the object."""
+    if isinstance(target, np.ndarray):
+        return None, _checked_points(target, "the target")
+    if isinstance(target, str | Path) and str(target).endswith(".npy"):
+        try:
+            points = np.load(target, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise NeurokError(
+                f"'{target}' cannot be read as an array of points; give a .npy of rows x, y, z."
+            ) from error
+        return None, _checked_points(points, f"'{target}'")
+    try:
+        mesh = asset_of(target).mesh.in_frame(like.up, like.unit)
+    except MeshError as error:
+        draft = error.draft
+        if len(draft.faces) or not len(draft.vertices):
+            raise
+        return None, draft.vertices @ frame_change(draft.up, like.up).T * (draft.unit / like.unit)
+    samples = sample_surface(mesh.vertices, mesh.faces, config.target_samples, np.random.default_rng(0))
+    same = np.array_equal(mesh.faces, like.faces) and mesh.vertex_count == like.vertex_count
+    return mesh.vertices if same else None, samples.interpolate(mesh.vertices)
+
+
+def _checked_points(points: np.ndarray, where: str) -> Float[np.ndarray, "N 3"]:
+    if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind not in "fiu":
+        raise NeurokError(f"A cloud needs rows of three numbers; {where} holds {points.dtype} of {points.shape}.")
+    return points.astype(np.float64)
