@@ -54,7 +54,7 @@ def _legend(plan: BodyPlan) -> list[tuple[tuple[int, int, int] | None, str]]:
     lines: list[tuple[tuple[int, int, int] | None, str]] = [
         (
             None,
-            f"{len(plan.bodies)} bodies ({plan.origin}), {len(plan.moving)} joints, {len(plan.contacts.pairs)} touch",
+            f"{len(plan.bodies)} bodies, {len(plan.moving)} joints, {len(plan.contacts.pairs)} contacts",
         )
     ]
     for k, body in enumerate(plan.bodies):

@@ -94,9 +94,7 @@ def read_plan(path: str | Path, mesh: Mesh) -> BodyPlan:
 def plan_from_dict(said: Any, mesh: Mesh) -> BodyPlan:
     """A plan from plain numbers and words; a person may have changed them."""
     if not isinstance(said, dict) or said.get(KEY) != VERSION:
-        raise FormatError(
-            f"it must be an object with '{KEY}': {VERSION}, as 'neurok plan MESH --out plan.json' writes it."
-        )
+        raise FormatError(f"it must hold '{KEY}': {VERSION}, as what 'neurok plan MESH --out plan.json' writes.")
     pieces = _pieces_like(said, mesh)
     bodies = said.get("bodies")
     if not isinstance(bodies, list) or not bodies or not all(isinstance(body, dict) for body in bodies):
@@ -145,8 +143,11 @@ def _pieces_like(said: dict[str, Any], mesh: Mesh) -> np.ndarray:
     for pieces in (connected_pieces(mesh), mesh.face_parts):
         if np.bincount(pieces).tolist() == counts:
             return pieces
-    raise FormatError(f"it was made for another mesh: its pieces have {sum(c for c in counts if isinstance(c, int))} faces "
-                      f"in {len(counts)} pieces, this mesh has {mesh.face_count} faces.")  # fmt: skip
+    faces = sum(count for count in counts if isinstance(count, int))
+    raise FormatError(
+        f"it was made for another mesh: it counts {faces} faces in {len(counts)} pieces, "
+        f"this mesh has {mesh.face_count} faces."
+    )
 
 
 def _parent(body: dict[str, Any], names: list[Any]) -> int:
@@ -154,9 +155,8 @@ def _parent(body: dict[str, Any], names: list[Any]) -> int:
     if parent is None:
         return -1
     if parent not in names:
-        raise FormatError(
-            f"'{body['name']}' hangs on '{parent}', which is no body; known are {', '.join(names)[:200]}."
-        )
+        known = ", ".join(names)[:200]
+        raise FormatError(f"'{body['name']}' hangs on '{str(parent)[:80]}', which is no body; known are {known}.")
     return int(names.index(parent))
 
 
@@ -197,13 +197,13 @@ def _joint_from_dict(said: Any, part: int, parent: int, name: str) -> Hypothesis
     if lower > upper:
         raise FormatError(f"the limits of the joint of '{name}' must be lower <= upper, got {lower:g} and {upper:g}.")
     slide = said.get("slide") or (0.0, 0.0)
-    ends = tuple(_number(value, "slide", name) for value in slide)
+    if not isinstance(slide, list | tuple) or len(slide) != 2:
+        raise FormatError(f"the slide of the joint of '{name}' must be two numbers.")
+    ends = (_number(slide[0], "slide", name), _number(slide[1], "slide", name))
     probability = _number(said.get("probability", 1.0), "probability", name)
     source = str(said.get("source", "a person"))[:80]
     unit = axis / np.linalg.norm(axis)
-    return Hypothesis(
-        part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends[:2], source=source
-    )
+    return Hypothesis(part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends, source=source)
 
 
 def _vector(value: Any, what: str, name: str) -> np.ndarray:

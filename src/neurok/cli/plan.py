@@ -70,16 +70,14 @@ class Plan:
 def _sentences(said: dict[str, Any], files: tuple[Path, ...]) -> str:
     bodies = said["bodies"]
     joints = [body for body in bodies if body["joint"] is not None]
-    lines = [
-        f"{len(said['pieces'])} pieces, {len(bodies)} bodies, {len(joints)} joints, {len(said['contacts'])} contacts."
-    ]
+    counts = {name: len(said[name]) for name in ("pieces", "bodies", "contacts")} | {"joints": len(joints)}
+    lines = [", ".join(f"{count} {name}" for name, count in counts.items()) + "."]
     for body in bodies:
         if body["joint"] is not None:
             joint = body["joint"]
             axis = ", ".join(f"{x:.2f}" for x in joint["axis"])
-            lines.append(
-                f"  {body['name']} on {body['parent']}: {joint['kind']} ({axis}), probability {joint['probability']:.2f}"
-            )
+            on = f"  {body['name']} on {body['parent']}: {joint['kind']} ({axis})"
+            lines.append(f"{on}, probability {body['probability']:.2f}")
         elif body["bends"]:
             lines.append(f"  {body['name']} bends")
     return "\n".join([*lines, *(f"Wrote {path}" for path in files)])

@@ -64,14 +64,26 @@ def learned(
     mode: Any,
     dim: int | None,
     closer: bool,
+    joint_weights: Any,
     rest: Mesh,
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "V 3"]:
-    """The space inferred from the rest mesh alone, and unless a reduction is asked for that of its joints before it."""
+    """The spaces inferred from the rest mesh alone: that of its plan, then the prior; only the prior if a reduction is
+    asked for."""
     from neurok.inference.infer import infer
 
     seed = int(rng.integers(1 << 31))
-    spaces = learned_spaces(rest, model) if mode is None and dim is None else []
-    spaces = spaces or [infer(rest, model, mode=mode or "gram", dim=dim, touch=False)]
-    return pose(rest, target=target, refine=closer, spaces=spaces, seed=seed).vertices
+    spaces = learned_spaces(rest, model, joint_weights=joint_weights) if mode is None and dim is None else []
+    spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
+    found = pose(rest, target=target, refine=closer, spaces=spaces, seed=seed)
+    return on_vertices(rest, found.space.rest, found.vertices)
+
+
+def on_vertices(rest: Mesh, other: Mesh, x: Float[np.ndarray, "W 3"]) -> Float[np.ndarray, "V 3"]:
+    """Positions of the vertices of a mesh, from those of the same mesh with shared vertices split: face by face."""
+    if len(x) == rest.vertex_count:
+        return x
+    out = rest.vertices.copy()
+    out[rest.faces] = x[other.faces]
+    return out
