@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
 
+SAME_DIRECTION = float(np.cos(np.radians(8.0)))
+"""Cosine from which on two axes are one; as in the evidence of the search."""
+
 JOINT_WEIGHTS, PRIOR_WEIGHTS = "articulation", "deformation"
 """Names of the shipped weights behind the two learned sources."""
 
@@ -275,8 +278,29 @@ def _ranked(
         right = 1.0 / (1.0 + np.exp(-float(np.dot(weights, facts))))
         score = said + config.prior_weight * agree
         shares = right * np.exp(score[order] - score[order[0]])
-        out[part] = [replace(lines[k], probability=float(p)) for k, p in zip(order, shares, strict=True)]
+        ranked = [replace(lines[k], probability=float(p)) for k, p in zip(order, shares, strict=True)]
+        out[part] = distinct(ranked, config.shown, search.contacts.size)
     return out
+
+
+def distinct(lines: list[Hypothesis], count: int, size: float, apart: float = 0.02) -> list[Hypothesis]:
+    """The first few lines that are not nearly one of those before: within 8 degrees, and ``apart`` of the size."""
+    kept: list[Hypothesis] = []
+    for line in lines:
+        if len(kept) == count:
+            break
+        if not any(_same_line(line, other, apart * size) for other in kept):
+            kept.append(line)
+    return kept
+
+
+def _same_line(first: Hypothesis, second: Hypothesis, apart: float) -> bool:
+    slides = first.kind == "prismatic", second.kind == "prismatic"
+    if slides[0] != slides[1] or abs(float(first.axis @ second.axis)) < SAME_DIRECTION:
+        return False
+    offset = first.origin - second.origin
+    across = offset - (offset @ second.axis) * second.axis
+    return slides[0] or float(np.linalg.norm(across)) < apart
 
 
 def _holds(lines: list[Hypothesis], soft: bool, config: PlanConfig) -> Hypothesis | None:

@@ -45,7 +45,8 @@ class PriorConfig:
     """Patches that move less than this per standard deviation, as a share of the one that moves most, do not move."""
 
     lively: float = 0.1
-    """Patches that move more than this share do not stand still."""
+    """Patches that move more than this share do not stand still, and a piece bends if its patches leave their common
+    motion by more than this share; chosen on training objects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,7 @@ class LearnedPrior:
         centers = patches.points[:count].mean(axis=1)
         weights, latents = vertex_weights(mesh, patches), whole(screws.shape[2])
         full = ScrewSpace(mesh, weights, centers, screws, take(context.mean), latents)
+        rigid |= _barely_bends(full, patches, config.lively)
         stiff = full.stiffened(patches, _bodies(patches, rigid))
         pace = np.sqrt(stiff.energies(patches).sum(axis=1))
         kept = pace > config.still * pace.max(initial=0.0)
@@ -172,6 +174,17 @@ def rigid_groups(
         odds = patches.areas[members] @ log_odds[members] / max(float(patches.areas[members].sum()), 1e-300)
         faces = mesh.faces[patches.handles.face_groups == group]
         out[group] = odds > 0 or (odds > config.sure and flat_share(mesh.vertices, faces) > config.flat)
+    return out
+
+
+def _barely_bends(space: ScrewSpace, patches: Patches, share: float) -> Bool[np.ndarray, " G"]:
+    """Groups whose patches hardly leave the rigid motion that is nearest to all of theirs."""
+    groups = patches.groups[: patches.handles.count]
+    stiff = space.stiffened(patches, _bodies(patches, np.ones(int(groups.max()) + 1, dtype=bool)))
+    left = np.sqrt(replace(space, screws=space.screws - stiff.screws).energies(patches).sum(axis=1))
+    liveliest = np.sqrt(space.energies(patches).sum(axis=1)).max(initial=0.0)
+    out = np.ones(int(patches.handles.face_groups.max()) + 1, dtype=bool)
+    np.logical_and.at(out, groups, left <= share * liveliest)
     return out
 
 
