@@ -10,8 +10,9 @@ from jaxtyping import Float
 from neurok.core import Articulation, Clip, Mesh
 from neurok.evaluation.cases import random_states
 from neurok.geometry.sampling import sample_surface
+from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.linear import LinearSpace
-from neurok.posing.pose import JointDriver, pose_to_points, refined, simplest
+from neurok.posing.pose import pose_to_points, refined, simplest
 from neurok.posing.registration import MatchConfig, match_points
 
 SAMPLES = 1500
@@ -39,7 +40,7 @@ def true_joints(
     """The upper bound: the search of the learned space, over the true joints."""
     guesses = random_states(articulation, STARTS - 1, rng)
     starts = np.concatenate([np.zeros((1, articulation.dof)), guesses])
-    return match_in(JointDriver(articulation), rest, target, starts, rng, MatchConfig(prior=1e-8))
+    return match_in(ArticulatedSpace(articulation), rest, target, starts, rng, MatchConfig(prior=1e-8))
 
 
 def principal_components(

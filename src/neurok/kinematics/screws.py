@@ -16,9 +16,9 @@ from scipy.special import stdtr, stdtrit
 
 from neurok.core.mesh import Mesh
 from neurok.data.subject import Patches
+from neurok.geometry.twists import common_twist, told_about
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
-from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -128,10 +128,10 @@ class NeuralSpace:
         """Vertex positions at ``q``."""
         import torch
 
-        from neurok.deformation import twists
+        from neurok.geometry import lie_torch
 
         take = lambda array: torch.as_tensor(array, dtype=q.dtype)  # noqa: E731
-        turns, shifts = twists.exponential(take(self.screws) @ q)
+        turns, shifts = lie_torch.exponential(take(self.screws) @ q)
         centers = take(self.centers)
         offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
         return take(self.features) @ torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
@@ -201,8 +201,7 @@ class NeuralSpace:
         turns = np.zeros((*self.screws.shape[:2], len(joints)))
         for k, joint in enumerate(joints):
             rows = np.isin(bodies, joint.bodies)
-            turns[rows, :3, k] = joint.twist[:3]
-            turns[rows, 3:, k] = joint.twist[3:] + np.cross(joint.twist[:3], self.centers[rows])
+            turns[rows, :, k] = told_about(joint.twist, self.centers[rows])
         endless = np.tile([-np.inf, np.inf], (self.dim, 1))
         screws = np.concatenate([turns, self.screws], axis=2)
         latent = [joint.latent for joint in joints]

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
-from neurok.kinematics.twists import exponential
+from neurok.geometry.twists import exponential
 
 NEAR = 0.03
 """Handles this close touch, as a share of the longest side; if the pose parts them by more, they are free."""

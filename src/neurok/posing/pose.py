@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.articulation import Articulation
 from neurok.errors import NeurokError
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import FeatureSpace, KinematicSpace, limits_of
 from neurok.kinematics.space import decode as decode_pose
-from neurok.kinematics.tree import JointTree
 from neurok.posing.refine import HandledSpace, refine
-from neurok.posing.registration import MatchConfig, PointDriver, match_points
+from neurok.posing.registration import MatchConfig, match_points
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
@@ -61,34 +58,6 @@ class Pose:
         return rest.with_vertices(self.vertices)
 
 
-@dataclass(frozen=True, eq=False)
-class JointDriver:
-    """An articulation as features and their transforms: x = features @ Y(q)."""
-
-    articulation: Articulation
-
-    @cached_property
-    def _tree(self) -> tuple[JointTree, Int[np.ndarray, " P"]]:
-        return JointTree.of(self.articulation)
-
-    @cached_property
-    def features(self) -> Float[np.ndarray, "V K"]:
-        """Homogeneous rest positions in the columns of each vertex's node."""
-        tree, part_nodes = self._tree
-        vertices, nodes = self.articulation.mesh.vertices, part_nodes[self.articulation.vertex_parts]
-        out = np.zeros((len(vertices), tree.joint_count + 1, 4))
-        out[np.arange(len(vertices)), nodes] = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
-        return out.reshape(len(vertices), -1)
-
-    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
-        """Transforms of the parts, stacked, and their derivatives."""
-        tree, _ = self._tree
-        nodes, screws = tree.transforms(np.eye(4), q)
-        slopes = np.einsum("nd,bdij,bnjk->bdnik", tree.ancestors, screws, nodes, optimize=True)
-        stacked = lambda t: np.swapaxes(t[..., :3, :], -1, -2).reshape(*t.shape[:-3], -1, 3)  # noqa: E731
-        return stacked(nodes), stacked(slopes)
-
-
 def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], targets: Float[np.ndarray, "n 3"]) -> Pose:
     """Bring chosen vertices to places: a few that are dragged, or all of them."""
     found = fit_vertices(space, vertices, targets)
@@ -115,15 +84,16 @@ def pose_to_points(
     rng = np.random.default_rng(seed)
     if space.dim > MOST_FOLLOWED:
         starts = min(starts, SLOW_STARTS)
-    driver, features = _driver(space)
+    if not isinstance(space, FeatureSpace):
+        raise NeurokError(f"Matching a cloud needs a space of joints, handles or modes, not {type(space).__name__}.")
     samples = sample_surface(space.rest.vertices, space.rest.faces, SAMPLES, rng)
-    rows = samples.interpolate(features)
+    rows = samples.interpolate(space.features)
     places = np.concatenate([np.zeros((1, space.dim)), random_poses(space, starts - 1, seed), _sweeps(space)])
     config = MatchConfig(prior=1e-8) if isinstance(space, ArticulatedSpace) else MatchConfig()
     config = replace(config, forward=UNSEEN, prior=1e-5) if partial else config
     side = _side(space)
     limits = limits_of(space) if _has_room(space) else None
-    q, score = match_points(driver, rows, points, places, side, config, limits)
+    q, score = match_points(space, rows, points, places, side, config, limits)
     q = _inside(space, q)
     return Pose(space, q, decode_pose(space, q), score / side, "ok")
 
@@ -164,15 +134,6 @@ def random_poses(space: KinematicSpace, count: int, seed: int = 0) -> Float[np.n
     low = np.where(np.isfinite(limits[:, 0]), limits[:, 0], -reach)
     high = np.where(np.isfinite(limits[:, 1]), limits[:, 1], reach)
     return low + np.random.default_rng(seed).random((count, space.dim)) * (high - low)
-
-
-def _driver(space: KinematicSpace) -> tuple[PointDriver, Float[np.ndarray, "V K"]]:
-    if isinstance(space, ArticulatedSpace):
-        driver = JointDriver(space.articulation)
-        return driver, driver.features
-    if isinstance(space, FeatureSpace):
-        return space, space.features
-    raise NeurokError(f"Matching a cloud needs a space of joints, handles or modes, not {type(space).__name__}.")
 
 
 def _has_room(space: KinematicSpace) -> bool:

@@ -14,6 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 
+from neurok.geometry.lie import axis_angle_matrix
+
 ANGLES = np.deg2rad([-150.0, -120.0, -90.0, -60.0, -30.0, 30.0, 60.0, 90.0, 120.0, 150.0])
 SLIDES = np.array([-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4])
 """Of the longest side."""
@@ -115,7 +117,7 @@ def _guesses(
     low, high = points.min(axis=0), points.max(axis=0)
     for axis in range(3):
         across = [k for k in range(3) if k != axis]
-        spin = _about(axis, ANGLES)
+        spin = axis_angle_matrix(np.eye(3)[axis], ANGLES)
         for corner in ((0, 0), (0, 1), (1, 0), (1, 1)):
             pivot = 0.5 * (low + high)
             pivot[across] = np.where(corner, high[across], low[across])
@@ -126,13 +128,3 @@ def _guesses(
         turns.append(np.repeat(turn[None], len(SLIDES), axis=0))
         shifts.append(along @ turn.T + shift)
     return np.concatenate(turns), np.concatenate(shifts)
-
-
-def _about(axis: int, angles: Float[np.ndarray, " A"]) -> Float[np.ndarray, "A 3 3"]:
-    """Rotations about a coordinate axis."""
-    first, second = (axis + 1) % 3, (axis + 2) % 3
-    out = np.tile(np.eye(3), (len(angles), 1, 1))
-    out[:, first, first] = out[:, second, second] = np.cos(angles)
-    out[:, second, first] = np.sin(angles)
-    out[:, first, second] = -np.sin(angles)
-    return out

@@ -21,9 +21,8 @@ from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
 from neurok.geometry.handles import find_handles
-from neurok.geometry.lie import fit_rigid
+from neurok.geometry.lie import fit_rigid, skew
 from neurok.geometry.topology import vertex_labels
-from neurok.kinematics.twists import cross_matrices
 from neurok.posing.constraints import NEAR, FreeHandles, Ties, bonds, leash, seams
 from neurok.posing.nonrigid import FROM_POSE, FROM_REST, LAST, Cloud, Skin, moved_rigidly, polished, stiffened
 from neurok.posing.proposals import Frames, Stage, leap
@@ -311,7 +310,7 @@ def _step(
 
 def _slopes(arms: Float[np.ndarray, "*N 3"], side: float) -> Float[np.ndarray, "*N 3 6"]:
     """How a point moves with a twist about a centre, for a side of one."""
-    turning = -cross_matrices(arms / side)
+    turning = -skew(arms / side)
     return np.concatenate([turning, np.broadcast_to(np.eye(3), turning.shape)], axis=-1)
 
 
