@@ -7,7 +7,7 @@ from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
 from neurok.deformation.loss import DeformationTask, PairTensors, Weights
-from neurok.deformation.twists import exponential
+from neurok.geometry.lie_torch import exponential
 from neurok.samples import make_sample
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=2, slot_depth=1, slots=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 from neurok.kinematics.fit import least_squares
-from neurok.kinematics.tree import JointTree
 
 STANDARD_GRAVITY = 9.81
 """[m/s^2]."""
@@ -66,7 +65,8 @@ def tree_mechanics(body: Body, articulation: Articulation) -> TreeMechanics:
     """Rigid parts: exact moments of each part, gathered on the nodes of the joint tree."""
     moments = part_moments(body, articulation)
     total = moments.sum(axis=0)
-    tree, part_nodes = JointTree.of(articulation, body.free, total[:3, 3] / total[3, 3])
+    tree = replace(articulation.tree, free=body.free, center=total[:3, 3] / total[3, 3])
+    part_nodes = articulation.part_nodes
     node_moments = np.zeros((tree.joint_count + 1, 4, 4))
     np.add.at(node_moments, part_nodes, moments)
     parts = articulation.vertex_parts

@@ -15,9 +15,9 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from neurok.dynamics.equations import Pose
-from neurok.dynamics.rigid import tidy, twists
+from neurok.geometry.joint_tree import BASE_DOF, JointTree
+from neurok.geometry.lie import commutator, screw_twists, tidy
 from neurok.kinematics.space import KinematicSpace, contract
-from neurok.kinematics.tree import BASE_DOF, JointTree
 
 SPARSE = 0.3
 """Share of entries above which a matrix is faster when full."""
@@ -47,7 +47,7 @@ class FeatureMechanics:
     def of(space: KinematicSpace, masses: Float[np.ndarray, " V"], free: bool) -> FeatureMechanics:
         """Mechanics of a space."""
         center = masses @ space.rest.vertices / masses.sum()
-        base = JointTree(np.zeros(0, dtype=np.int64), np.zeros((0, 4, 4)), np.zeros((0, 4, 16)), free, center)
+        base = JointTree(np.zeros(0, dtype=np.int64), np.zeros((0, 4, 4)), free, center)
         c = space.features
         if c is None:
             return FeatureMechanics(space, None, masses, masses, space.unity, base)
@@ -105,7 +105,7 @@ class FeatureMechanics:
         new_pose, start, out = tidy(nodes[0, 0]), q.copy(), p.copy()
         start[:BASE_DOF] = 0.0
         _, after = self.base.transforms(new_pose, start[None, :BASE_DOF])
-        out[:BASE_DOF] = twists(after[0]) @ np.linalg.solve(twists(before[0]), p[:BASE_DOF])
+        out[:BASE_DOF] = screw_twists(after[0]) @ np.linalg.solve(screw_twists(before[0]), p[:BASE_DOF])
         return new_pose, start, out
 
     def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
@@ -184,8 +184,7 @@ class FeatureMotion:
         """How the derivatives by the base change, and the matrix of its spin."""
         speeds = self.screws.reshape(len(self.q), self.split, 16) * self.qdot[:, : self.split, None]
         own = (self.mechanics.base.chains @ speeds).reshape(self.screws.shape)
-        commutators = own @ self.screws - self.screws @ own
-        rates = self._move(commutators, self.y) + self._move(self.screws, self.rate, moves=False)
+        rates = self._move(commutator(own, self.screws), self.y) + self._move(self.screws, self.rate, moves=False)
         return rates, own[:, -1, :3, :3].swapaxes(1, 2)
 
     @cached_property

@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.dynamics.equations import Pose
-from neurok.kinematics.tree import BASE_DOF, JointTree
+from neurok.geometry.joint_tree import BASE_DOF, JointTree
+from neurok.geometry.lie import commutator, screw_twists, tidy
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +91,9 @@ class TreeMechanics:
         nodes, before = self._transforms(pose, q[None])
         new_pose = tidy(nodes[0, 0])
         _, after = self._transforms(new_pose, start[None])
-        wrench = np.linalg.solve(twists(before[0, :BASE_DOF]), p[:BASE_DOF])
+        wrench = np.linalg.solve(screw_twists(before[0, :BASE_DOF]), p[:BASE_DOF])
         out = p.copy()
-        out[:BASE_DOF] = twists(after[0, :BASE_DOF]) @ wrench
+        out[:BASE_DOF] = screw_twists(after[0, :BASE_DOF]) @ wrench
         return new_pose, start, out
 
     def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
@@ -154,7 +155,7 @@ class TreeMotion:
             own = (self.tree.chains @ self._speeds).reshape(self.screws.shape)
         else:
             own = self.velocity[:, 1:]
-        return own @ self.screws - self.screws @ own
+        return commutator(own, self.screws)
 
     @property
     def momentum(self) -> Float[np.ndarray, "B D"]:
@@ -247,17 +248,3 @@ class TreePoints:
         places = self._places(motion)[0, :, :, 0]
         moved = np.einsum("kij,nj->nik", motion.screws[0, :, :3], places)
         return moved * self.mechanics.tree.ancestors[self.nodes][:, None, :]
-
-
-def twists(screws: Float[np.ndarray, "K 4 4"]) -> Float[np.ndarray, "K 6"]:
-    """Screw matrices as rows of (angular, linear)."""
-    turn = np.stack([screws[:, 2, 1], screws[:, 0, 2], screws[:, 1, 0]], axis=1)
-    return np.concatenate([turn, screws[:, :3, 3]], axis=1)
-
-
-def tidy(pose: Pose) -> Pose:
-    """The pose with its rotation made orthogonal again, so that round-off does not grow over many steps."""
-    out = pose.copy()
-    turn = out[:3, :3]
-    out[:3, :3] = turn @ (1.5 * np.eye(3) - 0.5 * turn.T @ turn)
-    return out

@@ -11,8 +11,8 @@ from neurok.core import Articulation, Clip, Mesh
 from neurok.evaluation.cases import random_states
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import learned_spaces
+from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.linear import LinearSpace
-from neurok.posing.pose import JointDriver
 from neurok.posing.registration import RegistrationConfig, register_points
 from neurok.posing.verbs import pose
 
@@ -41,7 +41,7 @@ def true_joints(
     """The upper bound: the search of the learned space, over the true joints."""
     guesses = random_states(articulation, STARTS - 1, rng)
     starts = np.concatenate([np.zeros((1, articulation.dof)), guesses])
-    return register_in(JointDriver(articulation), rest, target, starts, rng, RegistrationConfig(prior=1e-8))
+    return register_in(ArticulatedSpace(articulation), rest, target, starts, rng, RegistrationConfig(prior=1e-8))
 
 
 def principal_components(

@@ -327,9 +327,9 @@ def prior_likelihood(
 
 def surface_metric(points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "6 6"]:
     """The mean square of how far points move, as a form in twists about the origin."""
-    from neurok.kinematics.twists import cross_matrices
+    from neurok.geometry.lie import skew
 
-    slopes = np.concatenate([-cross_matrices(points), np.broadcast_to(np.eye(3), (len(points), 3, 3))], axis=2)
+    slopes = np.concatenate([-skew(points), np.broadcast_to(np.eye(3), (len(points), 3, 3))], axis=2)
     form = np.einsum("nai,naj->ij", slopes, slopes, optimize=True) / len(points)
     return form + 1e-9 * np.trace(form) * np.eye(6)
 

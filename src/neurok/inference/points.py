@@ -18,11 +18,11 @@ from neurok.deformation import dual
 from neurok.deformation.batch import Rest
 from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
+from neurok.geometry.twists import exponential, logarithm
 from neurok.inference.prior import vertex_groups, vertex_weights
 from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
 from neurok.kinematics.screws import ScrewConfig, ScrewSpace, patch_radii
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.twists import exponential, logarithm
 
 SAMPLES = 8
 """Points of each patch of the surface, as in training."""

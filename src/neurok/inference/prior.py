@@ -19,9 +19,9 @@ from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas, flat_share
 from neurok.geometry.topology import vertex_labels
+from neurok.geometry.twists import common_twist
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
 from neurok.kinematics.screws import ScrewSpace, patch_radii
-from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
     from neurok.deformation.handles import HandleModel

@@ -11,11 +11,11 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
+from neurok.geometry.joint_tree import JointTree
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.tree import JointTree
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -102,8 +102,7 @@ class MixedSpace(KinematicSpace):
     @cached_property
     def _tree(self) -> tuple[JointTree, Int[np.ndarray, " W"]]:
         """The joints, and the node that carries each pair of part and handle."""
-        tree, part_nodes = JointTree.of(self.joints)
-        return tree, part_nodes[self._owners[:, 0]]
+        return self.joints.tree, self.joints.part_nodes[self._owners[:, 0]]
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions at ``q``."""
@@ -111,8 +110,7 @@ class MixedSpace(KinematicSpace):
 
         split = self.joints.dof
         bent = self.screws.decode(q[split:])
-        transforms = ArticulatedSpace(self.joints).transforms(q[:split])
-        moved = transforms[torch.as_tensor(np.array(self.joints.vertex_parts))]
+        moved = ArticulatedSpace(self.joints).vertex_transforms(q[:split])
         return torch.einsum("vij,vj->vi", moved[:, :3, :3], bent) + moved[:, :3, 3]
 
     def _parts(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]):  # type: ignore[no-untyped-def]

@@ -17,10 +17,10 @@ from scipy.special import stdtr, stdtrit
 
 from neurok.core.mesh import Mesh
 from neurok.data.subject import Patches
+from neurok.geometry.twists import common_twist
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -144,10 +144,10 @@ class ScrewSpace(KinematicSpace):
         """Vertex positions at ``q``."""
         import torch
 
-        from neurok.deformation import twists
+        from neurok.geometry import lie_torch
 
         take = lambda array: torch.as_tensor(array, dtype=q.dtype)  # noqa: E731
-        turns, shifts = twists.exponential(take(self.screws) @ q)
+        turns, shifts = lie_torch.exponential(take(self.screws) @ q)
         centers = take(self.centers)
         offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
         return take(self.features) @ torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)

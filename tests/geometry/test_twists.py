@@ -3,9 +3,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurok.deformation import twists as for_networks
+from neurok.geometry import lie_torch
+from neurok.geometry.twists import Exponential, common_twist, exponential, logarithm
 from neurok.kinematics.reduce import leading, parted
-from neurok.kinematics.twists import Exponential, common_twist, exponential, logarithm
 
 
 def generator(twist: np.ndarray) -> np.ndarray:
@@ -30,7 +30,7 @@ def test_it_is_the_matrix_exponential(twist):
 @settings(max_examples=60, deadline=None)
 @given(twist_of)
 def test_networks_and_arrays_agree(twist):
-    turns, shifts = for_networks.exponential(torch.from_numpy(twist))
+    turns, shifts = lie_torch.exponential(torch.from_numpy(twist))
     np.testing.assert_allclose(turns, exponential(twist)[0], atol=1e-7)
     np.testing.assert_allclose(shifts, exponential(twist)[1], atol=1e-7)
 
@@ -40,14 +40,14 @@ def test_networks_and_arrays_agree(twist):
 def test_the_logarithm_goes_back(twist):
     turns, shifts = exponential(twist)[:2]
     np.testing.assert_allclose(logarithm(turns, shifts), twist, atol=1e-6)
-    back = for_networks.logarithm(torch.from_numpy(turns), torch.from_numpy(shifts))
+    back = lie_torch.logarithm(torch.from_numpy(turns), torch.from_numpy(shifts))
     np.testing.assert_allclose(back, twist, atol=1e-5)
 
 
 def test_a_half_turn_has_a_logarithm():
     for axis in np.eye(3):
         turn = 2 * np.outer(axis, axis) - np.eye(3)
-        found = for_networks.rotation_vector(torch.from_numpy(turn)).numpy()
+        found = lie_torch.rotation_vector(torch.from_numpy(turn)).numpy()
         np.testing.assert_allclose(np.abs(found), np.pi * axis, atol=1e-6)
 
 
