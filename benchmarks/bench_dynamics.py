@@ -26,7 +26,7 @@ from scipy.special import ellipk
 from neurok import io
 from neurok.core import Articulation, Joint, Material, Mesh
 from neurok.dynamics import Body, Condition, Force, Ground, Start, World, simulate
-from neurok.dynamics.build import assemble, bind
+from neurok.dynamics.build import bind, most_likely_joints
 from neurok.dynamics.collocation import GaussStepper
 from neurok.dynamics.energies import Quadratic
 from neurok.dynamics.masses import part_moments
@@ -77,7 +77,7 @@ def free_base() -> Table:
     start = Start(qdot=rng.normal(size=space.dim), velocity=(0.3, 1.0, -0.2), spin=(2.0, -1.0, 3.0))
     body = Body(space, Condition(start), free=True, masses=masses)
     bound = bind(body, World(gravity=NOTHING))
-    system, state = assemble([bound])
+    system, state = most_likely_joints([bound])
     stepper, points = GaussStepper(system), bound.mechanics.points(np.arange(len(masses)))
 
     def momenta() -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +150,7 @@ def real_objects(folder: Path, count: int) -> Table:
         row["drift 10 s, midpoint, dt 1/120"] = middle.report["energy_drift"]
         held = simulate(Body(space, start), world, seconds=2)
         # Limits that do not hold the rest pose are shifted by whole turns or widened to it; the system knows them.
-        low, high, _ = assemble([bind(Body(space, start), world)])[0].limits
+        low, high, _ = most_likely_joints([bind(Body(space, start), world)])[0].limits
         beyond = np.maximum(np.maximum(low - held.q, held.q - high), 0.0) / np.where(slides, size, 1.0)
         row["beyond limits"] = float(beyond.max())
         rows.append(row)
@@ -169,8 +169,8 @@ def beam() -> Table:
     modes = vibration_modes(mesh, material, mesh.vertices[:, 0] < 1e-9, 10, 16)
     axes = [np.linspace(0, length, 17), np.linspace(-height / 2, height / 2, 3), np.linspace(-width / 2, width / 2, 3)]
     basis = Basis(MeshHex.init_tensor(*axes), ElementVector(ElementHex2()), intorder=4)
-    stiffness = linear_elasticity(*lame_parameters(material.young, material.poisson)).assemble(basis)
-    mass = BilinearForm(lambda u, v, w: material.density * sum(u[i] * v[i] for i in range(3))).assemble(basis)
+    stiffness = linear_elasticity(*lame_parameters(material.young, material.poisson)).most_likely_joints(basis)
+    mass = BilinearForm(lambda u, v, w: material.density * sum(u[i] * v[i] for i in range(3))).most_likely_joints(basis)
     free = basis.complement_dofs(basis.get_dofs(lambda x: np.isclose(x[0], 0.0)).all())
     values = eigsh(stiffness[free][:, free].tocsc(), 5, mass[free][:, free].tocsc(), sigma=0.0)[0]
     reference = np.sqrt(np.sort(values)) / (2 * np.pi)
@@ -273,7 +273,7 @@ def cost(rounds: int, steps: int = 40) -> Table:
     for vertex_count in sizes:
         articulation = wardrobe(vertex_count)
         body = Body(ArticulatedSpace(articulation), Condition(Start(qdot=np.linspace(-1, 1, 8))))
-        system, state = assemble([bind(body, World(gravity=DOWN))])
+        system, state = most_likely_joints([bind(body, World(gravity=DOWN))])
         model = Truth(body, articulation, DOWN, dt).model
         cases.append((articulation.mesh.vertex_count, system, state, GaussStepper(system), model, mujoco.MjData(model)))
     for _ in range(rounds):

@@ -29,7 +29,7 @@ import neurok
 from neurok.core import Articulation, Mesh
 from neurok.data.splits import hold_out
 from neurok.dynamics import Body, Condition, Ground, Start, VertexValues, World, simulate
-from neurok.dynamics.build import assemble, bind
+from neurok.dynamics.build import bind, most_likely_joints
 from neurok.dynamics.collocation import GaussStepper
 from neurok.dynamics.incremental import IncrementalStepper
 from neurok.dynamics.simulate import DEFAULT_DT
@@ -96,7 +96,7 @@ def frames(body: Body, world: World, rounds: int, count: int = 60) -> dict[str, 
     """Cost of a frame at 60 fps: the steps users get by default, and all vertices."""
     begin = time.process_time()
     bound = bind(body, world)
-    system, state = assemble([bound])
+    system, state = most_likely_joints([bound])
     name = "implicit" if world.has_contact else "gauss"
 
     def make() -> Any:

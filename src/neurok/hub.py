@@ -214,7 +214,7 @@ def _load(path: Path, checksum: str) -> Any:
         raise FormatError(f"The weights '{path}' do not fit their card: {reason}.") from error
     modules = task.modules(model)
     wanted = {prefix + name: value for prefix, module in modules.items() for name, value in module.state_dict().items()}
-    if problem := _mismatch(wanted, tensors) or _not_finite(tensors):
+    if problem := mismatch(wanted, tensors) or _not_finite(tensors):
         raise FormatError(f"The weights '{path}' do not fit their card: {problem}.")
     for prefix, module in modules.items():
         module.load_state_dict({name: tensors[prefix + name] for name in module.state_dict()})
@@ -222,7 +222,7 @@ def _load(path: Path, checksum: str) -> Any:
     return model
 
 
-def _mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
+def mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
     """What keeps some tensors from being the ones that a model wants; empty if nothing does."""
     missing, unknown = wanted.keys() - given.keys(), given.keys() - wanted.keys()
     shaped = [name for name in wanted.keys() & given.keys() if wanted[name].shape != given[name].shape]

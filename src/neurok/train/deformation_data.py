@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,36 @@ from neurok.data.shards import ShardSet
 from neurok.data.splits import UNSEEN_FAMILIES, hold_out, object_name
 from neurok.data.subject import JointMotion, Subject
 from neurok.errors import NeurokError
-from neurok.train.loop import Split
-
-WATCHED = 32
-"""Generated subjects kept aside to watch; real ones follow the hold-out rule."""
 
 
-def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Split:
-    """Read data sets; a real object counts ``real_weight`` times over all its clips, a generated one once.
+@dataclass(frozen=True)
+class SplitConfig:
+    """What is learned from how often, and how much is watched; both set by hand."""
+
+    real_weight: int = 10
+    """How often a real object counts, over all its clips; a generated one counts once."""
+
+    watched: int = 32
+    """Generated subjects that are watched and not learned from; real ones follow the hold-out rule."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Subjects to learn from, and named sets to watch."""
+
+    train: Sequence[Subject]
+    watch: dict[str, Sequence[Subject]]
+    data: Sequence[dict[str, Any]] = ()
+    """Names, sizes and licences of the data sets behind them, for the card of the weights."""
+
+
+def split_subjects(folders: Sequence[str | Path], config: SplitConfig | None = None) -> Split:
+    """Read data sets.
 
     The hold-out rule is applied to the objects of each data set, so that no clip of a held-out object is trained on;
     generated families that are held out are only watched. Of objects with many clips the first is watched.
     """
+    config = config or SplitConfig()
     train: list[Subject] = []
     made: list[Subject] = []
     watch: dict[str, list[Subject]] = {"seen": [], "unseen": [], "clips": [], "families": []}
@@ -44,13 +63,13 @@ def split_subjects(folders: Sequence[str | Path], real_weight: int = 10) -> Spli
         notes.append(_note(folder, licenses))
         training, seen, unseen = hold_out(real)
         for name in training:
-            train += real[name] * max(1, round(real_weight / len(real[name])))
+            train += real[name] * max(1, round(config.real_weight / len(real[name])))
         for group, names in (("seen", seen), ("unseen", unseen)):
             for name in names:
                 first = real[name][0]
                 watch[group if isinstance(first.motion, JointMotion) else "clips"].append(first)
-    watch["made"], train_made = _set_aside(made)
-    watch["families"], _ = _set_aside(watch["families"])
+    watch["made"], train_made = _set_aside(made, config.watched)
+    watch["families"], _ = _set_aside(watch["families"], config.watched)
     train += train_made
     if not train:
         raise NeurokError(f"The data sets {', '.join(map(str, folders))} leave nothing to train on.")
@@ -66,10 +85,10 @@ def _note(folder: str | Path, licenses: Counter[str]) -> dict[str, Any]:
     return {"name": Path(folder).name, "items": licenses.total(), "licenses": dict(licenses)}
 
 
-def _set_aside(subjects: list[Subject]) -> tuple[list[Subject], list[Subject]]:
-    """Some taken evenly, and the others."""
-    if len(subjects) <= WATCHED:
+def _set_aside(subjects: list[Subject], count: int) -> tuple[list[Subject], list[Subject]]:
+    """So many taken evenly, and the others."""
+    if len(subjects) <= count:
         return [], subjects
-    places = {round(i * (len(subjects) - 1) / (WATCHED - 1)) for i in range(WATCHED)}
+    places = {round(i * (len(subjects) - 1) / (count - 1)) for i in range(count)}
     aside = [subject for place, subject in enumerate(subjects) if place in places]
     return aside, [subject for place, subject in enumerate(subjects) if place not in places]
