@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from neurok.articulation.config import CloudConfig
 from neurok.articulation.loss import TERMS, JointTask
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel
 from neurok.articulation.predict import fuse, view_parts
@@ -172,7 +173,7 @@ def measure(model: JointModel, examples: Sequence[Example]) -> dict[str, float]:
     kinds, parents, angles, offsets = [], [], [], []
     for example in examples:
         clouds, labels = example.clouds, example.labels
-        posterior = fuse(view_parts([model], clouds, [np.eye(3)], points=64))
+        posterior = fuse(view_parts([model], clouds, [np.eye(3)], CloudConfig(view_points=64)))
         known = labels.kinds.max(axis=1) > 0.99
         kinds += list((posterior.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
         above = np.where(posterior.parents < 0, np.arange(len(known)), posterior.parents)
