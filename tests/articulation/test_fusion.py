@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neurok.articulation.config import FusionConfig
 from neurok.articulation.features import describe_parts
-from neurok.articulation.fusion import fuse_limits, log_pool, open_side, search_weight
+from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool, open_side
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.articulation.predict import signed_directions
 from neurok.articulation.search_evidence import EvidenceLines, SearchEvidence, search_evidence
@@ -67,7 +68,7 @@ def test_a_guess_stays_where_the_search_knows_no_line_or_no_range():
 def test_the_search_counts_more_for_parts_on_which_views_disagree():
     shares = np.array([[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]])
     votes = np.array([[1.0, 0.0, 0.0], [0.75, 0.25, 0.0]])
-    assert search_weight(votes, shares, 0.5, 0.8).tolist() == [[0.5], [0.8]]
+    assert axis_weight(votes, shares, FusionConfig(axes=0.5, doubtful_axes=0.8)).tolist() == [[0.5], [0.8]]
 
 
 @given(st.floats(0.0, 1.0), st.integers(0, 100))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.articulation.config import CloudConfig, FusionConfig
 from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.features import describe_parts
-from neurok.articulation.fusion import FusionConfig
 from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
     VIEWS,
@@ -66,8 +66,8 @@ def test_views_of_a_mirrored_object_are_the_same_views(model):
         pairs=np.concatenate([clouds.pairs[..., :4], clouds.pairs[..., 4:] @ turn.T], axis=-1),
     )
     first, second = (
-        fuse(view_parts(model.members, clouds, points=256)),
-        fuse(view_parts(model.members, again, points=256)),
+        fuse(view_parts(model.members, clouds, config=CloudConfig(view_points=256))),
+        fuse(view_parts(model.members, again, config=CloudConfig(view_points=256))),
     )
     assert np.allclose(first.kinds, second.kinds, atol=1e-4)
     assert np.allclose(first.axes, second.axes, atol=1e-4)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from neurok.articulation.config import CLOUDS, FUSION, PREDICTION, CloudConfig, FusionConfig, PredictionConfig
 from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble
 from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.fusion import FUSION, FusionConfig, fuse_limits, log_pool, search_weight
+from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool
 from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
 from neurok.articulation.search_evidence import SearchEvidence, search_evidence
 from neurok.articulation.upright import find_upright
@@ -20,11 +21,6 @@ from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
-
-POINTS = 128
-CLUSTER = 0.02
-"""Places nearer than this, in the unit box, support each other."""
-
 
 QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
 VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
@@ -77,21 +73,27 @@ class Prediction:
 
 
 def predict_joints(
-    mesh: Mesh, ensemble: Ensemble, with_search: bool = True, seed: int = 0, pieces: bool = False
+    mesh: Mesh,
+    ensemble: Ensemble,
+    with_search: bool = True,
+    seed: int = 0,
+    pieces: bool = False,
+    config: PredictionConfig = PREDICTION,
 ) -> Prediction:
     """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
 
     ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well.
     """
-    upright = find_upright(mesh, ensemble.members, seed)
-    clouds = describe_parts(mesh, seed, upright)
-    seen = view_parts(ensemble.members, clouds)
+    upright = find_upright(mesh, ensemble.members, seed, config.upright, config.clouds)
+    clouds = describe_parts(mesh, seed, upright, config.clouds)
+    seen = view_parts(ensemble.members, clouds, config=config.clouds)
     calibration = ensemble.piece_calibration if pieces else ensemble.calibration
     if not with_search:
-        return most_likely_joints(mesh, clouds, fuse(seen), calibration)
-    search = search_joints(mesh, parents=part_parents(mesh, clouds, seen.parents), up=upright[1])
-    evidence = search_evidence(clouds, signed_directions(clouds), search)
-    posterior = fuse(seen, evidence)
+        return most_likely_joints(mesh, clouds, fuse(seen, None, config.fusion), calibration)
+    parents = part_parents(mesh, clouds, seen.parents)
+    search = search_joints(mesh, parents=parents, up=upright[1], config=config.search)
+    evidence = search_evidence(clouds, signed_directions(clouds), search, config.evidence)
+    posterior = fuse(seen, evidence, config.fusion)
     found = most_likely_joints(mesh, clouds, posterior, calibration)
     return replace(found, search=search, clouds=clouds, posterior=posterior, evidence=evidence)
 
@@ -136,6 +138,8 @@ class EnsembleViews:
     parents: Int[np.ndarray, " P"]
     """Row of the parent, -1 for the root."""
 
+    config: CloudConfig = CLOUDS
+
     @property
     def views(self) -> list[np.ndarray]:
         """The views of all members, one after the other."""
@@ -144,14 +148,15 @@ class EnsembleViews:
 
 @torch.no_grad()
 def view_parts(
-    members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS
+    members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, config: CloudConfig = CLOUDS
 ) -> EnsembleViews:
     """Show the models an object: each gets its share of the views, and all count alike."""
     viewed, kinds, axes, axis_votes, parents = [], [], [], [], []
     share = -(-len(views) // len(members))
     for number, model in enumerate(members):
         mine = views[number * share : (number + 1) * share]
-        parts = stack_clouds([turned(clouds, None, view)[0] for view in mine], points, np.random.default_rng(0))
+        shown = [turned(clouds, None, view)[0] for view in mine]
+        parts = stack_clouds(shown, config.view_points, np.random.default_rng(0), config)
         encoded = model.encode(parts)
         motions = model.motions(parts, encoded)
         kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
@@ -168,6 +173,7 @@ def view_parts(
         mean(axes).softmax(dim=1).numpy(),
         torch.cat(axis_votes).mean(dim=0).numpy(),
         tree,
+        config,
     )
 
 
@@ -184,26 +190,30 @@ def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: Fu
     kinds, axes = seen.kinds, seen.axes
     if evidence is not None:
         kinds = log_pool(kinds, evidence.kinds, config.kinds)
-        axes = log_pool(axes, evidence.axes, search_weight(seen.axis_votes, axes, config.axes, config.doubtful_axes))
+        axes = log_pool(axes, evidence.axes, axis_weight(seen.axis_votes, axes, config))
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
     found = [_limits_of(member, choices[:, SLIDE], member.parts.points.mean(dim=2), SLIDE) for member in seen.members]
-    slides = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
+    slides = _median_limits(
+        np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE, seen.config.thinnest
+    )
     hinges = [
         member.model.hinges(member.parts, member.encoded, _chosen(member, choices[:, TURN])) for member in seen.members
     ]
     options = np.concatenate([hinge.options.numpy() for hinge in hinges])
     chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
     spots, shares = _places(options, chances, views, clouds)
-    pivots, shares = _fuse_pivots(spots, shares, directions, choices[:, TURN], evidence, config.places)
+    pivots, shares = _fuse_pivots(spots, shares, directions, choices[:, TURN], evidence, config)
     found = []
     for member in seen.members:
         pivot = torch.from_numpy(_into_views(pivots[:, 0], member.views, clouds)).to(member.parts.points)
         found.append(_limits_of(member, choices[:, TURN], pivot, TURN))
-    turns = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
+    turns = _median_limits(
+        np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN, seen.config.thinnest
+    )
     limits = np.stack([turns[0], slides[0]], axis=1)
     if evidence is not None:
-        limits = fuse_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, evidence, config.steady)
+        limits = fuse_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, evidence, config)
     return JointPosterior(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
@@ -268,7 +278,12 @@ def _frame(matrix: np.ndarray, clouds: PartClouds) -> tuple[np.ndarray, float]:
     return (low + high) / 2, float((high - low).max())
 
 
-def _places(options, shares, views, clouds):  # type: ignore[no-untyped-def]
+def _places(
+    options: Float[np.ndarray, "B P C 3"],
+    shares: Float[np.ndarray, "B P C"],
+    views: list[np.ndarray],
+    clouds: PartClouds,
+) -> tuple[Float[np.ndarray, "P O 3"], Float[np.ndarray, "P O"]]:
     """Options of all views in the box of the object itself, with their shares."""
     places = []
     for view, matrix in enumerate(views):
@@ -277,30 +292,41 @@ def _places(options, shares, views, clouds):  # type: ignore[no-untyped-def]
     return np.concatenate(places, axis=1), np.concatenate(list(shares), axis=1) / len(views)
 
 
-def _into_views(places, views, clouds):  # type: ignore[no-untyped-def]
+def _into_views(
+    places: Float[np.ndarray, "P 3"], views: list[np.ndarray], clouds: PartClouds
+) -> Float[np.ndarray, "B P 3"]:
     """Places of the object in the boxes of the views."""
     return np.stack(
         [(places @ matrix.T - center) / size for matrix in views for center, size in [_frame(matrix, clouds)]]
     )
 
 
-def _fuse_pivots(spots, shares, directions, chosen, evidence, weight, most=4):  # type: ignore[no-untyped-def]
+def _fuse_pivots(
+    spots: Float[np.ndarray, "P O 3"],
+    shares: Float[np.ndarray, "P O"],
+    directions: Float[np.ndarray, "P K 3"],
+    chosen: Int[np.ndarray, " P"],
+    evidence: SearchEvidence | None,
+    config: FusionConfig,
+) -> tuple[Float[np.ndarray, "P A 3"], Float[np.ndarray, "P A"]]:
     """The best places: those near each other, seen along the axis, support each other, and so does the search."""
+    most, weight, width = config.most_pivots, config.pivots, config.cluster
     found, support = np.zeros((len(spots), most, 3)), np.zeros((len(spots), most))
     for row, (places, share) in enumerate(zip(spots, shares, strict=True)):
         axis = directions[row, chosen[row]]
         lines = evidence.along(row, TURN, int(chosen[row])) if evidence is not None else None
         everywhere = places if lines is None else np.concatenate([places, lines.places])
         flat = everywhere @ _across(axis).T
-        density = _kernel(flat, flat[: len(places)]) @ share
+        density = _kernel(flat, flat[: len(places)], width) @ share
         if lines is not None and len(lines):
-            other = _kernel(flat, flat[len(places) :]) @ (lines.weights / max(float(lines.weights.sum()), 1e-12))
-            density = np.maximum(density, 1e-3) ** (1.0 - weight) * np.maximum(other, 1e-2) ** weight
+            shown = lines.weights / max(float(lines.weights.sum()), 1e-12)
+            other = np.maximum(_kernel(flat, flat[len(places) :], width) @ shown, config.search_floor)
+            density = np.maximum(density, config.network_floor) ** (1.0 - weight) * other**weight
         left = density.copy()
         for k in range(most):
             best = int(left.argmax())
             found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
-            left[_kernel(flat, flat[best : best + 1])[:, 0] > np.exp(-4.0)] = -1.0
+            left[_kernel(flat, flat[best : best + 1], width)[:, 0] > np.exp(-(config.apart**2))] = -1.0
     return found, support
 
 
@@ -311,18 +337,28 @@ def _across(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "2 3"]:
     return np.stack([first, np.cross(axis, first)])
 
 
-def _kernel(first, second):  # type: ignore[no-untyped-def]
-    """One for places that are one when seen along the axis, falling to nothing over a few hundredths of the box."""
-    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / CLUSTER**2)
+def _kernel(
+    first: Float[np.ndarray, "N 2"], second: Float[np.ndarray, "M 2"], width: float
+) -> Float[np.ndarray, "N M"]:
+    """One for places that are one when seen along the axis, falling to nothing over a few widths."""
+    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / width**2)
 
 
-def _median_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
+def _median_limits(
+    found: Float[np.ndarray, "B P 2"],
+    views: list[np.ndarray],
+    clouds: PartClouds,
+    directions: Float[np.ndarray, "P K 3"],
+    chosen: Int[np.ndarray, " P"],
+    move: int,
+    thinnest: float,
+) -> tuple[Float[np.ndarray, "P 2"], Float[np.ndarray, " P"], Bool[np.ndarray, " P"]]:
     """Median over the views of limits about the directions of the object itself, how much their lengths differ, and
     whether all views see them on the same side."""
     rows = np.arange(len(chosen))
     direction = directions[rows, chosen]
     extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
-    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, 0.02)
+    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, thinnest)
     answers = []
     for view, matrix in enumerate(views):
         there = direction @ matrix.T

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.articulation.config import RIGHT, RightConfig
 from neurok.articulation.views import wrap_limits
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint
@@ -175,7 +176,7 @@ def part_means(parts: list[Row]) -> Row:
         "moving": len(moving),
         "axis": mean("axis"),
         "axis_median": median("axis"),
-        "axis_right": float((column("axis") < 10.0).mean()) if moving else None,
+        "axis_right": float((column("axis") < RIGHT.axis).mean()) if moving else None,
         "pivot": mean("pivot"),
         "pivot_median": median("pivot"),
         "pivot_point": mean("pivot_point"),
@@ -207,12 +208,13 @@ def kind_scores(true: list[str], found: list[str]) -> Row:
     }
 
 
-def is_right(row: Row) -> bool:
-    """Kind as it should be, axis within 10 degrees, pivot within a twentieth of the object's diagonal."""
-    return row["kind"] == row["guess"] and row.get("axis", 0.0) < 10.0 and row.get("pivot", 0.0) < 0.05
+def is_right(row: Row, config: RightConfig = RIGHT) -> bool:
+    """Kind as it should be, axis and pivot near enough."""
+    is_near = row.get("axis", 0.0) < config.axis and row.get("pivot", 0.0) < config.pivot
+    return row["kind"] == row["guess"] and is_near
 
 
-def calibration_error(parts: list[Row], bins: int = 5) -> float | None:
+def calibration_error(parts: list[Row], bins: int = RIGHT.bins) -> float | None:
     """Mean gap between confidence and share of right answers over bins of confidence."""
     if not parts:
         return None

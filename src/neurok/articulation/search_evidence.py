@@ -7,17 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.articulation.config import SEARCH_EVIDENCE, SearchEvidenceConfig
 from neurok.articulation.features import PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search
-
-BLOCKED = 0.2
-"""Weight of a line along which the part collides or comes loose at once."""
-
-SAME_DIRECTION = np.cos(np.radians(8.0))
-NEAR = 0.03
-"""Lines nearer than this, in the unit box, are the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +21,7 @@ class EvidenceLines:
     moves: Int[np.ndarray, " C"]
     directions: Int[np.ndarray, " C"]
     places: Float[np.ndarray, "C 3"]
-    likely: Float[np.ndarray, "C 2"]
+    limits: Float[np.ndarray, "C 2"]
     """Likely limits about that direction with its canonical sign: [rad], or units of the box; not a number without."""
 
     weights: Float[np.ndarray, " C"]
@@ -37,7 +31,7 @@ class EvidenceLines:
 
     def pick(self, some: np.ndarray) -> EvidenceLines:
         return EvidenceLines(
-            self.moves[some], self.directions[some], self.places[some], self.likely[some], self.weights[some]
+            self.moves[some], self.directions[some], self.places[some], self.limits[some], self.weights[some]
         )
 
 
@@ -55,7 +49,10 @@ class SearchEvidence:
 
 
 def search_evidence(
-    clouds: PartClouds, directions: Float[np.ndarray, "P K 3"], search: Search, floor: float = 0.02
+    clouds: PartClouds,
+    directions: Float[np.ndarray, "P K 3"],
+    search: Search,
+    config: SearchEvidenceConfig = SEARCH_EVIDENCE,
 ) -> SearchEvidence:
     """Sum up the hypotheses of a search; ``directions`` are those of the clouds with their canonical signs.
 
@@ -68,20 +65,26 @@ def search_evidence(
     lines: list[EvidenceLines] = []
     for row, part in enumerate(clouds.parts):
         hypotheses = (*search.hypotheses[int(part)], *search.rejected[int(part)])
-        weights = np.array([c.probability * (1.0 if c.is_valid else BLOCKED) for c in hypotheses])
+        weights = np.array([c.probability * (1.0 if c.is_valid else config.blocked) for c in hypotheses])
         which = np.array([KINDS.index(c.kind) for c in hypotheses], dtype=np.int64)
         np.add.at(kinds[row], which, weights)
         np.maximum.at(best[row], which, weights)
         moving = np.flatnonzero([c.kind != "fixed" for c in hypotheses])
-        found = _lines(clouds, directions, row, [hypotheses[k] for k in moving], weights[moving])
+        found = _lines(clouds, directions, row, [hypotheses[k] for k in moving], weights[moving], config.same_direction)
         np.add.at(axes[row], (found.directions, found.moves), found.weights)
         lines.append(found)
+    floor = config.floor
     both = np.sqrt(_shares(kinds, 1, floor) * _shares(best, 1, floor))
     return SearchEvidence(_shares(both, 1, 0.0), _shares(axes, 1, floor), tuple(lines))
 
 
 def _lines(
-    clouds: PartClouds, directions: np.ndarray, row: int, hypotheses: list[Hypothesis], weights: np.ndarray
+    clouds: PartClouds,
+    directions: np.ndarray,
+    row: int,
+    hypotheses: list[Hypothesis],
+    weights: np.ndarray,
+    cosine: float,
 ) -> EvidenceLines:
     """Hypotheses that move along a direction of the clouds; others say nothing of where the axis lies."""
     column = lambda rows, width: np.array(rows, dtype=np.float64).reshape(-1, width)  # noqa: E731
@@ -94,7 +97,7 @@ def _lines(
     likely[[c.kind not in ("revolute", "prismatic") for c in hypotheses]] = np.nan
     places = clouds.to_box(column([c.origin for c in hypotheses], 3))
     found = EvidenceLines(moves, nearest, places, likely, weights)
-    return found.pick(np.abs(signed) >= SAME_DIRECTION)
+    return found.pick(np.abs(signed) >= cosine)
 
 
 def _shares(weights: np.ndarray, axis: int, floor: float) -> np.ndarray:

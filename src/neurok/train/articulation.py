@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from neurok.articulation.config import CloudConfig
 from neurok.articulation.loss import JointTask, Terms
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel, Parts
 from neurok.articulation.predict import fuse, view_parts
@@ -94,7 +95,7 @@ def measure(model: JointModel, examples: Sequence[Example], recipe: Articulation
     kinds, parents, angles, offsets = [], [], [], []
     for example in examples:
         clouds, labels = example.clouds, example.labels
-        posterior = fuse(view_parts([model], clouds, [np.eye(3)], points=recipe.watch_points))
+        posterior = fuse(view_parts([model], clouds, [np.eye(3)], CloudConfig(view_points=recipe.watch_points)))
         known = labels.kinds.max(axis=1) > recipe.known
         kinds += list((posterior.kinds.argmax(axis=1) == labels.kinds.argmax(axis=1))[known])
         above = np.where(posterior.parents < 0, np.arange(len(known)), posterior.parents)
