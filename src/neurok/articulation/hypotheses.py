@@ -55,7 +55,7 @@ def joint_hypotheses(prediction: Prediction, part: int) -> list[Hypothesis]:
         move, direction = int(lines.moves[k]), int(lines.directions[k])
         alike = (lines.moves == move) & (lines.directions == direction)
         share = float(lines.weights[k] / max(float(lines.weights[alike].sum()), 1e-12)) if move == TURN else 1.0
-        limits = lines.likely[k] if np.isfinite(lines.likely[k]).all() else posterior.limits[row, move]
+        limits = lines.limits[k] if np.isfinite(lines.limits[k]).all() else posterior.limits[row, move]
         add(move, direction, lines.places[k], limits, share, "search")
     return sorted(found, key=lambda line: -line.probability)
 

@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from neurok.core.clip import Skin
-from neurok.core.rollout import Rollout
-from neurok.dynamics.build import Bound
-from neurok.dynamics.collocation import Diverged
-from neurok.dynamics.equations import Pose
-from neurok.dynamics.loads import Damping, WindLoad
-from neurok.dynamics.system import State, System
+from neurok.core.rollout import Rollout, RolloutStatus
+from neurok.dynamics.reduced.build import Bound
+from neurok.dynamics.reduced.collocation import Diverged
+from neurok.dynamics.reduced.config import ReducedConfig
+from neurok.dynamics.reduced.equations import Pose
+from neurok.dynamics.reduced.loads import Damping, WindLoad
+from neurok.dynamics.reduced.system import State, System
 from neurok.kinematics.free_base import base_coordinates
-
-RUNAWAY = 1e4
-"""An object this many times its size away from the start has been lost by the integrator."""
-
-
-RUNAWAY_ENERGY = 0.5
-"""Energy may grow by this share of what has been exchanged before a run counts as lost."""
 
 
 class Recorder:
     """Frames, energies and figures of one run."""
 
-    def __init__(self, bounds: Sequence[Bound], system: System, stepper: Any, dt: float) -> None:
+    def __init__(
+        self,
+        bounds: Sequence[Bound],
+        system: System,
+        stepper: Any,
+        dt: float,
+        config: ReducedConfig,
+        keeps_all: bool = True,
+    ) -> None:
         self.bounds, self.system, self.stepper, self.dt = bounds, system, stepper, dt
+        self.config, self.keeps_all = config, keeps_all
         self.positions: list[list[np.ndarray]] = [[] for _ in bounds]
         self.handles: list[list[np.ndarray]] = [[] for _ in bounds]
         self.q: list[list[np.ndarray]] = [[] for _ in bounds]
         self.qdot: list[list[np.ndarray]] = [[] for _ in bounds]
         self.energies: list[dict[str, float]] = []
+        self.first_energies: dict[str, float] = {}
+        self.frame_count, self.largest_kinetic = 0, 0.0
         self.steps, self.stepping = 0, 0.0
-        self.status: Literal["ok", "diverged", "stopped"] = "ok"
+        self.status: RolloutStatus = "ok"
         self.message = ""
-        rests = [bound.body.space.rest for bound in bounds]
-        self.reaches = [RUNAWAY * (rest.size + float(np.abs(rest.vertices).max())) for rest in rests]
+        rests = [bound.body.mesh for bound in bounds]
+        self.reaches = [config.runaway_size * (rest.size + float(np.abs(rest.vertices).max())) for rest in rests]
         self.causes = _causes(bounds)
         self.is_driven = bool({"pushes", "impulses", "drags", "wind"} & set(self.causes))
 
@@ -65,39 +70,52 @@ class Recorder:
             if handles is not None:
                 self.handles[index].append(handles)
         self.energies.append(energies)
+        self.first_energies = self.first_energies or energies
+        self.frame_count, self.largest_kinetic = self.frame_count + 1, max(self.largest_kinetic, energies["kinetic"])
+        if not self.keeps_all:
+            del self.energies[:-1]
+            for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
+                del frames[:-1]
+
+    def changed(self, bounds: Sequence[Bound], system: System, cause: str) -> None:
+        """From now on other loads act; their energy comes from outside."""
+        self.bounds, self.system, self.is_driven = bounds, system, True
+        self.causes = list(dict.fromkeys([*self.causes, f"a change of the {cause}"]))
 
     def _check_energy(self, energies: dict[str, float]) -> None:
         """Where nothing feeds energy in, it must not grow."""
         if not self.energies or self.is_driven:
             return
-        start = self.energies[0]
-        scale = max(frame["kinetic"] for frame in self.energies) + sum(
+        start = self.first_energies
+        scale = self.largest_kinetic + sum(
             abs(value - start.get(name, 0.0)) for name, value in energies.items() if name != "kinetic"
         )
-        if sum(energies.values()) - sum(start.values()) > RUNAWAY_ENERGY * max(scale, 1e-12 * energies["kinetic"]):
+        if sum(energies.values()) - sum(start.values()) > self.config.runaway_energy * max(
+            scale, 1e-12 * energies["kinetic"]
+        ):
             raise Diverged("energy appeared from nowhere")
 
     def fail(self, reason: str) -> None:
         self.status = "diverged"
-        good = len(self.energies)
+        good = self.frame_count
         self.message = (
             f"The motion diverged after {good} good frames: {reason}. "
             f"Try a shorter time step, for instance dt={self.dt / 4:.2g} s, or the integrator 'implicit'."
         )
 
     def stop(self) -> None:
-        self.status, self.message = "stopped", f"Stopped on request after {len(self.energies)} frames."
+        self.status, self.message = "stopped", f"Stopped on request after {self.frame_count} frames."
 
     def rollouts(self, frame_dt: float, integrator: str) -> tuple[Rollout, ...]:
         """One rollout for each object; energies and report are of the whole scene."""
-        unit = self.bounds[0].body.space.rest.unit
+        unit = self.bounds[0].body.mesh.unit
         names = list(dict.fromkeys(name for frame in self.energies for name in frame))
         energies = {name: np.array([frame.get(name, 0.0) for frame in self.energies]) * unit**2 for name in names}
         energies["total"] = np.sum(list(energies.values()), axis=0)
         report = self._report(energies, integrator, unit)
         return tuple(
             Rollout(
-                rest=bound.body.space.rest,
+                rest=bound.body.mesh,
                 dt=frame_dt,
                 positions=np.stack(self.positions[index]),
                 q=np.stack(self.q[index]),

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.dynamics.collocation import Diverged
-from neurok.dynamics.system import State, System, solve_mass
+from neurok.dynamics.reduced.collocation import Diverged
+from neurok.dynamics.reduced.system import State, System, solve_mass
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ReferenceStepper:
     """Hamilton's equations by DOP853 with tight tolerances."""
 
@@ -20,6 +20,10 @@ class ReferenceStepper:
 
     def kick(self) -> None:
         """Nothing is remembered between steps."""
+
+    def change(self, system: System) -> None:
+        """Go on with other loads."""
+        self.system = system
 
     def step(self, state: State, dt: float) -> State:
         from scipy.integrate import solve_ivp

@@ -55,6 +55,20 @@ class Motion(Protocol):
 
 
 @runtime_checkable
+class NodeMotion(Motion, Protocol):
+    """A motion of rigid nodes, of mechanics with ``part_nodes``; all of the first moment of the batch."""
+
+    def node_frame(self, node: int) -> Float[np.ndarray, "4 4"]:
+        """Where a node is, from rest."""
+
+    def node_twist(self, node: int) -> Float[np.ndarray, "4 4"]:
+        """How it moves: velocities of its points (x, 1) in the world."""
+
+    def node_jacobian(self, node: int, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3 D"]:
+        """How points of the world that are fixed to it follow the coordinates."""
+
+
+@runtime_checkable
 class Points(Protocol):
     """Some vertices of an object, followed through its motion."""
 
@@ -101,6 +115,13 @@ class Mechanics(Protocol):
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any: ...
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> Any: ...
+
+    @property
+    def part_nodes(self) -> Int[np.ndarray, " P"]:
+        """The rigid node that carries each part; none where parts may bend, so that they are no solids to others."""
+
+    def node_points(self, places: Float[np.ndarray, "n 3"], nodes: Int[np.ndarray, " n"]) -> Any:
+        """Points fixed to nodes, at places of the rest shape; the ``motion`` is then a ``NodeMotion``."""
 
     def rebase(
         self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]

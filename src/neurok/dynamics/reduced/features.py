@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from neurok.dynamics.equations import Pose
+from neurok.dynamics.reduced.equations import Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
 from neurok.geometry.lie import commutator, screw_twists, tidy
 from neurok.kinematics.space import KinematicSpace, contract
@@ -95,6 +95,16 @@ class FeatureMechanics:
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> FeaturePoints:
         return FeaturePoints(self, np.asarray(vertices))
+
+    @property
+    def part_nodes(self) -> Int[np.ndarray, " P"]:
+        """No part is known to be rigid."""
+        return np.zeros(0, dtype=np.int64)
+
+    def node_points(self, places: Float[np.ndarray, "n 3"], nodes: Int[np.ndarray, " n"]) -> FeaturePoints:
+        """There are no nodes, so the only choice of points is the empty one."""
+        assert len(nodes) == 0
+        return self.points(np.zeros(0, dtype=np.int64))
 
     def rebase(
         self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]

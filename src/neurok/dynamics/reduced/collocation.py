@@ -15,28 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from neurok.dynamics.system import State, System, bounce_rate
-
-MAX_ITERATIONS = 10
-MAX_REBUILDS = 4
-SLOW_ITERATIONS = 4
-TICKS = 1024
-"""Pieces of a step are powers of two of these; none is shorter than one."""
-
-NOT_WORTH = 1.5
-"""A piece that turned out to be too long by less than this is not taken again."""
-
-BOUNCE_PHASE = 1.5
-"""Largest phase [rad] that coordinates beyond their limits may oscillate through in one piece of a step."""
-
-EDGE = 9.0
-"""How much stiffer a well counts for a piece that passes its edge."""
-
-ROUGH_TOLERANCE = 1e-5
-"""Where wells are met they set the error of a piece, far above this."""
-
-LARGEST_TURN = 0.8
-"""Largest turn [rad] of any piece of an object in one step."""
+from neurok.dynamics.reduced.config import DEFAULTS, GaussConfig
+from neurok.dynamics.reduced.system import State, System, bounce_rate
 
 
 class Slopes(NamedTuple):
@@ -73,7 +53,7 @@ class GaussStepper:
 
     system: System
     stages: int = 3
-    tolerance: float = 1e-9
+    config: GaussConfig = DEFAULTS.gauss
     _last: tuple[Float[np.ndarray, "s D"], float] | None = field(default=None, init=False)
     """Stage rates and length of the last step."""
 
@@ -92,11 +72,16 @@ class GaussStepper:
         """Forget the past: the momenta were changed from outside."""
         self._last = None
 
+    def change(self, system: System) -> None:
+        """Go on with other loads."""
+        self.system, self._last, self._slopes = system, None, None
+        self._matrices.clear()
+
     def step(self, state: State, dt: float) -> State:
         """The state ``dt`` later; in pieces where limits are met, things spin fast or the equations are too stiff."""
         done = 0
-        while done < TICKS:
-            ticks = 1 << (TICKS - done).bit_length() - 1
+        while done < self.config.ticks:
+            ticks = 1 << (self.config.ticks - done).bit_length() - 1
             state, ticks = self._piece(state, dt, ticks)
             done += ticks
         return state
@@ -104,7 +89,7 @@ class GaussStepper:
     def _piece(self, state: State, dt: float, ticks: int) -> tuple[State, int]:
         """The state after the longest piece, of at most so many ticks of a step, that can be trusted; and its ticks."""
         while True:
-            span = dt * ticks / TICKS
+            span = dt * ticks / self.config.ticks
             guess = self._predict(state, span)
             if ticks > 1 and self._roughness(state, guess, span) > 1.0:
                 ticks //= 2
@@ -115,7 +100,7 @@ class GaussStepper:
                 self._last = self._slopes = None
                 if ticks == 1:
                     raise Diverged("the equations of a step could not be solved")
-            elif ticks == 1 or self._roughness(state, found[0], span) <= NOT_WORTH:
+            elif ticks == 1 or self._roughness(state, found[0], span) <= self.config.not_worth:
                 return self._advanced(state, span, *found), ticks
             ticks //= 2
 
@@ -141,9 +126,9 @@ class GaussStepper:
         if wells.any():
             slopes = self._slopes or self._find_slopes(state, dt, rates)
             # The edge of a well, where it is not smooth, must be met with more care than its depth.
-            edge = np.where((wells == 0).any(axis=0), EDGE, 1.0)
-            fastest = bounce_rate(slopes.ease, edge * wells.max(axis=0), BOUNCE_PHASE / dt)
-        rough = dt * max(fastest / BOUNCE_PHASE, turn / LARGEST_TURN)
+            edge = np.where((wells == 0).any(axis=0), self.config.edge, 1.0)
+            fastest = bounce_rate(slopes.ease, edge * wells.max(axis=0), self.config.bounce_phase / dt)
+        rough = dt * max(fastest / self.config.bounce_phase, turn / self.config.largest_turn)
         if not rough < 1e6:
             raise Diverged("something spins faster than any step can follow")
         return rough
@@ -155,7 +140,7 @@ class GaussStepper:
             found, rates = self._iterate(state, dt, guess, self._slopes)
         if found is None:
             found, rates = self._iterate(state, dt, guess, self._find_slopes(state, dt, guess))
-        for _ in range(MAX_REBUILDS):
+        for _ in range(self.config.max_rebuilds):
             if found is not None or rates is None:
                 break
             found, rates = self._iterate(state, dt, rates, self._find_slopes(state, dt, rates))
@@ -168,9 +153,9 @@ class GaussStepper:
         wells = self.system.well_stiffness(state.q + dt * (self.a @ rates))
         inverse = self._inverse(dt, wells, slopes)
         times, last = state.time + dt * self.c, np.inf
-        tolerance = ROUGH_TOLERANCE if wells.any() else self.tolerance
+        tolerance = self.config.rough_tolerance if wells.any() else self.config.tolerance
         before = way = np.zeros(rates.size)
-        for iteration in range(MAX_ITERATIONS):
+        for iteration in range(self.config.max_iterations):
             q = state.q + dt * (self.a @ rates)
             p, p_rate = self.system.rates(state.poses, q, rates, times)
             start = time.perf_counter()
@@ -189,7 +174,7 @@ class GaussStepper:
             change = way.reshape(rates.shape)
             rates = rates + change
             if size * ratio <= tolerance * scale and size <= 1e3 * tolerance * scale:
-                if iteration >= SLOW_ITERATIONS:
+                if iteration >= self.config.slow_iterations:
                     self._slopes = None
                 moved = dt * (self.a @ change)
                 return (rates, p_rate + change @ slopes.f_v.T + moved @ slopes.f_q.T - wells * moved), rates

@@ -15,19 +15,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from neurok.dynamics.build import Bound
-from neurok.dynamics.collocation import Diverged
 from neurok.dynamics.condition import World
-from neurok.dynamics.contact import Touch, touches_of
-from neurok.dynamics.loads import CoordinateLoad, PointLoad
-from neurok.dynamics.system import State, System
-
-MAX_NEWTON = 40
-MAX_SEARCH = 24
-FRICTION_PASSES = 2
-MAX_PIECES = 32
-SAFE_TRAVEL = 0.4
-"""How far a point may move near a solid in one step, in thicknesses of the solid: it must come out where it went in."""
+from neurok.dynamics.reduced.build import Bound
+from neurok.dynamics.reduced.collocation import Diverged
+from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
+from neurok.dynamics.reduced.contact import Touch, touches_of
+from neurok.dynamics.reduced.system import State, System
 
 
 @dataclass(eq=False)
@@ -39,30 +32,37 @@ class IncrementalStepper:
     size: float
     """Of the scene's smallest object: what counts as a small change."""
 
-    tolerance: float = 1e-8
+    config: ImplicitConfig = DEFAULTS.implicit
     max_penetration: float = field(default=0.0, init=False)
     close: list[Touch] = field(default_factory=list, init=False)
     """The touches that matter in the present step."""
 
     @staticmethod
-    def of(system: System, bounds: Sequence[Bound], world: World, state: State) -> IncrementalStepper:
-        size = min(bound.body.space.rest.size for bound in bounds)
-        return IncrementalStepper(system, touches_of(bounds, world, system, state), size)
+    def of(
+        system: System, bounds: Sequence[Bound], world: World, state: State, config: ReducedConfig
+    ) -> IncrementalStepper:
+        size = min(bound.body.mesh.size for bound in bounds)
+        touches = touches_of(bounds, world, system, state, config.contact)
+        return IncrementalStepper(system, touches, size, config.implicit)
 
     def kick(self) -> None:
         """Only anchors and normal forces are remembered; an impulse does not change them."""
+
+    def change(self, system: System) -> None:
+        """Go on with other loads."""
+        self.system = system
 
     def step(self, state: State, dt: float) -> State:
         """The state ``dt`` later; in pieces where something thin could be passed within one step."""
         qdot, motions = self._moving(state)
         travel = self._approach(motions, dt)
-        count = min(MAX_PIECES, max(1, math.ceil(travel / SAFE_TRAVEL)))
+        count = min(self.config.max_pieces, max(1, math.ceil(travel / self.config.safe_travel)))
         try:
             return self._advance(state, dt, qdot, motions) if count == 1 else self._in_pieces(state, dt, count)
         except Diverged:
-            if count == MAX_PIECES:
+            if count == self.config.max_pieces:
                 raise
-        return self._in_pieces(state, dt, MAX_PIECES)
+        return self._in_pieces(state, dt, self.config.max_pieces)
 
     def _in_pieces(self, state: State, dt: float, count: int) -> State:
         for _ in range(count):
@@ -92,7 +92,7 @@ class IncrementalStepper:
             touch.begin(motions)
         q = state.q + dt * qdot
         deepest = 0.0
-        for _ in range(FRICTION_PASSES):
+        for _ in range(self.config.friction_passes):
             q, motions = self._minimise(state, q, dt, targets)
             measures = [touch.measure(motions) for touch in self.close]
             deepest = max((depth for depth, _ in measures), default=0.0)
@@ -107,7 +107,7 @@ class IncrementalStepper:
     def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there."""
         value, gradient, motions = self._potential(state, q, dt, targets)
-        for _ in range(MAX_NEWTON):
+        for _ in range(self.config.max_newton):
             matrix = self._curvature(state, q, dt, motions)
             start = time.perf_counter()
             change = -_solve_positive(matrix, gradient)
@@ -115,10 +115,10 @@ class IncrementalStepper:
             if not np.isfinite(change).all():
                 raise Diverged("a value is no longer finite")
             reach = float(np.abs(change).max())
-            if reach <= self.tolerance * self.size:
+            if reach <= self.config.tolerance * self.size:
                 return q, motions
             slope, scale = float(gradient @ change), 1.0
-            for _ in range(MAX_SEARCH):
+            for _ in range(self.config.max_search):
                 trial = q + scale * change
                 found = self._potential(state, trial, dt, targets)
                 ahead = float(found[1] @ change)
@@ -132,7 +132,7 @@ class IncrementalStepper:
                 return q, motions
             q, (value, gradient, motions) = trial, found
             # Newton's method squares its error: after a full step this short, the next would change nothing.
-            if scale == 1.0 and reach <= 1e2 * self.tolerance * self.size:
+            if scale == 1.0 and reach <= 1e2 * self.config.tolerance * self.size:
                 return q, motions
         if reach > 1e-2 * self.size:
             raise Diverged("the minimisation of a step did not converge")
@@ -189,7 +189,7 @@ class IncrementalStepper:
         motions = self.system.motions(state.poses, rows, (rows - state.q) / dt)
         for member, motion in zip(self.system.members, motions, strict=True):
             for load in member.loads:
-                if isinstance(load, PointLoad | CoordinateLoad):
+                if load.curvature(motion, dt) is None:
                     forces = load.force(motion, times)
                     out[:, member.where] -= (forces[1:] - forces[:1]) / step
         values, vectors = np.linalg.eigh(0.5 * (out + out.T))

@@ -14,31 +14,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.build import STANDARD_GRAVITY, Bound, gravity_of
 from neurok.dynamics.colliders import Collider, HalfSpace, hull_pieces, obstacle_colliders
 from neurok.dynamics.condition import Ground, World
-from neurok.dynamics.rigid import TreeMechanics, TreePoints
-from neurok.dynamics.system import State, System
+from neurok.dynamics.reduced.build import Bound, gravity_of
+from neurok.dynamics.reduced.config import STANDARD_GRAVITY, ContactConfig
+from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.convex import convex_hull
 from neurok.geometry.sampling import farthest_points
-
-REST_DEPTH = 3e-5
-"""How deep one point sinks under the weight of its whole object, as a share of the object's size."""
-
-SAME_LOAD = 1e-3
-"""Normal forces that change by less than this share of the largest do not ask for another pass."""
-
-NEAR = 0.02
-"""Points closer to a solid than this share of the object's size are followed through a step ..."""
-
-NEAR_TRAVEL = 3.0
-"""... and those that could come there at this many times the greatest speed of any."""
-
-MAX_POINTS = 400
-"""Points of one object that feel obstacles and other objects."""
-
-MAX_CORNERS = 96
-"""Points of one part that feel the ground."""
 
 _UPRIGHT = np.eye(3)
 
@@ -54,6 +36,7 @@ class Touch:
     collider: Collider
     friction: float
     stiffness: float
+    config: ContactConfig
     other: int | None = None
     """Index of the object the solid belongs to."""
 
@@ -82,11 +65,11 @@ class Touch:
             seen[id(self.points)] = self.points.positions(motion)[0], self.points.velocities(motion)[0]
         local, rates = seen[id(self.points)]
         if self.other is not None:
-            frame, twist = (getattr(motions[self.other], name)[0, self.node] for name in ("nodes", "velocity"))
+            frame, twist = motions[self.other].node_frame(self.node), motions[self.other].node_twist(self.node)
             rates = rates - local @ twist[:3, :3].T - twist[:3, 3]
             local = (local - frame[:3, 3]) @ frame[:3, :3]
         speeds = np.sqrt((rates**2).sum(axis=1))
-        margin = NEAR_TRAVEL * dt * float(speeds.max(initial=0.0)) + NEAR * size
+        margin = self.config.near_travel * dt * float(speeds.max(initial=0.0)) + self.config.near * size
         near = np.flatnonzero(self.collider.near(local, margin))
         if self._close is None or not np.array_equal(near, self.near):
             anchors, loads = np.zeros((len(near), 3)), np.zeros(len(near))
@@ -100,7 +83,7 @@ class Touch:
         x = self._close.positions(motions[self.owner])[0]
         if self.other is None:
             return x, x, _UPRIGHT
-        frame = motions[self.other].nodes[0, self.node]
+        frame = motions[self.other].node_frame(self.node)
         return x, (x - frame[:3, 3]) @ frame[:3, :3], frame[:3, :3]
 
     def begin(self, motions: Sequence[Any]) -> None:
@@ -117,7 +100,7 @@ class Touch:
         change = np.abs(self.stiffness * depths - self.loads).max(initial=0.0)
         self.loads = self.stiffness * depths
         deepest = float(depths.max(initial=0.0))
-        return deepest, bool(self.friction > 0 and change > SAME_LOAD * self.stiffness * deepest)
+        return deepest, bool(self.friction > 0 and change > self.config.same_load * self.stiffness * deepest)
 
     def finish(self, motions: Sequence[Any]) -> None:
         """End of a step: anchors that were pulled beyond the friction cone slide along."""
@@ -176,96 +159,92 @@ class Touch:
         out = np.zeros((len(active), 3, system.dim))
         out[:, :, system.members[self.owner].where] = self._close.take(active).jacobian(motions[self.owner])
         if self.other is not None:
-            motion = motions[self.other]
-            lifted = np.concatenate([x, np.ones((len(x), 1))], axis=1)
-            moved = np.einsum("kij,nj->nik", motion.screws[0, :, :3], lifted)
-            out[:, :, system.members[self.other].where] -= moved * motion.tree.ancestors[self.node]
+            out[:, :, system.members[self.other].where] -= motions[self.other].node_jacobian(self.node, x)
         return out
 
 
-def touches_of(bounds: Sequence[Bound], world: World, system: System, state: State) -> list[Touch]:
+def touches_of(
+    bounds: Sequence[Bound], world: World, system: System, state: State, config: ContactConfig
+) -> list[Touch]:
     """Everything in a scene that can touch something."""
-    shapes = [_shapes(bound) for bound in bounds]
-    samples = [_samples(bound, shape) for bound, shape in zip(bounds, shapes, strict=True)]
-    steep = [_stiffness(bound, world) for bound in bounds]
+    shapes = [_shapes(bound, config) for bound in bounds]
+    samples = [_samples(bound, shape, config) for bound, shape in zip(bounds, shapes, strict=True)]
+    steep = [_stiffness(bound, world, config) for bound in bounds]
     out: list[Touch] = []
     solids: list[tuple[Collider, float]] = []
     if world.ground is not None:
         motions = system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
-        corners = [_corners(bound) for bound in bounds]
+        corners = [_corners(bound, config) for bound in bounds]
         ground = _ground(world.ground, bounds, corners, motions)
         for index, points in enumerate(corners):
-            out.append(Touch(index, points, ground, world.ground.friction, steep[index]))
+            out.append(Touch(index, points, ground, world.ground.friction, steep[index], config))
     for obstacle in world.obstacles:
-        solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh)]
+        solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh, config.colliders)]
     for index in range(len(bounds)):
         for collider, friction in solids:
-            out.append(Touch(index, samples[index], collider, friction, steep[index]))
+            out.append(Touch(index, samples[index], collider, friction, steep[index], config))
         for other in range(len(bounds)):
             if other != index:
                 for node, hull, _ in shapes[other]:
                     stiffness = min(steep[index], steep[other])
-                    out.append(Touch(index, samples[index], hull, world.friction, stiffness, other, node))
+                    out.append(Touch(index, samples[index], hull, world.friction, stiffness, config, other, node))
     return out
 
 
-def _shapes(bound: Bound) -> list[tuple[int, Any, Float[np.ndarray, "n 3"]]]:
-    """Node, hull and contact points of each convex piece of a rigid object; a soft one has none."""
-    mechanics = bound.mechanics
-    if not isinstance(mechanics, TreeMechanics):
-        return []
-    mesh, out = bound.body.space.rest, []
-    for part in range(len(mechanics.part_nodes)):
+def _shapes(bound: Bound, config: ContactConfig) -> list[tuple[int, Any, Float[np.ndarray, "n 3"]]]:
+    """Node, hull and contact points of each convex piece of each rigid part; what bends has none."""
+    mesh, out = bound.body.mesh, []
+    for part, node in enumerate(bound.mechanics.part_nodes):
         mine = mesh.faces[mesh.face_parts == part]
-        for hull, points in hull_pieces(mesh.vertices, mine):
-            out.append((int(mechanics.part_nodes[part]), hull, points))
+        for hull, points in hull_pieces(mesh.vertices, mine, config.colliders):
+            out.append((int(node), hull, points))
     return out
 
 
-def _corners(bound: Bound) -> Any:
+def _corners(bound: Bound, config: ContactConfig) -> Any:
     """The points that can meet a plane first: corners of the hull of each part."""
-    mechanics, mesh = bound.mechanics, bound.body.space.rest
-    if not isinstance(mechanics, TreeMechanics):
-        return _samples(bound, [])
+    mechanics, mesh = bound.mechanics, bound.body.mesh
+    if not len(mechanics.part_nodes):
+        return _samples(bound, [], config)
     points, nodes = [], []
     for part, node in enumerate(mechanics.part_nodes):
         mine = mesh.faces[mesh.face_parts == part]
         hull = convex_hull(mesh.vertices[np.unique(mine)], 0.0) if len(mine) else None
         corners = mesh.vertices[np.unique(mine)] if hull is None else hull[0]
-        if len(corners) > MAX_CORNERS:
-            corners = corners[farthest_points(corners, MAX_CORNERS)]
+        if len(corners) > config.max_corners:
+            corners = corners[farthest_points(corners, config.max_corners)]
         points.append(corners)
         nodes.append(np.full(len(corners), node))
-    return TreePoints(mechanics, np.concatenate(points), np.concatenate(nodes))
+    return mechanics.node_points(np.concatenate(points), np.concatenate(nodes))
 
 
-def _samples(bound: Bound, shapes: list[tuple[int, Any, np.ndarray]]) -> Any:
+def _samples(bound: Bound, shapes: list[tuple[int, Any, np.ndarray]], config: ContactConfig) -> Any:
     """A bounded number of points that feel contact."""
+    mesh = bound.body.mesh
     if not shapes:
-        vertices = np.unique(bound.body.space.rest.faces)
-        if len(vertices) > MAX_POINTS:
-            vertices = vertices[farthest_points(bound.body.space.rest.vertices[vertices], MAX_POINTS)]
+        vertices = np.unique(mesh.faces)
+        if len(vertices) > config.max_points:
+            vertices = vertices[farthest_points(mesh.vertices[vertices], config.max_points)]
         return bound.mechanics.points(vertices)
     points = np.concatenate([points for _, _, points in shapes])
     nodes = np.concatenate([np.full(len(points), node) for node, _, points in shapes])
-    if len(points) > MAX_POINTS:
+    if len(points) > config.max_points:
         # The extreme points of the whole object carry it, so they go first.
         spread = np.concatenate([points, 1e-3 * nodes[:, None]], axis=1)
-        chosen = np.sort(farthest_points(spread, MAX_POINTS, int(np.argmin(points @ bound.body.space.rest.up_vector))))
+        chosen = np.sort(farthest_points(spread, config.max_points, int(np.argmin(points @ mesh.up_vector))))
         points, nodes = points[chosen], nodes[chosen]
-    assert isinstance(bound.mechanics, TreeMechanics)
-    return TreePoints(bound.mechanics, points, nodes)
+    return bound.mechanics.node_points(points, nodes)
 
 
-def _stiffness(bound: Bound, world: World) -> float:
+def _stiffness(bound: Bound, world: World, config: ContactConfig) -> float:
     """Of one contact point: it alone carries the object at the depth of rest."""
-    mesh = bound.body.space.rest
+    mesh = bound.body.mesh
     gravity = max(float(np.linalg.norm(gravity_of(world, bound.body))), STANDARD_GRAVITY / mesh.unit)
-    return bound.mechanics.mass * gravity / (REST_DEPTH * mesh.size)
+    return bound.mechanics.mass * gravity / (config.rest_depth * mesh.size)
 
 
 def _ground(ground: Ground, bounds: Sequence[Bound], samples: Sequence[Any], motions: Sequence[Any]) -> HalfSpace:
-    normal = bounds[0].body.space.rest.up_vector if ground.normal is None else ground.normal
+    normal = bounds[0].body.mesh.up_vector if ground.normal is None else ground.normal
     height = ground.height
     if height is None:
         lowest = [points.positions(motion)[0] @ normal for points, motion in zip(samples, motions, strict=True)]

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.core.articulation import Articulation
-from neurok.dynamics.bodies import Body
-from neurok.dynamics.condition import Drag, Pin, VertexValues, Wind, World
+from neurok.dynamics.body import Body
+from neurok.dynamics.condition import Drag, Pin, VertexValues, Wind, World, check_positive
 from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, energy_name
-from neurok.dynamics.equations import Mechanics, Pose
-from neurok.dynamics.features import FeatureMechanics
-from neurok.dynamics.loads import (
+from neurok.dynamics.masses import part_moments, vertex_masses
+from neurok.dynamics.reduced.config import DEFAULTS, STANDARD_GRAVITY, ReducedConfig
+from neurok.dynamics.reduced.equations import Mechanics, Pose
+from neurok.dynamics.reduced.features import FeatureMechanics
+from neurok.dynamics.reduced.loads import (
     CoordinateLoad,
     Damping,
     Hold,
@@ -26,39 +28,20 @@ from neurok.dynamics.loads import (
     WindLoad,
     autodiff_energy,
 )
-from neurok.dynamics.masses import part_moments, vertex_masses
-from neurok.dynamics.rigid import TreeMechanics
-from neurok.dynamics.system import Member, State, System
+from neurok.dynamics.reduced.rigid import TreeMechanics
+from neurok.dynamics.reduced.system import Member, State, System
 from neurok.errors import NeurokError
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 from neurok.kinematics.fit import least_squares
 
-STANDARD_GRAVITY = 9.81
-"""[m/s^2]."""
-
-LIMIT_SOFTNESS = 0.01
-"""How far a coordinate may pass its limit under the weight it carries: [rad], or as a share of the object's size. A
-space whose coordinates are neither names its own (``space.limit_softness``)."""
-
-HOLD_SAG = 1e-4
-"""How far pins and drags give way under the object's own weight, as a share of its size."""
-
-RUBBING = 4.0
-"""Rate at which joints without damping of their own come to rest in a world with contact [1/s]."""
-
-BUFFER = 0.7
-"""Share of critical damping with which limits catch a weight in a world with contact."""
-
-MAX_WIND_FACES = 192
-
 
 def mechanics_of(body: Body) -> Mechanics:
     """The fastest mechanics that suits the space of a body."""
-    if body.space.articulation is not None:
-        return tree_mechanics(body, body.space.articulation)
-    return FeatureMechanics.of(body.space, vertex_masses(body), body.free)
+    if body.poses.articulation is not None:
+        return tree_mechanics(body, body.poses.articulation)
+    return FeatureMechanics.of(body.poses, vertex_masses(body), body.free)
 
 
 def tree_mechanics(body: Body, articulation: Articulation) -> TreeMechanics:
@@ -86,7 +69,7 @@ def _check_masses(mechanics: TreeMechanics, body: Body, names: Sequence[str]) ->
             "make the joint of its main part fixed."
         )
     for k in range(base, dim):
-        if not mass[k, k] > 1e-14 * mechanics.mass * body.space.rest.size**2:
+        if not mass[k, k] > 1e-14 * mechanics.mass * body.mesh.size**2:
             raise NeurokError(
                 f"Joint '{names[k - base]}' of '{body.name}' moves no mass, so its motion is undefined; "
                 "give its part some geometry or an inertial, or make the joint fixed."
@@ -95,7 +78,7 @@ def _check_masses(mechanics: TreeMechanics, body: Body, names: Sequence[str]) ->
 
 def gravity_of(world: World, body: Body) -> Float[np.ndarray, "3"]:
     """Acceleration in mesh units."""
-    mesh = body.space.rest
+    mesh = body.mesh
     vector = -STANDARD_GRAVITY * mesh.up_vector if world.gravity is None else world.gravity
     return np.asarray(vector, dtype=np.float64) / mesh.unit
 
@@ -112,12 +95,12 @@ class Bound:
     loads: tuple[Any, ...]
 
 
-def bind(body: Body, world: World) -> Bound:
+def bind(body: Body, world: World, config: ReducedConfig = DEFAULTS) -> Bound:
     """Mechanics, start and loads of one body."""
     _check_vertices(body)
     mechanics = mechanics_of(body)
     pose, q, qdot = start_of(body, mechanics)
-    return Bound(body, mechanics, pose, q, qdot, tuple(_loads(body, world, mechanics, pose, q)))
+    return Bound(body, mechanics, pose, q, qdot, tuple(_loads(body, world, mechanics, pose, q, config)))
 
 
 def assemble(bounds: Sequence[Bound]) -> tuple[System, State]:
@@ -136,14 +119,14 @@ def assemble(bounds: Sequence[Bound]) -> tuple[System, State]:
 
 def start_of(body: Body, mechanics: Mechanics) -> tuple[Pose, np.ndarray, np.ndarray]:
     """Pose, coordinates and rates that meet the start condition in least squares."""
-    start, base = body.condition.start, mechanics.dim - body.space.dim
+    start, base = body.condition.start, mechanics.dim - body.poses.dim
     pose = np.eye(4) if body.placement is None else np.array(body.placement)
     q, qdot = np.zeros(mechanics.dim), np.zeros(mechanics.dim)
     for name, target in (("q", q), ("qdot", qdot)):
         value = getattr(start, name)
         if value is not None:
-            if len(value) != body.space.dim:
-                raise NeurokError(f"'{body.name}' has {body.space.dim} coordinates, but {name} holds {len(value)}.")
+            if len(value) != body.poses.dim:
+                raise NeurokError(f"'{body.name}' has {body.poses.dim} coordinates, but {name} holds {len(value)}.")
             target[base:] = value
     if start.positions is not None:
         q = _fit_positions(mechanics, pose, q, start.positions)
@@ -181,36 +164,41 @@ def _fit_velocities(
     return np.linalg.solve(lower.T, np.linalg.lstsq(whitened, missing, rcond=1e-9)[0])
 
 
-def _loads(body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.ndarray) -> list[Any]:
-    mesh, condition = body.space.rest, body.condition
-    loads: list[Any] = []
-    gravity = gravity_of(world, body)
-    if np.any(gravity):
-        loads.append(UniformField(gravity))
-    loads += [_limits(body, world, mechanics, q)] if _has_limits(body) else []
-    loads += _damping(body, world, mechanics)
+def _loads(
+    body: Body, world: World, mechanics: Mechanics, pose: Pose, q: np.ndarray, config: ReducedConfig
+) -> list[Any]:
+    mesh, condition = body.mesh, body.condition
+    loads: list[Any] = gravity_load(body, world)
+    loads += [_limits(body, world, mechanics, q, config)] if _has_limits(body) else []
+    loads += _damping(body, world, mechanics, config)
     for force in condition.forces:
         share = 1.0 / (mesh.unit * len(force.vertices))
         loads.append(Push(mechanics.points(force.vertices), force, share))
-    loads += _holds(body, mechanics, pose, q)
+    loads += _holds(body, mechanics, pose, q, config)
     if world.wind is not None:
-        loads.append(_wind(body, world.wind, mechanics))
+        loads.append(wind_load(body, world.wind, mechanics, config))
     for energy in body.energies:
         loads.append(_bound_energy(energy, body, mechanics))
     return loads
 
 
+def gravity_load(body: Body, world: World) -> list[Any]:
+    """Gravity, if there is any."""
+    gravity = gravity_of(world, body)
+    return [UniformField(gravity)] if np.any(gravity) else []
+
+
 def _has_limits(body: Body) -> bool:
-    return body.limit_stiffness != 0 and bool(np.isfinite(body.space.limits).any())
+    return body.limit_stiffness != 0 and bool(np.isfinite(body.poses.limits).any())
 
 
-def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray) -> LimitWell:
+def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray, config: ReducedConfig) -> LimitWell:
     """The well of the limits, steep enough to carry the weight that hangs on a joint within its softness."""
-    mesh, base = body.space.rest, mechanics.dim - body.space.dim
-    limits = body.space.limits
-    slides = body.space.is_length
-    own = body.space.limit_softness
-    depth = np.where(slides, LIMIT_SOFTNESS * mesh.size, LIMIT_SOFTNESS if own is None else own)
+    mesh, base = body.mesh, mechanics.dim - body.poses.dim
+    limits = body.poses.limits
+    slides = body.poses.is_length
+    own = body.poses.limit_softness
+    depth = np.where(slides, config.limit_softness * mesh.size, config.limit_softness if own is None else own)
     inertia, lever = _lever(mechanics)
     force = STANDARD_GRAVITY / mesh.unit * lever[base:]
     fall = force / inertia[base:]
@@ -224,7 +212,8 @@ def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray) -> Li
     upper = np.maximum(np.concatenate([free, limits[:, 1]]), q)
     steepness = force / depth**2
     # A weight that rests on a well at depth d swings there at the rate sqrt(2 fall / d), whatever the weight.
-    damping = 2.0 * BUFFER * steepness * np.sqrt(2.0 / fall) if world.has_contact and body.joint_damping != 0 else 0.0
+    is_damped = world.has_contact and body.joint_damping != 0
+    damping = 2.0 * config.buffer * steepness * np.sqrt(2.0 / fall) if is_damped else 0.0
     nothing = np.zeros(base)
     return LimitWell(
         lower, upper, np.concatenate([nothing, steepness]), np.concatenate([nothing, damping * np.ones_like(force)])
@@ -247,15 +236,15 @@ def _lever(mechanics: Mechanics) -> tuple[Float[np.ndarray, " D"], Float[np.ndar
     return inertia, np.sqrt(mechanics.carried * inertia)
 
 
-def _damping(body: Body, world: World, mechanics: Mechanics) -> list[Damping]:
+def _damping(body: Body, world: World, mechanics: Mechanics, config: ReducedConfig) -> list[Damping]:
     coefficients = np.zeros(mechanics.dim)
-    if body.space.articulation is not None and body.space.dim:
-        base = mechanics.dim - body.space.dim
-        turns = np.where(body.space.is_length, 1.0, body.space.rest.unit**-2.0)
-        coefficients[base:] = body.space.damping * turns
+    if body.poses.articulation is not None and body.poses.dim:
+        base = mechanics.dim - body.poses.dim
+        turns = np.where(body.poses.is_length, 1.0, body.mesh.unit**-2.0)
+        coefficients[base:] = body.poses.damping * turns
         rate = body.joint_damping
         if rate is None:
-            rate = RUBBING if world.has_contact else 0.0
+            rate = config.rubbing if world.has_contact else 0.0
         still = np.zeros((1, mechanics.dim))
         carried = np.diagonal(mechanics.motion(np.eye(4), still, still).mass_matrices()[0])
         rubs = (coefficients == 0) & (np.arange(mechanics.dim) >= base)
@@ -265,21 +254,44 @@ def _damping(body: Body, world: World, mechanics: Mechanics) -> list[Damping]:
     return [Damping(coefficients, body.damping)]
 
 
-def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray) -> list[Hold]:
-    mesh, out = body.space.rest, []
+def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray, config: ReducedConfig) -> list[Hold]:
+    out = []
     motion = mechanics.motion(pose, q[None], np.zeros_like(q[None]))
     everything: list[Pin | Drag] = [*body.condition.pins, *body.condition.drags]
     for held in everything:
         points = mechanics.points(held.vertices)
         places = points.positions(motion)[0]
-        total = held.stiffness
-        if total is None:
-            total = mechanics.mass * STANDARD_GRAVITY / (mesh.unit * HOLD_SAG * mesh.size)
-        damping = 2.0 * np.sqrt(total * mechanics.mass)
-        count = len(held.vertices)
         name = "drag" if isinstance(held, Drag) else "pin"
-        out.append(Hold(points, _targets(held, places), total / count, damping / count, name))
+        springs = _springs(body, mechanics, held.stiffness, config.hold_sag, len(held.vertices))
+        out.append(Hold(points, _targets(held, places), *springs, name))
     return out
+
+
+def _springs(body: Body, mechanics: Mechanics, total: float | None, sag: float, count: int) -> tuple[float, float]:
+    """Stiffness and damping of each of some springs that hold a body, by default with a sag under its own weight."""
+    mesh = body.mesh
+    if total is None:
+        total = mechanics.mass * STANDARD_GRAVITY / (mesh.unit * sag * mesh.size)
+    damping = 2.0 * np.sqrt(total * mechanics.mass)
+    return total / count, damping / count
+
+
+def grip(
+    bound: Bound,
+    vertices: Int[np.ndarray, " n"],
+    target: Float[np.ndarray, "3"],
+    now: tuple[Pose, np.ndarray],
+    stiffness: float | None,
+    config: ReducedConfig,
+) -> Hold:
+    """Springs that pull some vertices so that their mean comes to ``target``, which may change later."""
+    check_positive(stiffness, "stiffness")
+    mechanics, (pose, q) = bound.mechanics, now
+    points = mechanics.points(vertices)
+    places = points.positions(mechanics.motion(pose, q[None], np.zeros_like(q[None])))[0]
+    offsets = places - places.mean(axis=0)
+    springs = _springs(bound.body, mechanics, stiffness, config.grab_sag, len(vertices))
+    return Hold(points, lambda t: target + offsets, *springs, "grab")
 
 
 def _targets(held: Pin | Drag, places: Float[np.ndarray, "n 3"]) -> Callable[[float], Float[np.ndarray, "n 3"]]:
@@ -290,37 +302,38 @@ def _targets(held: Pin | Drag, places: Float[np.ndarray, "n 3"]) -> Callable[[fl
     return lambda t: held.at(t) + offsets
 
 
-def _wind(body: Body, wind: Wind, mechanics: Mechanics) -> WindLoad:
+def wind_load(body: Body, wind: Wind, mechanics: Mechanics, config: ReducedConfig) -> WindLoad:
     """The wind on an area-weighted choice of faces, the same in every run."""
-    mesh = body.space.rest
+    mesh = body.mesh
     areas = face_areas(mesh.vertices, mesh.faces)
     component = face_components(mesh.vertices, mesh.faces)
     # Of a closed piece only the windward half is exposed at a time.
     areas = areas * np.where(closed_components(mesh.vertices, mesh.faces, component)[component], 0.5, 1.0)
     chosen, share = np.arange(mesh.face_count), areas
-    if mesh.face_count > MAX_WIND_FACES:
-        marks = (np.arange(MAX_WIND_FACES) + 0.5) / MAX_WIND_FACES * areas.sum()
+    count = config.max_wind_faces
+    if mesh.face_count > count:
+        marks = (np.arange(count) + 0.5) / count * areas.sum()
         chosen = np.searchsorted(np.cumsum(areas), marks).clip(max=mesh.face_count - 1)
-        share = np.full(MAX_WIND_FACES, areas.sum() / MAX_WIND_FACES)
+        share = np.full(count, areas.sum() / count)
     points = mechanics.points(mesh.faces[chosen].reshape(-1))
     pressure = 0.5 * wind.air_density * wind.drag * mesh.unit**3
     return WindLoad(points, share, wind.velocity / mesh.unit, pressure)
 
 
 def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
-    unit, name = body.space.rest.unit, energy_name(energy)
+    unit, name = body.mesh.unit, energy_name(energy)
     if isinstance(energy, CoordinateEnergy):
-        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.space.dim, unit, name)
+        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.poses.dim, unit, name)
     if isinstance(energy, PointEnergy):
         return PointLoad(mechanics.points(energy.vertices), energy.evaluate, unit, name)
     if not callable(energy):
         raise NeurokError(f"'{name}' is no energy: it must be a function of vertex positions, or have 'evaluate'.")
-    everything = np.arange(body.space.rest.vertex_count)
+    everything = np.arange(body.mesh.vertex_count)
     return PointLoad(mechanics.points(everything), autodiff_energy(energy), unit, name)
 
 
 def _check_vertices(body: Body) -> None:
-    condition, count = body.condition, body.space.rest.vertex_count
+    condition, count = body.condition, body.mesh.vertex_count
     wishes = [w for w in (condition.start.positions, condition.start.velocities) if w is not None]
     noun: Any
     for noun in (*condition.forces, *condition.impulses, *condition.drags, *condition.pins, *wishes):

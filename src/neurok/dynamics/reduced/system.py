@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from neurok.dynamics.equations import Mechanics, Pose
-from neurok.dynamics.loads import LimitWell
+from neurok.dynamics.reduced.equations import Mechanics, Pose
+from neurok.dynamics.reduced.loads import LimitWell
 
 
 @dataclass(frozen=True, eq=False)

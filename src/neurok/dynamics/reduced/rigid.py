@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.equations import Pose
+from neurok.dynamics.reduced.equations import Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
 from neurok.geometry.lie import commutator, screw_twists, tidy
 
@@ -81,6 +81,9 @@ class TreeMechanics:
     def points(self, vertices: Int[np.ndarray, " n"]) -> TreePoints:
         return TreePoints(self, self.vertices[vertices], self.vertex_nodes[vertices])
 
+    def node_points(self, places: Float[np.ndarray, "n 3"], nodes: Int[np.ndarray, " n"]) -> TreePoints:
+        return TreePoints(self, places, nodes)
+
     def rebase(
         self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]
     ) -> tuple[Pose, np.ndarray, np.ndarray]:
@@ -133,6 +136,17 @@ class TreeMotion:
     def velocity(self) -> Float[np.ndarray, "B N 4 4"]:
         """Twist of every node."""
         return (self.tree.ancestors @ self._speeds).reshape(self.nodes.shape)
+
+    def node_frame(self, node: int) -> Float[np.ndarray, "4 4"]:
+        return self.nodes[0, node]
+
+    def node_twist(self, node: int) -> Float[np.ndarray, "4 4"]:
+        return self.velocity[0, node]
+
+    def node_jacobian(self, node: int, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3 D"]:
+        lifted = np.concatenate([x, np.ones((len(x), 1))], axis=1)
+        moved = np.einsum("kij,nj->nik", self.screws[0, :, :3], lifted)
+        return moved * self.tree.ancestors[node]
 
     @cached_property
     def moments(self) -> Float[np.ndarray, "B N 4 4"]:
