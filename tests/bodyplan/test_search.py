@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from neurok.bodyplan.config import CopyConfig, LimitConfig, SearchConfig, SweepConfig
 from neurok.bodyplan.search import search_joints
 from neurok.bodyplan.tour import tour
 from neurok.core import Articulation, Joint
@@ -103,3 +104,41 @@ def test_a_part_without_surface_is_fixed_to_the_base():
     search = search_joints(replace(mesh, part_names=("body", "drawer", "nothing")))
     assert search.best(2).kind == "fixed"
     assert search.articulation().joints[2].parent == 0
+
+
+def test_every_step_of_the_search_follows_its_configuration():
+    mesh = door_on_a_box()
+    usual = search_joints(mesh)
+    assert usual.best(1).upper > 0.5
+    narrow = search_joints(mesh, config=SearchConfig(limits=LimitConfig(widest_turn=0.5, turn_play=9.0)))
+    assert narrow.best(1).upper == 0.5
+    assert narrow.best(1).probability == usual.best(1).probability
+    strict = search_joints(mesh, config=SearchConfig(limits=LimitConfig(least_turn=4.0)))
+    assert any(c.kind == "revolute" and c.free[1] < 3.1 for c in usual.hypotheses[1])
+    assert not any(c.kind == "revolute" and c.free[1] < 3.1 for c in strict.hypotheses[1])
+    coarse = search_joints(mesh, config=SearchConfig(sweep=SweepConfig(later_angles=(90.0,))))
+    angles = {round(np.degrees(abs(x))) for c in coarse.hypotheses[1] if c.kind == "revolute" for x in c.free}
+    assert 90 in angles
+    assert angles <= {0, 5, 10, 15, 90}
+
+
+def test_an_unlikely_fixed_part_comes_right_behind_the_likeliest_motion_and_a_likely_one_first():
+    mesh = drawer_in_a_box()
+    first, *_ = search_joints(mesh).hypotheses[1]
+    assert first.kind == "prismatic"
+    sure = search_joints(mesh, config=SearchConfig(fixed=-1.0, coincident_place=0.0))
+    fixed = next(c for c in sure.hypotheses[1] if c.kind == "fixed")
+    held = next(c for c in search_joints(mesh).hypotheses[1] if c.kind == "fixed")
+    assert held.probability == min(fixed.probability, 0.99 * first.probability)
+
+
+def test_copies_are_looked_for_as_the_configuration_says():
+    mesh = of_parts(
+        plate=[slab((0, 0, 0), (8, 0.5, 2))],
+        **{f"key_{k}": [slab((k + 0.2, 0.5, 0.5), (k + 0.8, 0.8, 1.5))] for k in range(8)},
+    )
+    told = []
+    for many in (3, 24):
+        search = search_joints(mesh, config=SearchConfig(copies=CopyConfig(many=many)))
+        told.append({c.reason for part in range(1, 9) for c in search.rejected[part] if "key" in c.reason})
+    assert len(told[0]) < len(told[1])
