@@ -1,11 +1,12 @@
-"""Limits within which a part keeps hold of what carries it."""
+"""Limits from a free range, and how far a part may go before it loses what carries it."""
 
 import numpy as np
 import pytest
 
+from neurok.bodyplan.config import LimitConfig
 from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.bodyplan.limits import clip_limits
+from neurok.bodyplan.limits import clip_limits, slide_limits, turn_limits
 from neurok.inference.articulate import find_joints, joined
 from neurok.modelling.shapes import slab
 from solids import door_on_a_box, drawer_in_a_box, of_parts
@@ -13,6 +14,42 @@ from solids import door_on_a_box, drawer_in_a_box, of_parts
 
 def moving(kind, axis, origin, lower, upper, **more):
     return Hypothesis(1, 0, kind, np.array(axis, float), np.array(origin, float), lower, upper, 1.0, **more)
+
+
+@pytest.mark.parametrize(
+    ("free", "limits"),
+    [
+        ((0.0, 3.0), (0.0, np.pi / 2)),  # what meets nothing opens by a right angle
+        ((0.2, 1.0), (0.0, 1.0)),  # a little way back is play
+        ((0.5, 1.0), (-0.5, 1.0)),
+        ((3.1, 3.1), (-np.pi / 2, np.pi / 2)),
+    ],
+)
+def test_turns_stop_where_they_meet_something_or_at_a_right_angle(free, limits):
+    assert turn_limits(*free) == pytest.approx(limits)
+    assert turn_limits(*free, LimitConfig(widest_turn=4.0, turn_play=0.0)) == (-free[0], free[1])
+
+
+@pytest.mark.parametrize(
+    ("free", "is_button", "limits"),
+    [
+        ((0.0, 2.0), False, (0.0, 1.6)),  # a drawer of length 2
+        ((2.0, 2.0), False, (-1.6, 1.6)),
+        ((0.9, 0.3), False, (0.0, 1.6)),  # it scrapes, and goes on
+        ((0.0, 0.1), False, (0.0, 0.1)),
+        ((2.0, 0.0), True, (0.0, 1.2)),  # a button sinks in, whatever is free
+    ],
+)
+def test_slides_go_by_the_length_of_the_part(free, is_button, limits):
+    assert slide_limits(*free, 2.0, is_button) == pytest.approx(limits)
+
+
+def test_a_joint_may_part_from_its_carrier_by_the_slack():
+    mesh = of_parts(pot=[slab((0, 0, 0), (1, 1, 1))], lid=[slab((0, 1, 0), (1, 1.1, 1))])
+    contacts = contact_graph(mesh)
+    lifted = moving("prismatic", (0, 1, 0), (0, 0, 0), 0.0, 0.5)
+    ends = [clip_limits(lifted, contacts, LimitConfig(slack=s, contact_steps=200)).upper for s in (0.02, 0.1)]
+    assert ends[1] - ends[0] == pytest.approx(0.08 * contacts.size, abs=0.03)
 
 
 def test_a_drawer_stops_before_its_back_leaves_the_box():

@@ -155,21 +155,21 @@ def search_part(
 def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactGraph, tolerance: float) -> None:
     """Parts of the same shape move alike: what speaks for a kind and a direction is averaged over them."""
     sums: dict[int, dict[tuple[str, tuple[float, ...]], float]] = {}
-    for part, one in searches.items():
+    for part, tried in searches.items():
         sums[part] = {}
         for kind in ("revolute", "continuous", "prismatic"):
-            for key, rows in _by_direction(one.directions_of(kind)).items():
-                sums[part][kind, key] = float(np.logaddexp.reduce(one.logits[kind][rows]))
-    for part, one in searches.items():
+            for key, rows in _by_direction(tried.directions_of(kind)).items():
+                sums[part][kind, key] = float(np.logaddexp.reduce(tried.logits[kind][rows]))
+    for part, tried in searches.items():
         alike = [sums[p] for p in evidence.same_box_parts(part, contacts, tolerance) if p in sums]
         if len(alike) < 2:
             continue
         for kind in ("revolute", "continuous", "prismatic"):
-            changed = one.logits[kind].copy()
-            for key, rows in _by_direction(one.directions_of(kind)).items():
+            changed = tried.logits[kind].copy()
+            for key, rows in _by_direction(tried.directions_of(kind)).items():
                 known = [other[kind, key] for other in alike if (kind, key) in other]
                 changed[rows] += np.mean(known) - sums[part][kind, key]
-            one.logits[kind] = changed
+            tried.logits[kind] = changed
 
 
 def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.ndarray]:
@@ -178,28 +178,28 @@ def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.
     return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
 
 
-def _hypotheses(one: PartSearch, config: SearchConfig) -> list[Hypothesis]:
+def _hypotheses(tried: PartSearch, config: SearchConfig) -> list[Hypothesis]:
     """Every line as a hypothesis, best first."""
-    joined = np.concatenate([one.logits[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
+    joined = np.concatenate([tried.logits[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
     probabilities = ranking.softmax(joined)
-    count = len(one.lines)
-    coincident = _coincident(one.lines, one.size, config)
+    count = len(tried.lines)
+    coincident = _coincident(tried.lines, tried.size, config)
     for some in (slice(0, count), slice(count, 2 * count)):
         probabilities[some] = coincident @ probabilities[some]
-    found = [_turn(one, i, "revolute", float(probabilities[i]), config) for i in range(count)]
-    found += [_turn(one, i, "continuous", float(probabilities[count + i]), config) for i in range(count)]
-    found += [_slide(one, i, float(probabilities[2 * count + i]), config) for i in range(len(one.axes))]
+    found = [_turn(tried, i, "revolute", float(probabilities[i]), config) for i in range(count)]
+    found += [_turn(tried, i, "continuous", float(probabilities[count + i]), config) for i in range(count)]
+    found += [_slide(tried, i, float(probabilities[2 * count + i]), config) for i in range(len(tried.axes))]
     found += _cylinders(found, config)
     likeliest = max((c.probability for c in found if c.is_valid), default=0.0)
-    found.append(_fixed(one, float(probabilities[-1]), likeliest, config))
+    found.append(_fixed(tried, float(probabilities[-1]), likeliest, config))
     return sorted(found, key=lambda c: -c.probability)
 
 
-def _fixed(one: PartSearch, probability: float, moving: float, config: SearchConfig) -> Hypothesis:
+def _fixed(tried: PartSearch, probability: float, moving: float, config: SearchConfig) -> Hypothesis:
     """The hypothesis that does not move: first only when it outweighs all motions together, not just each of them."""
     probability = probability if probability > config.fixed else min(probability, config.fixed_rank * moving)
-    center = one.facts.box.center
-    return Hypothesis(one.part, one.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, probability)
+    center = tried.facts.box.center
+    return Hypothesis(tried.part, tried.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, probability)
 
 
 def _coincident(lines: Lines, size: float, config: SearchConfig) -> Float[np.ndarray, "C C"]:
@@ -209,24 +209,24 @@ def _coincident(lines: Lines, size: float, config: SearchConfig) -> Float[np.nda
     return (parallel & (np.minimum(away, away.T) < config.coincident_place)).astype(np.float64)
 
 
-def _turn(one: PartSearch, i: int, kind: JointKind, probability: float, config: SearchConfig) -> Hypothesis:
-    free_range = one.turns
+def _turn(tried: PartSearch, i: int, kind: JointKind, probability: float, config: SearchConfig) -> Hypothesis:
+    free_range = tried.turns
     low, high = float(free_range.low[i]), float(free_range.high[i])
-    axis = one.lines.axes[i]
+    axis = tried.lines.axes[i]
     if low > high:
         axis, low, high = 0.0 - axis, high, low
     reason = ""
     if high < config.limits.least_turn or (kind == "continuous" and not free_range.is_full[i]):
         reason = free_range.reasons[i]
     lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high, config.limits)
-    origin, free = one.lines.origins[i], (0.0 - low, high)
-    return Hypothesis(one.part, one.parent, kind, axis, origin, lower, upper, probability, reason, free)
+    origin, free = tried.lines.origins[i], (0.0 - low, high)
+    return Hypothesis(tried.part, tried.parent, kind, axis, origin, lower, upper, probability, reason, free)
 
 
-def _slide(one: PartSearch, i: int, probability: float, config: SearchConfig) -> Hypothesis:
-    free_range, facts = one.slides, one.facts
+def _slide(tried: PartSearch, i: int, probability: float, config: SearchConfig) -> Hypothesis:
+    free_range, facts = tried.slides, tried.facts
     low, high = float(free_range.low[i]), float(free_range.high[i])
-    axis, length = one.axes[i], float(one.lengths[i])
+    axis, length = tried.axes[i], float(tried.lengths[i])
     thickness = 2.0 * float(np.abs(facts.box.axes @ axis) @ facts.box.half)
     if low > high:
         axis, low, high = 0.0 - axis, high, low
@@ -237,7 +237,7 @@ def _slide(one: PartSearch, i: int, probability: float, config: SearchConfig) ->
     lower, upper = slide_limits(low, high, thickness, is_button, config.limits)
     free = (0.0 - low, high)
     return Hypothesis(
-        one.part, one.parent, "prismatic", axis, facts.box.center, lower, upper, probability, reason, free
+        tried.part, tried.parent, "prismatic", axis, facts.box.center, lower, upper, probability, reason, free
     )
 
 
