@@ -26,7 +26,6 @@ from drive_joints import LOOSE, drive
 from figures import RESULTS, stamp
 
 from neurok import io
-from neurok.articulation.model_file import MEASURED
 from neurok.cli.articulate import Articulate
 from neurok.core import Articulation, Asset
 from neurok.evaluation.articulation import JointSource, find_joint_sources
@@ -35,6 +34,9 @@ from neurok.inference.annotate import SelfMade
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/io"))
 FORMATS = (".xml", ".urdf", ".usd", ".glb")
+
+HELD_OUT = "articulation_held_out"
+"""The shipped weights that have not learned from the objects measured here."""
 
 
 Row = dict[str, Any]
@@ -111,7 +113,7 @@ def true_row(source: JointSource, folder: Path) -> Row:
 def processor_time(path: Path, out: tuple[Path, ...] = (), method: str = "auto") -> float:
     """Seconds of one core to find the joints, which a busy machine does not change; files are not counted."""
     with patch("neurok.cli.articulate.time.perf_counter", time.process_time):
-        answer = Articulate(str(path), out, method=method, weights=MEASURED, json=True).run()  # type: ignore[arg-type]
+        answer = Articulate(str(path), out, method=method, weights=Path(HELD_OUT), json=True).run()  # type: ignore[arg-type]
     return float(answer["seconds"])
 
 
@@ -171,7 +173,7 @@ def main() -> None:
         folder = arguments.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Row]] = {"predicted joints": []} | ({"true joints": []} if arguments.truth else {})
-        finder = SelfMade.by(arguments.method, MEASURED).name
+        finder = SelfMade.by(arguments.method, HELD_OUT).name
         for source in find_joint_sources(arguments.data, arguments.count):
             for label, rows in groups.items():
                 stored = folder / f"{source.name}_{label.split()[0]}_{finder.replace(' ', '_')}.json"

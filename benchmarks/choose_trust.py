@@ -20,7 +20,6 @@ import tyro
 from neurok.articulation import ranking
 from neurok.articulation.blend import Trust
 from neurok.articulation.features import describe_parts
-from neurok.articulation.model_file import load_joint_model
 from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.articulation.search_evidence import listen
@@ -29,6 +28,7 @@ from neurok.core import Articulation
 from neurok.evaluation.articulation_tables import COLUMNS
 from neurok.evaluation.tables import markdown
 from neurok.geometry.operators import face_areas
+from neurok.hub import load_model
 from neurok.train.articulation_data import some_things
 
 
@@ -52,7 +52,7 @@ class ChooseTrust:
 
 def main(options: ChooseTrust) -> None:
     ranking.PRIORS = options.ranking
-    committee = load_joint_model(options.weights)
+    committee = load_model(options.weights, "articulation")
     others = {thing.name for thing in some_things(options.data, None, options.left_out)}
     rows: dict[Trust, list[Row]] = defaultdict(list)
     for thing in some_things(options.data, None):

@@ -1,21 +1,23 @@
 import json
 import sys
+import tomllib
 import types
 from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+from safetensors.torch import load, save
 
-import neurok
 from neurok import hub
+from neurok.articulation.ensemble import Committee
+from neurok.articulation.network import JointConfig, JointModel
 from neurok.deformation.handles import HandleConfig, HandleModel
-from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
-from neurok.hub import has_weights, infer, load_card, load_model, save_model
-from neurok.samples import make_sample
+from neurok.hub import has_weights, load_card, load_model, save_model
 
 SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)
+JOINTS = JointConfig(width=16, heads=2, depth=1, octaves=3)
 
 
 @pytest.fixture(scope="module")
@@ -27,33 +29,108 @@ def weights(tmp_path_factory):
     return path
 
 
-def test_three_lines_take_a_mesh_to_motion(weights):
-    space = neurok.infer("sample:lamp", weights, dim=3)
-    assert space.sample(8).shape == (8, 3)
-    rollout = neurok.simulate(space, neurok.World(gravity=np.zeros(3)), seconds=0.2)
-    assert rollout.status == "ok"
+@pytest.fixture
+def joints(tmp_path):
+    torch.manual_seed(0)
+    path = tmp_path / "articulation.safetensors"
+    save_model(Committee((JointModel(JOINTS), JointModel(JOINTS)), (0.5, 1.0), (2.0, -1.0)), path, {"data": "none"})
+    return path
 
 
-def test_a_mesh_an_asset_and_a_file_have_the_same_space(weights, tmp_path):
-    asset = make_sample("laptop")
-    neurok.save(asset.mesh, tmp_path / "laptop.ply")
-    spaces = [infer(thing, weights, dim=2, exact=True) for thing in (asset, asset.mesh, tmp_path / "laptop.ply")]
-    np.testing.assert_array_equal(spaces[0].sample(2), spaces[1].sample(2))
-    assert spaces[2].rest.vertex_count == asset.mesh.vertex_count
+def rewritten(path: Path, tensors: dict[str, torch.Tensor], **changes) -> Path:
+    """The same weights with other tensors and other lines in their card, under a name of their own."""
+    data = save(tensors)
+    copy = path.with_name(f"copy_of_{path.name}")
+    copy.write_bytes(data)
+    card = {**load_card(path), "sha256": hub.hashlib.sha256(data).hexdigest(), **changes}
+    copy.with_suffix(".json").write_text(json.dumps(card))
+    return copy
 
 
-def test_the_point_model_is_loaded_and_inferred_by_the_same_verbs(tmp_path):
-    model = PointModel(PointConfig(width=16, heads=2))
-    save_model(model, tmp_path / "points.safetensors", {})
-    space = infer(make_sample("lamp").mesh, tmp_path / "points.safetensors", dim=2, exact=True)
-    assert space.dim == 2
+def test_every_shipped_name_is_loaded_by_one_verb():
+    assert isinstance(load_model("deformation"), HandleModel)
+    for name in ("articulation", "articulation_held_out"):
+        assert isinstance(load_model(name), Committee)
+    assert load_model("articulation") is load_model(hub.SHIPPED / "articulation.safetensors")
+
+
+def test_a_card_names_its_task_and_older_cards_are_known_by_what_they_describe(weights, joints):
+    for path, task in ((weights, "deformation"), (joints, "articulation")):
+        card = load_card(path)
+        assert card.pop("task") == task
+        old = path.with_name(f"old_{path.name}")
+        old.write_bytes(path.read_bytes())
+        old.with_suffix(".json").write_text(json.dumps(card))
+        assert type(load_model(old)) is type(load_model(path))
+    copy = rewritten(weights, load(weights.read_bytes()), task="cooking")
+    with pytest.raises(FormatError, match="task 'cooking'; this version of neurok knows deformation, articulation"):
+        load_model(copy)
+    assert load_model(joints).calibration == (0.5, 1.0)
+    assert load_model(joints).piece_calibration == (2.0, -1.0)
+
+
+def test_weights_and_calibrations_must_be_finite(joints, tmp_path):
+    tensors = load(joints.read_bytes())
+    name = next(iter(tensors))
+    spoiled = {**tensors, name: torch.full_like(tensors[name], torch.nan)}
+    with pytest.raises(FormatError, match=f"{name} is not finite"):
+        load_model(rewritten(joints, spoiled))
+    with pytest.raises(FormatError, match="calibration has numbers that are not finite"):
+        load_model(rewritten(joints, tensors, calibration={"parts": [1.0, float("nan")], "pieces": [1.0, 0.0]}))
+    model = load_model(joints)
+    with pytest.raises(NeurokError, match="not written: their card has numbers that are not finite"):
+        save_model(replace(model, calibration=(float("inf"), 0.0)), tmp_path / "bad.safetensors", {})
+    large = HandleModel(SMALL)
+    torch.nn.init.constant_(next(large.parameters()), 1e6)
+    with pytest.raises(NeurokError, match="not finite in half precision"):
+        save_model(large, tmp_path / "bad.safetensors", {})
+    assert not (tmp_path / "bad.safetensors").exists()
+
+
+def test_tensors_that_are_missing_or_unknown_are_named(joints):
+    tensors = load(joints.read_bytes())
+    name = next(iter(tensors))
+    lacking = {key: value for key, value in tensors.items() if key != name}
+    with pytest.raises(FormatError, match=f"{name} is missing; 0.surplus is unknown to the model"):
+        load_model(rewritten(joints, {**lacking, "0.surplus": torch.zeros(1)}))
+    card = load_card(joints)
+    del card["calibration"]
+    joints.with_suffix(".json").write_text(json.dumps(card))
+    with pytest.raises(FormatError, match="it lacks 'calibration'"):
+        load_model(joints)
+
+
+def test_weights_written_anew_are_read_anew(weights, tmp_path):
+    path = tmp_path / "mine.safetensors"
+    for slots in (8, 12):
+        save_model(HandleModel(replace(SMALL, slots=slots)), path, {})
+        assert load_model(path).config.slots == slots
+
+
+def test_the_advised_extra_exists():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert any("huggingface_hub" in package for package in project["optional-dependencies"]["hub"])
+
+
+def test_a_repository_may_hold_weights_of_any_task(monkeypatch, joints):
+    def download(repository, name):
+        if not (joints.parent / name).exists():
+            raise FileNotFoundError(name)
+        return str(joints.parent / name)
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(hf_hub_download=download))
+    monkeypatch.setattr(hub, "require", lambda *names: None)
+    assert isinstance(load_model("some/model"), Committee)
 
 
 def test_a_card_that_lies_or_is_damaged_gets_a_sentence(weights, tmp_path):
     copy = tmp_path / "mine.safetensors"
     copy.write_bytes(weights.read_bytes())
     card = load_card(weights)
-    for change, word in (({"sha256": "0"}, "checksum"), ({"config": {"width": 32, "heads": 2}}, "do not fit")):
+    for change, word in (
+        ({"sha256": "0"}, "checksum"),
+        ({"config": {"width": 32, "heads": 2}}, "do not fit their card: .* of another shape"),
+    ):
         copy.with_suffix(".json").write_text(json.dumps({**card, **change}))
         with pytest.raises(FormatError, match=word):
             load_model(copy)
@@ -99,10 +176,3 @@ def test_a_hub_that_does_not_answer_gets_one_sentence(monkeypatch):
     monkeypatch.setattr(hub, "require", lambda *names: None)
     with pytest.raises(NeurokError, match=r"fetched from the hub: no route to host\.$"):
         load_model("some/model")
-
-
-def test_nothing_is_learned_of_an_object_in_which_nothing_moves(weights, monkeypatch):
-    lamp = infer("sample:lamp", weights)
-    assert hub.learner(weights)(lamp.rest).dim == lamp.dim
-    monkeypatch.setattr(hub, "infer", lambda mesh, weights, touch: replace(lamp, screws=np.zeros_like(lamp.screws)))
-    assert hub.learner(weights)(lamp.rest) is None

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from neurok.dynamics import World as World
     from neurok.dynamics import simulate as simulate
     from neurok.errors import NeurokError as NeurokError
-    from neurok.hub import infer as infer
     from neurok.hub import load_model as load_model
+    from neurok.inference.infer import infer as infer
     from neurok.io import load as load
     from neurok.io import load_clip as load_clip
     from neurok.io import load_mesh as load_mesh
@@ -47,7 +47,7 @@ _HOMES = {
     "Rollout": "neurok.core",
     "World": "neurok.dynamics",
     "diagnose": "neurok.doctor",
-    "infer": "neurok.hub",
+    "infer": "neurok.inference.infer",
     "load": "neurok.io",
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",

@@ -1,4 +1,4 @@
-"""Trained weights by name, and the space of poses they find in a mesh.
+"""All trained weights: found by name, checked, loaded and saved, each file with a card that says what it is.
 
 Weights ship in the package, lie in a file, or come from a Hugging Face hub; they are checked against the checksum of
 their card before they are used, and are never pickled.
@@ -8,104 +8,126 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from neurok.core import Asset, Mesh
 from neurok.errors import FormatError, NeurokError, require
 from neurok.io.files import read_bytes, read_card, write_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from torch import Tensor, nn
 
+    from neurok.articulation.ensemble import Committee
     from neurok.deformation.models import Model
-    from neurok.inference.points import PointSpace
-    from neurok.kinematics import KinematicSpace
-    from neurok.kinematics.reduce import ReductionMode
-    from neurok.kinematics.screws import NeuralSpace
 
 SHIPPED = Path(__file__).parent / "weights"
-DEFAULT = "deformation"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
+NAMED = 3
+"""Tensors that an error message names before it counts the others."""
 
-def infer(
-    mesh: Mesh | Asset | str | Path,
-    model: Model | str | Path | None = None,
-    *,
-    mode: ReductionMode = "gram",
-    dim: int | None = None,
-    touch: bool = True,
-    exact: bool = False,
-) -> NeuralSpace | PointSpace:
-    """The plausible poses of a mesh, learned from other objects; joints, parts and clips of its file are not used.
 
-    ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
+@dataclass(frozen=True)
+class Task:
+    """How the card of some weights describes their model, and how the model is built again."""
+
+    field: str
+    """What only cards of this task have; older cards do not name their task."""
+
+    build: Callable[[dict[str, Any]], Any]
+    """The untrained model that a card describes."""
+
+    describe: Callable[[Any], dict[str, Any] | None]
+    """What a card says of a model; nothing where the model is of another task."""
+
+    modules: Callable[[Any], dict[str, nn.Module]]
+    """The networks of a model by the prefix of their tensors."""
+
+
+def _build_deformation(card: dict[str, Any]) -> Model:
+    from neurok.deformation import build_model
+
+    return build_model(card["config"])
+
+
+def _describe_deformation(model: Any) -> dict[str, Any] | None:
+    from neurok.deformation.models import Model
+
+    return {"config": asdict(model.config)} if isinstance(model, Model) else None
+
+
+def _build_articulation(card: dict[str, Any]) -> Committee:
+    from neurok.articulation.ensemble import Committee
+    from neurok.articulation.network import JointConfig, JointModel
+
+    odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["calibration"].items()}
+    if not all(math.isfinite(number) for pair in odds.values() for number in pair):
+        raise NeurokError("its calibration has numbers that are not finite")
+    members = tuple(JointModel(JointConfig(**config)) for config in card["members"])
+    return Committee(members, odds["parts"], odds["pieces"])
+
+
+def _describe_articulation(model: Any) -> dict[str, Any] | None:
+    from neurok.articulation.ensemble import Committee
+
+    if not isinstance(model, Committee):
+        return None
+    calibration = {"parts": model.calibration, "pieces": model.piece_calibration}
+    return {"members": [asdict(member.config) for member in model.members], "calibration": calibration}
+
+
+TASKS = {
+    "deformation": Task("config", _build_deformation, _describe_deformation, lambda model: {"": model}),
+    "articulation": Task(
+        "members", _build_articulation, _describe_articulation,
+        lambda model: {f"{number}.": member for number, member in enumerate(model.members)},
+    ),
+}  # fmt: skip
+
+
+@overload
+def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
+@overload
+def load_model(name: str | Path, task: Literal["articulation"]) -> Committee: ...
+@overload
+def load_model(name: str | Path = "deformation", task: None = None) -> Any: ...
+def load_model(name: str | Path = "deformation", task: str | None = None) -> Any:
+    """A trained model; what its card describes decides which.
 
     Args:
-        mesh: A mesh, an asset, or what ``neurok.load`` reads.
-        model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
-        mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
-        dim: Number of coordinates; by default enough for 99.99 % of the motion, at most 16.
-        touch: Give rigid bodies the joints that the geometry at hand allows, and hold bends less likely that part what
-            touches: best for sampling and moving. Off, the space is wider, for fitting poses that lie outside.
-        exact: Keep a network of points itself instead of the closed form that is fitted to it: the truth, but too slow
-            to simulate with. The space of a network of handles is a closed form anyway.
+        name: A shipped name such as ``deformation`` or ``articulation``, the path of a ``.safetensors`` file with its
+            ``.json`` card beside it, or the id of a Hugging Face repository (``organisation/name``) that holds weights
+            and a card named by their task: ``deformation.safetensors`` and ``deformation.json``.
+        task: What the weights must be for; others are refused.
     """
-    from neurok.deformation.points import PointModel
-    from neurok.inference.points import closed_form, infer_points
-    from neurok.inference.prior import infer_space
-
-    if isinstance(mesh, str | Path):
-        from neurok.io import load
-
-        mesh = load(mesh)
-    if isinstance(mesh, Asset):
-        mesh = mesh.mesh
-    if model is None or isinstance(model, str | Path):
-        model = load_model(DEFAULT if model is None else model)
-    if isinstance(model, PointModel):
-        points = infer_points(mesh, model, mode, dim)
-        return points if exact else closed_form(points)
-    return infer_space(mesh, model, mode, dim, touch)
+    path = find_weights(name, task)
+    card = load_card(path)
+    found = task_of(card, path)
+    if task is not None and found != task:
+        raise NeurokError(f"The weights '{name}' are for {found}, but weights for {task} are needed here.")
+    return _load(path, str(card.get("sha256")))
 
 
-def learner(weights: str | Path | None = None, touch: bool = True) -> Callable[[Mesh], KinematicSpace | None]:
-    """What finds the poses of a mesh for posing and scenes; it finds none where nothing moves.
-
-    Nor does it where no weights are shipped or named.
-    """
-    from neurok.kinematics.screws import NeuralSpace
-
-    if weights is None and not has_weights():
-        return lambda mesh: None
-
-    def learn(mesh: Mesh) -> KinematicSpace | None:
-        space = infer(mesh, weights, touch=touch)
-        return None if isinstance(space, NeuralSpace) and not space.screws.any() else space
-
-    return learn
+def find_weights(name: str | Path, task: str | None = None) -> Path:
+    """The file of some weights; what is on a Hugging Face hub is fetched."""
+    path = _local(name)
+    if path is not None:
+        return path
+    if HUB_ID.fullmatch(str(name)) and not str(name).endswith(".safetensors") and not Path(name).exists():
+        return _fetch(str(name), list(TASKS) if task is None else [task])
+    known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.safetensors"))) or "none"
+    raise NeurokError(
+        f"There are no weights '{name}'; shipped are: {known}. "
+        "Otherwise name a .safetensors file, or a Hugging Face repository as organisation/name."
+    )
 
 
-def load_model(name: str | Path = DEFAULT) -> Model:
-    """A trained deformation model.
-
-    Args:
-        name: A shipped name, the path of a ``.safetensors`` file with its ``.json`` card beside it, or the id of a
-            Hugging Face repository (``organisation/name``) that holds ``deformation.safetensors`` and its card.
-    """
-    return _load(str(_find(name)))
-
-
-def load_card(name: str | Path = DEFAULT) -> dict[str, Any]:
-    """What is known of some weights: data and licences, steps, wall time, seed, commit, metrics, limits."""
-    return read_card(_find(name).with_suffix(".json"))
-
-
-def has_weights(name: str | Path = DEFAULT) -> bool:
+def has_weights(name: str | Path) -> bool:
     """Whether some weights are at hand without any network."""
     try:
         return _local(name) is not None
@@ -113,16 +135,44 @@ def has_weights(name: str | Path = DEFAULT) -> bool:
         return False
 
 
-def save_model(model: Model, path: Path, card: dict[str, Any]) -> None:
+def load_card(name: str | Path) -> dict[str, Any]:
+    """What is known of some weights: task, data and licences, steps, wall time, seed, commit, metrics, limits."""
+    return read_card(find_weights(name).with_suffix(".json"))
+
+
+def task_of(card: dict[str, Any], path: Path) -> str:
+    """The task that a card describes."""
+    task = card.get("task") or next((name for name, task in TASKS.items() if task.field in card), None)
+    if task not in TASKS:
+        what = "names no task" if task is None else f"names the task '{task}'"
+        raise FormatError(f"The card of '{path}' {what}; this version of neurok knows {', '.join(TASKS)}.")
+    return str(task)
+
+
+def save_model(model: Model | Committee, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
 
-    tensors = {name: value.detach().to(torch.float16).contiguous() for name, value in model.state_dict().items()}
+    if path.suffix != ".safetensors":
+        raise NeurokError(f"Weights are written to a .safetensors file, not to '{path}'.")
+    described = {name: fields for name, task in TASKS.items() if (fields := task.describe(model)) is not None}
+    ((task, fields),) = described.items()
+    tensors = {
+        prefix + name: value.detach().to(torch.float16).contiguous()
+        for prefix, module in TASKS[task].modules(model).items()
+        for name, value in module.state_dict().items()
+    }
+    if problem := _not_finite(tensors):
+        raise NeurokError(f"The weights for '{path}' are not written: {problem}.")
     data = save(tensors)
-    full = {**card, "config": asdict(model.config), "sha256": hashlib.sha256(data).hexdigest()}
-    card_name = path.with_suffix(".json").name
-    write_files(path, {path.name: data, card_name: (json.dumps(full, indent=1, sort_keys=True) + "\n").encode()})
+    full = {**card, "task": task, **fields, "sha256": hashlib.sha256(data).hexdigest()}
+    try:
+        text = json.dumps(full, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    except ValueError as error:
+        problem = "their card has numbers that are not finite"
+        raise NeurokError(f"The weights for '{path}' are not written: {problem}.") from error
+    write_files(path, {path.name: data, path.with_suffix(".json").name: text.encode()})
 
 
 def _local(name: str | Path) -> Path | None:
@@ -132,47 +182,62 @@ def _local(name: str | Path) -> Path | None:
     return path if path.exists() else None
 
 
-def _find(name: str | Path) -> Path:
-    path = _local(name)
-    if path is not None:
-        return path
-    if HUB_ID.fullmatch(str(name)) and not str(name).endswith(".safetensors"):
-        return _fetch(str(name))
-    known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.safetensors"))) or "none"
-    raise NeurokError(
-        f"There are no weights '{name}'; shipped are: {known}. "
-        "Otherwise name a .safetensors file, or a Hugging Face repository as organisation/name."
-    )
-
-
-def _fetch(repository: str) -> Path:
-    """Weights and card from a Hugging Face hub, kept in its cache."""
+def _fetch(repository: str, tasks: list[str]) -> Path:
+    """Weights and card of the first task that a repository on a Hugging Face hub has, kept in its cache."""
     require("huggingface_hub", "hub")
     import huggingface_hub
 
-    try:
-        paths = [
-            huggingface_hub.hf_hub_download(repository, f"{DEFAULT}{suffix}") for suffix in (".json", ".safetensors")
-        ]
-    except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].removesuffix(".")
-        raise NeurokError(f"The weights '{repository}' could not be fetched from the hub: {reason}.") from error
-    return Path(paths[1])
+    for task in tasks:
+        try:
+            huggingface_hub.hf_hub_download(repository, f"{task}.json")
+            return Path(huggingface_hub.hf_hub_download(repository, f"{task}.safetensors"))
+        except Exception as error:
+            failure = error
+    reason = (str(failure).strip() or type(failure).__name__).splitlines()[0].removesuffix(".")
+    raise NeurokError(f"The weights '{repository}' could not be fetched from the hub: {reason}.") from failure
 
 
 @cache
-def _load(path: str) -> Model:
+def _load(path: Path, checksum: str) -> Any:
     import torch
     from safetensors.torch import load
 
-    from neurok.deformation import build_model
-
-    card, data = load_card(path), read_bytes(Path(path))
-    if hashlib.sha256(data).hexdigest() != card.get("sha256"):
+    card, data = load_card(path), read_bytes(path)
+    if hashlib.sha256(data).hexdigest() != checksum:
         raise FormatError(f"The weights '{path}' do not match the checksum of their card; install or copy them again.")
+    task = TASKS[task_of(card, path)]
     try:
-        model = build_model(card["config"])
-        model.load_state_dict({name: value.to(torch.float32) for name, value in load(data).items()})
+        tensors = {name: value.to(torch.float32) for name, value in load(data).items()}
+        model = task.build(card)
     except Exception as error:
-        raise FormatError(f"The weights '{path}' do not fit their card: {str(error).splitlines()[0]}.") from error
-    return model.requires_grad_(False).eval()
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error).splitlines()[0].removesuffix(".")
+        raise FormatError(f"The weights '{path}' do not fit their card: {reason}.") from error
+    modules = task.modules(model)
+    wanted = {prefix + name: value for prefix, module in modules.items() for name, value in module.state_dict().items()}
+    if problem := _mismatch(wanted, tensors) or _not_finite(tensors):
+        raise FormatError(f"The weights '{path}' do not fit their card: {problem}.")
+    for prefix, module in modules.items():
+        module.load_state_dict({name: tensors[prefix + name] for name in module.state_dict()})
+        module.requires_grad_(False).eval()
+    return model
+
+
+def _mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
+    """What keeps some tensors from being the ones that a model wants; empty if nothing does."""
+    missing, unknown = wanted.keys() - given.keys(), given.keys() - wanted.keys()
+    shaped = [name for name in wanted.keys() & given.keys() if wanted[name].shape != given[name].shape]
+    problems = (("missing", missing), ("unknown to the model", unknown), ("of another shape", shaped))
+    return "; ".join(f"{_some(names)} {state}" for state, names in problems if names)
+
+
+def _not_finite(tensors: dict[str, Tensor]) -> str:
+    """Which tensors have numbers that are not finite in half precision; empty if none has."""
+    bad = [name for name, value in tensors.items() if not bool(value.isfinite().all())]
+    return f"{_some(bad)} not finite in half precision" if bad else ""
+
+
+def _some(names: Any) -> str:
+    """The first of some names, and how many more there are."""
+    first, more = sorted(names)[:NAMED], len(names) - NAMED
+    listed = ", ".join(first) + (f" and {more} more" if more > 0 else "")
+    return f"{listed} {'is' if len(names) == 1 else 'are'}"

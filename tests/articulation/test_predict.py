@@ -7,7 +7,6 @@ import torch
 from neurok.articulation.blend import Trust
 from neurok.articulation.ensemble import Committee
 from neurok.articulation.features import describe_parts
-from neurok.articulation.model_file import load_joint_model, save_joint_model
 from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
     VIEWS,
@@ -21,6 +20,7 @@ from neurok.articulation.predict import (
 from neurok.articulation.search_evidence import listen
 from neurok.bodyplan.search import search_joints
 from neurok.errors import FormatError, NeurokError
+from neurok.hub import load_model, save_model
 from neurok.samples import make_sample
 from neurok.train.articulation_calibration import fit_odds
 
@@ -103,8 +103,8 @@ def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
     path = tmp_path / "w.safetensors"
     torch.manual_seed(2)
     two = Committee((*model.members, JointModel(replace(SMALL, depth=2))), (0.5, 1.0), (0.25, -1.0))
-    save_joint_model(two, path, {"what": "test"})
-    again = load_joint_model(path)
+    save_model(two, path, {"what": "test"})
+    again = load_model(path)
     assert (again.calibration, again.piece_calibration) == ((0.5, 1.0), (0.25, -1.0))
     for before, after in zip(two.members, again.members, strict=True):
         assert before.config == after.config
@@ -114,9 +114,9 @@ def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
     other.write_bytes(path.read_bytes()[:-4] + b"\0\1\2\3")
     other.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
     with pytest.raises(FormatError, match="checksum"):
-        load_joint_model(other)
+        load_model(other)
     with pytest.raises(NeurokError, match="no weights"):
-        load_joint_model(tmp_path / "nothing.safetensors")
+        load_model(tmp_path / "nothing.safetensors")
 
 
 def test_the_search_can_overrule_a_network_that_knows_nothing(model):

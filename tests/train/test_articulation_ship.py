@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from neurok.articulation.features import describe_parts
-from neurok.articulation.model_file import MEASURED, SHIPPED, load_joint_model
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.views import labels_of
 from neurok.cli import main
@@ -18,6 +17,7 @@ from neurok.data.splits import UNSEEN_CATEGORIES, category
 from neurok.data.still import find_still_sources
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import find_joint_method
+from neurok.hub import load_card, load_model
 from neurok.inference.annotate import SelfMade
 from neurok.io import save
 from neurok.io.files import read_card
@@ -47,7 +47,7 @@ def test_a_run_leaves_calibrated_weights_with_a_card_that_says_where_they_come_f
     assert card["data"][0]["items"] == 7
     assert card["calibrated_on"]["objects"] == 1
     assert card["calibrated_on"]["parts"] > 1
-    model = load_joint_model(tmp_path / "joints.safetensors")
+    model = load_model(tmp_path / "joints.safetensors")
     assert model.piece_calibration != (1.0, 0.0) != model.calibration
     assert str(run) not in (tmp_path / "joints.json").read_text()
     with pytest.raises(NeurokError, match=r"\.safetensors file"):
@@ -56,7 +56,7 @@ def test_a_run_leaves_calibrated_weights_with_a_card_that_says_where_they_come_f
 
 def test_confidence_in_pieces_has_a_calibration_of_its_own(run, tmp_path):
     ship_joints([run], tmp_path / "joints.safetensors")
-    model = load_joint_model(tmp_path / "joints.safetensors")
+    model = load_model(tmp_path / "joints.safetensors")
     mesh = make_sample("laptop").mesh
     model.piece_calibration = (1.0, -8.0)
     sure, doubtful = (predict_joints(mesh, model, pieces=pieces) for pieces in (False, True))
@@ -89,7 +89,7 @@ def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_
 
 
 def test_shipped_weights_are_measured_by_their_twin_where_they_have_learned_from_the_objects():
-    known, twin = (read_card(path.with_suffix(".json")) for path in (SHIPPED, MEASURED))
+    known, twin = (load_card(name) for name in ("articulation", "articulation_held_out"))
     assert (known["held_out"], twin["held_out"]) == (None, HELD_OUT)
     assert set(twin["learned_from"]) < set(known["learned_from"])
     assert not {category(name) for name in twin["learned_from"]} & set(UNSEEN_CATEGORIES)

@@ -136,7 +136,7 @@ class Simulate:
             check_output(self.out)
         if self.save_scene is not None:
             check_scene_suffix(self.save_scene, writing=True)
-        from neurok.hub import learner
+        from neurok.inference.infer import learner
 
         stage = stage_scene(self.as_scene(), learner(self.weights))
         for body in stage.bodies:

@@ -110,20 +110,20 @@ def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
         return JointMethod("search", "search held", lambda mesh, _: search_answers(search_joints(mesh)))
     if kind != "learned" or how not in ("", "alone"):
         raise NeurokError(f"There is no method '{name}'; known are search and learned[@WEIGHTS][:alone].")
-    from neurok.articulation.model_file import MEASURED, find_weights, load_joint_model
     from neurok.articulation.predict import predict_joints
+    from neurok.hub import find_weights, load_model
 
     objects = set(objects)
-    path = find_weights(weights or None)
+    path = find_weights(weights or "articulation", "articulation")
     label = path.stem.replace("_", " ") if weights else "shipped"
     if not weights and _learned_from(path) & objects:
-        path, label = find_weights(MEASURED), "held-out twin"
+        path, label = find_weights("articulation_held_out"), "held-out twin"
     if seen := _learned_from(path) & objects:
         raise NeurokError(
             f"The weights '{path}' have learned from {len(seen)} of the objects to be measured, such as '{min(seen)}'; "
             "name weights that have not (learned@WEIGHTS), give --data other objects, or take --methods search."
         )
-    model = load_joint_model(path)
+    model = load_model(path, "articulation")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
     def run(mesh: Mesh, pieces: bool) -> Answers:

@@ -101,7 +101,7 @@ def _with_clips(case: Case) -> Method | None:
 def load_weights(weights: str | None) -> Any:
     from neurok.hub import load_model
 
-    return load_model() if weights is None else load_model(weights)
+    return load_model(weights or "deformation", "deformation")
 
 
 def fingerprint(model: Any) -> str:

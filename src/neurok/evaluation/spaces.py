@@ -69,7 +69,7 @@ def learned(
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "V 3"]:
     """The space inferred from the rest mesh alone, and unless a reduction is asked for that of its joints before it."""
-    from neurok.hub import infer
+    from neurok.inference.infer import infer
 
     seed = int(rng.integers(1 << 31))
     spaces = learned_spaces(rest, model) if mode is None and dim is None else []

@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-from neurok.articulation.model_file import find_weights
 from neurok.bodyplan.bodies import find_parts
 from neurok.bodyplan.hold import hold_limits
 from neurok.bodyplan.hypothesis import Candidate
@@ -20,6 +19,7 @@ from neurok.bodyplan.sweep import Mover
 from neurok.bodyplan.tree import subtree
 from neurok.bodyplan.trials import try_slides, try_turns
 from neurok.core import Asset, Mesh
+from neurok.hub import find_weights
 from neurok.inference.articulate import Method, find_joints, joined, settle_method
 
 SURE = 0.5
@@ -46,7 +46,7 @@ class SelfMade:
         settled = settle_method(method, weights)
         if settled == "search":
             return SelfMade("search")
-        digest = hashlib.sha256(find_weights(weights).read_bytes()).hexdigest()[:12]
+        digest = hashlib.sha256(find_weights(weights or "articulation", "articulation").read_bytes()).hexdigest()[:12]
         return SelfMade("learned", None if weights is None else str(weights), digest)
 
     @property

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from neurok.articulation.model_file import SHIPPED, find_weights
 from neurok.bodyplan.hold import hold_limits
 from neurok.bodyplan.hypothesis import Candidate
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Joint, Mesh
+from neurok.hub import find_weights, has_weights, load_model
 
 Method = Literal["auto", "learned", "search"]
 
 
 def settle_method(method: Method, weights: Path | str | None = None) -> Literal["learned", "search"]:
     """What ``auto`` comes to: learned if there are weights. Weights that are asked for must be there."""
-    if method == "search" or (method == "auto" and weights is None and not SHIPPED.exists()):
+    if method == "search" or (method == "auto" and weights is None and not has_weights("articulation")):
         return "search"
-    find_weights(weights)
+    find_weights(weights or "articulation", "articulation")
     return "learned"
 
 
@@ -33,10 +33,9 @@ def find_joints(
         search = search_joints(mesh)
         answers = [best for part in range(mesh.part_count) if (best := search.best(part)) is not None]
     else:
-        from neurok.articulation.model_file import load_joint_model
         from neurok.articulation.predict import predict_joints
 
-        prediction = predict_joints(mesh, load_joint_model(weights), pieces=pieces)
+        prediction = predict_joints(mesh, load_model(weights or "articulation", "articulation"), pieces=pieces)
         assert prediction.search is not None, "it was asked"
         answers, search = [answer for answer in prediction.answers if answer.parent >= 0], prediction.search
     return [hold_limits(answer, search.contacts) for answer in answers], search

@@ -105,7 +105,7 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
 
 
 def _learner(weights: Any, touch: bool, plan: Any) -> Learner:
-    from neurok.hub import learner
+    from neurok.inference.infer import learner
 
     return learner(weights, touch) if plan is None else learner(weights, touch, plan=plan)  # type: ignore[call-arg]
 

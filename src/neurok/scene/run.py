@@ -72,7 +72,7 @@ def run_scene(
 ) -> SceneRun:
     """Simulate a scene. The same scene gives the same bits every time.
 
-    ``learner`` finds the poses of meshes without joints (``neurok.hub.learner``); without one they are rigid.
+    ``learner`` finds the poses of meshes without joints (``inference.infer.learner``); without one they are rigid.
 
     Raises:
         SceneError: Naming all that is impossible about it.

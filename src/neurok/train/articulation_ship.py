@@ -8,10 +8,10 @@ from typing import Any
 
 from neurok.articulation.ensemble import Committee
 from neurok.articulation.loss import JointTask
-from neurok.articulation.model_file import save_joint_model
 from neurok.articulation.network import JointConfig, JointModel
 from neurok.data.splits import UNSEEN_CATEGORIES
 from neurok.errors import NeurokError
+from neurok.hub import save_model
 from neurok.train.articulation import CHECKPOINT, LOG
 from neurok.train.articulation_calibration import calibrate
 from neurok.train.articulation_data import describe_data, watched_things
@@ -72,7 +72,7 @@ def ship_joints(
     }
     if note is not None:
         card["note"] = note
-    save_joint_model(committee, out, card)
+    save_model(committee, out, card)
     return card
 
 
