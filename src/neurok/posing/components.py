@@ -83,13 +83,18 @@ class Components:
 def contact_ties(
     contacts: ContactGraph, vertices: Float[np.ndarray, "W 3"], labels: Int[np.ndarray, " W"]
 ) -> Int[np.ndarray, "T 2"]:
-    """Pairs of vertices, in both directions, that lie nearest to the places where their components touch."""
-    members_of = {int(label): np.flatnonzero(labels == label) for label in np.unique(labels)}
+    """Pairs of vertices, in both directions, that tie each component to those it touches.
+
+    Each vertex goes with the nearest of the other side; of a component the closest ``share`` of its vertices is kept,
+    but ``least`` at least, so that a coarse one is held against turning too.
+    """
     found = [np.zeros((0, 2), dtype=np.int64)]
-    for contact in contacts.pairs:
-        if contact.first in members_of and contact.second in members_of:
-            members = [members_of[part] for part in (contact.first, contact.second)]
-            ends = [mine[cKDTree(vertices[mine]).query(contact.points)[1]] for mine in members]
-            found.append(np.unique(np.stack(ends, axis=1), axis=0))
-    pairs = np.concatenate(found)
+    for component in np.unique(labels).tolist():
+        mine = np.flatnonzero(labels == component)
+        others = np.flatnonzero(np.isin(labels, contacts.neighbours(component)))
+        if len(others):
+            away, near = cKDTree(vertices[others]).query(vertices[mine])
+            kept = np.argsort(away, kind="stable")[: max(least, round(share * len(mine)))]
+            found.append(np.stack([mine[kept], others[near[kept]]], axis=1))
+    pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
     return np.concatenate([pairs, pairs[:, ::-1]])

@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+
+import neurok
+from neurok.core import Mesh
+from neurok.errors import NeurokError
+from neurok.geometry.lie import axis_angle_matrix
+from neurok.geometry.sampling import sample_surface
+from neurok.inference.spaces import spaces_of
+from neurok.io import save
+from neurok.kinematics import ArticulatedSpace, decode
+from neurok.kinematics.reduce import whole
+from neurok.kinematics.screws import NeuralSpace
+from neurok.modelling.shapes import box
+from neurok.posing.pose import PoseConfig
+from neurok.posing.verbs import pose, sample
+from neurok.samples import make_sample
+
+
+@pytest.fixture(scope="module")
+def laptop():
+    return make_sample("laptop")
+
+
+def points_of(mesh: Mesh, count: int = 3000) -> np.ndarray:
+    return sample_surface(mesh.vertices, mesh.faces, count, np.random.default_rng(0)).interpolate(mesh.vertices)
+
+
+def test_a_mesh_with_the_same_faces_is_met_vertex_by_vertex(laptop):
+    wanted = laptop.articulation.pose([0.7])
+    found = neurok.pose(laptop, target=wanted)
+    assert found.q == pytest.approx([0.7], abs=1e-6)
+    np.testing.assert_allclose(found.mesh(laptop.mesh).vertices, wanted.vertices, atol=1e-6)
+
+
+def test_points_an_array_file_and_another_mesh_give_the_same_pose(laptop, tmp_path):
+    wanted = laptop.articulation.pose([0.7])
+    np.save(tmp_path / "scan.npy", points_of(wanted))
+    shuffled = Mesh(wanted.vertices, wanted.faces[::-1])
+    for target in (points_of(wanted), tmp_path / "scan.npy", shuffled):
+        assert pose(laptop, target=target).q == pytest.approx([0.7], abs=0.01)
+
+
+def test_a_target_in_another_frame_and_unit_is_brought_to_that_of_the_object(laptop, tmp_path):
+    wanted = laptop.articulation.pose([0.7]).in_frame("z", 0.001)
+    save(wanted, tmp_path / "target.npz")
+    for target in (wanted, tmp_path / "target.npz"):
+        assert pose(laptop, target=target).q == pytest.approx([0.7], abs=1e-6)
+
+
+def test_a_dragged_place_goes_to_its_point():
+    cabinet = make_sample("cabinet")
+    drawer = cabinet.mesh.part_names.index("drawer")
+    middle = cabinet.mesh.vertices[cabinet.mesh.part_ids == drawer].mean(axis=0)
+    found = pose(cabinet, move={"drawer": middle + [0.0, 0.0, 0.1]})
+    assert found.residual < 1e-6
+    assert found.vertices[cabinet.mesh.part_ids == drawer].mean(axis=0) == pytest.approx(middle + [0, 0, 0.1])
+
+
+def test_spaces_at_hand_are_searched_and_the_simplest_that_fits_is_taken(laptop):
+    space, twin = (ArticulatedSpace(laptop.articulation) for _ in range(2))
+    wanted = laptop.articulation.pose([0.7])
+    assert pose(laptop.mesh, target=wanted, spaces=[space, twin]).space is space
+    jointed, wide = spaces_of(laptop, "learned")
+    far = points_of(laptop.mesh.with_vertices(decode(wide, 2.0 * wide.sample(1, seed=2)[0])))
+    for tolerance, expected in ((1e6, jointed), (-1.0, wide)):
+        config = PoseConfig(tolerance=tolerance)
+        assert pose(laptop, target=far, spaces=[jointed, wide], config=config).space is expected
+
+
+def test_a_dragged_place_may_miss_a_fifth_of_its_way_along_joints(laptop):
+    """The screen is pulled where no hinge takes it: the wide space is taken only if a fifth of the way is too much."""
+    jointed, wide = spaces_of(laptop, "learned")
+    screen = laptop.mesh.vertices[laptop.mesh.part_ids == laptop.mesh.part_names.index("screen")].mean(axis=0)
+    move = {"screen": screen + [0.0, 0.02, 0.0]}
+    for tolerance, expected in ((1e6, jointed), (-1.0, wide)):
+        config = PoseConfig(drag_tolerance=tolerance)
+        assert pose(laptop, move=move, spaces=[jointed, wide], config=config).space is expected
+
+
+def test_a_partial_target_leaves_alone_what_it_does_not_show():
+    cabinet = make_sample("cabinet")
+    q = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
+    points = points_of(cabinet.articulation.pose(q), 6000)
+    found = pose(cabinet, target=points[points[:, 0] < -0.1], partial=True)
+    np.testing.assert_allclose(found.q, [-1.0, 0.0, 0.0, 0.0, 0.0], atol=0.05)
+
+
+def test_refining_comes_closer_than_the_space_can():
+    """Two boxes; the space lets the upper one slide along x alone, and the target shows it turned as well."""
+    parts = [box((1.0, 0.3, 0.6)).vertices, box((0.5, 0.1, 0.4)).vertices + [0.0, 0.5, 0.0]]
+    faces = box((1.0, 0.3, 0.6)).faces
+    count = len(parts[0])
+    mesh = Mesh(np.concatenate(parts), np.concatenate([faces, faces + count]))
+    screws = np.zeros((2, 6, 1))
+    screws[1, 3, 0] = 0.2
+    centers = np.array([[0.0, 0, 0], [0.0, 0.5, 0]])
+    space = NeuralSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
+    turn = axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.25)
+    wanted = np.concatenate([parts[0], parts[1] @ turn.T + [0.1, 0.05, 0.05]])
+    target = points_of(mesh.with_vertices(wanted), 6000)
+    plain, close = (pose(mesh, target=target, refine=refine, spaces=[space]) for refine in (False, True))
+    far, near = (np.linalg.norm(found.vertices - wanted, axis=1).mean() for found in (plain, close))
+    assert near < 0.25 * far
+    assert close.residual < plain.residual
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({}, "either --target"),
+        ({"target": np.zeros((20, 3)), "move": {"top": (0, 0, 0)}}, "either --target"),
+        ({"move": {"top": (0, 0, 0)}, "refine": True}, "--refine"),
+        ({"target": np.zeros((20, 3)), "refine": True, "partial": True}, "--partial"),
+        ({"target": np.zeros((20, 2))}, "rows of three numbers"),
+        ({"target": np.zeros((3, 3))}, "at least 10 finite"),
+        ({"target": np.zeros((20, 3)), "spaces": []}, "give at least one"),
+        ({"target": "nowhere.npy"}, "cannot be read"),
+        ({"move": {"nowhere": (0, 0, 0)}}, "nowhere"),
+    ],
+)
+def test_impossible_wishes_get_a_sentence(laptop, words, sentence):
+    with pytest.raises(NeurokError, match=sentence):
+        pose(laptop, **words)
+
+
+def test_samples_are_states_of_the_space_and_meshes_of_the_object(laptop):
+    states = neurok.sample(laptop, 3, seed=4)
+    assert len(states) == len(list(states)) == 3
+    np.testing.assert_array_equal(states.q, states.space.sample(3, 4))
+    for q, mesh in zip(states.q, states, strict=True):
+        np.testing.assert_allclose(mesh.vertices, laptop.articulation.pose(q).vertices, atol=1e-9)
+        assert mesh.part_names == laptop.mesh.part_names
+    np.testing.assert_array_equal(states.q, sample("sample:laptop", 3, seed=4).q)
+    with pytest.raises(NeurokError, match="1 or more"):
+        sample(laptop, 0)
