@@ -81,7 +81,11 @@ class Components:
 
 
 def contact_ties(
-    contacts: ContactGraph, vertices: Float[np.ndarray, "W 3"], labels: Int[np.ndarray, " W"]
+    contacts: ContactGraph,
+    vertices: Float[np.ndarray, "W 3"],
+    labels: Int[np.ndarray, " W"],
+    share: float = 0.25,
+    least: int = 4,
 ) -> Int[np.ndarray, "T 2"]:
     """Pairs of vertices, in both directions, that tie each component to those it touches.
 
