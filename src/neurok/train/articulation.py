@@ -49,11 +49,6 @@ class ArticulationRecipe(RunConfig):
     def build(self) -> JointTask:
         return JointTask(self.model, self.smoothing)
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> ArticulationRecipe:
-        view = JointViewConfig(**{**values["view"], "shares": tuple(values["view"]["shares"])})
-        return cls(**{**values, "model": JointConfig(**values["model"]), "view": view})
-
 
 @dataclass(eq=False)
 class ArticulationTraining:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -101,7 +102,7 @@ def train(
 
     def save() -> None:
         state.seconds = time.monotonic() - started
-        facts = {"task": run.task, "recipe": run.as_dict(), "origin": origin or {}}
+        facts = {"task": run.task, "recipe": asdict(run), "origin": origin or {}}
         facts["random"] = team.gather(state.random)
         if team.is_first:
             state.save(out / CHECKPOINT, facts)
