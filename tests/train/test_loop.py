@@ -128,6 +128,12 @@ def test_lines_that_are_younger_than_the_checkpoint_are_written_again(make_task,
     assert figures(tmp_path / "parts") == figures(whole)
 
 
+def test_another_run_in_the_same_folder_has_a_log_of_its_own(make_task, whole, tmp_path):
+    train(make_task(), tmp_path, stop_at=5)
+    train(make_task(), tmp_path)
+    assert figures(tmp_path) == figures(whole)
+
+
 def test_an_interrupted_report_is_made_again(make_task, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train(make_task(), tmp_path, report=lambda line: ctrl_c())

@@ -88,10 +88,10 @@ def train(
     state = _begin(run, team.rank)
     if resume:
         state.load(out / CHECKPOINT, run.task, team.rank, team.size)
-        if team.is_first:
-            drop_lines(out / LOG, state.step if state.recent else state.step + 1)
     elif start_from is not None:
         load_weights(start_from, run.task, [state.module, state.average])
+    if team.is_first:
+        drop_lines(out / LOG, state.step + 1 if resume and not state.recent else state.step)
     network = team.wrap(state.module)
     end = run.steps if stop_at is None else min(run.steps, stop_at)
     started, saved, is_whole, is_stopped = time.monotonic() - state.seconds, time.monotonic(), True, False
