@@ -20,13 +20,14 @@ from neurok.bodyplan.hypothesis import Candidate
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
+from neurok.geometry import lie
 
 POINTS = 128
 CLUSTER = 0.02
 """Places nearer than this, in the unit box, support each other."""
 
 
-QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
+QUARTERS = list(lie.quarter_turns(1))
 VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
 """Turns by quarters about +y, and their mirror images."""
 
@@ -280,7 +281,7 @@ def _agree(spots, shares, directions, chosen, heard, trust, most=4):  # type: ig
         axis = directions[row, chosen[row]]
         lines = heard.along(row, TURN, int(chosen[row])) if heard is not None else None
         everywhere = places if lines is None else np.concatenate([places, lines.places])
-        flat = everywhere @ _across(axis).T
+        flat = everywhere @ np.stack(lie.across(axis), axis=1)
         density = _kernel(flat, flat[: len(places)]) @ share
         if lines is not None and len(lines):
             other = _kernel(flat, flat[len(places) :]) @ (lines.weights / max(float(lines.weights.sum()), 1e-12))
@@ -291,13 +292,6 @@ def _agree(spots, shares, directions, chosen, heard, trust, most=4):  # type: ig
             found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
             left[_kernel(flat, flat[best : best + 1])[:, 0] > np.exp(-4.0)] = -1.0
     return found, support
-
-
-def _across(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "2 3"]:
-    """Two directions across an axis and across each other."""
-    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first)])
 
 
 def _kernel(first, second):  # type: ignore[no-untyped-def]

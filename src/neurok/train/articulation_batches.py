@@ -14,6 +14,7 @@ from neurok.articulation.predict import QUARTERS
 from neurok.articulation.upright import WAYS_UP
 from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.train.articulation_data import Example
 
 SHARES = {"rest": 0.5, "posed": 0.25, "pieces": 0.25, "search": 1.0}
@@ -108,9 +109,7 @@ def augmented(example: Example, rng: np.random.Generator, how: Augment = AS_STOR
     if rng.random() < 0.7:
         matrix = matrix @ np.diag(np.exp(rng.uniform(-how.stretch, how.stretch, 3)))
     if rng.random() < 0.2:
-        angle = rng.uniform(-0.15, 0.15)
-        c, s = np.cos(angle), np.sin(angle)
-        matrix = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ matrix
+        matrix = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), rng.uniform(-0.15, 0.15)) @ matrix
     clouds, moved = turned(clouds, labels, matrix)
     assert moved is not None
     shift = rng.uniform(-0.06, 0.06, 3)
