@@ -20,6 +20,7 @@ from neurok.dynamics.condition import Ground, World
 from neurok.dynamics.rigid import TreeMechanics, TreePoints
 from neurok.dynamics.system import State, System
 from neurok.geometry.convex import convex_hull
+from neurok.geometry.lie import seen_from
 from neurok.geometry.sampling import farthest_points
 
 REST_DEPTH = 3e-5
@@ -84,7 +85,7 @@ class Touch:
         if self.other is not None:
             frame, twist = (getattr(motions[self.other], name)[0, self.node] for name in ("nodes", "velocity"))
             rates = rates - local @ twist[:3, :3].T - twist[:3, 3]
-            local = (local - frame[:3, 3]) @ frame[:3, :3]
+            local = seen_from(frame, local)
         speeds = np.sqrt((rates**2).sum(axis=1))
         margin = NEAR_TRAVEL * dt * float(speeds.max(initial=0.0)) + NEAR * size
         near = np.flatnonzero(self.collider.near(local, margin))
@@ -101,7 +102,7 @@ class Touch:
         if self.other is None:
             return x, x, _UPRIGHT
         frame = motions[self.other].nodes[0, self.node]
-        return x, (x - frame[:3, 3]) @ frame[:3, :3], frame[:3, :3]
+        return x, seen_from(frame, x), frame[:3, :3]
 
     def begin(self, motions: Sequence[Any]) -> None:
         """Start of a step: points that did not touch get their anchor where they are."""
