@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.geometry.lie import inverse, joint_curves, skew, turn_generator
+from neurok.geometry.lie import inverse, joint_basis, joint_curves, skew, turn_generator
 
 BASE_DOF = 6
 """Coordinates of a free base: three translations, then three turns about its centre (small, within one step)."""
@@ -193,17 +193,6 @@ class JointTree:
         screws[:, 3:, :3, :3] = spins
         screws[:, 3:, :3, 3] = -(spins @ place[:, None, :, None])[..., 0]
         return out, screws
-
-
-def joint_basis(values: Float[np.ndarray, "B J"]) -> Float[np.ndarray, "J B 4"]:
-    """1, sin q, cos q and q of every joint value."""
-    out = np.empty((values.shape[1], values.shape[0], 4))
-    turned = values.T
-    out[..., 0] = 1.0
-    np.sin(turned, out=out[..., 1])
-    np.cos(turned, out=out[..., 2])
-    out[..., 3] = turned
-    return out
 
 
 def _levels(parents: Int[np.ndarray, " J"]) -> tuple[Level, ...]:
