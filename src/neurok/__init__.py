@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from neurok.dynamics import Body as Body
     from neurok.dynamics import World as World
     from neurok.dynamics import simulate as simulate
+    from neurok.dynamics import start as start
     from neurok.errors import NeurokError as NeurokError
     from neurok.hub import infer as infer
     from neurok.hub import load_model as load_model
@@ -53,6 +54,7 @@ _HOMES = {
     "repair": "neurok.doctor",
     "save": "neurok.io",
     "simulate": "neurok.dynamics",
+    "start": "neurok.dynamics",
 }
 __all__ = sorted(_HOMES)
 
