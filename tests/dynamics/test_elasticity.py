@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.dynamics import Body, Condition, Ground, Start, World, simulate
-from neurok.dynamics.elasticity import elastic_energy
+from neurok.dynamics.elasticity import ElasticConfig, elastic_energy
 from neurok.dynamics.energies import Membrane
 from neurok.dynamics.masses import face_thickness
 from neurok.dynamics.reduced import ReducedConfig, ReducedEngine
@@ -97,7 +97,7 @@ def test_the_report_tells_the_elastic_energy_and_it_is_kept():
 
 
 def test_parts_that_only_turn_rigidly_feel_nothing(chain):
-    assert elastic_energy(Body.of(chain(3)), 256) is None
+    assert elastic_energy(Body.of(chain(3))) is None
     lid = bent_space()
     halves = (lid.rest.vertices[:, :1] > 0).astype(float)
     # Two separate bars, each of which follows one handle.
@@ -107,8 +107,8 @@ def test_parts_that_only_turn_rigidly_feel_nothing(chain):
     )
     weights = np.repeat(np.eye(2), lid.rest.vertex_count, axis=0)
     hinged = replace(lid, rest=mesh, weights=weights)
-    assert elastic_energy(Body.of(hinged), 256) is None
-    assert elastic_energy(Body.of(replace(lid, weights=np.hstack([1 - halves, halves]))), 256) is not None
+    assert elastic_energy(Body.of(hinged)) is None
+    assert elastic_energy(Body.of(replace(lid, weights=np.hstack([1 - halves, halves])))) is not None
     body = Body.of(hinged, Condition(Start(qdot=[2.0])))
     free, same = simulate(body, seconds=0.2), simulate(replace(body, elastic=False), seconds=0.2)
     assert np.array_equal(free.positions, same.positions)
@@ -124,7 +124,7 @@ def test_a_bounded_choice_of_triangles_has_the_energy_of_all():
     ball = shapes.sphere(0.5, 64, 48)
     mesh = Mesh(ball.vertices, ball.faces)
     body = Body.of(LinearSpace(mesh, (mesh.vertices * [1.0, -0.3, 0.2])[None]))
-    few = elastic_energy(body, 200)
+    few = elastic_energy(body, ElasticConfig(triangles=200))
     assert len(few.faces) <= 200 < mesh.face_count
     every = Membrane.of(mesh, body.stuff, face_thickness(body))
     x = mesh.vertices * [1.1, 0.97, 1.02]
@@ -135,7 +135,7 @@ def test_a_bounded_choice_of_triangles_has_the_energy_of_all():
 def test_the_curvature_at_rest_is_that_of_the_energy_and_positive_elsewhere():
     space = bent_space()
     body = Body.of(space)
-    sheet, mechanics = elastic_energy(body, 10_000), mechanics_of(body)
+    sheet, mechanics = elastic_energy(body, ElasticConfig(triangles=10_000)), mechanics_of(body)
 
     def energy(q: float) -> float:
         return float(sheet.evaluate(mechanics.positions(np.eye(4), np.array([q]))[None, sheet.vertices])[0][0])
@@ -172,5 +172,7 @@ def test_a_space_that_knows_its_swing_uses_it_until_a_material_is_named():
 
 def test_fewer_triangles_can_be_asked_for():
     body = Body.of(bent_space(), Condition(Start(q=[0.3])))
-    rough = simulate(body, NOTHING, seconds=0.1, engine=ReducedEngine(config=ReducedConfig(elastic_triangles=12)))
+    rough = simulate(
+        body, NOTHING, seconds=0.1, engine=ReducedEngine(config=ReducedConfig(elastic=ElasticConfig(triangles=12)))
+    )
     assert not np.array_equal(rough.positions, simulate(body, NOTHING, seconds=0.1).positions)

@@ -29,7 +29,10 @@ AUTO_DROP = 0.5
 """Height of a drop that names none, as a share of the object's size: enough to tip over, little enough to watch."""
 
 MAX_FRAMES = 1_000_000
+"""Of a scene; more is a slip of the pen."""
+
 MAX_STEPS = 100_000_000
+"""The same of time steps: a day of computing."""
 
 
 class SceneError(NeurokError):

@@ -21,7 +21,7 @@ from neurok.scene.placing import Placed, collect, placement_of, say_all
 from neurok.scene.spaces import Learner
 
 MAX_BYTES = 8e9
-"""Of the positions of one run."""
+"""Of the positions of one run: what a common machine can hold [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)

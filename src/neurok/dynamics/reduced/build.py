@@ -192,7 +192,7 @@ def _elasticity(body: Body, mechanics: Mechanics, config: ReducedConfig) -> list
         still, base = np.zeros((1, mechanics.dim)), mechanics.dim - space.dim
         mass = mechanics.motion(np.eye(4), still, still).mass_matrices()[0][base:, base:]
         return [Quadratic((2 * np.pi * space.swing) ** 2 * mass * body.mesh.unit**2)]
-    energy = elastic_energy(body, config.elastic_triangles)
+    energy = elastic_energy(body, config.elastic)
     return [] if energy is None else [energy]
 
 
