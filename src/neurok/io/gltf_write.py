@@ -15,7 +15,7 @@ from neurok.geometry import lie
 from neurok.geometry.operators import vertex_normals
 from neurok.io.files import Files
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
-from neurok.io.gltf_extras import scene_extras
+from neurok.io.gltf_extras import material_attributes, scene_extras
 from neurok.io.gltf_motion import BoneMotion, PartMotion, plan_motion
 
 NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
@@ -162,7 +162,8 @@ class _Writing:
         if mesh.vertex_colors is not None:
             attributes["COLOR_0"] = put(mesh.vertex_colors[chosen].clip(0.0, 1.0).astype(np.float32), ARRAY_BUFFER)
         if self.asset.materials is not None:
-            attributes["_MATERIAL"] = put(self.asset.materials.ids[chosen].astype(np.float32), ARRAY_BUFFER)
+            for name, values in material_attributes(self.asset.materials, chosen).items():
+                attributes[name] = put(values, ARRAY_BUFFER)
         if self.bones is not None:
             kind = np.uint8 if len(self.bones.pivots) <= 256 else np.uint16
             for start in range(0, self.bones.joints.shape[1], 4):

@@ -57,9 +57,13 @@ class KinematicSpace:
         def inertia(self) -> tuple[Float[np.ndarray, "K K"], Float[np.ndarray, " K"]] | None:
             """Exact CᵀMC and CᵀM1, where they are known better than from masses at the vertices."""
 
+        @property
+        def swing(self) -> float | None:
+            """How fast poses swing back to rest where no material says so [Hz], if the space knows."""
+
     else:
         facts = MappingProxyType({})
-        articulation = weights = features = inertia = None
+        articulation = weights = features = inertia = swing = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""
