@@ -26,10 +26,10 @@ from scipy.special import ellipk
 from neurok import io
 from neurok.core import Articulation, Joint, Material, Mesh
 from neurok.dynamics import Body, Condition, Force, Ground, Start, World, simulate
-from neurok.dynamics.build import assemble, bind
-from neurok.dynamics.collocation import GaussStepper
 from neurok.dynamics.energies import Quadratic
 from neurok.dynamics.masses import part_moments
+from neurok.dynamics.reduced.build import assemble, bind
+from neurok.dynamics.reduced.collocation import GaussStepper
 from neurok.geometry import lie
 from neurok.kinematics import ArticulatedSpace, vibration_modes
 from neurok.modelling import shapes
@@ -56,7 +56,7 @@ def chain(links: int, length: float = 0.2, root: str = "revolute") -> Articulati
 
 def closed_forms() -> Table:
     rod = chain(1, 1.0)
-    body = Body(ArticulatedSpace(rod), Condition(Start(q=[np.pi / 3])))
+    body = Body.of(ArticulatedSpace(rod), Condition(Start(q=[np.pi / 3])))
     moment = part_moments(body, rod)[0]
     rate = np.sqrt(-9.81 * moment[1, 3] / (moment[0, 0] + moment[1, 1]))
     expected = 4 / rate * ellipk(np.sin(np.pi / 6) ** 2)
@@ -75,7 +75,7 @@ def free_base() -> Table:
     rng = np.random.default_rng(0)
     masses = rng.uniform(0.1, 1.0, space.rest.vertex_count)
     start = Start(qdot=rng.normal(size=space.dim), velocity=(0.3, 1.0, -0.2), spin=(2.0, -1.0, 3.0))
-    body = Body(space, Condition(start), free=True, masses=masses)
+    body = Body.of(space, Condition(start), free=True, masses=masses)
     bound = bind(body, World(gravity=NOTHING))
     system, state = assemble([bound])
     stepper, points = GaussStepper(system), bound.mechanics.points(np.arange(len(masses)))
@@ -109,7 +109,7 @@ def chains() -> Table:
     for links in (2, 6):
         arm = chain(links)
         q = np.array([0.6, 0.2, 0.1, -0.2, 0.1, 0.3])[:links]
-        body = Body(ArticulatedSpace(arm), Condition(Start(q=q)))
+        body = Body.of(ArticulatedSpace(arm), Condition(Start(q=q)))
         ours = simulate(body, World(gravity=DOWN), seconds=2)
         theirs = Truth(body, arm, DOWN).run(q, np.zeros(links), 2.0, 24)
         error = float(np.abs(ours.q - theirs).max())
@@ -136,7 +136,7 @@ def real_objects(folder: Path, count: int) -> Table:
         slides = np.array([j.kind == "prismatic" for j in articulation.joints for _ in range(j.dof)])
         qdot = np.random.default_rng(index).normal(size=dof) * np.where(slides, 0.3 * size, 1.5)
         space, start = ArticulatedSpace(articulation), Condition(Start(qdot=qdot))
-        body = Body(space, start, limit_stiffness=0.0)
+        body = Body.of(space, start, limit_stiffness=0.0)
         kinds = sorted({j.kind for j in articulation.joints if j.dof})
         row: dict[str, Any] = {"object": file.stem, "dof": dof, "joints": "+".join(kinds)}
         for label, gravity in (("still air", NOTHING), ("gravity", DOWN)):
@@ -148,9 +148,9 @@ def real_objects(folder: Path, count: int) -> Table:
         row["drift 10 s, gauss"] = simulate(body, world, seconds=10).report["energy_drift"]
         middle = simulate(body, world, seconds=10, dt=1 / 120, integrator="midpoint")
         row["drift 10 s, midpoint, dt 1/120"] = middle.report["energy_drift"]
-        held = simulate(Body(space, start), world, seconds=2)
+        held = simulate(Body.of(space, start), world, seconds=2)
         # Limits that do not hold the rest pose are shifted by whole turns or widened to it; the system knows them.
-        low, high, _ = assemble([bind(Body(space, start), world)])[0].limits
+        low, high, _ = assemble([bind(Body.of(space, start), world)])[0].limits
         beyond = np.maximum(np.maximum(low - held.q, held.q - high), 0.0) / np.where(slides, size, 1.0)
         row["beyond limits"] = float(beyond.max())
         rows.append(row)
@@ -186,7 +186,7 @@ def beam() -> Table:
     ]
     tip = np.flatnonzero(mesh.vertices[:, 0] > length - 1e-9)
     load = Condition(forces=[Force.constant(tip, (0.0, -1.0, 0.0))])
-    body = Body(modes.space, load, energies=[Quadratic(modes.stiffness)], damping=20.0)
+    body = Body.of(modes.space, load, energies=[Quadratic(modes.stiffness)], damping=20.0)
     rollout = simulate(body, World(gravity=NOTHING), seconds=2)
     sunk = float((mesh.vertices[tip, 1] - rollout.positions[-1, tip, 1]).mean())
     from scipy.sparse.linalg import spsolve
@@ -225,7 +225,9 @@ def contact(folder: Path | None) -> Table:
     for offset in (-1.0, 1.0):
         angle = np.arctan(friction) + np.radians(offset)
         gravity = 9.81 * np.array([np.sin(angle), -np.cos(angle), 0.0])
-        rollout = simulate(Body(space, free=True), World(gravity=gravity, ground=Ground(friction=friction)), seconds=1)
+        rollout = simulate(
+            Body.of(space, free=True), World(gravity=gravity, ground=Ground(friction=friction)), seconds=1
+        )
         expected = max(0.0, 0.5 * 9.81 * (np.sin(angle) - friction * np.cos(angle)))
         case = f"block on an incline, friction angle {offset:+.0f}°: way in 1 s [m]"
         rows.append({"case": case, "value": float(rollout.q[-1, 0]), "expected": expected})
@@ -236,7 +238,7 @@ def contact(folder: Path | None) -> Table:
         floor = float((articulation.mesh.vertices @ up).min())
         place = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.3)
         place[:3, 3] += 0.3 * size * up
-        body = Body(ArticulatedSpace(articulation), free=True, placement=place)
+        body = Body.of(ArticulatedSpace(articulation), free=True, placement=place)
         rollout = simulate(body, World(ground=Ground(height=floor)), seconds=4)
         depth = (floor - float((rollout.positions[-1] @ up).min())) / size
         creep = float(np.abs(rollout.positions[-1] - rollout.positions[-25]).max()) / size
@@ -272,7 +274,7 @@ def cost(rounds: int, steps: int = 40) -> Table:
     spent: list[dict[str, float]] = [{} for _ in sizes]
     for vertex_count in sizes:
         articulation = wardrobe(vertex_count)
-        body = Body(ArticulatedSpace(articulation), Condition(Start(qdot=np.linspace(-1, 1, 8))))
+        body = Body.of(ArticulatedSpace(articulation), Condition(Start(qdot=np.linspace(-1, 1, 8))))
         system, state = assemble([bind(body, World(gravity=DOWN))])
         model = Truth(body, articulation, DOWN, dt).model
         cases.append((articulation.mesh.vertex_count, system, state, GaussStepper(system), model, mujoco.MjData(model)))

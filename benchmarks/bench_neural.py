@@ -29,10 +29,10 @@ import neurok
 from neurok.core import Articulation, Mesh
 from neurok.data.splits import hold_out
 from neurok.dynamics import Body, Condition, Ground, Start, VertexValues, World, simulate
-from neurok.dynamics.build import assemble, bind
-from neurok.dynamics.collocation import GaussStepper
-from neurok.dynamics.incremental import IncrementalStepper
-from neurok.dynamics.simulate import DEFAULT_DT
+from neurok.dynamics.reduced.build import assemble, bind
+from neurok.dynamics.reduced.collocation import GaussStepper
+from neurok.dynamics.reduced.config import DEFAULTS
+from neurok.dynamics.reduced.incremental import IncrementalStepper
 from neurok.kinematics import ArticulatedSpace
 from neurok.samples import make_sample
 
@@ -85,8 +85,8 @@ def cost(model: Any, rounds: int) -> tuple[Table, Table]:
         opening.append({**size, "file to space [s]": seconds, "peak memory [MB]": peak_memory()})
         start = Condition(Start(qdot=0.3 * np.ones(space.dim)))
         for label, body, world in (
-            ("gauss, fixed base, gravity", Body(space, start), World(gravity=DOWN)),
-            ("implicit, free on the ground", Body(space, start, free=True), World(gravity=DOWN, ground=Ground())),
+            ("gauss, fixed base, gravity", Body.of(space, start), World(gravity=DOWN)),
+            ("implicit, free on the ground", Body.of(space, start, free=True), World(gravity=DOWN, ground=Ground())),
         ):
             stepping.append({**size, "integrator": label, **frames(body, world, rounds)})
     return opening, stepping
@@ -100,11 +100,15 @@ def frames(body: Body, world: World, rounds: int, count: int = 60) -> dict[str, 
     name = "implicit" if world.has_contact else "gauss"
 
     def make() -> Any:
-        return IncrementalStepper.of(system, [bound], world, state) if name == "implicit" else GaussStepper(system)
+        return (
+            IncrementalStepper.of(system, [bound], world, state, DEFAULTS)
+            if name == "implicit"
+            else GaussStepper(system)
+        )
 
     steppers = [make()]
     bound_in = time.process_time() - begin
-    per_frame = int(np.ceil(FRAME / DEFAULT_DT[name] - 1e-9))
+    per_frame = int(np.ceil(FRAME / DEFAULTS.longest_steps[name] - 1e-9))
 
     def run() -> tuple[Any, dict[str, float]]:
         stepper, at = steppers.pop(), state
@@ -165,7 +169,7 @@ def energy(model: Any, files: list[Path]) -> Table:
         row: dict[str, Any] = {"object": file.stem, "coordinates": space.dim}
         for label, gravity in (("still air", NOTHING), ("gravity", DOWN)):
             begin = time.process_time()
-            body = Body(space, Condition(Start(qdot=qdot)))
+            body = Body.of(space, Condition(Start(qdot=qdot)))
             rollout = simulate(body, World(gravity=gravity), seconds=1000 * FRAME, fps=60, dt=FRAME)
             row |= {f"steps, {label}": rollout.report["steps"], f"drift, {label}": rollout.report["energy_drift"]}
             row |= {f"status, {label}": rollout.status, f"time, {label} [s]": time.process_time() - begin}
@@ -199,7 +203,7 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     pace = np.random.default_rng(seed).uniform(0.5, 1.0, dof)
     fastest = np.minimum(np.where(slides, 0.4 * size, 1.5), WITHIN * np.maximum(low, high) / seconds)
     qdot = side * pace * fastest
-    truth_body = Body(true_space, Condition(Start(qdot=qdot)))
+    truth_body = Body.of(true_space, Condition(Start(qdot=qdot)))
     truth = articulation.clip(Truth(truth_body, articulation, NOTHING).run(np.zeros(dof), qdot, seconds, 24)).positions
     step = 1e-5
     velocity = (articulation.pose(step * qdot).vertices - articulation.mesh.vertices) / step
@@ -209,7 +213,7 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     row: dict[str, Any] = {"way at the end / size": float(way[-1].mean() / size)}
     for label, touch in (("joints", True), ("wide", False)):
         space = neurok.infer(mesh, model=model, touch=touch)
-        ours = simulate(Body(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
+        ours = simulate(Body.of(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
         gap = np.linalg.norm(ours.positions[: len(truth)] - truth[: ours.frame_count], axis=2)
         last = min(len(truth), ours.frame_count) - 1
         row |= {

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import tyro
 
-from neurok.articulation import ranking
-from neurok.articulation.blend import Trust
+from neurok.articulation.config import FusionConfig
 from neurok.articulation.features import describe_parts
-from neurok.articulation.predict import assemble, conclude, look, part_parents, signed_directions
+from neurok.articulation.predict import fuse, most_likely_joints, part_parents, signed_directions, view_parts
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
-from neurok.articulation.search_evidence import listen
+from neurok.articulation.search_evidence import search_evidence
+from neurok.bodyplan.config import SearchConfig
 from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation
 from neurok.evaluation.articulation_tables import COLUMNS
@@ -51,21 +51,23 @@ class ChooseTrust:
 
 
 def main(options: ChooseTrust) -> None:
-    ranking.PRIORS = options.ranking
-    committee = load_model(options.weights, "articulation")
+    config = SearchConfig(ranking=options.ranking)
+    ensemble = load_model(options.weights, "articulation")
     others = {thing.name for thing in some_things(options.data, None, options.left_out)}
-    rows: dict[Trust, list[Row]] = defaultdict(list)
+    rows: dict[FusionConfig, list[Row]] = defaultdict(list)
     for thing in some_things(options.data, None):
         mesh, joints = thing.load()
         if thing.name in others or joints is None:
             continue
         areas, clouds = face_areas(mesh.vertices, mesh.faces), describe_parts(mesh)
-        seen = look(committee.members, clouds)
+        seen = view_parts(ensemble.members, clouds)
         parents = part_parents(mesh, clouds, seen.parents)
-        heard = listen(clouds, signed_directions(clouds), search_joints(mesh, parents=parents))
+        evidence = search_evidence(
+            clouds, signed_directions(clouds), search_joints(mesh, parents=parents, config=config)
+        )
         for kinds, axes, doubtful in product(options.kinds, options.axes, options.doubtful):
-            trust = Trust(kinds, axes, doubtful_axes=max(axes, doubtful))
-            answers = assemble(mesh, clouds, conclude(seen, heard, trust)).answers
+            trust = FusionConfig(kinds, axes, doubtful_axes=max(axes, doubtful))
+            answers = most_likely_joints(mesh, clouds, fuse(seen, evidence, trust)).answers
             rows[trust] += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
     label = "kinds {0.kinds:g}, axes {0.axes:g}, in doubt {0.doubtful_axes:g}"
     table = [{"method": label.format(trust), **part_means(found)} for trust, found in rows.items()]

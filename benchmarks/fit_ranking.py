@@ -1,6 +1,6 @@
 """Fit the weights with which the search ranks its lines ('priors.json') to annotated training objects.
 
-python benchmarks/fit_ranking.py --data PARTNET_MOBILITY DATASET --out src/neurok/articulation/priors.json
+python benchmarks/fit_ranking.py --data PARTNET_MOBILITY DATASET --out src/neurok/bodyplan/priors.json
 """
 
 import json

@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from neurok.train.curve import draw_curve, read_log
+from neurok.train.curve import draw_curve
+from neurok.train.deformation import DeformationTraining
+from neurok.train.log import read_log
 
 
 def main() -> None:
@@ -19,9 +21,9 @@ def main() -> None:
     joined, before = [], 0
     for run in options.runs:
         log = read_log(run / "log.jsonl")
-        joined += [{**line, "step": line["step"] + before} for line in log]
+        joined += [{"step": line["step"] + before, **DeformationTraining.curve(line)} for line in log]
         before += log[-1]["step"]
-    draw_curve(joined, options.out)
+    draw_curve(joined, options.out, DeformationTraining.meaning)
 
 
 if __name__ == "__main__":

@@ -20,17 +20,18 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from neurok.articulation.ensemble import Committee
+from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.core import Articulation
 from neurok.evaluation.articulation_tables import COLUMNS
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.geometry.operators import face_areas
-from neurok.train.articulation import CHECKPOINT, base, train_joints
-from neurok.train.articulation_data import Thing, find_things, split_examples
-from neurok.train.articulation_ship import averaged_joints
+from neurok.train.articulation import ArticulationTraining, base
+from neurok.train.articulation_data import JointDataConfig, Thing, find_things, split_examples
 from neurok.train.checkpoint import read_facts
+from neurok.train.loop import CHECKPOINT, train
+from neurok.train.ship import Run
 
 FOLDS = 4
 SHOWN = ("method", "objects", "moving", "axis", "axis_right", "pivot_point", "precision", "recall", "limits", "tree")
@@ -96,21 +97,22 @@ def learn(
     if done >= steps:
         return
     cache = options.cache or options.out / "examples"
-    split = split_examples([options.data], "joints", cache, leave_out=left_out)
-    config = replace(base(), steps=steps, seed=seed)
+    split = split_examples(JointDataConfig((str(options.data),), leave_out=tuple(left_out)), cache)
+    recipe = replace(base(), steps=steps, seed=seed)
     names = sorted({example.object for example in split.train})
     some = set(np.random.default_rng(seed).permutation(names)[:most].tolist())
-    train = [example for example in split.train if example.object in some]
-    train_joints(config, train, {"left_out": split.left_out}, run, resume=done > 0, start_from=start, report=print)
+    chosen = [example for example in split.train if example.object in some]
+    task = ArticulationTraining(recipe, chosen, {"left out": split.left_out})
+    train(task, run, resume=done > 0, start_from=start, report=print)
 
 
 def judge(run: Path, things: Sequence[Thing]) -> list[Row]:
     """Scores of all parts of the objects by the network of a run alone."""
-    committee, rows = Committee((averaged_joints(run),)), []
+    ensemble, rows = Ensemble((Run.read(run).network,)), []
     for thing in things:
         mesh, joints = thing.load()
         if joints is not None:
-            answers = predict_joints(mesh, committee, with_search=False).answers
+            answers = predict_joints(mesh, ensemble, with_search=False).answers
             areas = face_areas(mesh.vertices, mesh.faces)
             rows += score_parts(Articulation(mesh, joints), Guess(answers, mesh.face_parts), areas)
     return rows

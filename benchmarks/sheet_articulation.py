@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from neurok.articulation.scores import Guess, is_right, score_parts
-from neurok.bodyplan.hypothesis import Candidate
-from neurok.cli.data_folder import data_folder
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation
+from neurok.data.folder import data_folder
 from neurok.evaluation.articulation import JointSource, find_joint_method, find_joint_sources
 from neurok.geometry.operators import face_areas
 from neurok.rendering import Renderer, contact_sheet, save_image
@@ -37,7 +37,7 @@ def states(articulation: Articulation) -> np.ndarray:
     return np.array(values)
 
 
-def marker(answer: Candidate, right: bool, size: float) -> Marker:
+def marker(answer: Hypothesis, right: bool, size: float) -> Marker:
     color = RIGHT if right else WRONG
     if answer.kind == "prismatic":
         way = answer.axis * (1.0 if abs(answer.upper) >= abs(answer.lower) else -1.0)

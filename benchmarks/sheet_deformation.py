@@ -54,7 +54,7 @@ def motion(space: Any) -> list[np.ndarray]:
     speeds = np.linalg.norm(space.slopes_at_rest(), axis=(1, 2))
     pushed = np.where(np.arange(space.dim) == speeds.argmax(), 2.0, 0.0)
     rollout = simulate(
-        Body(space, Condition(Start(qdot=pushed)), damping=0.5), World(gravity=np.zeros(3)), seconds=1.2, fps=30
+        Body.of(space, Condition(Start(qdot=pushed)), damping=0.5), World(gravity=np.zeros(3)), seconds=1.2, fps=30
     )
     chosen = np.linspace(0, rollout.frame_count - 1, COLUMNS).round().astype(int)
     return [rollout.positions[i] for i in chosen]

@@ -28,7 +28,7 @@ def main() -> None:
         forces=[Force.constant(handle, [0.0, 0.0, 4.0], start=0.2, end=0.5)],
         drags=[Drag(edge, path, np.array([0.0, 1.0, 2.0]))],
     )
-    body = neurok.Body(ArticulatedSpace(cabinet), condition, joint_damping=1.0)
+    body = neurok.Body.of(ArticulatedSpace(cabinet), condition, joint_damping=1.0)
 
     rollout = neurok.simulate(body, seconds=2.0, fps=24)
     neurok.save(rollout, out / "door.glb")

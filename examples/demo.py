@@ -21,7 +21,7 @@ def main() -> None:
     space = neurok.infer(mesh)
     top = np.flatnonzero(mesh.vertices[:, 1] > mesh.bounds[1, 1] - 0.02 * mesh.size)
     push = Condition(forces=[Force.constant(top, (0.0, 0.0, -0.15), end=0.3)])
-    body = neurok.Body(space, push, damping=1.5)
+    body = neurok.Body.of(space, push, damping=1.5)
     rollout = neurok.simulate(body, neurok.World(gravity=np.zeros(3)), seconds=1.5)
     clip = rollout.clip()
     neurok.save(clip, out / "laptop.glb")

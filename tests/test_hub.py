@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load, save
 
 from neurok import hub
-from neurok.articulation.ensemble import Committee
+from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.network import JointConfig, JointModel
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
@@ -33,7 +33,7 @@ def weights(tmp_path_factory):
 def joints(tmp_path):
     torch.manual_seed(0)
     path = tmp_path / "articulation.safetensors"
-    save_model(Committee((JointModel(JOINTS), JointModel(JOINTS)), (0.5, 1.0), (2.0, -1.0)), path, {"data": "none"})
+    save_model(Ensemble((JointModel(JOINTS), JointModel(JOINTS)), (0.5, 1.0), (2.0, -1.0)), path, {"data": "none"})
     return path
 
 
@@ -50,7 +50,7 @@ def rewritten(path: Path, tensors: dict[str, torch.Tensor], **changes) -> Path:
 def test_every_shipped_name_is_loaded_by_one_verb():
     assert isinstance(load_model("deformation"), HandleModel)
     for name in ("articulation", "articulation_held_out"):
-        assert isinstance(load_model(name), Committee)
+        assert isinstance(load_model(name), Ensemble)
     assert load_model("articulation") is load_model(hub.SHIPPED / "articulation.safetensors")
 
 
@@ -120,7 +120,7 @@ def test_a_repository_may_hold_weights_of_any_task(monkeypatch, joints):
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(hf_hub_download=download))
     monkeypatch.setattr(hub, "require", lambda *names: None)
-    assert isinstance(load_model("some/model"), Committee)
+    assert isinstance(load_model("some/model"), Ensemble)
 
 
 def test_a_card_that_lies_or_is_damaged_gets_a_sentence(weights, tmp_path):

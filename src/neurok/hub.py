@@ -22,7 +22,7 @@ from neurok.io.files import read_bytes, read_card, write_files
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from neurok.articulation.ensemble import Committee
+    from neurok.articulation.ensemble import Ensemble
     from neurok.deformation.models import Model
 
 SHIPPED = Path(__file__).parent / "weights"
@@ -61,21 +61,21 @@ def _describe_deformation(model: Any) -> dict[str, Any] | None:
     return {"config": asdict(model.config)} if isinstance(model, Model) else None
 
 
-def _build_articulation(card: dict[str, Any]) -> Committee:
-    from neurok.articulation.ensemble import Committee
+def _build_articulation(card: dict[str, Any]) -> Ensemble:
+    from neurok.articulation.ensemble import Ensemble
     from neurok.articulation.network import JointConfig, JointModel
 
     odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["calibration"].items()}
     if not all(math.isfinite(number) for pair in odds.values() for number in pair):
         raise NeurokError("its calibration has numbers that are not finite")
     members = tuple(JointModel(JointConfig(**config)) for config in card["members"])
-    return Committee(members, odds["parts"], odds["pieces"])
+    return Ensemble(members, odds["parts"], odds["pieces"])
 
 
 def _describe_articulation(model: Any) -> dict[str, Any] | None:
-    from neurok.articulation.ensemble import Committee
+    from neurok.articulation.ensemble import Ensemble
 
-    if not isinstance(model, Committee):
+    if not isinstance(model, Ensemble):
         return None
     calibration = {"parts": model.calibration, "pieces": model.piece_calibration}
     return {"members": [asdict(member.config) for member in model.members], "calibration": calibration}
@@ -93,7 +93,7 @@ TASKS = {
 @overload
 def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
 @overload
-def load_model(name: str | Path, task: Literal["articulation"]) -> Committee: ...
+def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
 @overload
 def load_model(name: str | Path = "deformation", task: None = None) -> Any: ...
 def load_model(name: str | Path = "deformation", task: str | None = None) -> Any:
@@ -149,7 +149,7 @@ def task_of(card: dict[str, Any], path: Path) -> str:
     return str(task)
 
 
-def save_model(model: Model | Committee, path: Path, card: dict[str, Any]) -> None:
+def save_model(model: Model | Ensemble, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
@@ -214,7 +214,7 @@ def _load(path: Path, checksum: str) -> Any:
         raise FormatError(f"The weights '{path}' do not fit their card: {reason}.") from error
     modules = task.modules(model)
     wanted = {prefix + name: value for prefix, module in modules.items() for name, value in module.state_dict().items()}
-    if problem := _mismatch(wanted, tensors) or _not_finite(tensors):
+    if problem := mismatch(wanted, tensors) or _not_finite(tensors):
         raise FormatError(f"The weights '{path}' do not fit their card: {problem}.")
     for prefix, module in modules.items():
         module.load_state_dict({name: tensors[prefix + name] for name in module.state_dict()})
@@ -222,7 +222,7 @@ def _load(path: Path, checksum: str) -> Any:
     return model
 
 
-def _mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
+def mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
     """What keeps some tensors from being the ones that a model wants; empty if nothing does."""
     missing, unknown = wanted.keys() - given.keys(), given.keys() - wanted.keys()
     shaped = [name for name in wanted.keys() & given.keys() if wanted[name].shape != given[name].shape]

@@ -7,7 +7,7 @@ from neurok.articulation.loss import JointTask, smoothed
 from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel
 from neurok.articulation.pivots import across, pivot_options
 from neurok.articulation.predict import QUARTERS
-from neurok.articulation.views import canonical, labels_of, settle, stack_clouds, stack_labels, turned
+from neurok.articulation.views import canonical_signs, labels_of, stack_clouds, stack_labels, turned, wrap_limits
 from neurok.samples import make_sample
 
 SMALL = JointConfig(width=16, heads=2, depth=2, octaves=3)
@@ -115,11 +115,11 @@ def carried(points, labels, c, value):
 
 
 def test_limits_are_counted_from_the_nearest_turn():
-    assert settle(-8.64, -3.93) == pytest.approx((-8.64 + 2 * np.pi, -3.93 + 2 * np.pi))
-    assert settle(0.0, 3.0) == (0.0, 3.0)
-    assert settle(-np.inf, np.inf) == (-np.inf, np.inf)
+    assert wrap_limits(-8.64, -3.93) == pytest.approx((-8.64 + 2 * np.pi, -3.93 + 2 * np.pi))
+    assert wrap_limits(0.0, 3.0) == (0.0, 3.0)
+    assert wrap_limits(-np.inf, np.inf) == (-np.inf, np.inf)
 
 
 def test_opposite_directions_have_opposite_signs():
     directions = np.random.default_rng(0).normal(size=(100, 3))
-    assert (canonical(directions) == -canonical(-directions)).all()
+    assert (canonical_signs(directions) == -canonical_signs(-directions)).all()

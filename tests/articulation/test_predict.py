@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.blend import Trust
-from neurok.articulation.ensemble import Committee
+from neurok.articulation.config import CloudConfig, FusionConfig, PredictionConfig
+from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.features import describe_parts
 from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
     VIEWS,
     calibrated,
-    conclude,
+    fuse,
     grow_tree,
-    look,
     predict_joints,
     signed_directions,
+    view_parts,
 )
-from neurok.articulation.search_evidence import listen
+from neurok.articulation.search_evidence import search_evidence
+from neurok.bodyplan.config import LimitConfig, SearchConfig
 from neurok.bodyplan.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_model, save_model
@@ -28,9 +29,9 @@ SMALL = JointConfig(width=16, heads=2, depth=1, octaves=3)
 
 
 @pytest.fixture(scope="module")
-def model() -> Committee:
+def model() -> Ensemble:
     torch.manual_seed(1)
-    return Committee((JointModel(SMALL).requires_grad_(False),))
+    return Ensemble((JointModel(SMALL).requires_grad_(False),))
 
 
 def test_every_part_gets_one_answer_and_they_form_a_tree(model):
@@ -39,7 +40,7 @@ def test_every_part_gets_one_answer_and_they_form_a_tree(model):
     assert len(prediction.answers) == mesh.part_count
     assert sum(answer.parent < 0 for answer in prediction.answers) == 1
     assert prediction.articulation().order  # a cycle would raise
-    assert all(0.0 <= answer.score <= 1.0 for answer in prediction.answers)
+    assert all(0.0 <= answer.probability <= 1.0 for answer in prediction.answers)
 
 
 def test_moving_the_mesh_moves_the_answers_along(model):
@@ -53,7 +54,7 @@ def test_moving_the_mesh_moves_the_answers_along(model):
 
 
 def test_views_of_a_mirrored_object_are_the_same_views(model):
-    """The eight views of an object and of its quarter turn are one set, so the beliefs agree."""
+    """The eight views of an object and of its quarter turn are one set, so the posterior agree."""
     mesh = make_sample("cabinet").articulation.mesh
     turn = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
     clouds = describe_parts(mesh)
@@ -65,10 +66,13 @@ def test_views_of_a_mirrored_object_are_the_same_views(model):
         directions=clouds.directions @ turn.T,
         pairs=np.concatenate([clouds.pairs[..., :4], clouds.pairs[..., 4:] @ turn.T], axis=-1),
     )
-    first, second = conclude(look(model.members, clouds, points=256)), conclude(look(model.members, again, points=256))
+    first, second = (
+        fuse(view_parts(model.members, clouds, config=CloudConfig(view_points=256))),
+        fuse(view_parts(model.members, again, config=CloudConfig(view_points=256))),
+    )
     assert np.allclose(first.kinds, second.kinds, atol=1e-4)
     assert np.allclose(first.axes, second.axes, atol=1e-4)
-    assert np.allclose(first.pivot_shares[:, 0], second.pivot_shares[:, 0], atol=1e-3)
+    assert np.allclose(first.pivot_probabilities[:, 0], second.pivot_probabilities[:, 0], atol=1e-3)
 
 
 def test_models_that_answer_together_count_alike(model):
@@ -76,12 +80,12 @@ def test_models_that_answer_together_count_alike(model):
     torch.manual_seed(2)
     other = JointModel(SMALL).requires_grad_(False)
     clouds = describe_parts(make_sample("cabinet").articulation.mesh)
-    first, second = look(model.members, clouds, VIEWS[:4]), look([other], clouds, VIEWS[4:])
-    both = look([*model.members, other], clouds)
+    first, second = view_parts(model.members, clouds, VIEWS[:4]), view_parts([other], clouds, VIEWS[4:])
+    both = view_parts([*model.members, other], clouds)
     assert np.allclose(both.kinds, (first.kinds + second.kinds) / 2, atol=1e-6)
-    assert [len(voice.views) for voice in both.voices] == [4, 4]
+    assert [len(member.views) for member in both.members] == [4, 4]
     assert not np.allclose(first.kinds, second.kinds, atol=1e-2)
-    assert conclude(both).pivots.shape == conclude(first).pivots.shape
+    assert fuse(both).pivots.shape == fuse(first).pivots.shape
 
 
 def test_a_tree_has_one_root_and_takes_the_likeliest_links():
@@ -102,7 +106,7 @@ def test_a_tree_has_one_root_and_takes_the_likeliest_links():
 def test_weights_survive_their_file_and_damage_is_told(model, tmp_path):
     path = tmp_path / "w.safetensors"
     torch.manual_seed(2)
-    two = Committee((*model.members, JointModel(replace(SMALL, depth=2))), (0.5, 1.0), (0.25, -1.0))
+    two = Ensemble((*model.members, JointModel(replace(SMALL, depth=2))), (0.5, 1.0), (0.25, -1.0))
     save_model(two, path, {"what": "test"})
     again = load_model(path)
     assert (again.calibration, again.piece_calibration) == ((0.5, 1.0), (0.25, -1.0))
@@ -124,22 +128,31 @@ def test_the_search_can_overrule_a_network_that_knows_nothing(model):
     mesh = make_sample("laptop").articulation.mesh
     clouds = describe_parts(mesh)
     search = search_joints(mesh)
-    heard = listen(clouds, signed_directions(clouds), search)
-    beliefs = conclude(look(model.members, clouds), heard, Trust(1.0, 1.0, 1.0, 1.0))
+    evidence = search_evidence(clouds, signed_directions(clouds), search)
+    posterior = fuse(view_parts(model.members, clouds), evidence, FusionConfig(1.0, 1.0, 1.0, 1.0))
     lid = next(row for row, part in enumerate(clouds.parts) if search.parents[part] >= 0)
     best = search.best(int(clouds.parts[lid]))
     assert best.kind == "revolute"
-    assert KINDS[int(beliefs.kinds[lid].argmax())] == "revolute"
-    axis = beliefs.directions[lid, beliefs.choices[lid, 0]] @ clouds.turn
+    assert KINDS[int(posterior.kinds[lid].argmax())] == "revolute"
+    axis = posterior.directions[lid, posterior.choices[lid, 0]] @ clouds.turn
     assert abs(axis @ best.axis) > 0.99
-    assert np.linalg.norm(np.cross(clouds.from_box(beliefs.pivots[lid, 0]) - best.origin, axis)) < 0.05 * mesh.size
+    assert np.linalg.norm(np.cross(clouds.from_box(posterior.pivots[lid, 0]) - best.origin, axis)) < 0.05 * mesh.size
+
+
+def test_a_prediction_follows_its_configuration(model):
+    mesh = make_sample("laptop").articulation.mesh
+    said = FusionConfig(1.0, 1.0, 1.0, 1.0)
+    search = SearchConfig(limits=LimitConfig(widest_turn=0.25, turn_play=9.0))
+    config = PredictionConfig(CloudConfig(dense_points=2_000), search=search, fusion=replace(said, steady=-1.0))
+    lid = next(a for a in predict_joints(mesh, model, config=config).answers if a.kind == "revolute")
+    assert lid.upper - lid.lower == pytest.approx(0.25)
 
 
 def test_confidence_is_fitted_to_how_often_answers_are_right():
     rng = np.random.default_rng(0)
     shares = rng.uniform(0.05, 0.95, 4000)
-    odds = np.log(shares / (1 - shares))
-    right = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * odds + 1.0)))
+    calibration = np.log(shares / (1 - shares))
+    right = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * calibration + 1.0)))
     slope, offset = fit_odds(shares, right)
     assert slope == pytest.approx(0.5, abs=0.1)
     assert offset == pytest.approx(1.0, abs=0.15)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from solids import door_on_a_box, of_parts
 
 from neurok.bodyplan.bodies import find_parts
+from neurok.bodyplan.config import BodiesConfig, ContactConfig
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.modelling.shapes import slab
+from solids import door_on_a_box, of_parts
 
 
 def without_parts(mesh):
@@ -100,3 +101,12 @@ def test_thousands_of_pieces_become_few():
     crumbs = [slab(p, (p[0] + 0.5, p[1] + 0.5, 0.5)) for p in places]
     mesh = find_parts(without_parts(of_parts(all=[slab((-1, -1, -1), (31, 31, 0)), *crumbs])))
     assert mesh.part_count == 1
+
+
+def test_what_is_a_detail_is_said_by_the_configuration():
+    left, right = slab((0, 0, 0), (1, 1, 1)), slab((1, 0, 0), (2, 1, 1))
+    screw = slab((1.5, 1.0, 0.5), (1.54, 1.03, 0.54))
+    bare = without_parts(of_parts(left=[left], right=[right], screw=[screw]))
+    assert find_parts(bare).part_count == 2
+    assert find_parts(bare, config=BodiesConfig(contacts=ContactConfig(small_part=0.01))).part_count == 3
+    assert find_parts(bare, config=BodiesConfig(most_pieces=1)).part_count == 1

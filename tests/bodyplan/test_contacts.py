@@ -3,11 +3,11 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from solids import of_parts
 
-from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.contacts import contact_graph
 from neurok.geometry.lie import axis_angle_matrix
 from neurok.modelling.shapes import slab
+from solids import of_parts
 
 
 def two_boxes(gap=0.0):
@@ -15,7 +15,7 @@ def two_boxes(gap=0.0):
 
 
 def test_boxes_side_by_side_touch_in_their_common_face():
-    (contact,) = find_contacts(two_boxes()).pairs
+    (contact,) = contact_graph(two_boxes()).pairs
     assert (contact.first, contact.second) == (0, 1)
     assert abs(contact.normal[0]) > 0.99
     assert contact.normal[0] > 0
@@ -26,7 +26,7 @@ def test_boxes_side_by_side_touch_in_their_common_face():
 
 
 def test_a_part_far_from_all_touches_its_nearest_neighbour():
-    contacts = find_contacts(two_boxes(gap=0.7))
+    contacts = contact_graph(two_boxes(gap=0.7))
     assert contacts.neighbours(1) == (0,)
     assert abs(contacts.pairs[0].gap - 0.7) < 0.02
 
@@ -39,7 +39,7 @@ def test_parts_that_do_not_touch_have_no_contact():
         far=[third],
         next=[slab((6, 0, 0), (7, 1, 1))],
     )
-    contacts = find_contacts(mesh)
+    contacts = contact_graph(mesh)
     assert contacts.between(0, 2) is None
     assert contacts.between(2, 0) is None
     assert contacts.between(3, 2) is not None
@@ -50,14 +50,14 @@ def test_parts_that_do_not_touch_have_no_contact():
 def test_contacts_turn_and_scale_with_the_object(angle, scale):
     mesh = two_boxes()
     turn = axis_angle_matrix(np.array([0.6, 0.0, 0.8]), angle)
-    moved = find_contacts(mesh.with_vertices(mesh.vertices @ turn.T * scale)).pairs[0]
-    still = find_contacts(mesh).pairs[0]
+    moved = contact_graph(mesh.with_vertices(mesh.vertices @ turn.T * scale)).pairs[0]
+    still = contact_graph(mesh).pairs[0]
     assert abs(float(moved.normal @ turn @ still.normal)) > 0.999
     assert np.allclose(moved.center, turn @ still.center * scale, atol=0.02 * scale)
     assert np.allclose(moved.extent, still.extent * scale, rtol=0.05, atol=0.03 * scale)
 
 
 def test_boxes_of_parts_fit_them_and_lie_along_the_world_when_the_part_does():
-    clouds = find_contacts(two_boxes()).clouds
-    assert np.allclose(np.abs(clouds[0].box.axes), np.eye(3))
-    assert np.allclose(np.sort(clouds[1].box.half), (0.25, 0.5, 0.5))
+    samples = contact_graph(two_boxes()).samples
+    assert np.allclose(np.abs(samples[0].box.axes), np.eye(3))
+    assert np.allclose(np.sort(samples[1].box.half), (0.25, 0.5, 0.5))

@@ -5,61 +5,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
-from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.config import CopyConfig, LimitConfig, SearchConfig, SweepConfig
 from neurok.bodyplan.search import search_joints
-from neurok.bodyplan.sweep import Mover
 from neurok.bodyplan.tour import tour
-from neurok.bodyplan.trials import try_slides, try_turns
 from neurok.core import Articulation, Joint
 from neurok.modelling.shapes import slab
+from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
 
-def line_distance(candidate, axis, point):
-    offset = np.asarray(point) - candidate.origin
+def line_distance(hypothesis, axis, point):
+    offset = np.asarray(point) - hypothesis.origin
     return np.linalg.norm(offset - (offset @ axis) * np.asarray(axis))
-
-
-def test_a_block_before_a_wall_is_free_up_to_the_wall_and_not_through_it():
-    mesh = of_parts(
-        block=[slab((0, 0, 0), (1, 1, 1))],
-        wall=[slab((1.25, -1, -1), (1.3, 2, 2)), slab((-2, -0.1, -1), (3, 0, 2))],
-    )
-    mover = Mover(mesh, find_contacts(mesh), (0,))
-    trial = try_slides(mover, np.eye(3)[:1], np.array([1.0]), mesh.part_names)
-    assert 0.2 <= trial.high[0] <= 0.3  # a gap of 0.25 in steps of 0.05
-    assert trial.low[0] == 1.0
-    down = try_slides(mover, np.array([[0.0, -1.0, 0.0]]), np.array([1.0]), mesh.part_names)
-    assert down.high[0] == 0.0
-    assert "wall" in down.reasons[0] or down.low[0] > 0
-
-
-def test_a_part_lifted_off_what_it_stands_on_comes_loose():
-    mesh = of_parts(cup=[slab((0, 0, 0), (1, 1, 1))], table=[slab((-2, -0.1, -2), (3, 0, 3))])
-    mover = Mover(mesh, find_contacts(mesh), (0,))
-    trial = try_slides(mover, np.array([[0.0, 1.0, 0.0]]), np.array([1.0]), mesh.part_names)
-    assert trial.high[0] < 0.3
-    assert "loose" in trial.reasons[0]
-
-
-def test_a_round_pin_in_a_hole_turns_all_the_way_and_a_square_one_does_not():
-    frame = [slab((-1, -1, 0), (-0.21, 1, 1)), slab((0.21, -1, 0), (1, 1, 1)),
-             slab((-0.21, 0.21, 0), (0.21, 1, 1)), slab((-0.21, -1, 0), (0.21, -0.21, 1))]  # fmt: skip
-    angles = np.linspace(0, 2 * np.pi, 32, endpoint=False)
-    round_pin = slab((-0.2, -0.2, 0.1), (0.2, 0.2, 0.9))
-    for pin, is_free in ((_prism(angles, 0.2), True), (round_pin, False)):
-        mesh = of_parts(frame=frame, pin=[pin])
-        mover = Mover(mesh, find_contacts(mesh), (1,))
-        trial = try_turns(mover, np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3)), mesh.part_names)
-        assert trial.full[0] == is_free
-
-
-def _prism(angles, radius):
-    from neurok.modelling.shapes import hull
-
-    ring = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return hull(np.concatenate([np.column_stack([ring, np.full(len(ring), z)]) for z in (0.1, 0.9)]))
 
 
 def test_a_drawer_slides_out_of_its_box():
@@ -85,7 +42,7 @@ def test_a_door_turns_about_the_edge_away_from_its_handle():
 
 def test_a_knob_turns_about_its_own_axis():
     search = search_joints(knob_on_a_block())
-    turning = next(c for c in search.candidates[1] if c.kind == "continuous")
+    turning = next(c for c in search.hypotheses[1] if c.kind == "continuous")
     assert abs(turning.axis[2]) > 0.999
     assert line_distance(turning, (0.0, 0.0, 1.0), (0.1, 0.1, 0.2)) < 0.01
 
@@ -100,19 +57,19 @@ def test_the_answer_turns_and_scales_with_the_object(scale):
     assert best.upper > 0.2 * scale
 
 
-def test_scores_are_probabilities_and_candidates_are_sorted():
+def test_probabilities_lie_between_zero_and_one_and_hypotheses_are_sorted():
     search = search_joints(drawer_in_a_box())
-    every = [*search.candidates[1], *search.rejected[1]]
-    assert all(0.0 <= c.score <= 1.0 for c in every)
-    for group in (search.candidates[1], search.rejected[1]):
-        assert all(a.score >= b.score for a, b in pairwise(group))
+    every = [*search.hypotheses[1], *search.rejected[1]]
+    assert all(0.0 <= c.probability <= 1.0 for c in every)
+    for group in (search.hypotheses[1], search.rejected[1]):
+        assert all(a.probability >= b.probability for a, b in pairwise(group))
     assert all(c.reason for c in search.rejected[1])
-    assert sum(c.kind == "fixed" for c in search.candidates[1]) == 1
+    assert sum(c.kind == "fixed" for c in search.hypotheses[1]) == 1
 
 
 def test_the_same_mesh_gives_the_same_answer():
     first, second = (search_joints(door_on_a_box()) for _ in range(2))
-    assert [c.score for c in first.candidates[1]] == [c.score for c in second.candidates[1]]
+    assert [c.probability for c in first.hypotheses[1]] == [c.probability for c in second.hypotheses[1]]
 
 
 def test_the_articulation_has_a_joint_for_every_part():
@@ -147,3 +104,41 @@ def test_a_part_without_surface_is_fixed_to_the_base():
     search = search_joints(replace(mesh, part_names=("body", "drawer", "nothing")))
     assert search.best(2).kind == "fixed"
     assert search.articulation().joints[2].parent == 0
+
+
+def test_every_step_of_the_search_follows_its_configuration():
+    mesh = door_on_a_box()
+    usual = search_joints(mesh)
+    assert usual.best(1).upper > 0.5
+    narrow = search_joints(mesh, config=SearchConfig(limits=LimitConfig(widest_turn=0.5, turn_play=9.0)))
+    assert narrow.best(1).upper == 0.5
+    assert narrow.best(1).probability == usual.best(1).probability
+    strict = search_joints(mesh, config=SearchConfig(limits=LimitConfig(least_turn=4.0)))
+    assert any(c.kind == "revolute" and c.free[1] < 3.1 for c in usual.hypotheses[1])
+    assert not any(c.kind == "revolute" and c.free[1] < 3.1 for c in strict.hypotheses[1])
+    coarse = search_joints(mesh, config=SearchConfig(sweep=SweepConfig(later_angles=(90.0,))))
+    angles = {round(np.degrees(abs(x))) for c in coarse.hypotheses[1] if c.kind == "revolute" for x in c.free}
+    assert 90 in angles
+    assert angles <= {0, 5, 10, 15, 90}
+
+
+def test_an_unlikely_fixed_part_comes_right_behind_the_likeliest_motion_and_a_likely_one_first():
+    mesh = drawer_in_a_box()
+    first, *_ = search_joints(mesh).hypotheses[1]
+    assert first.kind == "prismatic"
+    sure = search_joints(mesh, config=SearchConfig(fixed=-1.0, coincident_place=0.0))
+    fixed = next(c for c in sure.hypotheses[1] if c.kind == "fixed")
+    held = next(c for c in search_joints(mesh).hypotheses[1] if c.kind == "fixed")
+    assert held.probability == min(fixed.probability, 0.99 * first.probability)
+
+
+def test_copies_are_looked_for_as_the_configuration_says():
+    mesh = of_parts(
+        plate=[slab((0, 0, 0), (8, 0.5, 2))],
+        **{f"key_{k}": [slab((k + 0.2, 0.5, 0.5), (k + 0.8, 0.8, 1.5))] for k in range(8)},
+    )
+    told = []
+    for many in (3, 24):
+        search = search_joints(mesh, config=SearchConfig(copies=CopyConfig(many=many)))
+        told.append({c.reason for part in range(1, 9) for c in search.rejected[part] if "key" in c.reason})
+    assert len(told[0]) < len(told[1])

@@ -1,12 +1,12 @@
 """The motion that shows the joints of an object."""
 
 import numpy as np
-from solids import of_parts, shell
 
 from neurok.bodyplan.tour import tour
 from neurok.core import Articulation, Joint
 from neurok.modelling.shapes import slab
 from neurok.samples import make_sample
+from solids import of_parts, shell
 
 
 def tray_behind_a_door(shut=True):

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from solids import drawer_in_a_box
 
 from neurok import cli, io
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
+from solids import drawer_in_a_box
 
 
 @pytest.fixture

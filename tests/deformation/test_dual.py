@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from neurok.deformation import dual
 from neurok.geometry.lie import apply, axis_angle_matrix, compose, matrix_to_quaternion
+from neurok.geometry.lie_torch import quaternion_product
 
 seeds = st.integers(0, 2**31)
 
@@ -17,7 +18,7 @@ def random_motion(seed: int) -> tuple[np.ndarray, torch.Tensor]:
     offset = rng.normal(size=3)
     real = torch.from_numpy(matrix_to_quaternion(rotation))
     shift = torch.tensor([0.0, *offset], dtype=torch.float64)
-    return compose(rotation, offset), torch.cat([real, 0.5 * dual.multiply(shift, real)])
+    return compose(rotation, offset), torch.cat([real, 0.5 * quaternion_product(shift, real)])
 
 
 @given(seeds)

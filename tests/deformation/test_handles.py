@@ -7,7 +7,7 @@ from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
 from neurok.deformation.loss import DeformationTask, PairTensors, Weights
-from neurok.deformation.twists import exponential
+from neurok.geometry.lie_torch import exponential
 from neurok.samples import make_sample
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=2, slot_depth=1, slots=8)
@@ -175,15 +175,15 @@ def test_forward_mode_of_forward_mode_agrees_with_finite_differences(batch, live
 
 @pytest.mark.slow
 def test_one_batch_can_be_learned(batch):
-    from neurok.train.config import TrainConfig
-    from neurok.train.loop import _optimizers, _set_rates
+    from neurok.train.deformation import DeformationRecipe
+    from neurok.train.optimizer import make_optimizers, set_rates
 
     torch.manual_seed(0)
-    task, config = DeformationTask(SMALL), TrainConfig(model=SMALL, steps=10_000, warmup=10)
-    optimizers = _optimizers(task, config)
+    task, config = DeformationTask(SMALL), DeformationRecipe(model=SMALL, steps=10_000, warmup=10)
+    optimizers = make_optimizers(task, config)
     first = float(task(batch).relative)
     for step in range(400):
-        _set_rates(optimizers, config, step)
+        set_rates(optimizers, config, step)
         terms = task(batch, Weights(), 0.05 * torch.randn(4, SMALL.slots))
         for optimizer in optimizers:
             optimizer.zero_grad()

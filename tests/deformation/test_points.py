@@ -146,17 +146,17 @@ def test_a_configuration_without_a_decoder_is_of_the_handle_model():
 
 @pytest.mark.slow
 def test_one_batch_can_be_learned(batch):
-    from neurok.train.config import TrainConfig
-    from neurok.train.loop import _optimizers, _set_rates
+    from neurok.train.deformation import DeformationRecipe
+    from neurok.train.optimizer import make_optimizers, set_rates
 
     torch.manual_seed(0)
     rest = batch.rest._replace(points=batch.rest.points[:, :, :4])
     few = batch._replace(rest=rest, displaced=batch.displaced[:, :, :, :4])
-    task, config = DeformationTask(SMALL), TrainConfig(model=SMALL, steps=10_000, warmup=10)
-    optimizers = _optimizers(task, config)
+    task, config = DeformationTask(SMALL), DeformationRecipe(model=SMALL, steps=10_000, warmup=10)
+    optimizers = make_optimizers(task, config)
     first = float(task(few).relative.detach())
     for step in range(200):
-        _set_rates(optimizers, config, step)
+        set_rates(optimizers, config, step)
         terms = task(few, Weights(), torch.randn(4, 24))
         for optimizer in optimizers:
             optimizer.zero_grad()

@@ -7,8 +7,8 @@ from scipy.special import ellipk
 
 from neurok.core import Articulation, Joint, Mesh
 from neurok.dynamics import Body, Condition, Force, Impulse, Start, World, simulate
-from neurok.dynamics.build import mechanics_of
 from neurok.dynamics.masses import part_moments
+from neurok.dynamics.reduced.build import mechanics_of
 from neurok.kinematics import ArticulatedSpace
 from neurok.kinematics.free_base import base_coordinates
 
@@ -24,7 +24,7 @@ def period_of(angle: np.ndarray, dt: float) -> float:
 @pytest.mark.parametrize(("integrator", "dt"), [("gauss", None), ("midpoint", 1 / 96)])
 def test_a_pendulum_has_the_period_of_the_elliptic_integral(chain, integrator, dt):
     rod = chain(1, 1.0)
-    body = Body(ArticulatedSpace(rod), Condition(Start(q=[np.pi / 3])))
+    body = Body.of(ArticulatedSpace(rod), Condition(Start(q=[np.pi / 3])))
     moment = part_moments(body, rod)[0]
     mass, arm, inertia = moment[3, 3], -moment[1, 3] / moment[3, 3], moment[0, 0] + moment[1, 1]
     expected = 4 * np.sqrt(inertia / (mass * 9.81 * arm)) * ellipk(np.sin(np.pi / 6) ** 2)
@@ -35,7 +35,7 @@ def test_a_pendulum_has_the_period_of_the_elliptic_integral(chain, integrator, d
 
 
 def test_the_energy_of_a_swinging_chain_stays(chain):
-    body = Body(ArticulatedSpace(chain(4)), Condition(Start(q=[0.6, 0.2, -0.3, 0.4])))
+    body = Body.of(ArticulatedSpace(chain(4)), Condition(Start(q=[0.6, 0.2, -0.3, 0.4])))
     gauss = simulate(body, seconds=1)
     middle = simulate(body, seconds=0.5, dt=1 / 120, integrator="midpoint")
     assert gauss.report["energy_drift"] < 1e-6
@@ -45,7 +45,7 @@ def test_the_energy_of_a_swinging_chain_stays(chain):
 
 @pytest.mark.slow
 def test_gauss_converges_to_the_reference_with_its_order(chain):
-    body = Body(ArticulatedSpace(chain(3)), Condition(Start(q=[0.9, 0.2, -0.5])))
+    body = Body.of(ArticulatedSpace(chain(3)), Condition(Start(q=[0.9, 0.2, -0.5])))
     truth = simulate(body, seconds=0.5, integrator="runge-kutta").q
     coarse = np.abs(simulate(body, seconds=0.5, dt=1 / 24).q - truth).max()
     fine = np.abs(simulate(body, seconds=0.5, dt=1 / 48).q - truth).max()
@@ -83,7 +83,7 @@ def tumbling(random_tree) -> Body:
     space = ArticulatedSpace(tree)
     rng = np.random.default_rng(0)
     start = Start(qdot=rng.normal(size=space.dim), velocity=(0.3, 1.0, -0.2), spin=(2.0, -1.0, 3.0))
-    return Body(space, Condition(start), free=True, masses=rng.uniform(0.1, 1.0, space.rest.vertex_count))
+    return Body.of(space, Condition(start), free=True, masses=rng.uniform(0.1, 1.0, space.rest.vertex_count))
 
 
 def test_a_tumbling_object_keeps_its_momenta(random_tree):
@@ -133,18 +133,18 @@ def test_a_force_and_an_impulse_move_a_sled_as_newton_says(block):
     masses = np.full(space.rest.vertex_count, 2.0 / space.rest.vertex_count)
     everything = np.arange(space.rest.vertex_count)
     push = Condition(forces=[Force.constant(everything, (3.0, 0.0, 0.0))])
-    rollout = simulate(Body(space, push, masses=masses), NOTHING, seconds=1)
+    rollout = simulate(Body.of(space, push, masses=masses), NOTHING, seconds=1)
     time = np.arange(rollout.frame_count) * rollout.dt
     np.testing.assert_allclose(rollout.q[:, 0], 0.5 * 1.5 * time**2, atol=1e-10)
     kick = Condition(impulses=[Impulse(everything, (4.0, 0.0, 0.0), 0.5)])
-    rollout = simulate(Body(space, kick, masses=masses), NOTHING, seconds=1)
+    rollout = simulate(Body.of(space, kick, masses=masses), NOTHING, seconds=1)
     np.testing.assert_allclose(rollout.q[:, 0], np.maximum(0.0, 2.0 * (time - 0.5)), atol=1e-10)
 
 
 def test_joint_damping_slows_a_sled_exponentially(block):
     space = ArticulatedSpace(sled(block, damping=3.0))
     masses = np.full(space.rest.vertex_count, 2.0 / space.rest.vertex_count)
-    rollout = simulate(Body(space, Condition(Start(qdot=[1.0])), masses=masses), NOTHING, seconds=1)
+    rollout = simulate(Body.of(space, Condition(Start(qdot=[1.0])), masses=masses), NOTHING, seconds=1)
     time = np.arange(rollout.frame_count) * rollout.dt
     np.testing.assert_allclose(rollout.qdot[:, 0], np.exp(-1.5 * time), atol=1e-9)
 
@@ -154,14 +154,14 @@ def test_units_do_not_change_the_motion(chain):
     big = Mesh(metres.mesh.vertices * 100, metres.mesh.faces, part_ids=metres.mesh.part_ids, unit=0.01)
     joints = tuple(Joint(j.kind, j.parent, j.axis, j.origin * 100, damping=1e-3) for j in metres.joints)
     start = Condition(Start(q=[0.8, -0.3]))
-    in_cm = simulate(Body(ArticulatedSpace(Articulation(big, joints)), start), seconds=1)
+    in_cm = simulate(Body.of(ArticulatedSpace(Articulation(big, joints)), start), seconds=1)
     damped = tuple(Joint(j.kind, j.parent, j.axis, j.origin, damping=1e-3) for j in metres.joints)
-    in_m = simulate(Body(ArticulatedSpace(Articulation(metres.mesh, damped)), start), seconds=1)
+    in_m = simulate(Body.of(ArticulatedSpace(Articulation(metres.mesh, damped)), start), seconds=1)
     np.testing.assert_allclose(in_cm.q, in_m.q, atol=1e-7)
     np.testing.assert_allclose(in_cm.energies["total"], in_m.energies["total"], atol=1e-9)
 
 
 def test_two_runs_are_equal_to_the_last_bit(chain):
-    body = Body(ArticulatedSpace(chain(3)), Condition(Start(q=[0.6, 0.2, -0.3])))
+    body = Body.of(ArticulatedSpace(chain(3)), Condition(Start(q=[0.6, 0.2, -0.3])))
     first, second = simulate(body, seconds=0.5), simulate(body, seconds=0.5)
     assert np.array_equal(first.positions, second.positions)

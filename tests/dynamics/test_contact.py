@@ -26,7 +26,7 @@ def incline(degrees: float) -> World:
 @pytest.mark.parametrize("offset", [-1.0, 1.0])
 def test_a_block_sticks_below_and_slides_above_the_friction_angle(block, offset):
     degrees = np.degrees(np.arctan(FRICTION)) + offset
-    body = Body(ArticulatedSpace(block()), free=True)
+    body = Body.of(ArticulatedSpace(block()), free=True)
     rollout = simulate(body, incline(degrees), seconds=0.5)
     assert rollout.status == "ok"
     slid = rollout.q[-1, 0]
@@ -40,7 +40,7 @@ def test_a_block_sticks_below_and_slides_above_the_friction_angle(block, offset)
 
 
 def test_a_sliding_block_stops_after_the_distance_of_coulomb(block):
-    body = Body(ArticulatedSpace(block()), Condition(Start(velocity=(1.0, 0.0, 0.0))), free=True)
+    body = Body.of(ArticulatedSpace(block()), Condition(Start(velocity=(1.0, 0.0, 0.0))), free=True)
     rollout = simulate(body, incline(0.0), seconds=0.5)
     assert abs(rollout.q[-1, 0] / (1.0 / (2 * FRICTION * 9.81)) - 1) < 0.05
     assert np.abs(rollout.qdot[-1]).max() < 1e-3
@@ -49,7 +49,7 @@ def test_a_sliding_block_stops_after_the_distance_of_coulomb(block):
 def test_a_dropped_block_lands_on_the_ground_and_stays(block):
     tilted = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.4)
     tilted[1, 3] += 0.3
-    body = Body(ArticulatedSpace(block()), free=True, placement=tilted)
+    body = Body.of(ArticulatedSpace(block()), free=True, placement=tilted)
     rollout = simulate(body, World(ground=Ground(height=0.0)), seconds=1.5)
     size = body.space.rest.size
     assert rollout.report["max_penetration"] < 0.01 * size
@@ -59,8 +59,8 @@ def test_a_dropped_block_lands_on_the_ground_and_stays(block):
 
 
 def test_a_block_comes_to_rest_on_another_one(block):
-    below = Body(ArticulatedSpace(block((0.4, 0.1, 0.4))), free=True, name="below")
-    above = Body(ArticulatedSpace(block((0.2, 0.1, 0.2), height=0.15)), free=True, name="above")
+    below = Body.of(ArticulatedSpace(block((0.4, 0.1, 0.4))), free=True, name="below")
+    above = Body.of(ArticulatedSpace(block((0.2, 0.1, 0.2), height=0.15)), free=True, name="above")
     rollouts = simulate_together([below, above], World(ground=Ground(height=0.0)), seconds=0.5)
     assert all(rollout.status == "ok" for rollout in rollouts)
     assert abs(rollouts[1].positions[-1, :, 1].min() - 0.1) < 1e-3
@@ -69,10 +69,10 @@ def test_a_block_comes_to_rest_on_another_one(block):
 
 
 def test_a_moving_block_pushes_another_and_momentum_is_shared(block):
-    left = Body(ArticulatedSpace(block()), Condition(Start(velocity=(1.0, 0.0, 0.0))), free=True)
+    left = Body.of(ArticulatedSpace(block()), Condition(Start(velocity=(1.0, 0.0, 0.0))), free=True)
     place = np.eye(4)
     place[0, 3] = 0.25
-    right = Body(ArticulatedSpace(block()), free=True, placement=place)
+    right = Body.of(ArticulatedSpace(block()), free=True, placement=place)
     first, second = simulate_together([left, right], World(gravity=(0.0, 0.0, 0.0), friction=0.0), seconds=0.5)
     assert second.qdot[-1, 0] > 0.4
     assert abs(first.qdot[-1, 0] + second.qdot[-1, 0] - 1.0) < 1e-3
@@ -84,7 +84,7 @@ def test_a_block_rests_on_a_convex_and_on_a_hollow_obstacle(block):
     bowl = shapes.lathe([[0.0, -0.2], [0.5, 0.0], [0.5, 0.3], [0.6, 0.3], [0.6, -0.3], [0.0, -0.3]])
     for shape, level in ((plate, 0.0), (bowl, None)):
         mesh = Mesh(shape.vertices, shape.faces)
-        body = Body(ArticulatedSpace(block((0.2, 0.1, 0.2), height=0.1)), free=True)
+        body = Body.of(ArticulatedSpace(block((0.2, 0.1, 0.2), height=0.1)), free=True)
         rollout = simulate(body, World(obstacles=[Obstacle(mesh)]), seconds=0.5)
         assert rollout.status == "ok"
         lowest = rollout.positions[-1, :, 1].min()
@@ -99,7 +99,7 @@ def test_a_fast_block_does_not_pass_a_thin_board(block):
     fast = Condition(Start(velocity=(0.0, -4.0, 0.0)))
     tilted = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.5)
     tilted[1, 3] += 0.2
-    body = Body(ArticulatedSpace(block()), fast, free=True, placement=tilted)
+    body = Body.of(ArticulatedSpace(block()), fast, free=True, placement=tilted)
     rollout = simulate(body, World(obstacles=[Obstacle(Mesh(board.vertices, board.faces))]), seconds=0.3)
     # One step moves it by four times the thickness of the board.
     assert rollout.status == "ok"
@@ -150,7 +150,7 @@ def test_dropped_furniture_ends_at_rest(name):
     floor = float((articulation.mesh.vertices @ up).min())
     place = lie.rotation_about(np.array([0.0, 0.0, 1.0]), np.zeros(3), 0.15)
     place[:3, 3] += 0.15 * size * up
-    body = Body(ArticulatedSpace(articulation), free=True, placement=place)
+    body = Body.of(ArticulatedSpace(articulation), free=True, placement=place)
     rollout = simulate(body, World(ground=Ground(height=floor)), seconds=3)
     assert rollout.status == "ok"
     assert floor - float((rollout.positions[-1] @ up).min()) < 0.01 * size

@@ -79,7 +79,7 @@ def test_a_breathing_ball_has_the_frequency_of_its_springs(ball, as_function):
     masses = np.full(ball.vertex_count, 1.0 / ball.vertex_count)
     springs = Anchors(np.arange(ball.vertex_count), ball.vertices, 4.0)
     energy = (lambda x: springs(x)) if as_function else springs
-    body = Body(space, Condition(Start(q=[0.1])), masses=masses, energies=[energy])
+    body = Body.of(space, Condition(Start(q=[0.1])), masses=masses, energies=[energy])
     rollout = simulate(body, NOTHING, seconds=1)
     rate = np.sqrt(4.0 * ball.vertex_count)
     time = np.arange(rollout.frame_count) * rollout.dt
@@ -91,7 +91,7 @@ def test_a_breathing_ball_has_the_frequency_of_its_springs(ball, as_function):
 def test_modes_oscillate_each_with_its_own_frequency(ball):
     rng = np.random.default_rng(0)
     fields = np.linalg.qr(rng.normal(size=(3 * ball.vertex_count, 2)))[0].T.reshape(2, -1, 3)
-    body = Body(
+    body = Body.of(
         LinearSpace(ball, fields),
         Condition(Start(q=[0.1, 0.2])),
         masses=np.ones(ball.vertex_count),

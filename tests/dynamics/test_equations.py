@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurok.dynamics.bodies import Body
-from neurok.dynamics.build import mechanics_of
-from neurok.dynamics.features import FeatureMechanics
+from neurok.dynamics.body import Body
+from neurok.dynamics.reduced.build import mechanics_of
+from neurok.dynamics.reduced.features import FeatureMechanics
 from neurok.geometry import lie
 from neurok.kinematics import ArticulatedSpace, HandleSpace, KinematicSpace, LinearSpace
 
@@ -54,7 +54,7 @@ def assert_same_mechanics(fast, slow, seed: int) -> None:
 def test_a_rigid_tree_has_the_mechanics_of_its_decoder(random_tree, seed, parts, free):
     space = ArticulatedSpace(random_tree(seed, parts))
     masses = np.random.default_rng(seed).uniform(0.1, 1.0, space.rest.vertex_count)
-    fast = mechanics_of(Body(space, masses=masses, free=free)) if space.dim else None
+    fast = mechanics_of(Body.of(space, masses=masses, free=free)) if space.dim else None
     if fast is not None:
         assert_same_mechanics(fast, FeatureMechanics.of(Decoder(space), masses, free), seed)
 
@@ -89,7 +89,7 @@ def test_a_handle_space_has_the_mechanics_of_its_decoder(random_tree, free):
 @pytest.mark.parametrize("free", [False, True])
 def test_the_christoffel_term_is_the_rate_of_the_mass_matrix_less_the_kinetic_force(random_tree, free):
     space = ArticulatedSpace(random_tree(11, 6))
-    mechanics = mechanics_of(Body(space, free=free, thickness=0.1))
+    mechanics = mechanics_of(Body.of(space, free=free, thickness=0.1))
     rng = np.random.default_rng(0)
     q, qdot = 0.3 * rng.normal(size=(1, mechanics.dim)), rng.normal(size=(1, mechanics.dim))
     step = 1e-5
@@ -102,7 +102,7 @@ def test_the_christoffel_term_is_the_rate_of_the_mass_matrix_less_the_kinetic_fo
 
 def test_rebasing_a_free_object_changes_neither_where_it_is_nor_how_it_moves(random_tree):
     space = ArticulatedSpace(random_tree(5, 5))
-    mechanics = mechanics_of(Body(space, free=True, thickness=0.1))
+    mechanics = mechanics_of(Body.of(space, free=True, thickness=0.1))
     rng = np.random.default_rng(2)
     q, qdot = 0.4 * rng.normal(size=mechanics.dim), rng.normal(size=mechanics.dim)
     before = mechanics.motion(POSE, q[None], qdot[None])

@@ -5,9 +5,9 @@ import pytest
 
 from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
-from neurok.dynamics.build import assemble, bind
-from neurok.dynamics.collocation import GaussStepper
-from neurok.dynamics.features import FeatureMechanics
+from neurok.dynamics.reduced.build import assemble, bind
+from neurok.dynamics.reduced.collocation import GaussStepper
+from neurok.dynamics.reduced.features import FeatureMechanics
 from neurok.kinematics import KinematicSpace
 from neurok.kinematics.reduce import whole
 from neurok.kinematics.screws import NeuralSpace
@@ -68,14 +68,14 @@ def test_the_kinetic_force_is_the_derivative_of_the_kinetic_energy(free):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_energy_stays_while_a_space_bounces_off_its_limits(seed):
     space = made_space(seed)
-    rollout = simulate(Body(space, Condition(Start(qdot=np.full(3, 3.0)))), seconds=2.0, fps=60, dt=1 / 60)
+    rollout = simulate(Body.of(space, Condition(Start(qdot=np.full(3, 3.0)))), seconds=2.0, fps=60, dt=1 / 60)
     low, high = space.limits.T
     assert ((rollout.q < low) | (rollout.q > high)).any()
     assert rollout.report["energy_drift"] < 5e-3
 
 
 def test_newtons_matrix_needs_no_differences_by_rates_where_no_load_feels_them():
-    system, state = assemble([bind(Body(made_space(5), Condition(Start(q=[0.3, -0.2, 0.1]))), World())])
+    system, state = assemble([bind(Body.of(made_space(5), Condition(Start(q=[0.3, -0.2, 0.1]))), World())])
     stepper, rates = GaussStepper(system), np.array([[1.0, -2.0, 0.5]] * 3)
     short = stepper._find_slopes(state, 1 / 60, rates)
     system.__dict__["feels_rates"] = True
@@ -86,13 +86,13 @@ def test_newtons_matrix_needs_no_differences_by_rates_where_no_load_feels_them()
 
 
 def test_shares_of_the_time_add_up_to_no_more_than_all_of_it():
-    report = simulate(Body(made_space(), Condition(Start(qdot=np.ones(3)))), seconds=0.2, fps=60).report
+    report = simulate(Body.of(made_space(), Condition(Start(qdot=np.ones(3)))), seconds=0.2, fps=60).report
     shares = [value for name, value in report.items() if name.startswith("time_")]
     assert {"time_kinematics", "time_newton_matrix", "time_other"} <= set(report)
     assert sum(shares) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_two_runs_of_a_learned_space_are_equal_to_the_last_bit():
-    runs = [simulate(Body(made_space(4), Condition(Start(qdot=np.ones(3)))), seconds=0.5, fps=60) for _ in range(2)]
+    runs = [simulate(Body.of(made_space(4), Condition(Start(qdot=np.ones(3)))), seconds=0.5, fps=60) for _ in range(2)]
     np.testing.assert_array_equal(runs[0].positions, runs[1].positions)
     np.testing.assert_array_equal(runs[0].qdot, runs[1].qdot)

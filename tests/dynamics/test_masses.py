@@ -13,7 +13,7 @@ from neurok.modelling import shapes
 
 def test_a_box_has_the_inertia_of_the_textbook(block):
     box = block((0.2, 0.1, 0.4))
-    inertial = inertial_of(part_moments(Body(ArticulatedSpace(box), density=700.0), box)[0])
+    inertial = inertial_of(part_moments(Body.of(ArticulatedSpace(box), density=700.0), box)[0])
     mass = 700.0 * 0.2 * 0.1 * 0.4
     x, y, z = 0.2, 0.1, 0.4
     assert inertial.mass == pytest.approx(mass)
@@ -25,14 +25,14 @@ def test_a_box_has_the_inertia_of_the_textbook(block):
 def test_an_open_sheet_weighs_its_area_times_its_thickness():
     sheet = Mesh(np.array([[0, 0, 0], [2, 0, 0], [0, 3, 0.0]]), np.array([[0, 1, 2]]))
     space = ArticulatedSpace(Articulation(sheet, (Joint(),)))
-    assert vertex_masses(Body(space, density=100.0, thickness=0.01)).sum() == pytest.approx(3.0)
+    assert vertex_masses(Body.of(space, density=100.0, thickness=0.01)).sum() == pytest.approx(3.0)
 
 
 def test_vertex_masses_of_a_closed_piece_sum_to_its_volume_times_density():
     sphere = shapes.sphere(0.5, 48, 32)
     mesh = Mesh(sphere.vertices, sphere.faces)
     field = MaterialField.uniform(Material(density=200.0), mesh.vertex_count)
-    total = vertex_masses(Body(ArticulatedSpace(Articulation(mesh, (Joint(),))), materials=field)).sum()
+    total = vertex_masses(Body.of(ArticulatedSpace(Articulation(mesh, (Joint(),))), materials=field)).sum()
     assert total == pytest.approx(200.0 * 4 / 3 * np.pi * 0.125, rel=0.02)
 
 
@@ -48,7 +48,7 @@ def test_inertials_of_the_file_are_honoured(block):
     box = block()
     given = Inertial(3.0, np.zeros(3), np.eye(3))
     held = Articulation(box.mesh, box.joints, (given,))
-    assert part_moments(Body(ArticulatedSpace(held)), held)[0][3, 3] == pytest.approx(3.0)
+    assert part_moments(Body.of(ArticulatedSpace(held)), held)[0][3, 3] == pytest.approx(3.0)
 
 
 def test_a_joint_that_moves_no_mass_is_refused(chain):

@@ -28,7 +28,7 @@ def assert_same_motion(body: Body, articulation: Articulation, seconds: float, t
 def test_a_chain_swings_as_in_mujoco(chain, links, seconds):
     arm = chain(links)
     start = Start(q=np.array([0.6, 0.2, 0.1, -0.2, 0.1, 0.3])[:links])
-    assert_same_motion(Body(ArticulatedSpace(arm), Condition(start)), arm, seconds, 1e-3)
+    assert_same_motion(Body.of(ArticulatedSpace(arm), Condition(start)), arm, seconds, 1e-3)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -37,7 +37,7 @@ def test_a_tree_of_all_kinds_of_joints_moves_as_in_mujoco(random_tree, seed):
     rng = np.random.default_rng(seed)
     joints = tuple(Joint(j.kind, j.parent, j.axis, j.origin, damping=0.05) for j in tree.joints)
     tree = Articulation(tree.mesh, joints)
-    body = Body(
+    body = Body.of(
         ArticulatedSpace(tree),
         Condition(Start(q=0.3 * rng.normal(size=tree.dof), qdot=rng.normal(size=tree.dof))),
         masses=rng.uniform(0.1, 1.0, tree.mesh.vertex_count),
@@ -59,7 +59,7 @@ def test_real_objects_move_as_in_mujoco(real_data):
     for index, file in enumerate(files[:: max(1, len(files) // 5)][:5]):
         articulation = io.load(file).articulation
         qdot = np.random.default_rng(index).normal(size=articulation.dof)
-        body = Body(ArticulatedSpace(articulation), Condition(Start(qdot=qdot)), limit_stiffness=0.0)
+        body = Body.of(ArticulatedSpace(articulation), Condition(Start(qdot=qdot)), limit_stiffness=0.0)
         ours = simulate(body, World(gravity=GRAVITY), seconds=1)
         assert ours.report["energy_drift"] < 1e-3
         theirs = Truth(body, articulation, GRAVITY).run(np.zeros(articulation.dof), qdot, 1.0, 24)

@@ -16,7 +16,7 @@ from neurok.articulation.scores import (
     score_parts,
     summarise_joints,
 )
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli import main
 from neurok.core import Joint
 from neurok.errors import NeurokError
@@ -37,7 +37,7 @@ from neurok.samples import make_sample
 
 def true_answers(articulation):
     return tuple(
-        Candidate(p, j.parent, j.kind, -j.axis, j.origin + 0.3 * j.axis, -j.upper, -j.lower, 1.0)
+        Hypothesis(p, j.parent, j.kind, -j.axis, j.origin + 0.3 * j.axis, -j.upper, -j.lower, 1.0)
         for p, j in enumerate(articulation.joints)
     )
 
@@ -83,7 +83,7 @@ def test_lines_are_as_far_apart_as_their_common_normal():
 def test_limits_overlap_about_the_true_axis_and_up_to_whole_turns():
     x = np.eye(3)[0]
     joint = Joint("revolute", 0, x, np.zeros(3), 0.0, 2.0)
-    answer = lambda axis, low, high: Candidate(1, 0, "revolute", axis, np.zeros(3), low, high, 1.0)  # noqa: E731
+    answer = lambda axis, low, high: Hypothesis(1, 0, "revolute", axis, np.zeros(3), low, high, 1.0)  # noqa: E731
     assert limit_overlap(joint, answer(x, 0.0, 1.0)) == pytest.approx(0.5)
     assert limit_overlap(joint, answer(-x, -2.0, 0.0)) == pytest.approx(1.0)
     assert limit_overlap(joint, answer(-x, 0.0, 2.0)) == pytest.approx(0.0)
@@ -105,7 +105,7 @@ def test_a_piece_fixed_to_a_door_moves_with_it():
     split = truth.mesh.face_parts.copy()
     large = lid[np.argsort(-areas[lid])][: len(lid) // 2]
     split[large] = len(answers)
-    piece = Candidate(len(answers), hinge, "fixed", np.eye(3)[0], np.zeros(3), 0.0, 0.0, 1.0)
+    piece = Hypothesis(len(answers), hinge, "fixed", np.eye(3)[0], np.zeros(3), 0.0, 0.0, 1.0)
     rows = score_parts(truth, Guess((*answers, piece), split), areas)
     row = next(row for row in rows if row["kind"] == "revolute")
     assert (row["guess"], row["parent"]) == ("revolute", True)

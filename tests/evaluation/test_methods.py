@@ -12,8 +12,9 @@ from neurok.evaluation.cases import Case
 from neurok.evaluation.methods import find_method, fingerprint
 from neurok.evaluation.registration import coherent_drift, no_motion, rigid_icp
 from neurok.evaluation.scores import Judge
-from neurok.evaluation.spaces import JointDriver, learned, principal_components, true_joints
+from neurok.evaluation.spaces import learned, principal_components, true_joints
 from neurok.geometry import lie
+from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.modelling.shapes import box, join
 
 
@@ -71,7 +72,7 @@ def test_rigid_cells_feel_no_rigid_motion(bent_sheet):
 
 
 def test_slopes_of_joints_match_finite_differences(drawer_case):
-    driver, q, step = JointDriver(drawer_case.articulation), np.array([[0.2]]), 1e-6
+    driver, q, step = ArticulatedSpace(drawer_case.articulation), np.array([[0.2]]), 1e-6
     values, slopes = driver.shape(q)
     finite = (driver.shape(q + step)[0] - driver.shape(q - step)[0]) / (2 * step)
     np.testing.assert_allclose(slopes[:, 0], finite, atol=1e-8)

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
 from neurok import io
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli import main
 from neurok.core import Asset
 from neurok.data.build import build
@@ -20,6 +19,7 @@ from neurok.errors import NeurokError
 from neurok.inference.annotate import SelfMade
 from neurok.inference.articulate import find_joints
 from neurok.modelling.shapes import slab
+from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
 SEARCH = SelfMade.by("search")
 
@@ -54,7 +54,7 @@ def test_reasons_are_named_for_all_that_is_turned_away(monkeypatch):
         ["joint that is not sure enough", "object without a joint that holds"],
     )
     mesh = drawer_in_a_box()
-    sideways = Candidate(1, 0, "prismatic", np.array([1.0, 0, 0]), np.zeros(3), 0.0, 0.4, 1.0)
+    sideways = Hypothesis(1, 0, "prismatic", np.array([1.0, 0, 0]), np.zeros(3), 0.0, 0.4, 1.0)
     search = find_joints(mesh, "search")[1]
     monkeypatch.setattr("neurok.inference.annotate.find_joints", lambda *given: ([sideways], search))
     assert SEARCH(Asset(mesh)) == (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.deformation import twists as for_networks
+from neurok.geometry import lie_torch
 from neurok.kinematics.handle_motion import HandleMotion
 
 BATCH, HANDLES, DIM = 3, 5, 4
@@ -29,7 +29,7 @@ def rows(motion):
     centers = torch.from_numpy(motion.centers.reshape(3, HANDLES, BATCH)[:, :, 0].T.copy())
 
     def of(q: torch.Tensor) -> torch.Tensor:
-        turns, shifts = for_networks.exponential(torch.einsum("jhd,d->hj", screws, q))
+        turns, shifts = lie_torch.exponential(torch.einsum("jhd,d->hj", screws, q))
         offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
         return torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
 

@@ -91,3 +91,29 @@ def test_fitting_vertices_finds_the_joint_values(arm):
     np.testing.assert_allclose(found.q, q, atol=1e-7)
     with pytest.raises(NeurokError, match="indices"):
         fit_vertices(space, np.array([10_000]), np.zeros((1, 3)))
+
+
+def test_the_features_of_joints_move_as_the_decoder_and_its_derivatives_say(arm):
+    space, rng = ArticulatedSpace(arm), np.random.default_rng(0)
+    q, qdot = rng.normal(size=(2, 3, 4))
+    y, slopes = space.shape(q)
+    rates = space.shape_rate(q, qdot)
+    np.testing.assert_allclose(space.features @ space.unity, 1.0)
+    for k in range(3):
+        at, going = torch.from_numpy(q[k]), torch.from_numpy(qdot[k])
+        jacobian, change = torch.func.jvp(torch.func.jacfwd(space.decode), (at,), (going,))
+        np.testing.assert_allclose(space.features @ y[k], decode(space, q[k]), atol=1e-12)
+        np.testing.assert_allclose(np.moveaxis(space.features @ slopes[k], 0, -1), jacobian, atol=1e-12)
+        np.testing.assert_allclose(np.moveaxis(space.features @ rates[k], 0, -1), change, atol=1e-12)
+    step = 1e-6
+    finite = (space.shape(q + step * qdot)[1] - space.shape(q - step * qdot)[1]) / (2 * step)
+    np.testing.assert_allclose(rates, finite, atol=1e-8)
+
+
+def test_an_object_without_joints_has_the_features_of_its_only_pose():
+    box = shapes.box((1.0, 1.0, 1.0))
+    space = ArticulatedSpace(Articulation(Mesh(box.vertices, box.faces), (Joint(),)))
+    y, slopes = space.shape(np.zeros((2, 0)))
+    np.testing.assert_array_equal(space.features @ y[1], box.vertices)
+    assert slopes.shape == space.shape_rate(np.zeros((2, 0)), np.zeros((2, 0))).shape == (2, 0, 4, 3)
+    np.testing.assert_array_equal(decode(space, np.zeros(0)), box.vertices)

@@ -9,7 +9,7 @@ import pytest
 
 from neurok.cli.simulate import Simulate
 from neurok.core import Mesh
-from neurok.dynamics.bodies import Body
+from neurok.dynamics.body import Body
 from neurok.dynamics.simulate import simulate
 from neurok.kinematics import LinearSpace
 from neurok.scene import description as nouns
@@ -58,7 +58,7 @@ def test_the_energy_of_the_page_swings_with_its_closed_form():
     triangle = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     slide = LinearSpace(Mesh(triangle, np.array([[0, 1, 2]])), np.ones((1, 3, 1)) * [[[1.0, 0.0, 0.0]]])
     tether = names["Tether"](np.array([0]), np.array([0.1, 0.0, 0.0]))
-    body = Body(slide, energies=[tether], masses=np.full(3, 1.0))
+    body = Body.of(slide, energies=[tether], masses=np.full(3, 1.0))
     rollout = simulate(body, seconds=0.5, fps=48)
     times = np.arange(rollout.frame_count) / 48
     np.testing.assert_allclose(rollout.q[:, 0], 0.1 * (1 - np.cos(np.sqrt(100.0 / 3.0) * times)), atol=1e-8)

@@ -22,9 +22,9 @@ from neurok.inference.annotate import SelfMade
 from neurok.io import save
 from neurok.io.files import read_card
 from neurok.samples import make_sample
-from neurok.train.articulation_batches import Augment, augmented, without_some
-from neurok.train.articulation_data import Example, describe_data, find_things, make_examples
-from neurok.train.articulation_ship import HELD_OUT, is_joint_run, ship_joints
+from neurok.train.articulation_batches import JointViewConfig, augmented, without_some
+from neurok.train.articulation_data import Example, JointDataConfig, describe_data, find_things, make_examples
+from neurok.train.ship import HELD_OUT, ship
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,7 @@ def run(tmp_path_factory) -> Path:
 
 
 def test_a_run_leaves_calibrated_weights_with_a_card_that_says_where_they_come_from(run, tmp_path):
-    assert is_joint_run(run)
-    card = ship_joints([run], tmp_path / "joints.safetensors", note="a try")
+    card = ship([run], tmp_path / "joints.safetensors", note="a try")
     assert card["runs"][0]["steps"] == 2
     assert card["note"] == "a try"
     assert card["runs"][0]["started_from"] is None
@@ -51,18 +50,18 @@ def test_a_run_leaves_calibrated_weights_with_a_card_that_says_where_they_come_f
     assert model.piece_calibration != (1.0, 0.0) != model.calibration
     assert str(run) not in (tmp_path / "joints.json").read_text()
     with pytest.raises(NeurokError, match=r"\.safetensors file"):
-        ship_joints([run], tmp_path / "joints.pt")
+        ship([run], tmp_path / "joints.pt")
 
 
 def test_confidence_in_pieces_has_a_calibration_of_its_own(run, tmp_path):
-    ship_joints([run], tmp_path / "joints.safetensors")
+    ship([run], tmp_path / "joints.safetensors")
     model = load_model(tmp_path / "joints.safetensors")
     mesh = make_sample("laptop").mesh
     model.piece_calibration = (1.0, -8.0)
     sure, doubtful = (predict_joints(mesh, model, pieces=pieces) for pieces in (False, True))
     for one, other in zip(sure.answers, doubtful.answers, strict=True):
         assert (one.kind, one.lower) == (other.kind, other.lower)
-        assert other.score < 0.01 < one.score
+        assert other.probability < 0.01 < one.probability
 
 
 def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_they_have_seen(run, tmp_path):
@@ -80,7 +79,7 @@ def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_
         find_joint_method(f"learned@{tmp_path / 'all' / 'articulation.safetensors'}", names)
     assert find_joint_method(f"learned@{run / 'articulation.safetensors'}", names).label == "articulation"
     with pytest.raises(NeurokError, match="ship them apart"):
-        ship_joints([run, tmp_path / "all"], tmp_path / "both.safetensors")
+        ship([run, tmp_path / "all"], tmp_path / "both.safetensors")
     begun = ["--start-from", str(tmp_path / "all" / "checkpoint.safetensors"), "--json"]
     main(["train", "articulation", *args[:-1], *begun])
     again = read_card(tmp_path / "all" / "articulation.json")
@@ -133,8 +132,8 @@ def test_joints_that_neurok_found_itself_teach_nothing(tmp_path):
     mesh, joints = thing.load()
     assert mesh.part_count == 2
     assert joints is None
-    assert make_examples(thing, "joints") == []
-    assert len(make_examples(thing, "search")) == 1
+    assert make_examples(thing, JointDataConfig(())) == []
+    assert len(make_examples(thing, JointDataConfig((), "search"))) == 1
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +146,7 @@ def cabinet() -> Example:
 def test_an_object_without_some_parts_keeps_a_root_and_the_joints_of_the_rest(cabinet):
     rng, sizes = np.random.default_rng(0), set()
     for _ in range(40):
-        clouds, labels = without_some(cabinet.clouds, cabinet.labels, rng)
+        clouds, labels = without_some(cabinet.clouds, cabinet.labels, 0.6, rng)
         count = len(clouds.parts)
         sizes.add(count)
         assert clouds.pairs.shape[:2] == (count, count)
@@ -166,7 +165,7 @@ def test_a_tipped_view_lies_on_another_side_and_its_axes_with_it(cabinet):
     height = np.ptp(cabinet.clouds.points, axis=(0, 1))[1]
     lying = 0
     for _ in range(12):
-        clouds, labels = augmented(cabinet, rng, Augment(tipped=1.0, stretch=0.0))
+        clouds, labels = augmented(cabinet, rng, JointViewConfig(tipped=1.0, stretch=0.0))
         lying += abs(np.ptp(clouds.points, axis=(0, 1))[1] - height) > 0.05
         for owner, axis in zip(labels.owners, labels.axes, strict=True):
             nearest = np.abs(clouds.directions[owner] @ axis).max()

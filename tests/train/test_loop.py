@@ -1,151 +1,289 @@
+"""One loop for every task: what it leaves behind, and that interruptions leave no trace."""
+
 import json
 import os
+import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
-from neurok.data.subject import Subject, subject_of
-from neurok.data.view import ViewConfig, draw, stack
-from neurok.deformation.handles import HandleConfig
-from neurok.deformation.loss import DeformationTask, PairTensors
-from neurok.deformation.points import PointConfig
-from neurok.errors import NeurokError
-from neurok.hub import load_card, load_model, save_model
-from neurok.samples import make_sample
-from neurok.train.loop import CHECKPOINT, Split, train
-from neurok.train.optimizer import Muon, orthogonalise
-from neurok.train.recipes import RECIPES, find_recipe, smoke
-
-RUN = replace(smoke(), steps=8, evaluate_every=2, warmup=2, kl_start=2, kl_ramp=4)
-
-POINTS = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
+from neurok.errors import FormatError, NeurokError
+from neurok.hub import load_card, load_model
+from neurok.train.checkpoint import read_facts, recipe_for
+from neurok.train.loop import CHECKPOINT, CURVE, LOG, _begin, train
+from neurok.train.ship import ship
 
 
-@pytest.fixture(scope="module")
-def subjects() -> list[Subject]:
-    return [subject_of(make_sample(name)) for name in ("laptop", "cabinet", "lamp")]
+def figures(folder: Path) -> list[dict]:
+    """The log without what clocks say."""
+    clocks = ("seconds", "eta", "per_second")
+    lines = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+    return [{name: value for name, value in line.items() if name not in clocks} for line in lines]
 
 
-def losses(folder: Path) -> list[float]:
-    return [json.loads(line)["relative"] for line in (folder / "log.jsonl").read_text().splitlines()]
-
-
-def test_a_resumed_run_has_the_losses_of_an_uninterrupted_one(subjects, tmp_path):
-    split = Split(subjects, {"watch": subjects[:1]})
-    whole = train(RUN, split, tmp_path / "whole")
-    train(RUN, split, tmp_path / "parts", stop_at=4)
-    resumed = train(RUN, split, tmp_path / "parts", resume=True)
-    assert losses(tmp_path / "whole") == losses(tmp_path / "parts")
-    for one, two in zip(whole.parameters(), resumed.parameters(), strict=True):
-        assert torch.equal(one, two)
-
-
-def test_an_interruption_leaves_a_checkpoint(subjects, tmp_path):
-    def interrupt(_):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(RUN, Split(subjects, {}), tmp_path, report=interrupt)
-    assert (tmp_path / CHECKPOINT).exists()
-    train(RUN, Split(subjects, {}), tmp_path, resume=True)
-    assert len(losses(tmp_path)) == 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", [smoke().model, POINTS], ids=lambda model: model.decoder)
-def test_half_precision_learns(subjects, tmp_path, model):
-    view = ViewConfig(subjects=2, targets=4, points=4, augment=False)
-    config = replace(RUN, model=model, view=view, bf16=True, steps=80, evaluate_every=10, warmup=5, decay=0.0)
-    train(replace(config, kl_start=1000), Split(subjects[:1], {}), tmp_path)
-    assert np.isfinite(losses(tmp_path)).all()
-    assert losses(tmp_path)[-1] < 0.7 * losses(tmp_path)[0]
-
-
-def test_without_rotations_handles_only_shift(subjects):
-    config = HandleConfig(width=32, heads=2, rotations=False)
-    task = DeformationTask(config)
-    batch = PairTensors.of(stack([draw(subjects[0], ViewConfig(targets=1), np.random.default_rng(0))]))
-    motion = task.model.decode(task.model.encode_rest(batch.rest), torch.randn(1, task.model.latent_size))
-    assert torch.equal(motion.rotations, torch.eye(3).expand(1, 32, 3, 3))
-    assert float(motion.shifts.detach().abs().max()) > 0.01
-
-
-def test_ablations_differ_in_one_choice_alone():
-    full = find_recipe("ablate_full")
-    assert full.kl_start + full.kl_ramp <= full.steps / 2
-    for name in RECIPES:
-        if name.startswith("ablate_") and "points" not in name:
-            other = find_recipe(name)
-            assert replace(other, model=full.model, view=full.view) == full
-            assert replace(other.view, augment=True) == full.view
-    dual, plain = find_recipe("ablate_points"), find_recipe("ablate_points_no_dual")
-    assert plain != dual == replace(plain, model=dual.model)
-    assert replace(plain.model, dual_quaternions=True) == dual.model
-    assert dual.steps == full.steps
-    assert dual.weights(dual.steps // 2) == full.weights(full.steps // 2)
-
-
-@pytest.mark.slow
-def test_two_processes_train_together(tmp_path):
-    code = (
-        "import sys, torch\nfrom pathlib import Path\nfrom dataclasses import replace\n"
-        "from neurok.data.subject import subject_of\nfrom neurok.samples import make_sample\n"
-        "from neurok.train.loop import Split, train\nfrom neurok.train.recipes import smoke\n"
-        "run = replace(smoke(), steps=12, evaluate_every=6, checkpoint_minutes=0)\n"
-        "model = train(run, Split([subject_of(make_sample('laptop'))], {}), Path(sys.argv[1]))\n"
-        "total = sum(float(p.double().sum()) for p in model.parameters())\n"
-        "Path(sys.argv[1], f'sum{torch.distributed.get_rank()}').write_text(repr(total))\n"
+def same_state(one: Path, two: Path) -> bool:
+    """Whether two checkpoints have the same tensors, to the bit, and will draw the same batches."""
+    tensors, others = load_file(one / CHECKPOINT), load_file(two / CHECKPOINT)
+    facts, other_facts = read_facts(one / CHECKPOINT), read_facts(two / CHECKPOINT)
+    return (
+        tensors.keys() == others.keys()
+        and all(torch.equal(value, others[name]) for name, value in tensors.items())
+        and all(facts[name] == other_facts[name] for name in ("step", "random", "recent", "recipe"))
     )
-    script = tmp_path / "run.py"
-    script.write_text(code)
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29517", str(script)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([*command, str(tmp_path)], check=True, env=environment, timeout=300)
-    assert (tmp_path / "sum0").read_text() == (tmp_path / "sum1").read_text()
-    assert (tmp_path / CHECKPOINT).exists()
 
 
-def test_orthogonalised_matrices_have_singular_values_near_one():
-    for shape in ((3, 16, 48), (2, 48, 16)):
-        matrices = torch.randn(shape, generator=torch.Generator().manual_seed(0))
-        values = torch.linalg.svdvals(orthogonalise(matrices))
-        assert 0.5 < float(values.min()) <= float(values.max()) < 1.5
+def interrupt_in(task, method: str, call: int, act):
+    """Let one of the task's methods act at its so-manyth call."""
+    calls, original = [], getattr(task, method)
+
+    def wrapped(*arguments):
+        calls.append(arguments)
+        if len(calls) == call:
+            act()
+        return original(*arguments)
+
+    object.__setattr__(task, method, wrapped)
+    return task
 
 
-def test_muon_descends_a_quadratic():
-    weight = torch.nn.Parameter(torch.randn(8, 8, generator=torch.Generator().manual_seed(1)))
-    optimizer = Muon([weight], lr=0.04, weight_decay=0.0)
-    first = float((weight**2).sum().detach())
-    for _ in range(100):
-        optimizer.zero_grad()
-        (weight**2).sum().backward()
-        optimizer.step()
-    assert float((weight**2).sum().detach()) < 0.1 * first
+def ctrl_c() -> None:
+    raise KeyboardInterrupt
 
 
-def test_weights_keep_their_meaning_in_float16_and_are_checked(subjects, tmp_path):
-    model = train(RUN, Split(subjects, {}), tmp_path).model
-    path = tmp_path / "mine.safetensors"
-    save_model(model, path, {"data": "samples"})
-    again = load_model(path)
-    for one, two in zip(model.parameters(), again.parameters(), strict=True):
-        np.testing.assert_allclose(one.detach(), two, rtol=1e-3, atol=1e-4)
-    assert load_card(path)["data"] == "samples"
-    path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    other = tmp_path / "other.safetensors"
-    other.write_bytes(path.read_bytes() + b"\0")
-    other.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
-    with pytest.raises(NeurokError, match="checksum"):
-        load_model(other)
+def test_a_resumed_run_is_an_uninterrupted_one(make_task, whole, tmp_path):
+    train(make_task(), tmp_path / "parts", stop_at=3)
+    train(make_task(), tmp_path / "parts", resume=True)
+    assert same_state(whole, tmp_path / "parts")
+    assert figures(whole) == figures(tmp_path / "parts")
+    assert [line["step"] for line in figures(whole)] == [2, 4, 6, 8]
+    assert (whole / CURVE).read_bytes()[:4] == b"\x89PNG"
 
 
-def test_unknown_names_get_a_sentence(tmp_path):
-    with pytest.raises(NeurokError, match="known are base"):
-        find_recipe("big")
+@pytest.mark.parametrize("step", [1, 4, 5])
+def test_ctrl_c_within_the_loss_of_a_step_leaves_the_step_before(make_task, whole, tmp_path, monkeypatch, step):
+    train(make_task(), tmp_path / "before", stop_at=step - 1)
+    task = make_task()
+    loss = type(task.recipe.build())
+    calls, forward = [], loss.forward
+
+    def interrupted(self, *arguments, **keywords):
+        calls.append(self.training and torch.is_grad_enabled())
+        if sum(calls) == step and calls[-1]:
+            raise KeyboardInterrupt
+        return forward(self, *arguments, **keywords)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loss, "forward", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(task, tmp_path / "parts")
+    assert same_state(tmp_path / "before", tmp_path / "parts")
+    train(make_task(), tmp_path / "parts", resume=True)
+    assert same_state(whole, tmp_path / "parts")
+    assert figures(whole) == figures(tmp_path / "parts")
+
+
+@pytest.mark.parametrize(("method", "call"), [("draw", 4), ("evaluate", 2), ("curve", 2)])
+def test_ctrl_c_anywhere_else_leaves_no_trace_either(make_task, whole, tmp_path, method, call):
+    with pytest.raises(KeyboardInterrupt):
+        train(interrupt_in(make_task(), method, call, ctrl_c), tmp_path / "parts")
+    train(make_task(), tmp_path / "parts", resume=True)
+    assert same_state(whole, tmp_path / "parts")
+    assert figures(whole) == figures(tmp_path / "parts")
+
+
+def test_ctrl_c_while_weights_change_waits_for_the_end_of_the_step(make_task, tmp_path):
+    train(make_task(), tmp_path / "before", stop_at=3)
+    task = interrupt_in(make_task(), "figures", 3, lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        train(task, tmp_path / "parts")
+    assert same_state(tmp_path / "before", tmp_path / "parts")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_half_made_step_is_not_saved(make_task, whole, tmp_path):
+    def fail():
+        raise RuntimeError("out of memory")
+
+    with pytest.raises(RuntimeError):
+        train(interrupt_in(make_task(checkpoint_minutes=0.0), "figures", 4, fail), tmp_path / "parts")
+    assert read_facts(tmp_path / "parts" / CHECKPOINT)["step"] == 3
+    train(make_task(), tmp_path / "parts", resume=True)
+    assert same_state(whole, tmp_path / "parts")
+
+
+def test_lines_that_are_younger_than_the_checkpoint_are_written_again(make_task, whole, tmp_path):
+    train(make_task(), tmp_path / "parts", stop_at=3)
+    old = (tmp_path / "parts" / CHECKPOINT).read_bytes()
+    train(make_task(), tmp_path / "parts", resume=True)
+    (tmp_path / "parts" / CHECKPOINT).write_bytes(old)
+    with (tmp_path / "parts" / LOG).open("a") as log:
+        log.write('{"step": 10, "tr')
+    train(make_task(), tmp_path / "parts", resume=True)
+    assert figures(tmp_path / "parts") == figures(whole)
+
+
+def test_another_run_in_the_same_folder_has_a_log_of_its_own(make_task, whole, tmp_path):
+    train(make_task(), tmp_path, stop_at=5)
+    train(make_task(), tmp_path)
+    assert figures(tmp_path) == figures(whole)
+
+
+def test_an_interrupted_report_is_made_again(make_task, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(make_task(), tmp_path, report=lambda line: ctrl_c())
+    assert read_facts(tmp_path / CHECKPOINT)["step"] == 2
+    told = []
+    train(make_task(), tmp_path, resume=True, report=told.append)
+    assert [line["step"] for line in told] == [2, 4, 6, 8] == [line["step"] for line in figures(tmp_path)]
+
+
+def test_a_run_tells_what_it_does_between_evaluations(make_task, tmp_path):
+    told: list[tuple[str, int]] = []
+    report, pulse = (lambda f: told.append(("report", f["step"]))), (lambda f: told.append(("pulse", f["step"])))
+    train(make_task(evaluate_every=6, pulse_every=4), tmp_path, report=report, pulse=pulse)
+    assert told == [("pulse", 4), ("report", 6), ("report", 8)]
+
+
+def test_a_run_may_begin_with_the_weights_of_another_or_with_shipped_ones(make_task, tmp_path):
+    first = train(make_task(steps=3), tmp_path / "first")
+    begun = train(make_task(), tmp_path / "second", start_from=tmp_path / "first" / CHECKPOINT, stop_at=0)
+    for name, value in first.state_dict().items():
+        assert torch.equal(begun.state_dict()[name], value)
+    tensors = load_file(tmp_path / "second" / CHECKPOINT)
+    for name, value in first.state_dict().items():
+        assert torch.equal(tensors[f"module.{name}"], value)
+    ship([tmp_path / "first"], tmp_path / "mine.safetensors")
+    begun = train(make_task(), tmp_path / "third", start_from=tmp_path / "mine.safetensors", stop_at=0)
+    for name, value in first.model.state_dict().items():
+        assert torch.equal(begun.model.state_dict()[name], value.half().float())
+
+
+def test_going_on_takes_the_recipe_of_the_run_and_starting_the_model_of_the_weights(make_task, tmp_path):
+    task = make_task(seed=5)
+    train(task, tmp_path, stop_at=0)
+    other = make_task(steps=20, warmup=7).recipe
+    assert recipe_for(other, tmp_path / CHECKPOINT) == task.recipe
+    assert recipe_for(other, tmp_path / CHECKPOINT, seed=None, steps=9).steps == 9
+    narrow = make_task(model=type(other.model)(width=8, heads=2)).recipe
+    assert recipe_for(narrow, None, tmp_path / CHECKPOINT) == make_task(model=other.model).recipe
+    ship([tmp_path], tmp_path / "mine.safetensors")
+    assert recipe_for(narrow, None, tmp_path / "mine.safetensors").model == other.model
+
+
+def test_weights_and_checkpoints_of_another_kind_get_a_sentence(make_task, tmp_path):
+    task = make_task(steps=1)
+    train(task, tmp_path / "run")
+    checkpoint = tmp_path / "run" / CHECKPOINT
+    other = "deformation" if task.recipe.task == "articulation" else "articulation"
+    with pytest.raises(NeurokError, match=f"a checkpoint for {task.recipe.task}, but one for {other} is needed"):
+        read_facts(checkpoint, other)
+    ship([tmp_path / "run"], tmp_path / "mine.safetensors")
+    narrow = make_task(model=type(task.recipe.model)(width=8, heads=2))
+    for weights in (checkpoint, tmp_path / "mine.safetensors"):
+        with pytest.raises(FormatError, match="do not fit this model"):
+            train(narrow, tmp_path / "next", start_from=weights)
+    with pytest.raises(FormatError, match="no checkpoint"):
+        read_facts(tmp_path / "mine.safetensors")
     with pytest.raises(NeurokError, match="no weights"):
-        load_model("nothing")
+        train(task, tmp_path / "next", start_from=tmp_path / "nothing.safetensors")
+    (tmp_path / "text.safetensors").write_text("not a safetensors file")
+    with pytest.raises(FormatError, match="no safetensors file"):
+        read_facts(tmp_path / "text.safetensors")
+
+
+@pytest.mark.parametrize(
+    "change", [{"steps": -3}, {"steps": 0}, {"warmup": 0}, {"rate": -1e-3}, {"clip": np.nan}, {"seed": -1}]
+)
+def test_numbers_that_make_no_sense_are_refused(make_task, change):
+    (name,) = change
+    with pytest.raises(NeurokError, match=rf"No run can go like this: {name} must be (above|at least) 0, got"):
+        make_task(**change)
+    with pytest.raises(NeurokError, match="steps must be above 0, got -3; average must be at most 1, got 2"):
+        make_task(steps=-3, average=2)
+
+
+def test_weights_ship_with_their_task(make_task, tmp_path):
+    average = train(make_task(steps=2), tmp_path / "run")
+    card = ship([tmp_path / "run"], tmp_path / "mine.safetensors", note="a try")
+    assert (card["steps"], card["note"], card["runs"][0]["training"]["seed"]) == (2, "a try", 0)
+    assert load_card(tmp_path / "mine.safetensors")["task"] == make_task().recipe.task
+    model = load_model(tmp_path / "mine.safetensors")
+    network = getattr(model, "members", [model])[0]
+    for one, two in zip(average.model.parameters(), network.parameters(), strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-4)
+
+
+def test_a_run_of_two_processes_cannot_go_on_alone(make_task, tmp_path):
+    task = make_task()
+    state = _begin(task.recipe, 0)
+    facts = {"task": task.recipe.task, "recipe": asdict(task.recipe), "origin": {}, "random": [state.random] * 2}
+    state.save(tmp_path / CHECKPOINT, facts)
+    with pytest.raises(NeurokError, match="one of 2 processes; go on with as many"):
+        train(task, tmp_path, resume=True)
+
+
+PROCESSES = """
+import os, signal, sys, torch
+from dataclasses import replace
+from pathlib import Path
+from neurok.data.subject import subject_of
+from neurok.articulation.features import describe_parts
+from neurok.articulation.views import labels_of
+from neurok.samples import make_sample
+from neurok.train import articulation, deformation
+from neurok.train.articulation_data import Example
+from neurok.train.deformation_data import Split
+from neurok.train.loop import train
+out, name, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+short = {"steps": 12, "evaluate_every": 6, "pulse_every": 4}
+sample = make_sample("laptop")
+if name == "deformation":
+    recipe = replace(deformation.smoke(), **short)
+    task = deformation.DeformationTraining(recipe, Split([subject_of(sample)], {}))
+else:
+    clouds = describe_parts(sample.articulation.mesh)
+    example = Example("laptop.rest", clouds, labels_of(clouds, sample.articulation.joints), True)
+    task = articulation.ArticulationTraining(replace(articulation.smoke(), **short), [example])
+if how == "interrupt" and os.environ["RANK"] == "1":
+    draw = task.draw
+    def interrupted(module, step, rng, generator):
+        if step == 5:
+            signal.raise_signal(signal.SIGINT)
+        return draw(module, step, rng, generator)
+    object.__setattr__(task, "draw", interrupted)
+try:
+    model = train(task, out, resume=how == "resume")
+except KeyboardInterrupt:
+    assert how == "interrupt"
+else:
+    total = sum(float(p.double().sum()) for p in model.parameters())
+    (out / f"sum{os.environ['RANK']}").write_text(repr(total))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["deformation", "articulation"])
+def test_two_processes_train_together_and_stop_together(tmp_path, name):
+    script = tmp_path / "run.py"
+    script.write_text(PROCESSES)
+
+    def start(out: str, how: str) -> None:
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        subprocess.run(
+            [*command, str(script), str(tmp_path / out), name, how], check=True, env=environment, timeout=300
+        )
+
+    start("whole", "run")
+    assert (tmp_path / "whole" / "sum0").read_text() == (tmp_path / "whole" / "sum1").read_text()
+    start("parts", "interrupt")
+    assert read_facts(tmp_path / "parts" / CHECKPOINT)["step"] == 8
+    start("parts", "resume")
+    assert same_state(tmp_path / "whole", tmp_path / "parts")
+    assert figures(tmp_path / "whole") == figures(tmp_path / "parts")

@@ -1,1 +1,1 @@
-"""Joints from geometry: parts, contacts, candidate joints found by moving parts until they collide or come loose."""
+"""Joints from geometry: parts, contacts, joint hypotheses found by moving parts until they collide or come loose."""

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from neurok.articulation.network import JointModel
 
-Odds = tuple[float, float]
-"""Slope and offset that take the log-odds of an answer to those of being right."""
+Calibration = tuple[float, float]
+"""Slope and offset that take the log-calibration of an answer to those of being right."""
 
-AS_SAID: Odds = (1.0, 0.0)
+UNCALIBRATED: Calibration = (1.0, 0.0)
 
 
 @dataclass(eq=False)
-class Committee:
+class Ensemble:
     """Joint models of one task, taught in different ways, and how far their answers can be trusted."""
 
     members: tuple[JointModel, ...]
-    calibration: Odds = AS_SAID
-    piece_calibration: Odds = AS_SAID
+    calibration: Calibration = UNCALIBRATED
+    piece_calibration: Calibration = UNCALIBRATED
     """The same where parts are connected pieces, which need not be parts at all."""

@@ -8,28 +8,23 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
+from neurok.articulation.config import CLOUDS, CloudConfig
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.geometry.operators import face_areas, face_normals
 from neurok.geometry.sampling import sample_surface
 
-POOL = 256
-"""Points kept of each part; views draw from them."""
-
-DENSE = 24_000
-"""Points of the whole object that gaps are measured to."""
-
-REACH = 0.15
-"""Gaps are measured up to this distance, in the unit box."""
-
-TOUCH = 0.02
 DIRECTIONS = 12
+"""Directions of each part at most; with ``SOURCES`` and ``PAIR`` the shapes of what the weights were trained with."""
+
 SOURCES = ("frame", "normals", "spread", "bend", "contact")
 """Where a direction comes from: the object's frame, the largest flat sides, the extents of the cloud, the main
 axes of its normals, the contact with other parts."""
 
 PAIR = 7
+"""Figures of each ordered pair of parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +37,7 @@ class PartClouds:
     points: Float[np.ndarray, "P N 3"]
     normals: Float[np.ndarray, "P N 3"]
     gaps: Float[np.ndarray, "P N"]
-    """Distance to the nearest other part, at most ``REACH``."""
+    """Distance to the nearest other part, at most the reach."""
 
     toward: Float[np.ndarray, "P N 3"]
     """Offset to that nearest place; zero where nothing is in reach."""
@@ -72,7 +67,9 @@ class PartClouds:
         return (points * self.scale + self.center) @ self.turn
 
 
-def describe_parts(mesh: Mesh, seed: int = 0, upright: Float[np.ndarray, "3 3"] | None = None) -> PartClouds:
+def describe_parts(
+    mesh: Mesh, seed: int = 0, upright: Float[np.ndarray, "3 3"] | None = None, config: CloudConfig = CLOUDS
+) -> PartClouds:
     """Clouds, gaps and directions of the parts of a mesh; the same mesh and seed give the same numbers.
 
     ``upright`` turns the axes of the mesh to +y up, if not as the mesh says.
@@ -83,88 +80,98 @@ def describe_parts(mesh: Mesh, seed: int = 0, upright: Float[np.ndarray, "3 3"] 
     if len(parts) == 0:
         raise NeurokError(f"The mesh '{mesh.name}' has no part with area, so nothing can be said of its joints.")
     to_y = frame_change(mesh.up, "y") if upright is None else upright
-    turn = straighten(mesh, to_y) @ to_y
+    turn = straighten(mesh, to_y, config) @ to_y
     vertices = mesh.vertices @ turn.T
     used = vertices[mesh.faces.reshape(-1)]
     low, high = used.min(axis=0), used.max(axis=0)
     center, scale = (low + high) / 2, float((high - low).max())
     vertices = (vertices - center) / scale
     share = areas[parts] / areas[parts].sum()
-    counts = np.clip((share * DENSE).astype(int), 2 * POOL, None)
+    counts = np.clip((share * config.dense_points).astype(int), 2 * config.points, None)
     points, normals, dense = [], [], []
     for part, count in zip(parts, counts, strict=True):
         faces = mesh.faces[mesh.face_parts == part]
         samples = sample_surface(vertices, faces, int(count), rng)
         places = samples.interpolate(vertices)
         dense.append(places)
-        points.append(places[:POOL])
-        normals.append(face_normals(vertices, faces)[samples.face_ids[:POOL]])
+        points.append(places[: config.points])
+        normals.append(face_normals(vertices, faces)[samples.face_ids[: config.points]])
     clouds, sides = np.stack(points), np.nan_to_num(np.stack(normals))
     trees = [cKDTree(places) for places in dense]
-    gaps, toward, pairs = _neighbours(clouds, dense, trees)
-    directions, sources = _directions(clouds, sides, gaps, dense, trees)
+    gaps, toward, pairs = _neighbours(clouds, dense, trees, config)
+    directions, sources = _directions(clouds, sides, gaps, dense, trees, config)
     return PartClouds(
         parts, clouds, sides, gaps, toward, areas[parts] / scale**2, directions, sources, pairs, turn, center, scale
     )
 
 
-def straighten(
-    mesh: Mesh, to_y: Float[np.ndarray, "3 3"], least: float = 0.25, ignore: float = np.radians(2.0)
-) -> Float[np.ndarray, "3 3"]:
+def straighten(mesh: Mesh, to_y: Float[np.ndarray, "3 3"], config: CloudConfig = CLOUDS) -> Float[np.ndarray, "3 3"]:
     """The turn about +y (of the mesh brought to +y up) that makes upright sides face the axes; identity if unclear."""
     normals = np.nan_to_num(face_normals(mesh.vertices, mesh.faces)) @ to_y.T
     weights = face_areas(mesh.vertices, mesh.faces) * np.hypot(normals[:, 0], normals[:, 2]) ** 2
     angle = np.arctan2(normals[:, 0], normals[:, 2])
     total = complex((weights * np.exp(4j * angle)).sum())
     yaw = np.angle(total) / 4
-    if abs(total) < least * max(float(weights.sum()), 1e-300) or abs(yaw) < ignore:
+    if abs(total) < config.straight * max(float(weights.sum()), 1e-300) or abs(yaw) < config.askew:
         return np.eye(3)
-    c, s = np.cos(-yaw), np.sin(-yaw)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), -yaw)
 
 
-def _neighbours(clouds, dense, trees):  # type: ignore[no-untyped-def]
+def _neighbours(
+    clouds: Float[np.ndarray, "P N 3"], dense: list[np.ndarray], trees: list[cKDTree], config: CloudConfig
+) -> tuple[Float[np.ndarray, "P N"], Float[np.ndarray, "P N 3"], Float[np.ndarray, "P P C"]]:
     """Gaps and offsets of every point to other parts, and the figures of every ordered pair."""
-    gaps = np.full(clouds.shape[:2], REACH)
+    reach = config.reach
+    gaps = np.full(clouds.shape[:2], reach)
     toward = np.zeros_like(clouds)
     pairs = np.zeros((len(clouds), len(clouds), PAIR))
     middle, flat = clouds.mean(axis=1), clouds.reshape(-1, 3)
     for j, (tree, places) in enumerate(zip(trees, dense, strict=True)):
-        low, high = places.min(axis=0) - REACH, places.max(axis=0) + REACH
+        low, high = places.min(axis=0) - reach, places.max(axis=0) + reach
         beside = np.flatnonzero(((flat > low) & (flat < high)).all(axis=1))
         beside = beside[beside // clouds.shape[1] != j]
-        found, near = tree.query(flat[beside], distance_upper_bound=REACH)
-        away = np.full(gaps.shape, REACH)
-        away.reshape(-1)[beside] = np.minimum(found, REACH)
+        found, near = tree.query(flat[beside], distance_upper_bound=reach)
+        away = np.full(gaps.shape, reach)
+        away.reshape(-1)[beside] = np.minimum(found, reach)
         closer = np.flatnonzero(away.reshape(-1)[beside] < gaps.reshape(-1)[beside])
         rows = beside[closer]
         gaps.reshape(-1)[rows] = found[closer]
         toward.reshape(-1, 3)[rows] = places[near[closer]] - flat[rows]
         least = away.min(axis=1, keepdims=True)
-        weight = np.exp(-(((away - least) / TOUCH) ** 2)) * (away < REACH)
+        weight = np.exp(-(((away - least) / config.touch) ** 2)) * (away < reach)
         total = weight.sum(axis=1, keepdims=True)
         center = np.einsum("pn,pnd->pd", weight, clouds) / np.maximum(total, 1e-300) - middle
-        shares = np.stack([(away < reach).mean(axis=1) for reach in (0.01, 0.03, 0.08)], axis=1)
+        shares = np.stack([(away < close).mean(axis=1) for close in config.pair_reaches], axis=1)
         pairs[:, j] = np.concatenate([least, shares, np.where(total > 0, center, 0.0)], axis=1)
     return gaps, toward, pairs
 
 
-def _directions(clouds, normals, gaps, dense, trees):  # type: ignore[no-untyped-def]
+def _directions(
+    clouds: Float[np.ndarray, "P N 3"],
+    normals: Float[np.ndarray, "P N 3"],
+    gaps: Float[np.ndarray, "P N"],
+    dense: list[np.ndarray],
+    trees: list[cKDTree],
+    config: CloudConfig,
+) -> tuple[Float[np.ndarray, "P K 3"], Int[np.ndarray, "P K"]]:
+    """Directions worth a look, no two alike, and where each comes from."""
     found = np.zeros((len(clouds), DIRECTIONS, 3))
     sources = np.full((len(clouds), DIRECTIONS), -1)
     for i, (points, sides) in enumerate(zip(clouds, normals, strict=True)):
         options = [(0, axis) for axis in np.eye(3)]
-        options += [(1, axis) for axis in _flat_sides(sides)]
+        options += [(1, axis) for axis in _flat_sides(sides, config)]
         options += [(2, axis) for axis in _main_axes(points)]
         options += [(3, axis) for axis in np.linalg.eigh(sides.T @ sides)[1].T[::-1]]
-        touching = _contact_points(i, points, gaps[i], dense, trees)
-        if len(touching) >= 4:
+        touching = _contact_points(i, points, gaps[i], dense, trees, config)
+        if len(touching) >= config.least_contact:
             axes = _main_axes(touching)
             options += [(4, axes[0]), (4, axes[2])]
         kept: list[np.ndarray] = []
         for source, axis in options:
             length = float(np.linalg.norm(axis))
-            if length < 1e-9 or len(kept) == DIRECTIONS or any(abs(axis @ k) / length > 0.9976 for k in kept):
+            if length < 1e-9 or len(kept) == DIRECTIONS:
+                continue
+            if any(abs(axis @ k) / length > config.same_direction for k in kept):
                 continue
             sources[i, len(kept)] = source
             found[i, len(kept)] = axis / length
@@ -172,32 +179,39 @@ def _directions(clouds, normals, gaps, dense, trees):  # type: ignore[no-untyped
     return found, sources
 
 
-def _contact_points(i, points, gaps, dense, trees):  # type: ignore[no-untyped-def]
+def _contact_points(
+    i: int,
+    points: Float[np.ndarray, "N 3"],
+    gaps: Float[np.ndarray, " N"],
+    dense: list[np.ndarray],
+    trees: list[cKDTree],
+    config: CloudConfig,
+) -> Float[np.ndarray, "M 3"]:
     """Places of other parts and of this one that touch; when nothing does, the nearest tenth."""
-    limit = max(TOUCH, float(np.quantile(gaps, 0.1)))
-    mine = points[gaps <= min(limit, REACH - 1e-9)]
+    limit = max(config.touch, float(np.quantile(gaps, config.nearest)))
+    mine = points[gaps <= min(limit, config.reach - 1e-9)]
     low, high = points.min(axis=0) - limit, points.max(axis=0) + limit
     parts = [mine]
     for j, places in enumerate(dense):
         if j != i and not ((trees[j].maxes < low) | (trees[j].mins > high)).any():
             inside = places[((places > low) & (places < high)).all(axis=1)]
             if len(inside):
-                inside = inside[:2000]
+                inside = inside[: config.most_contact]
                 parts.append(inside[trees[i].query(inside, distance_upper_bound=limit)[0] <= limit])
     return np.concatenate(parts)
 
 
-def _flat_sides(normals: Float[np.ndarray, "N 3"]) -> list[Float[np.ndarray, "3"]]:
+def _flat_sides(normals: Float[np.ndarray, "N 3"], config: CloudConfig) -> list[Float[np.ndarray, "3"]]:
     """The two normals that most of the area shares, up to sign, and the direction across both."""
     left = normals[np.linalg.norm(normals, axis=1) > 0.5]
     out: list[np.ndarray] = []
     while len(out) < 2 and len(left):
-        close = np.abs(left @ left.T) > 0.98
+        close = np.abs(left @ left.T) > config.same_side
         best = int(close.sum(axis=1).argmax())
         group = left[close[best]]
         mean = (group * np.sign(group @ left[best])[:, None]).mean(axis=0)
         out.append(mean / np.linalg.norm(mean))
-        left = left[np.abs(left @ out[-1]) < 0.9]
+        left = left[np.abs(left @ out[-1]) < config.next_side]
     if len(out) == 2:
         out.append(np.cross(out[0], out[1]))
     return out

@@ -4,6 +4,9 @@ Directions of axes are classified, not regressed: the frame of the object, flat 
 nearly always hold the true one. The same goes for the place of a hinge (corners, middles and contacts of the part seen
 along the axis); besides, every point of the part votes for the nearest point of the axis, and the vote is one more
 choice. So an answer is as exact as the geometry it is made from.
+
+Scales of the inputs (distances over which contact fades, factors that bring figures to about one) stand where they are
+used, here and in ``pivots``: the weights were trained with them, and no configuration can change them.
 """
 
 from __future__ import annotations

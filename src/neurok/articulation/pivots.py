@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 GROUPS = ("box", "inset", "middle", "contact", "contact middle", "vote")
 _COUNTS = (9, 4, 1, 9, 1, 1)
 OPTION_FEATURES = 11
+"""Groups of options, how many each has, and the figures of an option: the weights were trained with these."""
 
 
 class Pivots(NamedTuple):

@@ -7,33 +7,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from neurok.articulation.blend import TRUST, Trust, blend, heard_limits, trust_where
-from neurok.articulation.ensemble import AS_SAID, Committee, Odds
+from neurok.articulation.config import CLOUDS, FUSION, PREDICTION, CloudConfig, FusionConfig, PredictionConfig
+from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble
 from neurok.articulation.features import PartClouds, describe_parts
+from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool
 from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
-from neurok.articulation.search_evidence import Heard, listen
+from neurok.articulation.search_evidence import SearchEvidence, search_evidence
 from neurok.articulation.upright import find_upright
-from neurok.articulation.views import canonical, stack_clouds, turned
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.articulation.views import canonical_signs, stack_clouds, turned
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
+from neurok.geometry import lie
 
-POINTS = 128
-CLUSTER = 0.02
-"""Places nearer than this, in the unit box, support each other."""
-
-
-QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
+QUARTERS = list(lie.quarter_turns(1))
 VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
 """Turns by quarters about +y, and their mirror images."""
 
 
 @dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What the network thinks of each part (a row of the clouds), in the unit box."""
+class JointPosterior:
+    """Probabilities of the joint of each part (a row of the clouds), and its pivots and limits, in the unit box."""
 
     kinds: Float[np.ndarray, "P T"]
     """Probability of each kind."""
@@ -51,19 +48,24 @@ class Beliefs:
     pivots: Float[np.ndarray, "P A 3"]
     """Places the axis of the turn may pass through, best first."""
 
-    pivot_shares: Float[np.ndarray, "P A"]
+    pivot_probabilities: Float[np.ndarray, "P A"]
     limits: Float[np.ndarray, "P 2 2"]
     """Of the turn [rad] and of the slide [units of the box], about the directions of ``choices``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """One answer for every part of a mesh: ``score`` is the confidence; a fixed part still tells its likeliest axis."""
+    """One answer for every part of a mesh, with its confidence; a fixed part still tells its likeliest axis."""
 
     mesh: Mesh
-    answers: tuple[Candidate, ...]
+    answers: tuple[Hypothesis, ...]
     search: Search | None = None
     """What the search had found, if it was asked."""
+
+    clouds: PartClouds | None = None
+    posterior: JointPosterior | None = None
+    evidence: SearchEvidence | None = None
+    """What the answers were drawn from."""
 
     def articulation(self) -> Articulation:
         names = self.mesh.part_names or ("part_0",)
@@ -72,26 +74,34 @@ class Prediction:
 
 
 def predict_joints(
-    mesh: Mesh, committee: Committee, with_search: bool = True, seed: int = 0, pieces: bool = False
+    mesh: Mesh,
+    ensemble: Ensemble,
+    with_search: bool = True,
+    seed: int = 0,
+    pieces: bool = False,
+    config: PredictionConfig = PREDICTION,
 ) -> Prediction:
     """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
 
     ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well.
     """
-    upright = find_upright(mesh, committee.members, seed)
-    clouds = describe_parts(mesh, seed, upright)
-    seen = look(committee.members, clouds)
-    odds = committee.piece_calibration if pieces else committee.calibration
+    upright = find_upright(mesh, ensemble.members, seed, config.upright, config.clouds)
+    clouds = describe_parts(mesh, seed, upright, config.clouds)
+    seen = view_parts(ensemble.members, clouds, config=config.clouds)
+    calibration = ensemble.piece_calibration if pieces else ensemble.calibration
     if not with_search:
-        return assemble(mesh, clouds, conclude(seen), odds)
-    search = search_joints(mesh, parents=part_parents(mesh, clouds, seen.parents), up=upright[1])
-    heard = listen(clouds, signed_directions(clouds), search)
-    return replace(assemble(mesh, clouds, conclude(seen, heard), odds), search=search)
+        return most_likely_joints(mesh, clouds, fuse(seen, None, config.fusion), calibration)
+    parents = part_parents(mesh, clouds, seen.parents)
+    search = search_joints(mesh, parents=parents, up=upright[1], config=config.search)
+    evidence = search_evidence(clouds, signed_directions(clouds), search, config.evidence)
+    posterior = fuse(seen, evidence, config.fusion)
+    found = most_likely_joints(mesh, clouds, posterior, calibration)
+    return replace(found, search=search, clouds=clouds, posterior=posterior, evidence=evidence)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
     """The directions of the clouds with the signs that the network works with."""
-    return clouds.directions * canonical(clouds.directions)[..., None]
+    return clouds.directions * canonical_signs(clouds.directions)[..., None]
 
 
 def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) -> tuple[int, ...]:
@@ -104,7 +114,7 @@ def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Voice:
+class MemberViews:
     """What one model has made of its views of an object."""
 
     model: JointModel
@@ -114,11 +124,11 @@ class Voice:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class EnsembleViews:
     """What the models make of an object before they are asked for places and limits."""
 
     clouds: PartClouds
-    voices: tuple[Voice, ...]
+    members: tuple[MemberViews, ...]
     kinds: Float[np.ndarray, "P T"]
     """Probability of each kind."""
 
@@ -129,38 +139,42 @@ class Look:
     parents: Int[np.ndarray, " P"]
     """Row of the parent, -1 for the root."""
 
+    config: CloudConfig = CLOUDS
+
     @property
     def views(self) -> list[np.ndarray]:
-        """The views of all voices, one after the other."""
-        return [view for voice in self.voices for view in voice.views]
+        """The views of all members, one after the other."""
+        return [view for member in self.members for view in member.views]
 
 
 @torch.no_grad()
-def look(
-    members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, points: int = POINTS
-) -> Look:
+def view_parts(
+    members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, config: CloudConfig = CLOUDS
+) -> EnsembleViews:
     """Show the models an object: each gets its share of the views, and all count alike."""
-    voices, kinds, axes, axis_votes, parents = [], [], [], [], []
+    viewed, kinds, axes, axis_votes, parents = [], [], [], [], []
     share = -(-len(views) // len(members))
     for number, model in enumerate(members):
         mine = views[number * share : (number + 1) * share]
-        parts = stack_clouds([turned(clouds, None, view)[0] for view in mine], points, np.random.default_rng(0))
+        shown = [turned(clouds, None, view)[0] for view in mine]
+        parts = stack_clouds(shown, config.view_points, np.random.default_rng(0), config)
         encoded = model.encode(parts)
         motions = model.motions(parts, encoded)
         kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
         axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
         parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
         axis_votes.append(_chosen_most(motions.axes, 2))
-        voices.append(Voice(model, mine, parts, encoded))
+        viewed.append(MemberViews(model, mine, parts, encoded))
     mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
     tree = grow_tree(mean(parents).numpy())
-    return Look(
+    return EnsembleViews(
         clouds,
-        tuple(voices),
+        tuple(viewed),
         mean(kinds).numpy(),
         mean(axes).softmax(dim=1).numpy(),
         torch.cat(axis_votes).mean(dim=0).numpy(),
         tree,
+        config,
     )
 
 
@@ -171,77 +185,85 @@ def _chosen_most(logits: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 @torch.no_grad()
-def conclude(seen: Look, heard: Heard | None = None, trust: Trust = TRUST) -> Beliefs:
-    """Beliefs about every part: what the models saw, blended with what the search says, if it was heard."""
+def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: FusionConfig = FUSION) -> JointPosterior:
+    """What the models saw, pooled with the evidence of the search if there is any."""
     clouds, views = seen.clouds, seen.views
     kinds, axes = seen.kinds, seen.axes
-    if heard is not None:
-        kinds = blend(kinds, heard.kinds, trust.kinds)
-        axes = blend(axes, heard.axes, trust_where(seen.axis_votes, axes, trust.axes, trust.doubtful_axes))
+    if evidence is not None:
+        kinds = log_pool(kinds, evidence.kinds, config.kinds)
+        axes = log_pool(axes, evidence.axes, axis_weight(seen.axis_votes, axes, config))
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
-    found = [_limits_of(voice, choices[:, SLIDE], voice.parts.points.mean(dim=2), SLIDE) for voice in seen.voices]
-    slides = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
-    hinges = [voice.model.hinges(voice.parts, voice.encoded, _chosen(voice, choices[:, TURN])) for voice in seen.voices]
+    found = [_limits_of(member, choices[:, SLIDE], member.parts.points.mean(dim=2), SLIDE) for member in seen.members]
+    slides = _median_limits(
+        np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE, seen.config.thinnest
+    )
+    hinges = [
+        member.model.hinges(member.parts, member.encoded, _chosen(member, choices[:, TURN])) for member in seen.members
+    ]
     options = np.concatenate([hinge.options.numpy() for hinge in hinges])
     chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
     spots, shares = _places(options, chances, views, clouds)
-    pivots, shares = _agree(spots, shares, directions, choices[:, TURN], heard, trust.places)
+    pivots, shares = _fuse_pivots(spots, shares, directions, choices[:, TURN], evidence, config)
     found = []
-    for voice in seen.voices:
-        pivot = torch.from_numpy(_into_views(pivots[:, 0], voice.views, clouds)).to(voice.parts.points)
-        found.append(_limits_of(voice, choices[:, TURN], pivot, TURN))
-    turns = _agreed_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
+    for member in seen.members:
+        pivot = torch.from_numpy(_into_views(pivots[:, 0], member.views, clouds)).to(member.parts.points)
+        found.append(_limits_of(member, choices[:, TURN], pivot, TURN))
+    turns = _median_limits(
+        np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN, seen.config.thinnest
+    )
     limits = np.stack([turns[0], slides[0]], axis=1)
-    if heard is not None:
-        limits = heard_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, heard, trust.steady)
-    return Beliefs(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
+    if evidence is not None:
+        limits = fuse_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, evidence, config)
+    return JointPosterior(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
-def _chosen(voice: Voice, choices: Int[np.ndarray, " P"]) -> Int[torch.Tensor, "B P"]:
-    return torch.from_numpy(choices)[None].expand(len(voice.views), -1)
+def _chosen(member: MemberViews, choices: Int[np.ndarray, " P"]) -> Int[torch.Tensor, "B P"]:
+    return torch.from_numpy(choices)[None].expand(len(member.views), -1)
 
 
-def _limits_of(voice: Voice, choices: np.ndarray, pivot: torch.Tensor, move: int) -> Float[np.ndarray, "B P 2"]:
-    found = voice.model.limits(voice.parts, voice.encoded, _chosen(voice, choices), pivot)
+def _limits_of(member: MemberViews, choices: np.ndarray, pivot: torch.Tensor, move: int) -> Float[np.ndarray, "B P 2"]:
+    found = member.model.limits(member.parts, member.encoded, _chosen(member, choices), pivot)
     return found[:, :, move].numpy()
 
 
-def assemble(mesh: Mesh, clouds: PartClouds, beliefs: Beliefs, odds: Odds = AS_SAID) -> Prediction:
+def most_likely_joints(
+    mesh: Mesh, clouds: PartClouds, posterior: JointPosterior, calibration: Calibration = UNCALIBRATED
+) -> Prediction:
     """The likeliest joint of every part in the coordinates of the mesh; parts without area are fixed to the root.
 
-    ``odds`` take the product of the shares of kind, axis and place to the probability of being right.
+    ``calibration`` take the product of the shares of kind, axis and place to the probability of being right.
     """
-    root = int(clouds.parts[int(np.flatnonzero(beliefs.parents < 0)[0])])
-    nothing = Candidate(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
+    root = int(clouds.parts[int(np.flatnonzero(posterior.parents < 0)[0])])
+    nothing = Hypothesis(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
     answers = [
-        Candidate(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
+        Hypothesis(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
     ]
     for row, part in enumerate(clouds.parts):
-        answers[int(part)] = _answer(clouds, beliefs, row, odds)
+        answers[int(part)] = _answer(clouds, posterior, row, calibration)
     return Prediction(mesh, tuple(answers))
 
 
-def _answer(clouds: PartClouds, beliefs: Beliefs, row: int, odds: Odds) -> Candidate:
-    part, above = int(clouds.parts[row]), int(beliefs.parents[row])
-    shares = beliefs.kinds[row]
+def _answer(clouds: PartClouds, posterior: JointPosterior, row: int, calibration: Calibration) -> Hypothesis:
+    part, above = int(clouds.parts[row]), int(posterior.parents[row])
+    shares = posterior.kinds[row]
     kind: JointKind = KINDS[int(shares.argmax())] if above >= 0 else "fixed"
     moving = shares * np.array([0.0, 1.0, 1.0, 1.0, 1.0])
     likeliest = KINDS[int(moving.argmax())]
     move = SLIDE if likeliest == "prismatic" else TURN
-    chosen = int(beliefs.choices[row, move])
-    axis = beliefs.directions[row, chosen] @ clouds.turn
-    place = beliefs.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
-    low, high = beliefs.limits[row, move] * (1.0 if move == TURN else clouds.scale)
-    sure = float(shares[KINDS.index(kind)])
+    chosen = int(posterior.choices[row, move])
+    axis = posterior.directions[row, chosen] @ clouds.turn
+    place = posterior.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
+    low, high = posterior.limits[row, move] * (1.0 if move == TURN else clouds.scale)
+    confidence = float(shares[KINDS.index(kind)])
     if kind != "fixed":
-        sure *= float(beliefs.axes[row, chosen, move])
-        sure *= float(beliefs.pivot_shares[row, 0]) if move == TURN else 1.0
-    sure = calibrated(sure, *odds)
+        confidence *= float(posterior.axes[row, chosen, move])
+        confidence *= float(posterior.pivot_probabilities[row, 0]) if move == TURN else 1.0
+    confidence = calibrated(confidence, *calibration)
     parent = int(clouds.parts[above]) if above >= 0 else -1
-    slide = beliefs.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
+    slide = posterior.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
     ends = (float(slide.min()), float(slide.max()))
-    return Candidate(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), sure, slide=ends)
+    return Hypothesis(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), confidence, slide=ends)
 
 
 def calibrated(share: float, slope: float, offset: float) -> float:
@@ -257,7 +279,12 @@ def _frame(matrix: np.ndarray, clouds: PartClouds) -> tuple[np.ndarray, float]:
     return (low + high) / 2, float((high - low).max())
 
 
-def _places(options, shares, views, clouds):  # type: ignore[no-untyped-def]
+def _places(
+    options: Float[np.ndarray, "B P C 3"],
+    shares: Float[np.ndarray, "B P C"],
+    views: list[np.ndarray],
+    clouds: PartClouds,
+) -> tuple[Float[np.ndarray, "P O 3"], Float[np.ndarray, "P O"]]:
     """Options of all views in the box of the object itself, with their shares."""
     places = []
     for view, matrix in enumerate(views):
@@ -266,56 +293,70 @@ def _places(options, shares, views, clouds):  # type: ignore[no-untyped-def]
     return np.concatenate(places, axis=1), np.concatenate(list(shares), axis=1) / len(views)
 
 
-def _into_views(places, views, clouds):  # type: ignore[no-untyped-def]
+def _into_views(
+    places: Float[np.ndarray, "P 3"], views: list[np.ndarray], clouds: PartClouds
+) -> Float[np.ndarray, "B P 3"]:
     """Places of the object in the boxes of the views."""
     return np.stack(
         [(places @ matrix.T - center) / size for matrix in views for center, size in [_frame(matrix, clouds)]]
     )
 
 
-def _agree(spots, shares, directions, chosen, heard, trust, most=4):  # type: ignore[no-untyped-def]
+def _fuse_pivots(
+    spots: Float[np.ndarray, "P O 3"],
+    shares: Float[np.ndarray, "P O"],
+    directions: Float[np.ndarray, "P K 3"],
+    chosen: Int[np.ndarray, " P"],
+    evidence: SearchEvidence | None,
+    config: FusionConfig,
+) -> tuple[Float[np.ndarray, "P A 3"], Float[np.ndarray, "P A"]]:
     """The best places: those near each other, seen along the axis, support each other, and so does the search."""
+    most, weight, width = config.most_pivots, config.pivots, config.cluster
     found, support = np.zeros((len(spots), most, 3)), np.zeros((len(spots), most))
     for row, (places, share) in enumerate(zip(spots, shares, strict=True)):
         axis = directions[row, chosen[row]]
-        lines = heard.along(row, TURN, int(chosen[row])) if heard is not None else None
+        lines = evidence.along(row, TURN, int(chosen[row])) if evidence is not None else None
         everywhere = places if lines is None else np.concatenate([places, lines.places])
-        flat = everywhere @ _across(axis).T
-        density = _kernel(flat, flat[: len(places)]) @ share
+        flat = everywhere @ np.stack(lie.across(axis), axis=1)
+        density = _kernel(flat, flat[: len(places)], width) @ share
         if lines is not None and len(lines):
-            other = _kernel(flat, flat[len(places) :]) @ (lines.weights / max(float(lines.weights.sum()), 1e-12))
-            density = np.maximum(density, 1e-3) ** (1.0 - trust) * np.maximum(other, 1e-2) ** trust
+            shown = lines.weights / max(float(lines.weights.sum()), 1e-12)
+            other = np.maximum(_kernel(flat, flat[len(places) :], width) @ shown, config.search_floor)
+            density = np.maximum(density, config.network_floor) ** (1.0 - weight) * other**weight
         left = density.copy()
         for k in range(most):
             best = int(left.argmax())
             found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
-            left[_kernel(flat, flat[best : best + 1])[:, 0] > np.exp(-4.0)] = -1.0
+            left[_kernel(flat, flat[best : best + 1], width)[:, 0] > np.exp(-(config.apart**2))] = -1.0
     return found, support
 
 
-def _across(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "2 3"]:
-    """Two directions across an axis and across each other."""
-    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first)])
+def _kernel(
+    first: Float[np.ndarray, "N 2"], second: Float[np.ndarray, "M 2"], width: float
+) -> Float[np.ndarray, "N M"]:
+    """One for places that are one when seen along the axis, falling to nothing over a few widths."""
+    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / width**2)
 
 
-def _kernel(first, second):  # type: ignore[no-untyped-def]
-    """One for places that are one when seen along the axis, falling to nothing over a few hundredths of the box."""
-    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / CLUSTER**2)
-
-
-def _agreed_limits(found, views, clouds, directions, chosen, move):  # type: ignore[no-untyped-def]
+def _median_limits(
+    found: Float[np.ndarray, "B P 2"],
+    views: list[np.ndarray],
+    clouds: PartClouds,
+    directions: Float[np.ndarray, "P K 3"],
+    chosen: Int[np.ndarray, " P"],
+    move: int,
+    thinnest: float,
+) -> tuple[Float[np.ndarray, "P 2"], Float[np.ndarray, " P"], Bool[np.ndarray, " P"]]:
     """Median over the views of limits about the directions of the object itself, how much their lengths differ, and
     whether all views see them on the same side."""
     rows = np.arange(len(chosen))
     direction = directions[rows, chosen]
     extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
-    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, 0.02)
+    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, thinnest)
     answers = []
     for view, matrix in enumerate(views):
         there = direction @ matrix.T
-        flip = canonical(there)
+        flip = canonical_signs(there)
         if move == TURN and np.linalg.det(matrix) < 0:
             flip = -flip
         low, high = found[view].T

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.articulation.views import settle
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.articulation.config import RIGHT, RightConfig
+from neurok.articulation.views import wrap_limits
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint
 
 Row = dict[str, Any]
@@ -21,7 +22,7 @@ TURNS = ("revolute", "continuous", "cylindrical")
 class Guess:
     """What a method says of an object: one answer for each of its parts, and the part of each face it worked with."""
 
-    answers: tuple[Candidate, ...]
+    answers: tuple[Hypothesis, ...]
     face_parts: Int[np.ndarray, " F"]
     """In the order of the faces of the true mesh; -1 for faces the method did not get."""
 
@@ -44,7 +45,7 @@ def score_parts(truth: Articulation, guess: Guess, areas: Float[np.ndarray, " F"
             "part": truth.part_names[part],
             "kind": joint.kind,
             "guess": answer.kind,
-            "confidence": answer.score,
+            "confidence": answer.probability,
         }
         row["parent"] = _parent_is_right(truth, guess, match, part)
         if joint.kind != "fixed":
@@ -74,7 +75,7 @@ def match_parts(
     return np.where(shared.sum(axis=1) > 0, overlap.argmax(axis=1), -1)
 
 
-def carrier(answers: tuple[Candidate, ...], part: int) -> Candidate:
+def carrier(answers: tuple[Hypothesis, ...], part: int) -> Hypothesis:
     """The answer that moves a part: its own, or that of the part it is fixed to; its own again if nothing moves."""
     here = part
     for _ in range(len(answers)):
@@ -132,7 +133,7 @@ def line_distance(
     return abs(float((second - first) @ across)) / length
 
 
-def limit_overlap(joint: Joint, answer: Candidate) -> float:
+def limit_overlap(joint: Joint, answer: Hypothesis) -> float:
     """Shared over joint range of motion, both counted about the true axis; zero for another way to move."""
     if (joint.kind == "prismatic") != (answer.kind == "prismatic") or answer.kind == "fixed":
         return 0.0
@@ -141,8 +142,8 @@ def limit_overlap(joint: Joint, answer: Candidate) -> float:
     if answer.kind == "continuous":
         found_low, found_high = -math.pi, math.pi
     if joint.kind == "revolute":
-        low, high = settle(low, high)
-        found_low, found_high = settle(found_low, found_high)
+        low, high = wrap_limits(low, high)
+        found_low, found_high = wrap_limits(found_low, found_high)
     if float(joint.axis @ answer.axis) < 0:
         found_low, found_high = -found_high, -found_low
     shared = max(0.0, min(high, found_high) - max(low, found_low))
@@ -175,7 +176,7 @@ def part_means(parts: list[Row]) -> Row:
         "moving": len(moving),
         "axis": mean("axis"),
         "axis_median": median("axis"),
-        "axis_right": float((column("axis") < 10.0).mean()) if moving else None,
+        "axis_right": float((column("axis") < RIGHT.axis).mean()) if moving else None,
         "pivot": mean("pivot"),
         "pivot_median": median("pivot"),
         "pivot_point": mean("pivot_point"),
@@ -207,12 +208,13 @@ def kind_scores(true: list[str], found: list[str]) -> Row:
     }
 
 
-def is_right(row: Row) -> bool:
-    """Kind as it should be, axis within 10 degrees, pivot within a twentieth of the object's diagonal."""
-    return row["kind"] == row["guess"] and row.get("axis", 0.0) < 10.0 and row.get("pivot", 0.0) < 0.05
+def is_right(row: Row, config: RightConfig = RIGHT) -> bool:
+    """Kind as it should be, axis and pivot near enough."""
+    is_near = row.get("axis", 0.0) < config.axis and row.get("pivot", 0.0) < config.pivot
+    return row["kind"] == row["guess"] and is_near
 
 
-def calibration_error(parts: list[Row], bins: int = 5) -> float | None:
+def calibration_error(parts: list[Row], bins: int = RIGHT.bins) -> float | None:
     """Mean gap between confidence and share of right answers over bins of confidence."""
     if not parts:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,12 +11,16 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from neurok.articulation.features import REACH, PartClouds
+from neurok.articulation.config import CLOUDS, LOSS, CloudConfig, LossConfig
+from neurok.articulation.features import PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN, Parts
 from neurok.core import Joint
 
 ORIGINS = 8
-"""Most places of an axis that one part is taught at a time."""
+"""Most places of an axis that one part is taught at a time: bounds the memory of a batch."""
+
+LabelRow = tuple[int, int, np.ndarray, np.ndarray, tuple[float, float]]
+"""Owner, move, axis, origin and limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +34,7 @@ class Labels:
     """Row of the parent, the own row for a root, -1 where nobody knows."""
 
     owners: Int[np.ndarray, " C"]
-    """Row of the part each candidate belongs to."""
+    """Row of the part each hypothesis belongs to."""
 
     moves: Int[np.ndarray, " C"]
     """``TURN`` or ``SLIDE``."""
@@ -61,7 +66,7 @@ def labels_of(clouds: PartClouds, joints: tuple[Joint, ...]) -> Labels:
     """True joints as labels."""
     row_of = {int(part): row for row, part in enumerate(clouds.parts)}
     kinds, parents = np.zeros((len(row_of), len(KINDS))), np.full(len(row_of), -1)
-    rows: list[tuple[int, int, np.ndarray, np.ndarray, tuple[float, float]]] = []
+    rows: list[LabelRow] = []
     for part, row in row_of.items():
         joint = joints[part]
         kinds[row, KINDS.index(joint.kind)] = 1.0
@@ -69,14 +74,19 @@ def labels_of(clouds: PartClouds, joints: tuple[Joint, ...]) -> Labels:
         if joint.kind == "fixed":
             continue
         move = SLIDE if joint.kind == "prismatic" else TURN
-        low, high = settle(joint.lower, joint.upper) if move == TURN else (joint.lower, joint.upper)
+        low, high = wrap_limits(joint.lower, joint.upper) if move == TURN else (joint.lower, joint.upper)
         scale = 1.0 if move == TURN else clouds.scale
         limits = (low / scale, high / scale) if joint.kind in ("revolute", "prismatic") else (np.nan, np.nan)
         rows.append((row, move, clouds.turn @ joint.axis, clouds.to_box(joint.origin), limits))
     return make_labels(kinds, parents, rows, np.ones(len(rows)))
 
 
-def make_labels(kinds, parents, rows, weights) -> Labels:  # type: ignore[no-untyped-def]
+def make_labels(
+    kinds: Float[np.ndarray, "P T"],
+    parents: Int[np.ndarray, " P"],
+    rows: Sequence[LabelRow],
+    weights: Sequence[float] | Float[np.ndarray, " C"],
+) -> Labels:
     """Labels from rows of (owner, move, axis, origin, limits)."""
     limits = np.array([row[4] for row in rows], dtype=np.float64).reshape(-1, 2)
     return Labels(
@@ -91,7 +101,7 @@ def make_labels(kinds, parents, rows, weights) -> Labels:  # type: ignore[no-unt
     )
 
 
-def settle(lower: float, upper: float) -> tuple[float, float]:
+def wrap_limits(lower: float, upper: float) -> tuple[float, float]:
     """Limits of a turn shifted by whole turns so that they hold zero or come nearest to it."""
     if not (np.isfinite(lower) and np.isfinite(upper)):
         return lower, upper
@@ -132,7 +142,7 @@ def turned(
     return moved, replace(labels, axes=axes / np.maximum(length, 1e-12), origins=origins, limits=limits)
 
 
-def canonical(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
+def canonical_signs(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
     """The sign that makes the largest entry of each direction positive; the network only knows such axes."""
     # Of entries that are nearly equal the first wins, so that noise does not decide.
     leader = np.argmax(np.abs(directions) * np.array([1.02, 1.01, 1.0]), axis=-1)
@@ -140,7 +150,7 @@ def canonical(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
     return np.where(picked < 0, -1.0, 1.0)
 
 
-def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) -> Parts:
+def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator, config: CloudConfig = CLOUDS) -> Parts:
     """A batch with ``count`` points of each part; smaller objects are padded."""
     size = max(len(view.parts) for view in views)
     pad = lambda array, value=0.0: torch.from_numpy(_padded(array, size, value))  # noqa: E731
@@ -149,7 +159,7 @@ def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) 
         pool = view.points.shape[1]
         some = rng.permutation(pool)[:count] if count < pool else np.arange(pool)
         pairs = np.zeros((size, size, view.pairs.shape[2]))
-        pairs[..., 0] = REACH
+        pairs[..., 0] = config.reach
         pairs[: len(view.parts), : len(view.parts)] = view.pairs
         rows.append(
             Parts(
@@ -159,7 +169,7 @@ def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) 
                 pad(view.toward[:, some]).float(),
                 pad(view.areas).float(),
                 pad(grips(view)).float(),
-                pad(view.directions * canonical(view.directions)[..., None]).float(),
+                pad(view.directions * canonical_signs(view.directions)[..., None]).float(),
                 pad(view.sources, -1).long(),
                 torch.from_numpy(pairs).float(),
                 torch.arange(size) < len(view.parts),
@@ -191,8 +201,15 @@ def grips(view: PartClouds) -> Float[np.ndarray, "P 3"]:
     return np.einsum("pn,pnd->pd", weight, view.points) / weight.sum(axis=1, keepdims=True)
 
 
-def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: np.random.Generator) -> Targets:
-    """Targets of a batch; where several candidates are valid, pivot and limits are taught for one drawn by weight."""
+def stack_labels(
+    views: list[PartClouds],
+    labels: list[Labels],
+    size: int,
+    rng: np.random.Generator,
+    config: CloudConfig = CLOUDS,
+    loss: LossConfig = LOSS,
+) -> Targets:
+    """Targets of a batch; where several hypotheses are valid, pivot and limits are taught for one drawn by weight."""
     batch = len(views)
     kinds = np.zeros((batch, size, len(KINDS)))
     parents = np.full((batch, size), -1)
@@ -203,7 +220,7 @@ def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: 
     for b, (view, known) in enumerate(zip(views, labels, strict=True)):
         count = len(view.parts)
         kinds[b, :count], parents[b, :count] = known.kinds, known.parents
-        match, sign = _nearest_direction(view, known)
+        match, sign = _nearest_direction(view, known, loss.label_direction)
         for row in np.unique(known.owners):
             mine = np.flatnonzero((known.owners == row) & (match >= 0))
             if len(mine) == 0:
@@ -214,7 +231,7 @@ def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: 
             move = known.moves[one]
             low, high = known.limits[one] if sign[one] > 0 else -known.limits[one][::-1]
             along = view.points[row] @ view.directions[row, match[one]]
-            unit = np.pi if move == TURN else max(float(np.ptp(along)), 0.02)
+            unit = np.pi if move == TURN else max(float(np.ptp(along)), config.thinnest)
             limits[b, row, move] = low / unit, high / unit
             same = mine[(match[mine] == match[one]) & (known.moves[mine] == TURN)] if move == TURN else mine[:0]
             same = same[np.argsort(-known.weights[same], kind="stable")][:ORIGINS]
@@ -229,16 +246,18 @@ def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: 
     )
 
 
-def _nearest_direction(view: PartClouds, known: Labels) -> tuple[Int[np.ndarray, " C"], Float[np.ndarray, " C"]]:
-    """Which direction each candidate's axis is, -1 if none comes within ten degrees, and the sign against it."""
-    directions = (view.directions * canonical(view.directions)[..., None])[known.owners]
+def _nearest_direction(
+    view: PartClouds, known: Labels, cosine: float
+) -> tuple[Int[np.ndarray, " C"], Float[np.ndarray, " C"]]:
+    """Which direction each hypothesis has, -1 if none is nearer than a cosine, and the sign against it."""
+    directions = (view.directions * canonical_signs(view.directions)[..., None])[known.owners]
     dots = np.einsum("ckd,cd->ck", directions, known.axes)
     close = np.where(view.sources[known.owners] >= 0, np.abs(dots), -1.0)
     if len(close) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
     best = close.argmax(axis=1)
     rows = np.arange(len(best))
-    return np.where(close[rows, best] > 0.985, best, -1), np.sign(dots[rows, best])
+    return np.where(close[rows, best] > cosine, best, -1), np.sign(dots[rows, best])
 
 
 def _draw(weights: Float[np.ndarray, " N"], rng: np.random.Generator) -> int:

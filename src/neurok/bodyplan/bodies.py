@@ -7,46 +7,14 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.bodyplan.contacts import Contacts, find_contacts
+from neurok.bodyplan.config import BODIES, BodiesConfig
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components, split_by_face_label
 
-SMALL = 0.12
-"""A component smaller than this share of the object is a detail and joins what it touches most, unless it is a knob."""
 
-KNOB, ROUND, THICK = 0.03, 0.65, 0.05
-"""A knob, a button or a small wheel is at least this large (a share of the object), this wide for its length, and this
-thick for its width."""
-
-MOST_KNOBS = 20
-"""More small components of such a shape are keys of a keyboard, bolts or ornaments: details again."""
-
-EMBEDDED, EMBEDDED_DISC = 0.5, 0.8
-"""A component with more than this share of its surface on another one belongs to it; a disc (a lid, a dial, a wheel, a
-turntable) may sit deeper in what carries it."""
-
-DISC = 0.95
-"""Discs are this wide for their length."""
-
-PANEL, LARGEST_PANEL = 0.25, 0.7
-"""A panel is at most this thick for its width; a larger one (a share of the object) is a wall of it."""
-
-BEHIND, BESIDES = 0.05, 0.1
-"""What stands behind or on a panel and belongs to it, like the sides of a drawer, touches it with more than the first
-share of its surface, and things beyond the outline of the panel with no more than the second."""
-
-TRAY = 0.1, 0.2
-"""Something larger than the panel belongs to it if they touch with more than these shares of their surfaces."""
-
-MARGIN = 0.02
-"""How far something may stand out over the outline of what it is behind, as a share of the object."""
-
-MOST_PIECES = 250
-"""Beyond that many components the smallest join the nearest large one without a closer look."""
-
-
-def find_parts(thing: Asset | Mesh, labels: Int[np.ndarray, " N"] | None = None) -> Mesh:
+def find_parts(thing: Asset | Mesh, labels: Int[np.ndarray, " N"] | None = None, config: BodiesConfig = BODIES) -> Mesh:
     """The mesh with ``part_ids`` and ``part_names``.
 
     ``labels`` gives a number for each face or each vertex. Without them the parts of the file (scene nodes, groups)
@@ -57,7 +25,7 @@ def find_parts(thing: Asset | Mesh, labels: Int[np.ndarray, " N"] | None = None)
         return label_faces(mesh, _face_labels(mesh, np.asarray(labels)))
     if mesh.part_ids is not None and len(np.unique(mesh.face_parts)) > 1:
         return mesh
-    return label_faces(mesh, merge_components(mesh))
+    return label_faces(mesh, merge_components(mesh, config))
 
 
 def label_faces(mesh: Mesh, labels: Int[np.ndarray, " F"], names: tuple[str, ...] = ()) -> Mesh:
@@ -91,117 +59,128 @@ def _face_labels(mesh: Mesh, labels: np.ndarray) -> Int[np.ndarray, " F"]:
     )
 
 
-def merge_components(mesh: Mesh) -> Int[np.ndarray, " F"]:
+def merge_components(mesh: Mesh, config: BodiesConfig = BODIES) -> Int[np.ndarray, " F"]:
     """A part for each face: connected components, with small and embedded ones joined to what they touch most."""
-    labels = _few(mesh, face_components(mesh.vertices, mesh.faces, mesh.face_surfaces))
+    labels = _few(mesh, face_components(mesh.vertices, mesh.faces, mesh.face_surfaces), config.most_pieces)
     if labels.max() == 0:
         return labels
     pieces = label_faces(mesh, labels)
-    contacts = find_contacts(pieces)
-    carrier = _carriers(contacts, mesh.up_vector)
+    contacts = contact_graph(pieces, config=config.contacts)
+    carrier = _carriers(contacts, mesh.up_vector, config)
     merged = np.array([_top(carrier, piece) for piece in range(len(carrier))])
     return np.unique(merged[labels], return_inverse=True)[1].reshape(-1)
 
 
-def _few(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
+def _few(mesh: Mesh, labels: Int[np.ndarray, " F"], most: int) -> Int[np.ndarray, " F"]:
     """At most so many components: the smallest join the large one whose middle is nearest."""
     from scipy.spatial import cKDTree
 
     count = int(labels.max()) + 1
-    if count <= MOST_PIECES:
+    if count <= most:
         return labels
     centers = mesh.vertices[mesh.faces].mean(axis=1)
     weight = np.bincount(labels)
     middle = np.stack([np.bincount(labels, centers[:, d]) / weight for d in range(3)], axis=1)
     size = np.zeros(count)
     np.maximum.at(size, labels, np.linalg.norm(centers - middle[labels], axis=1))
-    kept = np.argsort(-size, kind="stable")[:MOST_PIECES]
+    kept = np.argsort(-size, kind="stable")[:most]
     target = kept[cKDTree(middle[kept]).query(middle)[1]]
     target[kept] = kept
     return np.unique(target[labels], return_inverse=True)[1].reshape(-1)
 
 
-def _carriers(contacts: Contacts, up: Float[np.ndarray, "3"]) -> list[int]:
+def _carriers(contacts: ContactGraph, up: Float[np.ndarray, "3"], config: BodiesConfig) -> list[int]:
     """For each piece the one it joins, or itself: small and embedded ones join larger ones, others their panel."""
-    sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.clouds]
-    knobs = [piece for piece in range(len(sizes)) if _is_knob(contacts, piece, sizes[piece])]
-    kept = set(knobs) if len(knobs) <= MOST_KNOBS else set()
+    sizes = [float(np.linalg.norm(np.ptp(c.bounds, axis=0))) if c is not None else 0.0 for c in contacts.samples]
+    knobs = [piece for piece in range(len(sizes)) if _is_knob(contacts, piece, sizes[piece], config)]
+    kept = set(knobs) if len(knobs) <= config.most_knobs else set()
     carrier = list(range(len(sizes)))
     for piece in range(len(sizes)):
         pairs = [c for c in contacts.of(piece) if sizes[c.other(piece)] > sizes[piece]]
         if not pairs or piece in kept:
             continue
         most = max(pairs, key=lambda c: c.share_of(piece))
-        deep = EMBEDDED_DISC if _is_disc(contacts, piece) else EMBEDDED
-        if sizes[piece] < SMALL * contacts.size or most.share_of(piece) > deep:
+        deep = config.embedded_disc if _is_disc(contacts, piece, config) else config.embedded
+        if sizes[piece] < contacts.config.small_part * contacts.size or most.share_of(piece) > deep:
             carrier[piece] = most.other(piece)
     own = [piece for piece in range(len(sizes)) if carrier[piece] == piece and piece not in kept]
-    panels = {piece for piece in own if _is_panel(contacts, piece, sizes[piece])}
+    panels = {piece for piece in own if _is_panel(contacts, piece, sizes[piece], config)}
     for piece in own:
-        panel = piece if _is_disc(contacts, piece) else _panel_of(contacts, piece, panels, sizes, up)
+        panel = piece if _is_disc(contacts, piece, config) else _panel_of(contacts, piece, panels, sizes, up, config)
         if _top(carrier, panel) != piece:  # two may each be behind the other
             carrier[piece] = panel
     return carrier
 
 
-def _panel_of(contacts: Contacts, piece: int, panels: set[int], sizes: list[float], up: Float[np.ndarray, "3"]) -> int:
+def _panel_of(
+    contacts: ContactGraph,
+    piece: int,
+    panels: set[int],
+    sizes: list[float],
+    up: Float[np.ndarray, "3"],
+    config: BodiesConfig,
+) -> int:
     """The panel that a piece stands behind or on and belongs to, or the piece itself."""
-    best, front = BEHIND, piece
+    best, front = config.behind, piece
     for contact in contacts.of(piece):
         panel, share = contact.other(piece), contact.share_of(piece)
-        is_larger = sizes[panel] * 0.95 > sizes[piece] or (share > TRAY[0] and contact.share_of(panel) > TRAY[1])
+        is_tray = share > config.tray and contact.share_of(panel) > config.tray_panel
+        is_larger = sizes[panel] * config.larger > sizes[piece] or is_tray
         if panel not in panels or share <= best or not is_larger:
             continue
-        if _is_behind(contacts, piece, panel) and not _hangs_under(contacts, piece, panel, up):
-            beyond = [c.share_of(piece) for c in contacts.of(piece) if not _is_behind(contacts, c.other(piece), panel)]
-            if sum(beyond) <= BESIDES and max(beyond, default=0.0) <= share:
+        is_behind = lambda other, panel=panel: _is_behind(contacts, other, panel, config.margin)  # noqa: E731
+        if is_behind(piece) and not _hangs_under(contacts, piece, panel, up, config):
+            beyond = [c.share_of(piece) for c in contacts.of(piece) if not is_behind(c.other(piece))]
+            if sum(beyond) <= config.beyond and max(beyond, default=0.0) <= share:
                 best, front = share, panel
     return front
 
 
-def _is_panel(contacts: Contacts, piece: int, size: float) -> bool:
-    cloud = contacts.clouds[piece]
-    if cloud is None or size >= LARGEST_PANEL * contacts.size:
+def _is_panel(contacts: ContactGraph, piece: int, size: float, config: BodiesConfig) -> bool:
+    samples = contacts.samples[piece]
+    if samples is None or size >= config.largest_panel * contacts.size:
         return False
-    short, middle, _ = np.sort(cloud.box.half)
-    return bool(short < PANEL * middle)
+    short, middle, _ = np.sort(samples.box.half)
+    return bool(short < config.panel_thickness * middle)
 
 
-def _hangs_under(contacts: Contacts, piece: int, panel: int, up: Float[np.ndarray, "3"]) -> bool:
+def _hangs_under(
+    contacts: ContactGraph, piece: int, panel: int, up: Float[np.ndarray, "3"], config: BodiesConfig
+) -> bool:
     """Whether a panel lies flat and a piece is below it, as drawers are below the top of a table."""
-    cloud, above = contacts.clouds[piece], contacts.clouds[panel]
-    if cloud is None or above is None:
+    samples, above = contacts.samples[piece], contacts.samples[panel]
+    if samples is None or above is None:
         return False
-    lies = abs(float(above.box.axes[int(np.argmin(above.box.half))] @ up)) > 0.5
-    gap = float((cloud.points @ up).max() - (above.points @ up).min())
-    return lies and gap < 0.25 * MARGIN * contacts.size
+    lies = abs(float(above.box.axes[int(np.argmin(above.box.half))] @ up)) > config.lying
+    gap = float((samples.points @ up).max() - (above.points @ up).min())
+    return lies and gap < config.under * config.margin * contacts.size
 
 
-def _is_behind(contacts: Contacts, piece: int, panel: int) -> bool:
+def _is_behind(contacts: ContactGraph, piece: int, panel: int, margin: float) -> bool:
     """Whether a piece is hidden when one looks straight at a panel, or is the panel."""
-    cloud, front = contacts.clouds[piece], contacts.clouds[panel]
-    if cloud is None or front is None:
+    samples, front = contacts.samples[piece], contacts.samples[panel]
+    if samples is None or front is None:
         return True
     wide = np.argsort(front.box.half)[1:]
-    away = np.abs((cloud.points - front.box.center) @ front.box.axes[wide].T)
-    return bool((away <= front.box.half[wide] + MARGIN * contacts.size).all())
+    away = np.abs((samples.points - front.box.center) @ front.box.axes[wide].T)
+    return bool((away <= front.box.half[wide] + margin * contacts.size).all())
 
 
-def _is_disc(contacts: Contacts, piece: int) -> bool:
-    cloud = contacts.clouds[piece]
-    if cloud is None:
+def _is_disc(contacts: ContactGraph, piece: int, config: BodiesConfig) -> bool:
+    samples = contacts.samples[piece]
+    if samples is None:
         return False
-    _, middle, long = np.sort(cloud.box.half)
-    return bool(middle > DISC * long)
+    _, middle, long = np.sort(samples.box.half)
+    return bool(middle > config.disc_width * long)
 
 
-def _is_knob(contacts: Contacts, piece: int, size: float) -> bool:
+def _is_knob(contacts: ContactGraph, piece: int, size: float, config: BodiesConfig) -> bool:
     """Whether a small piece is compact: nearly as wide as long, and no sheet."""
-    cloud = contacts.clouds[piece]
-    if cloud is None or not KNOB < size / contacts.size < SMALL:
+    samples = contacts.samples[piece]
+    if samples is None or not config.knob < size / contacts.size < contacts.config.small_part:
         return False
-    short, middle, long = np.sort(cloud.box.half)
-    return bool(middle > ROUND * long and short > THICK * middle)
+    short, middle, long = np.sort(samples.box.half)
+    return bool(middle > config.knob_width * long and short > config.knob_thickness * middle)
 
 
 def _top(carrier: list[int], piece: int) -> int:

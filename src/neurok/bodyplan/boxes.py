@@ -1,4 +1,4 @@
-"""The box that fits a part best, and how round the part is about a line."""
+"""The box that fits a part best."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-SNAP = 0.9962
-"""Cosine of five degrees: axes closer than that to an axis of the world become it."""
-
-LEAST_GAIN = 0.9
-"""A turned box must be this much smaller than the one along the world's axes to be preferred."""
+from neurok.bodyplan.config import CONTACT
+from neurok.geometry.lie import across
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +27,14 @@ class Box:
         return 2.0 * float(np.linalg.norm(self.half))
 
 
-def fit_box(points: Float[np.ndarray, "N 3"]) -> Box:
-    """The smallest box among those that stand on a world axis or a principal axis of the points."""
+def fit_box(points: Float[np.ndarray, "N 3"], gain: float = CONTACT.turned_box) -> Box:
+    """The smallest box among those that stand on a world axis or a principal axis of the points.
+
+    One along the axes of the world is kept unless another has less than the share ``gain`` of its volume.
+    """
     points, filled = _outermost(points)
     best = _box_along(points, np.eye(3))
-    least = LEAST_GAIN * _volume(best)
+    least = gain * _volume(best)
     if filled >= 8.0 * least:  # no box is smaller than what it holds
         return best
     centered = points - points.mean(axis=0)
@@ -46,10 +46,10 @@ def fit_box(points: Float[np.ndarray, "N 3"]) -> Box:
     return best
 
 
-def snap_axis(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
-    """The nearest axis of the world when it is close, the axis itself otherwise."""
+def snap_axis(axis: Float[np.ndarray, "3"], cosine: float) -> Float[np.ndarray, "3"]:
+    """The nearest axis of the world when it is closer than a cosine, the axis itself otherwise."""
     largest = int(np.argmax(np.abs(axis)))
-    if abs(axis[largest]) < SNAP:
+    if abs(axis[largest]) < cosine:
         return axis
     return np.eye(3)[largest] * np.sign(axis[largest])
 
@@ -80,10 +80,7 @@ def _turned_frame(points: Float[np.ndarray, "N 3"], stand: Float[np.ndarray, "3"
     """The frame with ``stand`` as one axis whose rectangle around the shadow of the points is the smallest."""
     from scipy.spatial import ConvexHull, QhullError
 
-    helper = np.eye(3)[int(np.argmin(np.abs(stand)))]
-    side = np.cross(stand, helper)
-    side /= np.linalg.norm(side)
-    plane = np.stack([side, np.cross(stand, side)])
+    plane = np.stack(across(stand))
     flat = points @ plane.T
     try:
         corners = flat[ConvexHull(flat).vertices]

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.bodyplan.boxes import Box, fit_box
+from neurok.bodyplan.config import CONTACT, ContactConfig
 from neurok.core import Mesh
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points, sample_surface
 
-REACH = 0.01
-"""Parts closer than this share of the object's size touch."""
-
-POINTS_PER_PART = (256, 3000)
-"""Least and most samples of one part."""
-
-POINTS_IN_ALL = 16000
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 
 @dataclass(frozen=True, eq=False)
-class PartCloud:
+class PartSamples:
     """What everybody needs to know of one part: points of its surface, its area, its box."""
 
     points: Float[np.ndarray, "N 3"]
@@ -37,10 +34,12 @@ class PartCloud:
     corners: Float[np.ndarray, "M 3"]
     """Vertices of the part."""
 
+    config: ContactConfig = CONTACT
+
     @cached_property
     def box(self) -> Box:
         """The box that fits the part best."""
-        return fit_box(np.concatenate([self.points, self.corners]))
+        return fit_box(np.concatenate([self.points, self.corners]), self.config.turned_box)
 
     @cached_property
     def center(self) -> Float[np.ndarray, "3"]:
@@ -51,18 +50,16 @@ class PartCloud:
     def bounds(self) -> Float[np.ndarray, "2 3"]:
         return np.stack([self.points.min(axis=0), self.points.max(axis=0)])
 
-    @cached_property
-    def spread(self) -> Float[np.ndarray, "K 3"]:
-        """A few of the points, far from each other."""
-        count = min(64, len(self.points))
-        return self.points[farthest_points(self.points, count)]
+    def spread(self, count: int) -> Float[np.ndarray, "K 3"]:
+        """At most so many of the points, far from each other."""
+        return self.points[farthest_points(self.points, min(count, len(self.points)))]
 
-    def tree(self):  # type: ignore[no-untyped-def]
+    def tree(self) -> cKDTree:
         """A search tree over the points."""
         return self._tree
 
     @cached_property
-    def _tree(self):  # type: ignore[no-untyped-def]
+    def _tree(self) -> cKDTree:
         from scipy.spatial import cKDTree
 
         return cKDTree(self.points)
@@ -98,7 +95,7 @@ class Contact:
 
     @cached_property
     def ends(self) -> Float[np.ndarray, "2 3"]:
-        """Where the region ends along its longest direction."""
+        """Middles of the first and the last tenth of the region along its longest direction."""
         along = (self.points - self.center) @ self.directions[0]
         near = 0.1 * max(float(np.ptp(along)), 1e-300)
         low, high = along <= along.min() + near, along >= along.max() - near
@@ -112,16 +109,18 @@ class Contact:
 
 
 @dataclass(frozen=True, eq=False)
-class Contacts:
-    """The clouds of all parts (``None`` for one without surface) and every pair that touches."""
+class ContactGraph:
+    """The samples of all parts (``None`` for one without surface) and every pair that touches."""
 
-    clouds: tuple[PartCloud | None, ...]
+    samples: tuple[PartSamples | None, ...]
     pairs: tuple[Contact, ...]
     reach: float
     """Distance below which parts touch, in mesh units."""
 
     size: float
     """Diagonal of the object."""
+
+    config: ContactConfig = CONTACT
 
     def of(self, part: int) -> tuple[Contact, ...]:
         """The contacts of one part."""
@@ -138,7 +137,7 @@ class Contacts:
     @cached_property
     def boxes(self) -> tuple[Int[np.ndarray, " P"], Float[np.ndarray, "P 3 3"], Float[np.ndarray, "P 3"]]:
         """Parts that have a surface, in order; axes and half lengths of their boxes."""
-        present = [(part, cloud.box) for part, cloud in enumerate(self.clouds) if cloud is not None]
+        present = [(part, one.box) for part, one in enumerate(self.samples) if one is not None]
         axes, half = np.stack([box.axes for _, box in present]), np.stack([box.half for _, box in present])
         return np.array([part for part, _ in present]), axes, half
 
@@ -150,12 +149,12 @@ class Contacts:
         return tuple(pair.other(part) for pair in self.of(part))
 
 
-def find_contacts(mesh: Mesh, seed: int = 0) -> Contacts:
+def contact_graph(mesh: Mesh, seed: int = 0, config: ContactConfig = CONTACT) -> ContactGraph:
     """Sample every part and find the pairs that touch; a part that touches nothing touches its nearest neighbour."""
-    clouds = sample_parts(mesh, seed)
+    samples = sample_parts(mesh, seed, config)
     size = mesh.size
-    reach = REACH * size
-    present = {p: cloud for p, cloud in enumerate(clouds) if cloud is not None}
+    reach = config.reach * size
+    present = {p: one for p, one in enumerate(samples) if one is not None}
     found: dict[tuple[int, int], Contact] = {}
     for a, b in _box_neighbours(present, reach):
         contact = _contact(a, b, present[a], present[b], reach)
@@ -168,13 +167,13 @@ def find_contacts(mesh: Mesh, seed: int = 0) -> Contacts:
             gaps = [float(present[p].tree().query(present[part].points)[0].min()) for p in others]
             nearest = others[int(np.argmin(gaps))]
             a, b = min(part, nearest), max(part, nearest)
-            contact = _contact(a, b, present[a], present[b], 1.5 * min(gaps) + reach)
+            contact = _contact(a, b, present[a], present[b], config.lone_reach * min(gaps) + reach)
             if contact is not None:
                 found[a, b] = contact
-    return Contacts(clouds, tuple(found[key] for key in sorted(found)), reach, size)
+    return ContactGraph(samples, tuple(found[key] for key in sorted(found)), reach, size, config)
 
 
-def _box_neighbours(present: dict[int, PartCloud], reach: float) -> list[tuple[int, int]]:
+def _box_neighbours(present: dict[int, PartSamples], reach: float) -> list[tuple[int, int]]:
     """Pairs whose boxes along the world's axes come within reach of each other."""
     parts = np.array(sorted(present))
     low = np.array([present[p].bounds[0] for p in parts]) - 0.5 * reach
@@ -183,32 +182,33 @@ def _box_neighbours(present: dict[int, PartCloud], reach: float) -> list[tuple[i
     return [(int(parts[i]), int(parts[j])) for i, j in np.argwhere(np.triu(meets, 1))]
 
 
-def sample_parts(mesh: Mesh, seed: int = 0) -> tuple[PartCloud | None, ...]:
+def sample_parts(mesh: Mesh, seed: int = 0, config: ContactConfig = CONTACT) -> tuple[PartSamples | None, ...]:
     """Points of every part, by area but with a least number for small parts; the corners of the mesh count too."""
     areas = face_areas(mesh.vertices, mesh.faces)
     labels = mesh.face_parts
     total = max(float(areas.sum()), 1e-300)
-    clouds: list[PartCloud | None] = []
+    samples: list[PartSamples | None] = []
     for part in range(mesh.part_count):
         chosen = np.flatnonzero(labels == part)
         area = float(areas[chosen].sum())
         if len(chosen) == 0 or not area > 0:
-            clouds.append(None)
+            samples.append(None)
             continue
         rng = np.random.default_rng([seed, part])
-        count = int(np.clip(POINTS_IN_ALL * area / total, *POINTS_PER_PART))
+        count = int(np.clip(config.total_points * area / total, config.least_points, config.most_points))
         faces = mesh.faces[chosen]
-        samples = sample_surface(mesh.vertices, faces, count, rng)
+        drawn = sample_surface(mesh.vertices, faces, count, rng)
         corners = mesh.vertices[faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-        points = samples.interpolate(mesh.vertices)
+        points = drawn.interpolate(mesh.vertices)
         spacing = float(np.sqrt(area / count))
-        clouds.append(PartCloud(points, normals[samples.face_ids], area, spacing, mesh.vertices[np.unique(faces)]))
-    return tuple(clouds)
+        corners = mesh.vertices[np.unique(faces)]
+        samples.append(PartSamples(points, normals[drawn.face_ids], area, spacing, corners, config))
+    return tuple(samples)
 
 
-def _contact(a: int, b: int, first: PartCloud, second: PartCloud, reach: float) -> Contact | None:
+def _contact(a: int, b: int, first: PartSamples, second: PartSamples, reach: float) -> Contact | None:
     near_a, hit_a, gap_a = _near(first, second, reach)
     near_b, hit_b, gap_b = _near(second, first, reach)
     if len(near_a) + len(near_b) == 0:
@@ -227,9 +227,10 @@ def _contact(a: int, b: int, first: PartCloud, second: PartCloud, reach: float) 
     return Contact(a, b, places, normal, directions, extent, min(gap_a, gap_b), shares)
 
 
-def _near(a: PartCloud, b: PartCloud, reach: float):  # type: ignore[no-untyped-def]
+def _near(a: PartSamples, b: PartSamples, reach: float) -> tuple[Int[np.ndarray, " K"], Int[np.ndarray, " K"], float]:
     """Points of ``a`` within ``reach`` of the surface of ``b``, their neighbours there, and the least distance."""
-    limit = np.hypot(reach, 1.5 * b.spacing)
+    patch = b.config.patch * b.spacing
+    limit = np.hypot(reach, patch)
     inside = ((a.points > b.bounds[0] - reach) & (a.points < b.bounds[1] + reach)).all(axis=1)
     rows = np.flatnonzero(inside)
     away, hit = b.tree().query(a.points[rows], distance_upper_bound=limit)
@@ -238,6 +239,6 @@ def _near(a: PartCloud, b: PartCloud, reach: float):  # type: ignore[no-untyped-
     offset = a.points[rows] - b.points[hit]
     height = np.abs(np.einsum("nd,nd->n", offset, b.normals[hit]))
     aside = np.sqrt(np.maximum(away**2 - height**2, 0.0))
-    gap = np.where(aside <= 1.5 * b.spacing, height, away)
+    gap = np.where(aside <= patch, height, away)
     close = gap <= reach
     return rows[close], hit[close], float(gap[close].min(initial=np.inf))

@@ -8,20 +8,21 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan.boxes import Box
-from neurok.bodyplan.contacts import Contacts, PartCloud
+from neurok.bodyplan.config import EVIDENCE, EvidenceConfig
+from neurok.bodyplan.contacts import ContactGraph, PartSamples
 from neurok.bodyplan.lines import Lines
-from neurok.bodyplan.trials import Trial
+from neurok.bodyplan.trials import FreeRange
 
-TURN_WORDS = (
+TURN_FEATURES = (
     "one", "free", "free_half", "one_sided", "full", "hinge", "near", "hinge_length", "corner", "face", "middle",
     "along_longest", "along_shortest", "upright", "round", "round_middle", "disc", "small_middle", "panel_edge",
     "handle", "early", "small", "thin", "touching", "hinge_edge", "centroid", "alone", "outer", "sibling", "low_edge",
     "high_edge", "tall", "tall_middle", "size", "round_upright", "carried", "contact_middle", "above", "half_round",
     "handle_along",
 )  # fmt: skip
-"""What is known of a line to turn about."""
+"""What is known of a line to turn about; the weights of ``priors.json`` have these names."""
 
-SLIDE_WORDS = (
+SLIDE_FEATURES = (
     "one", "free", "free_part", "one_sided", "confined", "across", "along_contact", "upright", "along_longest",
     "along_shortest", "button", "small", "thin", "round", "touching", "early", "kept", "both", "big_across",
     "confined_free", "alone", "tip", "tall", "size", "round_upright", "above", "carried", "thin_along", "twins",
@@ -29,10 +30,8 @@ SLIDE_WORDS = (
 )  # fmt: skip
 """What is known of a line to slide along."""
 
-SMALL = 0.12
-"""Parts smaller than this share of the object are knobs, buttons and the like."""
-
-FIXED_WORDS = ("one", "small", "thin", "touching", "stuck", "round", "turns", "slides", "size", "carries", "above")
+FIXED_FEATURES = ("one", "small", "thin", "touching", "stuck", "round", "turns", "slides", "size", "carries", "above")
+"""What is known of a part that may be fixed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,9 @@ class PartFacts:
     box: Box
     size: float
     """Diagonal of the part over that of the object."""
+
+    is_small: bool
+    """A knob, a button or the like."""
 
     thin: float
     """1 for a sheet, 0 for a cube."""
@@ -71,26 +73,32 @@ class PartFacts:
     above: float
     """Height over the middle of its parent, as a share of the object."""
 
-    twins: float
+    repeats: float
     """How many parts of the object have the same box: 0 for none, towards 1 for many."""
 
 
 def part_facts(
-    part: int, parents: tuple[int, ...], contacts: Contacts, cloud: PartCloud, up: Float[np.ndarray, "3"]
+    part: int,
+    parents: tuple[int, ...],
+    contacts: ContactGraph,
+    samples: PartSamples,
+    up: Float[np.ndarray, "3"],
+    config: EvidenceConfig = EVIDENCE,
 ) -> PartFacts:
     parent = parents[part]
     pairs = contacts.of(part)
     mine = [pair for pair in pairs if pair.other(part) == parent] or list(pairs)
-    points = np.concatenate([pair.points for pair in mine]) if mine else cloud.box.center[None]
+    points = np.concatenate([pair.points for pair in mine]) if mine else samples.box.center[None]
     normal = max(mine, key=lambda pair: pair.share_of(part)).normal if mine else np.eye(3)[1]
-    half = np.sort(cloud.box.half)
-    bounds = np.stack([c.bounds for c in contacts.clouds if c is not None])
-    carrier = contacts.clouds[parent] if parent >= 0 else None
+    half = np.sort(samples.box.half)
+    bounds = np.stack([c.bounds for c in contacts.samples if c is not None])
+    carrier = contacts.samples[parent] if parent >= 0 else None
     spread = points - points.mean(axis=0)
     width = np.sqrt(np.maximum(np.linalg.eigvalsh(spread.T @ spread / len(points)), 0.0))
     return PartFacts(
-        cloud.box,
-        cloud.box.size / contacts.size,
+        samples.box,
+        samples.box.size / contacts.size,
+        samples.box.size / contacts.size < contacts.config.small_part,
         float(1.0 - half[0] / max(half[1], 1e-300)),
         float(min(1.0, sum(pair.share_of(part) for pair in mine))),
         points,
@@ -98,19 +106,19 @@ def part_facts(
         float(1.0 - width[0] / max(width[1], 1e-300)),
         float(len(pairs) <= 1),
         _stacked([pair.points for pair in pairs if pair.other(part) != parent and parents[pair.other(part)] != part]),
-        _stacked([c.box.center[None] for p, c in enumerate(contacts.clouds) if c is not None and parents[p] == part]),
+        _stacked([c.box.center[None] for p, c in enumerate(contacts.samples) if c is not None and parents[p] == part]),
         0.5 * (np.min(bounds[:, 0], axis=0) + np.max(bounds[:, 1], axis=0)),
-        float((cloud.box.center - (carrier or cloud).box.center) @ up) / contacts.size,
-        1.0 - 1.0 / max(1, len(twins_of(part, contacts))),
+        float((samples.box.center - (carrier or samples).box.center) @ up) / contacts.size,
+        1.0 - 1.0 / max(1, len(same_box_parts(part, contacts, config.same_box))),
     )
 
 
-def twins_of(part: int, contacts: Contacts) -> list[int]:
+def same_box_parts(part: int, contacts: ContactGraph, tolerance: float = EVIDENCE.same_box) -> list[int]:
     """Parts whose box has the same shape, size and axes, the part itself included."""
     present, axes, half = contacts.boxes
     mine = int(np.searchsorted(present, part))
     turned = np.abs(axes @ axes[mine].T) @ half[mine]
-    alike = np.abs(turned - half).max(axis=1) < 0.06 * half[mine].max()
+    alike = np.abs(turned - half).max(axis=1) < tolerance * half[mine].max()
     return [int(p) for p in present[alike]]
 
 
@@ -119,46 +127,55 @@ def _stacked(points: list[np.ndarray]) -> Float[np.ndarray, "N 3"]:
 
 
 def turn_evidence(
-    facts: PartFacts, cloud: PartCloud, lines: Lines, trial: Trial, contacts: Contacts, up: Float[np.ndarray, "3"]
+    facts: PartFacts,
+    samples: PartSamples,
+    lines: Lines,
+    free_range: FreeRange,
+    contacts: ContactGraph,
+    up: Float[np.ndarray, "3"],
+    config: EvidenceConfig = EVIDENCE,
 ) -> Float[np.ndarray, "C K"]:
-    """One row for each line, columns as ``TURN_WORDS``."""
+    """One row for each line, columns as ``TURN_FEATURES``."""
     axes, origins, size = lines.axes, lines.origins, contacts.size
     box = facts.box
     distance = line_distances(facts.contact, axes, origins) / size
-    close = distance < 0.03
+    close = distance < config.hinge_width
     hinge = close.mean(axis=1)
     hinge = hinge / max(float(hinge.max(initial=0.0)), 1e-9)
-    near = np.exp(-distance.min(axis=1) / 0.02)
+    near = np.exp(-distance.min(axis=1) / config.near_width)
     along = facts.contact @ axes.T
     reach = 2.0 * np.abs(axes @ box.axes.T) @ box.half
     span = np.array([np.ptp(along[close[c], c]) if close[c].any() else 0.0 for c in range(len(axes))])
     length = np.minimum(1.0, span / np.maximum(reach, 1e-9 * size))
-    place = _place_in_box(box, axes, origins)
+    place = _place_in_box(box, axes, origins, config)
     sides = np.sort(place, axis=1)[:, ::-1]
-    corner = np.exp(-((sides[:, 0] - 1.0) ** 2 + (sides[:, 1] - 1.0) ** 2) / 0.1)
-    face = np.exp(-((sides[:, 0] - 1.0) ** 2 + sides[:, 1] ** 2) / 0.1)
-    middle = np.exp(-(sides[:, 0] ** 2 + sides[:, 1] ** 2) / 0.05)
+    corner = np.exp(-((sides[:, 0] - 1.0) ** 2 + (sides[:, 1] - 1.0) ** 2) / config.edge_variance)
+    face = np.exp(-((sides[:, 0] - 1.0) ** 2 + sides[:, 1] ** 2) / config.edge_variance)
+    middle = np.exp(-(sides[:, 0] ** 2 + sides[:, 1] ** 2) / config.middle_variance)
     rank = np.abs(axes @ box.axes.T)
     order = np.argsort(box.half)
-    longest, shortest = rank[:, order[2]] > 0.98, rank[:, order[0]] > 0.98
-    upright = np.abs(axes @ up) > 0.98
+    longest, shortest = rank[:, order[2]] > config.same_direction, rank[:, order[0]] > config.same_direction
+    upright = np.abs(axes @ up) > config.same_direction
     disc = facts.flat * np.abs(axes @ facts.normal) ** 4
-    disc = disc * np.exp(-line_distances(facts.contact.mean(axis=0)[None], axes, origins)[:, 0] / (0.05 * size))
-    rounds = roundness(cloud, axes, origins, middle)
-    low, high = trial.low, trial.high
+    disc = disc * np.exp(
+        -line_distances(facts.contact.mean(axis=0)[None], axes, origins)[:, 0] / (config.disc_width * size)
+    )
+    rounds = roundness(samples, axes, origins, middle, config)
+    low, high = free_range.low, free_range.high
     free = np.minimum(1.0, (low + high) / (np.pi / 2))
     free_half = np.minimum(1.0, (low + high) / np.pi)
-    one_sided = (np.minimum(low, high) < 0.2) & (np.maximum(low, high) > 0.75)
-    full = trial.full
-    small = np.full(len(axes), float(facts.size < SMALL))
+    one_sided = (np.minimum(low, high) < config.stuck_turn) & (np.maximum(low, high) > config.wide_turn)
+    full = free_range.is_full
+    small = np.full(len(axes), float(facts.is_small))
     thin = np.full(len(axes), facts.thin)
-    centroid = np.exp(-line_distances(cloud.center[None], axes, origins)[:, 0] / (0.03 * size))
+    centroid = np.exp(-line_distances(samples.center[None], axes, origins)[:, 0] / (config.hinge_width * size))
     ones = np.ones(len(axes))
     edge = np.maximum(corner, face)
     center = box.center[None]
     outer = (line_distances(facts.middle[None], axes, origins)[:, 0] - _line_gap(facts.middle, box.center, axes)) / size
-    sibling = (line_distances(facts.siblings, axes, origins) < 0.03 * size).sum(axis=1) / max(1, len(facts.siblings))
-    level = np.abs(axes @ up) < 0.2
+    sibling = (line_distances(facts.siblings, axes, origins) < config.hinge_width * size).sum(axis=1)
+    sibling = sibling / max(1, len(facts.siblings))
+    level = np.abs(axes @ up) < config.level
     lift = (origins - center) @ up / np.maximum(np.abs(box.axes @ up) @ box.half, 1e-9 * size)
     tall = _tallness(box, axes)
     carried = (
@@ -167,14 +184,16 @@ def turn_evidence(
         if len(facts.carried)
         else np.zeros(len(axes))
     )
-    handle, bar, along_handle = handle_evidence(cloud, box, axes, origins)
-    contact_middle = np.exp(-line_distances(facts.contact.mean(axis=0)[None], axes, origins)[:, 0] / (0.02 * size))
+    handle, bar, along_handle = handle_evidence(samples, box, axes, origins, config)
+    contact_middle = -line_distances(facts.contact.mean(axis=0)[None], axes, origins)[:, 0]
+    contact_middle = np.exp(contact_middle / (config.near_width * size))
     columns = [
         ones, free, free_half, one_sided, full, hinge, near, length, corner, face, middle, longest, shortest, upright,
         rounds, rounds * middle, disc, small * middle, thin * ~shortest * edge, handle,
-        trial.early, small, thin, ones * facts.touching, hinge * edge, centroid, ones * facts.alone, outer, sibling,
-        level * edge * (lift < -0.5), level * edge * (lift > 0.5), tall, tall * middle, ones * np.log(facts.size),
-        rounds * upright, carried, contact_middle, ones * facts.above, (rounds > 0.5) * middle,
+        free_range.early_crossing, small, thin, ones * facts.touching, hinge * edge, centroid, ones * facts.alone,
+        outer, sibling, level * edge * (lift < -config.low_edge), level * edge * (lift > config.low_edge), tall,
+        tall * middle, ones * np.log(facts.size),
+        rounds * upright, carried, contact_middle, ones * facts.above, (rounds > config.half_round) * middle,
         np.abs(axes @ along_handle) ** 2 * bar,
     ]  # fmt: skip
     return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
@@ -182,47 +201,51 @@ def turn_evidence(
 
 def slide_evidence(
     facts: PartFacts,
-    cloud: PartCloud,
+    samples: PartSamples,
     axes: Float[np.ndarray, "D 3"],
-    trial: Trial,
+    free_range: FreeRange,
     rounds: float,
     up: Float[np.ndarray, "3"],
+    config: EvidenceConfig = EVIDENCE,
 ) -> Float[np.ndarray, "D K"]:
-    """One row for each direction, columns as ``SLIDE_WORDS``."""
+    """One row for each direction, columns as ``SLIDE_FEATURES``."""
     box = facts.box
     reach = 2.0 * np.abs(axes @ box.axes.T) @ box.half
-    low, high = trial.low, trial.high
+    low, high = free_range.low, free_range.high
     best = np.maximum(low, high)
-    free = np.minimum(1.0, best / (0.3 * np.linalg.norm(reach.max())))
-    free_part = np.minimum(1.0, best / np.maximum(0.5 * reach, 1e-9))
-    blocked = (np.maximum(low, high) < 0.1 * reach).astype(np.float64)
+    free = np.minimum(1.0, best / (config.wide_slide * np.linalg.norm(reach.max())))
+    free_part = np.minimum(1.0, best / np.maximum(config.long_slide * reach, 1e-9))
+    blocked = (np.maximum(low, high) < config.stuck_slide * reach).astype(np.float64)
     confined = (blocked.sum() - blocked) / max(1, len(axes) - 1)
-    one_sided = (np.minimum(low, high) < 0.1 * reach) & (best > 0.3 * reach)
-    both = np.minimum(low, high) > 0.3 * reach
+    one_sided = (np.minimum(low, high) < config.stuck_slide * reach) & (best > config.wide_slide * reach)
+    both = np.minimum(low, high) > config.wide_slide * reach
     across = np.abs(axes @ facts.normal) ** 4
     rank = np.abs(axes @ box.axes.T)
     order = np.argsort(box.half)
-    longest, shortest = rank[:, order[2]] > 0.98, rank[:, order[0]] > 0.98
-    upright = np.abs(axes @ up) > 0.98
+    longest, shortest = rank[:, order[2]] > config.same_direction, rank[:, order[0]] > config.same_direction
+    upright = np.abs(axes @ up) > config.same_direction
     ones = np.ones(len(axes))
-    small = ones * float(facts.size < SMALL)
+    small = ones * float(facts.is_small)
     columns = [
         ones, free, free_part, one_sided, confined, across, (1.0 - across) * facts.flat, upright, longest, shortest,
-        small * across * (1.0 - rounds), small, ones * facts.thin, ones * rounds, ones * facts.touching, trial.early,
-        trial.kept, both, (1.0 - small) * across, confined * free_part, ones * facts.alone, _tips(cloud, axes),
+        small * across * (1.0 - rounds), small, ones * facts.thin, ones * rounds, ones * facts.touching,
+        free_range.early_crossing, free_range.attached, both, (1.0 - small) * across, confined * free_part,
+        ones * facts.alone, _tips(samples, axes, config),
         _tallness(box, axes), ones * np.log(facts.size), rounds * upright, ones * facts.above,
-        ones * bool(len(facts.carried)), facts.thin * ~shortest, ones * facts.twins, rounds * _tallness(box, axes),
-        facts.thin * ~shortest * free_part, trial.clash,
+        ones * bool(len(facts.carried)), facts.thin * ~shortest, ones * facts.repeats, rounds * _tallness(box, axes),
+        facts.thin * ~shortest * free_part, free_range.late_crossing,
     ]  # fmt: skip
     return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
 
 
-def fixed_evidence(facts: PartFacts, turns: Trial, slides: Trial, rounds: float) -> Float[np.ndarray, "1 K"]:
-    """One row, columns as ``FIXED_WORDS``."""
-    turns_free = float(np.maximum(turns.low, turns.high).max(initial=0.0) > 0.75)
-    slides_free = float(np.maximum(slides.low, slides.high).max(initial=0.0) > 0.3 * facts.box.half.max())
+def fixed_evidence(
+    facts: PartFacts, turns: FreeRange, slides: FreeRange, rounds: float, config: EvidenceConfig = EVIDENCE
+) -> Float[np.ndarray, "1 K"]:
+    """One row, columns as ``FIXED_FEATURES``."""
+    turns_free = float(np.maximum(turns.low, turns.high).max(initial=0.0) > config.wide_turn)
+    slides_free = float(np.maximum(slides.low, slides.high).max(initial=0.0) > config.wide_slide * facts.box.half.max())
     stuck = float(not turns_free and not slides_free)
-    row = [1.0, float(facts.size < SMALL), facts.thin, facts.touching, stuck, rounds, turns_free, slides_free]
+    row = [1.0, float(facts.is_small), facts.thin, facts.touching, stuck, rounds, turns_free, slides_free]
     return np.array([[*row, np.log(facts.size), float(bool(len(facts.carried))), facts.above]])
 
 
@@ -239,14 +262,13 @@ def _tallness(box: Box, axes: Float[np.ndarray, "C 3"]) -> Float[np.ndarray, " C
     return length / np.maximum(length + across, 1e-300)
 
 
-def _tips(cloud: PartCloud, axes: Float[np.ndarray, "D 3"]) -> Float[np.ndarray, " D"]:
+def _tips(samples: PartSamples, axes: Float[np.ndarray, "D 3"], config: EvidenceConfig) -> Float[np.ndarray, " D"]:
     """Whether the part ends in something small along each direction, as a drawer does in its handle."""
-    along = cloud.points @ axes.T
+    along = samples.points @ axes.T
     low, high = along.min(axis=0), along.max(axis=0)
-    share = np.minimum(
-        (along < low + 0.06 * (high - low)).mean(axis=0), (along > high - 0.06 * (high - low)).mean(axis=0)
-    )
-    return np.exp(-share / 0.02)
+    end = config.tip * (high - low)
+    share = np.minimum((along < low + end).mean(axis=0), (along > high - end).mean(axis=0))
+    return np.exp(-share / config.tip_share)
 
 
 def line_distances(
@@ -259,40 +281,45 @@ def line_distances(
 
 
 def roundness(
-    cloud: PartCloud,
+    samples: PartSamples,
     axes: Float[np.ndarray, "C 3"],
     origins: Float[np.ndarray, "C 3"],
     middle: Float[np.ndarray, " C"],
+    config: EvidenceConfig = EVIDENCE,
 ) -> Float[np.ndarray, " C"]:
     """1 where turning the part about the line maps it onto itself; only lines through its middle are looked at."""
-    from neurok.bodyplan.sweep import path
+    from neurok.bodyplan.sweep import trajectories
 
     out = np.zeros(len(axes))
-    rows = np.flatnonzero(middle > 0.3)
+    rows = np.flatnonzero(middle > config.round_middle)
     if len(rows) == 0:
         return out
-    angles = np.broadcast_to(np.array([0.6, 1.3, 2.6]), (len(rows), 3))
-    moved = path(cloud.spread, axes[rows], origins[rows], angles, turning=True)
-    away, index = cloud.tree().query(moved.reshape(-1, 3))
-    height = np.abs(np.einsum("nd,nd->n", moved.reshape(-1, 3) - cloud.points[index], cloud.normals[index]))
+    angles = np.broadcast_to(np.array(config.round_angles), (len(rows), len(config.round_angles)))
+    moved = trajectories(samples.spread(config.round_points), axes[rows], origins[rows], angles, turning=True)
+    away, index = samples.tree().query(moved.reshape(-1, 3))
+    height = np.abs(np.einsum("nd,nd->n", moved.reshape(-1, 3) - samples.points[index], samples.normals[index]))
     # Off the rim of a sample the tangent plane goes on for ever, so both distances have a say.
-    gap = np.maximum(height, np.maximum(away - 1.5 * cloud.spacing, 0.0)).reshape(len(rows), -1)
-    out[rows] = np.exp(-gap.mean(axis=1) / (0.02 * cloud.box.size))
+    gap = np.maximum(height, np.maximum(away - samples.config.patch * samples.spacing, 0.0)).reshape(len(rows), -1)
+    out[rows] = np.exp(-gap.mean(axis=1) / (config.round_width * samples.box.size))
     return out
 
 
 def handle_evidence(
-    cloud: PartCloud, box: Box, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
+    samples: PartSamples,
+    box: Box,
+    axes: Float[np.ndarray, "C 3"],
+    origins: Float[np.ndarray, "C 3"],
+    config: EvidenceConfig = EVIDENCE,
 ) -> tuple[Float[np.ndarray, " C"], float, Float[np.ndarray, "3"]]:
     """How much farther from the line than the part's middle its thin protrusion lies (hands pull far from a hinge),
     how much of a bar the protrusion is, and the direction of that bar."""
     thin = box.axes[int(np.argmin(box.half))]
-    height = (cloud.points - box.center) @ thin
+    height = (samples.points - box.center) @ thin
     gain, bar, along = np.zeros(len(axes)), 0.0, np.zeros(3)
     for side in (-1.0, 1.0):
-        tip = side * height > 0.6 * float(box.half.min())
-        if 0.0 < tip.mean() < 0.25:
-            points = cloud.points[tip]
+        tip = side * height > config.handle_height * float(box.half.min())
+        if 0.0 < tip.mean() < config.handle_share:
+            points = samples.points[tip]
             middle = points.mean(axis=0)
             away = line_distances(middle[None], axes, origins) - line_distances(box.center[None], axes, origins)
             gain += away[:, 0] / box.size
@@ -304,7 +331,7 @@ def handle_evidence(
 
 
 def _place_in_box(
-    box: Box, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
+    box: Box, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], config: EvidenceConfig
 ) -> Float[np.ndarray, "C 2"]:
     """Where each line passes the box: offset from the middle over half the width, along two sides across the line."""
     offset = origins - box.center
@@ -314,6 +341,6 @@ def _place_in_box(
     sides = np.argsort(along, axis=1)[:, :2]
     for column in range(2):
         side = box.axes[sides[:, column]]
-        half = np.maximum(box.half[sides[:, column]], 0.02 * box.size)
+        half = np.maximum(box.half[sides[:, column]], config.thinnest * box.size)
         out[:, column] = np.abs(np.einsum("cd,cd->c", offset, side)) / half
-    return np.minimum(out, 3.0)
+    return np.minimum(out, config.outside)

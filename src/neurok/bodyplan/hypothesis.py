@@ -13,7 +13,7 @@ from neurok.core.articulation import JointKind
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Hypothesis:
     """A joint that was tried, in the coordinates of the mesh."""
 
     part: int
@@ -27,7 +27,7 @@ class Candidate:
     """Likely limits: [rad] for turns, mesh units for slides."""
 
     upper: float
-    score: float
+    probability: float
     """How likely, by geometry alone, the true joint is this one or nearly so: from 0 to 1."""
 
     reason: str = ""
@@ -38,6 +38,9 @@ class Candidate:
 
     slide: tuple[float, float] = (0.0, 0.0)
     """Limits of the slide of a cylindrical joint."""
+
+    source: str = "search"
+    """Where it comes from: the search, network and search together, or a person."""
 
     @property
     def is_valid(self) -> bool:

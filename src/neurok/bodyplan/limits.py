@@ -1,32 +1,85 @@
-"""From a free range to limits: things rarely use all the room they have, and small clashes rarely stop them."""
+"""Limits of a joint: from its free range, of which things rarely use all, and no farther than contact lasts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+from jaxtyping import Float
 
-WIDEST_TURN = np.deg2rad(90.0)
-"""Most hinges that meet nothing stop here."""
-
-PLAY = 0.3
-"""A way back smaller than this angle [rad] is play, not range."""
-
-SLIDE_SHARE = 0.8
-"""Share of its own length that a part slides out."""
-
-BUTTON_SHARE = 0.6
-"""Share of its height that a button sinks in."""
+from neurok.bodyplan.config import LIMITS, LimitConfig
+from neurok.bodyplan.contacts import ContactGraph
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.sweep import trajectories
 
 
-def turn_limits(low: float, high: float) -> tuple[float, float]:
+def turn_limits(low: float, high: float, config: LimitConfig = LIMITS) -> tuple[float, float]:
     """Limits [rad] from the free angles backward and forward, the larger one forward."""
-    back = min(low, WIDEST_TURN)
-    return (0.0 - back if back > PLAY else 0.0), min(high, WIDEST_TURN)
+    back = min(low, config.widest_turn)
+    return (0.0 - back if back > config.turn_play else 0.0), min(high, config.widest_turn)
 
 
-def slide_limits(low: float, high: float, length: float, is_button: bool) -> tuple[float, float]:
+def slide_limits(
+    low: float, high: float, length: float, is_button: bool, config: LimitConfig = LIMITS
+) -> tuple[float, float]:
     """Limits from the free ways backward and forward of a part that is ``length`` long along the slide."""
     if is_button:
-        return 0.0, BUTTON_SHARE * length
-    usual = SLIDE_SHARE * length
-    lower = -min(low, usual) if low > 0.5 * length else 0.0
-    return lower, usual if high > 0.1 * length else high
+        return 0.0, config.button * length
+    usual = config.slide * length
+    lower = -min(low, usual) if low > config.slide_back * length else 0.0
+    return lower, usual if high > config.slide_scrape * length else high
+
+
+def clip_limits(hypothesis: Hypothesis, contacts: ContactGraph, config: LimitConfig = LIMITS) -> Hypothesis:
+    """The same joint with its limits drawn in to where the part stays as close to its carrier as it was.
+
+    Rest is always within the limits, and is one of them where the other way is hardly open. A joint that turns all
+    the way has none, and is left alone.
+    """
+    if hypothesis.kind == "fixed" or hypothesis.parent < 0:
+        return hypothesis
+    if hypothesis.kind == "cylindrical":
+        return replace(hypothesis, slide=_clipped(hypothesis, contacts, hypothesis.slide, False, config))
+    if hypothesis.kind == "continuous":
+        return hypothesis
+    ends = (hypothesis.lower, hypothesis.upper)
+    lower, upper = _clipped(hypothesis, contacts, ends, hypothesis.kind == "revolute", config)
+    return replace(hypothesis, lower=lower, upper=upper)
+
+
+def _clipped(
+    hypothesis: Hypothesis, contacts: ContactGraph, limits: tuple[float, float], turning: bool, config: LimitConfig
+) -> tuple[float, float]:
+    own, carrier = contacts.samples[hypothesis.part], contacts.samples[hypothesis.parent]
+    low, high = min(limits[0], 0.0), max(limits[1], 0.0)
+    if own is None or carrier is None:
+        return low, high
+    every = max(1, len(own.points) // config.contact_points)
+    points = own.points[::every]
+    gap = lambda values, far: _gaps(points, carrier.tree(), hypothesis, values, turning, far)  # noqa: E731
+    allowed = float(gap(np.zeros(1), np.inf)[0]) + config.slack * contacts.size
+    ends = []
+    for end in (low, high):
+        values = np.linspace(0.0, end, config.contact_steps + 1)
+        loose = np.flatnonzero(gap(values, allowed) > allowed) if end else np.zeros(0, dtype=np.int64)
+        ends.append(float(values[loose[0] - 1]) if len(loose) else float(end))
+    back, forth = (end if abs(end) >= config.contact_play * max(-ends[0], ends[1]) else 0.0 for end in ends)
+    return back, forth
+
+
+def _gaps(
+    points: Float[np.ndarray, "N 3"],
+    tree: Any,
+    hypothesis: Hypothesis,
+    values: Float[np.ndarray, " T"],
+    turning: bool,
+    far: float,
+) -> Float[np.ndarray, " T"]:
+    """Distance between the part and its carrier for each value of the joint, up to the spacing of the samples;
+    infinite beyond ``far``."""
+    moved = trajectories(points, hypothesis.axis[None], hypothesis.origin[None], values[None], turning)[0].reshape(
+        -1, 3
+    )
+    away = tree.query(moved, distance_upper_bound=np.nextafter(far, np.inf))[0]
+    return np.asarray(away).reshape(len(values), -1).min(axis=1)

@@ -9,13 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan.boxes import Box, snap_axis
-from neurok.bodyplan.contacts import Contact, Contacts, PartCloud
-
-SAME_DIRECTION = 0.9986
-"""Cosine of three degrees."""
-
-SAME_PLACE = 0.008
-"""Lines closer than this share of the object are one."""
+from neurok.bodyplan.config import LINES, LineConfig
+from neurok.bodyplan.contacts import Contact, ContactGraph, PartSamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,25 +24,34 @@ class Lines:
         return len(self.axes)
 
 
-def directions(cloud: PartCloud, touching: tuple[Contact, ...]) -> Float[np.ndarray, "D 3"]:
+def directions(
+    samples: PartSamples, touching: tuple[Contact, ...], config: LineConfig = LINES
+) -> Float[np.ndarray, "D 3"]:
     """Directions worth a try, no two alike: of the box, of the world, across and along each contact."""
-    found = [*cloud.box.axes, *np.eye(3)]
+    found = [*samples.box.axes, *np.eye(3)]
     for contact in touching:
         found.append(contact.normal)
         if contact.extent[0] > 0:
             found.append(contact.directions[0])
-        if contact.extent[1] > 0.2 * contact.extent[0]:
+        if contact.extent[1] > config.contact_width * contact.extent[0]:
             found.append(contact.directions[2])
-    return _distinct(snap_axis(axis) for axis in found)
+    return _distinct((snap_axis(axis, config.snap) for axis in found), config.same_direction)
 
 
-def turning_lines(part: int, parent: int, contacts: Contacts, axes: Float[np.ndarray, "D 3"], own: PartCloud) -> Lines:
+def turning_lines(
+    part: int,
+    parent: int,
+    contacts: ContactGraph,
+    axes: Float[np.ndarray, "D 3"],
+    own: PartSamples,
+    config: LineConfig = LINES,
+) -> Lines:
     """For every direction the lines along edges, faces and the middle of the box, and through the contacts."""
     pivots = np.concatenate([_box_places(own.box), own.center[None], *_contact_places(part, parent, contacts)])
     all_axes, all_origins = [], []
     for axis in axes:
         flat = pivots - np.outer(pivots @ axis, axis)
-        kept = _apart(flat, SAME_PLACE * contacts.size)
+        kept = _apart(flat, config.same_place * contacts.size)
         middle = (own.box.center @ axis) * axis
         all_origins.append(flat[kept] + middle)
         all_axes.append(np.broadcast_to(axis, (len(kept), 3)))
@@ -61,7 +65,7 @@ def _box_places(box: Box) -> Float[np.ndarray, "N 3"]:
     return box.center + (steps * box.half) @ box.axes
 
 
-def _contact_places(part: int, parent: int, contacts: Contacts) -> list[Float[np.ndarray, "N 3"]]:
+def _contact_places(part: int, parent: int, contacts: ContactGraph) -> list[Float[np.ndarray, "N 3"]]:
     """Middle, ends and outermost places of the contact with the parent and with all neighbours."""
     pairs = contacts.of(part)
     sets = [pair.points for pair in pairs if pair.other(part) == parent]
@@ -76,10 +80,10 @@ def _contact_places(part: int, parent: int, contacts: Contacts) -> list[Float[np
     return places
 
 
-def _distinct(axes: Iterable[Float[np.ndarray, "3"]]) -> Float[np.ndarray, "D 3"]:
+def _distinct(axes: Iterable[Float[np.ndarray, "3"]], cosine: float) -> Float[np.ndarray, "D 3"]:
     kept: list[np.ndarray] = []
     for axis in axes:
-        if all(abs(float(axis @ other)) < SAME_DIRECTION for other in kept):
+        if all(abs(float(axis @ other)) < cosine for other in kept):
             kept.append(axis if axis[np.argmax(np.abs(axis))] > 0 else -axis)
     return np.stack(kept)
 

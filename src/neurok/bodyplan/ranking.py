@@ -1,9 +1,11 @@
-"""How likely each line is, from the evidence: one weight for each word of it, kind by kind.
+"""How likely each line is, from the evidence: one weight for each feature, kind by kind.
 
-The weights (``priors.json``, made by ``benchmarks/fit_ranking.py``) are fitted so that, among all lines of a part, the
-right one scores best (a conditional logit), on the training objects of PartNet-Mobility and on generated families; no
-held-out object is used. They hold general habits of made things: doors turn about an edge that touches the frame, knobs
-about the line they are round about, drawers slide out of where they are confined.
+``priors.json`` holds the weights. ``benchmarks/fit_ranking.py`` makes it: ``train/articulation_ranking.py`` tries all
+lines of every part of an annotated object as the search does, and fits the weights so that the lines along which the
+part truly moves are likeliest among them (a conditional logit with a ridge). Learned from are the training objects of
+PartNet-Mobility and generated families; no held-out object is read. The evidence must be that of ``EvidenceConfig`` as
+it is: another one needs another fit. The weights hold general habits of made things: doors turn about an edge that
+touches the frame, knobs about the line they are round about, drawers slide out of where they are confined.
 """
 
 from __future__ import annotations
@@ -15,25 +17,30 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from neurok.bodyplan.evidence import FIXED_WORDS, SLIDE_WORDS, TURN_WORDS
+from neurok.bodyplan.config import RANKING
+from neurok.bodyplan.evidence import FIXED_FEATURES, SLIDE_FEATURES, TURN_FEATURES
 
-PRIORS = Path(__file__).parent / "priors.json"
-WORDS = {"revolute": TURN_WORDS, "continuous": TURN_WORDS, "prismatic": SLIDE_WORDS, "fixed": FIXED_WORDS}
+FEATURES = {
+    "revolute": TURN_FEATURES,
+    "continuous": TURN_FEATURES,
+    "prismatic": SLIDE_FEATURES,
+    "fixed": FIXED_FEATURES,
+}
 
 
 @cache
-def weights(kind: str) -> Float[np.ndarray, " K"]:
-    """The weight of each word of evidence for one kind of joint."""
-    table = json.loads(PRIORS.read_text())
-    return np.array([table[kind].get(word, 0.0) for word in WORDS[kind]])
+def weights(kind: str, path: Path = RANKING) -> Float[np.ndarray, " K"]:
+    """The weight of each feature for one kind of joint."""
+    table = json.loads(path.read_text())
+    return np.array([table[kind].get(name, 0.0) for name in FEATURES[kind]])
 
 
-def strength(kind: str, evidence: Float[np.ndarray, "C K"]) -> Float[np.ndarray, " C"]:
-    """How much speaks for each line, on a log scale."""
-    return evidence @ weights(kind)
+def logits(kind: str, evidence: Float[np.ndarray, "C K"], path: Path = RANKING) -> Float[np.ndarray, " C"]:
+    """How much speaks for each line, on a log scale; ``path`` is the file of the weights."""
+    return evidence @ weights(kind, path)
 
 
-def to_scores(strengths: Float[np.ndarray, " C"]) -> Float[np.ndarray, " C"]:
-    """Strengths of all candidates of one part as shares that add up to one."""
-    powers = np.exp(strengths - strengths.max(initial=-np.inf))
+def softmax(values: Float[np.ndarray, " C"]) -> Float[np.ndarray, " C"]:
+    """Probabilities of all hypotheses of one part, which add up to one."""
+    powers = np.exp(values - values.max(initial=-np.inf))
     return powers / powers.sum()

@@ -8,21 +8,18 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan import evidence, ranking
-from neurok.bodyplan.contacts import Contacts, PartCloud, find_contacts
-from neurok.bodyplan.copies import find_copies, shift_between
+from neurok.bodyplan.config import SEARCH, SearchConfig
+from neurok.bodyplan.contacts import ContactGraph, PartSamples, contact_graph
+from neurok.bodyplan.copies import translated_copies, translation_between
 from neurok.bodyplan.evidence import PartFacts
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import slide_limits, turn_limits
 from neurok.bodyplan.lines import Lines, directions, turning_lines
-from neurok.bodyplan.sweep import Mover, Surroundings
+from neurok.bodyplan.sweep import Mover, StaticScene
 from neurok.bodyplan.tree import find_tree, subtree
-from neurok.bodyplan.trials import Trial, try_slides, try_turns
+from neurok.bodyplan.trials import FreeRange, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh
 from neurok.core.articulation import JointKind
-
-LEAST_TURN = np.deg2rad(10.0)
-LEAST_SLIDE = 0.08
-"""What a joint must at least allow: an angle, and a share of the part's length along the slide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,22 +27,22 @@ class Search:
     """What was tried for every part."""
 
     mesh: Mesh
-    contacts: Contacts
+    contacts: ContactGraph
     parents: tuple[int, ...]
     """The part that carries each part; -1 for the base."""
 
-    candidates: tuple[tuple[Candidate, ...], ...]
-    """For each part the valid candidates, best first; the base has none. ``fixed`` is always among the others'."""
+    hypotheses: tuple[tuple[Hypothesis, ...], ...]
+    """For each part the valid hypotheses, best first; the base has none. ``fixed`` is always among the others'."""
 
-    rejected: tuple[tuple[Candidate, ...], ...]
+    rejected: tuple[tuple[Hypothesis, ...], ...]
     """For each part what was tried and rejected, with a reason each, best first."""
 
-    def best(self, part: int) -> Candidate | None:
+    def best(self, part: int) -> Hypothesis | None:
         """The first choice for a part; nothing for the base."""
-        return self.candidates[part][0] if self.candidates[part] else None
+        return self.hypotheses[part][0] if self.hypotheses[part] else None
 
     def articulation(self) -> Articulation:
-        """The object with the best candidate of every part."""
+        """The object with the best hypothesis of every part."""
         joints = []
         for part, name in enumerate(self.mesh.part_names or ("part_0",)):
             best = self.best(part)
@@ -55,121 +52,124 @@ class Search:
 
 def search_joints(
     mesh: Mesh,
-    contacts: Contacts | None = None,
+    contacts: ContactGraph | None = None,
     parents: tuple[int, ...] | None = None,
     up: Float[np.ndarray, "3"] | None = None,
+    config: SearchConfig = SEARCH,
 ) -> Search:
-    """Candidate joints of every part of a mesh with ``part_ids``.
+    """Joint hypotheses of every part of a mesh with ``part_ids``.
 
     ``contacts`` and ``parents`` (the part that carries each, -1 for the base) are found unless they are known; ``up``
     is that of the mesh unless it is known better.
     """
     up = mesh.up_vector if up is None else up
-    contacts = contacts or find_contacts(mesh)
-    parents = parents or find_tree(contacts, up)
-    studies: dict[int, Study] = {}
-    copies = find_copies(contacts, parents)
-    around = Surroundings(mesh, contacts, parents.index(-1))
-    for part in sorted(range(len(contacts.clouds)), key=lambda part: part in copies):  # originals first
-        cloud, original = contacts.clouds[part], studies.get(copies.get(part, -1))
-        if parents[part] >= 0 and cloud is not None:
-            studies[part] = study_part(mesh, contacts, parents, part, cloud, up, original, around)
-    _agree(studies, contacts)
+    contacts = contacts or contact_graph(mesh, config=config.contacts)
+    parents = parents or find_tree(contacts, up, config=config.tree)
+    searches: dict[int, PartSearch] = {}
+    copies = translated_copies(contacts, parents, config.copies)
+    scene = StaticScene(mesh, contacts, parents.index(-1), config.sweep)
+    for part in sorted(range(len(contacts.samples)), key=lambda part: part in copies):  # originals first
+        samples, original = contacts.samples[part], searches.get(copies.get(part, -1))
+        if parents[part] >= 0 and samples is not None:
+            searches[part] = search_part(mesh, contacts, parents, part, samples, up, original, scene, config)
+    _average_over_same_boxes(searches, contacts, config.evidence.same_box)
     found = [
-        _candidates(studies[part]) if part in studies else _without_surface(part, parents)
-        for part in range(len(contacts.clouds))
+        _hypotheses(searches[part], config) if part in searches else _without_surface(part, parents)
+        for part in range(len(contacts.samples))
     ]
     valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
     rejected = tuple(tuple(c for c in one if not c.is_valid) for one in found)
     return Search(mesh, contacts, parents, valid, rejected)
 
 
-def _without_surface(part: int, parents: tuple[int, ...]) -> list[Candidate]:
+def _without_surface(part: int, parents: tuple[int, ...]) -> list[Hypothesis]:
     """Nothing for the base; a part of no surface is fixed to what carries it."""
     if parents[part] < 0:
         return []
-    return [Candidate(part, parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)]
+    return [Hypothesis(part, parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)]
 
 
 @dataclass(eq=False)
-class Study:
-    """All that was found out about one part; strengths change once the parts are compared."""
+class PartSearch:
+    """All that was found out about one part; logits change once the parts are compared."""
 
     part: int
     parent: int
     facts: PartFacts
     lines: Lines
     axes: Float[np.ndarray, "D 3"]
-    turns: Trial
-    slides: Trial
+    turns: FreeRange
+    slides: FreeRange
     lengths: Float[np.ndarray, " D"]
     size: float
     """Diagonal of the object."""
 
     evidence: dict[str, np.ndarray]
-    """For each kind one row for each line and one column for each word."""
+    """For each kind one row for each line and one column for each feature."""
 
-    strengths: dict[str, np.ndarray]
+    logits: dict[str, np.ndarray]
 
     def directions_of(self, kind: str) -> np.ndarray:
         return self.axes if kind == "prismatic" else self.lines.axes
 
 
-def study_part(
+def search_part(
     mesh: Mesh,
-    contacts: Contacts,
+    contacts: ContactGraph,
     parents: tuple[int, ...],
     part: int,
-    cloud: PartCloud,
+    samples: PartSamples,
     up: Float[np.ndarray, "3"],
-    original: Study | None = None,
-    around: Surroundings | None = None,
-) -> Study:
+    original: PartSearch | None = None,
+    scene: StaticScene | None = None,
+    config: SearchConfig = SEARCH,
+) -> PartSearch:
     """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried."""
     names, parent = mesh.part_names, parents[part]
-    facts = evidence.part_facts(part, parents, contacts, cloud, up)
+    facts = evidence.part_facts(part, parents, contacts, samples, up, config.evidence)
     if original is None:
-        mover = Mover(mesh, contacts, subtree(parents, part), around)
-        axes = directions(cloud, contacts.of(part))
-        lines = turning_lines(part, parent, contacts, axes, cloud)
-        lengths = np.maximum(2.0 * np.abs(axes @ cloud.box.axes.T) @ cloud.box.half, 0.02 * contacts.size)
+        mover = Mover(mesh, contacts, subtree(parents, part), scene, config.sweep)
+        axes = directions(samples, contacts.of(part), config.lines)
+        lines = turning_lines(part, parent, contacts, axes, samples, config.lines)
+        extents = 2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half
+        lengths = np.maximum(extents, config.shortest * contacts.size)
         turns = try_turns(mover, lines.axes, lines.origins, names)
         slides = try_slides(mover, axes, lengths, names)
     else:
         axes, lengths = original.axes, original.lengths
-        lines = Lines(original.lines.axes, original.lines.origins + shift_between(original.part, part, contacts))
+        lines = Lines(original.lines.axes, original.lines.origins + translation_between(original.part, part, contacts))
         turns, slides = original.turns.of_copy(parent, names), original.slides.of_copy(parent, names)
-    turned = evidence.turn_evidence(facts, cloud, lines, turns, contacts, up)
-    rounds = float(turned[:, evidence.TURN_WORDS.index("round")].max())
-    slid = evidence.slide_evidence(facts, cloud, axes, slides, rounds, up)
+    turned = evidence.turn_evidence(facts, samples, lines, turns, contacts, up, config.evidence)
+    rounds = float(turned[:, evidence.TURN_FEATURES.index("round")].max())
+    slid = evidence.slide_evidence(facts, samples, axes, slides, rounds, up, config.evidence)
     found = {
         "revolute": turned,
         "continuous": turned,
         "prismatic": slid,
-        "fixed": evidence.fixed_evidence(facts, turns, slides, rounds),
+        "fixed": evidence.fixed_evidence(facts, turns, slides, rounds, config.evidence),
     }
-    strengths = {kind: ranking.strength(kind, rows) for kind, rows in found.items()}
-    return Study(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, strengths)
+    logits = {kind: ranking.logits(kind, rows, config.ranking) for kind, rows in found.items()}
+    return PartSearch(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, logits)
 
 
-def _agree(studies: dict[int, Study], contacts: Contacts) -> None:
+def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactGraph, tolerance: float) -> None:
     """Parts of the same shape move alike: what speaks for a kind and a direction is averaged over them."""
     sums: dict[int, dict[tuple[str, tuple[float, ...]], float]] = {}
-    for part, study in studies.items():
+    for part, tried in searches.items():
         sums[part] = {}
         for kind in ("revolute", "continuous", "prismatic"):
-            for key, rows in _by_direction(study.directions_of(kind)).items():
-                sums[part][kind, key] = float(np.logaddexp.reduce(study.strengths[kind][rows]))
-    for part, study in studies.items():
-        twins = [sums[p] for p in evidence.twins_of(part, contacts) if p in sums]
-        if len(twins) < 2:
+            for key, rows in _by_direction(tried.directions_of(kind)).items():
+                sums[part][kind, key] = float(np.logaddexp.reduce(tried.logits[kind][rows]))
+    for part, tried in searches.items():
+        alike = [sums[p] for p in evidence.same_box_parts(part, contacts, tolerance) if p in sums]
+        if len(alike) < 2:
             continue
         for kind in ("revolute", "continuous", "prismatic"):
-            changed = study.strengths[kind].copy()
-            for key, rows in _by_direction(study.directions_of(kind)).items():
-                known = [twin[kind, key] for twin in twins if (kind, key) in twin]
+            changed = tried.logits[kind].copy()
+            for key, rows in _by_direction(tried.directions_of(kind)).items():
+                known = [other[kind, key] for other in alike if (kind, key) in other]
                 changed[rows] += np.mean(known) - sums[part][kind, key]
-            study.strengths[kind] = changed
+            tried.logits[kind] = changed
 
 
 def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.ndarray]:
@@ -178,75 +178,81 @@ def _by_direction(axes: Float[np.ndarray, "C 3"]) -> dict[tuple[float, ...], np.
     return {tuple(row): np.flatnonzero(inverse.reshape(-1) == k) for k, row in enumerate(rounded.tolist())}
 
 
-def _candidates(study: Study) -> list[Candidate]:
-    """Every line as a candidate, best first."""
-    joined = np.concatenate([study.strengths[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
-    scores = ranking.to_scores(joined)
-    count = len(study.lines)
-    alike = _alike(study.lines.axes, study.lines.origins, study.size)
-    scores[:count], scores[count : 2 * count] = alike @ scores[:count], alike @ scores[count : 2 * count]
-    found = [_turn(study, i, "revolute", float(scores[i])) for i in range(count)]
-    found += [_turn(study, i, "continuous", float(scores[count + i])) for i in range(count)]
-    found += [_slide(study, i, float(scores[2 * count + i])) for i in range(len(study.axes))]
-    found += _cylinders(found)
-    found.append(_fixed(study, float(scores[-1]), max((c.score for c in found if c.is_valid), default=0.0)))
-    return sorted(found, key=lambda c: -c.score)
+def _hypotheses(tried: PartSearch, config: SearchConfig) -> list[Hypothesis]:
+    """Every line as a hypothesis, best first."""
+    joined = np.concatenate([tried.logits[kind] for kind in ("revolute", "continuous", "prismatic", "fixed")])
+    probabilities = ranking.softmax(joined)
+    count = len(tried.lines)
+    coincident = _coincident(tried.lines, tried.size, config)
+    for some in (slice(0, count), slice(count, 2 * count)):
+        probabilities[some] = coincident @ probabilities[some]
+    found = [_turn(tried, i, "revolute", float(probabilities[i]), config) for i in range(count)]
+    found += [_turn(tried, i, "continuous", float(probabilities[count + i]), config) for i in range(count)]
+    found += [_slide(tried, i, float(probabilities[2 * count + i]), config) for i in range(len(tried.axes))]
+    found += _cylinders(found, config)
+    likeliest = max((c.probability for c in found if c.is_valid), default=0.0)
+    found.append(_fixed(tried, float(probabilities[-1]), likeliest, config))
+    return sorted(found, key=lambda c: -c.probability)
 
 
-def _fixed(study: Study, score: float, moving: float) -> Candidate:
-    """The candidate that does not move: first only when it outweighs all motions together, not just each of them."""
-    score = score if score > 0.5 else min(score, 0.99 * moving)
-    center = study.facts.box.center
-    return Candidate(study.part, study.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, score)
+def _fixed(tried: PartSearch, probability: float, moving: float, config: SearchConfig) -> Hypothesis:
+    """The hypothesis that does not move: first only when it outweighs all motions together, not just each of them."""
+    probability = probability if probability > config.fixed else min(probability, config.fixed_rank * moving)
+    center = tried.facts.box.center
+    return Hypothesis(tried.part, tried.parent, "fixed", np.eye(3)[1], center, 0.0, 0.0, probability)
 
 
-def _alike(axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], size: float) -> Float[np.ndarray, "C C"]:
+def _coincident(lines: Lines, size: float, config: SearchConfig) -> Float[np.ndarray, "C C"]:
     """1 for lines that are nearly one: they share what speaks for them instead of splitting it."""
-    away = evidence.line_distances(origins, axes, origins) / size
-    parallel = np.abs(axes @ axes.T) > 0.996
-    return (parallel & (np.minimum(away, away.T) < 0.02)).astype(np.float64)
+    away = evidence.line_distances(lines.origins, lines.axes, lines.origins) / size
+    parallel = np.abs(lines.axes @ lines.axes.T) > config.coincident_direction
+    return (parallel & (np.minimum(away, away.T) < config.coincident_place)).astype(np.float64)
 
 
-def _turn(study: Study, i: int, kind: JointKind, score: float) -> Candidate:
-    trial = study.turns
-    low, high = float(trial.low[i]), float(trial.high[i])
-    axis = study.lines.axes[i]
+def _turn(tried: PartSearch, i: int, kind: JointKind, probability: float, config: SearchConfig) -> Hypothesis:
+    free_range = tried.turns
+    low, high = float(free_range.low[i]), float(free_range.high[i])
+    axis = tried.lines.axes[i]
     if low > high:
         axis, low, high = 0.0 - axis, high, low
     reason = ""
-    if high < LEAST_TURN or (kind == "continuous" and not trial.full[i]):
-        reason = trial.reasons[i]
-    lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high)
-    origin, free = study.lines.origins[i], (0.0 - low, high)
-    return Candidate(study.part, study.parent, kind, axis, origin, lower, upper, score, reason, free)
+    if high < config.limits.least_turn or (kind == "continuous" and not free_range.is_full[i]):
+        reason = free_range.reasons[i]
+    lower, upper = (-np.pi, np.pi) if kind == "continuous" else turn_limits(low, high, config.limits)
+    origin, free = tried.lines.origins[i], (0.0 - low, high)
+    return Hypothesis(tried.part, tried.parent, kind, axis, origin, lower, upper, probability, reason, free)
 
 
-def _slide(study: Study, i: int, score: float) -> Candidate:
-    trial, facts = study.slides, study.facts
-    low, high = float(trial.low[i]), float(trial.high[i])
-    axis, length = study.axes[i], float(study.lengths[i])
+def _slide(tried: PartSearch, i: int, probability: float, config: SearchConfig) -> Hypothesis:
+    free_range, facts = tried.slides, tried.facts
+    low, high = float(free_range.low[i]), float(free_range.high[i])
+    axis, length = tried.axes[i], float(tried.lengths[i])
     thickness = 2.0 * float(np.abs(facts.box.axes @ axis) @ facts.box.half)
     if low > high:
         axis, low, high = 0.0 - axis, high, low
-    is_button = facts.size < evidence.SMALL and abs(float(axis @ facts.normal)) > 0.9
-    reason = trial.reasons[i] if high < LEAST_SLIDE * length and not is_button else ""
+    is_button = facts.is_small and abs(float(axis @ facts.normal)) > config.limits.button_direction
+    reason = free_range.reasons[i] if high < config.limits.least_slide * length and not is_button else ""
     if is_button and float(axis @ (facts.contact.mean(axis=0) - facts.box.center)) < 0:
         axis, low, high = 0.0 - axis, high, low  # it is pressed towards what it sits on, whatever is free
-    lower, upper = slide_limits(low, high, thickness, is_button)
+    lower, upper = slide_limits(low, high, thickness, is_button, config.limits)
     free = (0.0 - low, high)
-    return Candidate(study.part, study.parent, "prismatic", axis, facts.box.center, lower, upper, score, reason, free)
+    return Hypothesis(
+        tried.part, tried.parent, "prismatic", axis, facts.box.center, lower, upper, probability, reason, free
+    )
 
 
-def _cylinders(found: list[Candidate]) -> list[Candidate]:
+def _cylinders(found: list[Hypothesis], config: SearchConfig) -> list[Hypothesis]:
     """Lines that a part can turn about all the way and slide along as well."""
     turning = [c for c in found if c.kind == "continuous" and c.is_valid]
     sliding = [c for c in found if c.kind == "prismatic" and c.is_valid]
     out = []
     for slide in sliding:
-        along = [c for c in turning if abs(float(c.axis @ slide.axis)) > 0.999]
+        along = [c for c in turning if abs(float(c.axis @ slide.axis)) > config.same_axis]
         if along:
-            best = max(along, key=lambda c: c.score)
-            score = 0.5 * min(best.score, slide.score)
-            both = replace(best, kind="cylindrical", axis=slide.axis, score=score, slide=(slide.lower, slide.upper))
+            best = max(along, key=lambda c: c.probability)
+            probability = config.cylindrical * min(best.probability, slide.probability)
+            both = replace(
+                best, kind="cylindrical", axis=slide.axis, probability=probability, slide=(slide.lower, slide.upper)
+            )
             out.append(both)
     return out

@@ -9,26 +9,24 @@ only penetration beyond what the rest pose has counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.bodyplan.contacts import Contacts, PartCloud
+from neurok.bodyplan.config import SWEEP, SweepConfig
+from neurok.bodyplan.contacts import ContactGraph, PartSamples
 from neurok.core import Mesh
+from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
 
-CLEARANCE = 0.006
-"""Depth of penetration that is forgiven, as a share of the object."""
-
-GRAZING = 0.12
-"""Sine of the angle below which a path runs along a surface instead of through it."""
-
-OWN_POINTS, OTHER_POINTS, LOOSE_POINTS = 72, 128, 64
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 
 @dataclass(frozen=True, eq=False)
-class Passage:
+class Crossings:
     """What happened on the way, for each line and step."""
 
     own: Float[np.ndarray, "C S"]
@@ -37,14 +35,15 @@ class Passage:
     other: Float[np.ndarray, "C S"]
     """Share of the nearby points of the rest that the part has crossed so far."""
 
-    hit: Int[np.ndarray, "C S"]
+    obstacle: Int[np.ndarray, "C S"]
     """The part crossed most so far, -1 for none."""
 
 
-class Surroundings:
+class StaticScene:
     """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
 
-    def __init__(self, mesh: Mesh, contacts: Contacts, base: int = -1) -> None:
+    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1, config: SweepConfig = SWEEP) -> None:
+        self.config = config
         self.middle, self.base = mesh.bounds.mean(axis=0), base
         self.places = (mesh.vertices - self.middle) / contacts.size
         self.faces, self.parts = mesh.faces, mesh.face_parts
@@ -52,67 +51,72 @@ class Surroundings:
 
     def surface_of(self, chosen: np.ndarray) -> _Surface:
         """Some of the triangles."""
-        return _Surface(self.places, self.faces[chosen], self.parts[chosen])
+        return _Surface(self.places, self.faces[chosen], self.parts[chosen], self.config)
 
 
 class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
     def __init__(
-        self, mesh: Mesh, contacts: Contacts, group: tuple[int, ...], around: Surroundings | None = None
+        self,
+        mesh: Mesh,
+        contacts: ContactGraph,
+        group: tuple[int, ...],
+        scene: StaticScene | None = None,
+        config: SweepConfig = SWEEP,
     ) -> None:
-        self.group = group
-        around = around or Surroundings(mesh, contacts)
-        self.middle = around.middle
+        self.group, self.config = group, config
+        scene = scene or StaticScene(mesh, contacts, config=config)
+        self.middle = scene.middle
         self.size = contacts.size
         self.reach = contacts.reach / contacts.size
+        patch = contacts.config.patch
         moves = np.isin(mesh.face_parts, group)
-        own = _gather(contacts.clouds, group)
-        rest = _gather(contacts.clouds, tuple(p for p in range(len(contacts.clouds)) if p not in group))
-        self.own_cloud = self._scaled(own)
-        points = self.inside(rest[0])
+        own = _gather(contacts.samples, group)
+        rest = _gather(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
+        self.own_samples = _OrientedPoints(self.normalised(own[0]), own[1], own[2] / self.size, patch)
+        points = self.normalised(rest[0])
         near = self._within_reach(points[:, None])
-        self.rest_cloud = _Cloud(points[near], rest[1][near], rest[2] / self.size)
-        self.own_scene = around.surface_of(moves)
-        stays = np.flatnonzero(~moves & (mesh.face_parts != around.base))
-        stays = stays[self._within_reach(around.places[mesh.faces[stays]])]
-        self.rest_scene = _Surfaces((around.surface_of(stays), around.surface))
-        self.own_points = _lifted(_spread(self.own_cloud.points, OWN_POINTS), self.own_cloud, self.rest_cloud)
-        self.other_points = _lifted(self._nearby(), self.rest_cloud, self.own_cloud)
-        self.near = Nearness(self.rest_cloud.points)
-        self.loose_points = self._contact_points()
+        self.rest_samples = _OrientedPoints(points[near], rest[1][near], rest[2] / self.size, patch)
+        self.own_scene = scene.surface_of(moves)
+        stays = np.flatnonzero(~moves & (mesh.face_parts != scene.base))
+        stays = stays[self._within_reach(scene.places[mesh.faces[stays]])]
+        self.rest_scene = _Surfaces((scene.surface_of(stays), scene.surface))
+        spread = _spread(self.own_samples.points, config.own_points)
+        self.own_points = _lifted(spread, self.own_samples, self.rest_samples, config)
+        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples, config)
+        self.near = OccupancyGrid(self.rest_samples.points, config.grid_cells, config.grid_margin)
+        self.attachment_points = self._contact_points()
 
-    def inside(self, points: np.ndarray) -> np.ndarray:
+    def normalised(self, points: np.ndarray) -> np.ndarray:
         """Mesh coordinates as shares of the object, about its middle."""
         return (points - self.middle) / self.size
 
-    def _scaled(self, cloud: tuple[np.ndarray, np.ndarray, float]) -> _Cloud:
-        return _Cloud(self.inside(cloud[0]), cloud[1], cloud[2] / self.size)
-
     def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
         """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
-        low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
-        around = 1.2 * float(np.linalg.norm(high - low))
+        low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
+        around = self.config.within_reach * float(np.linalg.norm(high - low))
         near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
         return near.all(axis=1)
 
     def _nearby(self) -> np.ndarray:
         """Points of the rest around the part: half of them close by, half anywhere it may get to."""
-        if len(self.rest_cloud.points) == 0:
-            return self.rest_cloud.points
-        low, high = self.own_cloud.points.min(axis=0), self.own_cloud.points.max(axis=0)
-        outside = np.maximum(np.maximum(low - self.rest_cloud.points, self.rest_cloud.points - high), 0.0)
+        if len(self.rest_samples.points) == 0:
+            return self.rest_samples.points
+        low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
+        outside = np.maximum(np.maximum(low - self.rest_samples.points, self.rest_samples.points - high), 0.0)
         away = np.linalg.norm(outside, axis=1)
         span = float(np.linalg.norm(high - low))
-        close, around = np.flatnonzero(away < 0.15 * span), np.flatnonzero(away < 1.1 * span)
-        points = self.rest_cloud.points
-        return np.concatenate([_pick(points[close], OTHER_POINTS // 2), _pick(points[around], OTHER_POINTS // 2)])
+        close = np.flatnonzero(away < self.config.close_by * span)
+        around = np.flatnonzero(away < self.config.may_get_to * span)
+        points, half = self.rest_samples.points, self.config.other_points // 2
+        return np.concatenate([_pick(points[close], half), _pick(points[around], half)])
 
     def _contact_points(self) -> np.ndarray:
         """Points of the part that may keep it attached: half where it touches at rest, half anywhere."""
-        cloud, half = self.own_cloud, LOOSE_POINTS // 2
-        touching = self.near.look(cloud.points.astype(np.float32))
-        return np.concatenate([_pick(cloud.points[touching], half), _pick(cloud.points, half)])
+        points, half = self.own_samples.points, self.config.attachment_points // 2
+        touching = self.near.contains(points.astype(np.float32))
+        return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
     def sweep(
         self,
@@ -123,7 +127,7 @@ class Mover:
         needed: Int[np.ndarray, " C"],
         enough: float,
         window: int,
-    ) -> Passage:
+    ) -> Crossings:
         """Move along each line through its values (angles, or shares of the object), starting at rest.
 
         So many steps at a time: a line on which more than ``enough`` of the points have crossed, or whose ``needed``
@@ -133,25 +137,25 @@ class Mover:
         steps = values.shape[1]
         own = np.full((len(axes), len(self.own_points)), steps + 2)
         other = np.full((len(axes), len(self.other_points)), steps + 2)
-        met = np.full(own.shape, -1)
+        hit = np.full(own.shape, -1)
         alive = np.arange(len(axes))
         for start in range(0, steps, window):
             end = min(start + window, steps)
             some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
-            first, part = self.rest_scene.first_crossing(path(self.own_points, some, through, times, turning))
+            first, part = self.rest_scene.first_crossing(trajectories(self.own_points, some, through, times, turning))
             fresh = (first <= end - start) & (own[alive] > steps)
             own[alive] = np.where(fresh, first + start, own[alive])
-            met[alive] = np.where(fresh, part, met[alive])
-            first, _ = self.own_scene.first_crossing(path(self.other_points, some, through, -times, turning))
+            hit[alive] = np.where(fresh, part, hit[alive])
+            first, _ = self.own_scene.first_crossing(trajectories(self.other_points, some, through, -times, turning))
             fresh = (first <= end - start) & (other[alive] > steps)
             other[alive] = np.where(fresh, first + start, other[alive])
             crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
             alive = alive[(crossed <= enough) & (needed[alive] > end)]
             if len(alive) == 0:
                 break
-        return Passage(_share(own, steps), _share(other, steps), _most_hit(own, met, steps))
+        return Crossings(_share(own, steps), _share(other, steps), _main_obstacle(own, hit, steps))
 
-    def is_loose(
+    def is_detached(
         self,
         axes: Float[np.ndarray, "C 3"],
         origins: Float[np.ndarray, "C 3"],
@@ -159,56 +163,55 @@ class Mover:
         turning: bool,
     ) -> Bool[np.ndarray, "C S"]:
         """Whether nothing of the part is near the rest any more, for each line and value."""
-        touching = self.near.look(path(self.loose_points, axes, origins, values, turning))
+        touching = self.near.contains(trajectories(self.attachment_points, axes, origins, values, turning))
         return np.logical_not(touching.any(axis=2))
 
 
 @dataclass(frozen=True, eq=False)
-class _Cloud:
+class _OrientedPoints:
     points: np.ndarray
     normals: np.ndarray
     spacing: float
+    patch: float
+    """How far a sample stands for its tangent plane [spacings]."""
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def tree(self) -> cKDTree | None:
         from scipy.spatial import cKDTree
 
-        object.__setattr__(self, "tree", cKDTree(self.points) if len(self.points) else None)
+        return cKDTree(self.points) if len(self.points) else None
 
     def heights(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Distance from the tangent plane of the nearest sample (infinite when far), its index, the signed height."""
-        tree: Any = self.tree  # type: ignore[attr-defined]
-        if tree is None or len(points) == 0:
+        if self.tree is None or len(points) == 0:
             return np.full(len(points), np.inf), np.zeros(len(points), dtype=np.int64), np.zeros(len(points))
-        away, index = tree.query(points, distance_upper_bound=float(np.hypot(reach, 1.5 * self.spacing)))
+        away, index = self.tree.query(points, distance_upper_bound=float(np.hypot(reach, self.patch * self.spacing)))
         known = np.isfinite(away)
         index = np.where(known, index, 0)
         signed = np.einsum("nd,nd->n", points - self.points[index], self.normals[index])
         return np.where(known, np.abs(signed), np.inf), index, signed
 
 
-class Nearness:
+class OccupancyGrid:
     """Cells of a grid that lie near a surface: a fast answer to whether points touch it."""
 
-    CELLS = 80
-    MARGIN = 3
-    """Cells around the object, so that a step outside needs no test."""
-
-    def __init__(self, points: Float[np.ndarray, "N 3"]) -> None:
-        side = self.CELLS + 2 * self.MARGIN
+    def __init__(self, points: Float[np.ndarray, "N 3"], cells: int, margin: int) -> None:
+        self.count, self.margin = cells, margin
+        side = cells + 2 * margin
         self.grid = np.zeros((side, side, side), dtype=bool)
-        cells = self._cells(points.astype(np.float32)).astype(np.int64)
-        flat = np.unique(cells @ np.array([side * side, side, 1]))
+        filled = self._cells(points.astype(np.float32)).astype(np.int64)
+        flat = np.unique(filled @ np.array([side * side, side, 1]))
         for i, j, k in np.ndindex(3, 3, 3):
             self.grid.reshape(-1)[flat + ((i - 1) * side + (j - 1)) * side + (k - 1)] = True
         self.grid[[0, -1]] = self.grid[:, [0, -1]] = self.grid[:, :, [0, -1]] = False
 
     def _cells(self, points: np.ndarray) -> np.ndarray:
         """Indices of cells; what is outside goes to the empty rim."""
-        cells = (points + np.float32(0.5)) * np.float32(self.CELLS) + np.float32(self.MARGIN)
-        return np.clip(cells, 0, self.CELLS + 2 * self.MARGIN - 1).astype(np.int32)
+        cells = (points + np.float32(0.5)) * np.float32(self.count) + np.float32(self.margin)
+        return np.clip(cells, 0, self.count + 2 * self.margin - 1).astype(np.int32)
 
-    def look(self, points: np.ndarray) -> np.ndarray:
-        """Whether each point is within about two cells (2 % of the object) of the surface."""
+    def contains(self, points: np.ndarray) -> np.ndarray:
+        """Whether each point is within about two cells of the surface."""
         cells = self._cells(points)
         return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
 
@@ -217,12 +220,16 @@ class _Surface:
     """Triangles that answer where a short path first goes through them."""
 
     def __init__(
-        self, places: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], parts: Int[np.ndarray, " F"]
+        self,
+        places: Float[np.ndarray, "V 3"],
+        faces: Int[np.ndarray, "F 3"],
+        parts: Int[np.ndarray, " F"],
+        config: SweepConfig,
     ) -> None:
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
-        self.parts = parts
+        self.parts, self.config = parts, config
         used = np.zeros(len(places), dtype=bool)
         used[faces] = True
         points = np.ascontiguousarray(places[used], dtype=np.float32)
@@ -237,7 +244,7 @@ class _Surface:
     def first_crossing(
         self, positions: Float[np.ndarray, "C T N 3"]
     ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
-        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part met."""
+        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part hit."""
         lines, times, count = positions.shape[:3]
         never = np.full((lines, count), times + 1, dtype=np.int64)
         nobody = np.full((lines, count), -1, dtype=np.int64)
@@ -245,18 +252,18 @@ class _Surface:
             return never, nobody
         starts = np.ascontiguousarray(positions[:, :-1].reshape(-1, 3), dtype=np.float32)
         moves = np.ascontiguousarray((positions[:, 1:] - positions[:, :-1]).reshape(-1, 3), dtype=np.float32)
-        # Longer by a little: what ends exactly on a surface has gone through it.
-        answer = self.scene.run(starts, 1.001 * moves, np.ones(len(starts), np.float32), query="INTERSECT", output=True)
+        far = np.ones(len(starts), np.float32)
+        answer = self.scene.run(starts, self.config.overshoot * moves, far, query="INTERSECT", output=True)
         face = answer["primID"]
         rows = np.flatnonzero(face >= 0)
         across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
-        rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
+        rows = rows[across > self.config.grazing * np.linalg.norm(moves[rows], axis=1)]
         crosses = np.zeros(len(starts), dtype=bool)
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
         first = np.where(crossed.any(axis=1), crossed.argmax(axis=1), times)
-        met = face.reshape(lines, times - 1, count)
-        chosen = np.take_along_axis(met, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
+        hit = face.reshape(lines, times - 1, count)
+        chosen = np.take_along_axis(hit, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
         part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
         return first + 1, part
 
@@ -274,12 +281,12 @@ class _Surfaces:
         first, part = self.members[0].first_crossing(positions)
         for other in self.members[1:]:
             if other.scene is not None:
-                then, met = other.first_crossing(positions)
-                first, part = np.minimum(first, then), np.where(then < first, met, part)
+                then, hit = other.first_crossing(positions)
+                first, part = np.minimum(first, then), np.where(then < first, hit, part)
         return first, part
 
 
-def path(
+def trajectories(
     points: Float[np.ndarray, "N 3"],
     axes: Float[np.ndarray, "C 3"],
     origins: Float[np.ndarray, "C 3"],
@@ -287,27 +294,16 @@ def path(
     turning: bool,
 ) -> Float[np.ndarray, "C T N 3"]:
     """Points turned about, or slid along, each line by each value."""
-    p, a = points.astype(np.float32), axes.astype(np.float32)
-    if not turning:
-        return p[None, None] + (values[..., None, None] * a[:, None, None]).astype(np.float32)
-    offset = p[None] - origins[:, None].astype(np.float32)
-    along = np.einsum("cnd,cd->cn", offset, a)[..., None] * a[:, None]
-    across = offset - along
-    side = np.stack(
-        [
-            a[:, None, 1] * across[..., 2] - a[:, None, 2] * across[..., 1],
-            a[:, None, 2] * across[..., 0] - a[:, None, 0] * across[..., 2],
-            a[:, None, 0] * across[..., 1] - a[:, None, 1] * across[..., 0],
-        ],
-        axis=-1,
-    )
-    base = origins[:, None].astype(np.float32) + along
-    cos, sin = np.cos(values).astype(np.float32), np.sin(values).astype(np.float32)
-    return base[:, None] + cos[..., None, None] * across[:, None] + sin[..., None, None] * side[:, None]
+    generators = lie.turn_generator(axes, origins) if turning else lie.slide_generator(axes)
+    rows = lie.joint_motions(generators, values)[:, :, :3].reshape(-1, 4)
+    lifted = np.concatenate([points, np.ones((len(points), 1))], axis=1)
+    # One product in single precision for all lines and values: rays are cast in it, and this is most of the work.
+    moved = rows.astype(np.float32) @ lifted.T.astype(np.float32)
+    return np.ascontiguousarray(moved.reshape(*values.shape, 3, len(points)).swapaxes(-1, -2))
 
 
-def _gather(clouds: tuple[PartCloud | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
-    chosen = [cloud for part in parts if (cloud := clouds[part]) is not None]
+def _gather(samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
+    chosen = [one for part in parts if (one := samples[part]) is not None]
     if not chosen:
         return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
     return (
@@ -328,23 +324,24 @@ def _spread(points: np.ndarray, count: int) -> np.ndarray:
     return points if len(points) <= count else points[farthest_points(points, count)]
 
 
-def _lifted(points: np.ndarray, own: _Cloud, other: _Cloud) -> np.ndarray:
-    """Points lifted off the other surface to ``CLEARANCE``, without those where the two pass through each other."""
-    heights, index, signed = other.heights(points, CLEARANCE)
-    close = np.flatnonzero(heights <= CLEARANCE)
+def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints, config: SweepConfig) -> np.ndarray:
+    """Points lifted off the other surface to the clearance, without those where the two pass through each other."""
+    clearance = config.clearance
+    heights, index, signed = other.heights(points, clearance)
+    close = np.flatnonzero(heights <= clearance)
     if len(close) == 0:
         return points
-    tree: Any = own.tree  # type: ignore[attr-defined]
-    _, around = tree.query(points[close], k=min(48, len(own.points)))
+    assert own.tree is not None, "the points are some of its own"
+    _, around = own.tree.query(points[close], k=min(config.neighbours, len(own.points)))
     base, normal = other.points[index[close]], other.normals[index[close]]
     sides = np.einsum("nkd,nd->nk", own.points[around] - base[:, None], normal)
-    above, below = (sides > CLEARANCE).mean(axis=1), (sides < -CLEARANCE).mean(axis=1)
+    above, below = (sides > clearance).mean(axis=1), (sides < -clearance).mean(axis=1)
     sign = np.where(sides.mean(axis=1) >= 0, 1.0, -1.0)
-    lift = np.maximum(CLEARANCE - sign * signed[close], 0.0)
+    lift = np.maximum(clearance - sign * signed[close], 0.0)
     out = points.copy()
     out[close] += (sign * lift)[:, None] * normal
     keep = np.ones(len(points), dtype=bool)
-    keep[close] = np.minimum(above, below) < 0.2
+    keep[close] = np.minimum(above, below) < config.interpenetration
     return out[keep]
 
 
@@ -363,12 +360,12 @@ def _share(first: Int[np.ndarray, "C N"], steps: int, chosen: np.ndarray | None 
     return np.cumsum(counts, axis=1)[:, 1 : steps + 1] / count
 
 
-def _most_hit(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], steps: int) -> Int[np.ndarray, "C S"]:
-    """The part met most often up to each step."""
+def _main_obstacle(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], steps: int) -> Int[np.ndarray, "C S"]:
+    """The part hit most often up to each step."""
     out = np.full((len(first), steps), -1, dtype=np.int64)
     best = np.zeros((len(first), steps))
-    for candidate in np.unique(part[part >= 0]):
-        share = _share(first, steps, part == candidate)
+    for obstacle in np.unique(part[part >= 0]):
+        share = _share(first, steps, part == obstacle)
         better = share > best
-        out[better], best[better] = candidate, share[better]
+        out[better], best[better] = obstacle, share[better]
     return out

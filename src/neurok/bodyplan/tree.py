@@ -7,14 +7,17 @@ import heapq
 import numpy as np
 from jaxtyping import Float
 
-from neurok.bodyplan.contacts import Contacts
+from neurok.bodyplan.config import TREE, TreeConfig
+from neurok.bodyplan.contacts import ContactGraph
 
 
-def find_tree(contacts: Contacts, up: Float[np.ndarray, "3"], base: int | None = None) -> tuple[int, ...]:
+def find_tree(
+    contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | None = None, config: TreeConfig = TREE
+) -> tuple[int, ...]:
     """The parent of each part, -1 for the base, which is found unless it is known; what touches nothing hangs on it."""
-    root = find_base(contacts, up) if base is None else base
-    cost = np.full(len(contacts.clouds), np.inf)
-    parent = np.full(len(contacts.clouds), root)
+    root = find_base(contacts, up, config) if base is None else base
+    cost = np.full(len(contacts.samples), np.inf)
+    parent = np.full(len(contacts.samples), root)
     parent[root], cost[root] = -1, 0.0
     queue = [(0.0, root)]
     while queue:
@@ -24,29 +27,30 @@ def find_tree(contacts: Contacts, up: Float[np.ndarray, "3"], base: int | None =
         for contact in contacts.of(part):
             other = contact.other(part)
             # Weak contacts are long ways: a knob on a door is nearer to the door than to the frame it grazes.
-            step = here + 1.0 + 0.3 * _weakness(contacts, other, contact.share_of(other))
+            step = here + 1.0 + config.weak_contact * _weakness(contacts, other, contact.share_of(other))
             if step < cost[other]:
                 cost[other], parent[other] = step, part
                 heapq.heappush(queue, (step, other))
     return tuple(int(p) for p in parent)
 
 
-def find_base(contacts: Contacts, up: Float[np.ndarray, "3"]) -> int:
+def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"], config: TreeConfig = TREE) -> int:
     """The part that stays: large, in contact with many, standing on the ground."""
-    scores = np.full(len(contacts.clouds), -np.inf)
-    present = [p for p, cloud in enumerate(contacts.clouds) if cloud is not None]
+    merits = np.full(len(contacts.samples), -np.inf)
+    present = [p for p, samples in enumerate(contacts.samples) if samples is not None]
     if not present:
         return 0
-    area = np.array([cloud.area if cloud is not None else 0.0 for cloud in contacts.clouds])
-    lows = {p: float((contacts.clouds[p].points @ up).min()) for p in present}  # type: ignore[union-attr]
+    area = np.array([samples.area if samples is not None else 0.0 for samples in contacts.samples])
+    lows = {p: float((contacts.samples[p].points @ up).min()) for p in present}  # type: ignore[union-attr]
     ground = min(lows.values())
     for p in present:
-        cloud = contacts.clouds[p]
-        assert cloud is not None
+        samples = contacts.samples[p]
+        assert samples is not None
         degree = len(contacts.of(p)) / max(1, len(present) - 1)
-        stands = max(0.0, 1.0 - 20.0 * (lows[p] - ground) / contacts.size)
-        scores[p] = area[p] / area.sum() + 0.5 * cloud.box.size / contacts.size + 0.7 * degree + 0.4 * stands
-    return int(np.argmax(scores))
+        stands = max(0.0, 1.0 - config.base_fall * (lows[p] - ground) / contacts.size)
+        merits[p] = area[p] / area.sum() + config.base_size * samples.box.size / contacts.size
+        merits[p] = merits[p] + config.base_degree * degree + config.base_stands * stands
+    return int(np.argmax(merits))
 
 
 def subtree(parents: tuple[int, ...], part: int) -> tuple[int, ...]:
@@ -57,6 +61,6 @@ def subtree(parents: tuple[int, ...], part: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _weakness(contacts: Contacts, part: int, share: float) -> float:
+def _weakness(contacts: ContactGraph, part: int, share: float) -> float:
     strongest = max((c.share_of(part) for c in contacts.of(part)), default=0.0)
     return 1.0 - share / strongest if strongest > 0 else 1.0

@@ -8,20 +8,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import tyro
 
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.cli.labels import read_labels
 from neurok.cli.report import say
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
-    from neurok.bodyplan.hypothesis import Candidate
+    from neurok.bodyplan.plan import BodyPlan
     from neurok.bodyplan.search import Search
     from neurok.core import Articulation, Asset, Clip, Mesh
 
 Method = Literal["auto", "learned", "search"]
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+UP, ORIGIN = np.eye(3)[1], np.zeros(3)
 REJECTED_SHOWN = 6
-"""Rejected candidates told per part; a part has a hundred."""
+"""Rejected hypotheses told per part; a part has a hundred."""
 
 
 @dataclass
@@ -40,6 +44,9 @@ class Articulate:
     weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE.safetensors")] = None
     """Weights of the network; the shipped ones if not given."""
 
+    plan: Annotated[Path | None, tyro.conf.arg(metavar="PLAN.json")] = None
+    """A body plan that 'neurok plan' wrote and somebody may have edited; nothing is searched then."""
+
     labels: Annotated[Path | None, tyro.conf.arg(metavar="FILE.npy")] = None
     """The part of each face or each vertex as whole numbers, instead of the file's own parts."""
 
@@ -48,28 +55,23 @@ class Articulate:
 
     def run(self) -> dict[str, Any]:
         from neurok import io
-        from neurok.bodyplan.bodies import find_parts
-        from neurok.inference.articulate import find_joints, joined, settle_method
+        from neurok.bodyplan.plan_file import read_plan
+        from neurok.inference.plan import study
 
         self._check_outputs()
-        method = settle_method(self.method, self.weights)
         asset = io.load(self.input)
         start = time.perf_counter()
-        mesh = find_parts(asset, _read_labels(self.labels))
-        parts_from = self._origin(asset, mesh)
-        answers, search = find_joints(mesh, method, self.weights, parts_from == "pieces")
+        if self.plan is not None:
+            plan, search, method = read_plan(self.plan, asset.mesh), None, "plan"
+        else:
+            labels = read_labels(self.labels)
+            found = study(asset, labels=labels, method=self.method, joint_weights=self.weights)
+            plan, search, method = found.plan, found.search, found.method
         seconds = time.perf_counter() - start
-        articulation = joined(mesh, answers)
-        figures = {**_figures(self.input, method, answers, search, seconds), "parts_from": parts_from}
-        files = [str(file) for path in self.out for file in self._write(path, asset, articulation, figures)]
+        figures = {**_figures(self.input, method, plan, search, seconds), "parts_from": plan.origin}
+        files = [str(file) for path in self.out for file in self._write(path, asset, plan, figures)]
         say(_sentences(figures, self.out), json=self.json)
         return {**figures, "files": files}
-
-    def _origin(self, asset: Asset, mesh: Mesh) -> Literal["labels", "file", "pieces"]:
-        """Where the parts come from; connected pieces are a guess."""
-        if self.labels is not None:
-            return "labels"
-        return "file" if mesh is asset.mesh else "pieces"
 
     def _check_outputs(self) -> None:
         from neurok.io.formats import WITH_JOINTS
@@ -79,10 +81,10 @@ class Articulate:
             if path.suffix.lower() not in known:
                 raise NeurokError(f"'{path}' cannot hold joints; --out takes files that end in {', '.join(known)}.")
 
-    def _write(self, path: Path, asset: Asset, articulation: Articulation, figures: dict[str, Any]) -> list[Path]:
+    def _write(self, path: Path, asset: Asset, plan: BodyPlan, figures: dict[str, Any]) -> list[Path]:
         from neurok import io
 
-        suffix = path.suffix.lower()
+        articulation, suffix = plan.articulation, path.suffix.lower()
         if suffix == ".json":
             return _write_json(path, figures)
         if suffix in PICTURES:
@@ -95,46 +97,42 @@ class Articulate:
         return io.save(replace(asset, mesh=articulation.mesh, clips=clips, articulation=articulation), path)
 
 
-def _read_labels(path: Path | None) -> Any:
-    import numpy as np
-
-    if path is None:
-        return None
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise NeurokError(f"'{path}' is no .npy file of labels ({error}); numpy.save writes one.") from None
-
-
-def _figures(source: str, method: str, answers: list[Candidate], search: Search, seconds: float) -> dict[str, Any]:
-    mesh, moving = search.mesh, {answer.part for answer in answers}
-    rejected = [c for one in search.rejected for c in one[:REJECTED_SHOWN]]
+def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, seconds: float) -> dict[str, Any]:
+    names = plan.mesh.part_names
+    rejected = [] if search is None else [line for one in search.rejected for line in one[:REJECTED_SHOWN]]
+    joints = []
+    for part, body in enumerate(plan.bodies):
+        if body.parent >= 0:
+            said = body.joint or Hypothesis(part, body.parent, "fixed", UP, ORIGIN, 0.0, 0.0, body.probability)
+            joints.append({**_told(said, plan.mesh), "confidence": round(body.probability, 4)})
     return {
         "input": source,
         "method": method,
-        "parts": list(mesh.part_names),
-        "bases": [name for part, name in enumerate(mesh.part_names) if part not in moving],
-        "joints": [{**_told(c, mesh), "confidence": round(c.score, 4)} for c in answers],
-        "rejected": [{**_told(c, mesh), "score": round(c.score, 6), "reason": c.reason} for c in rejected],
-        "up": mesh.up,
-        "unit": mesh.unit,
+        "parts": list(names),
+        "bases": [body.name for body in plan.bodies if body.parent < 0],
+        "joints": joints,
+        "rejected": [
+            {**_told(line, plan.mesh), "score": round(line.probability, 6), "reason": line.reason} for line in rejected
+        ],
+        "up": plan.mesh.up,
+        "unit": plan.mesh.unit,
         "seconds": round(seconds, 3),
     }
 
 
-def _told(candidate: Candidate, mesh: Mesh) -> dict[str, Any]:
-    """A candidate in the coordinates of the input."""
-    lower, upper = {"continuous": (-math.pi, math.pi)}.get(candidate.kind, (candidate.lower, candidate.upper))
+def _told(hypothesis: Hypothesis, mesh: Mesh) -> dict[str, Any]:
+    """A hypothesis in the coordinates of the input."""
+    lower, upper = {"continuous": (-math.pi, math.pi)}.get(hypothesis.kind, (hypothesis.lower, hypothesis.upper))
     told = {
-        "part": mesh.part_names[candidate.part],
-        "parent": mesh.part_names[candidate.parent],
-        "type": candidate.kind,
-        "axis": [round(float(x), 6) for x in candidate.axis],
-        "origin": [float(x) for x in candidate.origin],
+        "part": mesh.part_names[hypothesis.part],
+        "parent": mesh.part_names[hypothesis.parent],
+        "type": hypothesis.kind,
+        "axis": [round(float(x), 6) for x in hypothesis.axis],
+        "origin": [float(x) for x in hypothesis.origin],
         "lower": float(lower),
         "upper": float(upper),
     }
-    return told | ({"slide": list(candidate.slide)} if candidate.kind == "cylindrical" else {})
+    return told | ({"slide": list(hypothesis.slide)} if hypothesis.kind == "cylindrical" else {})
 
 
 def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:

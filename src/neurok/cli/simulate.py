@@ -17,7 +17,7 @@ import tyro
 from neurok.cli.report import progress, say
 from neurok.cli.space import warn_of
 from neurok.core.select import parse_vector
-from neurok.dynamics.simulate import IntegratorName
+from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
 from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
@@ -136,11 +136,11 @@ class Simulate:
             check_output(self.out)
         if self.save_scene is not None:
             check_scene_suffix(self.save_scene, writing=True)
-        from neurok.inference.infer import learner
+        from neurok.inference.spaces import learner
 
         stage = stage_scene(self.as_scene(), learner(self.weights))
         for body in stage.bodies:
-            warn_of(body.space)
+            warn_of(body.poses)
         if self.out is None:
             self._keep_scene(stage.scene)
             return {"scene": str(self.save_scene), "mass": stage.mass}

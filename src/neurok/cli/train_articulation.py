@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -52,70 +53,66 @@ class TrainArticulation:
     """Folder for prepared examples; searches take a second or more per object, so they are kept."""
 
     start_from: Path | None = None
-    """Begin with the weights of this checkpoint."""
+    """Begin with the model and weights of this checkpoint, or of shipped weights of one network."""
 
     resume: bool = False
-    """Go on from the checkpoint in --out, exactly as if it had not been interrupted."""
+    """Go on from the checkpoint in --out by its own recipe, exactly as if it had not been interrupted."""
 
-    seed: int = 0
-    """Same seed, same losses."""
+    seed: int | None = None
+    """Same seed, same losses; 0 if not given."""
 
     json: bool = False
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.articulation.loss import TERMS
-        from neurok.train.articulation import CHECKPOINT, find_joint_recipe, train_joints
-        from neurok.train.articulation_data import describe_data, split_examples
-        from neurok.train.articulation_ship import inherited, ship_joints, started_from
-        from neurok.train.ship import commit
+        from neurok.train.articulation import ArticulationTraining, find_recipe
+        from neurok.train.articulation_data import JointDataConfig, describe_data, split_examples
+        from neurok.train.checkpoint import recipe_for
+        from neurok.train.loop import CHECKPOINT, train
+        from neurok.train.origin import commit, learned_before, started_from
+        from neurok.train.processes import Team
+        from neurok.train.screen import Screen
+        from neurok.train.ship import ship
 
-        folders = [folder for group in self.data for folder in group]
-        config = replace(find_joint_recipe(self.recipe), seed=self.seed, shares=self._shares(len(folders)))
-        if self.steps is not None:
-            config = replace(config, steps=self.steps)
-        if self.smoothing is not None:
-            config = replace(config, smoothing=self.smoothing)
-        cache = self.cache or self.out / "examples"
-        tell = lambda text: say(text, json=self.json)  # noqa: E731
-        split = split_examples(folders, self.teacher, cache, self.limit, self.leave_out, tell, self.everything)
-        watched = {"watch": split.watch, "left_out": split.left_out}
+        folders = tuple(folder for group in self.data for folder in group)
+        source = JointDataConfig(folders, self.teacher, self.limit, self.leave_out, self.everything)
+        checkpoint = self.out / CHECKPOINT if self.resume else None
+        recipe = recipe_for(
+            find_recipe(self.recipe), checkpoint, self.start_from,
+            seed=self.seed, steps=self.steps, smoothing=self.smoothing,
+        )  # fmt: skip
+        if self.shares:
+            recipe = replace(recipe, view=replace(recipe.view, shares=self._shares(len(folders))))
+        tell = partial(say, json=self.json)
+        split = split_examples(source, self.cache or self.out / "examples", tell)
         tell(f"{len(split.train)} examples to learn from, {len(split.watch) + len(split.left_out)} to watch")
-        last: dict[str, Any] = {}
-
-        def report(figures: dict[str, Any]) -> None:
-            last.update(figures)
-            losses = "  ".join(f"{name} {figures[name]:.3f}" for name in TERMS)
-            figures_of = lambda key: "  ".join(f"{name} {value:.3f}" for name, value in figures[key].items())  # noqa: E731
-            seen = "".join(f"  |  {key.replace('_', ' ')}: {figures_of(key)}" for key in watched if key in figures)
-            tell(f"step {figures['step']:6d}  {losses}{seen}  |  {figures['eta'] / 60:.0f} min left")
-
-        kept = {name: examples for name, examples in watched.items() if examples}
-        before = inherited(self.out / CHECKPOINT if self.resume else self.start_from)
+        before = learned_before(checkpoint or self.start_from, recipe.task)
         origin = {
-            "folders": [str(folder) for folder in folders],
+            "source": asdict(source),
             "data": [describe_data(folder) for folder in folders],
             "teacher": self.teacher,
-            "limit": self.limit,
-            "left_out": list(self.leave_out),
             "everything": self.everything or before["everything"],
             "examples": len(split.train),
             "objects": sorted(before["objects"] | {example.object for example in split.train if example.is_real}),
-            "started_from": started_from(self.start_from),
+            "started_from": started_from(checkpoint, self.start_from, recipe.task),
             "commit": commit(),
         }
-        train_joints(
-            config, split.train, kept, self.out,
-            resume=self.resume, start_from=self.start_from, report=report, origin=origin,
-        )  # fmt: skip
-        tell("calibrating on watched objects")
-        ship_joints([self.out], self.out / "articulation.safetensors")
-        return {"out": str(self.out), **last}
+        watched = {name: some for name, some in (("watch", split.watch), ("left out", split.left_out)) if some}
+        task = ArticulationTraining(recipe, split.train, watched)
+        with Screen(tell, task.unit, task.meaning, live=False if self.json else None) as screen:
+            train(
+                task, self.out, resume=self.resume, start_from=self.start_from, origin=origin,
+                report=screen, pulse=screen.pulse,
+            )  # fmt: skip
+        if Team.join().is_first:
+            tell("calibrating on watched objects")
+            ship([self.out], self.out / "articulation.safetensors")
+        return {"out": str(self.out), **(screen.rows[-1] if screen.rows else {})}
 
     def _shares(self, count: int) -> tuple[float, ...]:
         from neurok.errors import NeurokError
 
-        if self.shares and (len(self.shares) != count or min(self.shares) < 0 or sum(self.shares) <= 0):
+        if len(self.shares) != count or min(self.shares) < 0 or sum(self.shares) <= 0:
             raise NeurokError(
                 f"--shares needs one number for each of the {count} data sets, none below zero; got {self.shares}."
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,43 +31,37 @@ class TrainDeformation:
     """Length of the run, if not the recipe's."""
 
     resume: bool = False
-    """Go on from the checkpoint in --out, exactly as if it had not been interrupted."""
+    """Go on from the checkpoint in --out by its own recipe, exactly as if it had not been interrupted."""
 
     start_from: Path | None = None
     """Begin with the model and weights of this checkpoint, or of shipped weights."""
 
-    seed: int = 0
-    """Same seed, same losses."""
+    seed: int | None = None
+    """Same seed, same losses; 0 if not given."""
 
     json: bool = False
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
+        from neurok.train.checkpoint import recipe_for
+        from neurok.train.deformation import DeformationTraining, find_recipe
+        from neurok.train.deformation_data import split_subjects
         from neurok.train.loop import CHECKPOINT, train
-        from neurok.train.recipes import find_recipe
+        from neurok.train.origin import commit, started_from
         from neurok.train.screen import Screen
-        from neurok.train.ship import commit, model_config_of
-        from neurok.train.subjects import split_subjects
 
-        config = replace(find_recipe(self.recipe), seed=self.seed)
-        if self.steps is not None:
-            config = replace(config, steps=self.steps)
-        earlier = self.out / CHECKPOINT if self.resume else self.start_from
-        if earlier is not None:
-            config = replace(config, model=model_config_of(earlier))
+        checkpoint = self.out / CHECKPOINT if self.resume else None
+        recipe = recipe_for(
+            find_recipe(self.recipe), checkpoint, self.start_from, seed=self.seed, steps=self.steps
+        )  # fmt: skip
         split = split_subjects([folder for group in self.data for folder in group])
         say(f"{len(split.train)} subjects to learn from", json=self.json)
-        started = None if self.start_from is None else self.start_from.name
+        started = started_from(checkpoint, self.start_from, recipe.task)
         origin = {"data": list(split.data), "commit": commit(), "started_from": started}
-        last: dict[str, Any] = {}
-
-        def report(figures: dict[str, Any]) -> None:
-            last.update(figures)
-            screen(figures)
-
-        with Screen(partial(say, json=self.json), live=False if self.json else None) as screen:
+        task = DeformationTraining(recipe, split)
+        with Screen(partial(say, json=self.json), task.unit, task.meaning, live=False if self.json else None) as screen:
             train(
-                config, split, self.out, resume=self.resume, start_from=self.start_from,
-                report=report, pulse=screen.pulse, origin=origin,
+                task, self.out, resume=self.resume, start_from=self.start_from, origin=origin,
+                report=screen, pulse=screen.pulse,
             )  # fmt: skip
-        return {"out": str(self.out), **last}
+        return {"out": str(self.out), **(screen.rows[-1] if screen.rows else {})}

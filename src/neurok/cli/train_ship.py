@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import tyro
 
 from neurok.cli.report import say
-from neurok.errors import NeurokError
 
 
 @dataclass
@@ -36,28 +35,13 @@ class TrainShip:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.hub import save_model
-        from neurok.train.articulation_ship import is_joint_run, ship_joints
-        from neurok.train.ship import mean_model, shipped_model
-        from neurok.train.subjects import licenses_of, split_subjects
+        from neurok.train.ship import ship
 
-        if self.out.suffix != ".safetensors":
-            raise NeurokError(f"Weights are written to a .safetensors file, not to '{self.out}'.")
         folders = [folder for group in self.data for folder in group]
-        if all(is_joint_run(run) for run in self.run_folders):
-            card = ship_joints(self.run_folders, self.out, folders, self.note)
-            say(f"{self.out}: {len(self.run_folders)} models; the card lies beside it", json=self.json)
-            return {"out": str(self.out), "calibrated_on": card["calibrated_on"], "runs": len(self.run_folders)}
-        named = [licenses_of(folder) for folder in folders]
-        if len(self.run_folders) == 1:
-            model, card = shipped_model(self.run_folders[0], named or None)
-        elif not folders:
-            raise NeurokError("The mean of several runs has to be measured: name their data sets with --data.")
-        else:
-            model, card = mean_model(self.run_folders, split_subjects(folders).watch, named)
-        if self.note is not None:
-            card["note"] = self.note
-        save_model(model, self.out, card)
+        card = ship(self.run_folders, self.out, folders, self.note)
         size = self.out.stat().st_size
-        say(f"{self.out}: {size / 1e6:.1f} MB after {card['steps']} steps; the card lies beside it", json=self.json)
-        return {"out": str(self.out), "bytes": size, "steps": card["steps"], "metrics": card["metrics"]}
+        runs = f"{len(self.run_folders)} runs, " if len(self.run_folders) > 1 else ""
+        told = f"{self.out}: {size / 1e6:.1f} MB after {runs}{card['steps']} steps"
+        say(f"{told}; the card lies beside it", json=self.json)
+        facts: dict[str, Any] = {key: card[key] for key in ("steps", "metrics", "calibrated_on") if key in card}
+        return {"out": str(self.out), "bytes": size, "runs": len(self.run_folders), **facts}

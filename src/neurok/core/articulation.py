@@ -15,6 +15,7 @@ from neurok.core.clip import Clip, Skin
 from neurok.core.mesh import Mesh, UpAxis, frame_change
 from neurok.errors import NeurokError
 from neurok.geometry import lie
+from neurok.geometry.joint_tree import AT_REST, JointTree
 
 JointKind = Literal["fixed", "revolute", "continuous", "prismatic", "cylindrical"]
 DOF = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "cylindrical": 2}
@@ -78,16 +79,12 @@ class Joint:
         rows = {"fixed": [], "continuous": [[-math.inf, math.inf]], "cylindrical": [turn, slide]}.get(self.kind, [turn])
         return np.array(rows, dtype=np.float64).reshape(-1, 2)
 
-    def transform(self, values: Float[np.ndarray, "*B D"]) -> Float[np.ndarray, "*B 4 4"]:
-        """Motion of the part against its parent for joint values, identity at zero."""
-        if self.kind == "fixed":
-            return np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4))
-        if self.kind == "prismatic":
-            return lie.translation(values * self.axis)
-        turn = lie.rotation_about(self.axis, self.origin, values[..., 0])
-        if self.kind == "cylindrical":
-            turn = lie.translation(values[..., 1:] * self.axis) @ turn
-        return turn
+    @property
+    def generators(self) -> Float[np.ndarray, "D 4 4"]:
+        """Screw of each degree of freedom: how the part begins to move against its parent."""
+        turn, slide = lie.turn_generator(self.axis, self.origin), lie.slide_generator(self.axis)
+        rows = {"fixed": [], "prismatic": [slide], "cylindrical": [turn, slide]}.get(self.kind, [turn])
+        return np.array(rows, dtype=np.float64).reshape(-1, 4, 4)
 
     def moved(self, turn: Float[np.ndarray, "3 3"], scale: float, offset: Float[np.ndarray, "3"]) -> Joint:
         """The joint of an object that was turned, scaled and then shifted; slides are lengths and scale along."""
@@ -221,6 +218,28 @@ class Articulation:
         ids = self.mesh.part_ids
         return np.zeros(self.mesh.vertex_count, dtype=np.int64) if ids is None else ids
 
+    @cached_property
+    def part_nodes(self) -> Int[np.ndarray, " P"]:
+        """The node of the tree that moves each part: that of its last joint value, or else the one of its parent."""
+        out = np.zeros(len(self.joints), dtype=np.int64)
+        for part in self.order:
+            joint = self.joints[part]
+            if joint.dof:
+                out[part] = self.slots[part].stop
+            elif joint.parent >= 0:
+                out[part] = out[joint.parent]
+        return out
+
+    @cached_property
+    def tree(self) -> JointTree:
+        """The joints as arrays: one node for each joint value, on a fixed base."""
+        # A slide after a turn hangs on its node; both share the axis, so their order is free.
+        parents = np.arange(self.dof)
+        for joint, slot in zip(self.joints, self.slots, strict=True):
+            if joint.dof:
+                parents[slot.start] = self.part_nodes[joint.parent] if joint.parent >= 0 else 0
+        return JointTree(parents, np.concatenate([np.zeros((0, 4, 4)), *(joint.generators for joint in self.joints)]))
+
     def transforms(self, q: Float[np.ndarray, "*B D"]) -> Float[np.ndarray, "*B P 4 4"]:
         """Rigid motion of each part from rest, in the object's frame."""
         q = np.asarray(q, dtype=np.float64)
@@ -228,26 +247,19 @@ class Articulation:
             raise NeurokError(
                 f"This object has {self.dof} joint values ({', '.join(self.dof_names)}), got shape {q.shape}."
             )
-        out = np.zeros((*q.shape[:-1], len(self.joints), 4, 4))
-        for part in self.order:
-            joint = self.joints[part]
-            local = joint.transform(q[..., self.slots[part]])
-            out[..., part, :, :] = local if joint.parent < 0 else out[..., joint.parent, :, :] @ local
-        return out
+        batch = q.shape[:-1]
+        nodes = self.tree.nodes(AT_REST, q.reshape(math.prod(batch), self.dof))
+        return nodes.take(self.part_nodes, axis=1).reshape(*batch, len(self.joints), 4, 4)
 
     def pose(self, q: Float[np.ndarray, "D"]) -> Mesh:
         """The object with its joints at ``q``."""
-        transforms = self.transforms(q)[self.vertex_parts]
-        moved = np.einsum("vij,vj->vi", transforms[:, :3, :3], self.mesh.vertices) + transforms[:, :3, 3]
-        return self.mesh.with_vertices(moved)
+        return self.mesh.with_vertices(lie.apply_each(self.transforms(q)[self.vertex_parts], self.mesh.vertices))
 
     def clip(self, q: Float[np.ndarray, "T D"], fps: float = 24.0, name: str = "motion") -> Clip:
         """Motion through joint values; the parts travel along as handles."""
         transforms = self.transforms(q)
         vertices, parts = self.mesh.vertices, self.vertex_parts
-        positions = np.stack(
-            [np.einsum("vij,vj->vi", t[parts, :3, :3], vertices) + t[parts, :3, 3] for t in transforms]
-        )
+        positions = np.stack([lie.apply_each(frame[parts], vertices) for frame in transforms])
         weights = np.zeros((len(vertices), len(self.joints)), dtype=np.float32)
         weights[np.arange(len(vertices)), parts] = 1.0
         return Clip(self.mesh, positions, fps, name, Skin(weights, transforms))

@@ -12,6 +12,9 @@ from jaxtyping import Float, Int
 from neurok.core.arrays import frozen_array
 from neurok.errors import NeurokError, ShapeError
 
+DEFAULT_DENSITY = 500.0
+"""[kg/m^3] where nothing is said about a material: wood."""
+
 MaterialKind = Literal["rigid", "elastic", "metal", "plasticine", "sand", "foam", "fluid"]
 
 
@@ -26,7 +29,7 @@ class Material:
     poisson: float = 0.3
     """Poisson's ratio, in (-1, 0.5)."""
 
-    density: float = 1000.0
+    density: float = DEFAULT_DENSITY
     """[kg/m^3]."""
 
     kind: MaterialKind = "elastic"

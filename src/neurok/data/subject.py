@@ -6,7 +6,8 @@ motion that says where those points go: joints (posed on the fly) or the frames 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,7 +15,9 @@ from jaxtyping import Bool, Float, Int
 from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.core.mesh import AXIS_INDEX
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.geometry.handles import BLEND, Handles, find_handles
+from neurok.geometry.joint_tree import AT_REST, JointTree
 from neurok.geometry.operators import face_areas
 
 HANDLES = 32
@@ -62,33 +65,21 @@ class JointMotion:
 
     def moves(self, handles: Bool[np.ndarray, " H"]) -> bool:
         """Whether any of these handles belongs to a part that can move, or to one carried by such a part."""
-        carried = self.can_move.copy()
-        for part in self.order:
-            carried[part] |= self.parents[part] >= 0 and carried[self.parents[part]]
+        carried = self._tree.ancestors[1:] @ self.can_move > 0
         return bool(carried[self.handle_parts[handles]].any())
 
-    def transforms(
-        self, q: Float[np.ndarray, "S P"], scale: Float[np.ndarray, "3"]
-    ) -> tuple[Float[np.ndarray, "S P 3 3"], Float[np.ndarray, "S P 3"]]:
-        """Rotation and offset of every part of the stretched object; ``q`` has one value per part."""
+    @cached_property
+    def _tree(self) -> JointTree:
+        """Who carries whom, a node for each part."""
+        return JointTree(self.parents + 1, np.zeros((len(self.parents), 4, 4)))
+
+    def transforms(self, q: Float[np.ndarray, "S P"], scale: Float[np.ndarray, "3"]) -> Float[np.ndarray, "S P 4 4"]:
+        """Rigid motion of every part of the stretched object; ``q`` has one value per part."""
         axes = self.axes * scale
-        lengths = np.linalg.norm(axes, axis=1, keepdims=True)
-        axes, origins = axes / lengths, self.origins * scale
-        angle = np.where(self.is_turn, q, 0.0)[..., None, None]
-        x, y, z, zero = axes[:, 0], axes[:, 1], axes[:, 2], np.zeros(len(axes))
-        cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
-        turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * (cross @ cross)
-        slide = np.where(self.is_slide, q, 0.0)[..., None] * (axes * lengths)
-        offset = origins - (turn @ origins[:, :, None])[..., 0] + slide
-        rotation, move = np.empty_like(turn), np.empty_like(offset)
-        for part in self.order:
-            parent = self.parents[part]
-            if parent < 0:
-                rotation[:, part], move[:, part] = turn[:, part], offset[:, part]
-            else:
-                rotation[:, part] = rotation[:, parent] @ turn[:, part]
-                move[:, part] = (rotation[:, parent] @ offset[:, part, :, None])[..., 0] + move[:, parent]
-        return rotation, move
+        turns = lie.turn_generator(axes / np.linalg.norm(axes, axis=1, keepdims=True), self.origins * scale)
+        slides = lie.slide_generator(axes * self.is_slide[:, None])
+        generators = np.where(self.is_turn[:, None, None], turns, slides)
+        return replace(self._tree, generators=generators).nodes(AT_REST, q)[:, 1:]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.core.mesh import UpAxis, frame_change
 from neurok.data.subject import FrameMotion, JointMotion, Subject
-from neurok.geometry.lie import nearest_rotation
+from neurok.geometry import lie
+
+UPRIGHT = [frame_change(axis, "y") for axis in get_args(UpAxis)]
+"""Turns that make each axis +y."""
 
 AS_STORED = 0.5
 """Share of draws without any augmentation: most meshes that are met stand upright, face the front and are closed."""
@@ -84,7 +89,7 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
         states, rotations = _posed(subject, subject.motion, pick, scale, config, rng)
     else:
         states, rotations = _framed(subject.motion, rows, pick, scale, config, rng)
-    turn = _random_turn(subject.up, rng) if config.augment else _upright(subject.up)
+    turn = _random_turn(subject.up, rng) if config.augment else UPRIGHT[subject.up]
     states, rotations = states @ turn.T, turn @ rotations @ turn.T
     rest = states[0]
     seen = rest[present]
@@ -140,10 +145,10 @@ def _posed(
     rng: np.random.Generator,
 ) -> tuple[Float[np.ndarray, "C H N 3"], Float[np.ndarray, "S H 3 3"]]:
     rows = np.arange(len(pick))[:, None]
-    rotation, move = motion.transforms(joint_states(motion, config.targets, config.augment, rng), scale)
-    parts = motion.point_parts[rows, pick]
-    base = subject.points[rows, pick] * scale
-    states = np.einsum("shnij,hnj->shni", rotation[:, parts], base, optimize=True) + move[:, parts]
+    transforms = motion.transforms(joint_states(motion, config.targets, config.augment, rng), scale)
+    each = transforms.take(motion.point_parts[rows, pick], axis=1)
+    states = lie.apply_each(each, subject.points[rows, pick] * scale)
+    rotation = transforms[..., :3, :3]
     relative = rotation[1:] @ np.swapaxes(rotation[:1], -1, -2)
     return states, relative[:, motion.handle_parts]
 
@@ -170,7 +175,7 @@ def local_rotations(states: Float[np.ndarray, "C H N 3"]) -> Float[np.ndarray, "
     centred = states - states.mean(axis=2, keepdims=True)
     covariance = np.einsum("shni,hnj->shij", centred[1:], centred[0], optimize=True).astype(np.float64)
     covariance += 1e-9 * np.eye(3) * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 1e-15 * np.eye(3)
-    return nearest_rotation(covariance)
+    return lie.nearest_rotation(covariance)
 
 
 def _random_turn(up: int, rng: np.random.Generator) -> Float[np.ndarray, "3 3"]:
@@ -179,17 +184,11 @@ def _random_turn(up: int, rng: np.random.Generator) -> Float[np.ndarray, "3 3"]:
     Now and then another axis is taken for up.
     """
     angle = rng.integers(4) * np.pi / 2 + rng.normal() * (0.15 if rng.random() < 0.5 else 0.0)
-    c, s = np.cos(angle), np.sin(angle)
-    turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    turn = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), angle)
     if rng.random() < TIPPED:
         up = int(rng.integers(3))
         turn = turn @ np.diag([1.0, -1.0, -1.0]) if rng.random() < 0.5 else turn
-    turn = turn @ _upright(up)
+    turn = turn @ UPRIGHT[up]
     if rng.random() < 0.5:
         turn = np.diag([-1.0, 1.0, 1.0]) @ turn
     return turn
-
-
-def _upright(up: int) -> Float[np.ndarray, "3 3"]:
-    """The turn that makes an axis +y."""
-    return np.roll(np.eye(3), (1 - up) % 3, axis=0)

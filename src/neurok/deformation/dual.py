@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from neurok.geometry.lie_torch import quaternion_product, quaternion_to_matrix
+
 Dual = Float[Tensor, "*B 8"]
 
 
@@ -27,17 +29,11 @@ def unit(dual: Dual) -> Dual:
     return torch.cat([real, other - real * (real * other).sum(dim=-1, keepdim=True)], dim=-1)
 
 
-def multiply(a: Float[Tensor, "*B 4"], b: Float[Tensor, "*B 4"]) -> Float[Tensor, "*B 4"]:
-    """Product of quaternions."""
-    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    real = aw * bw - (av * bv).sum(dim=-1, keepdim=True)
-    return torch.cat([real, aw * bv + bw * av + torch.linalg.cross(av, bv)], dim=-1)
-
-
 def compose(after: Dual, before: Dual) -> Dual:
     """One motion followed by another."""
-    real = multiply(after[..., :4], before[..., :4])
-    return torch.cat([real, multiply(after[..., :4], before[..., 4:]) + multiply(after[..., 4:], before[..., :4])], -1)
+    (real, other), (first, second) = after.split(4, dim=-1), before.split(4, dim=-1)
+    both = quaternion_product(real, second) + quaternion_product(other, first)
+    return torch.cat([quaternion_product(real, first), both], dim=-1)
 
 
 def inverse(dual: Dual) -> Dual:
@@ -46,13 +42,7 @@ def inverse(dual: Dual) -> Dual:
 
 
 def rotation(dual: Dual) -> Float[Tensor, "*B 3 3"]:
-    w, x, y, z = dual[..., :4].unbind(-1)
-    rows = [
-        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
-    ]  # fmt: skip
-    return torch.stack(rows, dim=-1).unflatten(-1, (3, 3))
+    return quaternion_to_matrix(dual[..., :4])
 
 
 def shift(dual: Dual) -> Float[Tensor, "*B 3"]:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from neurok.deformation.batch import PairTensors
 from neurok.deformation.batch import Rest as Rest
 from neurok.deformation.posterior import Shared, fuse
-from neurok.deformation.twists import exponential, logarithm
+from neurok.geometry.lie_torch import exponential, logarithm
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.norm import LayerNorm

@@ -16,11 +16,22 @@ from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 from neurok.geometry.voxels import inside_grid
 
-MAX_HULL_SAMPLES = 120
-"""Contact points of one convex piece."""
 
-CONVEX_ENOUGH = 0.9
-"""A piece that fills this share of its hull is taken for convex."""
+@dataclass(frozen=True)
+class ColliderConfig:
+    """How solids stand in for meshes."""
+
+    hull_points: int = 120
+    """Contact points of one convex piece."""
+
+    convex_enough: float = 0.9
+    """A piece that fills this share of its hull is taken for convex."""
+
+    field_cells: int = 48
+    """Grid cells of a distance field along its longest side."""
+
+
+COLLIDERS = ColliderConfig()
 
 
 @runtime_checkable
@@ -104,7 +115,9 @@ class DistanceField:
     spacing: float
 
     @staticmethod
-    def of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = 48) -> DistanceField:
+    def of(
+        vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = ColliderConfig.field_cells
+    ) -> DistanceField:
         """Distances to a surface, negative where it encloses."""
         from scipy.spatial import cKDTree
 
@@ -185,26 +198,28 @@ def _dense_samples(vertices: np.ndarray, faces: np.ndarray, spacing: float) -> F
 
 
 def hull_pieces(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], config: ColliderConfig
 ) -> list[tuple[Hull, Float[np.ndarray, "n 3"]]]:
     """Convex stand-ins of a rigid part, each with points spread over its surface."""
-    return [(Hull.of(*piece), surface_points(*piece)) for piece in convex_pieces(vertices, faces)]
+    return [(Hull.of(*piece), surface_points(*piece, config.hull_points)) for piece in convex_pieces(vertices, faces)]
 
 
-def surface_points(vertices: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "m 3"]:
+def surface_points(
+    vertices: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, "F 3"], limit: int
+) -> Float[np.ndarray, "m 3"]:
     """Corners of a convex piece (thinned when there are many), then points of its edges and faces."""
     corners = vertices
-    if len(corners) > MAX_HULL_SAMPLES:
-        return corners[farthest_points(corners, MAX_HULL_SAMPLES)]
+    if len(corners) > limit:
+        return corners[farthest_points(corners, limit)]
     edges = np.unique(np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
     extra = np.concatenate([vertices[edges].mean(axis=1), vertices[faces].mean(axis=1)])
     everything = np.concatenate([corners, extra])
-    count = min(MAX_HULL_SAMPLES, len(everything))
+    count = min(limit, len(everything))
     spread = everything[farthest_points(everything, count)]
     return np.unique(np.concatenate([corners, spread]), axis=0)
 
 
-def obstacle_colliders(mesh: Mesh) -> list[Collider]:
+def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
     """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
     out: list[Collider] = []
     rough: list[np.ndarray] = []
@@ -219,10 +234,10 @@ def obstacle_colliders(mesh: Mesh) -> list[Collider]:
         corners, hull_corners = mesh.vertices[mesh.faces[mine]], piece[0][piece[1]]
         middle = points.mean(axis=0)
         volume, full = (abs(np.linalg.det(c - middle).sum()) / 6.0 for c in (corners, hull_corners))
-        if closed[index] and volume > CONVEX_ENOUGH * full:
+        if closed[index] and volume > config.convex_enough * full:
             out.append(Hull.of(*piece))
         else:
             rough.append(mine)
     if rough:
-        out.append(DistanceField.of(mesh.vertices, mesh.faces[np.logical_or.reduce(rough)]))
+        out.append(DistanceField.of(mesh.vertices, mesh.faces[np.logical_or.reduce(rough)], config.field_cells))
     return out

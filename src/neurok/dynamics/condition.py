@@ -1,7 +1,7 @@
 """The physical inputs of a simulation: how it starts, what acts on each object, and the world around.
 
 Lengths are in the unit of the meshes and directions in their axes (the world's frame); forces are in newtons,
-impulses in newton seconds, accelerations and wind in metres per second.
+impulses in newton seconds, accelerations in metres per second squared, wind in metres per second.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core.articulation import Articulation, Inertial
 from neurok.core.mesh import Mesh
-from neurok.dynamics.bodies import Body
+from neurok.dynamics.body import Body
 from neurok.errors import NeurokError
 from neurok.geometry.inertia import closed_components, mass_properties
 from neurok.geometry.operators import face_areas
@@ -25,7 +25,7 @@ def vertex_masses(body: Body) -> Float[np.ndarray, " V"]:
     """Mass of each vertex [kg]; each piece's mass is spread over its vertices by area."""
     if body.masses is not None:
         return body.masses
-    mesh = body.space.rest
+    mesh = body.mesh
     masses = face_masses(body)
     shares = np.repeat(masses / 3.0, 3)
     return _checked(np.bincount(mesh.faces.reshape(-1), weights=shares, minlength=mesh.vertex_count), body)
@@ -33,7 +33,7 @@ def vertex_masses(body: Body) -> Float[np.ndarray, " V"]:
 
 def face_masses(body: Body) -> Float[np.ndarray, " F"]:
     """Mass that each face stands for [kg]."""
-    mesh = body.space.rest
+    mesh = body.mesh
     areas = face_areas(mesh.vertices, mesh.faces)
     piece, closed, volumes = _pieces(mesh)
     piece_area = np.bincount(piece, weights=areas)
@@ -103,7 +103,7 @@ def _pieces(mesh: Mesh) -> tuple[Int[np.ndarray, " F"], Bool[np.ndarray, " C"], 
 
 
 def _face_density(body: Body) -> Float[np.ndarray, " F"]:
-    mesh = body.space.rest
+    mesh = body.mesh
     if body.materials is None:
         return np.full(mesh.face_count, body.density)
     return body.materials.density[mesh.faces].mean(axis=1)

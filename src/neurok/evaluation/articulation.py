@@ -13,8 +13,8 @@ import numpy as np
 
 from neurok.articulation.scores import Guess, Row, score_parts
 from neurok.bodyplan.bodies import find_parts
-from neurok.bodyplan.hold import hold_limits
-from neurok.bodyplan.hypothesis import Candidate
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.data.splits import hold_out
@@ -25,7 +25,10 @@ from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 from neurok.io.files import read_card
 
-Answers = tuple[Candidate, ...]
+TWIN = "articulation_held_out"
+"""Weights made as the shipped ones, but without the held-out objects: what figures are measured with."""
+
+Answers = tuple[Hypothesis, ...]
 Rotation = Literal["none", "up", "any"]
 
 
@@ -111,18 +114,10 @@ def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
     if kind != "learned" or how not in ("", "alone"):
         raise NeurokError(f"There is no method '{name}'; known are search and learned[@WEIGHTS][:alone].")
     from neurok.articulation.predict import predict_joints
-    from neurok.hub import find_weights, load_model
+    from neurok.hub import load_model
 
-    objects = set(objects)
-    path = find_weights(weights or "articulation", "articulation")
-    label = path.stem.replace("_", " ") if weights else "shipped"
-    if not weights and _learned_from(path) & objects:
-        path, label = find_weights("articulation_held_out"), "held-out twin"
-    if seen := _learned_from(path) & objects:
-        raise NeurokError(
-            f"The weights '{path}' have learned from {len(seen)} of the objects to be measured, such as '{min(seen)}'; "
-            "name weights that have not (learned@WEIGHTS), give --data other objects, or take --methods search."
-        )
+    path = joint_weights_for(objects, weights or None)
+    label = path.stem.replace("_", " ") if weights else {TWIN: "held-out twin"}.get(path.stem, "shipped")
     model = load_model(path, "articulation")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
@@ -133,6 +128,22 @@ def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
     return JointMethod(f"{label}, network alone" if how else label, f"learned held:{how}:{digest}", run)
 
 
+def joint_weights_for(objects: Iterable[str], weights: str | None = None) -> Path:
+    """Joint weights that have not learned from any of these objects: the shipped ones, or their twin made for that."""
+    from neurok.hub import find_weights
+
+    objects = set(objects)
+    path = find_weights(weights or "articulation", "articulation")
+    if weights is None and _learned_from(path) & objects:
+        path = find_weights(TWIN)
+    if seen := _learned_from(path) & objects:
+        raise NeurokError(
+            f"The weights '{path}' have learned from {len(seen)} of the objects to be measured, such as '{min(seen)}'; "
+            "name weights that have not (learned@WEIGHTS), give --data other objects, or take --methods search."
+        )
+    return path
+
+
 def _learned_from(weights: Path) -> set[str]:
     """The objects that the card of weights names; weights of old have no such list."""
     return set(read_card(weights.with_suffix(".json")).get("learned_from") or ())
@@ -141,10 +152,10 @@ def _learned_from(weights: Path) -> set[str]:
 def search_answers(search: Search) -> Answers:
     """The best candidate of each part with the limits that are written; a fixed part still tells its likeliest axis."""
     answers = []
-    for part, found in enumerate(search.candidates):
+    for part, found in enumerate(search.hypotheses):
         moving = next((c for c in found if c.kind != "fixed"), None)
         best = (
-            found[0] if found else Candidate(part, search.parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 1.0)
+            found[0] if found else Hypothesis(part, search.parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 1.0)
         )
         if best.kind == "fixed" and moving is not None:
             best = replace(best, axis=moving.axis, origin=moving.origin)
@@ -154,7 +165,7 @@ def search_answers(search: Search) -> Answers:
 
 def held(answers: Answers, search: Search | None) -> Answers:
     """Answers as files get them: limits end where a part would lose its carrier, if contacts are known."""
-    return answers if search is None else tuple(hold_limits(answer, search.contacts) for answer in answers)
+    return answers if search is None else tuple(clip_limits(answer, search.contacts) for answer in answers)
 
 
 def evaluate_joints(
@@ -196,7 +207,9 @@ def judge(truth: Articulation, mesh: Mesh, kept: np.ndarray, method: JointMethod
     except Exception as error:
         message = f"{type(error).__name__}: {error}"[:300]
         names = range(mesh.part_count)
-        answers = tuple(Candidate(p, -1 if p == 0 else 0, "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 0.0) for p in names)
+        answers = tuple(
+            Hypothesis(p, -1 if p == 0 else 0, "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 0.0) for p in names
+        )
     seconds = time.process_time() - started
     parts = np.full(truth.mesh.face_count, -1)
     parts[kept] = mesh.face_parts

@@ -71,7 +71,7 @@ def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> E
         raise NeurokError(f"There is no method {name!r}; known are {', '.join(KNOWN)}.")
     mode, dim = _options(name, options)
     model = (load or load_weights)(head.partition("@")[2] or None)
-    method = partial(spaces.learned, model, mode, dim, closer)
+    method = partial(spaces.learned, model, mode, dim, closer, held_out_joints())
     return Entry(name, f"{name}#{fingerprint(model)}", lambda case: method)
 
 
@@ -96,6 +96,14 @@ def _with_joints(case: Case) -> Method | None:
 
 def _with_clips(case: Case) -> Method | None:
     return partial(spaces.principal_components, case.other_clips) if case.other_clips else None
+
+
+def held_out_joints() -> Any:
+    """Joint weights that have not learned from held-out objects, which all suites are made of."""
+    from neurok.evaluation.articulation import TWIN
+    from neurok.hub import load_model
+
+    return load_model(TWIN, "articulation")
 
 
 def load_weights(weights: str | None) -> Any:

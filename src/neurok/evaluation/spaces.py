@@ -11,8 +11,8 @@ from neurok.core import Articulation, Clip, Mesh
 from neurok.evaluation.cases import random_states
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import learned_spaces
+from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.linear import LinearSpace
-from neurok.posing.pose import JointDriver
 from neurok.posing.registration import RegistrationConfig, register_points
 from neurok.posing.verbs import pose
 
@@ -41,7 +41,7 @@ def true_joints(
     """The upper bound: the search of the learned space, over the true joints."""
     guesses = random_states(articulation, STARTS - 1, rng)
     starts = np.concatenate([np.zeros((1, articulation.dof)), guesses])
-    return register_in(JointDriver(articulation), rest, target, starts, rng, RegistrationConfig(prior=1e-8))
+    return register_in(ArticulatedSpace(articulation), rest, target, starts, rng, RegistrationConfig(prior=1e-8))
 
 
 def principal_components(
@@ -64,14 +64,26 @@ def learned(
     mode: Any,
     dim: int | None,
     closer: bool,
+    joint_weights: Any,
     rest: Mesh,
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "V 3"]:
-    """The space inferred from the rest mesh alone, and unless a reduction is asked for that of its joints before it."""
+    """The spaces inferred from the rest mesh alone: that of its plan, then the prior; only the prior if a reduction is
+    asked for."""
     from neurok.inference.infer import infer
 
     seed = int(rng.integers(1 << 31))
-    spaces = learned_spaces(rest, model) if mode is None and dim is None else []
-    spaces = spaces or [infer(rest, model, mode=mode or "gram", dim=dim, touch=False)]
-    return pose(rest, target=target, refine=closer, spaces=spaces, seed=seed).vertices
+    spaces = learned_spaces(rest, model, joint_weights=joint_weights) if mode is None and dim is None else []
+    spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
+    found = pose(rest, target=target, refine=closer, spaces=spaces, seed=seed)
+    return on_vertices(rest, found.space.rest, found.vertices)
+
+
+def on_vertices(rest: Mesh, other: Mesh, x: Float[np.ndarray, "W 3"]) -> Float[np.ndarray, "V 3"]:
+    """Positions of the vertices of a mesh, from those of the same mesh with shared vertices split: face by face."""
+    if len(x) == rest.vertex_count:
+        return x
+    out = rest.vertices.copy()
+    out[rest.faces] = x[other.faces]
+    return out

@@ -11,16 +11,16 @@ from typing import Literal
 
 import numpy as np
 
-from neurok.bodyplan.bodies import find_parts
-from neurok.bodyplan.hold import hold_limits
-from neurok.bodyplan.hypothesis import Candidate
-from neurok.bodyplan.search import LEAST_SLIDE, LEAST_TURN, Search
+from neurok.bodyplan.config import LIMITS
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.limits import clip_limits
+from neurok.bodyplan.search import Search
 from neurok.bodyplan.sweep import Mover
 from neurok.bodyplan.tree import subtree
 from neurok.bodyplan.trials import try_slides, try_turns
 from neurok.core import Asset, Mesh
 from neurok.hub import find_weights
-from neurok.inference.articulate import Method, find_joints, joined, settle_method
+from neurok.inference.plan import Method, choose_method, study
 
 SURE = 0.5
 """Confidence below which a part is taken for fixed."""
@@ -43,7 +43,7 @@ class SelfMade:
     @staticmethod
     def by(method: Method = "auto", weights: str | Path | None = None) -> SelfMade:
         """By the network if there are weights, or by the search."""
-        settled = settle_method(method, weights)
+        settled = choose_method(method, weights)
         if settled == "search":
             return SelfMade("search")
         digest = hashlib.sha256(find_weights(weights or "articulation", "articulation").read_bytes()).hexdigest()[:12]
@@ -55,50 +55,46 @@ class SelfMade:
 
     def __call__(self, asset: Asset) -> tuple[Asset | None, list[str]]:
         """The object with its joints, and why others were turned away; None when nothing is left that moves."""
-        mesh = find_parts(asset)
-        if mesh.part_count == 1:
-            return None, ["object of one piece"]
         with _one_thread():
-            answers, search = find_joints(mesh, self.method, self.weights, mesh is not asset.mesh)
-        if all(answer.kind == "fixed" for answer in answers):
+            found = study(asset, method=self.method, joint_weights=self.weights)
+        plan, search = found.plan, found.search
+        if search is None:
+            return None, ["object of one piece"]
+        if not plan.moving:
             return None, ["object in which nothing moves"]
-        parents = [-1] * mesh.part_count
-        for answer in answers:
-            parents[answer.part] = answer.parent
-        kept, reasons = [], []
-        for answer in answers:
-            sound, reason = self._judge(answer, mesh, search, tuple(parents))
-            kept.append(sound)
-            reasons += [reason] if reason else []
-        articulation = joined(mesh, kept)
-        if articulation.dof == 0:
+        parents = tuple(body.parent for body in plan.bodies)
+        reasons = []
+        for part, body in enumerate(plan.bodies):
+            if body.joint is not None:
+                sound, reason = self._checked(body.joint, plan.mesh, search, parents)
+                plan = plan.with_joint(part, sound)
+                reasons += [reason] if reason else []
+        if not plan.moving:
             return None, [*reasons, "object without a joint that holds"]
-        confidence = min(one.score for one in kept if one.kind != "fixed")
+        confidence = min(body.joint.probability for body in plan.moving if body.joint is not None)
         provenance = {**asset.provenance, "confidence": f"{confidence:.2f}"}
-        return replace(asset, mesh=mesh, articulation=articulation, provenance=provenance), reasons
+        return replace(asset, mesh=plan.mesh, articulation=plan.articulation, provenance=provenance), reasons
 
-    def _judge(
-        self, answer: Candidate, mesh: Mesh, search: Search, parents: tuple[int, ...]
-    ) -> tuple[Candidate, str | None]:
-        """The joint with limits that it can reach, or a fixed one and why."""
-        if answer.kind == "fixed":
-            return answer, None
-        if answer.score < self.sure:
-            return replace(answer, kind="fixed"), "joint that is not sure enough"
-        moving = hold_limits(_freed(answer, mesh, search, parents), search.contacts)
+    def _checked(
+        self, answer: Hypothesis, mesh: Mesh, search: Search, parents: tuple[int, ...]
+    ) -> tuple[Hypothesis | None, str | None]:
+        """The joint with limits that it can reach, or none and why."""
+        if answer.probability < self.sure:
+            return None, "joint that is not sure enough"
+        moving = clip_limits(_freed(answer, mesh, search, parents), search.contacts)
         if moving.kind == "continuous":
             return moving, None
         if moving.kind == "prismatic":
             extent = float(np.ptp(mesh.vertices[_vertices_of(mesh, answer.part)] @ moving.axis))
-            least = min(LEAST_SLIDE * extent, 0.5 * BUTTON * search.contacts.size)
+            least = min(LIMITS.least_slide * extent, 0.5 * BUTTON * search.contacts.size)
         else:
-            least = LEAST_TURN
+            least = LIMITS.least_turn
         if moving.kind == "fixed" or moving.upper - moving.lower < least:
-            return replace(answer, kind="fixed"), "joint that collides or comes loose at once"
+            return None, "joint that collides or comes loose at once"
         return moving, None
 
 
-def _freed(answer: Candidate, mesh: Mesh, search: Search, parents: tuple[int, ...]) -> Candidate:
+def _freed(answer: Hypothesis, mesh: Mesh, search: Search, parents: tuple[int, ...]) -> Hypothesis:
     """The joint with limits no wider than the part, and all it carries, can go; fixed if a full turn is barred.
 
     A cylindrical joint keeps its turn alone, which is what training poses.
@@ -113,7 +109,7 @@ def _freed(answer: Candidate, mesh: Mesh, search: Search, parents: tuple[int, ..
     else:
         trial = try_turns(mover, axes, origins, mesh.part_names)
     if answer.kind in ("continuous", "cylindrical"):
-        return replace(answer, kind="continuous" if trial.full[0] else "fixed")
+        return replace(answer, kind="continuous" if trial.is_full[0] else "fixed")
     lower, upper = max(answer.lower, -float(trial.low[0])), min(answer.upper, float(trial.high[0]))
     return replace(answer, lower=min(lower, 0.0), upper=max(upper, 0.0))
 

@@ -1,76 +1,141 @@
-"""The verb ``infer``: the poses that trained weights find in a mesh."""
+"""The verb ``infer``: from a mesh without joints to the space of its plausible poses, through its body plan."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from neurok.core import Asset, Mesh
-from neurok.hub import has_weights, load_model
+import numpy as np
+
+from neurok.bodyplan.plan import BodyPlan
+from neurok.core import Mesh
+from neurok.errors import NeurokError
+from neurok.inference.contact_prior import condition_on_contacts
+from neurok.inference.plan import PlanStudy, Thing, find_prior, mesh_of, study
+from neurok.kinematics.articulated import ArticulatedSpace
+from neurok.kinematics.mixed import MixedSpace
+from neurok.kinematics.space import KinematicSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from neurok.articulation.ensemble import Ensemble
     from neurok.deformation.models import Model
-    from neurok.inference.points import PointSpace
-    from neurok.kinematics import KinematicSpace
+    from neurok.inference.prior import LearnedPrior
     from neurok.kinematics.reduce import ReductionMode
-    from neurok.kinematics.screws import NeuralSpace
+    from neurok.kinematics.screws import ScrewSpace
 
 
 def infer(
-    mesh: Mesh | Asset | str | Path,
+    thing: Thing,
     model: Model | str | Path | None = None,
     *,
+    plan: BodyPlan | None = None,
+    joint_weights: Ensemble | str | Path | None = None,
+    wide: bool = False,
     mode: ReductionMode = "gram",
     dim: int | None = None,
-    touch: bool = True,
     exact: bool = False,
-) -> NeuralSpace | PointSpace:
-    """The plausible poses of a mesh, learned from other objects; joints, parts and clips of its file are not used.
+) -> KinematicSpace:
+    """The plausible poses of a mesh; joints, parts and clips of its file are not used.
 
-    ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
+    What is rigid moves on the joints of the body plan, exactly, down any chain; what bends has a space of screws; an
+    object may have both. ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
 
     Args:
-        mesh: A mesh, an asset, or what ``neurok.load`` reads.
-        model: Trained weights: what ``load_model`` returns or takes; the shipped ones by default.
-        mode: How the latent space is reduced: ``gram``, ``paper`` or ``none``.
-        dim: Number of coordinates; by default enough for 99.99 % of the motion, at most 16.
-        touch: Give rigid bodies the joints that the geometry at hand allows, and hold bends less likely that part what
-            touches: best for sampling and moving. Off, the space is wider, for fitting poses that lie outside.
-        exact: Keep a network of points itself instead of the closed form that is fitted to it: the truth, but too slow
-            to simulate with. The space of a network of handles is a closed form anyway.
+        thing: A mesh, an asset, or what ``neurok.load`` reads.
+        model: Weights of the deformation model: what ``load_model`` returns or takes; the shipped ones by default.
+        plan: The body plan, if it is at hand or was edited.
+        joint_weights: Weights of the articulation network; the shipped ones by default.
+        wide: All that the deformation model holds plausible instead, without joints: for fitting poses that lie
+            outside the plan.
+        mode: How its latent space is reduced then: ``gram``, ``paper`` or ``none``.
+        dim: Number of coordinates then; by default enough for 99.99 % of the motion, at most 16.
+        exact: Keep a network of points itself instead of the closed form that is fitted to it.
     """
-    from neurok.deformation.points import PointModel
-    from neurok.inference.points import closed_form, infer_points
-    from neurok.inference.prior import infer_space
+    found = Inference.of(thing, model, plan=plan, joint_weights=joint_weights)
+    if found.is_of_points:
+        return found.point_space(mode, dim, exact)
+    return found.wide(mode, dim) if wide or mode != "gram" or dim is not None else found.space
 
-    if isinstance(mesh, str | Path):
-        from neurok.io import load
 
-        mesh = load(mesh)
-    if isinstance(mesh, Asset):
-        mesh = mesh.mesh
-    if model is None or isinstance(model, str | Path):
-        model = load_model(model or "deformation", "deformation")
-    if isinstance(model, PointModel):
-        points = infer_points(mesh, model, mode, dim)
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """One look at a mesh: its plan, what the deformation model says, and the spaces that follow from both.
+
+    The network is asked once, whichever of the spaces are used.
+    """
+
+    mesh: Mesh
+    model: Any
+    given: BodyPlan | None = None
+    joint_weights: Any = None
+
+    @staticmethod
+    def of(
+        thing: Thing,
+        model: Model | str | Path | None = None,
+        *,
+        plan: BodyPlan | None = None,
+        joint_weights: Ensemble | str | Path | None = None,
+    ) -> Inference:
+        """Get ready; nothing is computed yet."""
+        from neurok.hub import load_model
+
+        if model is None or isinstance(model, str | Path):
+            model = load_model("deformation" if model is None else model, "deformation")
+        return Inference(mesh_of(thing) if plan is None else plan.mesh, model, plan, joint_weights)
+
+    @property
+    def is_of_points(self) -> bool:
+        """Whether the deformation model is the one of points, which has no screws of its own."""
+        from neurok.deformation.points import PointModel
+
+        return isinstance(self.model, PointModel)
+
+    def point_space(self, mode: ReductionMode = "gram", dim: int | None = None, exact: bool = False) -> KinematicSpace:
+        """The space of the point model: the network itself, or the screws that span what it draws."""
+        from neurok.inference.points import closed_form, infer_points
+
+        points = infer_points(self.mesh, self.model, mode, dim)
         return points if exact else closed_form(points)
-    return infer_space(mesh, model, mode, dim, touch)
 
+    @cached_property
+    def _studied(self) -> PlanStudy:
+        return study(self.mesh, prior_weights=self.model, joint_weights=self.joint_weights, given_parts=False)
 
-def learner(weights: str | Path | None = None, touch: bool = True) -> Callable[[Mesh], KinematicSpace | None]:
-    """What finds the poses of a mesh for posing and scenes; it finds none where nothing moves.
+    @property
+    def plan(self) -> BodyPlan:
+        return self._studied.plan if self.given is None else self.given
 
-    Nor does it where no weights are shipped or named.
-    """
-    from neurok.kinematics.screws import NeuralSpace
+    @cached_property
+    def prior(self) -> LearnedPrior:
+        """What the deformation model says; the plan has asked it already, unless the plan was given."""
+        known = self.__dict__.get("_studied")
+        found = None if known is None else known.prior
+        found = found or find_prior(self.mesh, self.model)
+        assert found is not None, "the model is one of handles"
+        return found
 
-    if weights is None and not has_weights("deformation"):
-        return lambda mesh: None
+    def wide(self, mode: ReductionMode = "gram", dim: int | None = None) -> ScrewSpace:
+        """All that the deformation model holds plausible."""
+        if dim is not None and not 1 <= dim <= self.model.latent_size:
+            raise NeurokError(f"dim must lie in 1..{self.model.latent_size}, got {dim}.")
+        return self.prior.wide(mode, dim)
 
-    def learn(mesh: Mesh) -> KinematicSpace | None:
-        space = infer(mesh, weights, touch=touch)
-        return None if isinstance(space, NeuralSpace) and not space.screws.any() else space
+    @cached_property
+    def space(self) -> KinematicSpace:
+        """Joints of what is rigid, screws of what bends, or both; no coordinate where nothing moves."""
+        joints = self.plan.articulation  # asked first: the prior is then that of the plan
+        if not self.plan.bends:
+            return ArticulatedSpace(joints)
+        bends = self._bends(alone=not joints.dof)
+        if not joints.dof:
+            return bends
+        return MixedSpace(joints, bends) if bends.dim else ArticulatedSpace(joints)
 
-    return learn
+    def _bends(self, alone: bool) -> ScrewSpace:
+        contacts, pieces = self.plan.piece_contacts, self.plan.face_pieces
+        groups = np.zeros(int(pieces.max()) + 1, dtype=np.int64)
+        groups[pieces] = self.prior.patches.handles.face_groups
+        return self.prior.bend_space(condition_on_contacts(self.prior, contacts, groups), alone)

@@ -12,16 +12,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from neurok.core.mesh import Mesh, frame_change
+from neurok.core.unit_box import UnitBox
 from neurok.data.subject import Patches, patches_of
 from neurok.deformation import dual
 from neurok.deformation.batch import Rest
 from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
-from neurok.inference.prior import to_box, vertex_groups, vertex_weights
+from neurok.geometry.twists import exponential, logarithm
+from neurok.inference.prior import vertex_groups, vertex_weights
 from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
-from neurok.kinematics.screws import PRIOR_REACH, NeuralSpace, patch_radii
+from neurok.kinematics.screws import ScrewConfig, ScrewSpace, patch_radii
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.twists import exponential, logarithm
 
 SAMPLES = 8
 """Points of each patch of the surface, as in training."""
@@ -63,8 +64,7 @@ class PointSpace(KinematicSpace):
     weight: Float[Tensor, "V N"]
     """... and how much."""
 
-    box_center: Float[np.ndarray, "3"]
-    box_scale: float
+    box: UnitBox
 
     @property
     def kind(self) -> str:
@@ -82,7 +82,8 @@ class PointSpace(KinematicSpace):
     def limits(self) -> Float[np.ndarray, "D 2"]:
         """The high-density region of the prior, which always holds the rest state."""
         middle = self.coordinates(self.prior).numpy()
-        return np.stack([np.minimum(middle - PRIOR_REACH, 0.0), np.maximum(middle + PRIOR_REACH, 0.0)], axis=1)
+        reach = ScrewConfig().reach
+        return np.stack([np.minimum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)], axis=1)
 
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
@@ -151,17 +152,17 @@ class PointSpace(KinematicSpace):
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions at ``q``."""
         motion = dual.blend(self.motions(q[None]), self.near[None], self.weight[None])[0]
-        middle, vertices = torch.from_numpy(self.box_center), torch.tensor(self.rest.vertices)
-        boxed = (vertices - middle) / self.box_scale @ self._from_box
+        middle, vertices = torch.from_numpy(self.box.center), torch.tensor(self.rest.vertices)
+        boxed = (vertices - middle) / self.box.size @ self._from_box
         # Adding the displacement keeps what stands still where it was, to the last bit.
-        return vertices + (dual.move(motion, boxed) - boxed) @ self._from_box.T * self.box_scale
+        return vertices + (dual.move(motion, boxed) - boxed) @ self._from_box.T * self.box.size
 
     def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
         """Rigid motion of every patch from rest, in the frame and unit of the mesh."""
         motion, turn = self.patch_motions(q), self._from_box
         rotation = turn @ dual.rotation(motion) @ turn.T
-        middle = torch.from_numpy(self.box_center)
-        offset = dual.shift(motion) @ turn.T * self.box_scale + middle - (rotation @ middle[:, None])[..., 0]
+        middle = torch.from_numpy(self.box.center)
+        offset = dual.shift(motion) @ turn.T * self.box.size + middle - (rotation @ middle[:, None])[..., 0]
         return torch.cat([rotation, offset[..., None]], dim=-1)
 
     def quick_transforms(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B H 3 4"]:
@@ -203,9 +204,8 @@ def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", di
     model = copy.deepcopy(model).float().eval().requires_grad_(False)
     patches = patches_of(mesh)
     there = patches.areas > 0
-    low, high = mesh.bounds
-    center, scale = (low + high) / 2, float((high - low).max())
-    points = torch.from_numpy(to_box(patches.points[there, :SAMPLES], mesh, center, scale)).float()[None]
+    box = UnitBox.around(patches.points[there], mesh.up)
+    points = torch.from_numpy(box.to_box(patches.points[there, :SAMPLES])).float()[None]
     groups, areas = torch.from_numpy(patches.groups[there])[None], torch.from_numpy(patches.areas[there]).float()[None]
     rest = Rest(points, points.mean(dim=2), groups, areas, torch.ones_like(groups, dtype=torch.bool))
     with torch.no_grad():
@@ -215,10 +215,10 @@ def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", di
         reduction = whole(size)
     else:
         reduction = reduce_points(model, context, areas[0], prior, mode, dim)
-    boxed = to_box(mesh.vertices, mesh, center, scale)
+    boxed = box.to_box(mesh.vertices)
     near, weight = _follow_in_parts(context.cloud, boxed, vertex_groups(mesh, patches), model.config.neighbours)
     wide = z0.double(), prior.double()
-    return PointSpace(mesh, model, context, patches, *wide, reduction, near, weight, center, scale)
+    return PointSpace(mesh, model, context, patches, *wide, reduction, near, weight, box)
 
 
 def reduce_points(
@@ -250,7 +250,7 @@ def reduce_points(
     return leading(slope.T @ slope / probes, dim)
 
 
-def closed_form(space: PointSpace, seed: int = 0) -> NeuralSpace:
+def closed_form(space: PointSpace, seed: int = 0) -> ScrewSpace:
     """Draw plausible states from the network and find the screws of the patches that span them.
 
     A latent of a network is a poor coordinate to put forces on: around rest it may not move at all, and then jump. In
@@ -273,7 +273,7 @@ def closed_form(space: PointSpace, seed: int = 0) -> NeuralSpace:
     spread = np.maximum(q.std(axis=0), 1e-9 * max(float(q.std()), 1e-300))
     screws = (ways[:number].T * spread).reshape(count, 6, number) / np.maximum(scale, 1e-12)[:, :, None]
     reduction = Reduction(ways[:number].T, sizes**2 / len(flat), float(share[number - 1]))
-    out = NeuralSpace(
+    out = ScrewSpace(
         space.rest, vertex_weights(space.rest, space.patches), centers, screws, q.mean(axis=0) / spread, reduction
     )
     left_out = (twists[:LEFT_OUT] * scale).reshape(LEFT_OUT, -1) @ ways[:number].T / spread

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components
+from neurok.inference.infer import Inference
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 
 CLIP_MODES = 8
@@ -37,23 +38,22 @@ def space_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: 
 
     Args:
         thing: An asset, a mesh, or what ``neurok.load`` reads.
-        name: ``joints`` of its file, the span of the frames of its own ``clip``, or ``learned`` from other objects;
-            ``auto`` takes the first of these there is.
-        weights: Of the learned space: a model, a ``.safetensors`` file or a hub id; the shipped ones by default.
-        plan: The body plan that a learned space is made from; found from the mesh by default.
+        name: ``joints`` of its file, the span of the frames of its own ``clip``, or ``learned``: those of its body
+            plan; ``auto`` takes the first of these there is.
+        weights: Of the deformation model: a model, a ``.safetensors`` file or a hub id; the shipped ones by default.
+        plan: Its body plan, or the file of one; a plan that is given is used whatever the file says of joints.
 
     Raises:
         NeurokError: If there is no such space, or only one pose.
     """
-    asset = asset_of(thing)
-    return _movable(space_for(asset, name, _learner(weights, True, plan)), asset)
+    return spaces_of(thing, name, weights, plan)[0]
 
 
 def spaces_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: Any = None) -> list[KinematicSpace]:
     """Spaces in which to look for a pose, the simplest first; arguments as for ``space_of``.
 
-    Joints and clips of a file are the only space. Learned poses are sought along joints, and then in all that the prior
-    holds.
+    Joints and clips of a file are the only space. Learned poses are sought in the space of the body plan, and then in
+    all that the prior holds.
     """
     asset, learned = asset_of(thing), list[KinematicSpace]()
 
@@ -61,20 +61,55 @@ def spaces_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan:
         learned.extend(learned_spaces(mesh, weights, plan))
         return learned[0] if learned else None
 
-    found = _movable(space_for(asset, name, learn), asset)
+    name = "learned" if plan is not None and name == "auto" else name
+    found = space_for(asset, name, learn)
+    if not found.dim:
+        from neurok.hub import has_weights
+
+        why = "" if has_weights("deformation") else " No weights are shipped with this copy; name some with --weights."
+        raise NeurokError(f"'{asset.mesh.name}' has no joints and no animation, so it has only the pose it is in.{why}")
     return learned or [found]
 
 
-def learned_spaces(mesh: Mesh, weights: Any = None, plan: Any = None) -> list[KinematicSpace]:
-    """The learned spaces of a mesh, the simplest first: along joints, if any body has one, and the wide prior.
+def learned_spaces(
+    mesh: Mesh, weights: Any = None, plan: Any = None, joint_weights: Any = None
+) -> list[KinematicSpace]:
+    """The learned spaces of a mesh, the simplest first: that of its body plan, if anything moves, and the wide prior.
 
     Empty where nothing moves, or where there are no weights.
     """
-    jointed = _learner(weights, True, plan)(mesh)
-    if jointed is not None and not jointed.has_hard_limits:
-        return [jointed]
-    wide = _learner(weights, False, plan)(mesh)
-    return [space for space in (jointed, wide) if space is not None]
+    look = _look(mesh, weights, plan, joint_weights)
+    if look is None:
+        return []
+    if look.is_of_points:
+        return [look.point_space()]
+    planned = look.space
+    if not planned.dim or (planned.articulation is None and planned.kind == "learned"):
+        planned_first = [planned] if planned.dim else []
+        wide = look.wide()
+        return planned_first or ([wide] if wide.screws.any() else [])
+    return [planned, look.wide()]
+
+
+def learner(weights: Any = None, plan: Any = None) -> Learner:
+    """What finds the poses of a mesh for a scene: those of its body plan, if anything moves and there are weights."""
+
+    def learn(mesh: Mesh) -> KinematicSpace | None:
+        look = _look(mesh, weights, plan)
+        space = None if look is None else look.point_space() if look.is_of_points else look.space
+        return space if space is not None and space.dim else None
+
+    return learn
+
+
+def _look(mesh: Mesh, weights: Any, plan: Any, joint_weights: Any = None) -> Inference | None:
+    from neurok.bodyplan.plan_file import read_plan
+    from neurok.hub import has_weights
+
+    if weights is None and not has_weights("deformation"):
+        return None
+    given = read_plan(plan, mesh) if isinstance(plan, str | Path) else plan
+    return Inference.of(mesh, weights, plan=given, joint_weights=joint_weights)
 
 
 def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = None) -> KinematicSpace:
@@ -102,22 +137,6 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
         lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights, or nothing that moves"}[name]
         raise NeurokError(f"'{asset.mesh.name}' has {lack}, so its space cannot be '{name}'; leave it at 'auto'.")
     return found
-
-
-def _learner(weights: Any, touch: bool, plan: Any) -> Learner:
-    from neurok.inference.infer import learner
-
-    return learner(weights, touch) if plan is None else learner(weights, touch, plan=plan)  # type: ignore[call-arg]
-
-
-def _movable(space: KinematicSpace, asset: Asset) -> KinematicSpace:
-    """Refuses a space of a single pose."""
-    from neurok.hub import has_weights
-
-    if space.dim:
-        return space
-    why = "" if has_weights("deformation") else " No weights are shipped with this copy; name some with --weights."
-    raise NeurokError(f"'{asset.mesh.name}' has no joints and no animation, so it has only the pose it is in.{why}")
 
 
 def _has_parts(mesh: Mesh) -> bool:

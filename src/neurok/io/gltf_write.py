@@ -254,6 +254,5 @@ def node_motion(
     transforms: Float[np.ndarray, "N 4 4"], pivot: Float[np.ndarray, "*N 3"]
 ) -> tuple[Float[np.ndarray, "N 4"], Float[np.ndarray, "N 3"]]:
     """Rotation (x, y, z, w) and translation of nodes that stood unturned at ``pivot`` and were moved rigidly."""
-    moved = np.einsum("nij,nj->ni", transforms[:, :3, :3], np.broadcast_to(pivot, (len(transforms), 3)))
     quaternions = np.roll(lie.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
-    return quaternions, moved + transforms[:, :3, 3]
+    return quaternions, lie.apply_each(transforms, pivot)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
+from neurok.geometry.joint_tree import AT_REST
+from neurok.geometry.lie import commutator
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.tree import turn_generator
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ArticulatedSpace(KinematicSpace):
-    """The poses of an articulation."""
+    """The poses of an articulation: x = features @ Y(q), where Y stacks the transforms of the nodes of its tree."""
 
     articulation: Articulation = field()
 
@@ -68,32 +70,64 @@ class ArticulatedSpace(KinematicSpace):
     def limits(self) -> Float[np.ndarray, "D 2"]:
         return self.articulation.limits
 
+    @cached_property
+    def _vertex_nodes(self) -> Int[np.ndarray, " V"]:
+        return self.articulation.part_nodes[self.articulation.vertex_parts]
+
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions at the joint values ``q``."""
         import torch
 
-        transforms = self._transforms(q)
-        parts = torch.as_tensor(np.array(self.articulation.vertex_parts))
         vertices = torch.as_tensor(np.array(self.rest.vertices), dtype=q.dtype, device=q.device)
-        moved = transforms[parts]
+        moved = self.vertex_transforms(q)
         return torch.einsum("vij,vj->vi", moved[:, :3, :3], vertices) + moved[:, :3, 3]
 
-    def _transforms(self, q: Tensor) -> Tensor:
+    def vertex_transforms(self, q: Tensor) -> Tensor:
+        """Rigid motion of each vertex from rest ``(V, 4, 4)``, differentiable."""
         import torch
 
-        eye = torch.eye(4, dtype=q.dtype, device=q.device)
-        out: list[Tensor] = [eye] * len(self.articulation.joints)
-        for part in self.articulation.order:
-            joint, slot = self.articulation.joints[part], self.articulation.slots[part]
-            local = eye
-            values = q[slot]
-            if joint.kind in ("revolute", "continuous", "cylindrical"):
-                generator = torch.as_tensor(turn_generator(joint.axis, joint.origin), dtype=q.dtype, device=q.device)
-                angle = values[0]
-                local = eye + torch.sin(angle) * generator + (1 - torch.cos(angle)) * (generator @ generator)
-            if joint.kind in ("prismatic", "cylindrical"):
-                slide = np.zeros((4, 4))
-                slide[:3, 3] = joint.axis
-                local = (eye + values[-1] * torch.as_tensor(slide, dtype=q.dtype, device=q.device)) @ local
-            out[part] = local if joint.parent < 0 else out[joint.parent] @ local
-        return torch.stack(out)
+        from neurok.geometry.lie_torch import joint_nodes
+
+        return joint_nodes(self.articulation.tree, q)[torch.as_tensor(self._vertex_nodes)]
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "V K"]:
+        """Homogeneous rest positions in the columns of each vertex's node."""
+        vertices = self.rest.vertices
+        out = np.zeros((len(vertices), self.dim + 1, 4))
+        out[np.arange(len(vertices)), self._vertex_nodes, :3] = vertices
+        out[np.arange(len(vertices)), self._vertex_nodes, 3] = 1.0
+        return out.reshape(len(vertices), -1)
+
+    @cached_property
+    def unity(self) -> Float[np.ndarray, " K"]:
+        return np.tile([0.0, 0.0, 0.0, 1.0], self.dim + 1)
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        """Transforms of the nodes, stacked, and their derivatives S_d T_n by the coordinates that move them."""
+        nodes, screws = self.articulation.tree.transforms(AT_REST, q)
+        n, d = self._moved
+        slopes = screws[:, :, :3].take(d, axis=1) @ nodes.take(n, axis=1)
+        return nodes[..., :3, :].swapaxes(-1, -2).reshape(len(q), 4 * (self.dim + 1), 3), self._stacked(slopes)
+
+    def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
+        """Change of the derivatives: ([V_d, S_d] + S_d V_n) T_n, with V the velocities of the nodes."""
+        tree = self.articulation.tree
+        nodes, screws = tree.transforms(AT_REST, q)
+        velocities = tree.velocities(screws, qdot)
+        n, d = self._moved
+        rates = commutator(velocities[:, 1:], screws)[:, d] + screws[:, d] @ velocities[:, n]
+        return self._stacked(rates[:, :, :3] @ nodes[:, n])
+
+    @cached_property
+    def _moved(self) -> tuple[Int[np.ndarray, " M"], Int[np.ndarray, " M"]]:
+        """Nodes, and coordinates that move them."""
+        n, d = np.nonzero(self.articulation.tree.ancestors)
+        return n, d
+
+    def _stacked(self, slopes: Float[np.ndarray, "B M 3 4"]) -> Float[np.ndarray, "B D K 3"]:
+        """Derivatives of nodes by coordinates that move them, among zeros for all others."""
+        n, d = self._moved
+        out = np.zeros((len(slopes), self.dim, self.dim + 1, 4, 3))
+        out[:, d, n] = slopes.swapaxes(-1, -2)
+        return out.reshape(len(slopes), self.dim, 4 * (self.dim + 1), 3)

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core.mesh import Mesh
+from neurok.geometry import lie
 from neurok.kinematics.space import KinematicSpace
 
 if TYPE_CHECKING:
@@ -41,23 +42,12 @@ class FreeBase(KinematicSpace):
     def decode(self, q: Tensor) -> Tensor:
         import torch
 
+        from neurok.geometry.lie_torch import rotation_matrix
+
         center = torch.as_tensor(np.array(self.center), dtype=q.dtype)
-        return (self.space.decode(q[6:]) - center) @ _rotation(q[3:6]).mT + center + q[:3]
-
-
-def _rotation(vector: Tensor) -> Tensor:
-    """Rotation matrix of a rotation vector, smooth at zero."""
-    import torch
-
-    x, y, z = vector
-    zero = torch.zeros_like(x)
-    rows = [torch.stack([zero, -z, y]), torch.stack([z, zero, -x]), torch.stack([-y, x, zero])]
-    return torch.linalg.matrix_exp(torch.stack(rows))
+        return (self.space.decode(q[6:]) - center) @ rotation_matrix(q[3:6]).mT + center + q[:3]
 
 
 def base_coordinates(pose: Float[np.ndarray, "4 4"], center: Float[np.ndarray, "3"]) -> Float[np.ndarray, "6"]:
     """Translation and rotation vector of a pose about a centre."""
-    from scipy.spatial.transform import Rotation
-
-    turn = pose[:3, :3]
-    return np.concatenate([turn @ center + pose[:3, 3] - center, Rotation.from_matrix(turn).as_rotvec()])
+    return np.concatenate([lie.apply(pose, center[None])[0] - center, lie.rotation_vector(pose[:3, :3])])

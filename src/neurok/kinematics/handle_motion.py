@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from neurok.kinematics.twists import FRAME, Exponential, apply, apply_back, crosses
+from neurok.geometry.twists import FRAME, Exponential, apply, apply_back, crosses
 
 
 class HandleMotion:

@@ -1,7 +1,8 @@
-"""The learned space: what the handle model finds plausible for one mesh, as a few screws of the mesh's handles.
+"""A space of screws: every handle of a mesh moves by the exponential of a sum of twists, one for each coordinate.
 
-The model says for every handle how each latent number twists it. Twists add, so the whole space is a closed form: its
-derivatives cost microseconds, hinges turn about fixed axes at any angle, and no step of a simulation asks a network.
+It serves what bends. A network says once, for a mesh, how each coordinate twists each handle; after that the space is a
+closed form: its derivatives cost microseconds, and no step of a simulation asks a network. Along a chain of joints
+twists would have to be composed, not added; rigid bodies are therefore joints, not screws.
 """
 
 from __future__ import annotations
@@ -16,40 +17,49 @@ from scipy.special import stdtr, stdtrit
 
 from neurok.core.mesh import Mesh
 from neurok.data.subject import Patches
+from neurok.geometry.twists import common_twist
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.twists import common_twist
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from neurok.inference.body_joints import BodyJoint
 
-PRIOR_REACH = 6.0
-"""How far from the mean of the prior coordinates are plausible. Its tails are heavy: most drawers are shut, and an
-open one is far away."""
+SHARED = 1e-6
+"""A vertex that follows a handle to a smaller share does not follow it: round-off of the weights."""
 
-TAIL = 4.0
-"""Degrees of freedom of its tails, those that the handle model is taught with."""
 
-MOVED = 0.5
-"""Share of the coordinates that a sample moves: half of the states that training shows move only some joints."""
+@dataclass(frozen=True)
+class ScrewConfig:
+    """How a space of screws is drawn from and cut down."""
 
-PRIOR_SOFTNESS = 0.5
-"""How far a coordinate may pass its limit under the object's weight: the prior ends gently."""
+    reach: float = 6.0
+    """How far from the mean of the prior coordinates are plausible [standard deviations]. The tails are heavy: most
+    drawers are shut, and an open one is far away. Seen on training objects."""
 
-GOOD_FIT = 0.3
+    tail: float = 4.0
+    """Degrees of freedom of the tails, those that the handle model is taught with."""
 
-MINOR = 0.2
-"""Coordinates whose energy is below this share of the main one of every handle they move are left out."""
+    moved: float = 0.5
+    """Share of the coordinates that a sample moves: half of the states that training shows move only some joints."""
 
-FAINT = 0.01
-"""Handles with less than this share of the energy of the liveliest one have no say in that."""
+    softness: float = 0.5
+    """How far a coordinate may pass its limit under the object's weight [standard deviations]; by eye."""
+
+    minor: float = 0.2
+    """Coordinates whose energy is below this share of the main one of every handle they move are left out; chosen on
+    training objects."""
+
+    faint: float = 0.01
+    """Handles with less than this share of the energy of the liveliest one have no say in that; the same."""
+
+    good_fit: float = 0.3
+    """A closed form that misses more than this share of the motion of its network is told to be approximate."""
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralSpace(KinematicSpace):
+class ScrewSpace(KinematicSpace):
     """The plausible poses of one mesh: handles move by exp(Σ_d q_d screws_hd); ``q = 0`` is the mesh as it is."""
 
     rest: Mesh
@@ -64,13 +74,11 @@ class NeuralSpace(KinematicSpace):
     """Mean of the prior; around it coordinates have the spread of N(0, I)."""
 
     reduction: Reduction
-    room: Float[np.ndarray, "D 2"] | None = None
-    """How far geometry lets each coordinate go; infinite where it says nothing."""
-
     facts: dict[str, float] = field(default_factory=dict)
-    """``coordinates``; ``captured`` share of the motion (of joints and bends, if it has joints); ``point_error`` if it
-    stands in for another network: how far points of left-out states lie from where they belong, as a share of their
-    displacement."""
+    """``coordinates``; ``captured`` share of the motion; ``point_error`` if it stands in for another network: how far
+    points of left-out states lie from where they belong, as a share of their displacement."""
+
+    config: ScrewConfig = ScrewConfig()
 
     @property
     def dim(self) -> int:
@@ -78,9 +86,8 @@ class NeuralSpace(KinematicSpace):
 
     @cached_property
     def limits(self) -> Float[np.ndarray, "D 2"]:
-        """As far as geometry allows, or else the high-density region of the prior; always with the rest state."""
-        prior = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
-        wide = prior if self.room is None else np.where(np.isfinite(self.room), self.room, prior)
+        """The high-density region of the prior; always with the rest state."""
+        wide = self.middle[:, None] + [-self.config.reach, self.config.reach]
         return np.stack([np.minimum(wide[:, 0], 0.0), np.maximum(wide[:, 1], 0.0)], axis=1)
 
     @property
@@ -88,13 +95,8 @@ class NeuralSpace(KinematicSpace):
         return "learned"
 
     @property
-    def has_hard_limits(self) -> bool:
-        """Whether geometry says how far coordinates can go."""
-        return self.room is not None
-
-    @property
     def limit_softness(self) -> float:
-        return PRIOR_SOFTNESS
+        return self.config.softness
 
     @property
     def starts_along_axes(self) -> bool:
@@ -105,30 +107,24 @@ class NeuralSpace(KinematicSpace):
     def caution(self) -> str:
         """Where it stands in for a network: whether it holds nearly all of what that finds plausible."""
         error = self.facts.get("point_error", 0.0)
-        return (
-            ""
-            if error <= GOOD_FIT
-            else f"The learned poses of this object are approximate: off by {error:.0%} of the motion."
-        )
+        doubt = f"The learned poses of this object are approximate: off by {error:.0%} of the motion."
+        return doubt if error > self.config.good_fit else ""
+
+    @cached_property
+    def bends(self) -> Bool[np.ndarray, " V"]:
+        """Vertices of handles that blend into others; a component that follows one handle is rigid."""
+        mixed = (self.weights > SHARED) & (self.weights < 1.0 - SHARED)
+        return np.asarray(mixed.any(axis=0))[self.weights.argmax(axis=1)]
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
-        """Coordinates of plausible states: some of them, at least one, moved, the others at rest.
-
-        Those whose room is known are anywhere in it that the prior reaches, the others as heavy-tailed as the prior.
-        """
+        """Coordinates of plausible states: some of them, at least one, moved, the others at rest."""
         rng = np.random.default_rng(seed)
-        moved = rng.random((count, self.dim)) < MOVED
-        moved[np.arange(count), rng.integers(self.dim, size=count)] = True
+        moved = rng.random((count, self.dim)) < self.config.moved
+        if self.dim:
+            moved[np.arange(count), rng.integers(self.dim, size=count)] = True
+        low, high = stdtr(self.config.tail, [-self.config.reach, self.config.reach])
         share = rng.random((count, self.dim))
-        low, high = stdtr(TAIL, [-PRIOR_REACH, PRIOR_REACH])
-        drawn = self.middle + stdtrit(TAIL, low + (high - low) * share)
-        if self.room is not None:
-            reach = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
-            ends = np.stack([np.maximum(self.limits[:, 0], reach[:, 0]), np.minimum(self.limits[:, 1], reach[:, 1])])
-            ends = np.where(ends[0] < ends[1], ends, self.limits.T)
-            low, high = np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0)
-            drawn = np.where(np.isfinite(self.room).all(axis=1), low + (high - low) * share, drawn)
-        return np.where(moved, drawn, 0.0)
+        return np.where(moved, self.middle + stdtrit(self.config.tail, low + (high - low) * share), 0.0)
 
     def spread(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates all over the prior, for averages over it."""
@@ -148,10 +144,10 @@ class NeuralSpace(KinematicSpace):
         """Vertex positions at ``q``."""
         import torch
 
-        from neurok.deformation import twists
+        from neurok.geometry import lie_torch
 
         take = lambda array: torch.as_tensor(array, dtype=q.dtype)  # noqa: E731
-        turns, shifts = twists.exponential(take(self.screws) @ q)
+        turns, shifts = lie_torch.exponential(take(self.screws) @ q)
         centers = take(self.centers)
         offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
         return take(self.features) @ torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
@@ -177,13 +173,13 @@ class NeuralSpace(KinematicSpace):
         """Twist of every handle about its centre."""
         return (q @ self.screws.reshape(-1, self.dim).T).reshape(len(q), -1, 6)
 
-    def reduced(self, reduction: Reduction) -> NeuralSpace:
+    def reduced(self, reduction: Reduction) -> ScrewSpace:
         """The same space along fewer directions."""
         basis = reduction.basis
         facts = {**self.facts, "coordinates": float(basis.shape[1]), "captured": reduction.captured}
         return replace(self, screws=self.screws @ basis, middle=self.middle @ basis, reduction=reduction, facts=facts)
 
-    def stiffened(self, patches: Patches, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
+    def stiffened(self, patches: Patches, bodies: Int[np.ndarray, " H"]) -> ScrewSpace:
         """The same space with one motion for all handles of a body, the nearest to all of theirs.
 
         Small disagreements between the handles of a door would show as dents.
@@ -198,58 +194,41 @@ class NeuralSpace(KinematicSpace):
     def slopes_at_rest(self) -> Float[np.ndarray, "D K 3"]:
         return self.shape(np.zeros((1, self.dim)))[1][0]
 
-    def conditioned(self, covariance: Float[np.ndarray, "D D"]) -> NeuralSpace:
+    def conditioned(self, covariance: Float[np.ndarray, "D D"]) -> ScrewSpace:
         """The same space with the prior N(covariance @ middle, covariance), in coordinates of unit variance again."""
         values, vectors = np.linalg.eigh(covariance)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return replace(self, screws=self.screws @ root, middle=root @ self.middle)
 
-    def principal(self, patches: Patches) -> NeuralSpace:
+    def principal(self, patches: Patches) -> ScrewSpace:
         """The same space without coordinates that are minor for every handle they move, beside its main motion."""
         energy = self.energies(patches)
         main = energy.max(axis=1, keepdims=True)
-        kept = (energy >= MINOR * main) & (main >= FAINT * main.max())
+        kept = (energy >= self.config.minor * main) & (main >= self.config.faint * main.max())
         rows = np.flatnonzero(kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax()))
         return self.along(rows, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
 
-    def only(self, handles: Bool[np.ndarray, " H"]) -> NeuralSpace:
+    def only(self, handles: Bool[np.ndarray, " H"]) -> ScrewSpace:
         """The same space in which all other handles stand still."""
         return replace(self, screws=self.screws * handles[:, None, None])
 
-    def jointed(self, joints: list[BodyJoint], bodies: Int[np.ndarray, " H"], patches: Patches) -> NeuralSpace:
-        """The same space with a coordinate for each joint as well; of all those that move most."""
-        turns = np.zeros((*self.screws.shape[:2], len(joints)))
-        for k, joint in enumerate(joints):
-            rows = np.isin(bodies, joint.bodies)
-            turns[rows, :3, k] = joint.twist[:3]
-            turns[rows, 3:, k] = joint.twist[3:] + np.cross(joint.twist[:3], self.centers[rows])
-        endless = np.tile([-np.inf, np.inf], (self.dim, 1))
-        screws = np.concatenate([turns, self.screws], axis=2)
-        latent = [joint.latent for joint in joints]
-        space = replace(
-            self,
-            screws=screws,
-            middle=np.concatenate([[joint.middle for joint in joints], self.middle]),
-            room=np.concatenate([np.array([joint.limits for joint in joints]).reshape(-1, 2), endless]),
-            reduction=replace(self.reduction, basis=np.column_stack([*latent, self.reduction.basis]), captured=1.0),
-        )
-        each = space.energies(patches)
-        energy = (patches.areas[: len(bodies)] @ each) * (each.max(axis=0) > FAINT * each.max())
-        lost = float(energy[len(joints) :].sum()) * (1.0 / max(self.reduction.captured, 1e-12) - 1.0)
+    def liveliest(self, patches: Patches) -> ScrewSpace:
+        """The same space without coordinates that hardly move anything, and with no more than a space may have."""
+        each = self.energies(patches)
+        energy = (patches.areas[: len(each)] @ each) * (each.max(axis=0) > self.config.faint * each.max())
+        lost = float(energy.sum()) * (1.0 / max(self.reduction.captured, 1e-12) - 1.0)
         order = np.argsort(-energy, kind="stable")[:MAX_DIMENSION]
-        order = order[energy[order] > 0] if energy.any() else order[:1]
-        return space.along(order, float(energy[order].sum() / max(energy.sum() + lost, 1e-300)))
+        order = order[energy[order] > 0]
+        return self.along(order, float(energy[order].sum() / max(energy.sum() + lost, 1e-300)))
 
-    def along(self, columns: Int[np.ndarray, " K"], share: float) -> NeuralSpace:
+    def along(self, columns: Int[np.ndarray, " K"], share: float) -> ScrewSpace:
         """The same space along some of its coordinates, which hold a share of the motion."""
-        room = None if self.room is None else self.room[columns]
         basis, captured = self.reduction.basis[:, columns], min(1.0, share) * self.reduction.captured
         facts = {**self.facts, "coordinates": float(len(columns)), "captured": captured}
         return replace(
             self,
             screws=self.screws[:, :, columns],
             middle=self.middle[columns],
-            room=room,
             reduction=replace(self.reduction, basis=basis, captured=captured),
             facts=facts,
         )
@@ -259,7 +238,7 @@ class NeuralSpace(KinematicSpace):
         radii = patch_radii(patches, self.centers)[:, None]
         return (radii**2 * (self.screws[:, :3] ** 2).sum(axis=1)) + (self.screws[:, 3:] ** 2).sum(axis=1)
 
-    def merged(self, bodies: Int[np.ndarray, " H"]) -> NeuralSpace:
+    def merged(self, bodies: Int[np.ndarray, " H"]) -> ScrewSpace:
         """The same poses with one handle for each body, of handles that move as one; all that stand still are one body.
 
         A step of a simulation costs as much as there are handles.

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
-from neurok.bodyplan.contacts import Contacts, find_contacts
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import face_components, split_by_face_label, vertex_labels
 
@@ -48,15 +48,15 @@ class Components:
         return int(self.face_labels.max(initial=0)) + 1
 
     @cached_property
-    def contacts(self) -> Contacts:
+    def contacts(self) -> ContactGraph:
         """Which components touch; one that touches nothing touches its nearest neighbour."""
         kept, faces, labels = split_by_face_label(self.mesh.faces, self.face_labels)
-        return find_contacts(Mesh(self.mesh.vertices[kept], faces, part_ids=labels, name=self.mesh.name))
+        return contact_graph(Mesh(self.mesh.vertices[kept], faces, part_ids=labels, name=self.mesh.name))
 
     def handle_contacts(self, weights: Float[np.ndarray, "V H"]) -> tuple[HandleContact, ...]:
         """The same contacts between handles: at each place those that the nearest vertices follow most."""
         owners = weights.argmax(axis=1)
-        areas = [0.0 if cloud is None else cloud.area for cloud in self.contacts.clouds]
+        areas = [0.0 if cloud is None else cloud.area for cloud in self.contacts.samples]
         found: dict[tuple[int, int], tuple[list[np.ndarray], list[float]]] = {}
         for contact in self.contacts.pairs:
             pair = (contact.first, contact.second)
@@ -81,7 +81,7 @@ class Components:
 
 
 def contact_ties(
-    contacts: Contacts,
+    contacts: ContactGraph,
     vertices: Float[np.ndarray, "W 3"],
     labels: Int[np.ndarray, " W"],
     share: float = 0.25,

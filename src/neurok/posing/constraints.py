@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.kinematics.twists import exponential
+from neurok.geometry.twists import exponential
 from neurok.posing.components import HandleContact
 
 

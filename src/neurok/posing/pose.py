@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.articulation import Articulation
 from neurok.errors import NeurokError
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
-from neurok.kinematics.tree import JointTree
 from neurok.posing.refine import RefineConfig, refine
-from neurok.posing.registration import FeatureMap, RegistrationConfig, longest_side, register_points
+from neurok.posing.registration import RegistrationConfig, longest_side, register_points
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
@@ -88,38 +85,6 @@ class Pose:
         return rest.with_vertices(self.vertices)
 
 
-@dataclass(frozen=True, eq=False)
-class JointDriver:
-    """An articulation as features and their transforms: x = features @ Y(q)."""
-
-    articulation: Articulation
-
-    @cached_property
-    def _tree(self) -> tuple[JointTree, Int[np.ndarray, " P"]]:
-        return JointTree.of(self.articulation)
-
-    @cached_property
-    def features(self) -> Float[np.ndarray, "V K"]:
-        """Homogeneous rest positions in the columns of each vertex's node."""
-        tree, part_nodes = self._tree
-        vertices, nodes = self.articulation.mesh.vertices, part_nodes[self.articulation.vertex_parts]
-        out = np.zeros((len(vertices), tree.joint_count + 1, 4))
-        out[np.arange(len(vertices)), nodes] = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
-        return out.reshape(len(vertices), -1)
-
-    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
-        """Transforms of the parts, stacked, and their derivatives."""
-        tree, _ = self._tree
-        nodes, screws = tree.transforms(np.eye(4), q)
-        slopes = np.einsum("nd,bdij,bnjk->bdnik", tree.ancestors, screws, nodes, optimize=True)
-        stacked = lambda t: np.swapaxes(t[..., :3, :], -1, -2).reshape(*t.shape[:-3], -1, 3)  # noqa: E731
-        return stacked(nodes), stacked(slopes)
-
-    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
-        """Transforms of the parts without their derivatives."""
-        return self.shape(q)[0]
-
-
 def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], targets: Float[np.ndarray, "n 3"]) -> Pose:
     """Bring chosen vertices to places (known correspondence): a few that are dragged, or all of them."""
     found = fit_vertices(space, vertices, targets)
@@ -145,7 +110,8 @@ def pose_to_points(
     config = config or PoseConfig()
     if len(points) < config.least_points or not np.isfinite(points).all():
         raise NeurokError(f"A cloud to fit needs at least {config.least_points} finite points, got {len(points)}.")
-    feature_map, features = _features(space)
+    if space.features is None:
+        raise NeurokError("Matching a cloud needs a space of joints, handles or modes: this one decodes whole shapes.")
     samples = sample_surface(space.rest.vertices, space.rest.faces, config.samples, np.random.default_rng(seed))
     registration = replace(config.registration, prior=space.prior_weight)
     if partial:
@@ -154,7 +120,7 @@ def pose_to_points(
     limits = space.limits if space.has_hard_limits and space.starts_along_axes else None
     starts = _starts(space, seed, config)
     q, distance = register_points(
-        feature_map, samples.interpolate(features), points, starts, scale, registration, limits
+        space, samples.interpolate(space.features), points, starts, scale, registration, limits
     )
     q = _within_limits(space, q)
     return Pose(space, q, decode_pose(space, q), distance / scale, "ok")
@@ -197,15 +163,6 @@ def _starts(space: KinematicSpace, seed: int, config: PoseConfig) -> Float[np.nd
     low, high = space.limits.T
     values = low + np.linspace(0.0, 1.0, config.axis_starts)[:, None] * (high - low)
     return np.concatenate([drawn, (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)])
-
-
-def _features(space: KinematicSpace) -> tuple[FeatureMap, Float[np.ndarray, "V K"]]:
-    if space.articulation is not None:
-        driver = JointDriver(space.articulation)
-        return driver, driver.features
-    if space.features is not None:
-        return space, space.features
-    raise NeurokError("Matching a cloud needs a space of joints, handles or modes: this one decodes whole shapes only.")
 
 
 def _within_limits(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:

@@ -20,10 +20,9 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.errors import NeurokError
 from neurok.geometry.handles import find_handles
-from neurok.geometry.lie import fit_rigid
+from neurok.geometry.lie import fit_rigid, skew
 from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.twists import cross_matrices
 from neurok.posing.components import Components, HandleContact
 from neurok.posing.constraints import (
     ConstraintConfig,
@@ -353,5 +352,5 @@ def _gauss_newton_step(
 
 def _twist_slopes(arms: Float[np.ndarray, "*N 3"], scale: float) -> Float[np.ndarray, "*N 3 6"]:
     """How a point moves with a twist about a centre, in units of the scale."""
-    turning = -cross_matrices(arms / scale)
+    turning = -skew(arms / scale)
     return np.concatenate([turning, np.broadcast_to(np.eye(3), turning.shape)], axis=-1)

@@ -25,11 +25,12 @@ PART_COLORS = (
 def part_colors(part_ids: Int[np.ndarray, " V"]) -> Float[np.ndarray, "V 4"]:
     """Linear-light RGBA of each vertex by its part."""
     count = int(part_ids.max(initial=0)) + 1
-    table = np.array([_color(i) for i in range(count)])
+    table = np.array([part_color(i) for i in range(count)])
     return np.column_stack([to_linear(table), np.ones(count)])[part_ids]
 
 
-def _color(index: int) -> tuple[float, float, float]:
+def part_color(index: int) -> tuple[float, float, float]:
+    """sRGB 0..1 of a part."""
     if index < len(PART_COLORS):
         text = PART_COLORS[index]
         red, green, blue = (int(text[i : i + 2], 16) / 255.0 for i in (1, 3, 5))

@@ -11,12 +11,12 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.select import select_vertices
-from neurok.dynamics.bodies import Body
-from neurok.dynamics.build import mechanics_of, start_of
+from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
 from neurok.dynamics.energies import Quadratic
-from neurok.dynamics.equations import Mechanics
 from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
+from neurok.dynamics.reduced.build import mechanics_of, start_of
+from neurok.dynamics.reduced.equations import Mechanics
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.spaces import Learner, space_for
@@ -47,7 +47,7 @@ class Placed:
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )
-        body = Body(
+        body = Body.of(
             space,
             free=free,
             placement=placement_of(entry, space.rest),
@@ -68,7 +68,7 @@ class Placed:
 
     def lowest(self, normal: Float[np.ndarray, "3"]) -> float:
         """How far down the object reaches against a normal."""
-        return float((self.start_positions[np.unique(self.body.space.rest.faces)] @ normal).min())
+        return float((self.start_positions[np.unique(self.body.mesh.faces)] @ normal).min())
 
     def lifted(self, ground: Ground | None) -> Placed:
         """The same object at the height it is dropped from."""
@@ -77,7 +77,7 @@ class Placed:
         assert ground is not None
         assert ground.normal is not None
         assert ground.height is not None
-        mesh = self.body.space.rest
+        mesh = self.body.mesh
         height = DROP_SHARE * mesh.size if self.entry.drop == "auto" else self.entry.drop
         lift = (height + ground.height - self.lowest(ground.normal)) * ground.normal
         placement = lie.translation(lift) @ self.body.placement
@@ -91,7 +91,7 @@ class Placed:
 
     def conditioned(self) -> Body:
         """The body with all that acts on it."""
-        entry, mesh, name = self.entry, self.body.space.rest, self.body.name
+        entry, mesh, name = self.entry, self.body.mesh, self.body.name
         problems: list[str] = []
 
         def found(things: Sequence[Any]) -> list[tuple[Any, Int[np.ndarray, " n"]]]:
@@ -137,7 +137,7 @@ def placement_of(entry: SceneObject | SceneObstacle, mesh: Mesh) -> Float[np.nda
 
 def _start(scene: Scene, index: int, body: Body, mechanics: Mechanics) -> Start:
     """How an object begins, the random part included."""
-    entry, mesh, space = scene.objects[index], body.space.rest, body.space
+    entry, mesh, space = scene.objects[index], body.mesh, body.poses
     problems: list[str] = []
     moves = collect(problems, lambda t: (t.by, select_vertices(mesh, t.at)), entry.moves)
     rates = collect(problems, lambda t: (t.velocity, select_vertices(mesh, t.at)), entry.velocities)
@@ -178,12 +178,12 @@ def _jolt(
     speed: float, generator: np.random.Generator, body: Body, mechanics: Mechanics, q: Float[np.ndarray, " D"]
 ) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, "3"]]:
     """Random rates and, for a free object, a random spin; the fastest vertex has the given speed."""
-    base = mechanics.dim - body.space.dim
+    base = mechanics.dim - body.poses.dim
     rates = generator.standard_normal(mechanics.dim)
     rates[: min(base, 3)] = 0.0
     values = np.concatenate([np.zeros(base), q])
     motion = mechanics.motion(np.eye(4), values[None], rates[None])
-    velocities = mechanics.points(np.unique(body.space.rest.faces)).velocities(motion)[0]
+    velocities = mechanics.points(np.unique(body.mesh.faces)).velocities(motion)[0]
     fastest = float(np.linalg.norm(velocities, axis=1).max())
     rates = rates * (speed / fastest if fastest > 0 else 0.0)
     return rates[base:], rates[3:6] if base else np.zeros(3)
@@ -203,7 +203,7 @@ def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | 
 
 def _weighed(body: Body) -> Body:
     """The same body with the mass of each rigid part written down, since weighing a large mesh takes a while."""
-    articulation = body.space.articulation
+    articulation = body.poses.articulation
     if articulation is None:
         return body
     moments, unit = part_moments(body, articulation), articulation.mesh.unit
@@ -213,7 +213,7 @@ def _weighed(body: Body) -> Body:
 
 def _clip_elasticity(body: Body, space: LinearSpace) -> Quadratic:
     """A pull back to rest under which every pose of a clip swings equally fast."""
-    fields = space.basis * body.space.rest.unit
+    fields = space.basis * body.mesh.unit
     mass = np.einsum("v,dvi,evi->de", vertex_masses(body), fields, fields, optimize=True)
     return Quadratic((2 * np.pi * CLIP_FREQUENCY) ** 2 * mass)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from neurok import io
 from neurok.core import Asset, Clip, Mesh, Rollout
-from neurok.dynamics.bodies import Body
+from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
@@ -112,7 +112,7 @@ def stage_scene(scene: Scene, learner: Learner | None = None) -> Stage:
     place = lambda k: Placed.of(scene, k, names[k], assets[k], learner)  # noqa: E731
     placed: list[Placed] = collect(problems, place, range(len(assets)))
     say_all(problems)
-    if all(thing.body.space.dim == 0 and not thing.body.free for thing in placed):
+    if all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
         raise NeurokError(
             f"Nothing can move: {', '.join(repr(name) for name in names)} has no joints and stands fixed. "
             "Let it fall with --drop, set it on the --ground, or give it joints."

@@ -14,52 +14,83 @@ from neurok.articulation.predict import QUARTERS
 from neurok.articulation.upright import WAYS_UP
 from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.train.articulation_data import Example
-
-SHARES = {"rest": 0.5, "posed": 0.25, "pieces": 0.25, "search": 1.0}
-"""How often each version of an object is drawn."""
-
-AUGMENTED = 96
-"""Points of each part that a view is made of; the network gets some of them."""
-
-POOLED = 4
-"""Batches are cut from so many times their size."""
-
 
 PART_FIELDS = ("parts", "points", "normals", "gaps", "toward", "areas", "directions", "sources")
 """Fields of the clouds with one row for each part."""
 
 
 @dataclass(frozen=True)
-class Augment:
-    """How far views go from what is stored."""
+class JointViewConfig:
+    """What a batch is made of, and how far its views go from what is stored.
+
+    Lengths are shares of the unit box. All but ``tipped`` and ``incomplete``, which were measured, are set by hand.
+    """
+
+    objects: int = 16
+    """Objects in a batch."""
+
+    points: int = 64
+    """Points of each part that the network sees ..."""
+
+    view_points: int = 96
+    """... of those that a view is made of."""
+
+    pool: int = 4
+    """Batches are cut from so many times their size, sorted by parts: padding is work for nothing."""
+
+    shares: tuple[float, ...] = ()
+    """How much is drawn of each data set; of all alike if empty."""
+
+    rest: float = 0.5
+    """How often an object is drawn as it is stored, if it has other versions: ..."""
+
+    posed: float = 0.25
+    """... in another state, ..."""
+
+    pieces: float = 0.25
+    """... cut into connected pieces, ..."""
+
+    search: float = 1.0
+    """... and with what the search says of it, which has no other versions."""
 
     tipped: float = 0.0
     """Share of the views that lie on another side: which way is up tells a category, not where a hinge is."""
 
     incomplete: float = 0.0
-    """Share of the views without some of the parts."""
+    """Share of the views without some of the parts ..."""
+
+    missing: float = 0.6
+    """... and the largest share of the parts that such a view lacks."""
+
+    mirrored: float = 0.5
+    """Share of the views that are mirrored."""
+
+    stretched: float = 0.7
+    """Share of the views that are stretched ..."""
 
     stretch: float = 0.35
-    """Largest stretch along each axis, on a log scale."""
+    """... and by how much at most along each axis, on a log scale."""
 
+    turned: float = 0.2
+    """Share of the views that are turned about the vertical ..."""
 
-AS_STORED = Augment()
+    turn: float = 0.15
+    """... and by how much at most [rad]."""
+
+    shift: float = 0.06
+    """Largest shift along each axis: with it and with noise no object is known by the exact places of its parts."""
+
+    noise: float = 0.002
+    """Standard deviation of points."""
 
 
 class Batches:
-    """Batches of augmented views, drawn by the generator that is passed in."""
+    """Batches of augmented views."""
 
-    def __init__(
-        self,
-        examples: Sequence[Example],
-        objects: int,
-        points: int,
-        shares: Sequence[float],
-        rng: np.random.Generator,
-        augment: Augment = AS_STORED,
-    ) -> None:
-        self.objects, self.points, self.rng, self.augment = objects, points, rng, augment
+    def __init__(self, examples: Sequence[Example], config: JointViewConfig) -> None:
+        self.config, shares = config, config.shares
         sources: dict[int, dict[str, list[Example]]] = {}
         for example in examples:
             sources.setdefault(example.source, {}).setdefault(example.object, []).append(example)
@@ -72,59 +103,60 @@ class Batches:
         if not self.ends[-1] > 0:
             raise NeurokError("At least one source of examples needs a share above zero.")
 
-    def next(self) -> tuple[Parts, Targets]:
-        # Objects with as many parts go together: padding is work for nothing.
-        start = self.rng.random()
-        ordered = sorted((self._draw() for _ in range(POOLED * self.objects)), key=lambda e: len(e.clouds.parts))
-        first = int(start * POOLED) * self.objects
-        views = [augmented(example, self.rng, self.augment) for example in ordered[first : first + self.objects]]
+    def draw(self, rng: np.random.Generator) -> tuple[Parts, Targets]:
+        size, pool = self.config.objects, self.config.pool
+        start = rng.random()
+        ordered = sorted((self.draw_example(rng) for _ in range(pool * size)), key=lambda e: len(e.clouds.parts))
+        first = int(start * pool) * size
+        views = [augmented(example, rng, self.config) for example in ordered[first : first + size]]
         clouds, labels = [view[0] for view in views], [view[1] for view in views]
-        parts = stack_clouds(clouds, self.points, self.rng)
-        return parts, stack_labels(clouds, labels, parts.points.shape[1], self.rng)
+        parts = stack_clouds(clouds, self.config.points, rng)
+        return parts, stack_labels(clouds, labels, parts.points.shape[1], rng)
 
-    def _draw(self) -> Example:
-        objects = self.sources[self._pick(self.ends)]
-        versions = objects[int(self.rng.integers(len(objects)))]
-        return versions[self._pick(np.cumsum([SHARES[version.name.rsplit(".", 1)[1]] for version in versions]))]
-
-    def _pick(self, ends: Float[np.ndarray, " N"]) -> int:
-        return int(np.searchsorted(ends, self.rng.random() * ends[-1], side="right"))
+    def draw_example(self, rng: np.random.Generator) -> Example:
+        """A source, one of its objects, and one of the versions of that."""
+        objects = self.sources[_pick(self.ends, rng)]
+        versions = objects[int(rng.integers(len(objects)))]
+        return versions[_pick(np.cumsum([getattr(self.config, version.version) for version in versions]), rng)]
 
 
-def augmented(example: Example, rng: np.random.Generator, how: Augment = AS_STORED) -> tuple[PartClouds, Labels]:
+def _pick(ends: Float[np.ndarray, " N"], rng: np.random.Generator) -> int:
+    return int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
+
+
+def augmented(example: Example, rng: np.random.Generator, how: JointViewConfig) -> tuple[PartClouds, Labels]:
     """Another view of the object: turned by quarters, mirrored, often stretched, sometimes turned a little, shifted,
     lying on another side, or without some of its parts.
-
-    A shift and noise keep the network from knowing objects by the exact places of their parts.
     """
-    clouds, labels = some_points(example.clouds, AUGMENTED, rng), example.labels
+    clouds, labels = some_points(example.clouds, how.view_points, rng), example.labels
     if rng.random() < how.incomplete:
-        clouds, labels = without_some(clouds, labels, rng)
+        clouds, labels = without_some(clouds, labels, how.missing, rng)
     matrix: Float[np.ndarray, "3 3"] = QUARTERS[int(rng.integers(4))]
     if rng.random() < how.tipped:
         matrix = matrix @ WAYS_UP[int(rng.integers(1, len(WAYS_UP)))]
-    if rng.random() < 0.5:
+    if rng.random() < how.mirrored:
         matrix = matrix @ np.diag([-1.0, 1.0, 1.0])
-    if rng.random() < 0.7:
+    if rng.random() < how.stretched:
         matrix = matrix @ np.diag(np.exp(rng.uniform(-how.stretch, how.stretch, 3)))
-    if rng.random() < 0.2:
-        angle = rng.uniform(-0.15, 0.15)
-        c, s = np.cos(angle), np.sin(angle)
-        matrix = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ matrix
+    if rng.random() < how.turned:
+        angle = rng.uniform(-how.turn, how.turn)
+        matrix = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), angle) @ matrix
     clouds, moved = turned(clouds, labels, matrix)
     assert moved is not None
-    shift = rng.uniform(-0.06, 0.06, 3)
-    noise = 0.002 * rng.normal(size=clouds.points.shape)
+    shift = rng.uniform(-how.shift, how.shift, 3)
+    noise = how.noise * rng.normal(size=clouds.points.shape)
     return replace(clouds, points=clouds.points + shift + noise), replace(moved, origins=moved.origins + shift)
 
 
-def without_some(clouds: PartClouds, labels: Labels, rng: np.random.Generator) -> tuple[PartClouds, Labels]:
-    """The object without some of its parts and all that they carry; at least two parts stay.
+def without_some(
+    clouds: PartClouds, labels: Labels, share: float, rng: np.random.Generator
+) -> tuple[PartClouds, Labels]:
+    """The object without at most a share of its parts, and all that they carry; at least two parts stay.
 
     Gaps stay as they were: a part that is gone has still left its place.
     """
     count = len(clouds.parts)
-    gone = rng.random(count) < rng.uniform(0.0, 0.6)
+    gone = rng.random(count) < rng.uniform(0.0, share)
     above = np.where(labels.parents < 0, np.arange(count), labels.parents)
     gone &= above != np.arange(count)
     for _ in range(count):

@@ -23,17 +23,50 @@ from neurok.errors import NeurokError
 from neurok.io.files import read_bytes, write_files
 from neurok.io.partnet import MOBILITY
 from neurok.train.articulation_versions import pieces, posed
-from neurok.train.subjects import licenses_of
+from neurok.train.deformation_data import licenses_of
 
 Teacher = Literal["joints", "search"]
-MOST_PARTS = 24
-MOST_CANDIDATES = 40
-"""Of each part; a search holds hundreds valid, most of them hardly likely."""
-
 VERSION = 2
+"""Of prepared examples; those of others are made anew."""
 
 SELF_MADE = "joints"
 """Word of the provenance of an object whose joints were found, not known; they teach nothing that we do not know."""
+
+
+@dataclass(frozen=True)
+class JointDataConfig:
+    """What to learn joints from; numbers without another word are set by hand."""
+
+    folders: tuple[str, ...]
+    """Data sets made by ``neurok data build``, or folders of files."""
+
+    teacher: Teacher = "joints"
+    """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
+
+    limit: int | None = None
+    """At most so many objects of each data set, drawn at random but always the same ones."""
+
+    leave_out: tuple[str, ...] = ()
+    """Categories, generated families and objects not to learn from."""
+
+    everything: bool = False
+    """Learn from held-out objects too."""
+
+    most_parts: int = 24
+    """Objects of more parts are not learned from: attention grows with their square."""
+
+    most_candidates: int = 40
+    """Of each part; a search holds hundreds valid, most of them hardly likely."""
+
+    aside_every: int = 8
+    """Of so many real objects, sorted by name, one is watched and calibrated with, not learned from ..."""
+
+    aside_first: int = 4
+    """... beginning with this one."""
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise NeurokError(f"limit must be at least 1, got {self.limit}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +84,11 @@ class Example:
     def object(self) -> str:
         """The name of the object without that of its version."""
         return self.name.rsplit(".", 1)[0]
+
+    @property
+    def version(self) -> str:
+        """``rest``, ``posed``, ``pieces`` or ``search``."""
+        return self.name.rsplit(".", 1)[1]
 
 
 @dataclass(frozen=True)
@@ -131,12 +169,13 @@ def _generated_name(item: Item) -> str:
     return f"{item.info['family']}_{seed.replace('/', '-')}"
 
 
-def make_examples(thing: Thing, teacher: Teacher) -> list[Example]:
+def make_examples(thing: Thing, config: JointDataConfig) -> list[Example]:
     """From true joints: as stored, in another state, and cut into connected pieces; from the search: as stored."""
     mesh, joints = thing.load()
-    if teacher == "search":
+    if config.teacher == "search":
         clouds = describe_parts(mesh)
-        return [Example(f"{thing.name}.search", clouds, search_labels(clouds, mesh), thing.is_real)]
+        labels = search_labels(clouds, mesh, config.most_candidates)
+        return [Example(f"{thing.name}.search", clouds, labels, thing.is_real)]
     if joints is None:
         return []
     rng = np.random.default_rng(int(hashlib.sha256(thing.name.encode()).hexdigest()[:12], 16))
@@ -150,8 +189,8 @@ def make_examples(thing: Thing, teacher: Teacher) -> list[Example]:
     return found
 
 
-def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
-    """All that the search holds valid, weighted by its scores."""
+def search_labels(clouds: PartClouds, mesh: Mesh, most: int) -> Labels:
+    """What the search holds valid, the best ``most`` of each part, weighted by its scores."""
     search = search_joints(mesh)
     row_of = {int(part): row for row, part in enumerate(clouds.parts)}
     kinds, parents = np.zeros((len(row_of), len(KINDS))), np.full(len(row_of), -1)
@@ -161,8 +200,8 @@ def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
         parents[row] = row if above < 0 else row_of.get(above, -1)
         if above < 0:
             kinds[row, 0] = 1.0
-        for candidate in search.candidates[part][:MOST_CANDIDATES]:
-            kinds[row, KINDS.index(candidate.kind)] += candidate.score
+        for candidate in search.hypotheses[part][:most]:
+            kinds[row, KINDS.index(candidate.kind)] += candidate.probability
             if candidate.kind == "fixed":
                 continue
             move = SLIDE if candidate.kind == "prismatic" else TURN
@@ -170,7 +209,7 @@ def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
             ends = (candidate.lower / scale, candidate.upper / scale)
             limits = ends if candidate.kind in ("revolute", "prismatic") else (np.nan, np.nan)
             rows.append((row, move, clouds.turn @ candidate.axis, clouds.to_box(candidate.origin), limits))
-            weights.append(candidate.score)
+            weights.append(candidate.probability)
     kinds /= np.maximum(kinds.sum(axis=1, keepdims=True), 1e-12)
     return make_labels(kinds, parents, rows, weights)
 
@@ -184,35 +223,23 @@ class Split:
     left_out: list[Example]
 
 
-def split_examples(
-    folders: Sequence[str | Path],
-    teacher: Teacher,
-    cache: Path,
-    limit: int | None = None,
-    leave_out: Sequence[str] = (),
-    report: Callable[[str], None] | None = None,
-    everything: bool = False,
-) -> Split:
-    """What the data sets hold; ``leave_out`` names categories, generated families and objects not to learn from.
-
-    Nothing is watched of a search.
-    """
+def split_examples(config: JointDataConfig, cache: Path, report: Callable[[str], None] | None = None) -> Split:
+    """What the data sets hold; nothing is watched of a search."""
     split = Split([], [], [])
-    left, known = {_plain(name) for name in leave_out}, set[str]()
-    for source, folder in enumerate(folders):
-        things = some_things(folder, limit, everything=everything)
-        aside = _aside(some_things(folder, limit), teacher)
-        for example in prepare(things, teacher, cache, report):
-            name, version = example.name.rsplit(".", 1)
-            known |= _names(name)
-            if left & _names(name):
-                if example.is_real and version == "rest":
+    left, known = {_plain(name) for name in config.leave_out}, set[str]()
+    for source, folder in enumerate(config.folders):
+        things = some_things(folder, config.limit, everything=config.everything)
+        aside = _aside(folder, config)
+        for example in prepare(things, config, cache, report):
+            known |= _names(example.object)
+            if left & _names(example.object):
+                if example.is_real and example.version == "rest":
                     split.left_out.append(example)
-            elif name not in aside:
+            elif example.object not in aside:
                 split.train.append(replace(example, source=source))
-            elif version == "rest":
+            elif example.version == "rest":
                 split.watch.append(example)
-    if missing := [name for name in leave_out if _plain(name) not in known]:
+    if missing := [name for name in config.leave_out if _plain(name) not in known]:
         kinds = sorted({_plain(category(example.name)) for example in split.train})
         raise NeurokError(f"There is no object or category '{missing[0]}' to leave out; known categories are {kinds}.")
     return split
@@ -228,18 +255,12 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def watched_things(
-    folders: Iterable[str | Path],
-    teacher: Teacher,
-    limit: int | None = None,
-    leave_out: Sequence[str] = (),
-    everything: bool = False,
-) -> list[Thing]:
+def watched_things(config: JointDataConfig) -> list[Thing]:
     """The objects that ``split_examples`` keeps aside to watch."""
     found: list[Thing] = []
-    for folder in folders:
-        aside = _aside(some_things(folder, limit), teacher)
-        some = some_things(folder, limit, leave_out, everything)
+    for folder in config.folders:
+        aside = _aside(folder, config)
+        some = some_things(folder, config.limit, config.leave_out, config.everything)
         found += [thing for thing in some if thing.name in aside]
     return found
 
@@ -255,19 +276,23 @@ def some_things(
     return [thing for thing in things if not left & _names(thing.name)]
 
 
-def _aside(things: list[Thing], teacher: Teacher) -> set[str]:
-    return set(sorted(thing.name for thing in things if thing.is_real)[4::8]) if teacher == "joints" else set()
+def _aside(folder: str | Path, config: JointDataConfig) -> set[str]:
+    """Names of the objects of a data set that are watched, held-out ones never among them."""
+    if config.teacher == "search":
+        return set()
+    names = sorted(thing.name for thing in some_things(folder, config.limit) if thing.is_real)
+    return set(names[config.aside_first :: config.aside_every])
 
 
 def prepare(
-    things: Iterable[Thing], teacher: Teacher, cache: Path, report: Callable[[str], None] | None = None
+    things: Iterable[Thing], config: JointDataConfig, cache: Path, report: Callable[[str], None] | None = None
 ) -> Iterator[Example]:
     """Examples, computed once and kept in a folder; objects that fail or are no puzzle are told and left out."""
     for thing in things:
-        path = cache / f"{thing.name}.{teacher}.{VERSION}.npz"
+        path = cache / f"{thing.name}.{config.teacher}.{VERSION}.npz"
         if not path.exists():
             try:
-                made = make_examples(thing, teacher)
+                made = make_examples(thing, config)
             except (NeurokError, ValueError, np.linalg.LinAlgError) as error:
                 made = []
                 if report is not None:
@@ -275,7 +300,7 @@ def prepare(
             cache.mkdir(parents=True, exist_ok=True)
             write_files(path, {path.name: encode(made)})
         for example in decode(path):
-            if 2 <= len(example.clouds.parts) <= MOST_PARTS:
+            if 2 <= len(example.clouds.parts) <= config.most_parts:
                 yield example
 
 

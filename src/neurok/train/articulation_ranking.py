@@ -15,29 +15,57 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from neurok.bodyplan.contacts import find_contacts
+from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.evidence import line_distances
-from neurok.bodyplan.ranking import WORDS
-from neurok.bodyplan.search import Study, study_part
+from neurok.bodyplan.ranking import FEATURES
+from neurok.bodyplan.search import PartSearch, search_part
 from neurok.core import Joint, Mesh
 from neurok.train.articulation_data import Thing
 from neurok.train.articulation_versions import pieces
 
-RIGHT_ANGLE, RIGHT_GAP = 8.0, 0.05
-"""Lines farther than this from the true axis [degrees, share of the diagonal] are wrong."""
+KINDS = tuple(FEATURES)
+COLUMNS = np.concatenate([[0], np.cumsum([len(words) for words in FEATURES.values()])])
 
-ANGLE_WIDTH, GAP_WIDTH = 3.0, 0.02
-"""Nearer lines are right by degrees: how fast that falls with the angle and with the gap."""
 
-RIDGE, FIXED_RIDGE = 3e-4, 2e-3
-MADE_WEIGHT = 0.3
-"""Weight of a generated object beside a real one."""
+@dataclass(frozen=True)
+class RankingConfig:
+    """What counts as right, and how the weights are fitted; set by hand on training objects."""
 
-MOVING_WEIGHT = 10.0
-"""How much worse it is to hold a moving part fixed than to move a fixed one."""
+    right_angle: float = 8.0
+    """Lines farther than this from the true axis [degrees] are wrong ..."""
 
-KINDS = tuple(WORDS)
-COLUMNS = np.concatenate([[0], np.cumsum([len(words) for words in WORDS.values()])])
+    right_gap: float = 0.05
+    """... and so are those farther than this, as a share of the diagonal."""
+
+    angle_width: float = 3.0
+    """Nearer lines are right by degrees: this angle [degrees] is worth a factor e ..."""
+
+    gap_width: float = 0.02
+    """... and so is this share of the diagonal."""
+
+    least_right: float = 1e-6
+    """How right a wrong line is, so that it has a logarithm."""
+
+    ridge: float = 3e-4
+    """Penalty on squared weights of motions ..."""
+
+    fixed_ridge: float = 2e-3
+    """... and of a fixed part."""
+
+    made_weight: float = 0.3
+    """Weight of a generated object beside a real one."""
+
+    moving_weight: float = 10.0
+    """How much worse it is to hold a moving part fixed than to move a fixed one."""
+
+    pieces_every: int = 4
+    """Pieces of one real object in so many teach what does not move."""
+
+    rounds: int = 300
+    """Steps of the fit (L-BFGS) at most."""
+
+
+USUAL = RankingConfig()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +85,21 @@ class PartEvidence:
     weight: float = 1.0
 
 
-def gather(name: str, mesh: Mesh, joints: Sequence[Joint]) -> Iterator[PartEvidence]:
+def gather(name: str, mesh: Mesh, joints: Sequence[Joint], config: RankingConfig = USUAL) -> Iterator[PartEvidence]:
     """The evidence of every part that something carries."""
-    contacts = find_contacts(mesh)
+    contacts = contact_graph(mesh)
     parents = tuple(joint.parent for joint in joints)
-    for part, (joint, cloud) in enumerate(zip(joints, contacts.clouds, strict=True)):
+    for part, (joint, cloud) in enumerate(zip(joints, contacts.samples, strict=True)):
         if joint.parent >= 0 and cloud is not None:
-            study = study_part(mesh, contacts, parents, part, cloud, mesh.up_vector)
+            study = search_part(mesh, contacts, parents, part, cloud, mesh.up_vector)
             rows = np.zeros((sum(len(study.evidence[kind]) for kind in KINDS), COLUMNS[-1]))
             kinds = np.repeat(np.arange(len(KINDS)), [len(study.evidence[kind]) for kind in KINDS])
             for k, kind in enumerate(KINDS):
                 rows[kinds == k, COLUMNS[k] : COLUMNS[k + 1]] = study.evidence[kind]
-            yield PartEvidence(name, rows, kinds, _rightness(study, joint))
+            yield PartEvidence(name, rows, kinds, _rightness(study, joint, config))
 
 
-def _rightness(study: Study, joint: Joint) -> Float[np.ndarray, " C"]:
+def _rightness(study: PartSearch, joint: Joint, config: RankingConfig) -> Float[np.ndarray, " C"]:
     true_kind = "continuous" if joint.kind == "cylindrical" else joint.kind
     found = []
     for kind in KINDS:
@@ -83,8 +111,8 @@ def _rightness(study: Study, joint: Joint) -> Float[np.ndarray, " C"]:
         gap = np.zeros(count)
         if kind != "prismatic":
             gap = line_distances(study.lines.origins, joint.axis[None], joint.origin[None])[0] / study.size
-        fit = np.exp(-gap / GAP_WIDTH) * np.exp(-angle / ANGLE_WIDTH)
-        found.append(np.where((angle < RIGHT_ANGLE) & (gap < RIGHT_GAP), fit, 0.0))
+        fit = np.exp(-gap / config.gap_width) * np.exp(-angle / config.angle_width)
+        found.append(np.where((angle < config.right_angle) & (gap < config.right_gap), fit, 0.0))
     return np.concatenate(found)
 
 
@@ -94,11 +122,11 @@ def weigh(parts: Sequence[PartEvidence], factor: float = 1.0) -> list[PartEviden
     return [replace(part, weight=factor / np.sqrt(count[part.name])) for part in parts]
 
 
-def fit_ranking(parts: Sequence[PartEvidence], ridge: float = RIDGE) -> Float[np.ndarray, " K"]:
+def fit_ranking(parts: Sequence[PartEvidence], config: RankingConfig = USUAL) -> Float[np.ndarray, " K"]:
     """Weights of all columns; parts without a right line teach nothing."""
     parts = [part for part in parts if part.right.max() > 0]
     rows = torch.from_numpy(np.concatenate([part.rows for part in parts]))
-    right = torch.from_numpy(np.concatenate([part.right for part in parts])).clamp_min(1e-6).log()
+    right = torch.from_numpy(np.concatenate([part.right for part in parts])).clamp_min(config.least_right).log()
     owner = torch.from_numpy(np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts]))
     weight = torch.tensor([part.weight for part in parts], dtype=torch.float64)
 
@@ -107,11 +135,14 @@ def fit_ranking(parts: Sequence[PartEvidence], ridge: float = RIDGE) -> Float[np
         missed = _log_sums(strength, owner, len(parts)) - _log_sums(strength + right, owner, len(parts))
         return (missed * weight).sum() / weight.sum()
 
-    return _minimise(loss, rows.shape[1], ridge)
+    return _minimise(loss, rows.shape[1], config.ridge, config.rounds)
 
 
 def fit_fixed(
-    found: Float[np.ndarray, " K"], moving: Sequence[PartEvidence], fixed: Sequence[PartEvidence]
+    found: Float[np.ndarray, " K"],
+    moving: Sequence[PartEvidence],
+    fixed: Sequence[PartEvidence],
+    config: RankingConfig = USUAL,
 ) -> Float[np.ndarray, " K"]:
     """The same weights with those of a fixed part set so that it outweighs all motions together when it should."""
     first = COLUMNS[KINDS.index("fixed")]
@@ -119,7 +150,7 @@ def fit_fixed(
     facts = torch.from_numpy(np.stack([part.rows[-1, first:] for part in every]))
     rivals = torch.tensor([np.logaddexp.reduce(part.rows[:-1] @ found) for part in every])
     truth = torch.tensor([1.0] * len(fixed) + [0.0] * len(moving), dtype=torch.float64)
-    shares = [1.0 / len(fixed)] * len(fixed) + [MOVING_WEIGHT / len(moving)] * len(moving)
+    shares = [1.0 / len(fixed)] * len(fixed) + [config.moving_weight / len(moving)] * len(moving)
     weight = torch.tensor(shares, dtype=torch.float64)
 
     def loss(some: torch.Tensor) -> torch.Tensor:
@@ -127,12 +158,12 @@ def fit_fixed(
         missed = torch.nn.functional.binary_cross_entropy_with_logits(odds, truth, reduction="none")
         return (missed * weight).sum()
 
-    return np.concatenate([found[:first], _minimise(loss, facts.shape[1], FIXED_RIDGE)])
+    return np.concatenate([found[:first], _minimise(loss, facts.shape[1], config.fixed_ridge, config.rounds)])
 
 
-def _minimise(loss, size: int, ridge: float) -> Float[np.ndarray, " K"]:  # type: ignore[no-untyped-def]
+def _minimise(loss, size: int, ridge: float, rounds: int) -> Float[np.ndarray, " K"]:  # type: ignore[no-untyped-def]
     found = torch.zeros(size, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.LBFGS([found], max_iter=300, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS([found], max_iter=rounds, line_search_fn="strong_wolfe")
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
@@ -158,11 +189,11 @@ def top_share(found: Float[np.ndarray, " K"], parts: Sequence[PartEvidence]) -> 
 def to_table(found: Float[np.ndarray, " K"]) -> dict[str, dict[str, float]]:
     """The weights by kind and word, as ``priors.json`` has them."""
     columns = iter(np.round(found, 3).tolist())
-    return {kind: {word: next(columns) for word in words} for kind, words in WORDS.items()}
+    return {kind: {word: next(columns) for word in words} for kind, words in FEATURES.items()}
 
 
-def learn(things: Iterable[Thing], every: int = 4) -> tuple[Float[np.ndarray, " K"], list[PartEvidence]]:
-    """Weights from annotated objects; pieces of every fourth real one teach what does not move."""
+def learn(things: Iterable[Thing], config: RankingConfig = USUAL) -> tuple[Float[np.ndarray, " K"], list[PartEvidence]]:
+    """Weights from annotated objects, and the evidence of the real ones."""
     real: list[PartEvidence] = []
     made: list[PartEvidence] = []
     fixed: list[PartEvidence] = []
@@ -170,11 +201,11 @@ def learn(things: Iterable[Thing], every: int = 4) -> tuple[Float[np.ndarray, " 
         mesh, joints = thing.load()
         if joints is None:
             continue
-        (real if thing.is_real else made).extend(gather(thing.name, mesh, joints))
-        if thing.is_real and number % every == 1:
+        (real if thing.is_real else made).extend(gather(thing.name, mesh, joints, config))
+        if thing.is_real and number % config.pieces_every == 1:
             cut, links = pieces(mesh, joints)
-            fixed += [part for part in gather(thing.name, cut, links) if part.right[-1] > 0]
-    parts = weigh(real) + weigh(made, MADE_WEIGHT)
-    found = fit_ranking(parts)
+            fixed += [part for part in gather(thing.name, cut, links, config) if part.right[-1] > 0]
+    parts = weigh(real) + weigh(made, config.made_weight)
+    found = fit_ranking(parts, config)
     moving = [part for part in parts if part.right[-1] == 0]
-    return (fit_fixed(found, moving, fixed) if fixed and moving else found), real
+    return (fit_fixed(found, moving, fixed, config) if fixed and moving else found), real

@@ -13,12 +13,15 @@ from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 
 
-def posed(articulation: Articulation, rng: np.random.Generator) -> tuple[Mesh, tuple[Joint, ...]]:
-    """Another state of the object as its rest: axes move with their parents, limits are counted from the new zero."""
+def posed(articulation: Articulation, rng: np.random.Generator, moved: float = 0.6) -> tuple[Mesh, tuple[Joint, ...]]:
+    """Another state of the object as its rest: axes move with their parents, limits are counted from the new zero.
+
+    ``moved`` is the share of the joints that leave their rest (set by hand).
+    """
     ranges = articulation.limits.copy()
     ranges[~np.isfinite(ranges)] = 0.0
     q = ranges[:, 0] + rng.random(len(ranges)) * (ranges[:, 1] - ranges[:, 0])
-    q *= rng.random(len(q)) < 0.6
+    q *= rng.random(len(q)) < moved
     transforms = articulation.transforms(q)
     joints = []
     for joint, slot in zip(articulation.joints, articulation.slots, strict=True):

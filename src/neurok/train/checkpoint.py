@@ -3,89 +3,145 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from safetensors.torch import load, save
+from torch import nn
 
-from neurok.errors import FormatError
+from neurok.errors import FormatError, NeurokError
+from neurok.hub import TASKS, find_weights, load_model, mismatch
 from neurok.io.files import read_bytes, write_files
+from neurok.train.config import RunConfig
+
+Recipe = TypeVar("Recipe", bound=RunConfig)
 
 
-def save_checkpoint(
-    path: Path, modules: dict[str, torch.nn.Module], optimizers: list[torch.optim.Optimizer], facts: dict[str, Any]
-) -> None:
-    """Write one file; it replaces its predecessor only when it is whole."""
-    tensors = {f"{name}.{key}": value for name, module in modules.items() for key, value in module.state_dict().items()}
-    for number, optimizer in enumerate(optimizers):
-        for index, state in optimizer.state_dict()["state"].items():
-            for key, value in state.items():
-                tensors[f"optimizer{number}.{index}.{key}"] = torch.as_tensor(value)
-    tensors = {key: value.detach().clone().contiguous() for key, value in tensors.items()}
-    data = save(tensors, metadata={"neurok": json.dumps(facts)})
-    write_files(path, {path.name: data})
+@dataclass(eq=False)
+class RunState:
+    """Where a run is. ``random`` is as it was when the last step was finished, whatever has been drawn since then."""
+
+    module: nn.Module
+    average: nn.Module
+    optimizers: list[torch.optim.Optimizer]
+    rng: np.random.Generator
+    generator: torch.Generator
+    step: int = 0
+    seconds: float = 0.0
+    recent: list[dict[str, float]] = field(default_factory=list)
+    """Figures of each step since the last line of the log."""
+
+    random: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.keep_random()
+
+    def keep_random(self) -> None:
+        """Note both random streams as plain JSON: a step is finished."""
+        self.random = {"numpy": self.rng.bit_generator.state, "torch": self.generator.get_state().tolist()}
+
+    def save(self, path: Path, facts: dict[str, Any]) -> None:
+        """Write one file; it replaces its predecessor only when it is whole. ``facts`` are what a card needs."""
+        tensors: dict[str, torch.Tensor] = {}
+        for name, module in (("module", self.module), ("average", self.average)):
+            tensors |= {f"{name}.{key}": value for key, value in module.state_dict().items()}
+        for number, optimizer in enumerate(self.optimizers):
+            for index, state in optimizer.state_dict()["state"].items():
+                tensors |= {f"optimizer{number}.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
+        tensors = {key: value.detach().clone().contiguous() for key, value in tensors.items()}
+        facts = {**facts, "step": self.step, "seconds": self.seconds, "recent": self.recent}
+        write_files(path, {path.name: save(tensors, metadata={"neurok": json.dumps(facts)})})
+
+    def load(self, path: Path, task: str, rank: int, processes: int) -> None:
+        """Put everything back."""
+        facts, tensors = read_facts(path, task), load(read_bytes(path))
+        if len(facts["random"]) != processes:
+            raise NeurokError(f"The run in '{path}' is one of {len(facts['random'])} processes; go on with as many.")
+        fill([self.module], tensors, "module.", path)
+        fill([self.average], tensors, "average.", path)
+        for number, optimizer in enumerate(self.optimizers):
+            state: dict[int, dict[str, torch.Tensor]] = {}
+            for key, value in tensors.items():
+                if key.startswith(f"optimizer{number}."):
+                    _, index, name = key.split(".", 2)
+                    state.setdefault(int(index), {})[name] = value
+            optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+        self.step, self.seconds, self.recent = facts["step"], facts["seconds"], facts["recent"]
+        self.random = facts["random"][rank]
+        self.rng.bit_generator.state = self.random["numpy"]
+        self.generator.set_state(torch.tensor(self.random["torch"], dtype=torch.uint8))
 
 
-def load_checkpoint(
-    path: Path, modules: dict[str, torch.nn.Module], optimizers: list[torch.optim.Optimizer]
-) -> dict[str, Any]:
-    """Put everything back and return the facts."""
-    data = read_bytes(path)
-    try:
-        facts = json.loads(read_metadata(data)["neurok"])
-        tensors = load(data)
-        for name, module in modules.items():
-            prefix = f"{name}."
-            module.load_state_dict({k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)})
-    except Exception as error:
-        raise FormatError(f"'{path}' is no checkpoint of this model: {str(error).splitlines()[0]}.") from error
-    for number, optimizer in enumerate(optimizers):
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith(f"optimizer{number}."):
-                _, index, name = key.split(".", 2)
-                state.setdefault(int(index), {})[name] = value
-        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+def fill(modules: Sequence[nn.Module], tensors: dict[str, torch.Tensor], prefix: str, path: Path) -> None:
+    """Put the tensors of a prefix into modules, or say what does not fit."""
+    given = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+    for module in modules:
+        if problem := mismatch(module.state_dict(), given):
+            raise FormatError(f"The weights '{path}' do not fit this model: {problem}.")
+        module.load_state_dict(given)
+
+
+def load_weights(name: str | Path, task: str, modules: Sequence[nn.Module]) -> None:
+    """Put weights alone into modules: the averaged ones of a checkpoint, or those of a model that was shipped."""
+    path = find_weights(name, task)
+    if is_checkpoint(path):
+        read_facts(path, task)
+        fill(modules, load(read_bytes(path)), "average.", path)
+    else:
+        fill([module.get_submodule("model") for module in modules], _network(path, task).state_dict(), "", path)
+
+
+def recipe_for(recipe: Recipe, checkpoint: Path | None, start_from: str | Path | None = None, **changes: Any) -> Recipe:
+    """What a run follows: the recipe of the checkpoint it goes on from, or a recipe with the model it starts from.
+
+    ``changes`` that are not None come last.
+    """
+    if checkpoint is not None:
+        recipe = recipe.from_dict(read_facts(checkpoint, recipe.task)["recipe"])
+    elif start_from is not None:
+        path = find_weights(start_from, recipe.task)
+        if is_checkpoint(path):
+            model = recipe.from_dict(read_facts(path, recipe.task)["recipe"]).model
+        else:
+            model = _network(path, recipe.task).config
+        recipe = replace(recipe, model=model)
+    return replace(recipe, **{name: value for name, value in changes.items() if value is not None})
+
+
+def _network(path: Path, task: str) -> Any:
+    """The only network of shipped weights."""
+    networks = list(TASKS[task].modules(load_model(path, task)).values())  # type: ignore[call-overload]
+    if len(networks) != 1:
+        raise NeurokError(f"'{path}' holds {len(networks)} networks; start from the checkpoint of one of them.")
+    return networks[0]
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether a safetensors file is a checkpoint of a run, not shipped weights."""
+    return bool(_facts(path))
+
+
+def read_facts(path: Path, task: str | None = None) -> dict[str, Any]:
+    """The facts of a checkpoint without its weights; that of another task is refused."""
+    facts = _facts(path)
+    if "task" not in facts:
+        raise FormatError(f"'{path}' is no checkpoint of a training run of this version.")
+    if task is not None and facts["task"] != task:
+        raise NeurokError(f"'{path}' is a checkpoint for {facts['task']}, but one for {task} is needed here.")
     return facts
 
 
-def load_weights(path: Path, modules: dict[str, torch.nn.Module]) -> None:
-    """Put weights alone into every module: those of a checkpoint, or of a model that was shipped."""
-    data = read_bytes(path)
-    if "neurok" in read_metadata(data):
-        load_checkpoint(path, modules, [])
-        return
+def _facts(path: Path) -> dict[str, Any]:
+    """What the header of a safetensors file holds beside tensors; nothing for shipped weights."""
+    if not path.exists():
+        raise NeurokError(f"There is no file '{path}'.")
     try:
-        tensors = {f"model.{name}": value.float() for name, value in load(data).items()}
-        for module in modules.values():
-            module.load_state_dict(tensors)
+        with safe_open(path, "pt") as file:
+            return json.loads((file.metadata() or {}).get("neurok", "{}"))
     except Exception as error:
-        raise FormatError(f"The weights '{path}' do not fit this model: {str(error).splitlines()[0]}.") from error
-
-
-def read_facts(path: Path) -> dict[str, Any]:
-    """The facts of a checkpoint without its weights."""
-    text = read_metadata(read_bytes(path)).get("neurok")
-    if text is None:
-        raise FormatError(f"'{path}' is no checkpoint of a training run.")
-    return json.loads(text)
-
-
-def read_metadata(data: bytes) -> dict[str, str]:
-    """The text header of a safetensors file."""
-    length = int.from_bytes(data[:8], "little")
-    if not 0 < length <= min(len(data) - 8, 100_000_000):
-        raise FormatError("The file is no safetensors file: its header is missing.")
-    return json.loads(data[8 : 8 + length]).get("__metadata__", {})
-
-
-def rng_state(rng: np.random.Generator, generator: torch.Generator) -> dict[str, Any]:
-    """Both random streams as plain JSON."""
-    return {"numpy": rng.bit_generator.state, "torch": generator.get_state().tolist()}
-
-
-def restore_rng(state: dict[str, Any], rng: np.random.Generator, generator: torch.Generator) -> None:
-    rng.bit_generator.state = state["numpy"]
-    generator.set_state(torch.tensor(state["torch"], dtype=torch.uint8))
+        raise FormatError(f"'{path}' is no safetensors file, or a damaged one: {error}.") from error

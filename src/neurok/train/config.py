@@ -1,76 +1,117 @@
-"""What a training run is made of; saved beside every checkpoint."""
+"""How a training run goes, whatever it learns; saved with every checkpoint."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
 
-from neurok.data.view import ViewConfig
-from neurok.deformation.handles import HandleConfig
-from neurok.deformation.loss import Weights
-from neurok.deformation.models import ModelConfig, model_config
+from torch import nn
+
+from neurok.errors import NeurokError
+
+POSITIVE = (
+    "steps", "warmup", "evaluate_every", "pulse_every", "matrix_rate", "rate", "clip", "average_start",
+    "subjects", "targets", "objects", "points", "view_points", "pool", "watch_points",
+)  # fmt: skip
+"""Numbers that must not be zero ..."""
+
+SHARES = ("decay", "momentum", "average", "noise_start", "smoothing", "known", "tipped", "incomplete", "missing")
+"""... and those that must not exceed one; none may be negative."""
 
 
-@dataclass(frozen=True)
-class TrainConfig:
-    model: ModelConfig = field(default_factory=HandleConfig)
-    view: ViewConfig = field(default_factory=ViewConfig)
-    steps: int = 7_000
-    warmup: int = 200
-    decay: float = 0.35
-    """Fraction of the run, at its end, over which the step size falls to zero."""
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(ABC):
+    """Length, step sizes and intervals of a run; the recipes of a task add their model, their data and their loss."""
 
-    matrix_rate: float = 3e-3
+    task: ClassVar[str]
+    """What is learned, as the card of the weights names it."""
+
+    model: Any
+    """The configuration of the network."""
+
+    view: Any
+    """What a batch is made of."""
+
+    steps: int
+    """Length of the run [batches]."""
+
+    warmup: int
+    """Over so many steps the step size rises to its full length."""
+
+    decay: float
+    """Share of the run, at its end, over which the step size falls to zero."""
+
+    matrix_rate: float
     """Step size of hidden matrices (Muon)."""
 
-    rate: float = 2e-3
+    rate: float
     """Step size of everything else (AdamW)."""
 
-    weight_decay: float = 0.01
+    momentum: float = 0.95
+    """Of Muon, as in Jordan et al. (2024)."""
+
+    weight_decay: float
+    """What weights shrink by in a step, per step size."""
+
     clip: float = 1.0
     """Largest norm of the gradient."""
 
-    kl_weight: float = 3e-3
-    kl_start: int = 300
-    """Steps without the KL term: a posterior that is pulled early collapses."""
+    average: float
+    """Decay per step of the running average of the weights, which is what is evaluated and shipped."""
 
-    kl_ramp: int = 3_000
-    size_weight: float = 0.05
-    """Of how far the prior reaches: it keeps the ways from growing while nothing else does."""
-
-    surprise_weight: float = 0.0
-    """Of the true motion under the prior of each handle: what makes the space small."""
-
-    average: float = 0.999
-    """Decay of the running average of the weights, which is what is evaluated and shipped."""
+    average_start: float = 10.0
+    """The average forgets faster at first: after n steps by (1 + n) / (this + n), as TensorFlow does."""
 
     bf16: bool = False
     """Autocast; pays for wide layers and GPUs."""
 
     seed: int = 0
-    evaluate_every: int = 500
-    checkpoint_minutes: float = 5.0
+    """Of everything that is random."""
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    evaluate_every: int
+    """Steps between lines of the log."""
 
-    @staticmethod
-    def from_dict(values: dict[str, Any]) -> TrainConfig:
-        rest = {k: v for k, v in values.items() if k not in ("model", "view")}
-        return TrainConfig(model_config(values["model"]), ViewConfig(**values["view"]), **rest)
+    checkpoint_minutes: float
+    """Time between checkpoints [min]."""
+
+    pulse_every: int = 10
+    """Steps between signs of life, and between agreements of several processes."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense, all of them in one sentence."""
+        numbers = {**asdict(self), **asdict(self.view)}
+        numbers = {name: value for name, value in numbers.items() if isinstance(value, int | float)}
+        wrong = [
+            f"{name} must be {'above' if name in POSITIVE else 'at least'} 0, got {value}"
+            for name, value in numbers.items()
+            if not (value > 0 if name in POSITIVE else value >= 0)
+        ]
+        wrong += [f"{name} must be at most 1, got {numbers[name]}" for name in SHARES if numbers.get(name, 0) > 1]
+        if wrong:
+            raise NeurokError(f"No run can go like this: {'; '.join(wrong)}.")
+
+    @abstractmethod
+    def build(self) -> nn.Module:
+        """A fresh network with its loss: its ``model`` is what is shipped, a call takes a batch to terms of a loss."""
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The recipe that a checkpoint or a card holds as JSON."""
+        return restored(cls(), values)  # type: ignore[call-arg]
 
     def rate_factor(self, step: int) -> float:
         """Share of the step size at a step: warm-up, plateau, linear decay."""
         left = (self.steps - step) / max(1.0, self.decay * self.steps)
         return max(0.0, min(1.0, (step + 1) / self.warmup, left))
 
-    def weights(self, step: int) -> Weights:
-        """What counts how much at a step."""
-        return Weights(self.kl_weight * self.kl_factor(step), self.size_weight, self.surprise_weight)
+    def average_decay(self, step: int) -> float:
+        """What the running average keeps of itself at a step."""
+        return min(self.average, (1 + step) / (self.average_start + step))
 
-    def noise_factor(self, step: int) -> float:
-        """Share of the noise of the posterior; full from the start, it would teach everything to be still."""
-        return min(1.0, 0.05 + self.kl_factor(step))
 
-    def kl_factor(self, step: int) -> float:
-        return min(1.0, max(0.0, (step - self.kl_start) / max(1, self.kl_ramp)))
+def restored(usual: Any, value: Any) -> Any:
+    """What JSON has made plain, in the form of what usually stands there: a configuration, a tuple, or a number."""
+    if isinstance(value, dict):
+        return replace(usual, **{name: restored(getattr(usual, name), inner) for name, inner in value.items()})
+    return tuple(value) if isinstance(usual, tuple) else value

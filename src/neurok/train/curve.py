@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 from pathlib import Path
-from typing import Any
 
 from neurok.io.files import write_files
 
-CURVE = "curve.png"
 SIZE = (1000, 600)
 EDGES = (70, 30, 830, 545)
 """Left, top, right and bottom of the plot."""
@@ -19,24 +16,17 @@ FINE = 2
 """Drawn larger and shrunk, for smooth lines."""
 
 COLORS = ("#4c4c4c", "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b")
-FIGURES = ("step", "nats", "seconds", "pairs_per_second", "eta", "relative")
-"""What a log line holds beside errors; errors are shares of the displacement, so that they fit one axis."""
 
 
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """Lines of a log in the order of their steps; a step that was repeated after an interruption counts once."""
-    lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-    return [line for _, line in sorted({line["step"]: line for line in lines}.items())]
-
-
-def draw_curve(log: list[dict[str, Any]], path: Path) -> None:
-    """Write a PNG of all errors over steps, with a logarithmic axis."""
+def draw_curve(rows: list[dict[str, float]], path: Path, title: str) -> None:
+    """Write a PNG of all figures over their ``step``, with a logarithmic axis."""
     from PIL import Image, ImageDraw, ImageFont
 
-    names = [name for name in log[-1] if name not in FIGURES]
-    series = {name: [(row["step"], row[name]) for row in log if row.get(name, 0) > 0] for name in names}
+    series = {
+        name: [(row["step"], row[name]) for row in rows if row.get(name, 0) > 0] for name in rows[-1] if name != "step"
+    }
     values = [value for points in series.values() for _, value in points]
-    place = _Axes(max(row["step"] for row in log), min(values, default=0.1), max(values, default=1.0))
+    place = _Axes(max(row["step"] for row in rows), min(values, default=0.1), max(values, default=1.0))
     image = Image.new("RGB", (SIZE[0] * FINE, SIZE[1] * FINE), "white")
     pen, font = ImageDraw.Draw(image), ImageFont.load_default(13 * FINE)
     left, top, right, bottom = (edge * FINE for edge in EDGES)
@@ -48,7 +38,7 @@ def draw_curve(log: list[dict[str, Any]], path: Path) -> None:
         x = left + (right - left) * quarter / 4
         pen.text((x, bottom + 8 * FINE), f"{place.last * quarter / 4:.0f}", fill="#333333", font=font, anchor="ma")
     pen.rectangle([left, top, right, bottom], outline="#333333", width=FINE)
-    pen.text((left, top - 8 * FINE), "point error / displacement", fill="#333333", font=font, anchor="ls")
+    pen.text((left, top - 8 * FINE), title, fill="#333333", font=font, anchor="ls")
     pen.text(((left + right) / 2, bottom + 30 * FINE), "step", fill="#333333", font=font, anchor="ma")
     for number, (name, points) in enumerate(series.items()):
         color, spots = COLORS[number % len(COLORS)], [place.at(*point) for point in points]

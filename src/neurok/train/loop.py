@@ -1,212 +1,189 @@
-"""The training loop: one file, top to bottom."""
+"""The training loop: one for every task, top to bottom."""
 
 from __future__ import annotations
 
 import copy
-import json
-import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
-import torch.distributed as dist
+from torch import nn
 
-from neurok.data.subject import Subject
-from neurok.data.view import ViewConfig, draw, pairs, stack
-from neurok.deformation.loss import DeformationTask, PairTensors
-from neurok.train.checkpoint import load_checkpoint, load_weights, restore_rng, rng_state, save_checkpoint
-from neurok.train.config import TrainConfig
-from neurok.train.curve import CURVE, draw_curve, read_log
-from neurok.train.optimizer import Muon
+from neurok.train.checkpoint import RunState, load_weights
+from neurok.train.config import RunConfig
+from neurok.train.curve import draw_curve
+from neurok.train.log import Line, drop_lines, read_log, write_line
+from neurok.train.optimizer import make_optimizers, set_rates
+from neurok.train.processes import CtrlC, Team
 
-Report = Callable[[dict[str, Any]], None]
-CHECKPOINT = "checkpoint.safetensors"
-LOG = "log.jsonl"
-PULSE = 10
-"""Steps between signs of life, and between agreements of several processes."""
+Report = Callable[[Line], None]
+CHECKPOINT, LOG, CURVE = "checkpoint.safetensors", "log.jsonl", "curve.png"
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Subjects to learn from, and named sets to watch."""
+class Task(Protocol):
+    """What is learned: a recipe and the data for it."""
 
-    train: Sequence[Subject]
-    watch: dict[str, Sequence[Subject]]
-    data: Sequence[dict[str, Any]] = ()
-    """Names, sizes and licences of the data sets behind them, for the card of the weights."""
+    unit: ClassVar[str]
+    """What batches hold, such as pairs."""
+
+    meaning: ClassVar[str]
+    """What the figures of the curve are, in a few words."""
+
+    @property
+    def recipe(self) -> RunConfig: ...
+
+    @property
+    def batch_size(self) -> int: ...
+
+    def draw(
+        self, module: nn.Module, step: int, rng: np.random.Generator, generator: torch.Generator
+    ) -> tuple[Any, ...]:
+        """A batch: what the network with its loss is called with; ``loss`` of what it returns is made small."""
+        ...
+
+    def figures(self, terms: Any) -> dict[str, float]:
+        """What the log tells of the terms of a batch."""
+        ...
+
+    def evaluate(self, module: nn.Module) -> dict[str, float]:
+        """Figures of the averaged network on watched sets."""
+        ...
+
+    def curve(self, line: Line) -> dict[str, float]:
+        """What the curve shows of a line of the log."""
+        ...
 
 
 def train(
-    config: TrainConfig,
-    split: Split,
+    task: Task,
     out: Path,
     *,
     resume: bool = False,
-    start_from: Path | None = None,
+    start_from: str | Path | None = None,
     report: Report | None = None,
     pulse: Report | None = None,
     origin: dict[str, Any] | None = None,
     stop_at: int | None = None,
-) -> DeformationTask:
-    """Train, write ``checkpoint.safetensors``, ``log.jsonl`` and ``curve.png`` into ``out``, return the averaged model.
+) -> nn.Module:
+    """Train, write ``checkpoint.safetensors``, ``log.jsonl`` and ``curve.png``, return the averaged network.
 
-    Under ``torchrun`` every process draws its own batches and gradients are averaged. Ctrl-C writes a checkpoint first.
+    Under ``torchrun`` every process draws its own batches and gradients are averaged. Ctrl-C writes a checkpoint first:
+    the state after the last step that was finished.
 
     Args:
-        config: The run.
-        split: Data.
+        task: What to learn.
         out: Folder of the run.
-        resume: Go on from the checkpoint in ``out``; losses are those of an uninterrupted run.
-        start_from: Weights to begin with instead of random ones: a checkpoint, or weights that were shipped.
-        report: Told the figures of every log line ...
+        resume: Go on from the checkpoint in ``out``; weights and log are those of an uninterrupted run.
+        start_from: Weights to begin with instead of random ones: the averaged ones of a checkpoint, or shipped ones.
+        report: Told every line of the log ...
         pulse: ... and what is known of those in between.
         origin: Facts for the card of the weights, such as data and licences; kept in the checkpoint.
         stop_at: Leave after this step, as an interruption would.
     """
-    rank, world = _join()
-    torch.manual_seed(config.seed)
-    task = DeformationTask(config.model)
-    average = copy.deepcopy(task).requires_grad_(False)
-    optimizers = _optimizers(task, config)
-    rng = np.random.default_rng([config.seed, rank])
-    generator = torch.Generator().manual_seed(config.seed * 1000 + rank)
-    step, seconds = 0, 0.0
-    modules: dict[str, torch.nn.Module] = {"task": task, "average": average}
+    run, team = task.recipe, Team.join()
+    state = _begin(run, team.rank)
     if resume:
-        facts = load_checkpoint(out / CHECKPOINT, modules, optimizers)
-        step, seconds = int(facts["step"]), float(facts["seconds"])
-        restore_rng(facts["rng"][rank], rng, generator)
+        state.load(out / CHECKPOINT, run.task, team.rank, team.size)
     elif start_from is not None:
-        load_weights(start_from, modules)
-    wrapped = torch.nn.parallel.DistributedDataParallel(task) if world > 1 else task
-    batches = pairs(split.train, config.view, rng)
-    started, saved, recent = time.monotonic() - seconds, time.monotonic(), []
+        load_weights(start_from, run.task, [state.module, state.average])
+    if team.is_first:
+        drop_lines(out / LOG, state.step + 1 if resume and not state.recent else state.step)
+    network = team.wrap(state.module)
+    end = run.steps if stop_at is None else min(run.steps, stop_at)
+    started, saved, is_whole, is_stopped = time.monotonic() - state.seconds, time.monotonic(), True, False
+
+    def line() -> Line:
+        state.seconds = time.monotonic() - started
+        return _line(task, state, team.size)
 
     def save() -> None:
-        states = _gather(rng_state(rng, generator), world)
-        facts = {"step": step, "seconds": time.monotonic() - started, "rng": states, "config": config.as_dict()}
-        if rank == 0:
-            facts["origin"] = origin or {}
-            save_checkpoint(out / CHECKPOINT, modules, optimizers, facts)
+        state.seconds = time.monotonic() - started
+        facts = {"task": run.task, "recipe": asdict(run), "origin": origin or {}}
+        facts["random"] = team.gather(state.random)
+        if team.is_first:
+            state.save(out / CHECKPOINT, facts)
 
-    try:
-        while step < (config.steps if stop_at is None else min(config.steps, stop_at)):
-            _set_rates(optimizers, config, step)
-            batch = PairTensors.of(next(batches))
-            count = batch.displaced.shape[0] * batch.targets
-            noise = torch.randn((count, task.model.latent_size), generator=generator) * config.noise_factor(step)
-            with torch.autocast("cpu", torch.bfloat16, enabled=config.bf16):
-                terms = wrapped(batch, config.weights(step), noise)
-            for optimizer in optimizers:
-                optimizer.zero_grad()
-            terms.loss.backward()
-            torch.nn.utils.clip_grad_norm_(task.parameters(), config.clip)
-            for optimizer in optimizers:
-                optimizer.step()
-            _follow(average, task, min(config.average, (1 + step) / (10 + step)))
-            step += 1
-            recent.append(
-                [float(terms.relative), float(terms.nats), float(terms.error.sum() / terms.displacement.sum())]
-            )
-            if step % config.evaluate_every == 0 or step == config.steps:
-                figures = _figures(step, recent, time.monotonic() - started, config, world)
-                figures |= {name: evaluate(average, subjects) for name, subjects in split.watch.items()}
-                recent = []
-                if rank == 0:
-                    _log(out, figures)
-                    if report is not None:
-                        report(figures)
-            elif step % PULSE == 0 and pulse is not None and rank == 0:
-                pulse(_figures(step, recent, time.monotonic() - started, config, world))
-            due = time.monotonic() - saved > 60 * config.checkpoint_minutes
-            if (world == 1 or step % PULSE == 0) and _agree(due, world):
+    with CtrlC() as ctrl_c, ctrl_c.hold(team.size > 1):
+        try:
+            while not is_stopped:
+                if state.recent and (state.step % run.evaluate_every == 0 or state.step == run.steps):
+                    if team.is_first:
+                        _tell({**line(), "watched": task.evaluate(state.average)}, task, out, report)
+                    state.recent = []
+                elif state.recent and state.step % run.pulse_every == 0 and team.is_first and pulse is not None:
+                    pulse(line())
+                if state.step >= end:
+                    break
+                set_rates(state.optimizers, run, state.step)
+                batch = task.draw(state.module, state.step, state.rng, state.generator)
+                with torch.autocast("cpu", torch.bfloat16, enabled=run.bf16):
+                    terms = network(*batch)
+                for optimizer in state.optimizers:
+                    optimizer.zero_grad()
+                terms.loss.backward()
+                with ctrl_c.hold():
+                    is_whole = False
+                    _finish_step(state, task, terms)
+                    is_whole = True
+                if team.size == 1 or state.step % run.pulse_every == 0:
+                    asked = team.gather((time.monotonic() - saved > 60 * run.checkpoint_minutes, ctrl_c.is_asked))
+                    is_stopped = any(stop for _, stop in asked)
+                    if asked[0][0]:
+                        save()
+                        saved = time.monotonic()
+        except BaseException:
+            # Other processes may be anywhere, so several of them leave the checkpoint they agreed on last.
+            if is_whole and team.size == 1:
                 save()
-                saved = time.monotonic()
-    finally:
+            raise
         save()
-    return average
+        if is_stopped:
+            raise KeyboardInterrupt
+    return state.average
+
+
+def _begin(run: RunConfig, rank: int) -> RunState:
+    """Random weights; every process has random streams of its own."""
+    torch.manual_seed(run.seed)
+    module = run.build()
+    rng = np.random.default_rng([run.seed, rank])
+    generator = torch.Generator().manual_seed(run.seed * 1000 + rank)
+    average = copy.deepcopy(module).requires_grad_(False)
+    return RunState(module, average, make_optimizers(module, run), rng, generator)
 
 
 @torch.no_grad()
-def evaluate(task: DeformationTask, subjects: Sequence[Subject], seed: int = 1) -> float:
-    """Mean point error over mean displacement when the pose encoder sees the target: 0 is perfect, 1 is no motion."""
-    rng = np.random.default_rng(seed)
-    view = ViewConfig(targets=3, points=16, augment=False)
-    error = displacement = 0.0
-    for start in range(0, len(subjects), 8):
-        terms = task(PairTensors.of(stack([draw(s, view, rng) for s in subjects[start : start + 8]])))
-        error += float(terms.error.sum())
-        displacement += float(terms.displacement.sum())
-    return error / max(displacement, 1e-12)
+def _finish_step(state: RunState, task: Task, terms: Any) -> None:
+    """From gradients to the next state."""
+    run = task.recipe
+    nn.utils.clip_grad_norm_(state.module.parameters(), run.clip)
+    for optimizer in state.optimizers:
+        optimizer.step()
+    for mean, value in zip(state.average.parameters(), state.module.parameters(), strict=True):
+        mean.lerp_(value, 1.0 - run.average_decay(state.step))
+    state.step += 1
+    state.recent.append(task.figures(terms))
+    state.keep_random()
 
 
-def _optimizers(task: DeformationTask, config: TrainConfig) -> list[torch.optim.Optimizer]:
-    matrices = [p for name, p in task.named_parameters() if p.ndim == 2 and "blocks" in name]
-    chosen = {id(p) for p in matrices}
-    others = [p for p in task.parameters() if id(p) not in chosen]
-    return [
-        Muon(matrices, config.matrix_rate, weight_decay=config.weight_decay),
-        torch.optim.AdamW(others, config.rate, weight_decay=config.weight_decay),
-    ]
-
-
-def _set_rates(optimizers: list[torch.optim.Optimizer], config: TrainConfig, step: int) -> None:
-    for optimizer, rate in zip(optimizers, (config.matrix_rate, config.rate), strict=True):
-        for group in optimizer.param_groups:
-            group["lr"] = rate * config.rate_factor(step)
-
-
-@torch.no_grad()
-def _follow(average: torch.nn.Module, task: torch.nn.Module, decay: float) -> None:
-    for mean, value in zip(average.parameters(), task.parameters(), strict=True):
-        mean.lerp_(value, 1.0 - decay)
-
-
-def _figures(step: int, recent: list[list[float]], seconds: float, config: TrainConfig, world: int) -> dict[str, Any]:
-    relative, nats, error = np.mean(recent, axis=0).tolist()
-    rate = step * config.view.subjects * config.view.targets * world / seconds
+def _line(task: Task, state: RunState, processes: int) -> Line:
+    means = np.mean([list(figures.values()) for figures in state.recent], axis=0).tolist()
     return {
-        "step": step,
-        "relative": relative,
-        "nats": nats,
-        "train": error,
-        "seconds": seconds,
-        "pairs_per_second": rate,
-        "eta": (config.steps - step) / step * seconds,
+        "step": state.step,
+        "seconds": state.seconds,
+        "eta": (task.recipe.steps - state.step) / state.step * state.seconds,
+        "per_second": state.step * task.batch_size * processes / state.seconds,
+        "training": dict(zip(state.recent[0], means, strict=True)),
     }
 
 
-def _log(out: Path, figures: dict[str, Any]) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / LOG).open("a") as log:
-        log.write(json.dumps(figures) + "\n")
-    draw_curve(read_log(out / LOG), out / CURVE)
-
-
-def _join() -> tuple[int, int]:
-    """Rank and number of processes; more than one only under ``torchrun``."""
-    world = int(os.environ.get("WORLD_SIZE", "1"))
-    if world > 1 and not dist.is_initialized():
-        dist.init_process_group("gloo")
-    return (dist.get_rank(), world) if world > 1 else (0, 1)
-
-
-def _agree(due: bool, world: int) -> bool:
-    """What the first process says; clocks differ, and a checkpoint needs all of them."""
-    if world == 1:
-        return due
-    word = [due]
-    dist.broadcast_object_list(word, src=0)
-    return word[0]
-
-
-def _gather(state: dict[str, Any], world: int) -> list[dict[str, Any]]:
-    if world == 1:
-        return [state]
-    states: list[Any] = [None] * world
-    dist.all_gather_object(states, state)
-    return states
+def _tell(line: Line, task: Task, out: Path, report: Report | None) -> None:
+    write_line(out / LOG, line)
+    rows = [{"step": one["step"], **task.curve(one)} for one in read_log(out / LOG)]
+    draw_curve(rows, out / CURVE, task.meaning)
+    if report is not None:
+        report(line)

@@ -10,6 +10,26 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from neurok.train.config import RunConfig
+
+
+def make_optimizers(module: torch.nn.Module, run: RunConfig) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the blocks, AdamW for everything else."""
+    matrices = [p for name, p in module.named_parameters() if p.ndim == 2 and "blocks" in name]
+    chosen = {id(p) for p in matrices}
+    others = [p for p in module.parameters() if id(p) not in chosen]
+    return [
+        Muon(matrices, run.matrix_rate, run.momentum, run.weight_decay),
+        torch.optim.AdamW(others, run.rate, weight_decay=run.weight_decay),
+    ]
+
+
+def set_rates(optimizers: list[torch.optim.Optimizer], run: RunConfig, step: int) -> None:
+    """Step sizes of a step, for the optimizers that ``make_optimizers`` makes."""
+    for optimizer, rate in zip(optimizers, (run.matrix_rate, run.rate), strict=True):
+        for group in optimizer.param_groups:
+            group["lr"] = rate * run.rate_factor(step)
+
 
 def orthogonalise(matrices: Tensor, rounds: int = 5) -> Tensor:
     """The nearest orthogonal matrices, roughly, of a batch (Newton–Schulz with the quintic of Jordan et al.)."""

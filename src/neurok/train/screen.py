@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neurok.train.log import Line
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -14,16 +16,17 @@ if TYPE_CHECKING:
 ROWS = 15
 """Evaluations that stay in the table."""
 
-PLAIN = ("step", "relative", "nats", "train", "pairs_per_second", "eta", "seconds")
-
 
 class Screen:
-    """Takes the figures of a run: ``pulse`` between evaluations, a call at each of them."""
+    """Takes the lines of a run: ``pulse`` between evaluations, a call at each of them.
 
-    def __init__(self, say: Callable[[str], None], live: bool | None = None) -> None:
-        self.say = say
+    ``unit`` names what batches hold, ``title`` says what the figures mean.
+    """
+
+    def __init__(self, say: Callable[[str], None], unit: str, title: str, live: bool | None = None) -> None:
+        self.say, self.unit, self.title = say, unit, title
         self.live: Live | None = None
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Line] = []
         if sys.stderr.isatty() if live is None else live:
             from rich.console import Console
             from rich.live import Live
@@ -41,41 +44,37 @@ class Screen:
         if self.live is not None:
             self.live.stop()
 
-    def __call__(self, figures: dict[str, Any]) -> None:
+    def __call__(self, line: Line) -> None:
         """The figures of an evaluation."""
-        self.rows = [*self.rows, figures][-ROWS:]
+        self.rows = [*self.rows, line][-ROWS:]
         if self.live is not None:
             self.live.update(self.table())
             return
-        names = ["relative", "nats", "train", *watched(figures)]
-        columns = "  ".join(f"{name} {figures[name]:.3f}" for name in names)
-        rate, left = figures["pairs_per_second"], figures["eta"] / 60
-        self.say(f"step {figures['step']:6d}  {columns}  {rate:.0f} pairs/s  {left:.0f} min left")
+        columns = "  ".join(f"{name} {value:.3f}" for name, value in _figures(line).items())
+        rate = f"{line['per_second']:.0f} {self.unit}/s"
+        self.say(f"step {line['step']:6d}  {columns}  {rate}  {line['eta'] / 60:.0f} min left")
 
-    def pulse(self, figures: dict[str, Any]) -> None:
+    def pulse(self, line: Line) -> None:
         """The figures so far of the steps since the last evaluation."""
         if self.live is not None:
-            self.live.update(self.table(figures))
+            self.live.update(self.table(line))
 
-    def table(self, now: dict[str, Any] | None = None) -> Table:
+    def table(self, now: Line | None = None) -> Table:
         """One row per evaluation; the last one is still running."""
         from rich.table import Table
 
         rows = [*self.rows, *([now] if now is not None else [])]
-        names = list(dict.fromkeys(name for row in rows for name in watched(row)))
-        table = Table(title="shares of the displacement; 1 is 'nothing moves'", title_style="dim")
-        for name in ("step", "loss", "nats", "train", *names, "pairs/s", "left"):
+        names = list(dict.fromkeys(name for row in rows for name in _figures(row)))
+        table = Table(title=self.title, title_style="dim")
+        for name in ("step", *names, f"{self.unit}/s", "left"):
             table.add_column(name, justify="right")
         for row in rows:
-            errors = [f"{row[name]:.3f}" if name in row else "…" for name in names]
-            rate, left = f"{row['pairs_per_second']:.0f}", f"{row['eta'] / 60:.0f} min"
-            table.add_row(
-                str(row["step"]), f"{row['relative']:.3f}", f"{row['nats']:.0f}", f"{row['train']:.3f}", *errors,
-                rate, left, style="dim" if row is now else None,
-            )  # fmt: skip
+            figures = _figures(row)
+            cells = [f"{figures[name]:.3f}" if name in figures else "…" for name in names]
+            rate, left = f"{row['per_second']:.0f}", f"{row['eta'] / 60:.0f} min"
+            table.add_row(str(row["step"]), *cells, rate, left, style="dim" if row is now else None)
         return table
 
 
-def watched(figures: dict[str, Any]) -> list[str]:
-    """Names of the watched sets among the figures."""
-    return [name for name in figures if name not in PLAIN]
+def _figures(line: Line) -> dict[str, float]:
+    return {**line["training"], **line.get("watched", {})}

@@ -1,109 +1,165 @@
-"""From a run to what is shipped: its averaged model and a card that says where it comes from."""
+"""From runs to what is shipped: averaged weights, and a card that says where they come from."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from neurok.data.subject import Subject
-from neurok.deformation.loss import DeformationTask
-from neurok.deformation.models import Model, ModelConfig, model_config
-from neurok.errors import FormatError, NeurokError
-from neurok.io.files import read_bytes
-from neurok.train.checkpoint import load_checkpoint, read_facts, read_metadata
-from neurok.train.config import TrainConfig
-from neurok.train.curve import read_log
-from neurok.train.loop import CHECKPOINT, LOG, evaluate
-from neurok.train.screen import watched
+from neurok.articulation.ensemble import Ensemble
+from neurok.data.splits import UNSEEN_CATEGORIES
+from neurok.errors import NeurokError
+from neurok.hub import save_model
+from neurok.train.articulation import ArticulationRecipe
+from neurok.train.articulation_calibration import calibrate
+from neurok.train.articulation_data import JointDataConfig, describe_data, watched_things
+from neurok.train.checkpoint import load_weights, read_facts
+from neurok.train.config import RunConfig, restored
+from neurok.train.deformation import DeformationRecipe, DeformationTraining, evaluate
+from neurok.train.deformation_data import split_subjects
+from neurok.train.log import Line, read_log
+from neurok.train.loop import CHECKPOINT, LOG
 
-LIMITS = (
-    "Learned from furniture, appliances, tools and animated figures; poses of other kinds of objects are guesses.",
-    "One motion for each of at most 32 patches: cloth and thin soft parts move coarsely.",
-    "The network knows no collisions: geometry gives rigid bodies joints, but what bends may pass through itself.",
-    "The surface must be split where parts touch: parts welded into one component move as one soft body.",
-    "Along a chain of joints that move together the far end strays: twists are added, not composed.",
+RECIPES: dict[str, type[RunConfig]] = {recipe.task: recipe for recipe in (DeformationRecipe, ArticulationRecipe)}
+
+HELD_OUT = (
+    f"every fifth object of each sorted list, the categories {', '.join(UNSEEN_CATEGORIES)}, "
+    "and the held-out generated families"
 )
+DEFORMATION = {
+    "metrics_meaning": "mean point error over mean displacement when the pose encoder sees the target; nats are "
+    "the information in a pose. 'seen' and 'unseen' are held-out objects of known and of new categories.",
+    "limits": [
+        "Learned from furniture, appliances, tools and animated figures; poses of other kinds of objects are guesses.",
+        "One motion for each of at most 32 patches: cloth and thin soft parts move coarsely.",
+        "The network knows no collisions: geometry gives rigid bodies joints, but what bends may pass through itself.",
+        "The surface must be split where parts touch: parts welded into one component move as one soft body.",
+        "Along a chain of joints that move together the far end strays: twists are added, not composed.",
+    ],
+    "go_on": "neurok train deformation --data DATASET --out RUN --start-from THIS_FILE",
+}
+ARTICULATION = {
+    "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
+    "limits": [
+        "Parts must be given or found; parts found from connected pieces are often wrong, and confidence says so.",
+        "Which way is up must be known, or the object must have flat sides to tell it by.",
+        "Limits alone do not know which side opens, so they are best with the search.",
+        "Cylindrical joints are not in the annotated data.",
+    ],
+}
 
 
-def shipped_model(run: Path, data: list[dict[str, Any]] | None = None) -> tuple[Model, dict[str, Any]]:
-    """The averaged model of a run, and its card.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What training has left in a folder."""
+
+    recipe: Any
+    network: Any
+    """The averaged one, without its loss."""
+
+    step: int
+    hours: float
+    origin: dict[str, Any]
+    last: Line
+    """Of the log."""
+
+    @staticmethod
+    def read(folder: Path) -> Run:
+        facts = read_facts(folder / CHECKPOINT)
+        recipe = RECIPES[facts["task"]].from_dict(facts["recipe"])
+        module = recipe.build()
+        load_weights(folder / CHECKPOINT, recipe.task, [module])
+        network = module.get_submodule("model").requires_grad_(False).eval()
+        last = (read_log(folder / LOG) or [{"training": {}, "watched": {}}])[-1]
+        return Run(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last)
+
+    def describe(self) -> dict[str, Any]:
+        """What the card says of the run."""
+        return {
+            **{key: self.origin.get(key) for key in ("teacher", "started_from", "examples", "commit")},
+            "steps": self.step,
+            "hours": round(self.hours, 2),
+            "training": {key: value for key, value in asdict(self.recipe).items() if key != "model"},
+            "watched": self.last["watched"],
+        }
+
+
+def ship(
+    folders: Sequence[Path], out: Path, data: Sequence[str | Path] = (), note: str | None = None
+) -> dict[str, Any]:
+    """Write the averaged weights of runs of one task, and their card; return the card.
+
+    Networks for articulation answer together and are calibrated. Of several networks for deformation, each begun where
+    another ended, the mean is written: those begun from different random weights have nothing in common.
 
     Args:
-        run: Folder of the run.
-        data: What it learned from, where the checkpoint does not say.
+        folders: Of the runs.
+        out: The weights, a ``.safetensors`` file.
+        data: Data sets they learned from, where the runs did not note them or these have moved.
+        note: A sentence for the card.
     """
-    facts = read_facts(run / CHECKPOINT)
-    config = TrainConfig.from_dict(facts["config"])
-    task, average = DeformationTask(config.model), DeformationTask(config.model)
-    load_checkpoint(run / CHECKPOINT, {"task": task, "average": average}, [])
-    origin = facts.get("origin") or {}
-    log = read_log(run / LOG) if (run / LOG).exists() else []
-    last = log[-1] if log else {}
+    if out.suffix != ".safetensors":
+        raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
+    runs = [Run.read(folder) for folder in folders]
+    tasks = {run.recipe.task for run in runs}
+    if len(tasks) > 1:
+        raise NeurokError(f"The runs are for {' and '.join(sorted(tasks))}; ship them apart.")
+    model, facts = {"deformation": _deformation, "articulation": _articulation}[tasks.pop()](runs, data)
+    named = [describe_data(folder) for folder in data] or runs[-1].origin.get("data", [])
     card = {
-        "data": data or origin.get("data", []),
-        "steps": facts["step"],
-        "planned_steps": config.steps,
-        "pairs": facts["step"] * config.view.subjects * config.view.targets,
-        "hours": round(facts["seconds"] / 3600, 2),
-        "seed": config.seed,
-        "commit": origin.get("commit") or commit(),
-        "started_from": origin.get("started_from"),
-        "training": {k: v for k, v in config.as_dict().items() if k != "model"},
-        "metrics": {name: round(last[name], 4) for name in ("train", "nats", *watched(last)) if name in last},
-        "metrics_meaning": "mean point error over mean displacement when the pose encoder sees the target; nats are "
-        "the information in a pose. 'seen' and 'unseen' are held-out objects of known and of new categories.",
-        "limits": list(LIMITS),
-        "go_on": "neurok train deformation --data DATASET --out RUN --start-from THIS_FILE",
+        "data": named,
+        "license": _license(named),
+        "steps": sum(run.step for run in runs),
+        "hours": round(sum(run.hours for run in runs), 2),
+        "runs": [run.describe() for run in runs],
+        "parameters": sum(p.numel() for run in runs for p in run.network.parameters()),
+        **facts,
+        **({} if note is None else {"note": note}),
     }
-    return average.model, card
+    save_model(model, out, card)
+    return card
 
 
-def mean_model(
-    runs: Sequence[Path], watch: dict[str, Sequence[Subject]], data: list[dict[str, Any]] | None = None
-) -> tuple[Model, dict[str, Any]]:
-    """The mean of the weights of several runs of one line, each begun where another ended, and its card.
-
-    Runs that were begun from different random weights have nothing in common: their mean is noise.
-
-    Args:
-        runs: Folders of the runs.
-        watch: Subjects by which the mean is measured, for it has no log.
-        data: What they learned from, where the last checkpoint does not say.
-    """
-    models, cards = zip(*(shipped_model(run, data) for run in runs), strict=True)
-    if any(model.config != models[0].config for model in models):
+def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+    """The network of a run with what its log says of it, or the mean of several, which has to be measured."""
+    recipe, network, last = runs[-1].recipe, runs[-1].network, runs[-1].last
+    if len(runs) == 1:
+        metrics = {"nats": last["training"]["nats"], **DeformationTraining.curve(last)} if last["training"] else {}
+    elif any(run.recipe.model != recipe.model for run in runs):
         raise NeurokError("The runs are of different models; only runs of one model have a mean.")
-    task = DeformationTask(models[0].config)
-    states = [model.state_dict() for model in models]
-    task.model.load_state_dict({k: torch.stack([s[k].float() for s in states]).mean(dim=0) for k in states[0]})
-    parts = [{k: card[k] for k in ("steps", "hours", "started_from", "training", "metrics")} for card in cards]
-    card = {k: v for k, v in cards[-1].items() if k not in ("planned_steps", "training")}
-    card |= {key: sum(one[key] for one in cards) for key in ("steps", "pairs", "hours")}
-    metrics = {name: round(evaluate(task, subjects), 4) for name, subjects in watch.items()}
-    return task.model, card | {"mean_of": parts, "metrics": metrics}
+    elif not data:
+        raise NeurokError("The mean of several runs has to be measured: name their data sets with --data.")
+    else:
+        states = [run.network.state_dict() for run in runs]
+        task = recipe.build()
+        task.model.load_state_dict({k: torch.stack([s[k] for s in states]).mean(dim=0) for k in states[0]})
+        network, watched = task.model, split_subjects(data).watch
+        metrics = {name: evaluate(task, subjects, recipe) for name, subjects in watched.items()}
+    return network, {"metrics": {name: round(value, 4) for name, value in metrics.items()}, **DEFORMATION}
 
 
-def model_config_of(path: Path) -> ModelConfig:
-    """The configuration of the model behind weights: a checkpoint, or shipped weights with their card."""
-    if not path.exists():
-        raise NeurokError(f"There are no weights to go on with at '{path}'.")
-    if "neurok" in read_metadata(read_bytes(path)):
-        return model_config(read_facts(path)["config"]["model"])
-    try:
-        return model_config(json.loads(read_bytes(path.with_suffix(".json")))["config"])
-    except (json.JSONDecodeError, KeyError) as error:
-        raise FormatError(f"The card of '{path}' is damaged: it does not say what model it is of.") from error
+def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
+    """Networks that answer together, calibrated on the objects that they have watched."""
+    ensemble = Ensemble(tuple(run.network for run in runs))
+    everything = any(run.origin.get("everything") for run in runs)
+    if everything != all(run.origin.get("everything") for run in runs):
+        raise NeurokError(
+            "Some of the runs have learned from held-out objects (--everything) and some have not; ship them apart."
+        )
+    source = restored(JointDataConfig(()), runs[0].origin.get("source", {"folders": []}))
+    folders = tuple(map(str, data)) or source.folders
+    things = watched_things(replace(source, folders=folders, everything=everything))
+    return ensemble, {
+        "held_out": None if everything else HELD_OUT,
+        "learned_from": sorted({name for run in runs for name in run.origin.get("objects", ())}),
+        "calibrated_on": {"objects": len(things), **calibrate(ensemble, things)} if things else None,
+        **ARTICULATION,
+    }
 
 
-def commit() -> str:
-    """The version of the code that runs, where it is under version control."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
+def _license(data: list[dict[str, Any]]) -> str:
+    is_research = any("PartNet" in terms for one in data for terms in one["licenses"])
+    return "weights trained partly on PartNet-Mobility: research use" if is_research else "Apache-2.0"

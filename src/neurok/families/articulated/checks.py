@@ -173,7 +173,9 @@ def _check_motion(articulation: Articulation, solids: list[Solid], part: int, si
         return ["a joint cannot move"]
     reach = 0.0
     for value in values:
-        transform = joint.transform(np.array([value] + [0.0] * (joint.dof - 1)))
+        q = np.zeros(articulation.dof)
+        q[articulation.slots[part].start] = value
+        transform = articulation.transforms(q)[part]
         moved = [s.moved(transform) for s in moving]
         shifts = [np.linalg.norm(m.vertices - s.vertices, axis=1).max() for m, s in zip(moved, moving, strict=True)]
         reach = max(reach, float(max(shifts)))

@@ -1,0 +1,120 @@
+"""The body plan of a mesh: decided once, read by everyone, and open to a person's corrections.
+
+A plan says what the pieces of a mesh are, which of them are one rigid body, what touches, and for each body how it may
+move: ranked joint hypotheses with probabilities and where they come from. It can be written, edited and handed back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Int
+
+from neurok.bodyplan.bodies import label_faces
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.core import Articulation, Joint, Mesh
+from neurok.geometry.topology import face_components, vertex_labels
+
+Origin = Literal["file", "labels", "pieces", "edited"]
+"""Who says what the bodies are: parts of the file, labels that were given, connected pieces, or a person."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBody:
+    """One rigid body, or one that bends."""
+
+    name: str
+    pieces: tuple[int, ...]
+    """Connected pieces of the mesh that it is made of."""
+
+    parent: int
+    """Body that carries it; -1 for a base."""
+
+    hypotheses: tuple[Hypothesis, ...] = ()
+    """Ways it may move against its parent, likeliest first."""
+
+    joint: Hypothesis | None = None
+    """The one that holds; ``None`` for a body that is fixed to its parent, or a base."""
+
+    bends: bool = False
+    """Whether it is soft: it then has coordinates of its own besides any joint."""
+
+    probability: float = 1.0
+    """How likely what is said of it is right: that it has this joint, or that it is fixed."""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyPlan:
+    """Bodies of a mesh and how they move."""
+
+    mesh: Mesh
+    """The mesh with one part for each body; faces are in the order of the file."""
+
+    face_pieces: Int[np.ndarray, " F"]
+    """The connected piece of each face."""
+
+    bodies: tuple[PlannedBody, ...]
+    origin: Origin = "pieces"
+
+    @cached_property
+    def contacts(self) -> ContactGraph:
+        """The contact graph of the bodies."""
+        return contact_graph(self.mesh)
+
+    @cached_property
+    def piece_contacts(self) -> ContactGraph:
+        """The contact graph of the pieces."""
+        return contact_graph(label_faces(self.mesh, self.face_pieces))
+
+    @cached_property
+    def articulation(self) -> Articulation:
+        """The object with the joints that hold."""
+        joints = tuple(
+            body.joint.joint(body.name) if body.joint is not None else Joint("fixed", body.parent, name=body.name)
+            for body in self.bodies
+        )
+        return Articulation(self.mesh, joints, name=self.mesh.name)
+
+    @property
+    def moving(self) -> tuple[PlannedBody, ...]:
+        """Bodies whose joint holds, the surest first."""
+        found = [body for body in self.bodies if body.joint is not None]
+        return tuple(sorted(found, key=lambda body: -body.joint.probability if body.joint is not None else 0.0))
+
+    @property
+    def bends(self) -> bool:
+        """Whether anything bends."""
+        return any(body.bends for body in self.bodies)
+
+    def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
+        """The same plan with another joint of one body; ``None`` fixes it."""
+        changed = list(self.bodies)
+        changed[body] = replace(changed[body], joint=joint)
+        return replace(self, bodies=tuple(changed), origin="edited")
+
+
+def connected_pieces(mesh: Mesh) -> Int[np.ndarray, " F"]:
+    """The piece of each face: connected components, never across surfaces of the file."""
+    return face_components(mesh.vertices, mesh.faces, mesh.face_surfaces)
+
+
+def with_bodies(mesh: Mesh, face_bodies: Int[np.ndarray, " F"], names: tuple[str, ...]) -> Mesh:
+    """The mesh with one part for each body; vertices stay as they are unless bodies share some."""
+    owners = vertex_labels(mesh.faces, face_bodies, mesh.vertex_count)
+    if (owners[mesh.faces] == face_bodies[:, None]).all():
+        return replace(mesh, part_ids=owners, part_names=names)
+    return label_faces(mesh, face_bodies, names)
+
+
+def summary(plan: BodyPlan) -> dict[str, Any]:
+    """What a report says of a plan."""
+    return {
+        "bodies": len(plan.bodies),
+        "joints": len(plan.moving),
+        "bends": sum(body.bends for body in plan.bodies),
+        "bodies_from": plan.origin,
+    }

@@ -1,0 +1,222 @@
+"""Body plans as JSON: written for a person to read and edit, read back with the mesh they belong to.
+
+A plan names its bodies by the connected pieces they are made of. To merge two bodies, put the pieces of one into the
+other's list and delete it; to fix a body, set its joint to null; to change a joint, edit its numbers or take one of the
+alternatives. Coordinates are those of the mesh.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces, with_bodies
+from neurok.core import Mesh
+from neurok.core.articulation import JointKind
+from neurok.errors import FormatError
+from neurok.io.files import read_bytes, write_files
+
+VERSION = 1
+KEY = "neurok_plan"
+MOST_BYTES = 50_000_000
+
+
+def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
+    """The plan in plain numbers and words."""
+    mesh, names = plan.mesh, [body.name for body in plan.bodies]
+    centers = mesh.vertices[mesh.faces].mean(axis=1)
+    counts = np.bincount(plan.face_pieces)
+    middles = np.stack([np.bincount(plan.face_pieces, centers[:, d]) / counts for d in range(3)], axis=1)
+    return {
+        KEY: VERSION,
+        "mesh": mesh.name,
+        "up": mesh.up,
+        "unit": mesh.unit,
+        "bodies_from": plan.origin,
+        "bodies": [
+            {
+                "name": body.name,
+                "parent": names[body.parent] if body.parent >= 0 else None,
+                "pieces": list(body.pieces),
+                "bends": body.bends,
+                "probability": round(float(body.probability), 4),
+                "joint": None if body.joint is None else _joint_to_dict(body.joint),
+                "alternatives": [_joint_to_dict(line) for line in body.hypotheses],
+            }
+            for body in plan.bodies
+        ],
+        "contacts": [
+            {
+                "bodies": [names[pair.first], names[pair.second]],
+                "center": _rounded(pair.center),
+                "shares": [round(share, 4) for share in pair.shares],
+            }
+            for pair in plan.contacts.pairs
+        ],
+        "pieces": [
+            {"faces": int(count), "center": _rounded(middle)} for count, middle in zip(counts, middles, strict=True)
+        ],
+    }
+
+
+def write_plan(plan: BodyPlan, path: Path) -> None:
+    """Write a plan to a JSON file."""
+    write_files(path, {path.name: (json.dumps(plan_to_dict(plan), indent=1) + "\n").encode()})
+
+
+def read_plan(path: str | Path, mesh: Mesh) -> BodyPlan:
+    """The plan of a file for the mesh it was made of.
+
+    Raises:
+        FormatError: Saying what is wrong with it.
+    """
+    path = Path(path)
+    data = read_bytes(path)
+    if len(data) > MOST_BYTES:
+        raise FormatError(
+            f"'{path}' is too large for a plan: {len(data) / 1e6:.0f} MB, at most {MOST_BYTES / 1e6:.0f}."
+        )
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"'{path}' is no JSON file: {str(error)[:80]}.") from None
+    try:
+        return plan_from_dict(said, mesh)
+    except FormatError as error:
+        raise FormatError(f"The plan '{path}' cannot be used: {error}") from None
+
+
+def plan_from_dict(said: Any, mesh: Mesh) -> BodyPlan:
+    """A plan from plain numbers and words; a person may have changed them."""
+    if not isinstance(said, dict) or said.get(KEY) != VERSION:
+        raise FormatError(f"it must hold '{KEY}': {VERSION}, as what 'neurok plan MESH --out plan.json' writes.")
+    pieces = _pieces_like(said, mesh)
+    bodies = said.get("bodies")
+    if not isinstance(bodies, list) or not bodies or not all(isinstance(body, dict) for body in bodies):
+        raise FormatError("'bodies' must be a list of at least one body.")
+    names = [body.get("name") for body in bodies]
+    if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise FormatError("every body needs a name of its own.")
+    owners = np.full(int(pieces.max()) + 1, -1)
+    for index, body in enumerate(bodies):
+        mine = body.get("pieces")
+        if not isinstance(mine, list) or not mine or not all(_is_index(p, len(owners)) for p in mine):
+            raise FormatError(f"the pieces of '{names[index]}' must be numbers from 0 to {len(owners) - 1}.")
+        if (owners[mine] >= 0).any():
+            other = names[int(owners[mine].max())]
+            raise FormatError(f"'{names[index]}' and '{other}' share a piece; a piece belongs to one body.")
+        owners[mine] = index
+    if (owners < 0).any():
+        raise FormatError(f"piece {int(np.flatnonzero(owners < 0)[0])} belongs to no body; give it to one.")
+    parents = [_parent(body, names) for body in bodies]
+    _check_tree(parents, names)
+    cut = with_bodies(mesh, owners[pieces], tuple(names))
+    found = tuple(
+        PlannedBody(
+            names[k],
+            tuple(sorted(body["pieces"])),
+            parents[k],
+            tuple(_joint_from_dict(line, k, parents[k], names[k]) for line in body.get("alternatives") or ()),
+            _joint_from_dict(body["joint"], k, parents[k], names[k]) if body.get("joint") is not None else None,
+            bool(body.get("bends", False)),
+            _number(body.get("probability", 1.0), "probability", names[k]),
+        )
+        for k, body in enumerate(bodies)
+    )
+    for body in found:
+        if body.joint is not None and body.parent < 0:
+            raise FormatError(f"'{body.name}' has a joint but no parent; name the body that carries it.")
+    return BodyPlan(cut, pieces, found, "edited")
+
+
+def _pieces_like(said: dict[str, Any], mesh: Mesh) -> np.ndarray:
+    """The pieces that the plan counts: parts of the file where it named them, connected pieces otherwise."""
+    listed = said.get("pieces")
+    if not isinstance(listed, list) or not all(isinstance(piece, dict) for piece in listed):
+        raise FormatError("'pieces' must list the pieces that the bodies are made of.")
+    counts = [piece.get("faces") for piece in listed]
+    for pieces in (connected_pieces(mesh), mesh.face_parts):
+        if np.bincount(pieces).tolist() == counts:
+            return pieces
+    faces = sum(count for count in counts if isinstance(count, int))
+    raise FormatError(
+        f"it was made for another mesh: it counts {faces} faces in {len(counts)} pieces, "
+        f"this mesh has {mesh.face_count} faces."
+    )
+
+
+def _parent(body: dict[str, Any], names: list[Any]) -> int:
+    parent = body.get("parent")
+    if parent is None:
+        return -1
+    if parent not in names:
+        known = ", ".join(names)[:200]
+        raise FormatError(f"'{body['name']}' hangs on '{str(parent)[:80]}', which is no body; known are {known}.")
+    return int(names.index(parent))
+
+
+def _check_tree(parents: list[int], names: list[Any]) -> None:
+    for start in range(len(parents)):
+        seen, body = set(), start
+        while body >= 0:
+            if body in seen:
+                raise FormatError(f"'{names[start]}' hangs on itself through its parents.")
+            seen.add(body)
+            body = parents[body]
+
+
+def _is_index(value: Any, count: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
+
+
+def _joint_to_dict(line: Hypothesis) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "kind": line.kind,
+        "axis": _rounded(line.axis),
+        "origin": _rounded(line.origin),
+        "lower": round(float(line.lower), 6),
+        "upper": round(float(line.upper), 6),
+        "probability": round(float(line.probability), 4),
+        "source": line.source,
+    }
+    return said | ({"slide": _rounded(line.slide)} if line.kind == "cylindrical" else {})
+
+
+def _joint_from_dict(said: Any, part: int, parent: int, name: str) -> Hypothesis:
+    if not isinstance(said, dict) or said.get("kind") not in get_args(JointKind):
+        raise FormatError(f"the kind of the joint of '{name}' must be one of {', '.join(get_args(JointKind))}.")
+    axis, origin = _vector(said.get("axis"), "axis", name), _vector(said.get("origin"), "origin", name)
+    if not np.linalg.norm(axis) > 0:
+        raise FormatError(f"the axis of the joint of '{name}' must be a direction, not zeros.")
+    lower, upper = _number(said.get("lower", 0.0), "lower", name), _number(said.get("upper", 0.0), "upper", name)
+    if lower > upper:
+        raise FormatError(f"the limits of the joint of '{name}' must be lower <= upper, got {lower:g} and {upper:g}.")
+    slide = said.get("slide") or (0.0, 0.0)
+    if not isinstance(slide, list | tuple) or len(slide) != 2:
+        raise FormatError(f"the slide of the joint of '{name}' must be two numbers.")
+    ends = (_number(slide[0], "slide", name), _number(slide[1], "slide", name))
+    probability = _number(said.get("probability", 1.0), "probability", name)
+    source = str(said.get("source", "a person"))[:80]
+    unit = axis / np.linalg.norm(axis)
+    return Hypothesis(part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends, source=source)
+
+
+def _vector(value: Any, what: str, name: str) -> np.ndarray:
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise FormatError(f"the {what} of the joint of '{name}' must be three numbers.")
+    return np.array([_number(v, what, name) for v in value])
+
+
+def _number(value: Any, what: str, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise FormatError(f"the {what} of the joint of '{name}' must be a finite number, got {str(value)[:40]!r}.")
+    return float(value)
+
+
+def _rounded(values: Any) -> list[float]:
+    return [round(float(value), 6) for value in values]

@@ -1,0 +1,138 @@
+"""Every number that shapes a motion of the reduced engine and that no user's scene says, with unit and origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from neurok.dynamics.colliders import COLLIDERS, ColliderConfig
+
+STANDARD_GRAVITY = 9.81
+"""[m/s^2], at the earth's surface."""
+
+LONGEST_STEPS = MappingProxyType({"gauss": 1 / 48, "midpoint": 1 / 240, "implicit": 1 / 120, "runge-kutta": 1 / 24})
+
+
+@dataclass(frozen=True)
+class ContactConfig:
+    """How things touch."""
+
+    rest_depth: float = 3e-5
+    """How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and
+    still so soft that a fall ends within a few Newton iterations."""
+
+    same_load: float = 1e-3
+    """Normal forces that change by less than this share of the largest do not ask for another pass."""
+
+    near: float = 0.02
+    """Points closer to a solid than this share of the object's size are followed through a step ..."""
+
+    near_travel: float = 3.0
+    """... and those that could come there at this many times the greatest speed of any."""
+
+    max_points: int = 400
+    """Points of one object that feel obstacles and other objects; more cost time and change little."""
+
+    max_corners: int = 96
+    """Points of one part that feel the ground."""
+
+    colliders: ColliderConfig = COLLIDERS
+
+
+@dataclass(frozen=True)
+class GaussConfig:
+    """When a step of Gauss collocation is good enough, and when it is cut; all found on the built-in objects."""
+
+    tolerance: float = 1e-9
+    """Relative change of the rates at which Newton's method has converged."""
+
+    rough_tolerance: float = 1e-5
+    """The same where wells of limits are met: these set the error of a piece, far above this."""
+
+    max_iterations: int = 10
+    max_rebuilds: int = 4
+    """Of Newton's matrix in one piece of a step."""
+
+    slow_iterations: int = 4
+    """A matrix that needed so many iterations is not kept."""
+
+    ticks: int = 1024
+    """Pieces of a step are powers of two of these; none is shorter than one."""
+
+    not_worth: float = 1.5
+    """A piece that turned out to be too long by less than this is not taken again."""
+
+    bounce_phase: float = 1.5
+    """Largest phase [rad] that coordinates beyond their limits may oscillate through in one piece of a step."""
+
+    edge: float = 9.0
+    """How much stiffer a well counts for a piece that passes its edge, where it is not smooth."""
+
+    largest_turn: float = 0.8
+    """Largest turn [rad] of any piece of an object in one piece of a step."""
+
+
+@dataclass(frozen=True)
+class ImplicitConfig:
+    """When a step of the incremental potential is good enough, and when it is cut."""
+
+    tolerance: float = 1e-8
+    """Change of the coordinates, as a share of the smallest object's size, at which a step has converged."""
+
+    max_newton: int = 40
+    max_search: int = 24
+    """Trials of a line search; the last is 10^-7 of the first."""
+
+    friction_passes: int = 2
+    """Friction follows the normal forces of the pass before."""
+
+    max_pieces: int = 32
+    safe_travel: float = 0.4
+    """How far a point may move near a solid in one step, in thicknesses of the solid: it must come out where it went
+    in."""
+
+
+@dataclass(frozen=True)
+class ReducedConfig:
+    """The reduced engine."""
+
+    longest_steps: Mapping[str, float] = field(default_factory=lambda: LONGEST_STEPS)
+    """Of each integrator [s]: the longest that keep the built-in objects within a thousandth of a finer run."""
+
+    limit_softness: float = 0.01
+    """How far a coordinate may pass its limit under the weight it carries: [rad], or as a share of the object's size. A
+    space whose coordinates are neither names its own (``space.limit_softness``)."""
+
+    hold_sag: float = 1e-4
+    """How far pins and drags give way under the object's own weight, as a share of its size: a tenth of what is
+    promised."""
+
+    grab_sag: float = 0.02
+    """The same for what is grabbed by hand, which shall give way when the hand is quick."""
+
+    rubbing: float = 4.0
+    """Rate at which joints without damping of their own come to rest in a world with contact [1/s]: a pushed door
+    stops within a second."""
+
+    buffer: float = 0.7
+    """Share of critical damping with which limits catch a weight in a world with contact; above it nothing bounces."""
+
+    max_wind_faces: int = 192
+    """Faces that feel the wind, chosen by area."""
+
+    elastic_triangles: int = 256
+    """Triangles on which the elasticity of what bends is measured, chosen by area."""
+
+    runaway_size: float = 1e4
+    """An object this many times its size away from the start has been lost by the integrator."""
+
+    runaway_energy: float = 0.5
+    """Energy may grow by this share of what has been exchanged before a run counts as lost."""
+
+    contact: ContactConfig = ContactConfig()
+    gauss: GaussConfig = GaussConfig()
+    implicit: ImplicitConfig = ImplicitConfig()
+
+
+DEFAULTS = ReducedConfig()

@@ -1,0 +1,296 @@
+"""Mechanics of any space of poses, written as x = C Y(q) with constant C.
+
+Handle-driven and linear spaces have few features, and masses enter through CᵀMC once. A space without features has the
+identity for C and its vertices for Y; automatic differentiation then does what closed forms do elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+
+from neurok.dynamics.reduced.equations import Pose
+from neurok.geometry.joint_tree import BASE_DOF, JointTree
+from neurok.geometry.lie import commutator, compose, screw_twists, tidy
+from neurok.kinematics.space import KinematicSpace, contract
+
+SPARSE = 0.3
+"""Share of entries above which a matrix is faster when full."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMechanics:
+    """An object whose vertices are linear in features of its coordinates."""
+
+    space: KinematicSpace
+    features: Float[np.ndarray, "V K"] | None
+    """The matrix C; ``None`` stands for the identity."""
+
+    gram: Float[np.ndarray, "K K"] | Float[np.ndarray, " K"]
+    """CᵀMC, or its diagonal."""
+
+    first: Float[np.ndarray, " K"]
+    """CᵀM 1."""
+
+    unity: Float[np.ndarray, " K"]
+    base: JointTree
+    """No joints: only the base, free or fixed."""
+
+    weights: Float[np.ndarray, "V H"] | None = None
+
+    @staticmethod
+    def of(space: KinematicSpace, masses: Float[np.ndarray, " V"], free: bool) -> FeatureMechanics:
+        """Mechanics of a space."""
+        center = masses @ space.rest.vertices / masses.sum()
+        base = JointTree(np.zeros(0, dtype=np.int64), np.zeros((0, 4, 4)), free, center)
+        c = space.features
+        if c is None:
+            return FeatureMechanics(space, None, masses, masses, space.unity, base)
+        gram, first = (c.T @ (masses[:, None] * c), c.T @ masses) if space.inertia is None else space.inertia
+        return FeatureMechanics(space, np.asarray(c, dtype=np.float64), gram, first, space.unity, base, space.weights)
+
+    @property
+    def dim(self) -> int:
+        return self.space.dim + self.base.base_dim
+
+    @property
+    def free(self) -> bool:
+        return self.base.free
+
+    @property
+    def center(self) -> Float[np.ndarray, "3"]:
+        return np.zeros(3) if self.base.center is None else self.base.center
+
+    @property
+    def turning(self) -> Float[np.ndarray, "1 D"]:
+        """1 where a coordinate turns the object as a whole."""
+        out = np.zeros((1, self.dim))
+        out[0, 3 : self.base.base_dim] = 1.0
+        return out
+
+    @cached_property
+    def mass(self) -> float:
+        return float(self.first @ self.unity)
+
+    @property
+    def carried(self) -> Float[np.ndarray, " D"]:
+        return np.full(self.dim, self.mass)
+
+    def weigh(self, y: Float[np.ndarray, "B *n K 3"]) -> Float[np.ndarray, "B *n K 3"]:
+        """CᵀMC applied to features."""
+        if self.gram.ndim == 1:
+            return self.gram[:, None] * y
+        # One large product is several times faster than many thin ones.
+        count = len(self.gram)
+        columns = y.reshape(-1, count, 3).swapaxes(0, 1)
+        return (self.gram @ columns.reshape(count, -1)).reshape(columns.shape).swapaxes(0, 1).reshape(y.shape)
+
+    def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
+        return FeatureMotion(self, pose, q, qdot)
+
+    def points(self, vertices: Int[np.ndarray, " n"]) -> FeaturePoints:
+        return FeaturePoints(self, np.asarray(vertices))
+
+    @property
+    def part_nodes(self) -> Int[np.ndarray, " P"]:
+        """No part is known to be rigid."""
+        return np.zeros(0, dtype=np.int64)
+
+    def node_points(self, places: Float[np.ndarray, "n 3"], nodes: Int[np.ndarray, " n"]) -> FeaturePoints:
+        """There are no nodes, so the only choice of points is the empty one."""
+        assert len(nodes) == 0
+        return self.points(np.zeros(0, dtype=np.int64))
+
+    def rebase(
+        self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]
+    ) -> tuple[Pose, np.ndarray, np.ndarray]:
+        if not self.free:
+            return pose, q, p
+        nodes, before = self.base.transforms(pose, q[None, :BASE_DOF])
+        new_pose, start, out = tidy(nodes[0, 0]), q.copy(), p.copy()
+        start[:BASE_DOF] = 0.0
+        _, after = self.base.transforms(new_pose, start[None, :BASE_DOF])
+        out[:BASE_DOF] = screw_twists(after[0]) @ np.linalg.solve(screw_twists(before[0]), p[:BASE_DOF])
+        return new_pose, start, out
+
+    def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
+        y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
+        return y if self.features is None else self._blend @ y
+
+    @cached_property
+    def _blend(self) -> Any:
+        """The matrix C, sparse where vertices follow few handles: whole frames are written with it."""
+        c = self.features
+        return csr_array(c) if c is not None and np.count_nonzero(c) < SPARSE * c.size else c
+
+    def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "H 4 4"] | None:
+        if self.weights is None:
+            return None
+        y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
+        rows = y.reshape(-1, 4, 3)
+        return compose(rows[:, :3].swapaxes(1, 2), rows[:, 3])
+
+    def handle_weights(self) -> Float[np.ndarray, "V H"] | None:
+        return self.weights
+
+
+class FeatureMotion:
+    """A batch of moments of an object in features."""
+
+    def __init__(
+        self, mechanics: FeatureMechanics, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
+    ) -> None:
+        self.mechanics, self.q, self.qdot = mechanics, q, qdot
+        self.split = mechanics.base.base_dim
+        nodes, self.screws = mechanics.base.transforms(pose, q[:, : self.split])
+        self.frame = nodes[:, 0]
+        self.inner = mechanics.space.moving(q[:, self.split :], qdot[:, self.split :])
+
+    @cached_property
+    def _turn(self) -> Float[np.ndarray, "B 3 3"]:
+        return self.frame[:, :3, :3].swapaxes(1, 2)
+
+    @cached_property
+    def y(self) -> Float[np.ndarray, "B K 3"]:
+        """Features in the world's frame."""
+        return self.inner.values @ self._turn + self.mechanics.unity[:, None] * self.frame[:, None, :3, 3]
+
+    def _move(
+        self, screws: Float[np.ndarray, "B k 4 4"], y: Float[np.ndarray, "B K 3"], moves: bool = True
+    ) -> np.ndarray:
+        """Features carried by screws: their turn, and their shift unless ``y`` holds velocities."""
+        out = y[:, None] @ screws[..., :3, :3].swapaxes(-1, -2)
+        if moves:
+            out = out + self.mechanics.unity[:, None] * screws[..., None, :3, 3]
+        return out
+
+    @cached_property
+    def _base_slopes(self) -> Float[np.ndarray, "B k K 3"]:
+        return self._move(self.screws, self.y)
+
+    @cached_property
+    def slopes(self) -> Float[np.ndarray, "B D K 3"]:
+        """∂Y/∂q."""
+        inner = self.inner.slopes @ self._turn[:, None]
+        return np.concatenate([self._base_slopes, inner], axis=1) if self.split else inner
+
+    @cached_property
+    def rate(self) -> Float[np.ndarray, "B K 3"]:
+        """dY/dt."""
+        inner = self.inner.rate @ self._turn
+        if not self.split:
+            return inner
+        return inner + np.einsum("bd,bdki->bki", self.qdot[:, : self.split], self._base_slopes)
+
+    @cached_property
+    def _base_motion(self) -> tuple[Float[np.ndarray, "B k K 3"], Float[np.ndarray, "B 3 3"]]:
+        """How the derivatives by the base change, and the matrix of its spin."""
+        speeds = self.screws.reshape(len(self.q), self.split, 16) * self.qdot[:, : self.split, None]
+        own = (self.mechanics.base.chains @ speeds).reshape(self.screws.shape)
+        rates = self._move(commutator(own, self.screws), self.y) + self._move(self.screws, self.rate, moves=False)
+        return rates, own[:, -1, :3, :3].swapaxes(1, 2)
+
+    @cached_property
+    def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
+        """d/dt of ∂Y/∂q."""
+        turn = self._turn[:, None]
+        inner = self.inner.slope_rates @ turn
+        if not self.split:
+            return inner
+        outer, spin = self._base_motion
+        return np.concatenate([outer, inner + (self.inner.slopes @ turn) @ spin[:, None]], axis=1)
+
+    @cached_property
+    def _weighed(self) -> Float[np.ndarray, "B K 3"]:
+        return self.mechanics.weigh(self.rate)
+
+    @cached_property
+    def _weighed_within(self) -> Float[np.ndarray, "B K 3"]:
+        """The same in the frame of the base."""
+        return self._weighed @ self.frame[:, :3, :3]
+
+    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """Generalised force of forces on the features."""
+        return self._pull(forces, forces @ self.frame[:, :3, :3])
+
+    def _pull(self, forces: np.ndarray, within: np.ndarray) -> Float[np.ndarray, "B D"]:
+        inner = self.inner.pull(within)
+        return np.concatenate([contract(self._base_slopes, forces), inner], axis=1) if self.split else inner
+
+    @property
+    def momentum(self) -> Float[np.ndarray, "B D"]:
+        return self._pull(self._weighed, self._weighed_within)
+
+    @property
+    def kinetic(self) -> Float[np.ndarray, " B"]:
+        return 0.5 * (self.rate * self._weighed).sum(axis=(1, 2))
+
+    @property
+    def kinetic_force(self) -> Float[np.ndarray, "B D"]:
+        inner = self.inner.rate_pull(self._weighed_within)
+        if not self.split:
+            return inner
+        outer, spin = self._base_motion
+        inner = inner + self.inner.pull(self._weighed @ spin.swapaxes(1, 2) @ self.frame[:, :3, :3])
+        return np.concatenate([contract(outer, self._weighed), inner], axis=1)
+
+    def mass_matrices(self) -> Float[np.ndarray, "B D D"]:
+        batch, dim = self.q.shape
+        weighed = self.mechanics.weigh(self.slopes).reshape(batch, dim, -1)
+        return self.slopes.reshape(batch, dim, -1) @ weighed.swapaxes(1, 2)
+
+    def bias(self) -> Float[np.ndarray, "B D"]:
+        return self.pull(self.mechanics.weigh(np.einsum("bd,bdki->bki", self.qdot, self.slope_rates)))
+
+    def field_force(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, "B D"]:
+        force = self.mechanics.first[:, None] * acceleration
+        return self.pull(np.repeat(force[None], len(self.q), axis=0))
+
+    def field_energy(self, acceleration: Float[np.ndarray, "3"]) -> Float[np.ndarray, " B"]:
+        return -(np.einsum("k,bki->bi", self.mechanics.first, self.y) @ acceleration)
+
+    def coast(self, dt: float) -> Float[np.ndarray, "K 3"]:
+        return self.y[0] + dt * self.rate[0]
+
+    def inertia(self, target: np.ndarray) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
+        gap = self.y - target
+        pulled = self.mechanics.weigh(gap)
+        return 0.5 * (gap * pulled).sum(axis=(1, 2)), self.pull(pulled)
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePoints:
+    """Some vertices of an object in features."""
+
+    mechanics: FeatureMechanics
+    vertices: Int[np.ndarray, " n"]
+
+    @cached_property
+    def _rows(self) -> Float[np.ndarray, "n K"] | None:
+        return None if self.mechanics.features is None else self.mechanics.features[self.vertices]
+
+    def take(self, chosen: Int[np.ndarray, " m"]) -> FeaturePoints:
+        """Some of the points."""
+        return FeaturePoints(self.mechanics, self.vertices[chosen])
+
+    def _select(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B n 3"]:
+        return y[..., self.vertices, :] if self._rows is None else self._rows @ y
+
+    def positions(self, motion: FeatureMotion) -> Float[np.ndarray, "B n 3"]:
+        return self._select(motion.y)
+
+    def velocities(self, motion: FeatureMotion) -> Float[np.ndarray, "B n 3"]:
+        return self._select(motion.rate)
+
+    def pull(self, motion: FeatureMotion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
+        if self._rows is not None:
+            return motion.pull(self._rows.T @ forces)
+        return np.einsum("bdni,bni->bd", motion.slopes[:, :, self.vertices], forces)
+
+    def jacobian(self, motion: FeatureMotion) -> Float[np.ndarray, "n 3 D"]:
+        return np.moveaxis(self._select(motion.slopes[0]), 0, -1)

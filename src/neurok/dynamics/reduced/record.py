@@ -1,0 +1,191 @@
+"""Keeps the frames of a run and tells the truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core.clip import Skin
+from neurok.core.rollout import Rollout, RolloutStatus
+from neurok.dynamics.reduced.build import Bound
+from neurok.dynamics.reduced.collocation import Diverged
+from neurok.dynamics.reduced.config import ReducedConfig
+from neurok.dynamics.reduced.equations import Pose
+from neurok.dynamics.reduced.loads import Damping, WindLoad
+from neurok.dynamics.reduced.system import State, System
+from neurok.kinematics.free_base import base_coordinates
+
+
+class Recorder:
+    """Frames, energies and figures of one run."""
+
+    def __init__(
+        self,
+        bounds: Sequence[Bound],
+        system: System,
+        stepper: Any,
+        dt: float,
+        config: ReducedConfig,
+        keeps_all: bool = True,
+    ) -> None:
+        self.bounds, self.system, self.stepper, self.dt = bounds, system, stepper, dt
+        self.config, self.keeps_all = config, keeps_all
+        self.positions: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.handles: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.q: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.qdot: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.energies: list[dict[str, float]] = []
+        self.first_energies: dict[str, float] = {}
+        self.frame_count, self.largest_kinetic = 0, 0.0
+        self.steps, self.stepping = 0, 0.0
+        self.status: RolloutStatus = "ok"
+        self.message = ""
+        rests = [bound.body.mesh for bound in bounds]
+        self.reaches = [config.runaway_size * (rest.size + float(np.abs(rest.vertices).max())) for rest in rests]
+        self.causes = _causes(bounds)
+        self.is_driven = bool({"pushes", "impulses", "drags", "wind"} & set(self.causes))
+
+    def frame(self, state: State) -> None:
+        """Keep one frame; refuse it when it is not a sensible one."""
+        qdot = self.system.velocity(state)
+        energies = self.system.energies(state, qdot)
+        if not (np.isfinite(state.q).all() and np.isfinite(qdot).all() and np.isfinite(list(energies.values())).all()):
+            raise Diverged("a value is no longer finite")
+        self._check_energy(energies)
+        placed = []
+        everyone = zip(self.bounds, self.system.members, state.poses, self.reaches, strict=True)
+        for bound, member, pose, reach in everyone:
+            q = state.q[member.where]
+            positions = bound.mechanics.positions(pose, q)
+            if not max(positions.max(), -positions.min()) < reach:
+                raise Diverged(f"'{bound.body.name}' has left the scene")
+            placed.append((positions, bound.mechanics.handles(pose, q), _stored(bound, pose, q)))
+        for index, ((positions, handles, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
+            self.positions[index].append(positions)
+            self.q[index].append(q)
+            self.qdot[index].append(qdot[member.where])
+            if handles is not None:
+                self.handles[index].append(handles)
+        self.energies.append(energies)
+        self.first_energies = self.first_energies or energies
+        self.frame_count, self.largest_kinetic = self.frame_count + 1, max(self.largest_kinetic, energies["kinetic"])
+        if not self.keeps_all:
+            del self.energies[:-1]
+            for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
+                del frames[:-1]
+
+    def changed(self, bounds: Sequence[Bound], system: System, cause: str) -> None:
+        """From now on other loads act; their energy comes from outside."""
+        self.bounds, self.system, self.is_driven = bounds, system, True
+        self.causes = list(dict.fromkeys([*self.causes, f"a change of the {cause}"]))
+
+    def _check_energy(self, energies: dict[str, float]) -> None:
+        """Where nothing feeds energy in, it must not grow."""
+        if not self.energies or self.is_driven:
+            return
+        start = self.first_energies
+        scale = self.largest_kinetic + sum(
+            abs(value - start.get(name, 0.0)) for name, value in energies.items() if name != "kinetic"
+        )
+        if sum(energies.values()) - sum(start.values()) > self.config.runaway_energy * max(
+            scale, 1e-12 * energies["kinetic"]
+        ):
+            raise Diverged("energy appeared from nowhere")
+
+    def fail(self, reason: str) -> None:
+        self.status = "diverged"
+        good = self.frame_count
+        self.message = (
+            f"The motion diverged after {good} good frames: {reason}. "
+            f"Try a shorter time step, for instance dt={self.dt / 4:.2g} s, or the integrator 'implicit'."
+        )
+
+    def stop(self) -> None:
+        self.status, self.message = "stopped", f"Stopped on request after {self.frame_count} frames."
+
+    def rollouts(self, frame_dt: float, integrator: str) -> tuple[Rollout, ...]:
+        """One rollout for each object; energies and report are of the whole scene."""
+        unit = self.bounds[0].body.mesh.unit
+        names = list(dict.fromkeys(name for frame in self.energies for name in frame))
+        energies = {name: np.array([frame.get(name, 0.0) for frame in self.energies]) * unit**2 for name in names}
+        energies["total"] = np.sum(list(energies.values()), axis=0)
+        report = self._report(energies, integrator, unit)
+        return tuple(
+            Rollout(
+                rest=bound.body.mesh,
+                dt=frame_dt,
+                positions=np.stack(self.positions[index]),
+                q=np.stack(self.q[index]),
+                qdot=np.stack(self.qdot[index]),
+                status=self.status,
+                message=self.message,
+                energies=energies,
+                report=report,
+                skin=self._skin(index, bound),
+            )
+            for index, bound in enumerate(self.bounds)
+        )
+
+    def _skin(self, index: int, bound: Bound) -> Skin | None:
+        weights = bound.mechanics.handle_weights()
+        if weights is None or not self.handles[index]:
+            return None
+        return Skin(weights, np.stack(self.handles[index]))
+
+    def _report(self, energies: dict[str, Float[np.ndarray, " T"]], integrator: str, unit: float) -> dict[str, Any]:
+        total = energies["total"]
+        drift, note = self._drift(total, float(energies["kinetic"].max()))
+        stepping = max(self.stepping, 1e-9)
+        spent = self.system.clock.seconds
+        known = sum(spent.values())
+        report: dict[str, Any] = {
+            "integrator": integrator,
+            "dof": self.system.dim,
+            "dt": self.dt,
+            "steps": self.steps,
+            "steps_per_second": self.steps / stepping,
+            "real_time_factor": self.steps * self.dt / stepping,
+            "energy_start": float(total[0]),
+            "energy_end": float(total[-1]),
+            "energy_drift": drift,
+            "energy_note": note,
+            "max_penetration": float(getattr(self.stepper, "max_penetration", 0.0)) * unit,
+        }
+        for name, seconds in spent.items():
+            report[f"time_{name}"] = seconds / stepping
+        report["time_other"] = max(0.0, 1.0 - known / stepping)
+        return report
+
+    def _drift(self, total: Float[np.ndarray, " T"], kinetic: float) -> tuple[float | None, str]:
+        """How far the energy strayed by mistake; unknown where something changed it by right."""
+        causes = [*self.causes, *(["contact"] if getattr(self.stepper, "max_penetration", 0.0) > 0 else [])]
+        if causes:
+            names = " and ".join(filter(None, [", ".join(causes[:-1]), causes[-1]]))
+            return None, f"Not conservative: {names} changed the energy, so its drift tells nothing."
+        return (float(np.abs(total - total[0]).max()) / kinetic if kinetic > 0 else 0.0), ""
+
+
+def _causes(bounds: Sequence[Bound]) -> list[str]:
+    """What changes the energy of these objects besides contact, in words."""
+    conditions = [bound.body.condition for bound in bounds]
+    loads = [load for bound in bounds for load in bound.loads]
+    found = {
+        "pushes": any(condition.forces for condition in conditions),
+        "impulses": any(condition.impulses for condition in conditions),
+        "drags": any(condition.drags for condition in conditions),
+        "pins (which are damped)": any(condition.pins for condition in conditions),
+        "wind": any(isinstance(load, WindLoad) for load in loads),
+        "damping": any(isinstance(load, Damping) for load in loads),
+    }
+    return [name for name, is_there in found.items() if is_there]
+
+
+def _stored(bound: Bound, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
+    """Coordinates as they are kept: those of a free base count from the rest pose, not from the last step."""
+    if not bound.mechanics.free:
+        return q.copy()
+    center = bound.mechanics.center
+    return np.concatenate([base_coordinates(pose, center), q[6:]])

@@ -1,0 +1,199 @@
+"""What a raw mesh is found to do, against what it truly does: velocity fields of coordinates beside those of joints.
+
+For every coordinate that a method finds in a mesh without parts or labels, the velocity of each point of the surface is
+compared with that under each true joint: the cosine of both fields, weighted by area, without sign. A joint is found
+if a coordinate of its own matches it above 0.9. Corners of faces are compared, face by face: files may split vertices,
+and vertices of two parts may lie at the same place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Articulation
+from neurok.data.splits import category
+from neurok.errors import NeurokError
+from neurok.evaluation.articulation import JointSource
+from neurok.evaluation.cases import boxed_articulation, unlabelled
+from neurok.geometry.operators import face_areas
+
+MATCH = 0.9
+"""Cosine above which a coordinate does what a joint does."""
+
+Row = dict[str, Any]
+Fields = Float[np.ndarray, "D F 9"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Velocity fields of the coordinates a method found, at the corners of the faces, and how sure it is of each."""
+
+    fields: Fields
+    strengths: Float[np.ndarray, " D"]
+
+
+@dataclass(frozen=True)
+class MotionMethod:
+    label: str
+    run: Callable[[Articulation], Found]
+    """From an object whose true joints only some methods look at."""
+
+
+def joint_fields(articulation: Articulation) -> Fields:
+    """Velocity of every corner of every face with each joint value, at rest."""
+    corners = articulation.mesh.vertices[articulation.mesh.faces]
+    parents = [joint.parent for joint in articulation.joints]
+    out = []
+    for part, joint in enumerate(articulation.joints):
+        moved = np.isin(articulation.mesh.face_parts, _carried(parents, part))[:, None, None]
+        for slides in {"prismatic": [True], "cylindrical": [False, True], "fixed": []}.get(joint.kind, [False]):
+            field = (
+                np.broadcast_to(joint.axis, corners.shape) if slides else np.cross(joint.axis, corners - joint.origin)
+            )
+            out.append((field * moved).reshape(len(corners), 9))
+    return np.array(out).reshape(-1, len(corners), 9)
+
+
+def _carried(parents: list[int], part: int) -> list[int]:
+    """A part and all that hang on it."""
+    found = [part]
+    for top in found:
+        found += [child for child, parent in enumerate(parents) if parent == top]
+    return found
+
+
+def cosines(first: Fields, second: Fields, areas: Float[np.ndarray, " F"]) -> Float[np.ndarray, "A B"]:
+    """Cosines of velocity fields, weighted by area, without sign."""
+    length = lambda fields: np.sqrt(np.einsum("afk,afk,f->a", fields, fields, areas))  # noqa: E731
+    inner = np.abs(np.einsum("afk,bfk,f->ab", first, second, areas, optimize=True))
+    return inner / np.maximum(length(first)[:, None] * length(second), 1e-300)
+
+
+def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
+    """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, or ``parts``:
+    the plan with the true parts given. Weights that have learned from the objects are replaced by their twin."""
+    from neurok.evaluation.articulation import joint_weights_for
+    from neurok.hub import load_model
+    from neurok.inference.infer import infer
+    from neurok.inference.plan import plan
+
+    known = ("plan", "infer", "articulate", "search", "parts")
+    if name not in known:
+        raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(known)}.")
+    if name == "search":
+        return MotionMethod(
+            "search alone, raw mesh", lambda true: _of_plan(plan(unlabelled(true.mesh), method="search"))
+        )
+    ensemble = load_model(joint_weights_for(objects), "articulation")
+    if name == "infer":
+        return MotionMethod(
+            "infer, raw mesh", lambda true: _of_space(infer(unlabelled(true.mesh), joint_weights=ensemble))
+        )
+    if name == "parts":
+        return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, joint_weights=ensemble)))
+    label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"
+    return MotionMethod(label, lambda true: _of_plan(plan(unlabelled(true.mesh), joint_weights=ensemble)))
+
+
+def _of_plan(plan: Any) -> Found:
+    joints = [body.joint for body in plan.bodies]
+    strengths = [joint.probability for joint in joints if joint is not None for _ in range(_dof(joint))]
+    return Found(joint_fields(plan.articulation), np.array(strengths, dtype=np.float64))
+
+
+def _dof(joint: Any) -> int:
+    return 2 if joint.kind == "cylindrical" else 1
+
+
+def _of_space(space: Any) -> Found:
+    """Coordinates of any space; the first moves most, unless it names joints with probabilities."""
+    faces, still = space.rest.faces, np.zeros((1, space.dim))
+    slopes = space.shape(still)[1][0] if space.dim else np.zeros((0, *space.rest.vertices.shape))
+    fields = slopes if space.features is None or not space.dim else space.features @ slopes
+    areas = face_areas(space.rest.vertices, faces)
+    fields = fields[:, faces].reshape(space.dim, len(faces), 9)
+    low, high = np.where(np.isfinite(space.limits), space.limits, [-1.0, 1.0]).T
+    reach = np.maximum(np.abs(low), np.abs(high))
+    return Found(fields, reach * np.sqrt(np.einsum("afk,afk,f->a", fields, fields, areas)))
+
+
+def measure_motions(sources: Iterable[JointSource], methods: list[MotionMethod]) -> list[Row]:
+    """A row for every object and method."""
+    rows = []
+    for source in sources:
+        true = boxed_articulation(source.load())
+        areas = face_areas(true.mesh.vertices, true.mesh.faces)
+        fields = joint_fields(true)
+        fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
+        for method in methods:
+            begin = time.process_time()
+            found = method.run(true)
+            seconds = time.process_time() - begin
+            facts = {"name": source.name, "group": source.group, "category": category(source.name)}
+            rows.append({**facts, "method": method.label, "seconds": seconds, **_matched(found, fields, areas)})
+    return rows
+
+
+def _matched(found: Found, fields: Fields, areas: Float[np.ndarray, " F"]) -> Row:
+    from scipy.optimize import linear_sum_assignment
+
+    alike = cosines(found.fields, fields, areas)
+    pairs = linear_sum_assignment(-np.where(alike > MATCH, 1.0 + alike, 0.0)) if alike.size else ([], [])
+    hits = sum(bool(alike[i, j] > MATCH) for i, j in zip(*pairs, strict=True))
+    strongest = bool(len(found.strengths) and alike.size and alike[int(found.strengths.argmax())].max() > MATCH)
+    return {"joints": len(fields), "coordinates": len(alike), "hits": hits, "strongest": strongest}
+
+
+def summarise_motions(rows: list[Row], by: str = "group") -> list[Row]:
+    """One row for each group (or category) and method, in the order they first appear."""
+    out = []
+    for key, method in dict.fromkeys((row[by], row["method"]) for row in rows):
+        mine = [row for row in rows if (row[by], row["method"]) == (key, method)]
+        hits, joints = sum(row["hits"] for row in mine), sum(row["joints"] for row in mine)
+        out.append(
+            {
+                by: key,
+                "method": method,
+                "objects": len(mine),
+                "joints": joints,
+                "recall": hits / max(1, joints),
+                "precision": hits / max(1, sum(row["coordinates"] for row in mine)),
+                "strongest": float(np.mean([row["strongest"] for row in mine])),
+                "object_recall": float(np.mean([row["hits"] / max(1, row["joints"]) for row in mine])),
+                "seconds": float(np.median([row["seconds"] for row in mine])),
+            }
+        )
+    return out
+
+
+MOTION_COLUMNS = {
+    "method": ("method", "{}"),
+    "objects": ("objects", "{}"),
+    "joints": ("joints", "{}"),
+    "recall": ("recall", "{:.3f}"),
+    "precision": ("precision", "{:.3f}"),
+    "strongest": ("strongest right", "{:.3f}"),
+    "object_recall": ("recall per object", "{:.3f}"),
+    "seconds": ("median CPU s", "{:.2f}"),
+}
+"""Columns of the tables."""
+
+
+def motion_tables(rows: list[Row], categories: bool = False) -> str:
+    """A table for each group of objects, and on request one by category."""
+    from neurok.evaluation.tables import markdown
+
+    parts = []
+    summary = summarise_motions(rows)
+    for group in dict.fromkeys(row["group"] for row in summary):
+        parts += [f"{group.capitalize()}:", markdown([row for row in summary if row["group"] == group], MOTION_COLUMNS)]
+    if categories:
+        columns = {"category": ("category", "{}"), **{k: v for k, v in MOTION_COLUMNS.items() if k != "seconds"}}
+        parts += ["By category:", markdown(summarise_motions(rows, "category"), columns)]
+    return "\n\n".join(parts)

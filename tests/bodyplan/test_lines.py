@@ -1,0 +1,58 @@
+"""Lines that are worth a try."""
+
+import numpy as np
+
+from neurok.bodyplan.config import LineConfig
+from neurok.bodyplan.contacts import contact_graph
+from neurok.bodyplan.lines import directions, turning_lines
+from neurok.geometry.lie import axis_angle_matrix
+from neurok.modelling.shapes import slab
+from solids import of_parts
+
+
+def lid_on_a_pot():
+    return of_parts(pot=[slab((0, 0, 0), (3, 2, 1))], lid=[slab((0, 2, 0), (3, 2.2, 1))])
+
+
+def lines_of(mesh, part=1, config=None):
+    graph = contact_graph(mesh)
+    axes = directions(graph.samples[part], graph.of(part), config or LineConfig())
+    return axes, turning_lines(part, 1 - part, graph, axes, graph.samples[part], config or LineConfig()), graph.size
+
+
+def distance(lines, axis, point):
+    """How near the nearest line along an axis comes to a point."""
+    parallel = np.abs(lines.axes @ axis) > 0.9999
+    offset = point - lines.origins[parallel]
+    return np.linalg.norm(offset - (offset @ axis)[:, None] * axis, axis=1).min()
+
+
+def test_boxes_along_the_world_have_its_three_directions_and_no_others():
+    axes, _, _ = lines_of(lid_on_a_pot())
+    assert sorted(map(tuple, np.abs(axes))) == sorted(map(tuple, np.eye(3)))
+
+
+def test_a_turned_object_has_its_own_directions_and_those_of_the_world():
+    mesh, turn = lid_on_a_pot(), axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.5)
+    axes, _, _ = lines_of(mesh.with_vertices(mesh.vertices @ turn.T))
+    for wanted in (*np.eye(3), *turn.T):
+        assert np.abs(axes @ wanted).max() > 0.999
+    dots = np.abs(axes @ axes.T) - 2.0 * np.eye(len(axes))
+    assert dots.max() < LineConfig().same_direction
+
+
+def test_every_edge_and_the_middle_of_the_part_are_among_its_lines():
+    _, lines, _ = lines_of(lid_on_a_pot())
+    for point in ((0, 2, 0), (3, 2, 0), (3, 2.2, 1), (1.5, 2.1, 0.5)):
+        for axis in np.eye(3):
+            assert distance(lines, axis, np.array(point)) < 1e-9
+
+
+def test_parallel_lines_keep_their_distance_and_a_larger_one_leaves_fewer():
+    _, lines, size = lines_of(lid_on_a_pot())
+    for axis in np.unique(lines.axes, axis=0):
+        places = lines.origins[(lines.axes == axis).all(axis=1)]
+        apart = np.linalg.norm(places[:, None] - places, axis=2) + size * np.eye(len(places))
+        assert apart.min() > LineConfig().same_place * size
+    _, few, _ = lines_of(lid_on_a_pot(), config=LineConfig(same_place=10.0))
+    assert len(few) == 3 < len(lines)
