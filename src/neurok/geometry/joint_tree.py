@@ -19,8 +19,9 @@ BASE_DOF = 6
 """Coordinates of a free base: three translations, then three turns about its centre (small, within one step)."""
 
 AT_REST = np.eye(4)
-AT_REST.setflags(write=False)
 """The pose of an object that stands where it was made."""
+
+AT_REST.setflags(write=False)
 
 
 class Level(NamedTuple):
