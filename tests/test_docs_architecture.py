@@ -2,7 +2,9 @@
 
 import importlib
 import itertools
+import json
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +19,15 @@ import neurok
 ROOT = Path(neurok.__file__).parent
 TEXT = (Path(__file__).parents[1] / "docs/architecture.md").read_text()
 WALKS = dict(re.findall(r"^## Walk: (\w+)\n(.*?)(?=^## |\Z)", TEXT, flags=re.S | re.M))
+REPOSITORY = Path(__file__).parents[1]
+PAGES = [
+    *(
+        REPOSITORY / "docs" / f"{name}.md"
+        for name in ("architecture", "articulation", "concepts", "conventions", "data", "formats", "learning")
+    ),
+    REPOSITORY / "CONTRIBUTING.md",
+    REPOSITORY / "README.md",
+]
 ROOMS = re.findall(r"^\| `(\w+)` \| [^|]+ \| `([\w/.]+)` \|$", TEXT, flags=re.M)
 
 
@@ -148,3 +159,63 @@ def test_the_table_and_the_drawn_order_are_that_of_the_imports():
     layers = [set(re.findall(r"\w+", layer)) for layer in drawn.split("←")]
     existing = {name for name, _ in ROOMS}
     assert layers == [layer & existing for layer in LAYERS]
+
+
+def test_every_noun_of_the_concepts_is_where_it_is_said_to_be():
+    text = (REPOSITORY / "docs/concepts.md").read_text()
+    rows = re.findall(r"^\| (`[^|]+) \| `(\w+)` \|", text, flags=re.M)
+    assert len(rows) > 15
+    for nouns, room in rows:
+        source = "".join(path.read_text() for path in (ROOT / room).rglob("*.py"))
+        for noun in re.findall(r"`(\w+)`", nouns):
+            assert re.search(rf"^class {noun}\b", source, flags=re.M), f"{noun} is not in {room}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_names_and_files_of_a_page_exist(page):
+    words = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page.read_text(), flags=re.S))
+    names = {found[0] for word in words if (found := re.match(r"neurok(\.\w+)+", word))}
+    files = {found[0] for word in words for found in [re.match(r"[\w/]+/\w+\.(py|json)$", word)] if found}
+    homes = (ROOT, REPOSITORY, *(path.parent for path in ROOT.glob("*/__init__.py")))
+    assert not [file for file in files if not any((home / file).exists() for home in homes)]
+    assert not [name for name in names if not exists(name)]
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module, or something in one."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+def test_a_name_that_does_not_exist_is_noticed():
+    assert exists("neurok.inference.plan.plan")
+    assert exists("neurok.load")
+    assert not exists("neurok.inference.gather.gather")
+    assert not exists("neurok.kinematics.NeuralSpace")
+
+
+@pytest.mark.slow
+def test_the_correction_of_a_plan_in_the_readme_runs(tmp_path, monkeypatch):
+    from neurok.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"^\$ neurok (.+)$", (REPOSITORY / "README.md").read_text(), flags=re.M)
+    assert len(lines) == 4
+    main(shlex.split(lines[0], comments=True))
+    plan = json.loads(Path("plan.json").read_text())
+    moving = [body for body in plan["bodies"] if body["joint"] is not None]
+    moving[0]["joint"] = None
+    Path("plan.json").write_text(json.dumps(plan))
+    for line in lines[1:]:
+        main(shlex.split(line, comments=True))
+    joints = neurok.load("corrected.urdf").articulation.joints
+    assert sum(joint.kind != "fixed" for joint in joints) == len(moving) - 1
+    assert {"plan.json", "plan.png", "corrected.urdf", "corrected.glb"} <= {path.name for path in tmp_path.iterdir()}
