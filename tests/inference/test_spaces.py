@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -33,30 +35,44 @@ def test_learned_poses_are_sought_along_joints_and_then_in_all_that_the_prior_ho
     assert jointed.dim <= wide.dim
 
 
-class Fake:
-    dim = 3
+class Look:
+    """What an inference finds: the space of the body plan, and the wide prior behind it."""
 
-    def __init__(self, hard: bool) -> None:
-        self.has_hard_limits = hard
+    is_of_points = False
+
+    def __init__(self, planned, prior) -> None:
+        self.space, self.prior = planned, prior
+
+    def wide(self):
+        return self.prior
+
+
+def found(dim: int, kind: str = "learned", moves: bool = True):
+    return SimpleNamespace(dim=dim, kind=kind, articulation=None, screws=np.full(1, float(moves)))
 
 
 @pytest.mark.parametrize(
-    ("jointed", "expected"), [(Fake(True), ["jointed", "wide"]), (Fake(False), ["jointed"]), (None, ["wide"])]
+    ("planned", "wide", "expected"),
+    [
+        (found(2, "joints"), found(5), ["planned", "wide"]),
+        (found(2), found(5), ["planned"]),
+        (found(0), found(5), ["wide"]),
+        (found(0), found(5, moves=False), []),
+    ],
 )
-def test_the_wide_space_is_asked_for_where_joints_limit_the_first_or_nothing_has_one(monkeypatch, jointed, expected):
-    wide = Fake(False)
-    monkeypatch.setattr(spaces, "_learner", lambda weights, touch, plan: lambda mesh: jointed if touch else wide)
+def test_the_wide_prior_follows_a_plan_with_joints_or_stands_in_for_one_where_nothing_moves(
+    monkeypatch, planned, wide, expected
+):
+    monkeypatch.setattr(spaces, "_look", lambda *words: Look(planned, wide))
+    assert learned_spaces(make_sample("laptop").mesh) == [{"planned": planned, "wide": wide}[name] for name in expected]
+
+
+def test_one_look_at_an_object_gives_all_its_spaces(monkeypatch):
+    looks = []
+    monkeypatch.setattr(spaces, "_look", lambda *words: looks.append(words) or Look(found(2, "joints"), found(5)))
     mesh = make_sample("laptop").mesh
-    wanted = [{"jointed": jointed, "wide": wide}[name] for name in expected]
-    assert learned_spaces(mesh) == wanted
-    assert spaces_of(mesh, "learned") == wanted
-
-
-def test_a_plan_reaches_the_learner(monkeypatch):
-    given = []
-    monkeypatch.setattr(spaces, "_learner", lambda *words: given.append(words) or (lambda mesh: Fake(False)))
-    space_of(make_sample("laptop").mesh, weights="mine", plan="a plan")
-    assert given == [("mine", True, "a plan")]
+    assert len(spaces_of(mesh, weights="mine", plan="a plan")) == 2
+    assert [words[:3] for words in looks] == [(mesh, "mine", "a plan")]
 
 
 def test_an_object_of_one_pose_is_refused():
