@@ -105,7 +105,7 @@ def untrained():
 
 def test_the_learned_space_runs_and_gives_every_vertex(drawer_case, untrained, rng):
     judge = Judge(drawer_case, 500)
-    vertices = learned(untrained, "gram", 4, False, drawer_case.rest, judge.given, rng)
+    vertices = learned(untrained, "gram", 4, False, None, drawer_case.rest, judge.given, rng)
     assert vertices.shape == drawer_case.rest.vertices.shape
     assert np.isfinite(vertices).all()
 
@@ -115,8 +115,8 @@ def test_names_of_learned_variants_are_parsed_and_marked_with_their_weights(untr
     entry = find_method("neurok@some/file:paper:8", lambda weights: asked.append(weights) or untrained)
     assert asked == ["some/file"]
     assert isinstance(entry.make(None), partial)
-    assert entry.make(None).args[1:] == ("paper", 8, False)
-    assert find_method("neurok:refine", lambda weights: untrained).make(None).args[1:] == (None, None, True)
+    assert entry.make(None).args[1:4] == ("paper", 8, False)
+    assert find_method("neurok:refine", lambda weights: untrained).make(None).args[1:4] == (None, None, True)
     assert entry.key.endswith(fingerprint(untrained))
     assert fingerprint(untrained.double()) == fingerprint(untrained.float())
 

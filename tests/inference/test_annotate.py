@@ -17,7 +17,7 @@ from neurok.data.shards import ShardSet
 from neurok.data.still import find_still_sources
 from neurok.errors import NeurokError
 from neurok.inference.annotate import SelfMade
-from neurok.inference.articulate import find_joints
+from neurok.inference.plan import study
 from neurok.modelling.shapes import slab
 from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
@@ -47,20 +47,21 @@ def test_what_moves_freely_is_kept(mesh, kind):
     assert [joint.kind for joint in made.articulation.joints] == ["fixed", kind]
 
 
-def test_reasons_are_named_for_all_that_is_turned_away(monkeypatch):
+def test_reasons_are_named_for_all_that_is_turned_away():
     assert SEARCH(Asset(of_parts(only=[slab((0, 0, 0), (1, 1, 1))]))) == (None, ["object of one piece"])
     assert replace(SEARCH, sure=1.1)(Asset(drawer_in_a_box())) == (
         None,
         ["joint that is not sure enough", "object without a joint that holds"],
     )
-    mesh = drawer_in_a_box()
-    sideways = Hypothesis(1, 0, "prismatic", np.array([1.0, 0, 0]), np.zeros(3), 0.0, 0.4, 1.0)
-    search = find_joints(mesh, "search")[1]
-    monkeypatch.setattr("neurok.inference.annotate.find_joints", lambda *given: ([sideways], search))
-    assert SEARCH(Asset(mesh)) == (
-        None,
-        ["joint that collides or comes loose at once", "object without a joint that holds"],
-    )
+
+
+@pytest.mark.parametrize(("axis", "reason"), [(0, "joint that collides or comes loose at once"), (2, None)])
+def test_a_joint_along_which_nothing_can_go_is_turned_away(axis, reason):
+    found = study(drawer_in_a_box(), method="search")
+    slide = Hypothesis(1, 0, "prismatic", np.eye(3)[axis], np.zeros(3), 0.0, 0.4, 1.0)
+    kept, said = SEARCH._checked(slide, found.plan.mesh, found.search, (-1, 0))
+    assert said == reason
+    assert (kept is None) == (reason is not None)
 
 
 def test_it_can_be_sent_to_other_processes_and_knows_its_weights():

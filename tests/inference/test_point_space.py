@@ -28,8 +28,8 @@ def space() -> PointSpace:
 
 
 def test_zero_is_the_rest_shape(space):
-    assert np.abs(decode(space, np.zeros(space.dim)) - space.rest.vertices).max() < 1e-6 * space.box_scale
-    assert np.abs(decode(space, space.sample(1)[0]) - space.rest.vertices).max() > 1e-3 * space.box_scale
+    assert np.abs(decode(space, np.zeros(space.dim)) - space.rest.vertices).max() < 1e-6 * space.box.size
+    assert np.abs(decode(space, space.sample(1)[0]) - space.rest.vertices).max() > 1e-3 * space.box.size
 
 
 def test_it_is_a_feature_space_within_its_limits(space):
@@ -49,10 +49,10 @@ def test_samples_that_all_move_alike_move_the_mesh_rigidly(dual_quaternions, mon
     q = space.sample(1)[0]
     moved = decode(space, q)
     motion = fit_rigid(mesh.vertices, moved)
-    assert np.abs(moved - mesh.vertices).max() > 1e-3 * space.box_scale
-    np.testing.assert_allclose(apply(motion, mesh.vertices), moved, atol=1e-6 * space.box_scale)
+    assert np.abs(moved - mesh.vertices).max() > 1e-3 * space.box.size
+    np.testing.assert_allclose(apply(motion, mesh.vertices), moved, atol=1e-6 * space.box.size)
     assert dual_quaternions == (np.abs(motion[:3, :3] - np.eye(3)).max() > 1e-4)
-    np.testing.assert_allclose(space.features @ space.shape(q[None])[0][0], moved, atol=1e-6 * space.box_scale)
+    np.testing.assert_allclose(space.features @ space.shape(q[None])[0][0], moved, atol=1e-6 * space.box.size)
 
 
 def test_patches_follow_the_samples_roughly(space):
@@ -101,7 +101,7 @@ def test_a_pose_of_the_space_is_found_again_from_its_points(space):
     wanted = decode(space, 0.5 * space.sample(1, seed=3)[0])
     starts = np.zeros((1, space.dim))
     still = np.linalg.norm(wanted - space.rest.vertices, axis=1).mean()
-    q, _ = register_points(space, space.features[::4], wanted[::4], starts, space.box_scale)
+    q, _ = register_points(space, space.features[::4], wanted[::4], starts, space.box.size)
     assert np.linalg.norm(decode(space, q) - wanted, axis=1).mean() < 0.3 * still
 
 

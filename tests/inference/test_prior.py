@@ -1,3 +1,5 @@
+"""What the deformation model says of a mesh: one pass, and spaces in closed form."""
+
 import copy
 from dataclasses import replace
 
@@ -7,16 +9,18 @@ import torch
 from scipy.stats import t
 
 from neurok.core import Mesh
+from neurok.core.unit_box import UnitBox
 from neurok.data.subject import patches_of
 from neurok.deformation import handles
 from neurok.deformation.batch import Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
-from neurok.hub import load_model
-from neurok.inference.prior import infer_space, to_box
+from neurok.inference.prior import LearnedPrior, PriorConfig
 from neurok.kinematics import HandleSpace
-from neurok.kinematics.screws import PRIOR_REACH, TAIL, NeuralSpace
+from neurok.kinematics.reduce import MAX_DIMENSION
+from neurok.kinematics.screws import ScrewConfig, ScrewSpace
+from neurok.kinematics.space import decode
 from neurok.modelling.shapes import Shape, box, join, sphere
 from neurok.posing.registration import register_points
 from neurok.samples import make_sample
@@ -31,22 +35,44 @@ def model() -> HandleModel:
 
 
 @pytest.fixture(scope="module")
-def space(model) -> NeuralSpace:
-    return infer_space(make_sample("lamp").mesh, model, dim=5)
+def prior(model) -> LearnedPrior:
+    return LearnedPrior.of(make_sample("lamp").mesh, model)
+
+
+@pytest.fixture(scope="module")
+def space(prior) -> ScrewSpace:
+    return prior.wide(dim=5)
+
+
+def make_mesh(shape: Shape) -> Mesh:
+    return Mesh(shape.vertices, shape.faces)
+
+
+def stiff_model(model: HandleModel, log_odds: float = 5.0) -> HandleModel:
+    """The same model, sure that nothing bends, or that everything does."""
+    sure = copy.deepcopy(model)
+    torch.nn.init.constant_(sure.rigid_out.bias, log_odds)
+    return sure
+
+
+def certain(model: HandleModel, log_odds: float) -> HandleModel:
+    """The same model, which holds everything to be rigid by these log-odds."""
+    out = stiff_model(model, log_odds)
+    torch.nn.init.zeros_(out.rigid_out.weight)
+    return out
 
 
 def test_zero_is_the_rest_shape(space):
-    positions = space.decode(torch.zeros(5, dtype=torch.float64))
-    np.testing.assert_allclose(positions, space.rest.vertices, atol=1e-12)
+    np.testing.assert_allclose(decode(space, np.zeros(5)), space.rest.vertices, atol=1e-12)
 
 
 def test_it_has_the_fast_path_of_the_simulator_and_it_agrees_with_decoding(space):
     rng = np.random.default_rng(0)
     q, v = rng.normal(size=(2, 5)) * 0.5
     values, slopes = space.shape(q[None])
-    decode = lambda at: space.decode(torch.as_tensor(at)).detach().numpy()  # noqa: E731
-    np.testing.assert_allclose(space.features @ values[0], decode(q), atol=1e-10)
-    numeric = (decode(q + 1e-5 * v) - decode(q - 1e-5 * v)) / 2e-5
+    np.testing.assert_allclose(space.features @ values[0], decode(space, q), atol=1e-10)
+    numeric = (decode(space, q + 1e-5 * v) - decode(space, q - 1e-5 * v)) / 2e-5
+    assert np.abs(numeric).max() > 1e-3
     np.testing.assert_allclose(np.einsum("vk,dkc,d->vc", space.features, slopes[0], v), numeric, atol=1e-6)
     rate = space.shape_rate(q[None], v[None])[0]
     numeric_rate = (space.shape((q + 1e-5 * v)[None])[1] - space.shape((q - 1e-5 * v)[None])[1])[0] / 2e-5
@@ -62,17 +88,22 @@ def test_the_basis_is_orthonormal_and_the_spectrum_falls(space):
 
 @pytest.mark.parametrize("mode", ["paper", "gram"])
 def test_the_number_of_coordinates_is_capped(model, mode):
-    assert infer_space(make_sample("pillow").mesh, model, mode).dim <= 16
+    assert 1 <= LearnedPrior.of(make_sample("pillow").mesh, model).wide(mode).dim <= MAX_DIMENSION
 
 
-def test_an_object_elsewhere_larger_and_lying_has_the_same_space(model):
-    mesh = make_sample("lamp").mesh
-    other = mesh.in_frame("z", 0.01)
+def test_more_coordinates_hold_more_of_the_motion(prior):
+    shares = [prior.wide(dim=dim).reduction.captured for dim in (1, 3, 8)]
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1] <= 1.0
+
+
+def test_an_object_elsewhere_larger_and_lying_has_the_same_space(model, prior):
+    other = make_sample("lamp").mesh.in_frame("z", 0.01)
     moved = other.with_vertices(other.vertices + [3.0, 1.0, 2.0])
-    one, two = (infer_space(m, model, dim=3) for m in (mesh, moved))
-    q = torch.tensor([0.4, -0.3, 0.2], dtype=torch.float64)
-    back = two.rest.with_vertices(two.decode(q).detach().numpy() - [3.0, 1.0, 2.0]).in_frame("y", 1.0)
-    np.testing.assert_allclose(back.vertices, one.decode(q).detach().numpy(), atol=1e-6)
+    one, two = prior.wide(dim=3), LearnedPrior.of(moved, model).wide(dim=3)
+    q = np.array([0.4, -0.3, 0.2])
+    back = two.rest.with_vertices(decode(two, q) - [3.0, 1.0, 2.0]).in_frame("y", 1.0)
+    np.testing.assert_allclose(back.vertices, decode(one, q), atol=1e-6)
 
 
 def test_samples_follow_from_the_seed(space):
@@ -80,9 +111,10 @@ def test_samples_follow_from_the_seed(space):
     assert not np.allclose(space.sample(4, seed=1), space.sample(4, seed=2))
 
 
-def test_a_wrong_dimension_gets_a_sentence(model):
-    with pytest.raises(NeurokError, match="dim must lie"):
-        infer_space(make_sample("lamp").mesh, model, dim=0)
+@pytest.mark.parametrize("dim", [0, -1, 1000])
+def test_a_wrong_dimension_gets_a_sentence(prior, dim):
+    with pytest.raises(NeurokError, match=rf"dim must lie in 1\.\.{prior.space.dim}, got {dim}"):
+        prior.wide(dim=dim)
 
 
 def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
@@ -109,24 +141,28 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
     assert score < 0.01 * space.rest.size
 
 
-def test_without_reduction_it_is_the_model_itself(model, monkeypatch):
-    monkeypatch.setattr("neurok.inference.prior.TOGETHER", 0.0)  # all components stay bodies of their own
+def test_without_reduction_it_is_the_model_itself(model):
+    """Nothing is rigid, and nothing is too slow to count."""
     mesh = make_sample("lamp").mesh
-    space = infer_space(mesh, stiff_model(model, -5.0), "none", touch=False)
-    patches = patches_of(mesh)
-    low, high = mesh.bounds
-    scale = float((high - low).max())
-    points = torch.from_numpy(to_box(patches.points, mesh, (low + high) / 2, scale)).float()[None]
+    bending = stiff_model(model, -5.0)
+    prior = LearnedPrior.of(mesh, bending, PriorConfig(still=0.0, lively=0.0))
+    space, patches = prior.wide("none"), prior.patches
+    box = UnitBox.around(patches.points[: patches.handles.count], mesh.up)
+    points = torch.from_numpy(box.to_box(patches.points)).float()[None]
     areas = torch.from_numpy(patches.areas).float()[None]
     rest = Rest(points, points.mean(dim=2), torch.from_numpy(patches.groups)[None], areas, areas > 0)
     with torch.no_grad():
-        context = model.encode_rest(rest)
-        motion = model.decode(context, torch.ones(1, model.latent_size))
+        context = bending.encode_rest(rest)
+        motion = bending.decode(context, torch.ones(1, bending.latent_size))
     values = space.values(space.middle[None] + 1.0).reshape(-1, 4, 3)
-    count = len(values)
-    np.testing.assert_allclose(values[:, :3].swapaxes(1, 2), motion.rotations[0, :count].numpy(), atol=1e-5)
-    moved = np.einsum("hkc,hk->hc", values, np.concatenate([space.centers, np.ones((count, 1))], axis=1))
-    np.testing.assert_allclose((moved - space.centers) / scale, motion.shifts[0, :count].numpy(), atol=1e-5)
+    # Single patches are rigid and handles that agree are one: compare those that are still there by their centres.
+    centers = patches.points[: patches.handles.count].mean(axis=1)
+    rows = np.array([np.flatnonzero((centers == center).all(axis=1))[0] for center in space.centers])
+    assert len(rows) == patches.handles.count
+    np.testing.assert_allclose(values[:, :3].swapaxes(1, 2), motion.rotations[0, rows].numpy(), atol=1e-5)
+    lifted = np.concatenate([space.centers, np.ones((len(rows), 1))], axis=1)
+    moved = np.einsum("hkc,hk->hc", values, lifted)
+    np.testing.assert_allclose((moved - space.centers) / box.size, motion.shifts[0, rows].numpy(), atol=1e-5)
 
 
 def test_averages_are_over_the_whole_prior(space):
@@ -136,13 +172,14 @@ def test_averages_are_over_the_whole_prior(space):
 
 
 def test_samples_move_some_coordinates_as_far_as_heavy_tails_say_and_leave_others_at_rest(space):
-    assert TAIL == handles.TAIL
+    tail = ScrewConfig().tail
+    assert tail == handles.TAIL
     draws = space.sample(8000)
     moved = draws != 0
     assert moved.any(axis=1).all()
     assert 0.5 < moved.mean() < 0.5 + 0.6 / space.dim
     for column, on, middle in zip(draws.T, moved.T, space.middle, strict=True):
-        share = (np.abs(column[on] - middle) < t(TAIL).ppf(0.95)).mean()
+        share = (np.abs(column[on] - middle) < t(tail).ppf(0.95)).mean()
         assert share == pytest.approx(0.9, abs=0.02)
     assert (draws >= space.limits[:, 0]).all()
     assert (draws <= space.limits[:, 1]).all()
@@ -151,72 +188,46 @@ def test_samples_move_some_coordinates_as_far_as_heavy_tails_say_and_leave_other
 def test_rest_is_within_the_limits(space):
     assert (space.limits[:, 0] <= 0).all()
     assert (space.limits[:, 1] >= 0).all()
+    away = replace(space, middle=np.full(space.dim, 20.0))
+    np.testing.assert_allclose(away.limits, np.tile([0.0, 20.0 + space.config.reach], (space.dim, 1)))
 
 
-@pytest.fixture(scope="module")
-def jointed() -> NeuralSpace:
-    """A space of rigid bodies, each with a joint."""
-    return infer_space(make_sample("cabinet").mesh, load_model())
-
-
-def test_rigid_bodies_get_joints_within_whose_room_samples_stay(jointed):
-    assert jointed.room is not None
-    assert jointed.facts["captured"] == pytest.approx(1.0), "no bends are left out, and all joints are there"
-    known = np.isfinite(jointed.room).all(axis=1)
-    assert known.any()
-    draws = jointed.sample(2000)
-    assert (draws >= np.minimum(jointed.limits[:, 0], 0.0)).all()
-    assert (draws <= np.maximum(jointed.limits[:, 1], 0.0)).all()
-    reach = jointed.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
-    for k in np.flatnonzero(known):
-        low, high = max(jointed.room[k, 0], reach[k, 0]), min(jointed.room[k, 1], reach[k, 1])
-        moved = draws[draws[:, k] != 0, k]
-        assert moved.mean() == pytest.approx((min(low, 0) + max(high, 0)) / 2, abs=0.05 * (high - low) + 1e-9)
-
-
-def test_each_joint_turns_about_a_fixed_line_or_slides(jointed):
-    for screws in np.moveaxis(jointed.screws, 2, 0):
-        omega, velocity = screws[:, :3], screws[:, 3:]
-        np.testing.assert_allclose((omega * velocity).sum(axis=1), 0.0, atol=1e-9)
-
-
-def test_joints_are_where_the_object_lies():
-    mesh = make_sample("lamp").mesh
-    lying = mesh.in_frame("z", 0.01)
-    moved = lying.with_vertices(lying.vertices + [3.0, 1.0, 2.0])
-    one, two = infer_space(mesh, load_model()), infer_space(moved, load_model())
-    np.testing.assert_allclose(two.limits, one.limits, rtol=1e-4)
-    q = torch.from_numpy(one.sample(1)[0])
-    back = moved.with_vertices(two.decode(q).numpy() - [3.0, 1.0, 2.0]).in_frame("y", 1.0)
-    np.testing.assert_allclose(back.vertices, one.decode(q).numpy(), atol=1e-5)
-
-
-def test_what_is_rigid_rides_on_what_bends(model):
+def test_what_is_rigid_rides_on_what_bends_where_nothing_has_a_joint(model):
     """The eye of a fish has no joint of its own."""
     body, eye = sphere(0.5, segments=48, rings=24), sphere(0.06).move(z=0.55)
     mesh = make_mesh(join([body, eye]))
-    space = infer_space(mesh, stiff_model(model, -5.0))
-    assert space.room is not None
-    assert np.isinf(space.room).all()
-    moved = space.decode(torch.from_numpy(space.spread(1)[0])).numpy() - mesh.vertices
-    pace = np.linalg.norm(moved, axis=1)
-    assert pace[len(body.vertices) :].mean() > 0.1 * pace[: len(body.vertices)].mean()
+    prior = LearnedPrior.of(mesh, stiff_model(model, -5.0))
+    prior = replace(prior, rigid=np.arange(2) == _group_of_smallest(prior))
+    whole = np.eye(prior.space.dim)
+    pace = lambda space: np.linalg.norm(decode(space, space.spread(1)[0]) - mesh.vertices, axis=1)  # noqa: E731
+    swims, stands = pace(prior.bend_space(whole, alone=True)), pace(prior.bend_space(whole, alone=False))
+    count = len(body.vertices)
+    assert swims[count:].mean() > 0.1 * swims[:count].mean() > 0
+    assert stands[count:].max() < 1e-12 < stands[:count].mean()
 
 
-def test_samples_move_a_joint_that_the_prior_would_move_the_other_way(jointed):
-    room = np.tile([0.0, 2.0], (jointed.dim, 1))
-    turned = replace(jointed, middle=np.full(jointed.dim, -20.0), room=room)
-    draws = turned.sample(200)
-    assert draws.min() >= 0
-    assert draws.max() > 1.5
+def _group_of_smallest(prior: LearnedPrior) -> int:
+    areas = np.bincount(prior.patches.groups, prior.patches.areas)
+    return int(areas[: len(prior.rigid)].argmin())
+
+
+def test_a_space_that_contacts_do_not_hold_bends_as_the_wide_one(model):
+    mesh = make_mesh(sphere(0.5, segments=24, rings=12))
+    prior = LearnedPrior.of(mesh, stiff_model(model, -5.0))
+    free = prior.bend_space(np.eye(prior.space.dim), alone=True)
+    held = prior.bend_space(1e-4 * np.eye(prior.space.dim), alone=True)
+    moved = [np.abs(space.slopes_at_rest()).max() for space in (free, held)]
+    assert free.dim > 0
+    assert moved[1] == pytest.approx(0.01 * moved[0], rel=0.2)
 
 
 def test_a_component_that_never_bends_moves_as_one(model):
     mesh = make_sample("lamp").mesh
     groups = patches_of(mesh).handles.face_groups
-    stiff = infer_space(mesh, stiff_model(model), dim=3)
+    stiff = LearnedPrior.of(mesh, stiff_model(model)).wide(dim=3)
     assert len(stiff.centers) <= len(np.unique(groups))
-    moved = stiff.decode(torch.from_numpy(stiff.sample(1)[0])).numpy()
+    moved = decode(stiff, stiff.sample(1)[0])
+    assert np.abs(moved - mesh.vertices).max() > 1e-3 * mesh.size
     for group in np.unique(groups):
         rows = np.unique(mesh.faces[groups == group])
         motion = fit_rigid(mesh.vertices[rows], moved[rows])
@@ -225,14 +236,29 @@ def test_a_component_that_never_bends_moves_as_one(model):
 
 def test_a_box_bends_only_if_the_network_is_sure_and_what_is_round_if_it_doubts(model):
     board, ball = make_mesh(box((1.0, 0.6, 0.05))), make_mesh(sphere(0.5))
-    count = lambda mesh, odds: len(infer_space(mesh, certain(model, odds), dim=3, touch=False).centers)  # noqa: E731
+    count = lambda mesh, odds: len(LearnedPrior.of(mesh, certain(model, odds)).wide(dim=3).centers)  # noqa: E731
     assert count(board, -0.5) == 1 < count(board, -1.5)
     assert count(ball, 0.5) == 1 < count(ball, -0.5)
 
 
+def test_bodies_move_by_the_twists_of_their_patches(model):
+    """The lamp is rigid: points of a body move with each latent number as its twist about the origin says."""
+    mesh = make_sample("lamp").mesh
+    prior = LearnedPrior.of(mesh, stiff_model(model))
+    face_groups = prior.patches.handles.face_groups
+    twists = prior.screws_of(face_groups)
+    slopes = np.einsum("vk,dkc->dvc", prior.space.features, prior.space.slopes_at_rest())
+    size = np.abs(slopes).max()
+    for group in np.unique(face_groups):
+        rows = np.unique(mesh.faces[face_groups == group])
+        turns, shifts = twists[group, :3].T, twists[group, 3:].T
+        expected = np.cross(turns[:, None], mesh.vertices[rows]) + shifts[:, None]
+        np.testing.assert_allclose(slopes[:, rows], expected, atol=1e-6 * size)
+
+
 def test_merging_handles_of_one_body_changes_no_pose(model):
     mesh = make_sample("lamp").mesh
-    space = infer_space(mesh, stiff_model(model, -5.0), dim=3)
+    space = LearnedPrior.of(mesh, stiff_model(model, -5.0)).wide(dim=3)
     twin = replace(
         space,
         weights=np.concatenate([0.3 * space.weights, 0.7 * space.weights], axis=1),
@@ -241,23 +267,5 @@ def test_merging_handles_of_one_body_changes_no_pose(model):
     )
     merged = twin.merged(np.tile(np.arange(len(space.centers)), 2))
     assert len(merged.centers) <= len(space.centers)
-    q = torch.from_numpy(space.sample(1)[0])
-    np.testing.assert_allclose(merged.decode(q), space.decode(q), atol=1e-12)
-
-
-def certain(model: HandleModel, log_odds: float) -> HandleModel:
-    """The same model, which holds everything to be rigid by these log-odds."""
-    out = stiff_model(model, log_odds)
-    torch.nn.init.zeros_(out.rigid_out.weight)
-    return out
-
-
-def make_mesh(shape: Shape) -> Mesh:
-    return Mesh(shape.vertices, shape.faces)
-
-
-def stiff_model(model: HandleModel, log_odds: float = 5.0) -> HandleModel:
-    """The same model, sure that nothing bends, or that everything does."""
-    sure = copy.deepcopy(model)
-    torch.nn.init.constant_(sure.rigid_out.bias, log_odds)
-    return sure
+    q = space.sample(1)[0]
+    np.testing.assert_allclose(decode(merged, q), decode(space, q), atol=1e-12)
