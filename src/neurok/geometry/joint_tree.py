@@ -103,8 +103,8 @@ class JointTree:
     def nodes(self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B N 4 4"]:
         """World transform of every node from rest."""
         if self.free:
-            return self._from_free_base(self._base(pose, q[:, :BASE_DOF])[0], q[:, BASE_DOF:])
-        return self._from_fixed_base(pose, q)
+            return self._hung(self._base(pose, q[:, :BASE_DOF])[0], self.curves, self.levels, q[:, BASE_DOF:])
+        return self._hung(pose, self._at(pose)[1], self.levels[1:], q)
 
     def transforms(
         self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B D"]
@@ -113,14 +113,15 @@ class JointTree:
         if self.free:
             screws = np.empty((len(q), self.dim, 4, 4))
             base, screws[:, :BASE_DOF] = self._base(pose, q[:, :BASE_DOF])
-            nodes = self._from_free_base(base, q[:, BASE_DOF:])
+            nodes = self._hung(base, self.curves, self.levels, q[:, BASE_DOF:])
             if self.joint_count:
                 carrier = nodes.take(self.parents, axis=1)
                 screws[:, BASE_DOF:] = carrier @ self.generators @ inverse(carrier)
             return nodes, screws
-        nodes, constant = self._from_fixed_base(pose, q), self._at(pose)[2]
+        _, curves, constant = self._at(pose)
+        nodes = self._hung(pose, curves, self.levels[1:], q)
         if len(self.levels) < 2:
-            return nodes, np.broadcast_to(constant, (len(q), self.dim, 4, 4))
+            return nodes, np.broadcast_to(constant, (len(q), *constant.shape))
         deep, parents, generators = self._deep
         carrier, screws = nodes.take(parents, axis=1), np.empty((len(q), self.dim, 4, 4))
         screws[:] = constant
@@ -135,28 +136,16 @@ class JointTree:
         speeds = screws.reshape(batch, dim, 16) * qdot[..., None]
         return (self.ancestors @ speeds).reshape(batch, -1, 4, 4)
 
-    def _from_free_base(
-        self, base: Float[np.ndarray, "B 4 4"], q: Float[np.ndarray, "B J"]
+    def _hung(
+        self, base: np.ndarray, curves: Float[np.ndarray, "J 4 16"], levels: tuple[Level, ...], q: np.ndarray
     ) -> Float[np.ndarray, "B N 4 4"]:
+        """Transforms of the base and the joints by their own curves, then those of some levels after their parents."""
         batch, joints = q.shape
         out = np.empty((batch, joints + 1, 4, 4))
         out[:, 0] = base
         if joints:
-            local = (joint_basis(q) @ self.curves).reshape(joints, batch, 4, 4)
-            for level in self.levels:
-                out[:, level.nodes] = out[:, level.parents] @ local[level.joints].swapaxes(0, 1)
-        return out
-
-    def _from_fixed_base(
-        self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B J"]
-    ) -> Float[np.ndarray, "B N 4 4"]:
-        batch, joints = q.shape
-        out = np.empty((batch, joints + 1, 4, 4))
-        out[:, 0] = pose
-        if joints:
-            local = (joint_basis(q) @ self._at(pose)[1]).reshape(joints, batch, 4, 4)
-            out[:, 1:] = local.swapaxes(0, 1)
-            for level in self.levels[1:]:
+            out[:, 1:] = (joint_basis(q) @ curves).reshape(joints, batch, 4, 4).swapaxes(0, 1)
+            for level in levels:
                 out[:, level.nodes] = out[:, level.parents] @ out[:, level.nodes]
         return out
 
