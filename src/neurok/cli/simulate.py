@@ -102,6 +102,9 @@ class Simulate:
     """Which poses it can take: those of its joints, of its own clip, learned ones, or only the one it has (rigid);
     auto takes the first of these there is."""
 
+    plan: Annotated[Path | None, tyro.conf.arg(metavar="PLAN.json")] = None
+    """A body plan that 'neurok plan' wrote and somebody may have edited: the object moves as it says."""
+
     weights: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
     """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
 
@@ -196,6 +199,8 @@ class Simulate:
             changes["rotation"] = vector
         if self.drop is not None:
             changes["drop"] = _one(self.drop, "--drop", problems, "auto")
+        if self.plan is not None:
+            changes["plan"] = str(self.plan.absolute())
         if self.free:
             changes["base"] = "free"
         return replace(thing, **changes)

@@ -142,6 +142,9 @@ class SceneObject:
     """Which poses it can take: those of its ``joints``, of its own ``clip``, ``learned`` ones, or only the one it has
     (``rigid``); ``auto`` takes the first of these there is."""
 
+    plan: str = ""
+    """File of its body plan, which somebody may have edited; it then moves as that says, whatever joints it has."""
+
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)
     """About the middle of its box: the direction is the axis, the length the angle [degrees]."""

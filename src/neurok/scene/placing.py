@@ -19,7 +19,7 @@ from neurok.dynamics.reduced.equations import Mechanics
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.spaces import Learner, space_for
-from neurok.kinematics import ArticulatedSpace
+from neurok.kinematics import ArticulatedSpace, KinematicSpace
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
 
 
@@ -36,7 +36,7 @@ class Placed:
     @staticmethod
     def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
         entry = scene.objects[index]
-        space = space_for(asset, entry.space, learner)
+        space = space_for(asset, entry.space, learner) if not entry.plan else _planned(entry, asset, learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )
@@ -114,6 +114,12 @@ class Placed:
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+
+
+def _planned(entry: SceneObject, asset: Asset, learner: Learner | None) -> KinematicSpace:
+    """The poses that a body plan allows; the object moves as a whole where the plan has no joint."""
+    space = None if learner is None else learner(asset.mesh, entry.plan)
+    return space_for(asset, "rigid") if space is None else space
 
 
 def placement_of(entry: SceneObject | SceneObstacle, mesh: Mesh) -> Float[np.ndarray, "4 4"]:
