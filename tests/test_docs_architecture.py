@@ -64,15 +64,11 @@ def wrong_steps(steps: list[str], called: list[str]) -> list[str]:
 
 
 def walk_plan() -> None:
-    from neurok.inference.plan import plan
-
-    plan("sample:laptop", given_parts=False)
+    neurok.plan("sample:laptop", given_parts=False)
 
 
 def walk_articulate() -> None:
-    from neurok.inference.articulate import articulate
-
-    neurok.save(articulate(neurok.load("sample:laptop"), given_parts=False), "laptop.urdf")
+    neurok.save(neurok.articulate(neurok.load("sample:laptop"), given_parts=False), "laptop.urdf")
 
 
 def walk_simulate() -> None:
