@@ -73,6 +73,7 @@ def test_a_given_plan_says_what_moves(weights):
     assert infer("sample:laptop", weights, plan=found.with_joint(body, None)).dim == 0
 
 
+@pytest.mark.slow
 def test_an_object_of_which_one_body_bends_has_both_kinds_of_coordinates(weights):
     """A plan that says so by hand; the network bends everything."""
     found = plan("sample:laptop", method="search", given_parts=False)
