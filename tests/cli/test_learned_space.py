@@ -41,6 +41,7 @@ def figures(capsys, *arguments: str) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_sampling_a_plain_mesh_draws_learned_states(plain, weights, tmp_path, capsys):
     out = f"{tmp_path}/states"
     found = figures(capsys, "sample", plain, "-n", "2", "--weights", weights, "--out", out)
@@ -50,6 +51,7 @@ def test_sampling_a_plain_mesh_draws_learned_states(plain, weights, tmp_path, ca
     assert np.abs(one - two).max() > 0
 
 
+@pytest.mark.slow
 def test_posing_a_plain_mesh_leads_a_dragged_place(plain, weights, tmp_path, capsys):
     mesh = load(plain).mesh
     top = mesh.vertices[mesh.vertices[:, 1] > mesh.bounds[1, 1] - 1e-3].mean(axis=0)
@@ -59,6 +61,7 @@ def test_posing_a_plain_mesh_leads_a_dragged_place(plain, weights, tmp_path, cap
     assert load(tmp_path / "posed.ply").mesh.vertex_count == mesh.vertex_count
 
 
+@pytest.mark.slow
 def test_a_pose_that_is_refined_comes_closer_to_its_target(plain, weights, tmp_path, capsys):
     """Another mesh of the same lamp with its head turned, which untrained weights cannot reach."""
     lamp = make_sample("lamp")
@@ -70,6 +73,7 @@ def test_a_pose_that_is_refined_comes_closer_to_its_target(plain, weights, tmp_p
     assert tight["residual"] < 0.8 * loose["residual"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--drop",)])
 def test_simulating_a_plain_mesh_moves_in_learned_poses(plain, weights, tmp_path, capsys, more):
     line = ["simulate", plain, "--weights", weights, "--seconds", "0.2", "--push", "top:1,0,0", *more]

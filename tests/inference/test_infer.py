@@ -8,10 +8,17 @@ import neurok
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import NeurokError
-from neurok.hub import save_model
-from neurok.inference import infer as infer_file
-from neurok.inference.infer import infer
+from neurok.hub import load_model, save_model
+from neurok.inference.infer import Inference, infer
+from neurok.inference.plan import plan
+from neurok.inference.spaces import learner
+from neurok.kinematics import ArticulatedSpace
+from neurok.kinematics.mixed import MixedSpace
+from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.space import decode
+from neurok.modelling.shapes import slab
 from neurok.samples import make_sample
+from solids import of_parts
 
 SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)
 
@@ -47,13 +54,49 @@ def test_the_point_model_is_loaded_and_inferred_by_the_same_verbs(tmp_path):
     assert space.dim == 2
 
 
-def test_nothing_is_learned_of_an_object_in_which_nothing_moves(weights, monkeypatch):
-    lamp = infer("sample:lamp", weights)
-    assert infer_file.learner(weights)(lamp.rest).dim == lamp.dim
-    monkeypatch.setattr(
-        infer_file, "infer", lambda mesh, weights, touch: replace(lamp, screws=np.zeros_like(lamp.screws))
-    )
-    assert infer_file.learner(weights)(lamp.rest) is None
+def test_nothing_is_learned_of_an_object_in_which_nothing_moves(weights):
+    """One solid box: the network holds it to be rigid, and it has nothing to hang on."""
+    solid = of_parts(only=[slab((0, 0, 0), (1, 1, 1))])
+    sure = load_model(weights, "deformation")
+    torch.nn.init.constant_(sure.rigid_out.bias, 50.0)
+    assert infer(solid, sure).dim == 0
+    assert learner(sure)(solid) is None
+
+
+def test_a_given_plan_says_what_moves(weights):
+    """No search is made: bodies, joint and limits are those of the plan."""
+    found = plan("sample:laptop", method="search")
+    space = infer("sample:laptop", weights, plan=found)
+    assert isinstance(space, ArticulatedSpace)
+    assert space.articulation is found.articulation
+    (body,) = [k for k, one in enumerate(found.bodies) if one.joint is not None]
+    assert infer("sample:laptop", weights, plan=found.with_joint(body, None)).dim == 0
+
+
+@pytest.mark.slow
+def test_an_object_of_which_one_body_bends_has_both_kinds_of_coordinates(weights):
+    """A plan that says so by hand; the network bends everything."""
+    found = plan("sample:laptop", method="search", given_parts=False)
+    bending = load_model(weights, "deformation")
+    torch.nn.init.constant_(bending.rigid_out.bias, -50.0)
+    still = next(k for k, body in enumerate(found.bodies) if body.joint is None)
+    bodies = tuple(replace(body, bends=k == still) for k, body in enumerate(found.bodies))
+    space = infer("sample:laptop", bending, plan=replace(found, bodies=bodies))
+    assert isinstance(space, MixedSpace)
+    assert space.dim == found.articulation.dof + space.screws.dim
+    np.testing.assert_array_equal(space.limits[: found.articulation.dof], found.articulation.limits)
+    np.testing.assert_allclose(decode(space, np.zeros(space.dim)), space.rest.vertices, atol=1e-12)
+
+
+def test_the_wide_space_is_asked_for_by_name_or_by_a_reduction(weights):
+    look = Inference.of("sample:lamp", weights)
+    for space in (look.wide(), infer("sample:lamp", weights, wide=True)):
+        assert isinstance(space, ScrewSpace)
+    np.testing.assert_array_equal(infer("sample:lamp", weights, wide=True).screws, look.wide().screws)
+    assert infer("sample:lamp", weights, dim=2).dim == 2
+    assert infer("sample:lamp", weights, mode="none").dim == look.model.latent_size
+    with pytest.raises(NeurokError, match="dim must lie in"):
+        infer("sample:lamp", weights, dim=0)
 
 
 def test_weights_of_another_task_get_a_sentence():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces, with_bodies
@@ -24,14 +25,15 @@ from neurok.io.files import read_bytes, write_files
 VERSION = 1
 KEY = "neurok_plan"
 MOST_BYTES = 50_000_000
+LARGEST = 1e100
+"""Numbers beyond this are none that anybody meant, and their squares overflow."""
 
 
 def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
     """The plan in plain numbers and words."""
     mesh, names = plan.mesh, [body.name for body in plan.bodies]
-    centers = mesh.vertices[mesh.faces].mean(axis=1)
-    counts = np.bincount(plan.face_pieces)
-    middles = np.stack([np.bincount(plan.face_pieces, centers[:, d]) / counts for d in range(3)], axis=1)
+    counts, middles = np.bincount(plan.face_pieces), piece_centers(mesh, plan.face_pieces)
+    digits = max(6, 6 - math.floor(math.log10(max(mesh.size, 1e-300))))
     return {
         KEY: VERSION,
         "mesh": mesh.name,
@@ -45,21 +47,22 @@ def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
                 "pieces": list(body.pieces),
                 "bends": body.bends,
                 "probability": round(float(body.probability), 4),
-                "joint": None if body.joint is None else _joint_to_dict(body.joint),
-                "alternatives": [_joint_to_dict(line) for line in body.hypotheses],
+                "joint": None if body.joint is None else _joint_to_dict(body.joint, digits),
+                "alternatives": [_joint_to_dict(line, digits) for line in body.hypotheses],
             }
             for body in plan.bodies
         ],
         "contacts": [
             {
                 "bodies": [names[pair.first], names[pair.second]],
-                "center": _rounded(pair.center),
+                "center": _rounded(pair.center, digits),
                 "shares": [round(share, 4) for share in pair.shares],
             }
             for pair in plan.contacts.pairs
         ],
         "pieces": [
-            {"faces": int(count), "center": _rounded(middle)} for count, middle in zip(counts, middles, strict=True)
+            {"faces": int(count), "center": _rounded(middle, digits)}
+            for count, middle in zip(counts, middles, strict=True)
         ],
     }
 
@@ -116,38 +119,62 @@ def plan_from_dict(said: Any, mesh: Mesh) -> BodyPlan:
     parents = [_parent(body, names) for body in bodies]
     _check_tree(parents, names)
     cut = with_bodies(mesh, owners[pieces], tuple(names))
-    found = tuple(
-        PlannedBody(
-            names[k],
-            tuple(sorted(body["pieces"])),
-            parents[k],
-            tuple(_joint_from_dict(line, k, parents[k], names[k]) for line in body.get("alternatives") or ()),
-            _joint_from_dict(body["joint"], k, parents[k], names[k]) if body.get("joint") is not None else None,
-            bool(body.get("bends", False)),
-            _number(body.get("probability", 1.0), "probability", names[k]),
-        )
-        for k, body in enumerate(bodies)
-    )
+    found = tuple(_body(body, k, parents[k]) for k, body in enumerate(bodies))
     for body in found:
         if body.joint is not None and body.parent < 0:
             raise FormatError(f"'{body.name}' has a joint but no parent; name the body that carries it.")
     return BodyPlan(cut, pieces, found, "edited")
 
 
-def _pieces_like(said: dict[str, Any], mesh: Mesh) -> np.ndarray:
+def _body(said: dict[str, Any], index: int, parent: int) -> PlannedBody:
+    name, lines, joint = said["name"], said.get("alternatives") or [], None
+    if not isinstance(lines, list):
+        raise FormatError(f"the alternatives of '{name}' must be a list of joints.")
+    bends = said.get("bends", False)
+    if not isinstance(bends, bool):
+        raise FormatError(f"whether '{name}' bends must be true or false, got {str(bends)[:40]!r}.")
+    if said.get("joint") is not None:
+        joint = _joint_from_dict(said["joint"], index, parent, name)
+    return PlannedBody(
+        name,
+        tuple(sorted(set(said["pieces"]))),
+        parent,
+        tuple(_joint_from_dict(line, index, parent, name) for line in lines),
+        None if joint is not None and joint.kind == "fixed" else joint,
+        bends,
+        _probability(said, name),
+    )
+
+
+def _pieces_like(said: dict[str, Any], mesh: Mesh) -> Int[np.ndarray, " F"]:
     """The pieces that the plan counts: parts of the file where it named them, connected pieces otherwise."""
     listed = said.get("pieces")
     if not isinstance(listed, list) or not all(isinstance(piece, dict) for piece in listed):
         raise FormatError("'pieces' must list the pieces that the bodies are made of.")
     counts = [piece.get("faces") for piece in listed]
-    for pieces in (connected_pieces(mesh), mesh.face_parts):
-        if np.bincount(pieces).tolist() == counts:
-            return pieces
+    fitting = [p for p in (connected_pieces(mesh), mesh.face_parts) if np.bincount(p).tolist() == counts]
+    if fitting:  # parts may be as large as pieces, but in another order: centres tell which were meant
+        centers = [piece.get("center") for piece in listed]
+        return min(fitting, key=lambda pieces: _misfit(piece_centers(mesh, pieces), centers))
     faces = sum(count for count in counts if isinstance(count, int))
     raise FormatError(
         f"it was made for another mesh: it counts {faces} faces in {len(counts)} pieces, "
         f"this mesh has {mesh.face_count} faces."
     )
+
+
+def piece_centers(mesh: Mesh, pieces: Int[np.ndarray, " F"]) -> Float[np.ndarray, "P 3"]:
+    """Mean of the middles of the faces of each piece."""
+    middles = mesh.vertices[mesh.faces].mean(axis=1)
+    counts = np.bincount(pieces)
+    return np.stack([np.bincount(pieces, middles[:, d]) / np.maximum(counts, 1) for d in range(3)], axis=1)
+
+
+def _misfit(centers: Float[np.ndarray, "P 3"], said: list[Any]) -> float:
+    """How far the centres of pieces lie from those that a plan names; those it does not name fit anywhere."""
+    named = [isinstance(one, list) and len(one) == 3 and all(_is_number(v) for v in one) for one in said]
+    pairs = [(c, np.array(one, dtype=np.float64)) for c, one, there in zip(centers, said, named, strict=True) if there]
+    return max((float(np.abs(mine - theirs).max()) for mine, theirs in pairs), default=0.0)
 
 
 def _parent(body: dict[str, Any], names: list[Any]) -> int:
@@ -170,21 +197,25 @@ def _check_tree(parents: list[int], names: list[Any]) -> None:
             body = parents[body]
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
+
+
 def _is_index(value: Any, count: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
-def _joint_to_dict(line: Hypothesis) -> dict[str, Any]:
+def _joint_to_dict(line: Hypothesis, digits: int) -> dict[str, Any]:
     said: dict[str, Any] = {
         "kind": line.kind,
         "axis": _rounded(line.axis),
-        "origin": _rounded(line.origin),
-        "lower": round(float(line.lower), 6),
-        "upper": round(float(line.upper), 6),
+        "origin": _rounded(line.origin, digits),
+        "lower": round(float(line.lower), digits),
+        "upper": round(float(line.upper), digits),
         "probability": round(float(line.probability), 4),
         "source": line.source,
     }
-    return said | ({"slide": _rounded(line.slide)} if line.kind == "cylindrical" else {})
+    return said | ({"slide": _rounded(line.slide, digits)} if line.kind == "cylindrical" else {})
 
 
 def _joint_from_dict(said: Any, part: int, parent: int, name: str) -> Hypothesis:
@@ -200,7 +231,11 @@ def _joint_from_dict(said: Any, part: int, parent: int, name: str) -> Hypothesis
     if not isinstance(slide, list | tuple) or len(slide) != 2:
         raise FormatError(f"the slide of the joint of '{name}' must be two numbers.")
     ends = (_number(slide[0], "slide", name), _number(slide[1], "slide", name))
-    probability = _number(said.get("probability", 1.0), "probability", name)
+    if ends[0] > ends[1]:
+        raise FormatError(
+            f"the slide of the joint of '{name}' must be lower <= upper, got {ends[0]:g} and {ends[1]:g}."
+        )
+    probability = _probability(said, name)
     source = str(said.get("source", "a person"))[:80]
     unit = axis / np.linalg.norm(axis)
     return Hypothesis(part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends, source=source)
@@ -212,11 +247,18 @@ def _vector(value: Any, what: str, name: str) -> np.ndarray:
     return np.array([_number(v, what, name) for v in value])
 
 
+def _probability(said: dict[str, Any], name: str) -> float:
+    value = _number(said.get("probability", 1.0), "probability", name)
+    if not 0.0 <= value <= 1.0:
+        raise FormatError(f"the probability of the joint of '{name}' must lie from 0 to 1, got {value:g}.")
+    return value
+
+
 def _number(value: Any, what: str, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not _is_number(value):
         raise FormatError(f"the {what} of the joint of '{name}' must be a finite number, got {str(value)[:40]!r}.")
     return float(value)
 
 
-def _rounded(values: Any) -> list[float]:
-    return [round(float(value), 6) for value in values]
+def _rounded(values: Any, digits: int = 6) -> list[float]:
+    return [round(float(value), digits) for value in values]

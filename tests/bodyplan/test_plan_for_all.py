@@ -1,0 +1,143 @@
+"""Decided once: whoever asks about a mesh is told the same bodies and joints."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import neurok
+from neurok.bodyplan.plan import BodyPlan, connected_pieces, summary, with_bodies
+from neurok.core import Mesh
+from neurok.inference.articulate import articulate
+from neurok.inference.infer import infer
+from neurok.inference.plan import PlanConfig, distinct, plan
+from neurok.inference.spaces import learner, space_of, spaces_of
+from neurok.samples import make_sample
+from solids import door_on_a_box, drawer_in_a_box
+
+
+def raw_laptop() -> Mesh:
+    """The laptop without parts or joints."""
+    return replace(make_sample("laptop").mesh, part_ids=None, part_names=())
+
+
+@pytest.fixture(scope="module")
+def found() -> BodyPlan:
+    return plan(raw_laptop())
+
+
+def joints_of(articulation) -> list[tuple]:
+    """All that a joint says, exactly."""
+    return [
+        (j.kind, j.parent, j.axis.tolist(), j.origin.tolist(), j.limits.tolist()) for j in articulation.joints if j.dof
+    ]
+
+
+@pytest.mark.slow
+def test_one_hinge_whoever_asks(found):
+    mesh = raw_laptop()
+    hinge = joints_of(found.articulation)
+    assert len(hinge) == 1
+    assert hinge[0][0] == "revolute"
+    assert joints_of(articulate(mesh).articulation) == hinge
+    assert joints_of(infer(mesh).articulation) == hinge
+    assert joints_of(neurok.sample(mesh, 1).space.articulation) == hinge
+    assert joints_of(spaces_of(mesh)[0].articulation) == hinge
+    assert joints_of(learner()(mesh).articulation) == hinge
+
+
+def test_the_hinge_is_that_of_the_laptop(found):
+    (true,) = [joint for joint in make_sample("laptop").articulation.joints if joint.dof]
+    (joint,) = [joint for joint in found.articulation.joints if joint.dof]
+    assert abs(float(joint.axis @ true.axis)) > 0.999
+    offset = joint.origin - true.origin
+    across = offset - (offset @ true.axis) * true.axis
+    assert np.linalg.norm(across) < 0.05 * found.mesh.size
+
+
+@pytest.mark.parametrize("mesh", [raw_laptop(), drawer_in_a_box(), door_on_a_box()], ids=["laptop", "drawer", "door"])
+@pytest.mark.parametrize("given_parts", [True, False])
+def test_bodies_partition_the_faces_and_are_made_of_whole_pieces(mesh, given_parts):
+    made = plan(mesh, method="search", given_parts=given_parts)
+    np.testing.assert_array_equal(made.mesh.vertices[made.mesh.faces], mesh.vertices[mesh.faces])
+    assert sorted(piece for body in made.bodies for piece in body.pieces) == list(range(made.face_pieces.max() + 1))
+    for k, body in enumerate(made.bodies):
+        assert body.name == made.mesh.part_names[k]
+        np.testing.assert_array_equal(np.isin(made.face_pieces, body.pieces), made.mesh.face_parts == k)
+
+
+def test_joints_of_the_articulation_are_those_of_the_bodies(found):
+    for body, joint in zip(found.bodies, found.articulation.joints, strict=True):
+        assert joint.parent == body.parent
+        assert joint.name == body.name
+        assert joint.kind == ("fixed" if body.joint is None else body.joint.kind)
+        if body.joint is not None:
+            np.testing.assert_allclose(joint.axis, body.joint.axis, atol=1e-12)
+            np.testing.assert_array_equal(joint.limits, [[body.joint.lower, body.joint.upper]])
+    assert summary(found) == {"bodies": len(found.bodies), "joints": 1, "bends": 0, "bodies_from": "pieces"}
+
+
+def test_hypotheses_are_ranked_distinct_and_few(found):
+    for body in found.bodies:
+        likely = [line.probability for line in body.hypotheses]
+        assert likely == sorted(likely, reverse=True)
+        assert len(likely) <= PlanConfig().shown
+        assert len(distinct(list(body.hypotheses), 99, found.mesh.size)) == len(body.hypotheses)
+        assert 0.0 <= body.probability <= 1.0
+
+
+def test_another_joint_is_seen_by_everyone(found):
+    (body,) = [k for k, one in enumerate(found.bodies) if one.joint is not None]
+    mesh = raw_laptop()
+    line = replace(found.bodies[body].joint, kind="prismatic", axis=np.array([0.0, 1.0, 0.0]), lower=0.0, upper=0.25)
+    edited = found.with_joint(body, line)
+    slide = joints_of(edited.articulation)
+    assert slide[0][0] == "prismatic"
+    assert edited.origin == "edited"
+    assert joints_of(articulate(mesh, plan_of=edited).articulation) == slide
+    assert joints_of(infer(mesh, plan=edited).articulation) == slide
+    assert joints_of(learner(plan=edited)(mesh).articulation) == slide
+    assert joints_of(space_of(mesh, plan=edited).articulation) == slide
+    fixed = found.with_joint(body, None)
+    assert fixed.moving == ()
+    assert infer(mesh, plan=fixed).dim == 0
+    assert learner(plan=fixed)(mesh) is None
+    assert joints_of(found.articulation)[0][0] == "revolute", "the plan itself has not changed"
+
+
+def test_the_surest_body_comes_first(found):
+    (body,) = [k for k, one in enumerate(found.bodies) if one.joint is not None]
+    other = next(k for k in range(len(found.bodies)) if k != body)
+    surer = replace(found.bodies[body].joint, part=other, parent=body, probability=1.0)
+    bodies = list(found.with_joint(body, replace(found.bodies[body].joint, probability=0.5)).bodies)
+    bodies[other] = replace(bodies[other], joint=surer)
+    assert [one.name for one in replace(found, bodies=tuple(bodies)).moving] == [bodies[other].name, bodies[body].name]
+
+
+def test_the_contacts_of_a_plan_are_those_of_its_bodies_and_of_its_pieces():
+    made = plan(door_on_a_box(), method="search", given_parts=False)
+    count = int(connected_pieces(made.mesh).max()) + 1
+    assert count == 7
+    assert {end for pair in made.piece_contacts.pairs for end in (pair.first, pair.second)} == set(range(count))
+    assert all(max(pair.first, pair.second) < len(made.bodies) for pair in made.contacts.pairs)
+
+
+def test_bodies_that_share_vertices_are_split_and_others_keep_their_vertices():
+    mesh = raw_laptop()
+    pieces = connected_pieces(mesh)
+    names = tuple(f"part_{k}" for k in range(int(pieces.max()) + 1))
+    np.testing.assert_array_equal(with_bodies(mesh, pieces, names).vertices, mesh.vertices)
+    halves = (np.arange(mesh.face_count) % 2).astype(np.int64)
+    split = with_bodies(mesh, halves, ("even", "odd"))
+    assert split.vertex_count > mesh.vertex_count
+    np.testing.assert_array_equal(split.face_parts, halves)
+    np.testing.assert_array_equal(split.vertices[split.faces], mesh.vertices[mesh.faces])
+
+
+def test_labels_say_what_the_bodies_are():
+    mesh = drawer_in_a_box()
+    plain = replace(mesh, part_ids=None, part_names=())
+    made = plan(plain, labels=mesh.face_parts, method="search")
+    assert made.origin == "labels"
+    np.testing.assert_array_equal(made.mesh.face_parts, mesh.face_parts)
+    assert [body.joint.kind for body in made.moving] == ["prismatic"]

@@ -1,0 +1,100 @@
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces
+from neurok.bodyplan.plan_file import write_plan
+from neurok.core import Asset, Clip
+from neurok.deformation.handles import HandleConfig, HandleModel
+from neurok.errors import NeurokError
+from neurok.inference.plan import plan
+from neurok.inference.spaces import asset_of, learned_spaces, learner, space_of, spaces_of
+from neurok.io import save
+from neurok.kinematics import ArticulatedSpace, LinearSpace
+from neurok.kinematics.screws import ScrewSpace
+from neurok.samples import make_sample
+
+
+def test_an_object_is_an_asset_a_mesh_or_a_path(tmp_path):
+    lamp = make_sample("lamp")
+    save(lamp, tmp_path / "lamp.npz")
+    assert asset_of(lamp) is lamp
+    assert asset_of(lamp.mesh).mesh is lamp.mesh
+    for path in (tmp_path / "lamp.npz", str(tmp_path / "lamp.npz"), "sample:lamp"):
+        assert asset_of(path).articulation.dof == lamp.articulation.dof
+
+
+def test_joints_of_the_file_are_the_only_space():
+    laptop = make_sample("laptop")
+    (only,) = spaces_of(laptop)
+    assert isinstance(only, ArticulatedSpace)
+    assert space_of(laptop).dim == only.dim == laptop.articulation.dof
+
+
+@pytest.fixture(scope="module")
+def model() -> HandleModel:
+    torch.manual_seed(0)
+    return HandleModel(HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=4))
+
+
+@pytest.fixture(scope="module")
+def hinged() -> BodyPlan:
+    """The laptop with its hinge, by geometry alone."""
+    return plan("sample:laptop", method="search", given_parts=False)
+
+
+def test_learned_poses_are_sought_along_joints_and_then_in_all_that_the_prior_holds(model, hinged):
+    planned, wide = spaces_of(make_sample("laptop").mesh, "learned", model, hinged)
+    assert isinstance(planned, ArticulatedSpace)
+    assert planned.articulation is hinged.articulation
+    assert isinstance(wide, ScrewSpace)
+    assert space_of(make_sample("laptop").mesh, "learned", model, hinged).articulation is hinged.articulation
+
+
+def test_where_nothing_has_a_joint_the_wide_space_is_all_there_is(model, hinged):
+    still = hinged
+    for body in range(len(hinged.bodies)):
+        still = still.with_joint(body, None)
+    (only,) = learned_spaces(make_sample("laptop").mesh, model, still)
+    assert isinstance(only, ScrewSpace)
+    assert learner(model, still)(make_sample("laptop").mesh) is None, "a scene takes what the plan says"
+
+
+def test_what_bends_without_joints_is_sought_in_its_bends_alone(model):
+    bending = copy.deepcopy(model)
+    torch.nn.init.constant_(bending.rigid_out.bias, -50.0)
+    pillow = make_sample("pillow").mesh
+    bodies = (PlannedBody("pillow", (0,), -1, bends=True),)
+    one = BodyPlan(replace(pillow, part_ids=None, part_names=()), connected_pieces(pillow) * 0, bodies)
+    (only,) = learned_spaces(pillow, bending, one)
+    assert isinstance(only, ScrewSpace)
+    assert only.bends.any()
+
+
+def test_a_plan_that_is_given_is_used_whatever_the_file_says(model, hinged, tmp_path):
+    laptop = make_sample("laptop")
+    (body,) = [k for k, one in enumerate(hinged.bodies) if one.joint is not None]
+    half = hinged.with_joint(body, replace(hinged.bodies[body].joint, lower=0.0, upper=0.125))
+    write_plan(half, tmp_path / "plan.json")
+    for given in (half, tmp_path / "plan.json", str(tmp_path / "plan.json")):
+        space = space_of(laptop, weights=model, plan=given)
+        np.testing.assert_array_equal(space.limits, [[0.0, 0.125]])
+        np.testing.assert_array_equal(learner(model, given)(laptop.mesh).limits, [[0.0, 0.125]])
+
+
+def test_an_object_of_one_pose_is_refused():
+    laptop = make_sample("laptop")
+    for find in (space_of, spaces_of):
+        with pytest.raises(NeurokError, match="only the pose it is in"):
+            find(laptop, "rigid")
+
+
+def test_a_clip_spans_the_poses_of_an_object_without_joints():
+    mesh = make_sample("laptop").mesh
+    frames = mesh.vertices + np.linspace(0.0, 1.0, 5)[:, None, None] * [0.0, 0.1, 0.0]
+    (only,) = spaces_of(Asset(mesh, clips=(Clip(mesh, frames),)))
+    assert isinstance(only, LinearSpace)
+    assert only.dim == 1
