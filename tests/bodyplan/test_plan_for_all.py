@@ -94,7 +94,7 @@ def test_another_joint_is_seen_by_everyone(found):
     slide = joints_of(edited.articulation)
     assert slide[0][0] == "prismatic"
     assert edited.origin == "edited"
-    assert joints_of(articulate(mesh, plan_of=edited).articulation) == slide
+    assert joints_of(articulate(mesh, plan=edited).articulation) == slide
     assert joints_of(infer(mesh, plan=edited).articulation) == slide
     assert joints_of(learner(plan=edited)(mesh).articulation) == slide
     assert joints_of(space_of(mesh, plan=edited).articulation) == slide

@@ -18,7 +18,7 @@ PICTURES = (".png", ".jpg", ".jpeg")
 class Plan:
     """Decide what the bodies of an object are, what touches, and how each body may move.
 
-    Edit the JSON and hand it back with --plan to any command: a wrong joint or body is corrected in place.
+    Edit the JSON and hand it back to articulate, sample, pose or simulate with --plan: a wrong joint is corrected.
     """
 
     object: tyro.conf.Positional[str]

@@ -7,22 +7,18 @@ from typing import Any
 
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset
-from neurok.inference.plan import Thing, plan
+from neurok.inference import plan as planning
+from neurok.inference.plan import Thing, asset_of
 
 
-def articulate(thing: Thing, *, plan_of: BodyPlan | None = None, **options: Any) -> Asset:
+def articulate(thing: Thing, *, plan: BodyPlan | None = None, **options: Any) -> Asset:
     """The object with the joints of its body plan, ready to be written or simulated.
 
     Args:
         thing: A mesh, an asset, or what ``neurok.load`` reads.
-        plan_of: Its body plan, if it is at hand or was edited.
+        plan: Its body plan, if it is at hand or was edited.
         options: Those of ``neurok.plan``.
     """
-    if isinstance(thing, Asset):
-        asset = thing
-    else:
-        from neurok.inference.plan import mesh_of
-
-        asset = Asset(mesh_of(thing))
-    found = plan(asset, **options) if plan_of is None else plan_of
+    asset = asset_of(thing)
+    found = planning.plan(asset, **options) if plan is None else plan
     return replace(asset, mesh=found.mesh, clips=(), articulation=found.articulation)

@@ -27,10 +27,10 @@ class ContactPriorConfig:
     """How far a contact that holds may part at one standard deviation."""
 
     loose: float = 0.1
-    """ContactGraph that part by more than this hold no longer."""
+    """Contacts that part by more than this hold no longer."""
 
     narrow: float = 0.3
-    """ContactGraph are narrow if they spread across less than this share of what moves there."""
+    """Contacts are narrow if they spread across less than this share of what moves there."""
 
     rounds: int = 2
     """Of reweighting; more would hold ever more contacts, since each makes others part less."""

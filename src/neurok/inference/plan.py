@@ -178,13 +178,18 @@ def study(
     return PlanStudy(BodyPlan(mesh, pieces, tuple(bodies), origin), search, prior, chosen)
 
 
-def mesh_of(thing: Thing) -> Mesh:
-    """The mesh of whatever a verb takes."""
+def asset_of(thing: Thing) -> Asset:
+    """An object as an asset, loaded if it is a path."""
     if isinstance(thing, str | Path):
         from neurok.io import load
 
-        thing = load(thing)
-    return thing.mesh if isinstance(thing, Asset) else thing
+        return load(thing)
+    return Asset(thing) if isinstance(thing, Mesh) else thing
+
+
+def mesh_of(thing: Thing) -> Mesh:
+    """The mesh of whatever a verb takes."""
+    return asset_of(thing).mesh
 
 
 def choose_method(method: Method, weights: Any = None) -> Literal["learned", "search"]:

@@ -10,6 +10,7 @@ from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components
 from neurok.inference.infer import Inference
+from neurok.inference.plan import Thing, asset_of
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 
 CLIP_MODES = 8
@@ -19,18 +20,6 @@ SpaceName = Literal["auto", "joints", "clip", "learned", "rigid"]
 
 Learner = Callable[..., KinematicSpace | None]
 """Finds the poses of a mesh without any label, or with the file of its body plan; ``None`` when nothing moves."""
-
-Thing = Asset | Mesh | str | Path
-"""An object: at hand, or what ``neurok.load`` reads."""
-
-
-def asset_of(thing: Thing) -> Asset:
-    """An object as an asset, loaded if it is a path."""
-    if isinstance(thing, str | Path):
-        from neurok.io import load
-
-        return load(thing)
-    return Asset(thing) if isinstance(thing, Mesh) else thing
 
 
 def space_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: Any = None) -> KinematicSpace:

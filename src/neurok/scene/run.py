@@ -64,7 +64,10 @@ class SceneRun:
         clip, alone = self.clip(), self.ready.assets[0]
         if clip.rest.vertex_count != alone.mesh.vertex_count:
             return Asset(clip.rest, clips=(clip,), materials=self._materials())
-        return replace(alone, mesh=clip.rest, clips=(clip,), materials=self.ready.bodies[0].materials)
+        body = self.ready.bodies[0]
+        found = body.poses.articulation
+        joints = found if found is not None and found.dof else alone.articulation
+        return replace(alone, mesh=clip.rest, clips=(clip,), articulation=joints, materials=body.materials)
 
     def _materials(self) -> MaterialField | None:
         """What everything in the clip is made of, if it was said of anything."""
@@ -82,7 +85,7 @@ def run_scene(
 ) -> SceneRun:
     """Simulate a scene. The same scene gives the same bits every time.
 
-    ``learner`` finds the poses of meshes without joints (``inference.infer.learner``); without one they are rigid.
+    ``learner`` finds the poses of meshes without joints (``inference.spaces.learner``); without one they are rigid.
 
     Raises:
         SceneError: Naming all that is impossible about it.
