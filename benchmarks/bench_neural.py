@@ -100,11 +100,9 @@ def frames(body: Body, world: World, rounds: int, count: int = 60) -> dict[str, 
     name = "implicit" if world.has_contact else "gauss"
 
     def make() -> Any:
-        return (
-            IncrementalStepper.of(system, [bound], world, state, DEFAULTS)
-            if name == "implicit"
-            else GaussStepper(system)
-        )
+        if name == "implicit":
+            return IncrementalStepper.of(system, [bound], world, state, DEFAULTS)
+        return GaussStepper(system)
 
     steppers = [make()]
     bound_in = time.process_time() - begin

@@ -15,12 +15,12 @@ from typing import Any
 
 import tyro
 
-from neurok.cli.data_folder import data_folder
 from neurok.cli.report import progress
+from neurok.data.folder import data_folder
 from neurok.evaluation.cases import find_cases
 from neurok.evaluation.methods import find_method, load_weights
 from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states
-from neurok.evaluation.run import evaluate, summarise
+from neurok.evaluation.run import measure_poses, summarise
 from neurok.evaluation.tables import accuracy_table, markdown, plausibility_table, put_section, stamp
 
 OURS = ("neurok", "neurok:refine")
@@ -95,7 +95,7 @@ class Results:
         sources = find_cases(suite, lambda inside: data_folder(self.data, inside), limit)
         entries = [find_method(name) for name in methods]
         store = self.rows / f"{suite}.jsonl"
-        return evaluate(suite, progress(sources, suite, total=len(sources), json=False), entries, store)
+        return measure_poses(suite, progress(sources, suite, total=len(sources), json=False), entries, store)
 
     def _ablations(self, folder: Path) -> str:
         """Reconstruction by the pose encoder at the end of each run, and poses found with its weights."""

@@ -8,7 +8,6 @@ import numpy as np
 import neurok
 from neurok.dynamics import Ground
 from neurok.geometry.lie import rotation_about
-from neurok.kinematics import ArticulatedSpace
 from neurok.rendering import clip_sheet, save_image
 
 
@@ -21,7 +20,7 @@ def main() -> None:
     assert laptop is not None
     placement = rotation_about(np.array([0.0, 0.0, 1.0]), np.zeros(3), np.array(np.radians(12)))
     placement[1, 3] = 0.25
-    body = neurok.Body.of(ArticulatedSpace(laptop), free=True, placement=placement)
+    body = neurok.Body.of(laptop, free=True, placement=placement)
     world = neurok.World(ground=Ground(height=0.0, friction=0.6))
 
     rollout = neurok.simulate(body, world, seconds=2.0, fps=24)

@@ -8,7 +8,6 @@ import numpy as np
 import neurok
 from neurok.core.select import select_vertices
 from neurok.dynamics import Condition, Drag, Force
-from neurok.kinematics import ArticulatedSpace
 from neurok.rendering import clip_sheet, save_image
 
 
@@ -28,7 +27,7 @@ def main() -> None:
         forces=[Force.constant(handle, [0.0, 0.0, 4.0], start=0.2, end=0.5)],
         drags=[Drag(edge, path, np.array([0.0, 1.0, 2.0]))],
     )
-    body = neurok.Body.of(ArticulatedSpace(cabinet), condition, joint_damping=1.0)
+    body = neurok.Body.of(cabinet, condition, joint_damping=1.0)
 
     rollout = neurok.simulate(body, seconds=2.0, fps=24)
     neurok.save(rollout, out / "door.glb")

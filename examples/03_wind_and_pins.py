@@ -30,7 +30,7 @@ def main() -> None:
 
 def check(scene: Scene, run: SceneRun) -> None:
     """The file holds the whole scene, the free door opened and the pinned one did not."""
-    assert run.stage.scene == scene
+    assert run.ready.scene == scene
     assert run.rollout.status == "ok", run.rollout.message
     assert run.rollout.q is not None
     free, pinned = run.rollout.q[-1, :2]

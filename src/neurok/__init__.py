@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neurok.bodyplan.plan import BodyPlan as BodyPlan
     from neurok.core import Articulation as Articulation
     from neurok.core import Asset as Asset
     from neurok.core import Clip as Clip
@@ -22,15 +23,20 @@ if TYPE_CHECKING:
     from neurok.dynamics import Body as Body
     from neurok.dynamics import World as World
     from neurok.dynamics import simulate as simulate
+    from neurok.dynamics import start as start
     from neurok.errors import NeurokError as NeurokError
+    from neurok.evaluation.verbs import evaluate as evaluate
     from neurok.hub import load_model as load_model
+    from neurok.inference.articulate import articulate as articulate
     from neurok.inference.infer import infer as infer
+    from neurok.inference.plan import plan as plan
     from neurok.io import load as load
     from neurok.io import load_clip as load_clip
     from neurok.io import load_mesh as load_mesh
     from neurok.io import save as save
     from neurok.posing.verbs import pose as pose
     from neurok.posing.verbs import sample as sample
+    from neurok.scene.picture import render as render
 
 __version__ = "0.1.0"
 
@@ -38,6 +44,7 @@ _HOMES = {
     "Articulation": "neurok.core",
     "Asset": "neurok.core",
     "Body": "neurok.dynamics",
+    "BodyPlan": "neurok.bodyplan.plan",
     "Clip": "neurok.core",
     "Joint": "neurok.core",
     "Material": "neurok.core",
@@ -46,17 +53,22 @@ _HOMES = {
     "NeurokError": "neurok.errors",
     "Rollout": "neurok.core",
     "World": "neurok.dynamics",
+    "articulate": "neurok.inference.articulate",
     "diagnose": "neurok.doctor",
+    "evaluate": "neurok.evaluation.verbs",
     "infer": "neurok.inference.infer",
     "load": "neurok.io",
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",
     "load_model": "neurok.hub",
+    "plan": "neurok.inference.plan",
     "pose": "neurok.posing.verbs",
+    "render": "neurok.scene.picture",
     "repair": "neurok.doctor",
     "sample": "neurok.posing.verbs",
     "save": "neurok.io",
     "simulate": "neurok.dynamics",
+    "start": "neurok.dynamics",
 }
 __all__ = sorted(_HOMES)
 

@@ -3,6 +3,7 @@ import pytest
 
 from neurok.core import Articulation, Joint, Mesh
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 
 
 def two_triangles() -> Mesh:
@@ -53,3 +54,34 @@ def test_cycles_and_missing_joints_are_refused_with_a_sentence():
         Joint(axis=(0, 0, 0))
     with pytest.raises(NeurokError, match="lower <= upper"):
         Joint("revolute", lower=1, upper=0)
+
+
+def by_recursion(articulation: Articulation, part: int, q: np.ndarray) -> np.ndarray:
+    """Motion of a part as the kinds of joints are defined, one after the other up to the root."""
+    joint, values = articulation.joints[part], q[articulation.slots[part]]
+    turn = values[0] if joint.kind in ("revolute", "continuous", "cylindrical") else 0.0
+    slide = values[-1] if joint.kind in ("prismatic", "cylindrical") else 0.0
+    local = lie.translation(slide * joint.axis) @ lie.rotation_about(joint.axis, joint.origin, turn)
+    return local if joint.parent < 0 else by_recursion(articulation, joint.parent, q) @ local
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_part_moves_as_a_plain_recursion_says(seed):
+    rng, count = np.random.default_rng(seed), 7
+    kinds = rng.choice(["fixed", "revolute", "continuous", "prismatic", "cylindrical"], count)
+    shuffled = rng.permutation(count)
+    parents = np.full(count, -1)
+    for place, part in enumerate(shuffled):
+        parents[part] = rng.choice([-1, *shuffled[:place]])
+    joints = tuple(
+        Joint(str(kind), int(parent), rng.normal(size=3), rng.normal(size=3))  # type: ignore[arg-type]
+        for kind, parent in zip(kinds, parents, strict=True)
+    )
+    faces = np.arange(3 * count).reshape(count, 3)
+    articulation = Articulation(Mesh(rng.normal(size=(3 * count, 3)), faces, part_ids=faces.reshape(-1) // 3), joints)
+    q = rng.normal(size=(2, 3, articulation.dof))
+    found = articulation.transforms(q)
+    assert found.shape == (2, 3, count, 4, 4)
+    expected = [by_recursion(articulation, part, q[1, 2]) for part in range(count)]
+    np.testing.assert_allclose(found[1, 2], expected, atol=1e-12)
+    np.testing.assert_array_equal(articulation.pose(np.zeros(articulation.dof)).vertices, articulation.mesh.vertices)

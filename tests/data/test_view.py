@@ -24,6 +24,20 @@ def test_local_rigid_targets_reproduce_rigid_parts_exactly(chest):
     np.testing.assert_allclose(carried(batch) * present, batch.displaced * present, atol=2e-6)
 
 
+def test_joints_of_a_subject_move_parts_as_those_of_the_object_stretched_or_not(chest):
+    articulation, motion = chest.articulation, subject_of(chest).motion
+    movable = np.array([joint.dof > 0 for joint in articulation.joints])
+    values = np.random.default_rng(0).normal(size=(3, len(movable))) * movable
+    q = values[:, movable]
+    np.testing.assert_allclose(motion.transforms(values, np.ones(3)), articulation.transforms(q), atol=1e-12)
+    scale = np.array([0.8, 1.2, 1.1])
+    joints = [replace(joint, axis=joint.axis * scale, origin=joint.origin * scale) for joint in articulation.joints]
+    slides = np.array([joint.kind == "prismatic" for joint in articulation.joints])
+    lengths = np.where(slides, np.linalg.norm([joint.axis * scale for joint in articulation.joints], axis=1), 1.0)
+    expected = replace(articulation, joints=tuple(joints)).transforms((values * lengths)[:, movable])
+    np.testing.assert_allclose(motion.transforms(values, scale), expected, atol=1e-12)
+
+
 def test_rest_states_fill_the_unit_box_and_displacements_differ(chest, wobble):
     subjects = [subject_of(chest), subject_of(wobble)]
     batch = next(pairs(subjects, ViewConfig(subjects=8), np.random.default_rng(0)))

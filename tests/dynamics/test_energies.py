@@ -6,7 +6,7 @@ import torch
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
-from neurok.dynamics.energies import Anchors, Membrane, PriorWell, Quadratic, Springs, elastic_stretch
+from neurok.dynamics.energies import Anchors, Membrane, Quadratic, Springs, elastic_stretch
 from neurok.geometry import lie
 from neurok.kinematics import LinearSpace
 from neurok.modelling import shapes
@@ -60,26 +60,13 @@ def test_a_stretched_sheet_has_the_energy_of_plane_stress():
     assert abs(energy / (0.5 * young * strain**2 * thickness) - 1) < 1e-3
 
 
-def test_the_prior_well_is_flat_inside_and_has_the_right_slope_outside():
-    well = PriorWell(np.zeros(3), np.array([1.0, 2.0, 0.5]), radius=2.0, stiffness=5.0)
-    q = np.array([[0.5, 1.0, 0.2], [4.0, -3.0, 1.0]])
-    value, gradient = well.of_coordinates(q)
-    assert value[0] == 0
-    assert np.abs(gradient[0]).max() == 0
-    for k in range(3):
-        step = np.zeros(3)
-        step[k] = 1e-6
-        slope = (well.of_coordinates(q + step)[0] - well.of_coordinates(q - step)[0]) / 2e-6
-        np.testing.assert_allclose(gradient[:, k], slope, atol=1e-6)
-
-
 @pytest.mark.parametrize("as_function", [False, True])
 def test_a_breathing_ball_has_the_frequency_of_its_springs(ball, as_function):
     space = LinearSpace(ball, ball.vertices[None])
     masses = np.full(ball.vertex_count, 1.0 / ball.vertex_count)
     springs = Anchors(np.arange(ball.vertex_count), ball.vertices, 4.0)
     energy = (lambda x: springs(x)) if as_function else springs
-    body = Body.of(space, Condition(Start(q=[0.1])), masses=masses, energies=[energy])
+    body = Body.of(space, Condition(Start(q=[0.1])), masses=masses, energies=[energy], elastic=False)
     rollout = simulate(body, NOTHING, seconds=1)
     rate = np.sqrt(4.0 * ball.vertex_count)
     time = np.arange(rollout.frame_count) * rollout.dt
@@ -96,6 +83,7 @@ def test_modes_oscillate_each_with_its_own_frequency(ball):
         Condition(Start(q=[0.1, 0.2])),
         masses=np.ones(ball.vertex_count),
         energies=[Quadratic(np.diag([4.0, 9.0]))],
+        elastic=False,
     )
     rollout = simulate(body, NOTHING, seconds=2)
     time = np.arange(rollout.frame_count) * rollout.dt

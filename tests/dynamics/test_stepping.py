@@ -28,7 +28,7 @@ from neurok.kinematics import ArticulatedSpace
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
 
 
-@pytest.mark.parametrize("integrator", ["gauss", "midpoint", "implicit", "runge-kutta"])
+@pytest.mark.parametrize("integrator", ["gauss", "midpoint", "implicit"])
 def test_stepping_frame_by_frame_is_simulating_bit_for_bit(chain, integrator):
     condition = Condition(
         Start(q=[0.6, -0.3]),
@@ -66,14 +66,14 @@ def test_an_interruption_within_a_step_keeps_the_frames_before_it(chain):
 
     def interrupt(x):
         seen.append(x)
-        if len(seen) > 200:
+        if len(seen) > 60:
             raise KeyboardInterrupt
         return 0.0 * x.sum()
 
     rollout = simulate(Body.of(chain(1), energies=[interrupt]), seconds=2)
     assert rollout.status == "stopped"
     assert 1 < rollout.frame_count < 49
-    plain = simulate(chain(1), seconds=2)
+    plain = simulate(chain(1), seconds=1)
     assert np.abs(rollout.positions - plain.positions[: rollout.frame_count]).max() < 1e-9
 
 
@@ -128,10 +128,10 @@ def test_a_grabbed_corner_follows_the_hand_until_it_is_released(block, world):
     corner = int(np.argmax(mesh.vertices.sum(axis=1)))
     run = start(Body.of(mesh, free=True), world, seconds=None, record=False)
     goal = mesh.vertices[corner] + [0.2, 0.1, 0.0]
-    for share in np.linspace(0.0, 1.0, 24):
+    for share in np.linspace(0.0, 1.0, 12):
         run.grab(corner, mesh.vertices[corner] + share * (goal - mesh.vertices[corner]))
         assert run.step()
-    for _ in range(48):
+    for _ in range(24):
         run.step()
     assert np.linalg.norm(run.positions[0][corner] - goal) < 0.05 * mesh.size
     run.release()

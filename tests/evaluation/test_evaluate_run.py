@@ -10,7 +10,7 @@ from neurok.cli import main
 from neurok.errors import NeurokError
 from neurok.evaluation.cases import CaseSource, find_cases
 from neurok.evaluation.methods import Entry, find_method
-from neurok.evaluation.run import evaluate, summarise
+from neurok.evaluation.run import measure_poses, summarise
 from neurok.evaluation.tables import accuracy_table, put_section
 
 
@@ -26,14 +26,14 @@ def failing(rest, target, rng):
 def test_a_method_that_fails_scores_no_motion_and_says_why(sources):
     entries = [find_method("rest"), Entry("bad", "bad", lambda case: failing)]
     entries.append(Entry("odd", "odd", lambda case: lambda rest, target, rng: rest.vertices * np.nan))
-    rest, bad, odd = evaluate("test", sources[:1], entries, points=500)
+    rest, bad, odd = measure_poses("test", sources[:1], entries, points=500)
     assert bad["status"] == odd["status"] == "failed"
     assert "lost its way" in bad["message"]
     assert bad["chamfer_l1"] == odd["chamfer_l1"] == rest["chamfer_l1"] == rest["no_motion_l1"]
 
 
 def test_what_does_not_apply_is_absent_and_not_counted(sources):
-    rows = evaluate("test", sources, [find_method("oracle-joints")], points=500)
+    rows = measure_poses("test", sources, [find_method("oracle-joints")], points=500)
     assert [row["status"] for row in rows] == ["ok", "absent"]
     assert [row["objects"] for row in summarise(rows)] == [1]
 
@@ -47,22 +47,22 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_rows(sources, tmp_path):
 
     entries = [find_method("rest"), Entry("count", "count", lambda case: counting)]
     strip = lambda rows: [{k: v for k, v in row.items() if k != "seconds"} for row in rows]  # noqa: E731
-    whole = evaluate("test", sources, entries, points=500)
+    whole = measure_poses("test", sources, entries, points=500)
     calls.clear()
-    evaluate("test", sources[:1], entries, store, points=500)
+    measure_poses("test", sources[:1], entries, store, points=500)
     with store.open("a") as file:
         file.write('{"key": "cut off in the mid')
-    resumed = evaluate("test", sources, entries, store, points=500)
+    resumed = measure_poses("test", sources, entries, store, points=500)
     assert calls == ["drawer", "sheet"]
     assert strip(resumed) == strip(whole)
-    assert strip(evaluate("test", sources, entries, store, points=500)) == strip(whole)
+    assert strip(measure_poses("test", sources, entries, store, points=500)) == strip(whole)
     assert len(calls) == 2
 
 
 def test_a_table_replaces_its_own_section_and_no_other(sources, tmp_path):
     path = tmp_path / "results.md"
     path.write_text("# Results\n\nBy hand.\n")
-    summary = summarise(evaluate("test", sources, [find_method("rest")], points=500))
+    summary = summarise(measure_poses("test", sources, [find_method("rest")], points=500))
     put_section(path, "first", accuracy_table("test", summary))
     put_section(path, "second", "other")
     once = path.read_text()

@@ -77,3 +77,16 @@ def test_components_that_share_no_vertex_are_tied():
     across = (cells.edges < len(first.vertices)).sum(axis=1) == 1
     assert across.any()
     assert sparse.csgraph.connected_components(cells.laplacian, directed=False)[0] == 1
+
+
+def test_components_are_tied_where_the_caller_says_and_nowhere_else():
+    first, second = box((0.4, 0.3, 0.3), (-0.3, 0, 0)), box((0.4, 0.3, 0.3), (0.3, 0, 0))
+    count = len(first.vertices)
+    vertices = np.concatenate([first.vertices, second.vertices])
+    faces = np.concatenate([first.faces, second.faces + count])
+    groups = np.repeat([0, 1], [len(first.faces), len(second.faces)])
+    ties = np.array([[0, count], [count, 0]])
+    cells = cells_of(cotangent_links(vertices, faces), vertices, faces, groups, ties)
+    across = (cells.edges < count).sum(axis=1) == 1
+    np.testing.assert_array_equal(cells.edges[across], ties)
+    assert cells.ties == 2

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from gltf_by_hand import TRIANGLE, Handmade, bending_strip
 
+from neurok.geometry.lie import slerp
 from neurok.io import load, save
-from neurok.io.gltf_animation import Track, frame_times, slerp
+from neurok.io.gltf_animation import Track, frame_times
 from neurok.io.gltf_read import read
 
 

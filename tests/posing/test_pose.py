@@ -4,6 +4,7 @@ import pytest
 import neurok
 from neurok.errors import NeurokError
 from neurok.geometry.sampling import sample_surface
+from neurok.inference.spaces import learned_spaces
 from neurok.kinematics import ArticulatedSpace, decode
 from neurok.posing.pose import Pose, pose_to_points, pose_to_vertices, refine_pose, simplest
 from neurok.samples import make_sample
@@ -55,7 +56,7 @@ def test_a_cloud_of_nothing_gets_a_sentence(cabinet):
 
 def test_learned_joints_are_posed_within_their_room():
     space = neurok.infer(make_sample("laptop").mesh)
-    assert space.room is not None
+    assert space.has_hard_limits
     low, high = space.limits.T
     for beyond in (low - 2.0, high + 2.0):
         target = decode(space, beyond)
@@ -67,7 +68,7 @@ def test_learned_joints_are_posed_within_their_room():
 
 def test_a_refined_pose_says_which_space_it_is_of():
     mesh = make_sample("laptop").mesh
-    joints, wide = neurok.infer(mesh), neurok.infer(mesh, touch=False)
+    joints, wide = learned_spaces(mesh)
     cloud = mesh.with_vertices(decode(joints, 0.5 * joints.limits[:, 1]))
     points = sample_surface(cloud.vertices, cloud.faces, 4000, np.random.default_rng(0)).interpolate(cloud.vertices)
     poses = [pose_to_points(space, points) for space in (joints, wide)]

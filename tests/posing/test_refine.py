@@ -9,7 +9,7 @@ from neurok.geometry.lie import axis_angle_matrix, fit_rigid
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import NeuralSpace
+from neurok.kinematics.screws import ScrewSpace
 from neurok.posing.pose import PoseConfig, pose_to_points, refine_pose
 from neurok.posing.refine import refine
 from neurok.samples import make_sample
@@ -25,7 +25,7 @@ def box(size, at) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def two_boxes() -> NeuralSpace:
+def two_boxes() -> ScrewSpace:
     """A base and a lid beside it; the space lets the lid slide along x alone."""
     base, faces = box(np.array([1.0, 0.3, 0.6]), np.zeros(3))
     lid, _ = box(np.array([0.5, 0.1, 0.4]), np.array([0.0, 0.5, 0.0]))
@@ -33,7 +33,7 @@ def two_boxes() -> NeuralSpace:
     weights = np.repeat(np.eye(2), 8, axis=0)
     screws = np.zeros((2, 6, 1))
     screws[1, 3, 0] = 0.2
-    return NeuralSpace(mesh, weights, np.array([[0.0, 0, 0], [0.0, 0.5, 0]]), screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, weights, np.array([[0.0, 0, 0], [0.0, 0.5, 0]]), screws, np.zeros(1), whole(1))
 
 
 def cloud(mesh: Mesh, vertices: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ def test_a_pose_that_fits_already_is_left_alone(two_boxes):
     np.testing.assert_array_equal(refine(two_boxes, pose.q, points).vertices, pose.vertices)
 
 
-def strip_space() -> NeuralSpace:
+def strip_space() -> ScrewSpace:
     """A strip along x with a handle at each end, which the space can only shear."""
     x = np.linspace(-0.5, 0.5, 41)
     grid = np.array([[a, 0.0, b] for a in x for b in np.linspace(-0.1, 0.1, 9)])
@@ -91,7 +91,7 @@ def strip_space() -> NeuralSpace:
     screws = np.zeros((2, 6, 1))
     screws[1, 4, 0] = 0.1
     centers = np.array([[-0.25, 0, 0], [0.25, 0, 0]])
-    return NeuralSpace(mesh, np.concatenate([1 - share, share], axis=1), centers, screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, np.concatenate([1 - share, share], axis=1), centers, screws, np.zeros(1), whole(1))
 
 
 def lengths(vertices: np.ndarray) -> np.ndarray:
@@ -130,7 +130,7 @@ def test_parts_that_the_space_holds_to_be_one_body_come_apart_where_the_target_d
     base, faces = box(np.array([1.0, 0.3, 0.6]), np.zeros(3))
     lid, _ = box(np.array([0.5, 0.1, 0.4]), np.array([0.0, 0.25, 0.0]))
     mesh = Mesh(np.concatenate([base, lid]), np.concatenate([faces, faces + 8]))
-    space = NeuralSpace(mesh, np.ones((16, 1)), np.zeros((1, 3)), np.zeros((1, 6, 1)), np.zeros(1), whole(1))
+    space = ScrewSpace(mesh, np.ones((16, 1)), np.zeros((1, 3)), np.zeros((1, 6, 1)), np.zeros(1), whole(1))
     wanted = mesh.vertices + np.repeat([[0.0, 0, 0], [0.15, 0, 0]], 8, axis=0)
     found = refine(space, np.zeros(1), cloud(mesh, wanted)).vertices
     assert np.linalg.norm(found - wanted, axis=1).mean() < 0.02

@@ -10,7 +10,7 @@ from neurok.inference.spaces import spaces_of
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, decode
 from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import NeuralSpace
+from neurok.kinematics.screws import ScrewSpace
 from neurok.modelling.shapes import box
 from neurok.posing.pose import PoseConfig
 from neurok.posing.verbs import pose, sample
@@ -95,7 +95,7 @@ def test_refining_comes_closer_than_the_space_can():
     screws = np.zeros((2, 6, 1))
     screws[1, 3, 0] = 0.2
     centers = np.array([[0.0, 0, 0], [0.0, 0.5, 0]])
-    space = NeuralSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
+    space = ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
     turn = axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.25)
     wanted = np.concatenate([parts[0], parts[1] @ turn.T + [0.1, 0.05, 0.05]])
     target = points_of(mesh.with_vertices(wanted), 6000)

@@ -45,6 +45,13 @@ def test_every_picture_of_the_page_is_there_and_small():
         assert 0 < (ROOT / "docs" / picture).stat().st_size < 200_000
 
 
+def test_the_live_run_of_the_page_pulls_the_laptop_up():
+    names = {}
+    exec(blocks("python")[1], names)
+    assert names["run"].time == 1.0
+    assert np.linalg.norm(names["show"][0] - [0.0, 0.5, 0.0]) < 0.1
+
+
 @pytest.mark.slow
 def test_the_python_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -54,7 +61,7 @@ def test_the_python_of_the_page_runs(tmp_path, monkeypatch):
 
 def test_the_energy_of_the_page_swings_with_its_closed_form():
     names = {"dataclass": dataclass, "np": np}
-    exec(blocks("python")[2], names)
+    exec(blocks("python")[3], names)
     triangle = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     slide = LinearSpace(Mesh(triangle, np.array([[0, 1, 2]])), np.ones((1, 3, 1)) * [[[1.0, 0.0, 0.0]]])
     tether = names["Tether"](np.array([0]), np.array([0.1, 0.0, 0.0]))

@@ -38,7 +38,17 @@ objects = st.builds(
     drop=st.none() | st.just("auto") | positive,
     density=positive,
     thickness=st.none() | positive,
-    materials=st.dictionaries(places, st.builds(SceneMaterial, positive), max_size=2),
+    materials=st.dictionaries(
+        places,
+        st.builds(
+            SceneMaterial,
+            positive,
+            kind=st.sampled_from(["elastic", "sand", "metal"]),
+            yield_stress=st.none() | positive,
+            friction_angle=st.none() | st.floats(0.0, 1.5),
+        ),
+        max_size=2,
+    ),
     q=st.none() | st.lists(numbers, max_size=2).map(tuple),
     moves=st.lists(st.builds(SceneMove, places, vectors), max_size=1).map(tuple),
     velocities=st.lists(st.builds(SceneVelocity, places, vectors), max_size=1).map(tuple),
@@ -113,7 +123,8 @@ def test_all_mistakes_are_told_at_once_with_their_place(tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(
         "secnds: 2\nfps: -1\nintegrator: euler\nworld: {gravity: [0, 1], ground: 3}\n"
-        "objects:\n- {pth: 'sample:lamp', density: 0, drop: high, pushes: [{at: top, force: [.nan, 0, 0], whn: 3}]}\n"
+        "objects:\n- {pth: 'sample:lamp', density: 0, drop: high, materials: {a: {kind: gas, friction_angle: 2}}, "
+        "pushes: [{at: top, force: [.nan, 0, 0], whn: 3}]}\n"
     )
     with pytest.raises(SceneError) as caught:
         read_scene(path)
@@ -128,6 +139,8 @@ def test_all_mistakes_are_told_at_once_with_their_place(tmp_path):
         "objects[0].path is missing",
         "objects[0].density must be positive, got 0",
         "objects[0].drop must be a number or auto",
+        "objects[0].materials.a.kind must be one of rigid, elastic",
+        "objects[0].materials.a.friction_angle must lie in",
         "objects[0].pushes[0].force must be finite",
         "'objects[0].pushes[0].whn' is unknown",
     ):

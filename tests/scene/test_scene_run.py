@@ -22,7 +22,7 @@ from neurok.scene.description import (
     SceneVelocity,
     SceneWorld,
 )
-from neurok.scene.run import run_scene, stage_scene
+from neurok.scene.run import prepare_scene, run_ready, run_scene
 
 NO_GRAVITY = SceneWorld(gravity=(0.0, 0.0, 0.0))
 DOOR_MASS, DOOR_INERTIA = 500.0 * 0.04, 500.0 * 0.04 * ((1.0 + 0.04**2) / 12 + 0.55**2)
@@ -104,15 +104,15 @@ def test_a_drop_starts_at_its_height_and_ends_on_the_ground(folder):
 
 
 def test_a_drop_by_itself_is_from_half_the_size(folder):
-    stage = stage_scene(Scene((SceneObject(str(folder / "block.npz"), drop="auto"),)))
-    assert stage.bodies[0].placement[1, 3] == pytest.approx(0.5 * 0.2 * np.sqrt(3))
-    assert stage.bodies[0].free
+    ready = prepare_scene(Scene((SceneObject(str(folder / "block.npz"), drop="auto"),)))
+    assert ready.bodies[0].placement[1, 3] == pytest.approx(0.5 * 0.2 * np.sqrt(3))
+    assert ready.bodies[0].free
 
 
 def test_a_turned_object_touches_the_ground_with_its_lowest_corner(folder):
     block = SceneObject(str(folder / "block.npz"), rotation=(0.0, 0.0, 45.0))
-    stage = stage_scene(Scene((block,), SceneWorld(ground=SceneGround())))
-    assert stage.world.ground.height == pytest.approx(-0.1 * np.sqrt(2))
+    ready = prepare_scene(Scene((block,), SceneWorld(ground=SceneGround())))
+    assert ready.world.ground.height == pytest.approx(-0.1 * np.sqrt(2))
 
 
 def test_a_rotation_is_about_the_middle_and_a_position_moves(folder):
@@ -125,9 +125,9 @@ def test_a_rotation_is_about_the_middle_and_a_position_moves(folder):
 
 def test_units_and_axes_of_further_objects_follow_the_first(folder):
     block, other = SceneObject(str(folder / "block.npz"), base="free"), SceneObject(str(folder / "gate_cm.npz"))
-    stage = stage_scene(Scene((block, other), NO_GRAVITY))
-    np.testing.assert_allclose(stage.bodies[1].space.rest.vertices, make_gate().mesh.vertices, atol=1e-12)
-    assert stage.mass == pytest.approx(500.0 * (0.2**3 + 0.01 + 0.04))
+    ready = prepare_scene(Scene((block, other), NO_GRAVITY))
+    np.testing.assert_allclose(ready.bodies[1].space.rest.vertices, make_gate().mesh.vertices, atol=1e-12)
+    assert ready.mass == pytest.approx(500.0 * (0.2**3 + 0.01 + 0.04))
 
 
 def test_a_motion_is_the_same_in_any_unit_and_axes(folder):
@@ -162,10 +162,42 @@ def test_an_obstacle_stops_what_falls_and_stands_in_the_clip(folder):
 
 
 def test_materials_by_part_change_the_mass(folder):
-    plain = stage_scene(Scene((gate(folder),))).mass
-    heavy = stage_scene(Scene((gate(folder, materials={"door": SceneMaterial(density=1000.0)}),))).mass
+    plain = prepare_scene(Scene((gate(folder),))).mass
+    heavy = prepare_scene(Scene((gate(folder, materials={"door": SceneMaterial(density=1000.0)}),))).mass
     assert plain == pytest.approx(500 * 0.05)
     assert heavy == pytest.approx(500 * 0.01 + 1000 * 0.04)
+
+
+def test_all_that_a_material_says_reaches_the_body_and_the_written_asset(folder):
+    clay = SceneMaterial(1800.0, 2e6, 0.4, "plasticine", 5e4)
+    scene = Scene((gate(folder, materials={"door": clay}),), NO_GRAVITY, seconds=0.1)
+    ready = prepare_scene(scene)
+    door = ready.bodies[0].mesh.part_ids == ready.bodies[0].mesh.part_names.index("door")
+    for field in (ready.bodies[0].materials, run_ready(ready).asset().materials):
+        assert set(field.kind[door]) == {"plasticine"}
+        assert set(field.yield_stress[door]) == {5e4}
+        assert np.isnan(field.yield_stress[~door]).all()
+    block = SceneObject(str(folder / "block.npz"), materials={"all": SceneMaterial(friction_angle=0.4, kind="sand")})
+    pair = run_scene(Scene((gate(folder), block), NO_GRAVITY, seconds=0.1)).asset().materials
+    assert set(pair.kind) == {"elastic", "sand"}
+    assert np.nanmax(pair.friction_angle) == 0.4
+
+
+@pytest.mark.parametrize(("change", "ratio"), [({"young": 4e4}, 2.0), ({"poisson": 0.45}, None)])
+def test_young_and_poisson_of_a_scene_change_the_motion(folder, change, ratio):
+    mesh = make_block()
+    swell = np.sin(np.linspace(0, 2 * np.pi, 12))[:, None, None] * 0.1 * mesh.vertices
+    save(Clip(mesh, mesh.vertices + swell), folder / "swell.npz")
+
+    def first_passage(**constants):
+        material = SceneMaterial(**{"young": 1e4, "poisson": 0.0, **constants})
+        thing = SceneObject(str(folder / "swell.npz"), materials={"all": material}, q=(0.01,))
+        q = run_scene(Scene((thing,), NO_GRAVITY, seconds=0.15, fps=480.0)).rollout.q[:, 0]
+        k = int(np.argmax(q < 0))
+        return k - 1 + q[k - 1] / (q[k - 1] - q[k])
+
+    faster = first_passage() / first_passage(**change)
+    assert faster == pytest.approx(ratio, rel=0.02) if ratio else faster > 1.1
 
 
 def test_a_jolt_follows_the_seed_and_has_the_speed_it_says(folder):
@@ -211,27 +243,27 @@ def test_the_written_asset_keeps_the_joints_of_a_single_object(folder):
 )
 def test_impossible_conditions_say_why(folder, changes, words):
     with pytest.raises(NeurokError, match=words):
-        stage_scene(Scene((gate(folder, **changes),)))
+        prepare_scene(Scene((gate(folder, **changes),)))
 
 
 def test_all_unknown_places_are_named_at_once(folder):
     thing = gate(folder, pins=(ScenePin("roof"),), pushes=(ScenePush("floor", (1.0, 0.0, 0.0)),))
     with pytest.raises(SceneError, match=r"roof.*floor"):
-        stage_scene(Scene((thing,)))
+        prepare_scene(Scene((thing,)))
 
 
 def test_a_fixed_thing_without_joints_says_what_to_do(folder):
     with pytest.raises(NeurokError, match=r"Nothing can move.*--drop"):
-        stage_scene(Scene((SceneObject(str(folder / "block.npz")),)))
+        prepare_scene(Scene((SceneObject(str(folder / "block.npz")),)))
 
 
 def test_more_frames_than_memory_are_refused_at_once():
     with pytest.raises(NeurokError, match="GB"):
-        stage_scene(Scene((SceneObject("sample:laptop"),), seconds=1e4, fps=100.0))
+        prepare_scene(Scene((SceneObject("sample:laptop"),), seconds=1e4, fps=100.0))
 
 
 def test_a_flat_sheet_of_no_area_has_no_mass(folder):
     line = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]], dtype=float)
     save(Mesh(line, np.array([[0, 1, 2]])), folder / "line.npz")
     with pytest.raises(NeurokError, match="no mass"):
-        stage_scene(Scene((SceneObject(str(folder / "line.npz"), base="free"),)))
+        prepare_scene(Scene((SceneObject(str(folder / "line.npz"), base="free"),)))

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -61,8 +61,8 @@ def test_ablations_differ_in_one_choice_alone():
 
 
 def test_a_recipe_from_before_there_were_two_models_still_reads():
-    values = smoke().as_dict()
-    old = {k: v for k, v in DeformationRecipe().as_dict()["model"].items() if k not in ("decoder", "rotations")}
+    values = asdict(smoke())
+    old = {k: v for k, v in asdict(HandleConfig()).items() if k not in ("decoder", "rotations")}
     assert DeformationRecipe.from_dict({**values, "model": old}) == replace(smoke(), model=HandleConfig())
     with pytest.raises(NeurokError, match="known are handles, points"):
         DeformationRecipe.from_dict({**values, "model": {"decoder": "none"}})

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,12 @@ def test_lines_that_are_younger_than_the_checkpoint_are_written_again(make_task,
     assert figures(tmp_path / "parts") == figures(whole)
 
 
+def test_another_run_in_the_same_folder_has_a_log_of_its_own(make_task, whole, tmp_path):
+    train(make_task(), tmp_path, stop_at=5)
+    train(make_task(), tmp_path)
+    assert figures(tmp_path) == figures(whole)
+
+
 def test_an_interrupted_report_is_made_again(make_task, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train(make_task(), tmp_path, report=lambda line: ctrl_c())
@@ -186,7 +193,7 @@ def test_weights_and_checkpoints_of_another_kind_get_a_sentence(make_task, tmp_p
     with pytest.raises(NeurokError, match="no weights"):
         train(task, tmp_path / "next", start_from=tmp_path / "nothing.safetensors")
     (tmp_path / "text.safetensors").write_text("not a safetensors file")
-    with pytest.raises(FormatError, match="header is missing"):
+    with pytest.raises(FormatError, match="no safetensors file"):
         read_facts(tmp_path / "text.safetensors")
 
 
@@ -215,7 +222,7 @@ def test_weights_ship_with_their_task(make_task, tmp_path):
 def test_a_run_of_two_processes_cannot_go_on_alone(make_task, tmp_path):
     task = make_task()
     state = _begin(task.recipe, 0)
-    facts = {"task": task.recipe.task, "recipe": task.recipe.as_dict(), "origin": {}, "random": [state.random] * 2}
+    facts = {"task": task.recipe.task, "recipe": asdict(task.recipe), "origin": {}, "random": [state.random] * 2}
     state.save(tmp_path / CHECKPOINT, facts)
     with pytest.raises(NeurokError, match="one of 2 processes; go on with as many"):
         train(task, tmp_path, resume=True)

@@ -12,6 +12,7 @@ from neurok.articulation.config import CLOUDS, CloudConfig
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.geometry.operators import face_areas, face_normals
 from neurok.geometry.sampling import sample_surface
 
@@ -113,8 +114,7 @@ def straighten(mesh: Mesh, to_y: Float[np.ndarray, "3 3"], config: CloudConfig =
     yaw = np.angle(total) / 4
     if abs(total) < config.straight * max(float(weights.sum()), 1e-300) or abs(yaw) < config.askew:
         return np.eye(3)
-    c, s = np.cos(-yaw), np.sin(-yaw)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), -yaw)
 
 
 def _neighbours(

@@ -21,8 +21,9 @@ from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
+from neurok.geometry import lie
 
-QUARTERS = [np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
+QUARTERS = list(lie.quarter_turns(1))
 VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
 """Turns by quarters about +y, and their mirror images."""
 
@@ -316,7 +317,7 @@ def _fuse_pivots(
         axis = directions[row, chosen[row]]
         lines = evidence.along(row, TURN, int(chosen[row])) if evidence is not None else None
         everywhere = places if lines is None else np.concatenate([places, lines.places])
-        flat = everywhere @ _across(axis).T
+        flat = everywhere @ np.stack(lie.across(axis), axis=1)
         density = _kernel(flat, flat[: len(places)], width) @ share
         if lines is not None and len(lines):
             shown = lines.weights / max(float(lines.weights.sum()), 1e-12)
@@ -328,13 +329,6 @@ def _fuse_pivots(
             found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
             left[_kernel(flat, flat[best : best + 1], width)[:, 0] > np.exp(-(config.apart**2))] = -1.0
     return found, support
-
-
-def _across(axis: Float[np.ndarray, "3"]) -> Float[np.ndarray, "2 3"]:
-    """Two directions across an axis and across each other."""
-    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first)])
 
 
 def _kernel(

@@ -14,19 +14,10 @@ from neurok.articulation.network import JointModel
 from neurok.articulation.views import stack_clouds, turned
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
+from neurok.geometry.lie import quarter_turns
 from neurok.geometry.operators import face_areas, face_normals
 
-WAYS_UP = tuple(
-    np.array(rows, dtype=np.float64)
-    for rows in (
-        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
-        [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
-        [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
-        [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
-        [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
-    )
-)
+WAYS_UP = (*quarter_turns(0)[[0, 2]], *quarter_turns(2)[[1, 3]], *quarter_turns(0)[[3, 1]])
 """Turns that bring each of the six directions of a frame to +y."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan.config import CONTACT
+from neurok.geometry.lie import across
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +80,7 @@ def _turned_frame(points: Float[np.ndarray, "N 3"], stand: Float[np.ndarray, "3"
     """The frame with ``stand`` as one axis whose rectangle around the shadow of the points is the smallest."""
     from scipy.spatial import ConvexHull, QhullError
 
-    helper = np.eye(3)[int(np.argmin(np.abs(stand)))]
-    side = np.cross(stand, helper)
-    side /= np.linalg.norm(side)
-    plane = np.stack([side, np.cross(stand, side)])
+    plane = np.stack(across(stand))
     flat = points @ plane.T
     try:
         corners = flat[ConvexHull(flat).vertices]

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float, Int
 from neurok.bodyplan.config import SWEEP, SweepConfig
 from neurok.bodyplan.contacts import ContactGraph, PartSamples
 from neurok.core import Mesh
+from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
 
 if TYPE_CHECKING:
@@ -293,23 +294,12 @@ def trajectories(
     turning: bool,
 ) -> Float[np.ndarray, "C T N 3"]:
     """Points turned about, or slid along, each line by each value."""
-    p, a = points.astype(np.float32), axes.astype(np.float32)
-    if not turning:
-        return p[None, None] + (values[..., None, None] * a[:, None, None]).astype(np.float32)
-    offset = p[None] - origins[:, None].astype(np.float32)
-    along = np.einsum("cnd,cd->cn", offset, a)[..., None] * a[:, None]
-    across = offset - along
-    side = np.stack(
-        [
-            a[:, None, 1] * across[..., 2] - a[:, None, 2] * across[..., 1],
-            a[:, None, 2] * across[..., 0] - a[:, None, 0] * across[..., 2],
-            a[:, None, 0] * across[..., 1] - a[:, None, 1] * across[..., 0],
-        ],
-        axis=-1,
-    )
-    base = origins[:, None].astype(np.float32) + along
-    cos, sin = np.cos(values).astype(np.float32), np.sin(values).astype(np.float32)
-    return base[:, None] + cos[..., None, None] * across[:, None] + sin[..., None, None] * side[:, None]
+    generators = lie.turn_generator(axes, origins) if turning else lie.slide_generator(axes)
+    rows = lie.joint_motions(generators, values)[:, :, :3].reshape(-1, 4)
+    lifted = np.concatenate([points, np.ones((len(points), 1))], axis=1)
+    # One product in single precision for all lines and values: rays are cast in it, and this is most of the work.
+    moved = rows.astype(np.float32) @ lifted.T.astype(np.float32)
+    return np.ascontiguousarray(moved.reshape(*values.shape, 3, len(points)).swapaxes(-1, -2))
 
 
 def _gather(samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:

@@ -119,7 +119,7 @@ def _free_steps(
         free < steps, np.take_along_axis(crossings.obstacle, np.minimum(free, steps - 1)[:, None], 1)[:, 0], -1
     )
     loose = until < free
-    early = mover.config.early_step - 1
+    early = min(mover.config.early_step, steps) - 1
     return _FreeSteps(np.minimum(free, until), crossing[:, [early, max(early, steps // 2 - 1)]], obstacle, loose)
 
 

@@ -148,13 +148,10 @@ def _metres(unit: Unit | None, otherwise: float) -> float:
 
 
 def _render(asset: Asset, path: Path, fps: float | None, json: bool) -> None:
-    from neurok import rendering
-    from neurok.cli.render import film, motion_of
+    from neurok.cli.report import progress
+    from neurok.scene.picture import render
 
-    if path.suffix.lower() in (".mp4", ".gif"):
-        film(asset, motion_of(asset), path, fps, json=json)
-    else:
-        rendering.save_image(rendering.render_mesh(asset.mesh), path)
+    render(asset, path, fps=fps, watch=lambda frames, total: progress(frames, "rendering", total=total, json=json))
 
 
 def _sentence(figures: dict[str, Any]) -> str:

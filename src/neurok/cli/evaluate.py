@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from neurok.cli.data_folder import data_folder
 from neurok.cli.report import progress, say
 
 
@@ -38,18 +37,8 @@ class EvaluateDeformation:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.evaluation.cases import find_cases
-        from neurok.evaluation.methods import find_method
-        from neurok.evaluation.run import evaluate, summarise
-        from neurok.evaluation.tables import accuracy_table
-
-        sources = find_cases(self.suite, lambda inside: data_folder(self.data, inside), self.limit)
-        entries = [find_method(name.strip()) for name in self.methods.split(",") if name.strip()]
         store = None if self.out is None else self.out.with_suffix(".jsonl")
-        counted = progress(sources, self.suite, total=len(sources), json=self.json)
-        rows = evaluate(self.suite, counted, entries, store, tell=None if self.json else _tell)
-        summary = summarise(rows)
-        return _finish(self, f"evaluate deformation {self.suite}", accuracy_table(self.suite, summary), summary, rows)
+        return _run(self, "deformation", suite=self.suite, methods=self.methods, store=store, tell=_tell)
 
 
 @dataclass
@@ -78,48 +67,94 @@ class EvaluateSamples:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok.errors import NeurokError
-        from neurok.evaluation.cases import find_cases
-        from neurok.evaluation.methods import load_weights
-        from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states
-        from neurok.evaluation.tables import plausibility_table
-
-        sources = find_cases(self.suite, lambda inside: data_folder(self.data, inside), self.limit)
-        sampler = None if self.weights == "none" else prior_sampler(load_weights(self.weights))
-        rows: list[dict[str, Any]] = []
-        for source in progress(sources, self.suite, total=len(sources), json=self.json):
-            case = source.load()
-            if case is not None and case.articulation is not None:
-                rows += measure_states(case, sampler)
-        if not rows:
-            raise NeurokError(f"Suite '{self.suite}' has no objects with joints; choose partnet or families.")
-        summary = summarise_states(rows)
-        return _finish(self, f"evaluate samples {self.suite}", plausibility_table(self.suite, summary), summary, rows)
+        return _run(self, "samples", suite=self.suite, weights=self.weights)
 
 
-def _finish(
-    command: EvaluateDeformation | EvaluateSamples,
-    name: str,
-    table: str,
-    summary: list[dict[str, Any]],
-    rows: list[dict[str, Any]],
-) -> dict[str, Any]:
-    """Show the table, and write what was asked for."""
-    import json
+@dataclass
+class EvaluateMotions:
+    """Find what held-out PartNet-Mobility objects can do from their raw meshes, and compare it with their joints."""
 
-    from neurok.evaluation.tables import put_section, stamp
-    from neurok.io.files import write_files
+    data: Path | None = None
+    """Folder of data sets (partnet_mobility/train); by default NEUROK_DATA."""
 
-    figures = {"suite": command.suite, "about": stamp(), "summary": summary, "rows": rows}
-    say(table, json=command.json)
-    if command.out is not None:
-        write_files(command.out, {command.out.name: json.dumps(figures, indent=1).encode()})
-    if command.write is not None:
-        put_section(command.write, name, f"{table}\n\n{stamp()}")
-    return figures
+    methods: str = "search,infer,articulate,parts"
+    """Comma-separated: infer, articulate, search (alone), parts (true parts given)."""
+
+    limit: int | None = None
+    """At most so many objects, spread over the test set."""
+
+    categories: bool = False
+    """Also a row for each category."""
+
+    out: Path | None = None
+    """Write all figures to this JSON file."""
+
+    write: Path | None = None
+    """Put the tables into this Markdown file."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        return _run(self, "motions", methods=self.methods, categories=self.categories)
+
+
+@dataclass
+class EvaluateArticulation:
+    """Predict the joints of held-out PartNet-Mobility objects and compare them with the true ones."""
+
+    data: Path | None = None
+    """Folder of data sets (partnet_mobility/train); by default NEUROK_DATA."""
+
+    methods: str = "search,learned"
+    """Comma-separated: search, learned[@WEIGHTS][:alone]; 'alone' leaves the search out."""
+
+    parts: Literal["true", "components"] = "true"
+    """Parts as annotated, or found from connected components."""
+
+    drop_faces: float = 0.0
+    """Share of the faces that are removed first."""
+
+    rotate: Literal["none", "up", "any"] = "none"
+    """Turn each object by a random angle about its up axis, or any way."""
+
+    limit: int | None = None
+    """At most so many objects, spread over the test set."""
+
+    out: Path | None = None
+    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on."""
+
+    write: Path | None = None
+    """Put the table into this Markdown file."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        words = {"parts": self.parts, "drop_faces": self.drop_faces, "rotate": self.rotate}
+        return _run(self, "articulation", methods=self.methods, store=store, tell=_tell_joints, **words)
+
+
+def _run(command: Any, table: Any, *, tell: Any = None, **options: Any) -> dict[str, Any]:
+    """Measure, show the table, and write what was asked for."""
+    from neurok.evaluation.verbs import evaluate
+
+    watch = lambda items, title, total: progress(items, title, total=total, json=command.json)  # noqa: E731
+    told = None if command.json else tell
+    found = evaluate(table, data=command.data, limit=command.limit, watch=watch, tell=told, **options)
+    say(found.table, json=command.json)
+    found.write(command.out, command.write)
+    return found.figures()
 
 
 def _tell(row: dict[str, Any]) -> None:
     figure = f"{row['chamfer_l1']:.4f} of {row['no_motion_l1']:.4f}" if "chamfer_l1" in row else row["message"]
     note = f" FAILED: {row['message']}" if row["status"] == "failed" else ""
     print(f"{row['object']}  {row['method']}  {figure}  {row.get('seconds', 0.0):.1f} s{note}", file=sys.stderr)
+
+
+def _tell_joints(row: dict[str, Any]) -> None:
+    angles = [f"{part['kind']}>{part['guess']} {part['axis']:.0f}°" for part in row["parts"] if "axis" in part][:4]
+    note = f"  FAILED: {row['message']}" if row["message"] else ""
+    print(f"{row['object']}  {row['method']}  {', '.join(angles)}  {row['seconds']:.1f} s{note}", file=sys.stderr)

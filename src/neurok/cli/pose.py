@@ -42,6 +42,9 @@ class PoseCommand:
     space: SpaceName = "auto"
     """Which poses it can take: those of its joints, of its own clip, or learned ones; auto takes the first there is."""
 
+    plan: Path | None = None
+    """A body plan that 'neurok plan' wrote and somebody may have edited."""
+
     weights: str | None = None
     """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
 
@@ -64,6 +67,7 @@ class PoseCommand:
             refine=self.refine,
             space=self.space,
             weights=self.weights,
+            plan=self.plan,
             seed=self.seed,
         )
         warn_of(found.space)

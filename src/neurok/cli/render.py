@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import tyro
 
 from neurok import io, rendering
 from neurok.cli.report import progress, say
-from neurok.core import Asset, Clip
 from neurok.errors import NeurokError
 from neurok.rendering.files import FILMS, STILLS, check_suffix
-
-TURN_SECONDS = 3.0
+from neurok.scene.picture import motion_of, render
 
 
 @dataclass
@@ -57,69 +53,32 @@ class Render:
     def run(self) -> dict[str, Any]:
         check_suffix(self.out, STILLS if self.sheet is not None else STILLS + FILMS)
         width, height = parse_size(self.size)
-        camera = rendering.Camera.parse(self.view)
-        asset = io.load(self.input)
         options: dict[str, Any] = {
             "width": width,
             "height": height,
-            "camera": camera,
+            "camera": rendering.Camera.parse(self.view),
             "shading": "flat" if self.flat else "smooth",
             "colors": "parts" if self.parts else "surface",
         }
+        sheet = None if self.sheet is None else (self.sheet[0] if self.sheet else 8)
+        watch = lambda frames, total: progress(frames, "rendering", total=total, json=self.json)  # noqa: E731
+        asset = io.load(self.input)
         start = time.perf_counter()
-        if self.out.suffix.lower() in FILMS:
-            motion = motion_of(asset, self.clip)
-            count = film(asset, motion, self.out, self.fps, json=self.json, **options)
-        else:
-            image, count = self._still(asset, options)
-            height, width = image.shape[:2]
-            rendering.save_image(image, self.out)
+        made = render(asset, self.out, clip=self.clip, sheet=sheet, fps=self.fps, watch=watch, **options)
         seconds = time.perf_counter() - start
+        motion = motion_of(asset, self.clip) if sheet is not None else None
+        count = made if isinstance(made, int) else 1 if motion is None else min(sheet or 1, motion.frame_count)
+        if not isinstance(made, int):
+            height, width = made.shape[:2]
         say(f"{self.out}: {count} frames of {width}x{height} in {seconds:.1f} s", json=self.json)
-        per_frame = 1000.0 * seconds / count
         return {
             "out": str(self.out),
             "frames": count,
             "width": width,
             "height": height,
             "seconds": round(seconds, 3),
-            "ms_per_frame": round(per_frame, 2),
+            "ms_per_frame": round(1000.0 * seconds / count, 2),
         }
-
-    def _still(self, asset: Asset, options: dict[str, Any]) -> tuple[np.ndarray, int]:
-        if self.sheet is None:
-            mesh = asset.mesh if self.clip == "0" else asset.clip(self.clip).mesh(0)
-            return rendering.render_mesh(mesh, **options), 1
-        motion = motion_of(asset, self.clip)
-        if motion is None:
-            raise NeurokError(f"'{self.input}' does not move, so there is no sheet of it; leave out --sheet.")
-        count = self.sheet[0] if self.sheet else 8
-        return rendering.clip_sheet(motion, count, **options), min(count, motion.frame_count)
-
-
-def film(
-    asset: Asset, motion: Clip | None, path: Path, fps: float | None = None, *, json: bool = False, **options: Any
-) -> int:
-    """Film the motion, or one turn around an object that has none; returns the number of frames."""
-    frames: Iterator[np.ndarray]
-    if motion is None:
-        rate = fps or 24.0
-        total = max(2, round(TURN_SECONDS * rate))
-        frames = rendering.render_turntable(asset.mesh, total, **options)
-    else:
-        motion = motion if fps is None else motion.resampled(fps)
-        rate, total = motion.fps, motion.frame_count
-        frames = rendering.render_clip(motion, **options)
-    return rendering.save_video(progress(frames, "rendering", total=total, json=json), path, rate)
-
-
-def motion_of(asset: Asset, which: str = "0") -> Clip | None:
-    """The chosen animation, or the joints going from limit to limit, or nothing."""
-    if asset.clips or which != "0":
-        return asset.clip(which)
-    if asset.articulation is not None and asset.articulation.dof:
-        return asset.articulation.clip(asset.articulation.sweep())
-    return None
 
 
 def parse_size(text: str) -> tuple[int, int]:

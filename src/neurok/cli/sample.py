@@ -31,6 +31,9 @@ class Sample:
     space: SpaceName = "auto"
     """Whose states: those of its joints, of its own clip, or learned ones; auto takes the first of these there is."""
 
+    plan: Path | None = None
+    """A body plan that 'neurok plan' wrote and somebody may have edited."""
+
     weights: str | None = None
     """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
 
@@ -45,7 +48,7 @@ class Sample:
 
         if self.out.suffix and self.out.suffix.lower() != ".png":
             raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
-        states = sample(self.mesh, self.count, space=self.space, weights=self.weights, seed=self.seed)
+        states = sample(self.mesh, self.count, space=self.space, weights=self.weights, plan=self.plan, seed=self.seed)
         warn_of(states.space)
         if self.out.suffix:
             from neurok.rendering import contact_sheet, render_mesh, save_image

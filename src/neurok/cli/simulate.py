@@ -23,7 +23,7 @@ from neurok.inference.spaces import SpaceName
 from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.output import check_output, write_output
-from neurok.scene.run import SceneRun, run_stage, stage_scene
+from neurok.scene.run import SceneRun, prepare_scene, run_ready
 from neurok.scene.words import parse_drag, parse_gravity, parse_push, parse_velocity
 
 DIVERGED = 3
@@ -102,6 +102,9 @@ class Simulate:
     """Which poses it can take: those of its joints, of its own clip, learned ones, or only the one it has (rigid);
     auto takes the first of these there is."""
 
+    plan: Annotated[Path | None, tyro.conf.arg(metavar="PLAN.json")] = None
+    """A body plan that 'neurok plan' wrote and somebody may have edited: the object moves as it says."""
+
     weights: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
     """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
 
@@ -138,16 +141,16 @@ class Simulate:
             check_scene_suffix(self.save_scene, writing=True)
         from neurok.inference.spaces import learner
 
-        stage = stage_scene(self.as_scene(), learner(self.weights))
-        for body in stage.bodies:
+        ready = prepare_scene(self.as_scene(), learner(self.weights))
+        for body in ready.bodies:
             warn_of(body.poses)
         if self.out is None:
-            self._keep_scene(stage.scene)
-            return {"scene": str(self.save_scene), "mass": stage.mass}
+            self._keep_scene(ready.scene)
+            return {"scene": str(self.save_scene), "mass": ready.mass}
         with stoppable("simulating", json=self.json) as tell:
-            run = run_stage(stage, progress=tell)
+            run = run_ready(ready, progress=tell)
         write_output(run, self.out, watch=lambda f, n: progress(f, "rendering", total=n, json=self.json))
-        self._keep_scene(stage.scene)
+        self._keep_scene(ready.scene)
         return self._report(run, self.out)
 
     def _keep_scene(self, scene: Scene) -> None:
@@ -196,6 +199,8 @@ class Simulate:
             changes["rotation"] = vector
         if self.drop is not None:
             changes["drop"] = _one(self.drop, "--drop", problems, "auto")
+        if self.plan is not None:
+            changes["plan"] = str(self.plan.absolute())
         if self.free:
             changes["base"] = "free"
         return replace(thing, **changes)
@@ -221,11 +226,11 @@ class Simulate:
             "message": rollout.message,
             "frames": rollout.frame_count,
             "seconds": (rollout.frame_count - 1) * rollout.dt,
-            "mass": run.stage.mass,
+            "mass": run.ready.mass,
             **rollout.report,
         }
         say(
-            f"{out}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {run.stage.mass:.3g} kg, "
+            f"{out}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {run.ready.mass:.3g} kg, "
             f"{figures['real_time_factor']:.3g} x real time",
             json=self.json,
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -57,12 +58,19 @@ class Material:
             raise NeurokError(f"Material '{self.name}': " + "; ".join(wrong) + ".")
 
 
+VALUES = ("young", "poisson", "density", "yield_stress", "friction_angle")
+"""What varies over an object as a number."""
+
+
 @dataclass(frozen=True, eq=False)
 class MaterialField:
-    """Materials over an object: a small library and an index for each vertex."""
+    """Materials over an object: a small library with an index for each vertex, and numbers that vary within it."""
 
     materials: tuple[Material, ...]
     ids: Int[np.ndarray, " V"]
+    values: Mapping[str, Float[np.ndarray, " V"]] = field(default_factory=dict)
+    """Numbers of each vertex that count instead of the library's, by the name of a field of ``Material``: ``young``,
+    ``poisson``, ``density``, ``yield_stress``, ``friction_angle``; NaN where the library's counts."""
 
     def __post_init__(self) -> None:
         ids = frozen_array(self.ids, np.int64, (None,), "material ids")
@@ -70,20 +78,91 @@ class MaterialField:
         object.__setattr__(self, "materials", tuple(self.materials))
         if len(ids) and not 0 <= ids.min() <= ids.max() < len(self.materials):
             raise ShapeError(f"Material ids must lie in 0..{len(self.materials) - 1}.")
+        unknown = [name for name in self.values if name not in VALUES]
+        if unknown:
+            raise NeurokError(f"'{unknown[0]}' cannot vary over an object; {', '.join(VALUES)} can.")
+        values = {name: frozen_array(value, np.float64, ids.shape, name) for name, value in self.values.items()}
+        for name, value in values.items():
+            known = value[~np.isnan(value)]
+            for extreme in [known.min(), known.max()] if len(known) else []:
+                Material("values", **{name: float(extreme)})  # type: ignore[arg-type]
+        object.__setattr__(self, "values", values)
 
     @staticmethod
     def uniform(material: Material, vertex_count: int) -> MaterialField:
         """One material everywhere."""
         return MaterialField((material,), np.zeros(vertex_count, dtype=np.int64))
 
-    @property
-    def density(self) -> Float[np.ndarray, " V"]:
-        return np.array([m.density for m in self.materials])[self.ids]
+    @staticmethod
+    def joined(fields: Sequence[MaterialField]) -> MaterialField:
+        """Of several objects in one mesh, one after the other."""
+        starts = np.cumsum([0, *(len(each.materials) for each in fields)])
+        names = [name for name in VALUES if any(name in each.values for each in fields)]
+        blank = [np.full(len(each.ids), np.nan) for each in fields]
+        return MaterialField(
+            tuple(material for each in fields for material in each.materials),
+            np.concatenate([each.ids + start for each, start in zip(fields, starts, strict=False)]),
+            {
+                name: np.concatenate([each.values.get(name, none) for each, none in zip(fields, blank, strict=True)])
+                for name in names
+            },
+        )
+
+    def take(self, vertices: Int[np.ndarray, " n"]) -> MaterialField:
+        """At some vertices."""
+        values = {name: value[vertices] for name, value in self.values.items()}
+        return MaterialField(self.materials, self.ids[vertices], values)
+
+    def at(self, points: Float[np.ndarray, "n 3"], vertices: Float[np.ndarray, "V 3"]) -> MaterialField:
+        """At points in or around the object: what the nearest of its vertices, given by position, is made of."""
+        from scipy.spatial import cKDTree
+
+        if len(vertices) != len(self.ids):
+            raise ShapeError(f"The materials are given for {len(self.ids)} vertices, got {len(vertices)} positions.")
+        return self.take(cKDTree(vertices).query(points)[1])
+
+    def with_part(self, vertices: Int[np.ndarray, " n"], material: Material) -> MaterialField:
+        """The same with some vertices made of another material."""
+        ids = np.array(self.ids)
+        ids[vertices] = len(self.materials)
+        values = {name: np.array(value) for name, value in self.values.items()}
+        for value in values.values():
+            value[vertices] = np.nan
+        return MaterialField((*self.materials, material), ids, values)
 
     @property
     def young(self) -> Float[np.ndarray, " V"]:
-        return np.array([m.young for m in self.materials])[self.ids]
+        """Young's modulus [Pa]."""
+        return self._numbers("young")
 
     @property
     def poisson(self) -> Float[np.ndarray, " V"]:
-        return np.array([m.poisson for m in self.materials])[self.ids]
+        """Poisson's ratio."""
+        return self._numbers("poisson")
+
+    @property
+    def density(self) -> Float[np.ndarray, " V"]:
+        """[kg/m^3]."""
+        return self._numbers("density")
+
+    @property
+    def yield_stress(self) -> Float[np.ndarray, " V"]:
+        """[Pa]; NaN where nothing yields."""
+        return self._numbers("yield_stress")
+
+    @property
+    def friction_angle(self) -> Float[np.ndarray, " V"]:
+        """[rad]; NaN where nothing is granular."""
+        return self._numbers("friction_angle")
+
+    @property
+    def kind(self) -> np.ndarray:
+        """``MaterialKind`` of each vertex."""
+        return np.array([material.kind for material in self.materials])[self.ids]
+
+    def _numbers(self, name: str) -> Float[np.ndarray, " V"]:
+        library = [np.nan if (number := getattr(m, name)) is None else number for m in self.materials]
+        out = np.array(library, dtype=np.float64)[self.ids]
+        if name in self.values:
+            out = np.where(np.isnan(self.values[name]), out, self.values[name])
+        return out

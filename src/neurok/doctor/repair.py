@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh
+from neurok.core import Articulation, Asset, Clip, Mesh
 from neurok.doctor import anatomy
 from neurok.doctor.diagnosis import is_absurd, offset_ratio, place_corners
 from neurok.doctor.winding import check_winding
@@ -82,7 +82,7 @@ def mended_asset(asset: Asset, mended: Repair) -> Asset:
         joints = Articulation(mended.mesh, moved, None if is_moved else joints.inertials, joints.name)
     materials = asset.materials
     if materials is not None:
-        materials = MaterialField(materials.materials, materials.ids[source])
+        materials = materials.take(source)
     return replace(asset, mesh=mended.mesh, clips=tuple(clips), articulation=joints, materials=materials)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Int
 
-from neurok.core import Articulation, Asset, Bind, Clip, MaterialField, Mesh, Skin
+from neurok.core import Articulation, Asset, Bind, Clip, Mesh, Skin
 from neurok.doctor.anatomy import face_surfaces, vertex_classes
 from neurok.errors import NeurokError
 from neurok.geometry.decimate import decimate as decimate_faces
@@ -117,7 +117,7 @@ def decimate_asset(asset: Asset, max_faces: int) -> Asset:
         heaviest = np.take_along_axis(
             forth.faces[forth.face_ids], forth.barycentric.argmax(axis=1)[:, None], axis=1
         ).reshape(-1)
-        materials = MaterialField(materials.materials, materials.ids[heaviest])
+        materials = materials.take(heaviest)
     note = f"Reduced from {asset.mesh.face_count:,} to {coarse.face_count:,} faces."
     return replace(
         asset, mesh=coarse, clips=clips, articulation=joints, materials=materials, notes=(*asset.notes, note)

@@ -23,6 +23,9 @@ from neurok.errors import NeurokError
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.space import KinematicSpace
 
+SHELL_SHARE = 0.01
+"""Thickness of open surfaces that name none, as a share of the object's size: a board, a sheet of metal."""
+
 Thing = Mesh | Articulation | Asset | KinematicSpace
 """What a body can be made of."""
 
@@ -127,6 +130,11 @@ class Body:
         if self.space is not None:
             return self.space
         return ArticulatedSpace(Articulation(self.mesh, (Joint(),) * self.mesh.part_count, name=self.mesh.name))
+
+    @property
+    def shell_thickness(self) -> float:
+        """Of open surfaces, in mesh units."""
+        return SHELL_SHARE * self.mesh.size if self.thickness is None else self.thickness
 
     @cached_property
     def stuff(self) -> MaterialField:

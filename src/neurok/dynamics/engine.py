@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
-from neurok.dynamics.condition import Wind, World
+from neurok.dynamics.condition import Vector, Wind, World
 from neurok.errors import NeurokError
 
 
@@ -81,7 +81,7 @@ class Run(Protocol):
     def stop(self) -> None:
         """End the run on request; its frames are kept."""
 
-    def set_gravity(self, gravity: Float[np.ndarray, "3"] | Sequence[float]) -> None:
+    def set_gravity(self, gravity: Vector | Sequence[float]) -> None:
         """Another acceleration [m/s^2] from now on."""
 
     def set_wind(self, wind: Wind | None) -> None:
@@ -90,7 +90,7 @@ class Run(Protocol):
     def grab(
         self,
         vertices: int | Sequence[int],
-        target: Float[np.ndarray, "3"] | Sequence[float],
+        target: Vector | Sequence[float],
         body: int = 0,
         stiffness: float | None = None,
     ) -> None:

@@ -17,9 +17,6 @@ from neurok.geometry.inertia import closed_components, mass_properties
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 
-DEFAULT_THICKNESS = 0.01
-"""Of shells, as a share of the object's size."""
-
 
 def vertex_masses(body: Body) -> Float[np.ndarray, " V"]:
     """Mass of each vertex [kg]; each piece's mass is spread over its vertices by area."""
@@ -35,11 +32,16 @@ def face_masses(body: Body) -> Float[np.ndarray, " F"]:
     """Mass that each face stands for [kg]."""
     mesh = body.mesh
     areas = face_areas(mesh.vertices, mesh.faces)
+    return areas * face_thickness(body) * _face_density(body) * mesh.unit**3
+
+
+def face_thickness(body: Body) -> Float[np.ndarray, " F"]:
+    """How much material lies behind each face, in mesh units: volume by area of a closed piece, a shell's thickness."""
+    mesh = body.mesh
+    areas = face_areas(mesh.vertices, mesh.faces)
     piece, closed, volumes = _pieces(mesh)
     piece_area = np.bincount(piece, weights=areas)
-    thickness = DEFAULT_THICKNESS * mesh.size if body.thickness is None else body.thickness
-    per_area = np.where(closed, volumes / np.maximum(piece_area, 1e-300), thickness)
-    return areas * per_area[piece] * _face_density(body) * mesh.unit**3
+    return np.where(closed, volumes / np.maximum(piece_area, 1e-300), body.shell_thickness)[piece]
 
 
 def part_moments(body: Body, articulation: Articulation) -> Float[np.ndarray, "P 4 4"]:
@@ -50,7 +52,7 @@ def part_moments(body: Body, articulation: Articulation) -> Float[np.ndarray, "P
         lifted = np.concatenate([mesh.vertices, np.ones((mesh.vertex_count, 1))], axis=1)
         return _sum_by(np.einsum("v,vi,vj->vij", body.masses, lifted, lifted), parts, part_count)
     density, given = _face_density(body), articulation.inertials or (None,) * part_count
-    thickness = DEFAULT_THICKNESS * mesh.size if body.thickness is None else body.thickness
+    thickness = body.shell_thickness
     moments = np.zeros((part_count, 4, 4))
     for part, inertial in enumerate(given):
         if inertial is None:

@@ -20,7 +20,7 @@ Row = dict[str, Any]
 """One method on one case; plain JSON."""
 
 
-def evaluate(
+def measure_poses(
     suite: str,
     sources: Iterable[CaseSource],
     entries: list[Entry],

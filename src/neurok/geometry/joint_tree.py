@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.geometry.lie import inverse, joint_curves, skew, turn_generator
+from neurok.geometry.lie import inverse, joint_basis, joint_curves, skew, turn_generator
 
 BASE_DOF = 6
 """Coordinates of a free base: three translations, then three turns about its centre (small, within one step)."""
 
 AT_REST = np.eye(4)
-AT_REST.setflags(write=False)
 """The pose of an object that stands where it was made."""
+
+AT_REST.setflags(write=False)
 
 
 class Level(NamedTuple):
@@ -102,8 +103,8 @@ class JointTree:
     def nodes(self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B N 4 4"]:
         """World transform of every node from rest."""
         if self.free:
-            return self._from_free_base(self._base(pose, q[:, :BASE_DOF])[0], q[:, BASE_DOF:])
-        return self._from_fixed_base(pose, q)
+            return self._hung(self._base(pose, q[:, :BASE_DOF])[0], self.curves, self.levels, q[:, BASE_DOF:])
+        return self._hung(pose, self._at(pose)[1], self.levels[1:], q)
 
     def transforms(
         self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B D"]
@@ -112,14 +113,15 @@ class JointTree:
         if self.free:
             screws = np.empty((len(q), self.dim, 4, 4))
             base, screws[:, :BASE_DOF] = self._base(pose, q[:, :BASE_DOF])
-            nodes = self._from_free_base(base, q[:, BASE_DOF:])
+            nodes = self._hung(base, self.curves, self.levels, q[:, BASE_DOF:])
             if self.joint_count:
                 carrier = nodes.take(self.parents, axis=1)
                 screws[:, BASE_DOF:] = carrier @ self.generators @ inverse(carrier)
             return nodes, screws
-        nodes, constant = self._from_fixed_base(pose, q), self._at(pose)[2]
+        _, curves, constant = self._at(pose)
+        nodes = self._hung(pose, curves, self.levels[1:], q)
         if len(self.levels) < 2:
-            return nodes, np.broadcast_to(constant, (len(q), self.dim, 4, 4))
+            return nodes, np.broadcast_to(constant, (len(q), *constant.shape))
         deep, parents, generators = self._deep
         carrier, screws = nodes.take(parents, axis=1), np.empty((len(q), self.dim, 4, 4))
         screws[:] = constant
@@ -134,28 +136,16 @@ class JointTree:
         speeds = screws.reshape(batch, dim, 16) * qdot[..., None]
         return (self.ancestors @ speeds).reshape(batch, -1, 4, 4)
 
-    def _from_free_base(
-        self, base: Float[np.ndarray, "B 4 4"], q: Float[np.ndarray, "B J"]
+    def _hung(
+        self, base: np.ndarray, curves: Float[np.ndarray, "J 4 16"], levels: tuple[Level, ...], q: np.ndarray
     ) -> Float[np.ndarray, "B N 4 4"]:
+        """Transforms of the base and the joints by their own curves, then those of some levels after their parents."""
         batch, joints = q.shape
         out = np.empty((batch, joints + 1, 4, 4))
         out[:, 0] = base
         if joints:
-            local = (joint_basis(q) @ self.curves).reshape(joints, batch, 4, 4)
-            for level in self.levels:
-                out[:, level.nodes] = out[:, level.parents] @ local[level.joints].swapaxes(0, 1)
-        return out
-
-    def _from_fixed_base(
-        self, pose: Float[np.ndarray, "4 4"], q: Float[np.ndarray, "B J"]
-    ) -> Float[np.ndarray, "B N 4 4"]:
-        batch, joints = q.shape
-        out = np.empty((batch, joints + 1, 4, 4))
-        out[:, 0] = pose
-        if joints:
-            local = (joint_basis(q) @ self._at(pose)[1]).reshape(joints, batch, 4, 4)
-            out[:, 1:] = local.swapaxes(0, 1)
-            for level in self.levels[1:]:
+            out[:, 1:] = (joint_basis(q) @ curves).reshape(joints, batch, 4, 4).swapaxes(0, 1)
+            for level in levels:
                 out[:, level.nodes] = out[:, level.parents] @ out[:, level.nodes]
         return out
 
@@ -193,17 +183,6 @@ class JointTree:
         screws[:, 3:, :3, :3] = spins
         screws[:, 3:, :3, 3] = -(spins @ place[:, None, :, None])[..., 0]
         return out, screws
-
-
-def joint_basis(values: Float[np.ndarray, "B J"]) -> Float[np.ndarray, "J B 4"]:
-    """1, sin q, cos q and q of every joint value."""
-    out = np.empty((values.shape[1], values.shape[0], 4))
-    turned = values.T
-    out[..., 0] = 1.0
-    np.sin(turned, out=out[..., 1])
-    np.cos(turned, out=out[..., 2])
-    out[..., 3] = turned
-    return out
 
 
 def _levels(parents: Int[np.ndarray, " J"]) -> tuple[Level, ...]:

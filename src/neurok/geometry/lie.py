@@ -29,6 +29,11 @@ def axis_angle_matrix(
     return np.eye(3) + np.sin(angle) * k + (1.0 - np.cos(angle)) * (k @ k)
 
 
+def quarter_turns(axis: int) -> Float[np.ndarray, "4 3 3"]:
+    """Rotations by no to three quarters of a turn about a coordinate axis, without round-off."""
+    return np.round(axis_angle_matrix(np.eye(3)[axis], np.pi / 2 * np.arange(4))) + 0.0
+
+
 def rotation_vector(turns: Float[np.ndarray, "*B 3 3"]) -> Float[np.ndarray, "*B 3"]:
     """Axis times angle of rotations, at most a half turn."""
     from scipy.spatial.transform import Rotation
@@ -85,7 +90,7 @@ def inverse(transform: Float[np.ndarray, "*B 4 4"]) -> Float[np.ndarray, "*B 4 4
     return out
 
 
-def apply(transform: Float[np.ndarray, "*B 4 4"], points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "*B N 3"]:
+def apply(transform: Float[np.ndarray, "*B 4 4"], points: Float[np.ndarray, "*C N 3"]) -> Float[np.ndarray, "*D N 3"]:
     """Points moved by one or many transforms."""
     return points @ np.swapaxes(transform[..., :3, :3], -1, -2) + transform[..., None, :3, 3]
 
@@ -130,6 +135,24 @@ def joint_curves(generators: Float[np.ndarray, "*B 4 4"]) -> Float[np.ndarray, "
     out[..., 2, :, :] = np.eye(4) - out[..., 0, :, :]
     out[..., 3, :, :] = generators - turn
     return out.reshape(*generators.shape[:-2], 4, 16)
+
+
+def joint_basis(values: Float[np.ndarray, "B J"]) -> Float[np.ndarray, "J B 4"]:
+    """1, sin q, cos q and q of every joint value."""
+    out = np.empty((values.shape[1], values.shape[0], 4))
+    turned = values.T
+    out[..., 0] = 1.0
+    np.sin(turned, out=out[..., 1])
+    np.cos(turned, out=out[..., 2])
+    out[..., 3] = turned
+    return out
+
+
+def joint_motions(
+    generators: Float[np.ndarray, "J 4 4"], values: Float[np.ndarray, "J B"]
+) -> Float[np.ndarray, "J B 4 4"]:
+    """Transforms exp(q G) of turns and slides, each for values of its own."""
+    return (joint_basis(values.T) @ joint_curves(generators)).reshape(*values.shape, 4, 4)
 
 
 def commutator(a: Float[np.ndarray, "*B 4 4"], b: Float[np.ndarray, "*B 4 4"]) -> Float[np.ndarray, "*B 4 4"]:

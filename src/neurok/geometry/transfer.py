@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from neurok.errors import ShapeError
 from neurok.geometry.distance import closest_point
+from neurok.geometry.lie import across
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +74,7 @@ class Transfer:
         from neurok.geometry.operators import vertex_normals
 
         normal = vertex_normals(self.source, self.faces)
-        helper = np.eye(3)[np.abs(normal).argmin(axis=1)]
-        tangent = np.cross(normal, helper)
-        return normal, tangent / np.linalg.norm(tangent, axis=1, keepdims=True)
+        return normal, across(normal)[0]
 
     @cached_property
     def _gather(self) -> Any:

@@ -17,8 +17,8 @@ CLIP_MODES = 8
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "rigid"]
 
-Learner = Callable[[Mesh], KinematicSpace | None]
-"""Finds the poses of a mesh without any label; ``None`` when it has nothing to go by."""
+Learner = Callable[..., KinematicSpace | None]
+"""Finds the poses of a mesh without any label, or with the file of its body plan; ``None`` when nothing moves."""
 
 Thing = Asset | Mesh | str | Path
 """An object: at hand, or what ``neurok.load`` reads."""
@@ -91,10 +91,10 @@ def learned_spaces(
     return [planned, look.wide()]
 
 
-def learner(weights: Any = None, plan: Any = None) -> Learner:
+def learner(weights: Any = None) -> Learner:
     """What finds the poses of a mesh for a scene: those of its body plan, if anything moves and there are weights."""
 
-    def learn(mesh: Mesh) -> KinematicSpace | None:
+    def learn(mesh: Mesh, plan: Any = None) -> KinematicSpace | None:
         look = _look(mesh, weights, plan)
         space = None if look is None else look.point_space() if look.is_of_points else look.space
         return space if space is not None and space.dim else None

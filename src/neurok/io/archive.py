@@ -31,6 +31,7 @@ from neurok.core import (
     Surface,
     Texture,
 )
+from neurok.core.material import VALUES
 from neurok.errors import FormatError, NeurokError
 from neurok.io.files import Files, read_bytes
 from neurok.io.npz_arrays import pack, unpack
@@ -87,6 +88,7 @@ class _Writer:
         joints = None if asset.articulation is None else self.articulation(asset.articulation)
         if asset.materials is not None:
             self.arrays["material_ids"] = asset.materials.ids
+            self.arrays |= {f"material_{name}": value for name, value in asset.materials.values.items()}
         return {
             "version": VERSION,
             "clips": clips,
@@ -178,12 +180,14 @@ class _Reader:
             meshes[0],
             clips=tuple(self.clip(entry, i, meshes) for i, entry in enumerate(self.header["clips"])),
             articulation=None if articulation is None else self.articulation(articulation, meshes),
-            materials=None
-            if materials is None
-            else MaterialField(tuple(Material(**m) for m in materials), self.arrays["material_ids"]),
+            materials=None if materials is None else self.materials(materials),
             provenance={str(k): str(v) for k, v in self.header["provenance"].items()},
             notes=tuple(map(str, self.header["notes"])),
         )
+
+    def materials(self, library: list[dict[str, Any]]) -> MaterialField:
+        values = {name: self.arrays[f"material_{name}"] for name in VALUES if f"material_{name}" in self.arrays}
+        return MaterialField(tuple(Material(**m) for m in library), self.arrays["material_ids"], values)
 
     def mesh(self, entry: dict[str, Any], prefix: str) -> Mesh:
         arrays = {name: self.arrays[prefix + name] for name in _MESH_ARRAYS if prefix + name in self.arrays}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from neurok.geometry import lie
 from neurok.io.gltf_document import Document, Record, natural
 
 DEFAULT_FPS = 24.0
@@ -43,7 +44,7 @@ class Track:
         if self.interpolation == "CUBICSPLINE":
             return self._spline(left, step[:, None], u)
         if self.path == "rotation":
-            return slerp(self.values[left], self.values[left + 1], u)
+            return lie.slerp(self.values[left], self.values[left + 1], u)
         return (1.0 - u) * self.values[left] + u * self.values[left + 1]
 
     def _spline(self, left: np.ndarray, step: np.ndarray, u: np.ndarray) -> Float[np.ndarray, "T C"]:
@@ -56,21 +57,6 @@ class Track:
             + (-2 * u**3 + 3 * u**2) * end
             + (u**3 - u**2) * arriving
         )
-
-
-def slerp(
-    start: Float[np.ndarray, "T 4"], end: Float[np.ndarray, "T 4"], u: Float[np.ndarray, "T 1"]
-) -> Float[np.ndarray, "T 4"]:
-    """Rotation a fraction ``u`` of the shorter way from one quaternion to another."""
-    start, end = (q / np.maximum(np.linalg.norm(q, axis=1, keepdims=True), 1e-12) for q in (start, end))
-    cosine = (start * end).sum(axis=1, keepdims=True)
-    end, cosine = np.where(cosine < 0, -end, end), np.abs(cosine).clip(0.0, 1.0)
-    angle = np.arccos(cosine)
-    near = angle < 1e-6
-    sine = np.where(near, 1.0, np.sin(angle))
-    first = np.where(near, 1.0 - u, np.sin((1.0 - u) * angle) / sine)
-    second = np.where(near, u, np.sin(u * angle) / sine)
-    return first * start + second * end
 
 
 def read_tracks(doc: Document, animation: Record) -> list[Track]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from neurok.geometry import lie
 from neurok.io.gltf_document import Document
 from neurok.io.gltf_geometry import Geometry
 
@@ -44,7 +45,7 @@ class PartSource:
         world = worlds[self.node]
         if world.ndim == 2 and np.array_equal(world, np.eye(4)):
             return shape
-        return shape @ np.swapaxes(world[..., :3, :3], -1, -2) + world[..., None, :3, 3]
+        return lie.apply(world, shape)
 
     def joint_matrices(self, worlds: Worlds) -> Float[np.ndarray, "T J 4 4"]:
         """World-from-mesh transform of each joint."""

@@ -2,8 +2,8 @@
 
 ``scenes[0].extras.neurok`` holds ``version``, ``name``, ``parts`` (node of each part), ``source_up`` and
 ``source_unit`` (the frame the object had before it was written), ``provenance``, ``articulation`` and ``materials``
-(the attribute ``_MATERIAL`` of each vertex counts in them); ``animations[i].extras.neurok`` holds ``fps`` and
-``frames``. All lengths are metres, y is up.
+(the attribute ``_MATERIAL`` of each vertex counts in them, ``_YOUNG`` and the like hold numbers that vary);
+``animations[i].extras.neurok`` holds ``fps`` and ``frames``. All lengths are metres, y is up.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from neurok.core import Articulation, Asset, Inertial, Joint, Material, MaterialField, Mesh
+from neurok.core.material import VALUES
 
 VERSION = 1
+
+
+UNSAID = -1.0
+"""No number of a material is this; it stands for "as in the library", since accessors must not hold NaN."""
+
+MATERIAL_ATTRIBUTES = ("_MATERIAL", *(f"_{name.upper()}" for name in VALUES))
 
 
 def scene_extras(asset: Asset, source: Mesh, part_nodes: list[int]) -> dict[str, Any]:
@@ -64,9 +72,20 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def unpack_materials(packed: list[dict[str, Any]], ids: np.ndarray) -> MaterialField:
-    """The materials that ``scene_extras`` stored; whatever is wrong with them raises."""
-    return MaterialField(tuple(Material(**record) for record in packed), ids.astype(np.int64))
+def material_attributes(field: MaterialField, chosen: Int[np.ndarray, " n"]) -> dict[str, np.ndarray]:
+    """Custom attributes of some vertices: which material, and numbers that vary within it."""
+    numbers = {"_MATERIAL": field.ids[chosen]} | {
+        f"_{name.upper()}": np.where(np.isnan(value), UNSAID, value)[chosen] for name, value in field.values.items()
+    }
+    return {name: value.astype(np.float32) for name, value in numbers.items()}
+
+
+def unpack_materials(packed: list[dict[str, Any]], columns: Float[np.ndarray, "V 6"]) -> MaterialField:
+    """The materials that ``scene_extras`` and ``material_attributes`` stored; whatever is wrong with them raises."""
+    numbers = zip(VALUES, np.where(columns[:, 1:] == UNSAID, np.nan, columns[:, 1:]).T, strict=True)
+    values = {name: value for name, value in numbers if not np.isnan(value).all()}
+    ids = np.maximum(columns[:, 0], 0.0).astype(np.int64)
+    return MaterialField(tuple(Material(**record) for record in packed), ids, values)
 
 
 def unpack_articulation(packed: dict[str, Any], mesh: Mesh) -> Articulation:

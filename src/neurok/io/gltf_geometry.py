@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.io.gltf_document import Document, Record, natural
+from neurok.io.gltf_extras import MATERIAL_ATTRIBUTES, UNSAID
 from neurok.io.gltf_look import PLAIN, Look
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
@@ -32,8 +33,8 @@ class Geometry:
 
     joints: Int[np.ndarray, "V J"] | None = None
     weights: Float[np.ndarray, "V J"] | None = None
-    materials: Float[np.ndarray, "V 1"] | None = None
-    """What each vertex is made of, as neurok stores it."""
+    materials: Float[np.ndarray, "V 6"] | None = None
+    """What each vertex is made of, as neurok stores it; see ``MATERIAL_ATTRIBUTES``."""
 
 
 class GeometryReader:
@@ -81,8 +82,17 @@ class GeometryReader:
             self._targets(first.get("targets", []), count),
             joints,
             weights,
-            self._attribute(attributes["_MATERIAL"], 1, count) if "_MATERIAL" in attributes else None,
+            self._materials(attributes, count),
         )
+
+    def _materials(self, attributes: Record, count: int) -> Float[np.ndarray, "V 6"] | None:
+        if "_MATERIAL" not in attributes:
+            return None
+        columns = np.full((count, len(MATERIAL_ATTRIBUTES)), UNSAID)
+        for k, name in enumerate(MATERIAL_ATTRIBUTES):
+            if name in attributes:
+                columns[:, k] = self._attribute(attributes[name], 1, count)[:, 0]
+        return columns
 
     def _attribute(self, accessor: int, width: int, count: int | None = None) -> np.ndarray:
         array = self.doc.array(accessor)
@@ -170,7 +180,7 @@ def merge(blocks: list[Geometry]) -> Geometry:
         joined([_padded_targets(b, target_count) for b in blocks], axis=1) if target_count else None,
         joined([_padded(b.joints, width) for b in blocks]) if has_skin else None,
         joined([_padded(b.weights, width) for b in blocks]) if has_skin else None,
-        filled([b.materials for b in blocks], counts, 0.0),
+        filled([b.materials for b in blocks], counts, UNSAID),
     )
 
 

@@ -12,7 +12,7 @@ from neurok.errors import FormatError, NeurokError
 from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
 from neurok.io.gltf_bake import PartSource, Worlds, bake, part_source
 from neurok.io.gltf_document import Document, Record, open_document
-from neurok.io.gltf_extras import VERSION, unpack_articulation, unpack_materials
+from neurok.io.gltf_extras import UNSAID, VERSION, unpack_articulation, unpack_materials
 from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
 from neurok.io.gltf_look import PLAIN, Look, read_looks
 from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
@@ -200,11 +200,11 @@ class _Reading:
     def _materials(self, parts: list[PartSource]) -> MaterialField | None:
         packed = self.extras.get("materials")
         blocks = [part.geometry for part in parts]
-        ids = filled([block.materials for block in blocks], [len(block.vertices) for block in blocks], 0.0)
-        if packed is None or ids is None:
+        columns = filled([block.materials for block in blocks], [len(block.vertices) for block in blocks], UNSAID)
+        if packed is None or columns is None:
             return None
         try:
-            return unpack_materials(packed, ids[:, 0])
+            return unpack_materials(packed, columns)
         except (NeurokError, *DAMAGE) as error:
             self.notes[f"The materials stored in the file are damaged and are ignored ({error})."] = None
             return None

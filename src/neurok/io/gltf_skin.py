@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Bind, Skin
+from neurok.geometry import lie
 from neurok.io.gltf_bake import PartSource, Worlds
 
 MAX_HANDLES = 256
@@ -89,8 +90,7 @@ class _Rig:
     ) -> bool:
         """Each handle, on its own, puts its vertices at rest: that pose is as good as the one they were bound in."""
         for rows, columns, _ in self._entries:
-            alone = resting[columns]
-            placed = np.einsum("nij,nj->ni", alone[:, :3, :3], self.vertices[rows]) + alone[:, :3, 3]
+            placed = lie.apply_each(resting[columns], self.vertices[rows])
             if np.abs(placed - rest[rows]).max(initial=0.0) > tolerance:
                 return False
         return True
@@ -121,7 +121,7 @@ def _handles(part: PartSource, rest: Float[np.ndarray, "V 3"], rest_worlds: Worl
         count = len(rest)
         return _Handles(rest, (part.node,), back[None], np.arange(count), np.zeros(count, np.int64), np.ones(count))
     assert part.bind is not None
-    vertices = part.geometry.vertices @ placed[:3, :3].T + placed[:3, 3]
+    vertices = lie.apply(placed, part.geometry.vertices)
     weights = part.weight_matrix().tocoo()
     used, columns = np.unique(weights.col, return_inverse=True)
     nodes = tuple(part.joints[joint] for joint in used)

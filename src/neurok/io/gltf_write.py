@@ -15,7 +15,7 @@ from neurok.geometry import lie
 from neurok.geometry.operators import vertex_normals
 from neurok.io.files import Files
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
-from neurok.io.gltf_extras import scene_extras
+from neurok.io.gltf_extras import material_attributes, scene_extras
 from neurok.io.gltf_motion import BoneMotion, PartMotion, plan_motion
 
 NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
@@ -162,7 +162,8 @@ class _Writing:
         if mesh.vertex_colors is not None:
             attributes["COLOR_0"] = put(mesh.vertex_colors[chosen].clip(0.0, 1.0).astype(np.float32), ARRAY_BUFFER)
         if self.asset.materials is not None:
-            attributes["_MATERIAL"] = put(self.asset.materials.ids[chosen].astype(np.float32), ARRAY_BUFFER)
+            for name, values in material_attributes(self.asset.materials, chosen).items():
+                attributes[name] = put(values, ARRAY_BUFFER)
         if self.bones is not None:
             kind = np.uint8 if len(self.bones.pivots) <= 256 else np.uint16
             for start in range(0, self.bones.joints.shape[1], 4):
@@ -254,6 +255,5 @@ def node_motion(
     transforms: Float[np.ndarray, "N 4 4"], pivot: Float[np.ndarray, "*N 3"]
 ) -> tuple[Float[np.ndarray, "N 4"], Float[np.ndarray, "N 3"]]:
     """Rotation (x, y, z, w) and translation of nodes that stood unturned at ``pivot`` and were moved rigidly."""
-    moved = np.einsum("nij,nj->ni", transforms[:, :3, :3], np.broadcast_to(pivot, (len(transforms), 3)))
     quaternions = np.roll(lie.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
-    return quaternions, moved + transforms[:, :3, 3]
+    return quaternions, lie.apply_each(transforms, pivot)

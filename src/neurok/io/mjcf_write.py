@@ -11,10 +11,11 @@ import numpy as np
 from lxml import etree
 
 from neurok.core import Asset, Joint, Mesh, Surface, Texture
+from neurok.core.material import DEFAULT_DENSITY
 from neurok.geometry.topology import degenerate_faces
 from neurok.io.colors import srgb_from_linear
 from neurok.io.files import Files
-from neurok.io.urdf_bodies import DENSITY, UNBOUNDED, Body, bodies, finite_limits, safe_stem, stl_bytes, words
+from neurok.io.urdf_bodies import UNBOUNDED, Body, bodies, finite_limits, safe_stem, stl_bytes, words
 from neurok.io.xml import Element, clean_name, unique_names
 
 VISUAL = {"contype": "0", "conaffinity": "0", "group": "1"}
@@ -22,7 +23,7 @@ CONTACT = {"contype": "1", "conaffinity": "0", "group": "3", "rgba": "0.5 0.5 0.
 """Parts touch the world but not each other: hulls of a cabinet and its drawers overlap at rest."""
 
 
-def write(asset: Asset, path: Path, *, density: float = DENSITY) -> Files:
+def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> Files:
     """The object as an MJCF model and a folder of meshes; ``density`` [kg/m^3] where it has no materials."""
     parts = bodies(asset, density, taken=("world",))
     model = etree.Element("mujoco", model=clean_name(asset.mesh.name))

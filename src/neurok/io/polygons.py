@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.geometry.lie import across
+
 
 def triangulate(
     counts: Int[np.ndarray, " P"], corners: Int[np.ndarray, " C"], vertices: Float[np.ndarray, "V 3"]
@@ -65,9 +67,7 @@ def _ears(points: Float[np.ndarray, "N 3"]) -> Int[np.ndarray, "M 3"]:
     if not (np.isfinite(length) and length > 0):
         return np.zeros((0, 3), dtype=np.int64)
     normal = normal / length
-    first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
-    first /= np.linalg.norm(first)
-    flat = (points - points.mean(axis=0)) @ np.stack([first, np.cross(normal, first)], axis=1)
+    flat = (points - points.mean(axis=0)) @ np.stack(across(normal), axis=1)
     return np.asarray(cut([flat]), dtype=np.int64).reshape(-1, 3)
 
 

@@ -14,9 +14,6 @@ from neurok.geometry.convex import Piece, convex_pieces
 from neurok.geometry.inertia import mass_properties
 from neurok.io import xml
 
-DENSITY = 500.0
-"""Of objects that do not say what they are made of [kg/m^3]: between wood and hollow plastic."""
-
 SHEET = 0.005
 """Thickness of open surfaces, as a share of the object's size."""
 

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from neurok.core import Mesh, Surface
 from neurok.errors import FormatError
+from neurok.geometry import lie
 from neurok.io.colors import linear_from_srgb
 
 MAX_VERTICES = 50_000_000
@@ -83,7 +84,7 @@ def with_one_sided_twins(mesh: Mesh) -> Mesh:
 
 def _placed(piece: Piece) -> Vertices:
     with np.errstate(over="ignore", invalid="ignore"):
-        return piece.mesh.vertices @ piece.placement[:3, :3].T + piece.placement[:3, 3]
+        return lie.apply(piece.placement, piece.mesh.vertices)
 
 
 def _outward(piece: Piece) -> Faces:

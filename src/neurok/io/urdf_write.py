@@ -10,9 +10,9 @@ import numpy as np
 from lxml import etree
 
 from neurok.core import Asset, Inertial, Joint
+from neurok.core.material import DEFAULT_DENSITY
 from neurok.io.files import Files
 from neurok.io.urdf_bodies import (
-    DENSITY,
     Body,
     as_articulation,
     bodies,
@@ -31,7 +31,7 @@ Simulators cut forces off at the effort, so it is more than it takes to lift the
 """
 
 
-def write(asset: Asset, path: Path, *, density: float = DENSITY) -> Files:
+def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> Files:
     """The object as ``robot.urdf`` and a folder of meshes; ``density`` [kg/m^3] where the object has no materials."""
     articulation = as_articulation(asset)
     roots = [i for i, joint in enumerate(articulation.joints) if joint.parent < 0]

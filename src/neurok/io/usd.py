@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
 from neurok.errors import FormatError, NeurokError, require
+from neurok.geometry import lie
 from neurok.io.urdf_pieces import Piece, assemble
 from neurok.io.usd_guard import check_layers, reason
 from neurok.io.usd_look import surface_of
@@ -191,7 +192,7 @@ class _Scene:
                 raise FormatError(f"'{shape.prim.GetPath()}' in '{self.path}' changes its number of points over time.")
             local = points[shape.source]
         pose = self._pose(shape.prim, time)
-        return local @ pose[:3, :3].T + pose[:3, 3]
+        return lie.apply(pose, local)
 
 
 def _part_prim(prim: Any, default: Any) -> Any:

@@ -83,7 +83,7 @@ def _add_joint(stage: Any, path: str, joint: Joint, unit: float) -> Any:
         "cylindrical": UsdPhysics.Joint,
     }
     tie = kinds[joint.kind].Define(stage, path)
-    origin, turn = Gf.Vec3f(*map(float, joint.origin)), _quatf(_frame_along(joint.axis))
+    origin, turn = Gf.Vec3f(*map(float, joint.origin)), _quatf(np.stack([joint.axis, *lie.across(joint.axis)], axis=1))
     tie.CreateLocalPos0Attr(origin)
     tie.CreateLocalPos1Attr(origin)
     tie.CreateLocalRot0Attr(turn)
@@ -105,14 +105,6 @@ def _add_joint(stage: Any, path: str, joint: Joint, unit: float) -> Any:
         drive = UsdPhysics.DriveAPI.Apply(tie.GetPrim(), "linear" if joint.kind == "prismatic" else "angular")
         drive.CreateDampingAttr(joint.damping * (1.0 if joint.kind == "prismatic" else ANGULAR / unit**2))
     return tie
-
-
-def _frame_along(axis: np.ndarray) -> np.ndarray:
-    """A rotation that takes x to ``axis``."""
-    helper = np.eye(3)[np.abs(axis).argmin()]
-    second = np.cross(axis, helper)
-    second /= np.linalg.norm(second)
-    return np.stack([axis, second, np.cross(axis, second)], axis=1)
 
 
 def read_joints(
@@ -161,7 +153,7 @@ def _read_joint(
     sign = -1.0 if is_flipped else 1.0
     fields: dict[str, Any] = {
         "parent": -1 if parent is None else parent,
-        "origin": frame[:3, :3] @ np.array(place, dtype=np.float64) + frame[:3, 3],
+        "origin": lie.apply_each(frame, np.array(place, dtype=np.float64)),
         "name": name,
     }
     turn = frame[:3, :3] / np.cbrt(abs(np.linalg.det(frame[:3, :3]))) @ local
@@ -224,4 +216,4 @@ def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
         axes = lie.quaternion_to_matrix(np.array([quat.GetReal(), *quat.GetImaginary()]))
     turn = frame[:3, :3] / np.cbrt(abs(np.linalg.det(frame[:3, :3]))) @ axes
     tensor = (turn * np.array(moments, dtype=np.float64) * unit**2) @ turn.T
-    return Inertial(float(mass), frame[:3, :3] @ np.array(center, dtype=np.float64) + frame[:3, 3], tensor)
+    return Inertial(float(mass), lie.apply_each(frame, np.array(center, dtype=np.float64)), tensor)

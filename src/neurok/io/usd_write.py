@@ -11,16 +11,17 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
+from neurok.core.material import DEFAULT_DENSITY
 from neurok.errors import NeurokError, require
 from neurok.io.files import Files
-from neurok.io.urdf_bodies import DENSITY, as_articulation, safe_stem
+from neurok.io.urdf_bodies import as_articulation, safe_stem
 from neurok.io.usd_look import Looks
 from neurok.io.usd_names import unique_identifiers
 
 Transforms = Float[np.ndarray, "T 4 4"]
 
 
-def write(asset: Asset, path: Path, *, clip: int = 0, density: float = DENSITY) -> Files:
+def write(asset: Asset, path: Path, *, clip: int = 0, density: float = DEFAULT_DENSITY) -> Files:
     """The object as a USD stage; USD has one timeline, so one ``clip`` is kept.
 
     Args:

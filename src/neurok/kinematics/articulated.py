@@ -61,10 +61,15 @@ class ArticulatedSpace(KinematicSpace):
     def weights(self) -> Float[np.ndarray, "V P"]:
         return np.eye(len(self.articulation.joints))[self.articulation.vertex_parts]
 
-    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
-        """Even within the limits; a turn without limits goes any way, a slide without them 30 % of the size."""
-        low, high = self.articulation.ranges.T
-        return low + np.random.default_rng(seed).random((count, self.dim)) * (high - low)
+    @property
+    def ranges(self) -> Float[np.ndarray, "D 2"]:
+        """The limits; a turn without limits goes any way, a slide without them 30 % of the size."""
+        return self.articulation.ranges
+
+    @property
+    def starts_along_axes(self) -> bool:
+        """One joint is often all that has moved."""
+        return True
 
     @property
     def limits(self) -> Float[np.ndarray, "D 2"]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+CLIP_SWING = 2.0
+"""How fast what moves in the span of its own frames swings back to rest [Hz]: about as branches and fins do."""
+
+
 @dataclass(frozen=True, eq=False)
 class LinearSpace(KinematicSpace):
     """x = rest + Σ_k q_k basis_k."""
@@ -30,6 +34,9 @@ class LinearSpace(KinematicSpace):
     inertia: tuple[Float[np.ndarray, "K K"], Float[np.ndarray, " K"]] | None = None
     """Exact CᵀMC and CᵀM1 of a solid whose mass is not on its surface; taken from the vertices when absent."""
 
+    swing: float | None = None
+    """How fast poses swing back to rest where no material says so [Hz]."""
+
     def __post_init__(self) -> None:
         basis = frozen_array(self.basis, np.float64, (None, self.rest.vertex_count, 3), "basis")
         object.__setattr__(self, "basis", basis)
@@ -37,7 +44,7 @@ class LinearSpace(KinematicSpace):
             raise NeurokError("The basis of a linear space must be finite.")
 
     @staticmethod
-    def from_clip(clip: Clip, count: int) -> LinearSpace:
+    def from_clip(clip: Clip, count: int, swing: float | None = CLIP_SWING) -> LinearSpace:
         """The ``count`` displacement fields that explain most of a clip (principal components, rest at zero).
 
         Fields are scaled so that one unit of each coordinate is the largest it has in the clip.
@@ -48,7 +55,7 @@ class LinearSpace(KinematicSpace):
         if kept == 0:
             raise NeurokError("The clip does not move, so it spans no space.")
         reach = np.abs(moves @ fields[:kept].T).max(axis=0)
-        return LinearSpace(clip.rest, (fields[:kept] * reach[:, None]).reshape(kept, -1, 3))
+        return LinearSpace(clip.rest, (fields[:kept] * reach[:, None]).reshape(kept, -1, 3), swing=swing)
 
     @property
     def kind(self) -> str:

@@ -57,6 +57,10 @@ class MixedSpace(KinematicSpace):
         return np.concatenate([self.joints.limits, self.screws.limits])
 
     @property
+    def ranges(self) -> Float[np.ndarray, "D 2"]:
+        return np.concatenate([self.joints.ranges, self.screws.ranges])
+
+    @property
     def is_length(self) -> Bool[np.ndarray, " D"]:
         return np.concatenate([self.joints.is_length, self.screws.is_length])
 

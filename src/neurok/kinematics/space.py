@@ -57,9 +57,13 @@ class KinematicSpace:
         def inertia(self) -> tuple[Float[np.ndarray, "K K"], Float[np.ndarray, " K"]] | None:
             """Exact CᵀMC and CᵀM1, where they are known better than from masses at the vertices."""
 
+        @property
+        def swing(self) -> float | None:
+            """How fast poses swing back to rest where no material says so [Hz], if the space knows."""
+
     else:
         facts = MappingProxyType({})
-        articulation = weights = features = inertia = None
+        articulation = weights = features = inertia = swing = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""
@@ -113,9 +117,14 @@ class KinematicSpace:
         """Viscous damping that the object's file names [N s/m or N m s/rad]."""
         return np.zeros(self.dim)
 
+    @property
+    def ranges(self) -> Float[np.ndarray, "D 2"]:
+        """From where to where coordinates are drawn: the limits, or one unit to either side where there are none."""
+        return np.where(np.isfinite(self.limits), self.limits, [-REACH, REACH])
+
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
-        """Coordinates of plausible states: even within the limits unless the space knows better."""
-        low, high = np.where(np.isfinite(self.limits), self.limits, [-REACH, REACH]).T
+        """Coordinates of plausible states: even over their ranges unless the space knows better."""
+        low, high = self.ranges.T
         return low + np.random.default_rng(seed).random((count, self.dim)) * (high - low)
 
     @property

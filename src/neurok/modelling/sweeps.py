@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from neurok.geometry.lie import rotated
 from neurok.modelling import profiles
 from neurok.modelling.profiles import Number
 from neurok.modelling.shapes import Shape, Triple, loft
@@ -79,5 +80,4 @@ def _untwist(p: np.ndarray, sides: np.ndarray, tangents: np.ndarray) -> np.ndarr
     v2 = tangents[0] - t
     r = r if v2 @ v2 < 1e-20 else r - 2 * v2 * (v2 @ r) / (v2 @ v2)
     gap = float(np.arctan2(np.cross(r, sides[0]) @ tangents[0], r @ sides[0]))
-    angle = gap * np.arange(len(p)) / len(p)
-    return np.cos(angle)[:, None] * sides + np.sin(angle)[:, None] * np.cross(tangents, sides)
+    return rotated(sides, tangents, gap * np.arange(len(p)) / len(p))

@@ -119,7 +119,7 @@ def pose_to_points(
     if partial:
         registration = replace(registration, forward=config.partial_forward, prior=config.partial_prior)
     scale = longest_side(space.rest)
-    limits = space.limits if space.has_hard_limits and space.starts_along_axes else None
+    limits = space.limits if space.has_hard_limits else None
     starts = _starts(space, seed, config)
     q, distance = register_points(
         space, samples.interpolate(space.features), points, starts, scale, registration, limits
@@ -162,7 +162,7 @@ def _starts(space: KinematicSpace, seed: int, config: PoseConfig) -> Float[np.nd
     drawn = np.concatenate([np.zeros((1, space.dim)), space.sample(count - 1, seed)])
     if many or not space.starts_along_axes:
         return drawn
-    low, high = space.limits.T
+    low, high = space.ranges.T
     values = low + np.linspace(0.0, 1.0, config.axis_starts)[:, None] * (high - low)
     return np.concatenate([drawn, (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)])
 

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 
 VIEWS: dict[str, tuple[float, float]] = {
     "three-quarter": (32.0, 22.0),
@@ -86,9 +87,7 @@ class Viewpoint:
         projection[0, 0], projection[1, 1] = scale / self.aspect, scale
         projection[2, 2:] = (far + near) / (near - far), 2.0 * far * near / (near - far)
         projection[3, 2] = -1.0
-        view = np.eye(4)
-        view[:3, :3], view[:3, 3] = self.axes, -self.axes @ self.eye
-        return projection @ view
+        return projection @ lie.compose(self.axes, -self.axes @ self.eye)
 
 
 def fit(camera: Camera, points: Iterable[Float[np.ndarray, "N 3"]], aspect: float) -> Viewpoint:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Articulation, Joint
+from neurok.geometry import lie
 from neurok.rendering.context import Stage, put
 
 Color = tuple[float, float, float]
@@ -75,12 +76,12 @@ def joint_markers(articulation: Articulation, q: Float[np.ndarray, "D"] | None =
         if joint.kind == "prismatic":
             # A slide has no place of its own: show it at the middle of what it moves.
             middle = members.mean(axis=0) if len(members) else joint.origin
-            start = transforms[part][:3, :3] @ middle + transforms[part][:3, 3]
+            start = lie.apply_each(transforms[part], middle)
             sign = 1.0 if joint.upper >= -joint.lower else -1.0
             markers.append(Arrow(start, sign * along, SLIDE_COLOR, 0.3 * size))
         else:
             place, length = _beside(joint, members, size)
-            markers.append(Axis(motion[:3, :3] @ place + motion[:3, 3], along, TURN_COLOR, length))
+            markers.append(Axis(lie.apply_each(motion, place), along, TURN_COLOR, length))
     return markers
 
 
@@ -174,10 +175,7 @@ def _ball(center: Float[np.ndarray, "3"], radius: float) -> Geometry:
 
 def _revolve(start: Float[np.ndarray, "3"], along: Float[np.ndarray, "3"], rings: Float[np.ndarray, "R 4"]) -> Geometry:
     """Turn a profile around an axis; faces look outward."""
-    helper = np.eye(3)[int(np.argmin(np.abs(along)))]
-    side = np.cross(along, helper)
-    side /= np.linalg.norm(side)
-    other = np.cross(along, side)
+    side, other = lie.across(along)
     angle = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
     out = np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * other
     points = start + rings[:, None, :1] * along + rings[:, None, 1:2] * out

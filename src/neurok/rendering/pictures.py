@@ -11,6 +11,7 @@ from jaxtyping import Float, UInt8
 
 from neurok.core import Clip, Mesh
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.rendering.markers import Marker
 from neurok.rendering.renderer import Renderer
 
@@ -45,10 +46,7 @@ def render_turntable(
 
 
 def _turned(mesh: Mesh, middle: Float[np.ndarray, "3"], angle: float) -> Float[np.ndarray, "V 3"]:
-    from neurok.geometry.lie import rotation_about
-
-    turn = rotation_about(mesh.up_vector, middle, np.array(angle))
-    return mesh.vertices @ turn[:3, :3].T + turn[:3, 3]
+    return lie.apply(lie.rotation_about(mesh.up_vector, middle, angle), mesh.vertices)
 
 
 def clip_sheet(clip: Clip, count: int = 8, width: int = 320, height: int = 240, **options: Any) -> Picture:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_args
 
+from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -22,11 +23,16 @@ Vector = tuple[float, float, float]
 BaseName = Literal["auto", "free", "fixed"]
 
 PUSH_SECONDS = 0.2
-"""How long a push lasts unless it says so."""
+"""How long a push lasts unless it says so [s]: a nudge by hand."""
 
+AUTO_DROP = 0.5
+"""Height of a drop that names none, as a share of the object's size: enough to tip over, little enough to watch."""
 
 MAX_FRAMES = 1_000_000
+"""Of a scene; more is a slip of the pen."""
+
 MAX_STEPS = 100_000_000
+"""The same of time steps: a day of computing."""
 
 
 class SceneError(NeurokError):
@@ -107,13 +113,19 @@ class ScenePin:
 class SceneMaterial:
     """What a part is made of."""
 
-    density: float = 500.0
+    density: float = Material.density
     """[kg/m^3]."""
 
-    young: float = 1e6
+    young: float = Material.young
     """Young's modulus [Pa]; matters to what bends."""
 
-    poisson: float = 0.3
+    poisson: float = Material.poisson
+    kind: MaterialKind = Material.kind
+    yield_stress: float | None = None
+    """[Pa]; only for kinds that yield."""
+
+    friction_angle: float | None = None
+    """[rad]; only for granular kinds."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +142,9 @@ class SceneObject:
     """Which poses it can take: those of its ``joints``, of its own ``clip``, ``learned`` ones, or only the one it has
     (``rigid``); ``auto`` takes the first of these there is."""
 
+    plan: str = ""
+    """File of its body plan, which somebody may have edited; it then moves as that says, whatever joints it has."""
+
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)
     """About the middle of its box: the direction is the axis, the length the angle [degrees]."""
@@ -140,7 +155,7 @@ class SceneObject:
     drop: float | Literal["auto"] | None = None
     """Lift it so that its lowest point is this far above the ground; ``auto`` is half its size."""
 
-    density: float = 500.0
+    density: float = DEFAULT_DENSITY
     """[kg/m^3], for what ``materials`` and the file leave open."""
 
     thickness: float | None = None
@@ -244,7 +259,7 @@ class Scene:
             raise SceneError(problems)
 
 
-POSITIVE = {"seconds", "fps", "dt", "density", "thickness", "stiffness", "young"}
+POSITIVE = {"seconds", "fps", "dt", "density", "thickness", "stiffness", "young", "yield_stress"}
 NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
 
 
@@ -274,6 +289,8 @@ def check_number(place: str, value: float) -> Iterator[str]:
         yield f"{place} must not be negative, got {value:g}"
     elif name == "poisson" and not -1 < value < 0.5:
         yield f"{place} must lie in (-1, 0.5), got {value:g}"
+    elif name == "friction_angle" and not 0 <= value < math.pi / 2:
+        yield f"{place} must lie in [0, pi/2), got {value:g}"
 
 
 def _check_scene(scene: Scene) -> Iterator[str]:

@@ -97,7 +97,8 @@ def _parse(path: Path) -> Any:
 def _with_paths(scene: Scene, change: Any) -> Scene:
     move = lambda thing: replace(thing, path=change(thing.path))  # noqa: E731
     world = replace(scene.world, obstacles=tuple(map(move, scene.world.obstacles)))
-    return replace(scene, objects=tuple(map(move, scene.objects)), world=world)
+    planned = lambda thing: replace(thing, plan=change(thing.plan)) if thing.plan else thing  # noqa: E731
+    return replace(scene, objects=tuple(planned(move(thing)) for thing in scene.objects), world=world)
 
 
 def _absolute(name: str, folder: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,14 @@ from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.select import select_vertices
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
-from neurok.dynamics.energies import Quadratic
-from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
+from neurok.dynamics.masses import inertial_of, part_moments
 from neurok.dynamics.reduced.build import mechanics_of, start_of
 from neurok.dynamics.reduced.equations import Mechanics
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.spaces import Learner, space_for
-from neurok.kinematics import ArticulatedSpace, LinearSpace
-from neurok.scene.description import Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
-
-CLIP_FREQUENCY = 2.0
-"""How fast an object that moves in the span of its own frames swings back to rest [Hz]."""
-
-DROP_SHARE = 0.5
-"""Height of a drop as a share of the object's size, unless given."""
+from neurok.kinematics import ArticulatedSpace, KinematicSpace
+from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +36,7 @@ class Placed:
     @staticmethod
     def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
         entry = scene.objects[index]
-        space = space_for(asset, entry.space, learner)
+        space = space_for(asset, entry.space, learner) if not entry.plan else _planned(entry, asset, learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )
@@ -58,8 +51,6 @@ class Placed:
             joint_damping=entry.joint_damping,
             name=name,
         )
-        if isinstance(space, LinearSpace):
-            body = replace(body, energies=(_clip_elasticity(body, space),))
         body = _weighed(body)
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
@@ -78,7 +69,7 @@ class Placed:
         assert ground.normal is not None
         assert ground.height is not None
         mesh = self.body.mesh
-        height = DROP_SHARE * mesh.size if self.entry.drop == "auto" else self.entry.drop
+        height = AUTO_DROP * mesh.size if self.entry.drop == "auto" else self.entry.drop
         lift = (height + ground.height - self.lowest(ground.normal)) * ground.normal
         placement = lie.translation(lift) @ self.body.placement
         condition = self.body.condition
@@ -123,6 +114,12 @@ class Placed:
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+
+
+def _planned(entry: SceneObject, asset: Asset, learner: Learner | None) -> KinematicSpace:
+    """The poses that a body plan allows; the object moves as a whole where the plan has no joint."""
+    space = None if learner is None else learner(asset.mesh, entry.plan)
+    return space_for(asset, "rigid") if space is None else space
 
 
 def placement_of(entry: SceneObject | SceneObstacle, mesh: Mesh) -> Float[np.ndarray, "4 4"]:
@@ -193,12 +190,10 @@ def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | 
     """Materials by part over those of the file."""
     if not entry.materials:
         return asset.materials
-    base = asset.materials or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
-    library, ids = list(base.materials), np.array(base.ids)
+    out = asset.materials or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
     for part, given in entry.materials.items():
-        ids[select_vertices(mesh, part)] = len(library)
-        library.append(Material(part, given.young, given.poisson, given.density))
-    return MaterialField(tuple(library), ids)
+        out = out.with_part(select_vertices(mesh, part), Material(part, **asdict(given)))
+    return out
 
 
 def _weighed(body: Body) -> Body:
@@ -209,13 +204,6 @@ def _weighed(body: Body) -> Body:
     moments, unit = part_moments(body, articulation), articulation.mesh.unit
     known = replace(articulation, inertials=tuple(inertial_of(moment, unit) for moment in moments))
     return replace(body, space=ArticulatedSpace(known))
-
-
-def _clip_elasticity(body: Body, space: LinearSpace) -> Quadratic:
-    """A pull back to rest under which every pose of a clip swings equally fast."""
-    fields = space.basis * body.mesh.unit
-    mass = np.einsum("v,dvi,evi->de", vertex_masses(body), fields, fields, optimize=True)
-    return Quadratic((2 * np.pi * CLIP_FREQUENCY) ** 2 * mass)
 
 
 def collect(problems: list[str], make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from neurok import io
-from neurok.core import Asset, Clip, Mesh, Rollout
+from neurok.core import Asset, Clip, Material, MaterialField, Mesh, Rollout
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.simulate import simulate_together
@@ -21,11 +21,11 @@ from neurok.scene.merge import merge_clips, still_clip, unique_names
 from neurok.scene.placing import Placed, collect, placement_of, say_all
 
 MAX_BYTES = 8e9
-"""Of the positions of one run."""
+"""Of the positions of one run: what a common machine can hold [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ReadyScene:
     """A scene made ready: bodies with their conditions, and the world around them."""
 
     scene: Scene
@@ -41,7 +41,7 @@ class Stage:
 class SceneRun:
     """How a scene went."""
 
-    stage: Stage
+    ready: ReadyScene
     rollouts: tuple[Rollout, ...]
     """One for each object; energies, status and report are of the whole scene."""
 
@@ -53,18 +53,28 @@ class SceneRun:
     def clip(self) -> Clip:
         """The motion of all objects, with the obstacles standing among them."""
         clips = [rollout.clip() for rollout in self.rollouts]
-        obstacles = [obstacle.mesh for obstacle in self.stage.world.obstacles]
+        obstacles = [obstacle.mesh for obstacle in self.ready.world.obstacles]
         if len(clips) + len(obstacles) == 1:
             return clips[0]
         clips += [still_clip(mesh, clips[0].frame_count, clips[0].fps) for mesh in obstacles]
-        return merge_clips(clips, unique_names([*self.stage.names, *(mesh.name for mesh in obstacles)]))
+        return merge_clips(clips, unique_names([*self.ready.names, *(mesh.name for mesh in obstacles)]))
 
     def asset(self) -> Asset:
-        """What is written: the motion, and for a single object its joints and materials too."""
-        clip, alone = self.clip(), self.stage.assets[0]
+        """What is written: the motion, what things are made of, and the joints of a single object."""
+        clip, alone = self.clip(), self.ready.assets[0]
         if clip.rest.vertex_count != alone.mesh.vertex_count:
-            return Asset(clip.rest, clips=(clip,))
-        return replace(alone, mesh=clip.rest, clips=(clip,))
+            return Asset(clip.rest, clips=(clip,), materials=self._materials())
+        return replace(alone, mesh=clip.rest, clips=(clip,), materials=self.ready.bodies[0].materials)
+
+    def _materials(self) -> MaterialField | None:
+        """What everything in the clip is made of, if it was said of anything."""
+        if all(body.materials is None for body in self.ready.bodies):
+            return None
+        still = [
+            MaterialField.uniform(Material("obstacle", kind="rigid"), obstacle.mesh.vertex_count)
+            for obstacle in self.ready.world.obstacles
+        ]
+        return MaterialField.joined([*(body.stuff for body in self.ready.bodies), *still])
 
 
 def run_scene(
@@ -77,25 +87,25 @@ def run_scene(
     Raises:
         SceneError: Naming all that is impossible about it.
     """
-    return run_stage(stage_scene(scene, learner), progress=progress)
+    return run_ready(prepare_scene(scene, learner), progress=progress)
 
 
-def run_stage(stage: Stage, *, progress: Callable[[float], None] | None = None) -> SceneRun:
-    """Simulate what ``stage_scene`` made ready."""
-    scene = stage.scene
+def run_ready(ready: ReadyScene, *, progress: Callable[[float], None] | None = None) -> SceneRun:
+    """Simulate what ``prepare_scene`` made ready."""
+    scene = ready.scene
     rollouts = simulate_together(
-        stage.bodies,
-        stage.world,
+        ready.bodies,
+        ready.world,
         seconds=scene.seconds,
         fps=scene.fps,
         dt=scene.dt,
         integrator=scene.integrator,
         progress=progress,
     )
-    return SceneRun(stage, rollouts)
+    return SceneRun(ready, rollouts)
 
 
-def stage_scene(scene: Scene, learner: Learner | None = None) -> Stage:
+def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     """Load and place everything and turn words into vertices; nothing moves yet."""
     problems: list[str] = []
     assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
@@ -124,7 +134,7 @@ def stage_scene(scene: Scene, learner: Learner | None = None) -> Stage:
     wind = None if scene.world.wind is None or not any(scene.world.wind) else Wind(np.array(scene.world.wind))
     gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
-    return Stage(scene, tuple(assets), names, tuple(bodies), world, sum(thing.mass for thing in placed))
+    return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, sum(thing.mass for thing in placed))
 
 
 def _check_memory(scene: Scene, assets: Sequence[Asset]) -> None:

@@ -50,11 +50,6 @@ class ArticulationRecipe(RunConfig):
     def build(self) -> JointTask:
         return JointTask(self.model, self.smoothing)
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> ArticulationRecipe:
-        view = JointViewConfig(**{**values["view"], "shares": tuple(values["view"]["shares"])})
-        return cls(**{**values, "model": JointConfig(**values["model"]), "view": view})
-
 
 @dataclass(eq=False)
 class ArticulationTraining:
@@ -64,7 +59,7 @@ class ArticulationTraining:
     train: Sequence[Example]
     watch: Mapping[str, Sequence[Example]] = field(default_factory=dict)
     unit: ClassVar[str] = "objects"
-    meaning: ClassVar[str] = "losses; of watched parts the shares that are wrong"
+    meaning: ClassVar[str] = "losses; of watched parts the share of wrong kinds"
 
     def __post_init__(self) -> None:
         self.batches = Batches(self.train, self.recipe.view)
@@ -86,8 +81,8 @@ class ArticulationTraining:
         return {f"{name} {figure}": value for name, some in found.items() for figure, value in some.items()}
 
     def curve(self, line: Line) -> dict[str, float]:
-        watched = {name: value for name, value in line["watched"].items() if name.endswith((" kind", " parent"))}
-        return {**line["training"], **{f"wrong {name}": 1.0 - value for name, value in watched.items()}}
+        wrong = {name: 1.0 - value for name, value in line["watched"].items() if name.endswith(" kind")}
+        return {**line["training"], **wrong}
 
 
 def measure(model: JointModel, examples: Sequence[Example], recipe: ArticulationRecipe) -> dict[str, float]:

@@ -14,6 +14,7 @@ from neurok.articulation.predict import QUARTERS
 from neurok.articulation.upright import WAYS_UP
 from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.train.articulation_data import Example
 
 PART_FIELDS = ("parts", "points", "normals", "gaps", "toward", "areas", "directions", "sources")
@@ -139,8 +140,7 @@ def augmented(example: Example, rng: np.random.Generator, how: JointViewConfig) 
         matrix = matrix @ np.diag(np.exp(rng.uniform(-how.stretch, how.stretch, 3)))
     if rng.random() < how.turned:
         angle = rng.uniform(-how.turn, how.turn)
-        c, s = np.cos(angle), np.sin(angle)
-        matrix = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ matrix
+        matrix = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), angle) @ matrix
     clouds, moved = turned(clouds, labels, matrix)
     assert moved is not None
     shift = rng.uniform(-how.shift, how.shift, 3)

@@ -68,12 +68,6 @@ class JointDataConfig:
         if self.limit is not None and self.limit < 1:
             raise NeurokError(f"limit must be at least 1, got {self.limit}.")
 
-    @staticmethod
-    def from_dict(values: dict[str, Any]) -> JointDataConfig:
-        """The configuration that ``asdict`` has written to JSON."""
-        lists: dict[str, Any] = {name: tuple(values.get(name, ())) for name in ("folders", "leave_out")}
-        return JointDataConfig(**{**values, **lists})
-
 
 @dataclass(frozen=True, eq=False)
 class Example:

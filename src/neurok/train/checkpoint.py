@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from safetensors.torch import load, save
 from torch import nn
 
@@ -122,13 +123,12 @@ def _network(path: Path, task: str) -> Any:
 
 def is_checkpoint(path: Path) -> bool:
     """Whether a safetensors file is a checkpoint of a run, not shipped weights."""
-    return "neurok" in _metadata(read_bytes(path), path)
+    return bool(_facts(path))
 
 
 def read_facts(path: Path, task: str | None = None) -> dict[str, Any]:
     """The facts of a checkpoint without its weights; that of another task is refused."""
-    text = _metadata(read_bytes(path), path).get("neurok")
-    facts = json.loads(text) if text is not None else {}
+    facts = _facts(path)
     if "task" not in facts:
         raise FormatError(f"'{path}' is no checkpoint of a training run of this version.")
     if task is not None and facts["task"] != task:
@@ -136,12 +136,12 @@ def read_facts(path: Path, task: str | None = None) -> dict[str, Any]:
     return facts
 
 
-def _metadata(data: bytes, path: Path) -> dict[str, str]:
-    """The text header of a safetensors file."""
-    length = int.from_bytes(data[:8], "little")
-    if not 0 < length <= len(data) - 8:
-        raise FormatError(f"'{path}' is no safetensors file: its header is missing.")
+def _facts(path: Path) -> dict[str, Any]:
+    """What the header of a safetensors file holds beside tensors; nothing for shipped weights."""
+    if not path.exists():
+        raise NeurokError(f"There is no file '{path}'.")
     try:
-        return json.loads(data[8 : 8 + length]).get("__metadata__", {})
-    except ValueError as error:
-        raise FormatError(f"'{path}' is no safetensors file: its header is damaged.") from error
+        with safe_open(path, "pt") as file:
+            return json.loads((file.metadata() or {}).get("neurok", "{}"))
+    except Exception as error:
+        raise FormatError(f"'{path}' is no safetensors file, or a damaged one: {error}.") from error

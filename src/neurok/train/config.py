@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
 from torch import nn
@@ -80,7 +80,7 @@ class RunConfig(ABC):
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense, all of them in one sentence."""
-        numbers = {**self.as_dict(), **asdict(self.view)}
+        numbers = {**asdict(self), **asdict(self.view)}
         numbers = {name: value for name, value in numbers.items() if isinstance(value, int | float)}
         wrong = [
             f"{name} must be {'above' if name in POSITIVE else 'at least'} 0, got {value}"
@@ -97,11 +97,8 @@ class RunConfig(ABC):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The configuration that ``as_dict`` has written."""
-        return cls(**values)
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The recipe that a checkpoint or a card holds as JSON."""
+        return restored(cls(), values)  # type: ignore[call-arg]
 
     def rate_factor(self, step: int) -> float:
         """Share of the step size at a step: warm-up, plateau, linear decay."""
@@ -111,3 +108,10 @@ class RunConfig(ABC):
     def average_decay(self, step: int) -> float:
         """What the running average keeps of itself at a step."""
         return min(self.average, (1 + step) / (self.average_start + step))
+
+
+def restored(usual: Any, value: Any) -> Any:
+    """What JSON has made plain, in the form of what usually stands there: a configuration, a tuple, or a number."""
+    if isinstance(value, dict):
+        return replace(usual, **{name: restored(getattr(usual, name), inner) for name, inner in value.items()})
+    return tuple(value) if isinstance(usual, tuple) else value

@@ -69,8 +69,7 @@ class DeformationRecipe(RunConfig):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> DeformationRecipe:
-        views = {name: ViewConfig(**values[name]) for name in ("view", "watch_view")}
-        return cls(**{**values, **views, "model": model_config(values["model"])})
+        return super().from_dict({**values, "model": model_config(values["model"])})
 
     def kl_factor(self, step: int) -> float:
         return min(1.0, max(0.0, (step - self.kl_start) / max(1, self.kl_ramp)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -87,10 +88,10 @@ def train(
     state = _begin(run, team.rank)
     if resume:
         state.load(out / CHECKPOINT, run.task, team.rank, team.size)
-        if team.is_first:
-            drop_lines(out / LOG, state.step if state.recent else state.step + 1)
     elif start_from is not None:
         load_weights(start_from, run.task, [state.module, state.average])
+    if team.is_first:
+        drop_lines(out / LOG, state.step + 1 if resume and not state.recent else state.step)
     network = team.wrap(state.module)
     end = run.steps if stop_at is None else min(run.steps, stop_at)
     started, saved, is_whole, is_stopped = time.monotonic() - state.seconds, time.monotonic(), True, False
@@ -101,7 +102,7 @@ def train(
 
     def save() -> None:
         state.seconds = time.monotonic() - started
-        facts = {"task": run.task, "recipe": run.as_dict(), "origin": origin or {}}
+        facts = {"task": run.task, "recipe": asdict(run), "origin": origin or {}}
         facts["random"] = team.gather(state.random)
         if team.is_first:
             state.save(out / CHECKPOINT, facts)

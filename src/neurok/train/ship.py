@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from neurok.train.articulation import ArticulationRecipe
 from neurok.train.articulation_calibration import calibrate
 from neurok.train.articulation_data import JointDataConfig, describe_data, watched_things
 from neurok.train.checkpoint import load_weights, read_facts
-from neurok.train.config import RunConfig
+from neurok.train.config import RunConfig, restored
 from neurok.train.deformation import DeformationRecipe, DeformationTraining, evaluate
 from neurok.train.deformation_data import split_subjects
 from neurok.train.log import Line, read_log
@@ -82,7 +82,7 @@ class Run:
             **{key: self.origin.get(key) for key in ("teacher", "started_from", "examples", "commit")},
             "steps": self.step,
             "hours": round(self.hours, 2),
-            "training": {key: value for key, value in self.recipe.as_dict().items() if key != "model"},
+            "training": {key: value for key, value in asdict(self.recipe).items() if key != "model"},
             "watched": self.last["watched"],
         }
 
@@ -149,7 +149,7 @@ def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ense
         raise NeurokError(
             "Some of the runs have learned from held-out objects (--everything) and some have not; ship them apart."
         )
-    source = JointDataConfig.from_dict(runs[0].origin.get("source", {"folders": ()}))
+    source = restored(JointDataConfig(()), runs[0].origin.get("source", {"folders": []}))
     folders = tuple(map(str, data)) or source.folders
     things = watched_things(replace(source, folders=folders, everything=everything))
     return ensemble, {

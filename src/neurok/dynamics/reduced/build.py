@@ -12,7 +12,8 @@ from jaxtyping import Float, Int
 from neurok.core.articulation import Articulation
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Drag, Pin, VertexValues, Wind, World, check_positive
-from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, energy_name
+from neurok.dynamics.elasticity import elastic_energy
+from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, Quadratic, energy_name
 from neurok.dynamics.masses import part_moments, vertex_masses
 from neurok.dynamics.reduced.config import DEFAULTS, STANDARD_GRAVITY, ReducedConfig
 from neurok.dynamics.reduced.equations import Mechanics, Pose
@@ -179,7 +180,20 @@ def _loads(
         loads.append(wind_load(body, world.wind, mechanics, config))
     for energy in body.energies:
         loads.append(_bound_energy(energy, body, mechanics))
-    return loads
+    return loads + [_bound_energy(energy, body, mechanics) for energy in _elasticity(body, mechanics, config)]
+
+
+def _elasticity(body: Body, mechanics: Mechanics, config: ReducedConfig) -> list[Any]:
+    """What pulls bent things back to rest: their material, or the swing that the space knows where none is named."""
+    space = body.poses
+    if not body.elastic or not space.dim:
+        return []
+    if space.swing is not None and body.materials is None:
+        still, base = np.zeros((1, mechanics.dim)), mechanics.dim - space.dim
+        mass = mechanics.motion(np.eye(4), still, still).mass_matrices()[0][base:, base:]
+        return [Quadratic((2 * np.pi * space.swing) ** 2 * mass * body.mesh.unit**2)]
+    energy = elastic_energy(body, config.elastic)
+    return [] if energy is None else [energy]
 
 
 def gravity_load(body: Body, world: World) -> list[Any]:
@@ -325,7 +339,8 @@ def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
     if isinstance(energy, CoordinateEnergy):
         return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.poses.dim, unit, name)
     if isinstance(energy, PointEnergy):
-        return PointLoad(mechanics.points(energy.vertices), energy.evaluate, unit, name)
+        bend = getattr(energy, "curvature", None)
+        return PointLoad(mechanics.points(energy.vertices), energy.evaluate, unit, name, bend)
     if not callable(energy):
         raise NeurokError(f"'{name}' is no energy: it must be a function of vertex positions, or have 'evaluate'.")
     everything = np.arange(body.mesh.vertex_count)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from neurok.dynamics.colliders import COLLIDERS, ColliderConfig
+from neurok.dynamics.elasticity import ELASTIC, ElasticConfig
 
 STANDARD_GRAVITY = 9.81
 """[m/s^2], at the earth's surface."""
@@ -121,15 +122,13 @@ class ReducedConfig:
     max_wind_faces: int = 192
     """Faces that feel the wind, chosen by area."""
 
-    elastic_triangles: int = 256
-    """Triangles on which the elasticity of what bends is measured, chosen by area."""
-
     runaway_size: float = 1e4
     """An object this many times its size away from the start has been lost by the integrator."""
 
     runaway_energy: float = 0.5
     """Energy may grow by this share of what has been exchanged before a run counts as lost."""
 
+    elastic: ElasticConfig = ELASTIC
     contact: ContactConfig = ContactConfig()
     gauss: GaussConfig = GaussConfig()
     implicit: ImplicitConfig = ImplicitConfig()

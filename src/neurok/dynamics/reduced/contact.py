@@ -20,6 +20,7 @@ from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.config import STANDARD_GRAVITY, ContactConfig
 from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.convex import convex_hull
+from neurok.geometry.lie import seen_from
 from neurok.geometry.sampling import farthest_points
 
 _UPRIGHT = np.eye(3)
@@ -67,7 +68,7 @@ class Touch:
         if self.other is not None:
             frame, twist = motions[self.other].node_frame(self.node), motions[self.other].node_twist(self.node)
             rates = rates - local @ twist[:3, :3].T - twist[:3, 3]
-            local = (local - frame[:3, 3]) @ frame[:3, :3]
+            local = seen_from(frame, local)
         speeds = np.sqrt((rates**2).sum(axis=1))
         margin = self.config.near_travel * dt * float(speeds.max(initial=0.0)) + self.config.near * size
         near = np.flatnonzero(self.collider.near(local, margin))
@@ -84,7 +85,7 @@ class Touch:
         if self.other is None:
             return x, x, _UPRIGHT
         frame = motions[self.other].node_frame(self.node)
-        return x, (x - frame[:3, 3]) @ frame[:3, :3], frame[:3, :3]
+        return x, seen_from(frame, x), frame[:3, :3]
 
     def begin(self, motions: Sequence[Any]) -> None:
         """Start of a step: points that did not touch get their anchor where they are."""

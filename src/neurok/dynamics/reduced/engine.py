@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
-from neurok.dynamics.condition import Wind, World
+from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings
 from neurok.dynamics.reduced.build import Bound, assemble, bind, gravity_load, grip, wind_load
 from neurok.dynamics.reduced.collocation import Diverged, GaussStepper
@@ -140,7 +140,7 @@ class ReducedRun:
         """End the run on request; its frames are kept."""
         self._recorder.stop()
 
-    def set_gravity(self, gravity: Float[np.ndarray, "3"] | Sequence[float]) -> None:
+    def set_gravity(self, gravity: Vector | Sequence[float]) -> None:
         """Another acceleration [m/s^2] from now on."""
         self._world = replace(self._world, gravity=np.asarray(gravity, dtype=np.float64))
         for index, bound in enumerate(self._bounds):
@@ -156,7 +156,7 @@ class ReducedRun:
     def grab(
         self,
         vertices: int | Sequence[int],
-        target: Float[np.ndarray, "3"] | Sequence[float],
+        target: Vector | Sequence[float],
         body: int = 0,
         stiffness: float | None = None,
     ) -> None:

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from neurok.dynamics.reduced.equations import Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
-from neurok.geometry.lie import commutator, screw_twists, tidy
+from neurok.geometry.lie import commutator, compose, screw_twists, tidy
 from neurok.kinematics.space import KinematicSpace, contract
 
 SPARSE = 0.3
@@ -132,10 +132,8 @@ class FeatureMechanics:
         if self.weights is None:
             return None
         y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
-        out = np.zeros((self.weights.shape[1], 4, 4))
-        out[:, :3, :] = y.reshape(-1, 4, 3).swapaxes(1, 2)
-        out[:, 3, 3] = 1.0
-        return out
+        rows = y.reshape(-1, 4, 3)
+        return compose(rows[:, :3].swapaxes(1, 2), rows[:, 3])
 
     def handle_weights(self) -> Float[np.ndarray, "V H"] | None:
         return self.weights

@@ -234,6 +234,9 @@ class PointLoad:
 
     unit: float
     name: str
+    bend: Callable[[Float[np.ndarray, "n 3"], Float[np.ndarray, "n 3 D"]], np.ndarray] | None = None
+    """Positions [m] and how they follow the coordinates to a positive curvature [J]."""
+
     is_potential: bool = True
     feels_rates: bool = False
 
@@ -244,8 +247,11 @@ class PointLoad:
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return self.evaluate(self.unit * self.points.positions(motion))[0] / self.unit**2
 
-    def curvature(self, motion: Any, dt: float) -> None:
-        return None
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"] | None:
+        if self.bend is None:
+            return None
+        x, slopes = self.points.positions(motion)[0], self.points.jacobian(motion)
+        return self.bend(self.unit * x, self.unit * slopes) / self.unit**2
 
 
 @dataclass(frozen=True, eq=False)

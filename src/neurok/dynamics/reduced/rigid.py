@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 
 from neurok.dynamics.reduced.equations import Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
-from neurok.geometry.lie import commutator, screw_twists, tidy
+from neurok.geometry.lie import apply, commutator, screw_twists, tidy
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class TreeMechanics:
         out = np.empty_like(self.vertices)
         for node in np.unique(self.vertex_nodes):
             mine = self.vertex_nodes == node
-            out[mine] = self.vertices[mine] @ nodes[node, :3, :3].T + nodes[node, :3, 3]
+            out[mine] = apply(nodes[node], self.vertices[mine])
         return out
 
     def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "P 4 4"]:

@@ -166,11 +166,9 @@ def dropped_cloth(rng: np.random.Generator) -> Asset:
     grid = SheetGrid(count, count)
     u, v = (grid.parameters - 0.5).T
     turn = rng.uniform(0, np.pi / 2) if rng.random() < 0.5 else 0.0
-    x, z = size * stretch * u, size / stretch * v
+    flat = np.stack([size * stretch * u, np.zeros(len(u)), size / stretch * v], -1)
     drop = GAP + (rng.uniform(0.015, 0.2) if kind != "ball" else rng.uniform(0.02, 0.08))
-    nodes = np.stack(
-        [np.cos(turn) * x - np.sin(turn) * z, np.full(len(u), top + drop), np.sin(turn) * x + np.cos(turn) * z], -1
-    )
+    nodes = lie.apply(lie.rotation_about(np.array([0.0, -1.0, 0.0]), np.zeros(3), turn), flat) + [0.0, top + drop, 0.0]
     nodes[:, [0, 2]] += rng.uniform(-0.08, 0.08, 2) * reach
     area = size * size
     flex = cloth_flex(rng, nodes, grid, area, friction=rng.uniform(0.3, 0.8), radius=0.008, drag=rng.uniform(0.6, 1.5))

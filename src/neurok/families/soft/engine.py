@@ -12,6 +12,7 @@ from neurok.errors import require
 from neurok.families.soft.mjcf import scene_xml
 from neurok.families.soft.scene import DivergedError, Flex, Force, Frames, Scene, node_masses
 from neurok.geometry import lie
+from neurok.geometry.twists import told_about
 
 MAX_INVERTED = (0.08, 0.02)
 """Share of a solid's tetrahedra that may be inside out for a moment, and at the end."""
@@ -128,7 +129,7 @@ class Run:
         centers = self.data.xipos[self.link_bodies]
         velocities = self.data.cvel[self.link_bodies]
         offsets = centers - self.data.subtree_com[self.model.body_rootid[self.link_bodies]]
-        linear = velocities[:, 3:] + np.cross(velocities[:, :3], offsets)
+        linear = told_about(velocities, offsets)[:, 3:]
         self.data.xfrc_applied[self.link_bodies, :3] = force(self.data.time, centers, linear)
 
     def _place(self, slot: int, pose: np.ndarray) -> None:

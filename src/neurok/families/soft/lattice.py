@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.families.soft.grids import BoxGrid, cell_tetrahedra
+from neurok.geometry import lie
 
 Field = Callable[[Float[np.ndarray, "N 3"]], Float[np.ndarray, " N"]]
 """Roughly the distance to a surface [m], negative inside."""
@@ -34,8 +35,8 @@ class Solid:
         return float(np.abs(np.linalg.det(sides)).sum()) / 6.0
 
     def moved(self, matrix: Float[np.ndarray, "4 4"]) -> Solid:
-        place = lambda x: x @ matrix[:3, :3].T + matrix[:3, 3]  # noqa: E731
-        return Solid(place(self.nodes), self.tetrahedra, place(self.vertices), self.faces, self.weights)
+        nodes, vertices = (lie.apply(matrix, points) for points in (self.nodes, self.vertices))
+        return Solid(nodes, self.tetrahedra, vertices, self.faces, self.weights)
 
     def ride(self, frames: Float[np.ndarray, "T N 3"], floor: float | None = None) -> Float[np.ndarray, "T V 3"]:
         """Where the surface is when the nodes are at ``frames``; it is pressed flat on a ``floor`` [m], if any.
