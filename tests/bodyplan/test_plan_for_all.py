@@ -100,12 +100,12 @@ def test_another_joint_is_seen_by_everyone(found):
     assert edited.origin == "edited"
     assert joints_of(articulate(mesh, plan_of=edited).articulation) == slide
     assert joints_of(infer(mesh, plan=edited).articulation) == slide
-    assert joints_of(learner(plan=edited)(mesh).articulation) == slide
+    assert joints_of(learner()(mesh, edited).articulation) == slide
     assert joints_of(space_of(mesh, plan=edited).articulation) == slide
     fixed = found.with_joint(body, None)
     assert fixed.moving == ()
     assert infer(mesh, plan=fixed).dim == 0
-    assert learner(plan=fixed)(mesh) is None
+    assert learner()(mesh, fixed) is None
     assert joints_of(found.articulation)[0][0] == "revolute", "the plan itself has not changed"
 
 
