@@ -7,7 +7,7 @@ so forces are in kg·unit/s² and energies in kg·unit²/s².
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -239,13 +239,19 @@ class PointLoad:
 
     is_potential: bool = True
     feels_rates: bool = False
+    _recent: list[Any] = field(default_factory=list, init=False, repr=False)
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
-        gradient = self.evaluate(self.unit * self.points.positions(motion))[1]
-        return self.points.pull(motion, -gradient / self.unit)
+        return self.points.pull(motion, -self._evaluated(motion)[1] / self.unit)
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return self.evaluate(self.unit * self.points.positions(motion))[0] / self.unit**2
+        return self._evaluated(motion)[0] / self.unit**2
+
+    def _evaluated(self, motion: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Energies and gradients, from memory where the same motion has just been asked about."""
+        if not self._recent or self._recent[0] is not motion:
+            self._recent[:] = [motion, self.evaluate(self.unit * self.points.positions(motion))]
+        return self._recent[1]
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"] | None:
         if self.bend is None:
