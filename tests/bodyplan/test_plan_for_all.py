@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 import neurok
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, connected_pieces, summary, with_bodies
 from neurok.core import Mesh
 from neurok.inference.articulate import articulate
 from neurok.inference.infer import infer
 from neurok.inference.plan import PlanConfig, distinct, plan
 from neurok.inference.spaces import learner, space_of, spaces_of
+from neurok.kinematics.space import decode
+from neurok.modelling.shapes import sphere
+from neurok.posing.pose import Pose
 from neurok.samples import make_sample
 from solids import door_on_a_box, drawer_in_a_box
 
@@ -96,12 +100,12 @@ def test_another_joint_is_seen_by_everyone(found):
     assert edited.origin == "edited"
     assert joints_of(articulate(mesh, plan=edited).articulation) == slide
     assert joints_of(infer(mesh, plan=edited).articulation) == slide
-    assert joints_of(learner(plan=edited)(mesh).articulation) == slide
+    assert joints_of(learner()(mesh, edited).articulation) == slide
     assert joints_of(space_of(mesh, plan=edited).articulation) == slide
     fixed = found.with_joint(body, None)
     assert fixed.moving == ()
     assert infer(mesh, plan=fixed).dim == 0
-    assert learner(plan=fixed)(mesh) is None
+    assert learner()(mesh, fixed) is None
     assert joints_of(found.articulation)[0][0] == "revolute", "the plan itself has not changed"
 
 
@@ -141,3 +145,21 @@ def test_labels_say_what_the_bodies_are():
     assert made.origin == "labels"
     np.testing.assert_array_equal(made.mesh.face_parts, mesh.face_parts)
     assert [body.joint.kind for body in made.moving] == ["prismatic"]
+
+
+def test_samples_and_poses_of_bodies_that_shared_vertices_are_whole():
+    """A ball cut in two along its faces; the upper half slides up."""
+    ball = sphere(0.5)
+    mesh = Mesh(ball.vertices, ball.faces)
+    labels = (mesh.vertices[mesh.faces].mean(axis=1)[:, 1] > 0).astype(np.int64)
+    made = plan(mesh, labels=labels, method="search")
+    assert made.mesh.vertex_count > mesh.vertex_count
+    bodies = tuple(replace(body, parent=k - 1, joint=None) for k, body in enumerate(made.bodies))
+    up = Hypothesis(1, 0, "prismatic", np.array([0.0, 1.0, 0.0]), np.zeros(3), 0.0, 0.4, 1.0)
+    slid = replace(made, bodies=bodies).with_joint(1, up)
+    states = neurok.sample(mesh, 1, plan=slid)
+    lifted = mesh.vertices[mesh.faces] + states.q[0] * labels[:, None, None] * up.axis
+    np.testing.assert_allclose(states[0].vertices[states[0].faces], lifted, atol=1e-9)
+    space = infer(mesh, plan=slid)
+    moved = Pose(space, states.q[0], decode(space, states.q[0]), 0.0, "ok").mesh(mesh)
+    np.testing.assert_allclose(moved.vertices[moved.faces], lifted, atol=1e-9)

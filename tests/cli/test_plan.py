@@ -71,15 +71,16 @@ def test_edited_numbers_reach_the_files_of_simulators(written, tmp_path, capsys)
     assert 'upper="0.5"' in (tmp_path / "out.urdf").read_text()
 
 
-@pytest.mark.parametrize("command", ["plan", "articulate"])
+@pytest.mark.parametrize("command", ["plan", "articulate", "sample", "pose", "simulate"])
 @pytest.mark.parametrize("broken", ["{", '{"neurok_plan": 1}', None])
 def test_a_bad_plan_gets_one_sentence_and_nothing_is_written(command, broken, tmp_path, capsys):
     path = tmp_path / "bad.json"
     if broken is not None:
         path.write_text(broken)
-    name = {"plan": "o.json", "articulate": "o.urdf"}[command]
+    name = {"plan": "o.json", "articulate": "o.urdf", "sample": "o.png"}.get(command, "o.glb")
+    more = ["--move", "lid:0,1,0"] if command == "pose" else []
     with pytest.raises(SystemExit) as stop:
-        cli.main([command, "sample:laptop", "--plan", str(path), "--out", str(tmp_path / "out" / name)])
+        cli.main([command, "sample:laptop", "--plan", str(path), *more, "--out", str(tmp_path / "out" / name)])
     assert stop.value.code == 2
     out, err = capsys.readouterr()
     assert err.startswith("neurok: ")

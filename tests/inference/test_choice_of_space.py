@@ -60,7 +60,7 @@ def test_where_nothing_has_a_joint_the_wide_space_is_all_there_is(model, hinged)
         still = still.with_joint(body, None)
     (only,) = learned_spaces(make_sample("laptop").mesh, model, still)
     assert isinstance(only, ScrewSpace)
-    assert learner(model, still)(make_sample("laptop").mesh) is None, "a scene takes what the plan says"
+    assert learner(model)(make_sample("laptop").mesh, still) is None, "a scene takes what the plan says"
 
 
 def test_what_bends_without_joints_is_sought_in_its_bends_alone(model):
@@ -82,7 +82,7 @@ def test_a_plan_that_is_given_is_used_whatever_the_file_says(model, hinged, tmp_
     for given in (half, tmp_path / "plan.json", str(tmp_path / "plan.json")):
         space = space_of(laptop, weights=model, plan=given)
         np.testing.assert_array_equal(space.limits, [[0.0, 0.125]])
-        np.testing.assert_array_equal(learner(model, given)(laptop.mesh).limits, [[0.0, 0.125]])
+        np.testing.assert_array_equal(learner(model)(laptop.mesh, given).limits, [[0.0, 0.125]])
 
 
 def test_an_object_of_one_pose_is_refused():

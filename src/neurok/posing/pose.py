@@ -82,7 +82,9 @@ class Pose:
     """``ok``, or ``stalled`` when the search ended before it settled."""
 
     def mesh(self, rest: Mesh) -> Mesh:
-        return rest.with_vertices(self.vertices)
+        """The object in this pose; with the vertices of the space where bodies that shared some were split."""
+        same = len(self.vertices) == rest.vertex_count
+        return (rest if same else self.space.rest).with_vertices(self.vertices)
 
 
 def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], targets: Float[np.ndarray, "n 3"]) -> Pose:

@@ -69,7 +69,8 @@ def sample(
         raise NeurokError(f"The number of states must be 1 or more, got {count}.")
     asset = asset_of(thing)
     found = space_of(asset, space, weights, plan)
-    return Samples(found, asset.mesh, found.sample(count, seed))
+    same = found.rest.vertex_count == asset.mesh.vertex_count  # bodies that shared vertices were split
+    return Samples(found, asset.mesh if same else found.rest, found.sample(count, seed))
 
 
 def pose(

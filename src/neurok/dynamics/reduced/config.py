@@ -128,6 +128,9 @@ class ReducedConfig:
     runaway_energy: float = 0.5
     """Energy may grow by this share of what has been exchanged before a run counts as lost."""
 
+    still_energy: float = 1e-18
+    """Less than this is round-off of something that stands still [J]: a kilogram at a nanometre per second."""
+
     elastic: ElasticConfig = ELASTIC
     contact: ContactConfig = ContactConfig()
     gauss: GaussConfig = GaussConfig()

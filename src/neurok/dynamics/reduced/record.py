@@ -91,7 +91,7 @@ class Recorder:
             abs(value - start.get(name, 0.0)) for name, value in energies.items() if name != "kinetic"
         )
         if sum(energies.values()) - sum(start.values()) > self.config.runaway_energy * max(
-            scale, 1e-12 * energies["kinetic"]
+            scale, 1e-12 * energies["kinetic"], self.config.still_energy
         ):
             raise Diverged("energy appeared from nowhere")
 
