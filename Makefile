@@ -4,7 +4,7 @@ BIN := .venv/bin
 export OMP_WAIT_POLICY = PASSIVE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint docs gallery benchmarks clean
+.PHONY: demo test test-all lint docs clean
 
 demo: .venv/.core
 	$(BIN)/python examples/demo.py --out out/demo

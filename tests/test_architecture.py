@@ -102,7 +102,7 @@ INSIDE = {
         "output",
     ],
     "train": [
-        "articulation_versions config curve deformation_data log processes",
+        "articulation_versions config curve deformation_data log plan_calibration processes",
         "articulation_data checkpoint deformation optimizer screen",
         "articulation_batches articulation_calibration articulation_ranking loop origin",
         "articulation",

@@ -7,7 +7,7 @@ from neurok.bodyplan.config import LimitConfig
 from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import clip_limits, slide_limits, turn_limits
-from neurok.inference.articulate import find_joints, joined
+from neurok.inference.plan import study
 from neurok.modelling.shapes import slab
 from solids import door_on_a_box, drawer_in_a_box, of_parts
 
@@ -102,7 +102,8 @@ def test_the_slide_of_a_cylindrical_joint_is_held_too():
 
 def test_parts_without_an_answer_are_roots():
     mesh = drawer_in_a_box()
-    answers, search = find_joints(mesh, "search")
-    assert [answer.part for answer in answers] == [1]
-    assert search.mesh is mesh
-    assert [joint.parent for joint in joined(mesh, answers).joints] == [-1, 0]
+    found = study(mesh, method="search")
+    assert [body.joint is not None for body in found.plan.bodies] == [False, True]
+    assert found.search is not None
+    assert found.search.mesh is mesh
+    assert [joint.parent for joint in found.plan.articulation.joints] == [-1, 0]

@@ -15,7 +15,7 @@ from neurok.dynamics.reduced import ReducedConfig, ReducedEngine
 from neurok.dynamics.reduced.build import mechanics_of
 from neurok.kinematics import LinearSpace
 from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import NeuralSpace
+from neurok.kinematics.screws import ScrewSpace
 from neurok.modelling import shapes
 
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
@@ -52,14 +52,14 @@ def test_a_stretched_bar_swings_with_the_frequency_of_its_youngs_modulus(young, 
     assert frequency(body, 8 / expected, 16 * expected) == pytest.approx(expected, rel=1e-4)
 
 
-def bent_space(seed: int = 0) -> NeuralSpace:
+def bent_space(seed: int = 0) -> ScrewSpace:
     """A bar whose vertices follow two handles, blended along it, one of which turns: as a network would say it."""
     mesh = shapes.sphere(0.3, 8, 6)
     mesh = Mesh(mesh.vertices * [1.0, 0.4, 0.4], mesh.faces)
     share = np.clip(mesh.vertices[:, :1] / 0.6 + 0.5, 0.0, 1.0)
     screws = np.zeros((2, 6, 1))
     screws[1, 2, 0] = 0.5
-    return NeuralSpace(mesh, np.hstack([1.0 - share, share]), np.zeros((2, 3)), screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, np.hstack([1.0 - share, share]), np.zeros((2, 3)), screws, np.zeros(1), whole(1))
 
 
 def test_the_frequency_of_a_learned_space_grows_with_the_root_of_youngs_modulus():

@@ -10,14 +10,14 @@ from neurok.dynamics.reduced.collocation import GaussStepper
 from neurok.dynamics.reduced.features import FeatureMechanics
 from neurok.kinematics import KinematicSpace
 from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import NeuralSpace
+from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import ShapeMotion
 from neurok.modelling import shapes
 
 POSE = np.array([[0.6, 0.0, 0.8, 0.3], [0.0, 1.0, 0.0, -0.2], [-0.8, 0.0, 0.6, 0.5], [0.0, 0.0, 0.0, 1.0]])
 
 
-def made_space(seed: int = 0, handles: int = 4, dim: int = 3) -> NeuralSpace:
+def made_space(seed: int = 0, handles: int = 4, dim: int = 3) -> ScrewSpace:
     """A box whose vertices follow a few handles, blended."""
     rng = np.random.default_rng(seed)
     box = shapes.box((0.4, 0.6, 0.3), (0.0, 0.3, 0.0))
@@ -27,13 +27,13 @@ def made_space(seed: int = 0, handles: int = 4, dim: int = 3) -> NeuralSpace:
     weights /= weights.sum(axis=1, keepdims=True)
     centers, screws = 0.3 * rng.normal(size=(handles, 3)), rng.normal(size=(handles, 6, dim))
     screws[:, 3:] *= 0.1
-    return NeuralSpace(mesh, weights, centers, 0.3 * screws, np.zeros(dim), whole(dim))
+    return ScrewSpace(mesh, weights, centers, 0.3 * screws, np.zeros(dim), whole(dim))
 
 
 class Plain(KinematicSpace):
     """The same space without its short way from forces to coordinates."""
 
-    def __init__(self, space: NeuralSpace) -> None:
+    def __init__(self, space: ScrewSpace) -> None:
         self.rest, self.dim = space.rest, space.dim
         self.shape, self.shape_rate = space.shape, space.shape_rate
 

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from neurok.articulation.config import CLOUDS, CloudConfig
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
+from neurok.core.unit_box import UnitBox
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.geometry.operators import face_areas, face_normals
@@ -83,8 +84,8 @@ def describe_parts(
     turn = straighten(mesh, to_y, config) @ to_y
     vertices = mesh.vertices @ turn.T
     used = vertices[mesh.faces.reshape(-1)]
-    low, high = used.min(axis=0), used.max(axis=0)
-    center, scale = (low + high) / 2, float((high - low).max())
+    box = UnitBox.around(used)
+    center, scale = box.center, box.size
     vertices = (vertices - center) / scale
     share = areas[parts] / areas[parts].sum()
     counts = np.clip((share * config.dense_points).astype(int), 2 * config.points, None)

@@ -21,6 +21,7 @@ from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.core.articulation import JointKind
+from neurok.core.unit_box import UnitBox
 from neurok.geometry import lie
 
 QUARTERS = list(lie.quarter_turns(1))
@@ -274,9 +275,8 @@ def calibrated(share: float, slope: float, offset: float) -> float:
 
 def _frame(matrix: np.ndarray, clouds: PartClouds) -> tuple[np.ndarray, float]:
     """Middle and size of the box that a view puts the object into."""
-    raw = clouds.points @ matrix.T
-    low, high = raw.min(axis=(0, 1)), raw.max(axis=(0, 1))
-    return (low + high) / 2, float((high - low).max())
+    box = UnitBox.around(clouds.points @ matrix.T)
+    return box.center, box.size
 
 
 def _places(

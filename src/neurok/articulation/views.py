@@ -15,6 +15,7 @@ from neurok.articulation.config import CLOUDS, LOSS, CloudConfig, LossConfig
 from neurok.articulation.features import PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN, Parts
 from neurok.core import Joint
+from neurok.core.unit_box import UnitBox
 
 ORIGINS = 8
 """Most places of an axis that one part is taught at a time: bounds the memory of a batch."""
@@ -114,8 +115,8 @@ def turned(
 ) -> tuple[PartClouds, Labels | None]:
     """The object under a linear map (a turn, a mirror, a stretch), put into its unit box again."""
     points = clouds.points @ matrix.T
-    low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-    center, size = (low + high) / 2, float((high - low).max())
+    box = UnitBox.around(points)
+    center, size = box.center, box.size
     stretch = abs(float(np.linalg.det(matrix))) ** (1 / 3) / size
     unit = lambda rows: rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)  # noqa: E731
     pairs = clouds.pairs.copy()

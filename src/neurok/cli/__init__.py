@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
     "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "learn joints from geometry"),
     "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
+    "train plan": ("neurok.cli.train_plan:TrainPlan", "calibrate the joints of body plans"),
     "train ship": ("neurok.cli.train_ship:TrainShip", "turn a training run into weights with a card"),
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import UpAxis, frame_change
+from neurok.core.unit_box import UnitBox
 from neurok.data.subject import FrameMotion, JointMotion, Subject
 from neurok.geometry import lie
 
@@ -92,9 +93,7 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
     turn = _random_turn(subject.up, rng) if config.augment else UPRIGHT[subject.up]
     states, rotations = states @ turn.T, turn @ rotations @ turn.T
     rest = states[0]
-    seen = rest[present]
-    low, high = seen.min(axis=(0, 1)), seen.max(axis=(0, 1))
-    states = (states - (low + high) / 2) / max(float((high - low).max()), 1e-9)
+    states = UnitBox.around(rest[present]).to_box(states)
     centers = states.mean(axis=2)
     return {
         "points": states[0].astype(np.float32),

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh
+from neurok.core.unit_box import UnitBox
 from neurok.data.splits import UNSEEN_FAMILIES, hold_out
 from neurok.errors import NeurokError
 
@@ -150,8 +151,8 @@ def seeded(name: str, *more: int) -> np.random.Generator:
 
 def box_of(mesh: Mesh) -> tuple[Float[np.ndarray, "3"], float]:
     """Centre and longest side of the bounding box."""
-    low, high = mesh.bounds
-    return (low + high) / 2, float((high - low).max())
+    box = UnitBox.around(mesh.vertices[np.unique(mesh.faces)])
+    return box.center, box.size
 
 
 def unlabelled(mesh: Mesh) -> Mesh:

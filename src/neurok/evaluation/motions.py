@@ -16,18 +16,19 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Articulation
+from neurok.core import Articulation, Mesh
+from neurok.core.velocity_fields import Fields, cosines, joint_fields
 from neurok.data.splits import category
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource
 from neurok.evaluation.cases import boxed_articulation, unlabelled
 from neurok.geometry.operators import face_areas
+from neurok.inference.infer import Inference
 
 MATCH = 0.9
 """Cosine above which a coordinate does what a joint does."""
 
 Row = dict[str, Any]
-Fields = Float[np.ndarray, "D F 9"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,42 +46,11 @@ class MotionMethod:
     """From an object whose true joints only some methods look at."""
 
 
-def joint_fields(articulation: Articulation) -> Fields:
-    """Velocity of every corner of every face with each joint value, at rest."""
-    corners = articulation.mesh.vertices[articulation.mesh.faces]
-    parents = [joint.parent for joint in articulation.joints]
-    out = []
-    for part, joint in enumerate(articulation.joints):
-        moved = np.isin(articulation.mesh.face_parts, _carried(parents, part))[:, None, None]
-        for slides in {"prismatic": [True], "cylindrical": [False, True], "fixed": []}.get(joint.kind, [False]):
-            field = (
-                np.broadcast_to(joint.axis, corners.shape) if slides else np.cross(joint.axis, corners - joint.origin)
-            )
-            out.append((field * moved).reshape(len(corners), 9))
-    return np.array(out).reshape(-1, len(corners), 9)
-
-
-def _carried(parents: list[int], part: int) -> list[int]:
-    """A part and all that hang on it."""
-    found = [part]
-    for top in found:
-        found += [child for child, parent in enumerate(parents) if parent == top]
-    return found
-
-
-def cosines(first: Fields, second: Fields, areas: Float[np.ndarray, " F"]) -> Float[np.ndarray, "A B"]:
-    """Cosines of velocity fields, weighted by area, without sign."""
-    length = lambda fields: np.sqrt(np.einsum("afk,afk,f->a", fields, fields, areas))  # noqa: E731
-    inner = np.abs(np.einsum("afk,bfk,f->ab", first, second, areas, optimize=True))
-    return inner / np.maximum(length(first)[:, None] * length(second), 1e-300)
-
-
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, or ``parts``:
     the plan with the true parts given. Weights that have learned from the objects are replaced by their twin."""
     from neurok.evaluation.articulation import joint_weights_for
     from neurok.hub import load_model
-    from neurok.inference.infer import infer
     from neurok.inference.plan import plan
 
     known = ("plan", "infer", "articulate", "search", "parts")
@@ -92,9 +62,7 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
         )
     ensemble = load_model(joint_weights_for(objects), "articulation")
     if name == "infer":
-        return MotionMethod(
-            "infer, raw mesh", lambda true: _of_space(infer(unlabelled(true.mesh), joint_weights=ensemble))
-        )
+        return MotionMethod("infer, raw mesh", lambda true: _of_inference(unlabelled(true.mesh), ensemble))
     if name == "parts":
         return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, joint_weights=ensemble)))
     label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"
@@ -109,6 +77,16 @@ def _of_plan(plan: Any) -> Found:
 
 def _dof(joint: Any) -> int:
     return 2 if joint.kind == "cylindrical" else 1
+
+
+def _of_inference(mesh: Mesh, ensemble: Any) -> Found:
+    """Coordinates of the space that ``infer`` gives; joints are as sure as the plan says, bends come after them."""
+    look = Inference.of(mesh, joint_weights=ensemble)
+    found, planned = _of_space(look.space), _of_plan(look.plan)
+    strengths = np.zeros(len(found.fields))
+    strengths[: len(planned.strengths)] = planned.strengths
+    alone = look.space.articulation is None and not len(planned.strengths)
+    return found if alone else Found(found.fields, strengths)
 
 
 def _of_space(space: Any) -> Found:

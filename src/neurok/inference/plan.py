@@ -7,7 +7,7 @@ other objects; the learned prior has seen motions of other objects. They are com
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -113,6 +113,8 @@ class PlanStudy:
 
     prior: LearnedPrior | None
     method: Literal["learned", "search"]
+    weighed: dict[int, WeighedLines] = field(default_factory=dict)
+    """The evidence of all sources for bodies that are made of pieces."""
 
 
 def study(
@@ -123,9 +125,10 @@ def study(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     given_parts: bool = True,
+    use_prior: bool = True,
     config: PlanConfig | None = None,
 ) -> PlanStudy:
-    """The plan with its evidence; arguments as in ``plan``."""
+    """The plan with its evidence; arguments as in ``plan``, and whether the learned prior is asked."""
     config = config or PlanConfig()
     mesh, pieces, origin = _bodies(mesh_of(thing), labels, given_parts)
     chosen = choose_method(method, joint_weights)
@@ -133,7 +136,7 @@ def study(
     if chosen == "learned":
         ensemble = _model(joint_weights, "articulation")
     prior = None
-    if chosen == "learned" and origin == "pieces":
+    if chosen == "learned" and origin == "pieces" and use_prior:
         prior = find_prior(mesh, prior_weights)
     if mesh.part_count == 1:
         alone = PlannedBody(mesh.part_names[0], _pieces_of(mesh, pieces, 0), -1, bends=_soft(prior, mesh)[0])
@@ -154,10 +157,14 @@ def study(
         parents = tuple(answer.parent for answer in prediction.answers)
         found = {part: joint_hypotheses(prediction, part) for part in answers}
     ranked = {part: found.get(part, []) for part in range(mesh.part_count)}
+    weighed: dict[int, WeighedLines] = {}
     soft = _soft(prior, mesh)
     if origin == "pieces" and ensemble is not None:
         fixed = {part: fixed_probability(prediction, part) for part in answers}
-        ranked = _ranked(ranked, fixed, search, prior, config)
+        weighed = weigh_lines(ranked, fixed, search, prior, config)
+        calibration = config.calibration_without_prior if prior is None else config.calibration
+        for part, lines in weighed.items():
+            ranked[part] = distinct(lines.ranked(calibration), config.shown, search.contacts.size)
         held = {part: _holds(lines, bool(soft[part]), config) for part, lines in ranked.items()}
         if prior is not None and prior.mostly_bends:
             held = dict.fromkeys(held)
@@ -175,7 +182,7 @@ def study(
             likely = 1.0 - kept[0].probability
         mine = _pieces_of(mesh, pieces, part)
         bodies.append(PlannedBody(name, mine, int(parents[part]), kept, joint, bends, float(likely)))
-    return PlanStudy(BodyPlan(mesh, pieces, tuple(bodies), origin), search, prior, chosen)
+    return PlanStudy(BodyPlan(mesh, pieces, tuple(bodies), origin), search, prior, chosen, weighed)
 
 
 def asset_of(thing: Thing) -> Asset:
@@ -246,45 +253,60 @@ def _soft(prior: LearnedPrior | None, mesh: Mesh) -> np.ndarray:
     return share > 0.5 * np.bincount(mesh.face_parts, areas, mesh.part_count)
 
 
-def _ranked(
+@dataclass(frozen=True, eq=False)
+class WeighedLines:
+    """The lines of one body in the order of all sources, and what its calibration is asked about."""
+
+    lines: tuple[Hypothesis, ...]
+    """Best first."""
+
+    scores: Float[np.ndarray, " N"]
+    """Their log-scores, of all sources together."""
+
+    facts: tuple[float, ...]
+    """One, log-probability of the best line by search and network, log-odds that the body moves, and with a prior its
+    log-likelihood of the line and the log of the body's pace beside the liveliest one."""
+
+    def ranked(self, calibration: tuple[float, ...]) -> list[Hypothesis]:
+        """The lines with calibrated probabilities."""
+        right = 1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
+        shares = right * np.exp(self.scores - self.scores[0])
+        return [replace(line, probability=float(share)) for line, share in zip(self.lines, shares, strict=True)]
+
+
+def weigh_lines(
     found: dict[int, list[Hypothesis]],
     fixed: dict[int, float],
     search: Search,
     prior: LearnedPrior | None,
     config: PlanConfig,
-) -> dict[int, list[Hypothesis]]:
-    """Hypotheses in the order of all three sources, with calibrated probabilities."""
+) -> dict[int, WeighedLines]:
+    """The lines of every body, weighed by all three sources."""
     base = search.parents.index(-1)
     screws = None if prior is None else prior.screws_of(search.mesh.face_parts)
     paces = np.zeros(len(search.parents))
     if screws is not None:
         screws = screws - screws[base]
-        for part, cloud in enumerate(search.contacts.samples):
-            if cloud is not None:
-                paces[part] = _pace(screws[part], cloud)
+        for part, samples in enumerate(search.contacts.samples):
+            paces[part] = 0.0 if samples is None else _pace(screws[part], samples)
     out = {}
     for part, lines in found.items():
-        cloud = search.contacts.samples[part]
-        if not lines or cloud is None:
-            out[part] = lines
+        samples = search.contacts.samples[part]
+        if not lines or samples is None:
             continue
         said = np.log([max(line.probability, 1e-12) for line in lines])
-        moves = np.log(max(1.0 - fixed[part], 1e-4) / max(fixed[part], 1e-4))
-        if screws is None:
-            order, agree = np.argsort(-said, kind="stable"), np.zeros(len(lines))
-            facts = [1.0, float(said[order[0]]), moves]
-            weights = config.calibration_without_prior
-        else:
-            agree = prior_likelihood(lines, cloud, screws[part], config.prior_blur)
-            order = np.argsort(-(said + config.prior_weight * agree), kind="stable")
-            pace = np.log(max(paces[part] / max(float(paces.max()), 1e-12), config.slowest))
-            facts = [1.0, float(said[order[0]]), moves, float(agree[order[0]]), pace]
-            weights = config.calibration
-        right = 1.0 / (1.0 + np.exp(-float(np.dot(weights, facts))))
-        score = said + config.prior_weight * agree
-        shares = right * np.exp(score[order] - score[order[0]])
-        ranked = [replace(lines[k], probability=float(p)) for k, p in zip(order, shares, strict=True)]
-        out[part] = distinct(ranked, config.shown, search.contacts.size)
+        moves = float(np.log(max(1.0 - fixed[part], 1e-4) / max(fixed[part], 1e-4)))
+        agree = np.zeros(len(lines))
+        if screws is not None:
+            agree = prior_likelihood(lines, samples, screws[part], config.prior_blur)
+        scores = said + config.prior_weight * agree
+        order = np.argsort(-scores, kind="stable")
+        best = int(order[0])
+        facts: tuple[float, ...] = (1.0, float(said[best]), moves)
+        if screws is not None:
+            pace = float(np.log(max(paces[part] / max(float(paces.max()), 1e-12), config.slowest)))
+            facts = (*facts, float(agree[best]), pace)
+        out[part] = WeighedLines(tuple(lines[k] for k in order), scores[order], facts)
     return out
 
 
