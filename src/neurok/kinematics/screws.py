@@ -112,9 +112,12 @@ class ScrewSpace(KinematicSpace):
 
     @cached_property
     def bends(self) -> Bool[np.ndarray, " V"]:
-        """Vertices of handles that blend into others; a component that follows one handle is rigid."""
-        mixed = (self.weights > SHARED) & (self.weights < 1.0 - SHARED)
-        return np.asarray(mixed.any(axis=0))[self.weights.argmax(axis=1)]
+        """Vertices of handles that share a surface with others; a component that follows one handle is rigid."""
+        main = self.weights.argmax(axis=1)
+        shared = ((self.weights > SHARED) & (self.weights < 1.0 - SHARED)).any(axis=0)
+        ends = main[self.rest.faces]
+        shared[np.unique(ends[(ends != ends[:, :1]).any(axis=1)])] = True
+        return np.asarray(shared)[main]
 
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states: some of them, at least one, moved, the others at rest."""
