@@ -114,7 +114,7 @@ class ScrewSpace(KinematicSpace):
     def bends(self) -> Bool[np.ndarray, " V"]:
         """Vertices of handles that share a surface with others; a component that follows one handle is rigid."""
         main = self.weights.argmax(axis=1)
-        shared = ((self.weights > SHARED) & (self.weights < 1.0 - SHARED)).any(axis=0)
+        shared = np.any((self.weights > SHARED) & (self.weights < 1.0 - SHARED), axis=0, keepdims=True)[0]
         ends = main[self.rest.faces]
         shared[np.unique(ends[(ends != ends[:, :1]).any(axis=1)])] = True
         return np.asarray(shared)[main]
