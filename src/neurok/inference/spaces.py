@@ -72,12 +72,8 @@ def learned_spaces(
         return []
     if look.is_of_points:
         return [look.point_space()]
-    planned = look.space
-    if not planned.dim or (planned.articulation is None and planned.kind == "learned"):
-        planned_first = [planned] if planned.dim else []
-        wide = look.wide()
-        return planned_first or ([wide] if wide.screws.any() else [])
-    return [planned, look.wide()]
+    planned, wide = look.space, look.wide()
+    return [space for space in (planned, wide) if space.dim and (space is planned or wide.screws.any())]
 
 
 def learner(weights: Any = None) -> Learner:
