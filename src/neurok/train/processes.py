@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
@@ -28,6 +29,8 @@ class Team:
             return Team()
         if not dist.is_initialized():
             dist.init_process_group("gloo")
+            # Threads that are still running when the interpreter is torn down abort the process.
+            atexit.register(_leave)
         return Team(dist.get_rank(), size)
 
     @property
@@ -45,6 +48,11 @@ class Team:
         if self.size > 1:
             dist.all_gather_object(facts, fact)
         return facts
+
+
+def _leave() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 class CtrlC:
