@@ -63,15 +63,16 @@ def test_where_nothing_has_a_joint_the_wide_space_is_all_there_is(model, hinged)
     assert learner(model)(make_sample("laptop").mesh, still) is None, "a scene takes what the plan says"
 
 
-def test_what_bends_without_joints_is_sought_in_its_bends_alone(model):
+def test_what_bends_without_joints_is_sought_in_its_bends_and_then_in_the_whole_prior(model):
     bending = copy.deepcopy(model)
     torch.nn.init.constant_(bending.rigid_out.bias, -50.0)
     pillow = make_sample("pillow").mesh
     bodies = (PlannedBody("pillow", (0,), -1, bends=True),)
     one = BodyPlan(replace(pillow, part_ids=None, part_names=()), connected_pieces(pillow) * 0, bodies)
-    (only,) = learned_spaces(pillow, bending, one)
-    assert isinstance(only, ScrewSpace)
-    assert only.bends.any()
+    bends, wide = learned_spaces(pillow, bending, one)
+    assert isinstance(bends, ScrewSpace)
+    assert isinstance(wide, ScrewSpace)
+    assert bends.bends.any()
 
 
 def test_a_plan_that_is_given_is_used_whatever_the_file_says(model, hinged, tmp_path):
