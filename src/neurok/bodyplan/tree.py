@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from neurok.bodyplan.config import TREE, TreeConfig
 from neurok.bodyplan.contacts import ContactGraph
+from neurok.core.velocity_fields import carried
 
 
 def find_tree(
@@ -55,10 +56,7 @@ def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"], config: TreeCo
 
 def subtree(parents: tuple[int, ...], part: int) -> tuple[int, ...]:
     """The part and everything it carries."""
-    found = [part]
-    for top in found:
-        found += [child for child, parent in enumerate(parents) if parent == top]
-    return tuple(found)
+    return tuple(carried(list(parents), part))
 
 
 def _weakness(contacts: ContactGraph, part: int, share: float) -> float:
