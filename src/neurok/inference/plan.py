@@ -62,7 +62,8 @@ class PlanConfig:
     costs more than one too many."""
 
     soft: float = 0.5
-    """A piece that the prior holds to bend has a joint all the same if that is likelier than this."""
+    """A piece that the prior holds to bend, or that belongs to an object of which most bends, has a joint all the same
+    if that is likelier than this."""
 
     slowest: float = 1e-3
     """Paces below this share of the liveliest count as this."""
@@ -165,9 +166,8 @@ def study(
         calibration = config.calibration_without_prior if prior is None else config.calibration
         for part, lines in weighed.items():
             ranked[part] = distinct(lines.ranked(calibration), config.shown, search.contacts.size)
-        held = {part: _holds(lines, bool(soft[part]), config) for part, lines in ranked.items()}
-        if prior is not None and prior.mostly_bends:
-            held = dict.fromkeys(held)
+        doubtful = np.full(len(soft), True) if prior is not None and prior.mostly_bends else soft
+        held = {part: _holds(lines, bool(doubtful[part]), config) for part, lines in ranked.items()}
     else:
         held = {part: answers.get(part) for part in ranked}
     bodies = []
