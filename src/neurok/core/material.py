@@ -40,6 +40,18 @@ class Material:
     friction_angle: float | None = None
     """[rad]; only for granular kinds."""
 
+    damping_ratio: float = 0.02
+    """Share of critical damping with which a piece of it stops ringing, in [0, 1)."""
+
+    friction: float = 0.5
+    """Coulomb's coefficient against a hard dry surface."""
+
+    thickness: float | None = None
+    """[m] of the sheets it usually comes in; ``None`` for what is solid."""
+
+    source: str = ""
+    """Where the figures come from."""
+
     def __post_init__(self) -> None:
         wrong = []
         if not (math.isfinite(self.young) and self.young > 0):
@@ -54,11 +66,22 @@ class Material:
             wrong.append(f"yield_stress must be positive [Pa], got {self.yield_stress}")
         if self.friction_angle is not None and not 0 <= self.friction_angle < math.pi / 2:
             wrong.append(f"friction_angle must lie in [0, pi/2) [rad], got {self.friction_angle}")
+        if not 0 <= self.damping_ratio < 1:
+            wrong.append(f"damping_ratio must lie in [0, 1), got {self.damping_ratio}")
+        if not (math.isfinite(self.friction) and self.friction >= 0):
+            wrong.append(f"friction must be zero or positive, got {self.friction}")
+        if self.thickness is not None and not (math.isfinite(self.thickness) and self.thickness > 0):
+            wrong.append(f"thickness must be positive [m], got {self.thickness}")
         if wrong:
             raise NeurokError(f"Material '{self.name}': " + "; ".join(wrong) + ".")
 
+    @property
+    def restitution(self) -> float:
+        """Speed kept in a bounce: that of a linear spring and damper over its half cycle of contact."""
+        return math.exp(-math.pi * self.damping_ratio / math.sqrt(1.0 - self.damping_ratio**2))
 
-VALUES = ("young", "poisson", "density", "yield_stress", "friction_angle")
+
+VALUES = ("young", "poisson", "density", "yield_stress", "friction_angle", "damping_ratio", "friction")
 """What varies over an object as a number."""
 
 
@@ -70,7 +93,8 @@ class MaterialField:
     ids: Int[np.ndarray, " V"]
     values: Mapping[str, Float[np.ndarray, " V"]] = field(default_factory=dict)
     """Numbers of each vertex that count instead of the library's, by the name of a field of ``Material``: ``young``,
-    ``poisson``, ``density``, ``yield_stress``, ``friction_angle``; NaN where the library's counts."""
+    ``poisson``, ``density``, ``yield_stress``, ``friction_angle``, ``damping_ratio``, ``friction``; NaN where the
+    library's counts."""
 
     def __post_init__(self) -> None:
         ids = frozen_array(self.ids, np.int64, (None,), "material ids")
@@ -154,6 +178,16 @@ class MaterialField:
     def friction_angle(self) -> Float[np.ndarray, " V"]:
         """[rad]; NaN where nothing is granular."""
         return self._numbers("friction_angle")
+
+    @property
+    def damping_ratio(self) -> Float[np.ndarray, " V"]:
+        """Share of critical damping."""
+        return self._numbers("damping_ratio")
+
+    @property
+    def friction(self) -> Float[np.ndarray, " V"]:
+        """Coulomb's coefficient of the surface."""
+        return self._numbers("friction")
 
     @property
     def kind(self) -> np.ndarray:
