@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -108,7 +109,16 @@ class HalfSpace:
 
     @property
     def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-        return np.full(3, -math.inf), np.full(3, math.inf)
+        return self.bounds
+
+    @cached_property
+    def bounds(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        """Nothing lies higher where the plane is level along an axis."""
+        axis = int(np.abs(self.normal).argmax())
+        low, high = np.full(3, -math.inf), np.full(3, math.inf)
+        if abs(self.normal[axis]) > 1.0 - 1e-12:
+            (high if self.normal[axis] > 0 else low)[axis] = self.height * self.normal[axis]
+        return low, high
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ class ContactConfig:
     """How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and
     still so soft that a fall ends within a few Newton iterations."""
 
-    same_load: float = 1e-3
+    same_load: float = 1e-2
     """Normal forces that change by less than this share of the largest do not ask for another pass."""
 
     near: float = 0.01
@@ -31,6 +31,9 @@ class ContactConfig:
 
     near_travel: float = 1.0
     """... and those that could come there at this many times the greatest speed of any."""
+
+    near_own: float = 2e-3
+    """The same for parts of one object, which move slowly against each other."""
 
     max_points: int = 400
     """Points of one object that feel obstacles and other objects; more cost time and change little."""
@@ -58,8 +61,8 @@ class ContactConfig:
     stone takes a part of it."""
 
     overlap: float = 2e-3
-    """Parts of one object that pass through each other by more than this share of its size, at rest or while one
-    joint moves, do not touch; those with a joint between them touch only if they are this far apart at rest."""
+    """Parts of one object that pass through each other by more than this share of its size while one joint moves, or
+    that are closer than this at rest, are made to do so and do not collide."""
 
     own_poses: int = 5
     """Poses of each joint that are looked at for it."""
@@ -116,6 +119,9 @@ class ImplicitConfig:
     last_change: float = 3e-6
     """Full steps of Newton's method that are as short as this are the last, in the same measure."""
 
+    last_share: float = 3e-4
+    """So are those that are this share of what the step moves."""
+
     max_newton: int = 40
     max_search: int = 24
     """Trials of a line search; the last is 10^-7 of the first."""
@@ -132,10 +138,10 @@ class ImplicitConfig:
     rest_bounce: float = 1e-3
     """Things that would bounce no higher than this share of the size do not bounce, or they would never rest."""
 
-    rest_speed: float = 1e-3
+    rest_speed: float = 2e-3
     """Nothing is seen to move below this speed, as a share of sqrt(gravity times size)."""
 
-    rest_seconds: float = 0.25
+    rest_seconds: float = 0.2
     """What has been so slow for so long is at rest [s]."""
 
 

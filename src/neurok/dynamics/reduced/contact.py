@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.dynamics.reduced.shapes import PointSet
 from neurok.dynamics.reduced.system import System
@@ -56,13 +56,23 @@ class Touch:
     marks: Int[np.ndarray, " n"] = field(init=False)
     """What the solid remembers of each point; -1 for nothing."""
 
+    slid: Bool[np.ndarray, " n"] = field(init=False)
+    """Whether each point slid."""
+
+    clear: float = field(default=0.0, init=False)
+    """How far points and solid, parts of one object, are surely apart."""
+
+    touches: bool = field(default=False, init=False)
+    """Whether some point touches."""
+
     def __post_init__(self) -> None:
         self.forget(len(self.points.radii))
 
     def forget(self, count: int) -> None:
         """No point touches."""
+        self.touches = False
         self.slips, self.loads = np.zeros((count, 3)), np.zeros(count)
-        self.marks = np.full(count, -1, dtype=np.int64)
+        self.marks, self.slid = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +116,15 @@ class Rows:
     before: Float[np.ndarray, " C"]
     """Normal force at the end of the step before."""
 
+    slid: Bool[np.ndarray, " C"]
+    """Whether it slid in the step before."""
+
+    hopeful: bool = False
+    """Whether all that may stick is taken to stick, however far it is stretched: a first guess."""
+
+    is_torn: bool = False
+    """Whether something that did not slide before was found to slide when last evaluated."""
+
     _bend: tuple[Any, ...] | None = None
 
     @staticmethod
@@ -127,7 +146,9 @@ class Rows:
                 sides += [] if entry.feet is None else [Side(touch.other or 0, entry.feet, more, -1.0)]
                 count += size
         columns = [np.concatenate(column) for column in zip(*blocks, strict=True)] if blocks else _NOTHING
-        rows_of_all = Rows(found, _merged(sides), np.zeros((count, 3)), *columns, columns[-1].copy())
+        nothing = np.zeros(count)
+        columns = [*columns[:-2], nothing, *columns[-2:]]
+        rows_of_all = Rows(found, _merged(sides), np.zeros((count, 3)), *columns)
         rows_of_all.start = rows_of_all._places(motions)
         rows_of_all.loads = rows_of_all.stiffness * np.maximum(-rows_of_all.gaps, 0.0) * rows_of_all.presses
         return rows_of_all
@@ -163,6 +184,9 @@ class Rows:
         offset, length = self._stretch(moved)
         k = self.stiffness
         sticks = k * length <= limit
+        self.is_torn = bool((~sticks & ~self.slid & (limit > 0)).any())
+        if self.hopeful:
+            sticks = sticks | ~self.slid
         slope = np.where(sticks, np.where(limit > 0, k, 0.0), limit / np.maximum(length, 1e-300))
         held = np.where(sticks, 0.5 * slope * length**2, limit * (length - limit / (2.0 * k)))
         force = -(k * depth)[:, None] * self.normals + slope[:, None] * offset
@@ -220,14 +244,18 @@ class Rows:
         self.loads = self.stiffness * depths
         offset, length = self._stretch(moved)
         reach = self.friction * self.loads[self.pressed] / self.stiffness
-        slips = np.where(length > reach, reach / np.maximum(length, 1e-300), 1.0)[:, None] * offset
+        slides = length > reach
+        slips = np.where(slides, reach / np.maximum(length, 1e-300), 1.0)[:, None] * offset
         first = 0
         for entry in self.found:
             touch, size = entry.touch, len(entry.which)
-            touch.forget(len(touch.marks))
+            if touch.touches:
+                touch.forget(len(touch.marks))
             rows = np.arange(first, first + size)
             touch.loads[entry.which], touch.marks[entry.which] = self.loads[rows], entry.marks
+            touch.touches = True
             rubs = rows if entry.soles is None else rows + size
+            touch.slid[entry.which] = slides[rubs] & (self.loads[rows] > 0)
             touch.slips[entry.which] = np.where((self.loads[rows] > 0)[:, None], slips[rubs], 0.0)
             first += size * (1 if entry.soles is None else 2)
 
@@ -252,6 +280,7 @@ def _block(entry: Found, rows: Int[np.ndarray, " n"], presses: bool, rubs: bool)
         np.where(held[:, None], touch.slips[which], 0.0),
         touch.bounce * ones if presses else 0.0 * ones,
         touch.loads[which] if presses else 0.0 * ones,
+        touch.slid[which],
     )
 
 
@@ -262,6 +291,7 @@ _NOTHING: list[np.ndarray] = [
     np.zeros((0, 3)),
     np.zeros(0),
     np.zeros(0),
+    np.zeros(0, dtype=bool),
 ]
 
 

@@ -51,9 +51,7 @@ class IncrementalStepper:
     rows: Rows = field(init=False)
     """The contacts of the present step."""
 
-    _lagging: bool = field(default=False, init=False)
-    """Whether rates are half a step behind, as they are from the first step on."""
-
+    _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
 
     @staticmethod
@@ -69,7 +67,7 @@ class IncrementalStepper:
             ContactSearch(touches, size, config.contact, float(np.linalg.norm(gravity))),
             gravity,
             size,
-            Rest.of(size, gravity, config.implicit),
+            Rest.of(system, size, gravity, config.implicit),
             config.implicit,
             tuple(bearings_of(bound, world, config) for bound in bounds),
             tuple(rolling_of(bound, shape.radius, config) for bound, shape in zip(bounds, shapes, strict=True)),
@@ -141,13 +139,14 @@ class IncrementalStepper:
         if not (np.isfinite(q).all() and np.isfinite(p).all()):
             raise Diverged("a value is no longer finite")
         self._last = before[1]
-        self.rest.watch(self.system, motions, (q - state.q) / dt, dt)
+        self.rest.watch(self._inertia, (q - state.q) / dt, dt)
         return self.system.rebase(State(state.poses, q, p, state.time + dt))
 
     def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
         """Rates of the coordinates, and the motion with them."""
         still = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
-        qdot = solve_mass(self.system.mass_matrix(still), state.p)
+        mass = self.system.mass_matrix(still)
+        qdot, self._inertia = solve_mass(mass, state.p), mass.diagonal()
         return qdot, self.system.motions(state.poses, state.q[None], qdot[None])
 
     def _search(self, motions: list[Any], dt: float) -> list[Any]:
@@ -167,6 +166,9 @@ class IncrementalStepper:
     def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there."""
         value, gradient, motions = self._potential(state, q, dt, targets)
+        if self.rows.is_torn:
+            q = self._held(state, q, dt, targets)
+            value, gradient, motions = self._potential(state, q, dt, targets)
         for _ in range(self.config.max_newton):
             matrix = self._curvature(state, q, dt, motions)
             start = time.perf_counter()
@@ -177,6 +179,10 @@ class IncrementalStepper:
             reach = float(np.abs(change).max())
             if reach <= self.config.tolerance * self.size:
                 return q, motions
+            if reach <= max(self.config.last_change * self.size, self.config.last_share * np.abs(q - state.q).max()):
+                # Newton's method squares its error: after a step this short, the next would change nothing.
+                q = q + change
+                return q, self.system.motions(state.poses, q[None], (q - state.q)[None] / dt)
             slope, scale = float(gradient @ change), 1.0
             for _ in range(self.config.max_search):
                 trial = q + scale * change
@@ -191,12 +197,17 @@ class IncrementalStepper:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
             q, (value, gradient, motions) = trial, found
-            # Newton's method squares its error: after a full step this short, the next would change nothing.
-            if scale == 1.0 and reach <= self.config.last_change * self.size:
-                return q, motions
         if reach > 1e-2 * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
+
+    def _held(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> np.ndarray:
+        """A guess for a step in which everything sticks that did not slide before."""
+        self.rows.hopeful = True
+        _, gradient, motions = self._potential(state, q, dt, targets)
+        change = _solve_positive(self._curvature(state, q, dt, motions), gradient)
+        self.rows.hopeful = False
+        return q - change if np.isfinite(change).all() else q
 
     def _potential(
         self, state: State, q: np.ndarray, dt: float, targets: list[Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,16 +26,21 @@ class Rest:
     seconds: float
     """How long everything must have been slow."""
 
+    carried: Float[np.ndarray, " D"]
+    """Mass that each coordinate moves."""
+
     quiet: float = 0.0
     """How long everything has been slow [s]."""
 
     @staticmethod
-    def of(size: float, gravity: Float[np.ndarray, "3"], config: ImplicitConfig) -> Rest:
+    def of(system: System, size: float, gravity: Float[np.ndarray, "3"], config: ImplicitConfig) -> Rest:
+        masses = [np.maximum(member.mechanics.carried, 1e-300) for member in system.members]
         fall = float(np.linalg.norm(gravity))
         return Rest(
             config.rest_speed * float(np.sqrt(fall * size)),
             float(np.sqrt(2.0 * fall * config.rest_bounce * size)),
             config.rest_seconds,
+            np.concatenate(masses),
         )
 
     def wake(self) -> None:
@@ -49,17 +53,10 @@ class Rest:
             return False
         return not any(_acts(load, time) for member in system.members for load in member.loads)
 
-    def watch(self, system: System, motions: Sequence[Any], qdot: Float[np.ndarray, " D"], dt: float) -> None:
-        """Take note of a step."""
-        speed = 0.0
-        for member, motion in zip(system.members, motions, strict=True):
-            if member.mechanics.dim:
-                inertia = np.diagonal(motion.mass_matrices()[0])
-                lever = np.sqrt(np.maximum(inertia, 0.0) / np.maximum(member.mechanics.carried, 1e-300))
-                speed = max(speed, float((np.abs(qdot[member.where]) * lever).max()))
-            if speed > self.slow:
-                break
-        self.quiet = self.quiet + dt if speed <= self.slow else 0.0
+    def watch(self, inertia: Float[np.ndarray, " D"], qdot: Float[np.ndarray, " D"], dt: float) -> None:
+        """Take note of a step: inertia and rate of each coordinate."""
+        speeds = np.abs(qdot) * np.sqrt(np.maximum(inertia, 0.0) / self.carried)
+        self.quiet = self.quiet + dt if speeds.max(initial=0.0) <= self.slow else 0.0
 
 
 def _acts(load: Any, time: float) -> bool:

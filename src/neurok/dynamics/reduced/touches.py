@@ -75,7 +75,8 @@ def _surfaces(a: Bound, b: Bound, friction: float) -> tuple[float, float]:
 
 
 def _within(bound: Bound, shape: Shape, world: World, stiffness: float, config: ContactConfig) -> list[Touch]:
-    """Parts of one object against each other, but for those that its joints lead through each other."""
+    """Parts of one object against each other, but for those that touch at rest or that a joint leads through each
+    other: they were made to."""
     articulation = bound.body.poses.articulation
     if articulation is None or not bound.body.poses.dim or len(shape.parts) < 2:
         return []
@@ -91,20 +92,12 @@ def _within(bound: Bound, shape: Shape, world: World, stiffness: float, config: 
     apart = np.min([_heights(bound, shape, pairs, q) for q in poses], axis=0) if pairs else []
     at_rest = _heights(bound, shape, pairs, poses[0])
     owner, size = shape.corners.owner, bound.body.mesh.size
-    joined = _joined(bound)
     out = []
     for (part, piece), least, rest in zip(pairs, apart, at_rest, strict=True):
-        is_joined = frozenset((int(bound.mechanics.part_nodes[part]), piece.node)) in joined
-        if least > -config.overlap * size and (not is_joined or rest > config.overlap * size):
+        if least > -config.overlap * size and rest > config.overlap * size:
             points = shape.parts[part]
             out.append(Touch(points, piece.collider, friction, 0.0, stiffness, owner, piece.node))
     return out
-
-
-def _joined(bound: Bound) -> set[frozenset[int]]:
-    """Pairs of nodes with a joint between them."""
-    parents = bound.mechanics.tree.parents  # type: ignore[attr-defined]
-    return {frozenset((child + 1, int(parent))) for child, parent in enumerate(parents)}
 
 
 def _poses(bound: Bound, config: ContactConfig) -> list[Float[np.ndarray, " D"]]:
