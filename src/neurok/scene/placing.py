@@ -49,6 +49,7 @@ class Placed:
             materials=_materials(entry, asset, space.rest),
             damping=entry.damping,
             joint_damping=entry.joint_damping,
+            joint_friction=entry.joint_friction,
             name=name,
         )
         body = _weighed(body)

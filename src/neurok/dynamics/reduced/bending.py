@@ -82,7 +82,7 @@ class BendingSurface:
         end: Float[np.ndarray, "n 3"],
         marks: Int[np.ndarray, " n"],
         reach: float,
-    ) -> tuple[Meeting, Int[np.ndarray, " n"]]:
+    ) -> tuple[Meeting, Int[np.ndarray, " m"]]:
         """Like ``Collider.meet``, in the world; and the triangle that each point meets.
 
         Marks are 0 and 1 for the two sides of a sheet.

@@ -191,6 +191,9 @@ class ReducedConfig:
     still_energy: float = 1e-18
     """Less than this is round-off of something that stands still [J]: a kilogram at a nanometre per second."""
 
+    still_share: float = 1e-12
+    """An object whose kinetic energy never exceeds this share of its energy has not moved."""
+
     elastic: ElasticConfig = ELASTIC
     contact: ContactConfig = ContactConfig()
     gauss: GaussConfig = GaussConfig()

@@ -22,6 +22,7 @@ from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
 from neurok.dynamics.reduced.contact import Rows
+from neurok.dynamics.reduced.depth import DepthGauge
 from neurok.dynamics.reduced.impact import rebound
 from neurok.dynamics.reduced.rest import Rest
 from neurok.dynamics.reduced.search import ContactSearch
@@ -44,7 +45,10 @@ class IncrementalStepper:
     config: ImplicitConfig = DEFAULTS.implicit
     bearings: tuple[Bearings | None, ...] = ()
     rolling: tuple[Rolling | None, ...] = ()
-    max_penetration: float = field(default=0.0, init=False)
+    gauge: DepthGauge | None = None
+    touched: bool = field(default=False, init=False)
+    """Whether anything has touched anything."""
+
     shortest: float = field(default=math.inf, init=False)
     """The shortest step that was tried [s]."""
 
@@ -71,6 +75,7 @@ class IncrementalStepper:
             config.implicit,
             tuple(bearings_of(bound, world, config) for bound in bounds),
             tuple(rolling_of(bound, shape.radius, config) for bound, shape in zip(bounds, shapes, strict=True)),
+            DepthGauge.of(bounds, touches, config.contact.checked_points),
         )
 
     def kick(self) -> None:
@@ -102,6 +107,11 @@ class IncrementalStepper:
         """One step, whole."""
         qdot, begin = self._moving(state)
         found = self._search(begin, dt)
+        if self._last is None and not len(self.rows):
+            # With rates half a step behind, what falls freely is where it should be.
+            forces = [motion.field_force(self.gravity)[0] for motion in begin]
+            late = State(state.poses, state.q, state.p - 0.5 * dt * np.concatenate(forces), state.time)
+            qdot, begin = self._moving(late)
         targets = [motion.coast(dt) for motion in begin]
         q, motions = state.q + dt * qdot, begin
         if not len(self.rows) and self._last is not None:
@@ -119,7 +129,7 @@ class IncrementalStepper:
             self.system.clock.add("contact", start)
             if not again and more is None:
                 break
-        self.max_penetration = max(self.max_penetration, deepest)
+        self.touched |= deepest > 0
         return self._ended(state, dt, (begin, qdot), (q, motions))
 
     def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any]) -> State:
