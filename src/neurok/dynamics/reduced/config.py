@@ -132,6 +132,10 @@ class ImplicitConfig:
     max_halvings: int = 6
     """How often a step that fails is halved before a run counts as lost."""
 
+    energy_growth: float = 1.3
+    """A step that multiplies the kinetic energy it may have with more than this has gone astray and is taken in halves;
+    one that gains less is slowed down."""
+
     bounce_sweeps: int = 50
     """Sweeps over the struck points that find the impulses of a bounce."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from neurok.dynamics.colliders import HalfSpace
 from neurok.dynamics.reduced.bending import BendingSurface
@@ -20,7 +20,7 @@ from neurok.geometry.lie import seen_from
 class DepthGauge:
     """Vertices of each object against the solids that it may touch."""
 
-    vertices: tuple[Int[np.ndarray, " n"], ...]
+    vertices: tuple[np.ndarray, ...]
     solids: tuple[tuple[int, Any, int | None, int], ...]
     """Object whose vertices are looked at, solid, object and node that carry the solid."""
 
@@ -40,7 +40,7 @@ class DepthGauge:
             tuple(bound.body.mesh.size for bound in bounds),
         )
 
-    def deepest(self, positions: Sequence[Float[np.ndarray, "V 3"]], motions: Sequence[Any]) -> tuple[float, float]:
+    def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
         """Largest depth, in mesh units and as a share of the object's size."""
         depth, share = 0.0, 0.0
         for owner, solid, other, node in self.solids:

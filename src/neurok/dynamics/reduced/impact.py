@@ -51,7 +51,29 @@ def rebound(
     arms = np.einsum("ni,nid->nd", normals, rows.jacobian(end, system, struck))
     ease = solve_mass(system.mass_matrix(end), np.column_stack([p, arms.T]))
     impulses = _impulses(arms @ ease[:, 1:], wanted - arms @ ease[:, 0], config.bounce_sweeps)
-    return p + arms.T @ impulses
+    # Rates lag by half a step, so the work of half a step more is due.
+    budget = sum(float(motion.kinetic[0]) for motion in begin) + 1.5 * max(0.0, _work(begin, end, gravity))
+    change = arms.T @ impulses
+    return p + _affordable(float(p @ ease[:, 0]), change, ease[:, 0], ease[:, 1:] @ impulses, budget) * change
+
+
+def _work(begin: Sequence[Any], end: Sequence[Any], gravity: Float[np.ndarray, "3"]) -> float:
+    """What gravity did in a step."""
+    return float(sum(a.field_energy(gravity)[0] - b.field_energy(gravity)[0] for a, b in zip(begin, end, strict=True)))
+
+
+def _affordable(
+    twice: float,
+    change: Float[np.ndarray, " D"],
+    qdot: Float[np.ndarray, " D"],
+    faster: Float[np.ndarray, " D"],
+    budget: float,
+) -> float:
+    """The share of a change of momenta that leaves no more kinetic energy than there was."""
+    slope, bend, spare = float(change @ qdot), 0.5 * float(change @ faster), budget - 0.5 * twice
+    if slope + bend <= spare or bend <= 0:
+        return 1.0
+    return float(np.clip((-slope + np.sqrt(max(slope**2 + 4.0 * bend * spare, 0.0))) / (2.0 * bend), 0.0, 1.0))
 
 
 def rows_on_still(rows: Rows, chosen: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:

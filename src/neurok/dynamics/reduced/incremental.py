@@ -55,6 +55,7 @@ class IncrementalStepper:
     rows: Rows = field(init=False)
     """The contacts of the present step."""
 
+    _shortest_dt: float = field(default=0.0, init=False)
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
 
@@ -91,6 +92,7 @@ class IncrementalStepper:
         """The state ``dt`` later; in pieces where something would move far, and in halves where that fails."""
         if self.rest.asleep(self.system, state.time):
             return State(state.poses, state.q, np.zeros_like(state.p), state.time + dt)
+        self._shortest_dt = 1.5 * dt * 0.5**self.config.max_halvings
         return self._in_halves(state, dt, self.config.max_halvings)
 
     def _in_halves(self, state: State, dt: float, left: int) -> State:
@@ -135,7 +137,7 @@ class IncrementalStepper:
     def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any]) -> State:
         """The end of a step: what rubbed has slipped, what struck bounces."""
         q, motions = after
-        p = self.system.momentum(motions)[0]
+        p = self.system.momentum(motions)[0] * self._thrift(state, dt, before[0], motions)
         if len(self.rows):
             self.rows.finish(motions)
             step = (dt, self.gravity, self.rest.slow_impact)
@@ -151,6 +153,19 @@ class IncrementalStepper:
         self._last = before[1]
         self.rest.watch(self._inertia, (q - state.q) / dt, dt)
         return self.system.rebase(State(state.poses, q, p, state.time + dt))
+
+    def _thrift(self, state: State, dt: float, begin: Sequence[Any], end: Sequence[Any]) -> float:
+        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved."""
+        if not self.rest.is_left_alone(self.system, state.time):
+            return 1.0
+        old, new = (float(sum(motion.kinetic[0] for motion in motions)) for motions in (begin, end))
+        times = np.array([state.time, state.time + dt])
+        fell = float((self.system.load_energies(begin, times[:1]) - self.system.load_energies(end, times[1:]))[0])
+        if new <= old + max(fell, 0.0) + self.rest.unseen:
+            return 1.0
+        if new > self.config.energy_growth * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
+            raise Diverged("energy appeared from nowhere")
+        return float(np.sqrt(max(old + fell, 0.0) / new))
 
     def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
         """Rates of the coordinates, and the motion with them."""

@@ -51,7 +51,16 @@ class Rest:
         """Whether nothing moves and nothing is about to be moved."""
         if self.quiet <= self.seconds:
             return False
+        return self.is_left_alone(system, time)
+
+    def is_left_alone(self, system: System, time: float) -> bool:
+        """Whether nothing from outside moves things, now or later."""
         return not any(_acts(load, time) for member in system.members for load in member.loads)
+
+    @property
+    def unseen(self) -> float:
+        """Kinetic energy of everything at a speed that is not seen."""
+        return 0.5 * float(self.carried.max(initial=0.0)) * self.slow**2
 
     def watch(self, inertia: Float[np.ndarray, " D"], qdot: Float[np.ndarray, " D"], dt: float) -> None:
         """Take note of a step: inertia and rate of each coordinate."""

@@ -54,9 +54,12 @@ def friction_of(bound: Bound) -> float | None:
 
 
 def bounce_of(bound: Bound) -> float:
-    """Speed that an object keeps when it strikes something hard; nothing where no material is named."""
+    """Speed that a rigid object keeps when it strikes something hard; nothing where no material is named.
+
+    What bends has no such figure: it bounces by its own elasticity.
+    """
     field = bound.body.materials
-    if field is None:
+    if field is None or not len(bound.mechanics.part_nodes):
         return 0.0
     damping = field.damping_ratio
     return float(np.mean(np.exp(-np.pi * damping / np.sqrt(1.0 - damping**2))))
