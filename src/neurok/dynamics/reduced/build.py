@@ -188,6 +188,8 @@ def _elasticity(body: Body, mechanics: Mechanics, config: ReducedConfig) -> list
     space = body.poses
     if not body.elastic or not space.dim:
         return []
+    if space.stiffness is not None:
+        return [Quadratic(space.stiffness)]
     if space.swing is not None and body.materials is None:
         still, base = np.zeros((1, mechanics.dim)), mechanics.dim - space.dim
         mass = mechanics.motion(np.eye(4), still, still).mass_matrices()[0][base:, base:]
@@ -252,10 +254,10 @@ def _lever(mechanics: Mechanics) -> tuple[Float[np.ndarray, " D"], Float[np.ndar
 
 def _damping(body: Body, world: World, mechanics: Mechanics, config: ReducedConfig) -> list[Damping]:
     coefficients = np.zeros(mechanics.dim)
+    base = mechanics.dim - body.poses.dim
+    turns = np.where(body.poses.is_length, 1.0, body.mesh.unit**-2.0)
+    coefficients[base:] = body.poses.damping * turns
     if body.poses.articulation is not None and body.poses.dim:
-        base = mechanics.dim - body.poses.dim
-        turns = np.where(body.poses.is_length, 1.0, body.mesh.unit**-2.0)
-        coefficients[base:] = body.poses.damping * turns
         rate = body.joint_damping
         if rate is None:
             rate = config.rubbing if world.has_contact else 0.0
@@ -337,7 +339,8 @@ def wind_load(body: Body, wind: Wind, mechanics: Mechanics, config: ReducedConfi
 def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
     unit, name = body.mesh.unit, energy_name(energy)
     if isinstance(energy, CoordinateEnergy):
-        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.poses.dim, unit, name)
+        bend = energy.stiffness if isinstance(energy, Quadratic) else None
+        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.poses.dim, unit, name, bend)
     if isinstance(energy, PointEnergy):
         bend = getattr(energy, "curvature", None)
         return PointLoad(mechanics.points(energy.vertices), energy.evaluate, unit, name, bend)

@@ -272,6 +272,9 @@ class CoordinateLoad:
 
     unit: float
     name: str
+    bend: Float[np.ndarray, "D D"] | None = None
+    """Second derivatives [J] where they are the same everywhere; differences are taken otherwise."""
+
     is_potential: bool = True
     feels_rates: bool = False
 
@@ -283,8 +286,12 @@ class CoordinateLoad:
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return self.evaluate(motion.q[:, self.offset :])[0] / self.unit**2
 
-    def curvature(self, motion: Any, dt: float) -> None:
-        return None
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"] | None:
+        if self.bend is None:
+            return None
+        out = np.zeros((motion.q.shape[1],) * 2)
+        out[self.offset :, self.offset :] = self.bend / self.unit**2
+        return out
 
 
 def autodiff_energy(
