@@ -26,7 +26,7 @@ def winding_grid(
     cell: float,
     shape: tuple[int, ...],
 ) -> Float[np.ndarray, "X Y Z"]:
-    """How often the surface goes around the centre of each cell: 1 inside a closed surface, 0 outside, between in a cup.
+    """How often the surface goes around the centre of each cell: 1 inside what is closed, 0 outside, between in a cup.
 
     The winding number of a point is the mean, over all directions, of the signed crossings of a ray with the
     surface. Here the mean is taken over the six axis directions; for closed surfaces every single one is exact.

@@ -1,4 +1,4 @@
-"""Stiffness of one elastic brick: eight nodes and incompatible modes, so that a single layer of bricks bends as it should."""
+"""Stiffness of one elastic brick: eight nodes and incompatible modes, so that a single layer bends as it should."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def brick_stiffness(sides: Float[np.ndarray, "3"], poisson: float) -> Float[np.n
 def _strain_matrix(point: Float[np.ndarray, "3"], sides: Float[np.ndarray, "3"]) -> Float[np.ndarray, "6 33"]:
     """Engineering strains xx yy zz xy yz zx at a point of [-1, 1]³, from corner displacements and inner parabolas."""
     terms = 1.0 + _SIGNS * point
-    slopes = np.stack(
-        [_SIGNS[:, a] * terms[:, (a + 1) % 3] * terms[:, (a + 2) % 3] / 8.0 for a in range(3)], axis=1
-    )
+    slopes = np.stack([_SIGNS[:, a] * terms[:, (a + 1) % 3] * terms[:, (a + 2) % 3] / 8.0 for a in range(3)], axis=1)
     gradients = np.concatenate([slopes, np.diag(-2.0 * point)]) * (2.0 / sides)
     out = np.zeros((6, 33))
     for node, (x, y, z) in enumerate(gradients):

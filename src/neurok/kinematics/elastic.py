@@ -19,6 +19,7 @@ from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
 from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
 from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.space import KinematicSpace
 
 STANDARD_GRAVITY = 9.81
 """[m/s^2]."""
@@ -80,6 +81,11 @@ class ElasticSpace(ScrewSpace):
         return "elastic"
 
     @property
+    def learned_bends(self) -> None:
+        """Those it was given are among its modes."""
+        return None
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"mode {k} ({frequency:.2g} Hz)" for k, frequency in enumerate(self.frequencies))
 
@@ -119,7 +125,7 @@ def elastic_space(
     stuff: MaterialField,
     thickness: Float[np.ndarray, " F"],
     fixed: Int[np.ndarray, " n"] | None = None,
-    bends: ScrewSpace | None = None,
+    bends: KinematicSpace | None = None,
     config: ElasticSpaceConfig = ELASTIC_SPACE,
 ) -> ElasticSpace:
     """The elastic space of a mesh.
@@ -138,7 +144,40 @@ def elastic_space(
         held = lattice.near(_held_points(mesh, fixed, lattice))
     extra = None if bends is None else _learned_fields(mesh, bends, lattice)
     modes = elastic_modes(lattice, held, config.modes, extra)
-    return _carried(mesh, lattice, modes, held, config)
+    return _carried(mesh, lattice, modes, config)
+
+
+def still_beside(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " V"]]]) -> ElasticSpace:
+    """The elastic spaces of some parts as one space of the whole mesh, in which all else stands still."""
+    from scipy.linalg import block_diag
+
+    counts, dims = [len(space.centers) for space, _ in parts], [space.dim for space, _ in parts]
+    handles, dim = 1 + sum(counts), sum(dims)
+    weights, centers = np.zeros((mesh.vertex_count, handles)), np.zeros((handles, 3))
+    screws = np.zeros((handles, 6, dim))
+    weights[:, 0] = 1.0
+    centers[0] = mesh.bounds.mean(axis=0)
+    row, column = 1, 0
+    for (space, mine), count, size in zip(parts, counts, dims, strict=True):
+        weights[mine, 0] = 0.0
+        weights[mine, row : row + count] = space.weights
+        centers[row : row + count] = space.centers
+        screws[row : row + count, :, column : column + size] = space.screws
+        row, column = row + count, column + size
+    joined = lambda name: np.concatenate([getattr(space, name) for space, _ in parts])  # noqa: E731
+    return ElasticSpace(
+        rest=mesh,
+        weights=weights,
+        centers=centers,
+        screws=screws,
+        middle=np.zeros(dim),
+        reduction=Reduction(np.eye(dim), np.ones(dim), 1.0),
+        facts={"coordinates": float(dim), "handles": float(handles)},
+        stiffness=block_diag(*[space.stiffness for space, _ in parts]),
+        viscosity=joined("viscosity"),
+        reach=joined("reach"),
+        frequencies=joined("frequencies"),
+    )
 
 
 def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
@@ -155,18 +194,17 @@ def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> 
     return np.concatenate([points, dense * lattice.sides])
 
 
-def _learned_fields(mesh: Mesh, bends: ScrewSpace, lattice: Lattice) -> Float[np.ndarray, "D N 3"]:
+def _learned_fields(mesh: Mesh, bends: KinematicSpace, lattice: Lattice) -> Float[np.ndarray, "D N 3"]:
     """How learned poses would move the nodes [m]: as the nearest vertices."""
     from scipy.spatial import cKDTree
 
-    slopes = bends.slopes_at_rest()
+    slopes = bends.shape(np.zeros((1, bends.dim)))[1][0]
     nearest = cKDTree(mesh.vertices * mesh.unit).query(lattice.nodes)[1]
-    return np.stack([bends.features[nearest] @ slope for slope in slopes]) * mesh.unit
+    moved = slopes[:, nearest] if bends.features is None else bends.features[nearest] @ slopes
+    return np.asarray(moved * mesh.unit)
 
 
-def _carried(
-    mesh: Mesh, lattice: Lattice, modes: ElasticModes, held: Bool[np.ndarray, " N"], config: ElasticSpaceConfig
-) -> ElasticSpace:
+def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticSpaceConfig) -> ElasticSpace:
     """Modes of the lattice as twists of handles."""
     labels, centers = _handles(lattice, modes, config)
     shares = _weights(lattice, labels, len(centers), config)
@@ -191,7 +229,12 @@ def _carried(
         screws=screws,
         middle=np.zeros(count),
         reduction=Reduction(np.eye(count), np.ones(count), 1.0),
-        facts={"coordinates": float(count), "handles": float(len(centers)), "cells": float(len(lattice.cells)), "mode_error": error},
+        facts={
+            "coordinates": float(count),
+            "handles": float(len(centers)),
+            "cells": float(len(lattice.cells)),
+            "mode_error": error,
+        },
         stiffness=np.diag(modes.values * scale**2),
         viscosity=2.0 * modes.damping * np.sqrt(modes.values) * scale**2,
         reach=reach,
@@ -213,7 +256,7 @@ def _handles(
     moves = moves / max(float(np.sqrt((moves**2).sum(axis=1).mean())), 1e-300)
     count = min(config.handles, len(places))
     _, labels = kmeans2(np.concatenate([places, 0.5 * moves], axis=1), count, minit="++", seed=0, iter=20)
-    used, labels = np.unique(labels, return_inverse=True)
+    labels = np.unique(labels, return_inverse=True)[1]
     mass = np.bincount(labels, weights=lattice.node_masses)
     centers = np.stack(
         [np.bincount(labels, weights=lattice.node_masses * lattice.nodes[:, i]) for i in range(3)], axis=1
@@ -246,7 +289,11 @@ def _weights(
 
 
 def _twists(
-    lattice: Lattice, shares: Float[np.ndarray, "N H"], centers: Float[np.ndarray, "H 3"], modes: ElasticModes, ridge: float
+    lattice: Lattice,
+    shares: Float[np.ndarray, "N H"],
+    centers: Float[np.ndarray, "H 3"],
+    modes: ElasticModes,
+    ridge: float,
 ) -> tuple[Float[np.ndarray, "H 6 D"], float]:
     """Twists of the handles that come closest to each mode in least squares by mass, and the share they miss."""
     count, nodes = len(centers), len(lattice.nodes)
@@ -257,7 +304,9 @@ def _twists(
         design[:, row, :, column] = shares * value
     for axis in range(3):
         design[:, axis, :, 3 + axis] = shares
-    radius = np.sqrt((lattice.node_masses[:, None] * shares * (arms**2).sum(axis=2)).sum(axis=0) / (lattice.node_masses @ shares))
+    radius = np.sqrt(
+        (lattice.node_masses[:, None] * shares * (arms**2).sum(axis=2)).sum(axis=0) / (lattice.node_masses @ shares)
+    )
     unit = np.concatenate([1.0 / np.repeat(radius[:, None], 3, axis=1), np.ones((count, 3))], axis=1).reshape(-1)
     flat = design.reshape(3 * nodes, 6 * count) * unit
     root = np.sqrt(np.repeat(lattice.node_masses, 3))

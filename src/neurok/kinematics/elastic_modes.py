@@ -58,7 +58,12 @@ def elastic_modes(
     extent = float(np.ptp(lattice.nodes, axis=0).max())
     density = mass.sum() / 3.0 / (len(lattice.cells) * float(np.prod(lattice.sides)))
     shift = SHIFT * float(lattice.young.min()) / (density * extent**2)
-    solver = splu((stiffness + diags(shift * mass)).tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    solver = splu(
+        (stiffness + diags(shift * mass)).tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
     size = len(mass)
     rigid = 0 if held.any() else 6
     wanted = min(count + rigid, size - 2)
@@ -68,7 +73,7 @@ def elastic_modes(
     order = np.argsort(values)
     values, vectors = values[order], vectors[:, order]
     if extra is not None and len(extra):
-        values, vectors = _joined(stiffness, mass, values, vectors, extra.reshape(len(extra), -1)[:, free], solver, shift)
+        values, vectors = _joined(stiffness, mass, values, vectors, extra.reshape(len(extra), -1)[:, free])
     values, vectors = np.maximum(values[rigid:], shift), vectors[:, rigid:]
     fields = np.zeros((vectors.shape[1], len(free)))
     fields[:, free] = vectors.T
@@ -84,8 +89,6 @@ def _joined(
     values: Float[np.ndarray, " k"],
     vectors: Float[np.ndarray, "n k"],
     extra: Float[np.ndarray, "E n"],
-    solver: Any,
-    shift: float,
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "n m"]]:
     """Ritz vectors of the modes and of motions that they lack (Rayleigh and Ritz)."""
     from scipy.linalg import eigh
@@ -98,10 +101,13 @@ def _joined(
         size = float(rest @ (mass * rest))
         if size > NEW**2 * whole > 0:
             basis = np.concatenate([basis, (rest / np.sqrt(size))[:, None]], axis=1)
-    return eigh(basis.T @ (stiffness @ basis), basis.T @ (mass[:, None] * basis))
+    found, mix = eigh(basis.T @ (stiffness @ basis), basis.T @ (mass[:, None] * basis))
+    return found, basis @ mix
 
 
-def _smoothed(stiffness: Any, mass: Float[np.ndarray, " n"], motion: Float[np.ndarray, " n"], rate: float) -> np.ndarray:
+def _smoothed(
+    stiffness: Any, mass: Float[np.ndarray, " n"], motion: Float[np.ndarray, " n"], rate: float
+) -> np.ndarray:
     """A motion without what costs much more energy than the modes that are kept."""
     from scipy.sparse import diags
     from scipy.sparse.linalg import cg
@@ -112,7 +118,9 @@ def _smoothed(stiffness: Any, mass: Float[np.ndarray, " n"], motion: Float[np.nd
     return np.asarray(out)
 
 
-def _losses(lattice: Lattice, fields: Float[np.ndarray, "D N 3"]) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
+def _losses(
+    lattice: Lattice, fields: Float[np.ndarray, "D N 3"]
+) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
     """Damping ratios by energy, and largest strains, from the mean strain of each cell."""
     from neurok.kinematics.brick import CORNERS
 

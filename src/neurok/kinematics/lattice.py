@@ -79,7 +79,9 @@ class Lattice:
     """Share of critical damping."""
 
     @staticmethod
-    def of(mesh: Mesh, stuff: MaterialField, thickness: Float[np.ndarray, " F"], config: LatticeConfig = LATTICE) -> Lattice:
+    def of(
+        mesh: Mesh, stuff: MaterialField, thickness: Float[np.ndarray, " F"], config: LatticeConfig = LATTICE
+    ) -> Lattice:
         """The lattice of a mesh.
 
         Args:
@@ -209,7 +211,10 @@ class _Filling:
     ) -> None:
         self.config = config
         self.vertices = mesh.vertices * mesh.unit
-        self.low, self.high = self.vertices[np.unique(mesh.faces)].min(axis=0), self.vertices[np.unique(mesh.faces)].max(axis=0)
+        self.low, self.high = (
+            self.vertices[np.unique(mesh.faces)].min(axis=0),
+            self.vertices[np.unique(mesh.faces)].max(axis=0),
+        )
         piece = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
         closed = closed_components(mesh.vertices, mesh.faces, piece)[piece]
         self.faces, self.closed = mesh.faces, closed
@@ -252,7 +257,10 @@ class _Filling:
 
     def _inside(self, scaled: np.ndarray, shape: tuple[int, ...]) -> Bool[np.ndarray, "X Y Z"]:
         n = self.config.samples
-        return np.abs(winding_grid(scaled, self.faces, np.zeros(3), 1.0 / n, tuple(n * s for s in shape))) > self.config.enclosed
+        return (
+            np.abs(winding_grid(scaled, self.faces, np.zeros(3), 1.0 / n, tuple(n * s for s in shape)))
+            > self.config.enclosed
+        )
 
     def _is_skin(
         self, scaled: np.ndarray, points: np.ndarray, source: np.ndarray, fine: Bool[np.ndarray, "X Y Z"]

@@ -139,6 +139,16 @@ class KinematicSpace:
     # What carries the vertices.
 
     @property
+    def learned_bends(self) -> KinematicSpace | None:
+        """The learned motions of what bends, as directions that an elastic space may take over."""
+        return None
+
+    @property
+    def joints(self) -> Articulation | None:
+        """The joints of its rigid parts, also where other parts bend."""
+        return self.articulation
+
+    @property
     def bends(self) -> Bool[np.ndarray, " V"]:
         """Vertices of what bends: there the elasticity of the material acts. By default what no joint explains."""
         return np.full(self.rest.vertex_count, self.articulation is None)

@@ -16,6 +16,7 @@ from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, P
 from neurok.dynamics.masses import inertial_of, part_moments
 from neurok.dynamics.reduced.build import mechanics_of, start_of
 from neurok.dynamics.reduced.equations import Mechanics
+from neurok.dynamics.soft import soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.spaces import Learner, space_for
@@ -51,7 +52,7 @@ class Placed:
             joint_damping=entry.joint_damping,
             name=name,
         )
-        body = _weighed(body)
+        body = _weighed(_softened(body, entry))
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
@@ -104,7 +105,9 @@ class Placed:
             forces=tuple(Force.constant(v, np.array(t.force), t.start, t.end) for t, v in pushes),
             impulses=tuple(Impulse(v, np.array(t.impulse), t.time) for t, v in blows),
             drags=tuple(self._drag(t, v) for t, v in drags),
-            pins=tuple(Pin(v, t.stiffness) for t, v in pins),
+            pins=tuple(Pin(v, t.stiffness) for t, v in pins)
+            if self.body.poses.stiffness is None or self.body.free
+            else (),
         )
         return replace(self.body, condition=condition)
 
@@ -114,6 +117,16 @@ class Placed:
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+
+
+def _softened(body: Body, entry: SceneObject) -> Body:
+    """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
+    if entry.space not in ("auto", "learned", "elastic"):
+        return body
+    if entry.space == "auto" and body.materials is None and body.poses.learned_bends is None:
+        return body  # nobody says that it is soft
+    pins = [select_vertices(body.mesh, pin.at) for pin in entry.pins]
+    return soften(body, np.unique(np.concatenate(pins)) if pins else None, anyway=entry.space == "elastic")
 
 
 def _planned(entry: SceneObject, asset: Asset, learner: Learner | None) -> KinematicSpace:
