@@ -65,15 +65,8 @@ def closed_components(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], component: Int[np.ndarray, " F"]
 ) -> Bool[np.ndarray, " C"]:
     """Which components have every edge shared by two faces in opposite directions, up to coincident vertices."""
-    return rim_lengths(vertices, faces, component) <= 0
-
-
-def rim_lengths(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], component: Int[np.ndarray, " F"]
-) -> Float[np.ndarray, " C"]:
-    """Length of the edges of each component that are not shared by two faces in opposite directions; 0 if closed."""
-    places, place = np.unique(vertices, axis=0, return_inverse=True)
-    edges = place.reshape(-1)[faces][:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+    edges = place[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     owner = np.repeat(component, 3)
     real = edges[:, 0] != edges[:, 1]
     edges, owner = edges[real], owner[real]
@@ -83,9 +76,10 @@ def rim_lengths(
     forward = edges[:, 0] < edges[:, 1]
     ahead = np.bincount(group, weights=forward)
     back = np.bincount(group, weights=~forward)
-    is_open = ((ahead != 1) | (back != 1))[group]
-    lengths = np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1) / (ahead + back)[group]
-    return np.bincount(owner[is_open], weights=lengths[is_open], minlength=int(component.max()) + 1)
+    open_edge = (ahead != 1) | (back != 1)
+    closed = np.ones(int(component.max()) + 1, dtype=bool)
+    closed[owner[open_edge[group]]] = False
+    return closed
 
 
 def _face_copies(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Int[np.ndarray, " F"]:

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
+from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
 from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
@@ -181,12 +182,14 @@ def still_beside(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " 
 
 
 def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
-    """Fixed vertices, and points of the faces between them no farther apart than half a cell."""
+    """Fixed vertices, and points of the edges and faces between them, closer together than cells are wide."""
     from neurok.kinematics.lattice import spread_points
 
     mask = np.zeros(mesh.vertex_count, dtype=bool)
     mask[fixed] = True
-    faces = mesh.faces[mask[mesh.faces].all(axis=1)]
+    edges = unique_edges(mesh.faces)
+    edges = edges[mask[edges].all(axis=1)]
+    faces = np.concatenate([mesh.faces[mask[mesh.faces].all(axis=1)], edges[:, [0, 1, 1]]])
     points = mesh.vertices[fixed] * mesh.unit
     if not len(faces):
         return points

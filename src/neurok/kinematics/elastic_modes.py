@@ -15,6 +15,9 @@ SHIFT = 1e-4
 """Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell: far above round-off, far below the
 softest mode."""
 
+ROUGH = 5.0
+"""Learned motions lose what swings this many times faster than the last mode."""
+
 NEW = 0.2
 """Share of a learned motion that the modes must lack for it to join them."""
 
@@ -112,9 +115,10 @@ def _smoothed(
     from scipy.sparse import diags
     from scipy.sparse.linalg import cg
 
-    matrix = stiffness + diags(4.0 * rate * mass)
+    rate = ROUGH**2 * rate
+    matrix = stiffness + diags(rate * mass)
     precondition = diags(1.0 / matrix.diagonal())
-    out, _ = cg(matrix, 4.0 * rate * mass * motion, x0=motion, M=precondition, rtol=1e-4, maxiter=300)
+    out, _ = cg(matrix, rate * mass * motion, x0=motion, M=precondition, rtol=1e-4, maxiter=300)
     return np.asarray(out)
 
 

@@ -289,15 +289,15 @@ class _Filling:
 
 
 def spread_points(scaled: np.ndarray, faces: np.ndarray) -> tuple[Float[np.ndarray, "n 3"], Int[np.ndarray, " n"]]:
-    """Points on faces at most half a cell apart, and the face of each."""
+    """Points on faces about a third of a cell apart, and the face of each."""
     corners = scaled[faces]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    pieces = np.clip(np.ceil(2.0 * longest), 1, 200).astype(np.int64)
+    pieces = np.clip(np.ceil(3.0 * longest), 1, 200).astype(np.int64)
     points, source = [], []
     for n in np.unique(pieces):
-        i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
-        keep = i + j < n
-        i, j = i[keep] + 1 / 3, j[keep] + 1 / 3
+        i, j = (index.reshape(-1) for index in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+        up, down = i + j < n, i + j < n - 1  # middles of n² equal triangles
+        i, j = (np.concatenate([k[up] + 1 / 3, k[down] + 2 / 3]) for k in (i, j))
         weights = np.stack([i / n, j / n, 1.0 - (i + j) / n], axis=1)
         mine = np.flatnonzero(pieces == n)
         points.append(np.einsum("mk,fkd->fmd", weights, corners[mine]).reshape(-1, 3))
