@@ -63,6 +63,14 @@ def material(name: str) -> Material:
     raise NeurokError(f"There is no material {name!r}; {hint}.")
 
 
+def parse_material(text: str) -> tuple[str, str]:
+    """Part and material out of ``PART=NAME``."""
+    part, equals, name = text.rpartition("=")
+    if not equals or not part.strip() or not name.strip():
+        raise NeurokError(f"The material {text!r} is not understood; write it like seat=foam or all=steel.")
+    return part.strip(), material(name).name
+
+
 @cache
 def _names() -> Mapping[str, str]:
     """The name in the library of every name and alias, written as ``_key`` does."""
