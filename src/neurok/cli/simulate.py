@@ -16,6 +16,7 @@ import tyro
 
 from neurok.cli.report import progress, say
 from neurok.cli.space import warn_of
+from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
@@ -111,6 +112,12 @@ class Simulate:
     density: Annotated[float | None, tyro.conf.arg(metavar="RHO")] = None
     """Mass per volume [kg/m^3], where the file gives none [500]."""
 
+    material: Annotated[Words, tyro.conf.arg(metavar="PART=NAME")] = ()
+    """What a part is made of, by a name of the library: seat=foam, all=steel. May be repeated."""
+
+    materials: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
+    """Materials of all parts, as 'neurok materials' writes them and somebody may have edited them."""
+
     damping: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Slow everything in proportion to its mass [1/s]."""
 
@@ -199,6 +206,10 @@ class Simulate:
             changes["rotation"] = vector
         if self.drop is not None:
             changes["drop"] = _one(self.drop, "--drop", problems, "auto")
+        if self.materials is not None:
+            changes["materials_file"] = str(self.materials.absolute())
+        if self.material:
+            changes["materials"] = {**thing.materials, **dict(parse(parse_material, self.material))}
         if self.plan is not None:
             changes["plan"] = str(self.plan.absolute())
         if self.free:

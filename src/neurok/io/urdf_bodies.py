@@ -53,16 +53,18 @@ def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Bo
         [name if joint.name == "joint" else joint.name for name, joint in zip(names, joints, strict=True)]
     )
     file_names = xml.unique_names([re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lower()[:60] for name in names])
-    face_density = np.full(mesh.face_count, density)
+    face_density, sheet = np.full(mesh.face_count, density), np.full(mesh.face_count, SHEET * mesh.size)
     if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count:
         face_density = asset.materials.density[mesh.faces].mean(axis=1)
+        usual = asset.materials.thickness[mesh.faces].mean(axis=1)
+        sheet = np.where(np.isnan(usual), sheet, usual)
     out = []
     for i, joint in enumerate(joints):
         parent = joints[joint.parent].origin if joint.parent >= 0 else np.zeros(3)
         mask = mesh.face_parts == i
         part = mesh.submesh(mask, names[i]) if mask.any() else None
         known = articulation.inertials[i] if articulation.inertials else None
-        inertial = known or _weigh(part, face_density[mask], SHEET * mesh.size)
+        inertial = known or _weigh(part, face_density[mask], sheet[mask])
         out.append(
             Body(
                 names[i],
@@ -101,7 +103,7 @@ def _alone(part: Mesh) -> Mesh:
     return replace(part, surfaces=surfaces, face_surfaces=ids.reshape(-1))
 
 
-def _weigh(part: Mesh | None, density: Float[np.ndarray, " F"], thickness: float) -> Inertial:
+def _weigh(part: Mesh | None, density: Float[np.ndarray, " F"], thickness: Float[np.ndarray, " F"]) -> Inertial:
     if part is None:
         return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
     return Inertial(*mass_properties(part.vertices, part.faces, density, thickness))

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_args
 
-from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind
+from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_range
+from neurok.core.material_library import material
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -127,6 +128,15 @@ class SceneMaterial:
     friction_angle: float | None = None
     """[rad]; only for granular kinds."""
 
+    damping_ratio: float = Material.damping_ratio
+    """Share of critical damping with which it stops ringing."""
+
+    friction: float = Material.friction
+    """Coulomb's coefficient against a hard dry surface."""
+
+    thickness: float | None = None
+    """[m] of its sheets, where the part is an open surface."""
+
 
 @dataclass(frozen=True)
 class SceneObject:
@@ -159,10 +169,13 @@ class SceneObject:
     """[kg/m^3], for what ``materials`` and the file leave open."""
 
     thickness: float | None = None
-    """Of open surfaces; 1 % of the object's size by default."""
+    """Of open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
 
-    materials: Mapping[str, SceneMaterial] = field(default_factory=dict)
-    """By the name of the part."""
+    materials: Mapping[str, str | SceneMaterial] = field(default_factory=dict)
+    """By the name of a part or a surface, or ``all``: a material of the library, or numbers."""
+
+    materials_file: str = ""
+    """File of its materials, as ``neurok materials`` writes it; ``materials`` count over it."""
 
     damping: float = 0.0
     """Slows everything in proportion to its mass [1/s]."""
@@ -287,6 +300,10 @@ def check_number(place: str, value: float) -> Iterator[str]:
         yield f"{place} must be positive, got {value:g}"
     elif name in NOT_NEGATIVE and value < 0:
         yield f"{place} must not be negative, got {value:g}"
+    elif name in ("density", "young"):
+        yield from (f"{place}{text.removeprefix(name)}" for text in check_range(name, value))
+    elif name == "damping_ratio" and not 0 <= value < 1:
+        yield f"{place} must lie in [0, 1), got {value:g}"
     elif name == "poisson" and not -1 < value < 0.5:
         yield f"{place} must lie in (-1, 0.5), got {value:g}"
     elif name == "friction_angle" and not 0 <= value < math.pi / 2:
@@ -309,6 +326,7 @@ def _check_scene(scene: Scene) -> Iterator[str]:
         yield "world.ground.normal must be a direction, got zeros"
     for index, thing in enumerate(scene.objects):
         place = f"objects[{index}]"
+        yield from _check_materials(thing, place)
         for k, push in enumerate(thing.pushes):
             if push.end <= push.start:
                 yield f"{place}.pushes[{k}] must end after it starts, got {push.start:g} to {push.end:g} s"
@@ -319,3 +337,12 @@ def _check_scene(scene: Scene) -> Iterator[str]:
                 yield f"{place}.drags[{k}] has {len(drag.path)} points but {len(drag.times)} times"
             elif any(b <= a for a, b in zip(drag.times, drag.times[1:], strict=False)):
                 yield f"{place}.drags[{k}].times must increase"
+
+
+def _check_materials(thing: SceneObject, place: str) -> Iterator[str]:
+    for part, given in thing.materials.items():
+        if isinstance(given, str):
+            try:
+                material(given)
+            except NeurokError as error:
+                yield f"{place}.materials.{part}: {str(error).removesuffix('.')}"

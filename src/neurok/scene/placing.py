@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core import Asset, Material, MaterialField, Mesh
+from neurok.core.material_library import material
+from neurok.core.regions import select_stuff
 from neurok.core.select import select_vertices
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
@@ -20,6 +22,7 @@ from neurok.dynamics.soft import soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.spaces import Learner, space_for
+from neurok.io.materials_file import read_materials
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
 
@@ -52,7 +55,7 @@ class Placed:
             joint_damping=entry.joint_damping,
             name=name,
         )
-        body = _weighed(_softened(body, entry))
+        body = _weighed(_softened(body, entry), _touched(entry, space.rest))
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
@@ -201,19 +204,33 @@ def _jolt(
 
 def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | None:
     """Materials by part over those of the file."""
+    known = read_materials(entry.materials_file, mesh) if entry.materials_file else asset.materials
     if not entry.materials:
-        return asset.materials
-    out = asset.materials or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
-    for part, given in entry.materials.items():
-        out = out.with_part(select_vertices(mesh, part), Material(part, **asdict(given)))
+        return known
+    out = known or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
+    for part, given in sorted(entry.materials.items(), key=lambda item: item[0] != "all"):  # parts count over all
+        stuff = material(given) if isinstance(given, str) else Material(part, **asdict(given))
+        out = out.with_part(select_stuff(mesh, part), stuff)
     return out
 
 
-def _weighed(body: Body) -> Body:
+def _touched(entry: SceneObject, mesh: Mesh) -> Bool[np.ndarray, " V"]:
+    """Vertices whose material the scene names: what the file says of their mass no longer holds."""
+    out = np.full(mesh.vertex_count, bool(entry.materials_file))
+    for part in entry.materials:
+        out[select_stuff(mesh, part)] = True
+    return out
+
+
+def _weighed(body: Body, touched: Bool[np.ndarray, " V"]) -> Body:
     """The same body with the mass of each rigid part written down, since weighing a large mesh takes a while."""
     articulation = body.poses.articulation
     if articulation is None:
         return body
+    if articulation.inertials is not None:
+        stale = np.unique(articulation.vertex_parts[touched])
+        kept = tuple(None if part in stale else known for part, known in enumerate(articulation.inertials))
+        articulation = replace(articulation, inertials=kept)
     moments, unit = part_moments(body, articulation), articulation.mesh.unit
     known = replace(articulation, inertials=tuple(inertial_of(moment, unit) for moment in moments))
     return replace(body, space=ArticulatedSpace(known))
