@@ -8,9 +8,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.articulation import Articulation
+from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import face_thickness
+from neurok.geometry.operators import face_areas
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, still_beside
 from neurok.kinematics.mixed import MixedSpace
@@ -20,8 +22,8 @@ from neurok.kinematics.mixed import MixedSpace
 class SoftConfig:
     """When a body is taken for soft."""
 
-    stiff: float = 1e9
-    """Objects with no material softer than this [Pa] are not even asked: wood, metal, glass."""
+    stiff: float = 1e8
+    """Materials stiffer than this [Pa] are not soft: wood, metal, glass, hard plastics."""
 
     seam: float = 0.02
     """A part that bends is held where it is closer to other parts than this share of the object's size."""
@@ -30,6 +32,15 @@ class SoftConfig:
 
 
 SOFT = SoftConfig()
+
+
+def soft_share(
+    mesh: Mesh, stuff: MaterialField, counted: Bool[np.ndarray, " V"] | None = None, config: SoftConfig = SOFT
+) -> float:
+    """Share of the surface that is made of something soft, among the vertices that count."""
+    soft = (stuff.young <= config.stiff) & (True if counted is None else counted)
+    areas = face_areas(mesh.vertices, mesh.faces)
+    return float((areas * soft[mesh.faces].all(axis=1)).sum() / max(float(areas.sum()), 1e-300))
 
 
 def soften(

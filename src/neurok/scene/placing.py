@@ -18,13 +18,20 @@ from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, P
 from neurok.dynamics.masses import inertial_of, part_moments
 from neurok.dynamics.reduced.build import mechanics_of, start_of
 from neurok.dynamics.reduced.equations import Mechanics
-from neurok.dynamics.soft import soften
+from neurok.dynamics.soft import soft_share, soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
+from neurok.inference.materials import propose_materials
 from neurok.inference.spaces import Learner, space_for
 from neurok.io.materials_file import read_materials
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
+
+MOSTLY = 0.5
+"""Share of the surface that must be soft for the whole object to be taken for soft."""
+
+CONFIDENT = 0.5
+"""Confidence from which a proposed material counts without a word from the user."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +47,11 @@ class Placed:
     @staticmethod
     def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
         entry = scene.objects[index]
-        space = space_for(asset, entry.space, learner) if not entry.plan else _planned(entry, asset, learner)
+        soft = _soft_stuff(entry, asset)
+        if entry.plan:
+            space = _planned(entry, asset, learner)
+        else:
+            space = space_for(asset, entry.space if soft is None else "elastic", learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )
@@ -50,7 +61,7 @@ class Placed:
             placement=placement_of(entry, space.rest),
             density=entry.density,
             thickness=entry.thickness,
-            materials=_materials(entry, asset, space.rest),
+            materials=_materials(entry, asset, space.rest) if soft is None else soft,
             damping=entry.damping,
             joint_damping=entry.joint_damping,
             name=name,
@@ -120,6 +131,24 @@ class Placed:
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+
+
+def _soft_stuff(entry: SceneObject, asset: Asset) -> MaterialField | None:
+    """What an object without joints or animation is made of, named or proposed, if most of it is soft.
+
+    Joints that only a plan finds in soft things, such as straps, are its bends.
+    """
+    moves = asset.articulation is not None or any(clip.frame_count > 1 for clip in asset.clips)
+    if entry.space != "auto" or entry.plan or moves:
+        return None
+    named = _materials(entry, asset, asset.mesh)
+    if named is not None:
+        return named if soft_share(asset.mesh, named) > MOSTLY else None
+    proposals = propose_materials(asset)
+    sure = np.zeros(asset.mesh.vertex_count)
+    for item in proposals.items:
+        sure[item.region.vertices] = item.confidence
+    return proposals.field if soft_share(asset.mesh, proposals.field, sure >= CONFIDENT) > MOSTLY else None
 
 
 def _softened(body: Body, entry: SceneObject) -> Body:
