@@ -63,9 +63,9 @@ INSIDE = {
         "__init__",
     ],
     "inference": [
-        "prior",
-        "plan",
-        "annotate articulate contact_prior points",
+        "material_looks material_words prior",
+        "materials plan",
+        "annotate articulate contact_prior material_drawing points",
         "infer",
         "spaces",
     ],

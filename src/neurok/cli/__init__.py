@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
     "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "measure what raw meshes are found to do"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
+    "materials": ("neurok.cli.materials:Materials", "propose what each part of an object is made of"),
     "plan": ("neurok.cli.plan:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
