@@ -34,9 +34,18 @@ class Placed:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
+    def of(
+        scene: Scene,
+        index: int,
+        name: str,
+        asset: Asset,
+        learner: Learner | None = None,
+        space: KinematicSpace | None = None,
+    ) -> Placed:
+        """Place an object; ``space`` holds its poses where they are known already."""
         entry = scene.objects[index]
-        space = space_for(asset, entry.space, learner) if not entry.plan else _planned(entry, asset, learner)
+        if space is None:
+            space = space_for(asset, entry.space, learner) if not entry.plan else _planned(entry, asset, learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )
@@ -110,10 +119,10 @@ class Placed:
 
     def _drag(self, entry: SceneDrag, vertices: Int[np.ndarray, " n"]) -> Drag:
         path, seconds = np.array(entry.path, dtype=np.float64).reshape(-1, 3), self.scene.seconds
-        times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds, len(path) + 1)[1:]
+        times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds if entry.end is None else min(entry.end, seconds), len(path) + 1)[1:]
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
-        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness, entry.end)
 
 
 def _planned(entry: SceneObject, asset: Asset, learner: Learner | None) -> KinematicSpace:
