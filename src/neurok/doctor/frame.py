@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurok.core import Asset
+from neurok.core import Asset, Mesh
 from neurok.core.mesh import AXIS_INDEX, UpAxis
-from neurok.doctor.guess import DEFAULTS, UNITS, Guess, GuessConfig, guess_unit, guess_up, unit_name
+from neurok.doctor.guess import DEFAULTS, UNITS, Guess, GuessConfig, guess_up, unit_name, unit_odds
 from neurok.errors import NeurokError
 
 METRES = {name: metres for name, (metres, _) in UNITS.items()} | {"inch": UNITS["in"][0]}
@@ -68,28 +68,37 @@ def framed(
     """
     mesh, notes = asset.mesh, []
     if unit is None:
-        guess = guess_unit(float(np.ptp(mesh.bounds, axis=0).max()), mesh.unit, is_stated=is_stated, config=config)
-        unit = mesh.unit
-        if guess.confidence >= config.sure and not math.isclose(METRES.get(guess.value, unit), unit):
-            unit = METRES[guess.value]
-            notes.append(_unit_note(asset, guess))
+        unit = believed_unit(asset, is_stated=is_stated, config=config)
+        notes += [_unit_note(asset, unit)] if unit != mesh.unit else []
     if up is None:
-        up = mesh.up
         guess = None if is_stated else guess_up(mesh, mesh.faces, config=config)
-        if guess is not None and guess.value != up and guess.confidence >= config.sure:
-            up = parse_up(guess.value)
-            notes.append(_up_note(asset, guess))
+        is_sure = guess is not None and guess.value != mesh.up and guess.confidence >= config.sure
+        notes += [_up_note(asset, guess)] if guess is not None and is_sure else []
+        up = parse_up(guess.value) if guess is not None and is_sure else mesh.up
     if up == mesh.up and unit == mesh.unit:
-        return Framed(asset, tuple(notes))
+        return Framed(asset)
     return Framed(asset.relabelled(up, unit), tuple(notes))
 
 
-def _unit_note(asset: Asset, guess: Guess) -> str:
+def believed_unit(asset: Asset, *, is_stated: bool, config: GuessConfig = DEFAULTS) -> float:
+    """The unit an object is read in, or the likeliest where that one makes a size that is surely wrong [m]."""
     mesh = asset.mesh
-    longest = float(np.ptp(mesh.bounds, axis=0).max())
+    odds = unit_odds(_longest(mesh), mesh.unit, is_stated=is_stated, config=config)
+    if not odds or odds[unit_name(mesh.unit)] > 1.0 - config.sure:
+        return mesh.unit
+    best = max(odds, key=lambda name: odds[name])
+    return METRES.get(best, mesh.unit)
+
+
+def _longest(mesh: Mesh) -> float:
+    return float(np.ptp(mesh.bounds, axis=0).max())
+
+
+def _unit_note(asset: Asset, unit: float) -> str:
+    mesh, longest = asset.mesh, _longest(asset.mesh)
     return (
         f"'{mesh.name}' would be {longest * mesh.unit:.3g} m long if its unit were {unit_name(mesh.unit)}, "
-        f"so it is read in {guess.value} ({longest * METRES[guess.value]:.3g} m); give its unit to read it otherwise."
+        f"so it is read in {unit_name(unit)} ({longest * unit:.3g} m); give its unit to read it otherwise."
     )
 
 

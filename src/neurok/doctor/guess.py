@@ -42,8 +42,9 @@ class GuessConfig:
     sideways: float = 0.03
     """How often such a file has x up."""
 
-    sure: float = 0.97
-    """A guess that is surer than this is acted on: at this bound no object of the calibration was turned wrongly."""
+    sure: float = 0.975
+    """What is surely wrong is not believed: neither a unit that is right with less than the rest of this probability,
+    nor an axis where another one is surer than this. At this bound no object of the calibration was turned wrongly."""
 
     lowest_at_zero: float = 3.43
     """Log odds of an axis along which the lowest point lies at zero."""
@@ -82,29 +83,39 @@ def unit_name(metres: float) -> str:
     return next((name for name, (size, _) in UNITS.items() if math.isclose(size, metres)), f"{metres:g} m")
 
 
+def unit_odds(
+    longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS
+) -> dict[str, float]:
+    """Probability of each unit of a file whose longest side measures ``longest``; nothing where no unit is likely."""
+    said, shares = unit_name(unit), {name: share for name, (_, share) in UNITS.items()}
+    if is_stated or unit != 1.0:
+        rest = sum(share for name, share in shares.items() if name != said)
+        shares = {name: share / rest * (1.0 - config.stated_unit) for name, share in shares.items()}
+        shares[said] = config.stated_unit
+    odds = {}
+    for name, share in shares.items():
+        metres = longest * (unit if name == said else UNITS[name][0])
+        deviation = math.log(max(metres, 1e-300) / config.typical_size) / config.spread
+        odds[name] = share * math.exp(-0.5 * deviation**2)
+    total = sum(odds.values())
+    return {} if total < 1e-12 else {name: value / total for name, value in odds.items()}
+
+
 def guess_unit(
     longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS
 ) -> Guess:
     """The unit of a file whose longest side measures ``longest``; ``unit`` is what it is read with, which counts for
     more where the format states it."""
-    said = unit_name(unit)
-    shares = {name: share for name, (_, share) in UNITS.items()}
-    if is_stated or unit != 1.0:
-        rest = sum(share for name, share in shares.items() if name != said)
-        shares = {name: share / rest * (1.0 - config.stated_unit) for name, share in shares.items()}
-        shares[said] = config.stated_unit
-    metres = {name: size for name, (size, _) in UNITS.items()} | {said: unit}
-    deviation = {n: math.log(max(longest * metres[n], 1e-300) / config.typical_size) / config.spread for n in shares}
-    odds = {name: share * math.exp(-0.5 * deviation[name] ** 2) for name, share in shares.items()}
-    total = sum(odds.values())
-    if total < 1e-12:
+    said, odds = unit_name(unit), unit_odds(longest, unit, is_stated=is_stated, config=config)
+    if not odds:
         return Guess(said, 0.0, f"no unit makes a longest side of {longest:.3g} an everyday size")
     best = max(odds, key=lambda name: odds[name])
-    confidence = odds[best] / total
     if unit == 1.0 and any(math.isclose(longest, size, rel_tol=1e-3) for size in (1.0, 2.0)):
-        return Guess(best, min(confidence, 0.5), f"the longest side is {longest:.4g}: scaled to a unit box, it seems")
+        reason = f"the longest side is {longest:.4g}: scaled to a unit box, it seems"
+        return Guess(best, round(min(odds[best], 0.5), 2), reason)
     says = "the file says so, and " if best == said and (is_stated or unit != 1.0) else ""
-    return Guess(best, round(confidence, 3), f"{says}the longest side would be {longest * metres[best]:.3g} m")
+    metres = longest * (unit if best == said else UNITS[best][0])
+    return Guess(best, round(odds[best], 2), f"{says}the longest side would be {metres:.3g} m")
 
 
 def guess_up(

@@ -53,10 +53,10 @@ class ActionConfig:
     drag_time: float = 3.0
     """How long the hand takes; then it lets go [√(size / g)]."""
 
-    wind_force: float = 0.8
+    wind_force: float = 0.7
     """Of the gust on the object as it stands [weights]; friction holds 0.5."""
 
-    wind_time: float = 4.0
+    wind_time: float = 3.0
     """How long the gust lasts [√(size / g)]."""
 
     wind_limit: float = 40.0
@@ -134,8 +134,8 @@ def _problems(scene: Scene, thing: SceneObject, subject: Subject) -> list[str]:
         out.append(f"'{name}' has a height to drop from besides the action {act}; give one of them")
     if world.gravity is not None and not any(world.gravity) and act in ("drop", "tilt"):
         out.append(f"There is no gravity, so {act} does nothing to '{name}'")
-    if act == "tilt" and len(scene.objects) + len(world.obstacles) > 1:
-        out.append(f"tilt inclines the ground under one object; '{name}' is not alone in the scene")
+    if act == "tilt" and world.gravity is not None and any(world.gravity):
+        out.append(f"The scene says where gravity pulls, so the ground under '{name}' cannot be tilted as well")
     if act == "wind" and world.wind is not None:
         out.append(f"The scene has a wind already, so '{name}' cannot have a gust of its own; give one of them")
     return out
@@ -169,16 +169,11 @@ def _throw(scene: Scene, index: int, subject: Subject, strength: float, config: 
 
 
 def _tilt(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
-    """The ground slopes down to the right and the object stands on it; twice the strength is twice the slope."""
-    from scipy.spatial.transform import Rotation
-
+    """The ground slopes down to the right, seen by one who is tilted with it: gravity leans, and pulls as hard."""
+    gravity = _fall(scene, subject, config)[0]
     angle = math.atan(strength * math.tan(config.tilt_angle))
-    turn = Rotation.from_rotvec(angle * subject.tumble)
-    before = Rotation.from_rotvec(np.array(scene.objects[index].rotation), degrees=True)
-    ground = scene.world.ground or SceneGround()
-    normal = _vector(turn.apply(subject.up))
-    world = replace(scene.world, ground=replace(ground, normal=normal, height=None))
-    return _changed(replace(scene, world=world), index, rotation=_vector((turn * before).as_rotvec(degrees=True)))
+    pull = gravity * (math.sin(angle) * subject.right - math.cos(angle) * subject.up)
+    return replace(scene, world=replace(scene.world, gravity=_vector(pull)))
 
 
 def _drag(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
