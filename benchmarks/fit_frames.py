@@ -1,7 +1,7 @@
 """How sure the guesses of unit and up axis are: fits the weights of ``doctor/guess.py`` and measures what is acted on.
 
-Files whose frame is known (glTF, URDF, PartNet-Mobility) are read as if their format said nothing, as they are and turned
-on purpose. A fifth, chosen by the hash of the file's name, is kept aside.
+Files whose frame is known (glTF, URDF, PartNet-Mobility) are read as if their format said nothing, as they are and
+turned on purpose. A fifth, chosen by the hash of the file's name, is kept aside.
 
     python benchmarks/fit_frames.py [FOLDER]        # $NEUROK_DATA by default
 """
@@ -109,7 +109,7 @@ def main() -> None:
         print(f"| {label}, y up | {up_row(some, turn=False)} |")
         print(f"| {label}, z up | {up_row(some, turn=True)} |")
     measured = [k for k in known if k.folder in IN_METRES]
-    print(f"\n| {len(measured)} files in metres, written in | format | read in m | cm | mm | in |\n|---|---|---|---|---|---|")
+    print(f"\n| {len(measured)} files in metres, written in | format | read in m | cm | mm | in |\n{'|---' * 6}|")
     for unit in SCALES:
         for is_stated in (True, False):
             label = "says metres" if is_stated else "says nothing"

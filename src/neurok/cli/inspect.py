@@ -56,7 +56,6 @@ class Inspect:
                 _print_repairs(mended, self.fix)
         return figures
 
-
     def _relabelled(self, asset: Asset) -> Asset:
         """The asset in the frame that the flags say; a guess is shown here, not acted on."""
         from neurok.core import Asset

@@ -86,7 +86,6 @@ class PoseCommand:
         )
         return {**figures, "q": found.q.tolist()}
 
-
     def _target(self, asset: Asset) -> Target | None:
         """The target; where neither file says in which frame it is, both are in the same."""
         from neurok.errors import MeshError

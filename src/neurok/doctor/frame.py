@@ -104,4 +104,6 @@ def _unit_note(asset: Asset, unit: float) -> str:
 
 def _up_note(asset: Asset, guess: Guess) -> str:
     name = asset.mesh.name
-    return f"'{name}' is stood upright with {guess.value} up, since {guess.reason}; give its up axis to turn it otherwise."
+    return (
+        f"'{name}' is stood upright with {guess.value} up, since {guess.reason}; give its up axis to turn it otherwise."
+    )

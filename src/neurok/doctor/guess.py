@@ -101,9 +101,7 @@ def unit_odds(
     return {} if total < 1e-12 else {name: value / total for name, value in odds.items()}
 
 
-def guess_unit(
-    longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS
-) -> Guess:
+def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS) -> Guess:
     """The unit of a file whose longest side measures ``longest``; ``unit`` is what it is read with, which counts for
     more where the format states it."""
     said, odds = unit_name(unit), unit_odds(longest, unit, is_stated=is_stated, config=config)

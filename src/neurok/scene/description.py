@@ -280,7 +280,19 @@ class Scene:
             raise SceneError(problems)
 
 
-POSITIVE = {"seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "thickness", "stiffness", "young", "yield_stress"}
+POSITIVE = {
+    "seconds",
+    "fps",
+    "dt",
+    "unit",
+    "strength",
+    "wind_until",
+    "density",
+    "thickness",
+    "stiffness",
+    "young",
+    "yield_stress",
+}
 NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
 
 

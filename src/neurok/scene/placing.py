@@ -119,7 +119,8 @@ class Placed:
 
     def _drag(self, entry: SceneDrag, vertices: Int[np.ndarray, " n"]) -> Drag:
         path, seconds = np.array(entry.path, dtype=np.float64).reshape(-1, 3), self.scene.seconds
-        times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds if entry.end is None else min(entry.end, seconds), len(path) + 1)[1:]
+        seconds = seconds if entry.end is None else min(entry.end, seconds)
+        times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds, len(path) + 1)[1:]
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness, entry.end)

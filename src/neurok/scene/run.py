@@ -10,9 +10,9 @@ import numpy as np
 
 from neurok import io
 from neurok.core import Asset, Clip, Material, MaterialField, Mesh, Rollout
+from neurok.doctor.frame import framed, parse_unit
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground, Obstacle, Wind, World
-from neurok.doctor.frame import framed, parse_unit
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
@@ -20,7 +20,7 @@ from neurok.inference.spaces import Learner
 from neurok.io.formats import states_frame
 from neurok.kinematics import KinematicSpace
 from neurok.scene.actions import Subject, acted
-from neurok.scene.description import Scene, SceneGround, SceneObstacle
+from neurok.scene.description import Scene, SceneError, SceneGround, SceneObstacle
 from neurok.scene.merge import merge_clips, still_clip, unique_names
 from neurok.scene.placing import Placed, collect, placement_of, say_all
 
@@ -119,11 +119,10 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     """Load and place everything and turn words into vertices; nothing moves yet."""
     problems: list[str] = []
     assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
-    meshes: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.world.obstacles])
+    meshes: list[Asset] = collect(problems, _load_framed, [thing.path for thing in scene.world.obstacles])
     say_all(problems)
     _check_memory(scene, assets)
     scene, assets, notes = _framed(scene, assets)
-    meshes = [framed(asset, is_stated=states_frame(e.path)).asset for e, asset in zip(scene.world.obstacles, meshes)]
     first = assets[0].mesh
     assets = [asset.in_frame(first.up, first.unit) for asset in assets]
     obstacles = tuple(
@@ -152,15 +151,20 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes)
 
 
+def _load_framed(path: str) -> Asset:
+    """An obstacle in the unit and axes that are surely right."""
+    return framed(io.load(path), is_stated=states_frame(path)).asset
+
+
 def _framed(scene: Scene, assets: Sequence[Asset]) -> tuple[Scene, list[Asset], tuple[str, ...]]:
     """The objects in the units and axes that are given or surely right; the scene says so where that was a guess."""
-    things, out, notes = list(scene.objects), [], []
+    things, out, notes = list(scene.objects), list(assets), list[str]()
     for k, asset in enumerate(assets):
         unit = None if things[k].unit is None else parse_unit(str(things[k].unit))
         found = framed(asset, is_stated=states_frame(things[k].path), unit=unit, up=things[k].up)
         if found.notes:
             things[k] = replace(things[k], unit=found.asset.mesh.unit, up=found.asset.mesh.up)
-        out.append(found.asset)
+        out[k] = found.asset
         notes += found.notes
     return replace(scene, objects=tuple(things)), out, tuple(notes)
 
@@ -171,14 +175,14 @@ def _acted(
     """The scene with all actions written out, and the poses of the objects that were weighed for it."""
     problems: list[str] = []
     spaces: dict[int, KinematicSpace] = {}
-    for k, thing in enumerate(scene.objects):
-        if thing.act is None:
-            continue
+    for k in [k for k, thing in enumerate(scene.objects) if thing.act is not None]:
         grounded = replace(scene, world=replace(scene.world, ground=scene.world.ground or SceneGround()))
-        for placed in collect(problems, lambda k: Placed.of(grounded, k, names[k], assets[k], learner), [k]):
+        try:
+            placed = Placed.of(grounded, k, names[k], assets[k], learner)
             spaces[k] = placed.body.poses
-            subject = Subject.of(names[k], placed.body.mesh, placed.mass)
-            scene = next(iter(collect(problems, lambda s: acted(scene, k, s), [subject])), scene)
+            scene = acted(scene, k, Subject.of(names[k], placed.body.mesh, placed.mass))
+        except SceneError as error:
+            problems += error.problems
     say_all(problems)
     return scene, spaces
 
