@@ -97,7 +97,7 @@ INSIDE = {
     ],
     "scene": [
         "description merge picture",
-        "files placing words",
+        "actions files placing words",
         "run",
         "output",
     ],

@@ -14,14 +14,16 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag
 from neurok.cli.report import progress, say
 from neurok.cli.space import warn_of
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
+from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
-from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
+from neurok.scene.description import ActionName, Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.output import check_output, write_output
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
@@ -90,6 +92,16 @@ class Simulate:
     drop: Annotated[tuple[float, ...] | None, tyro.conf.arg(metavar="[HEIGHT]")] = None
     """Let the object fall on the ground from this height; half its size if not given."""
 
+    act: ActionName | None = None
+    """Do one of these to it, as strongly as suits its size and mass: let it fall, throw it, tilt the ground under it,
+    pull its top aside and let go, or let a gust of wind blow."""
+
+    strength: Annotated[float | None, tyro.conf.arg(metavar="X")] = None
+    """Of the action [1]: height, range, slope, reach, or force of the wind are this many times the usual."""
+
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     rotate: Annotated[str | None, tyro.conf.arg(metavar="VEC")] = None
     """Turn the object first: the direction is the axis, the length the angle in degrees."""
 
@@ -149,6 +161,8 @@ class Simulate:
         from neurok.inference.spaces import learner
 
         ready = prepare_scene(self.as_scene(), learner(self.weights))
+        for note in ready.notes:
+            print(f"neurok: {note}", file=sys.stderr)
         for body in ready.bodies:
             warn_of(body.poses)
         if self.out is None:
@@ -199,7 +213,11 @@ class Simulate:
             "drags": thing.drags + parse(parse_drag, self.drag),
             "pins": thing.pins + tuple(ScenePin(at) for at in self.pin),
         }
-        for name in ("space", "jolt", "density", "damping", "joint_damping"):
+        for value in _noted(problems, parse_unit, self.unit and [self.unit]):
+            changes["unit"] = value
+        for value in _noted(problems, parse_up, self.up and [self.up]):
+            changes["up"] = value
+        for name in ("act", "strength", "space", "jolt", "density", "damping", "joint_damping"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.rotate and [self.rotate]):

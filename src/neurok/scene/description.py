@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_range
 from neurok.core.material_library import material
+from neurok.core.mesh import UpAxis
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -22,6 +23,8 @@ VERSION = 1
 
 Vector = tuple[float, float, float]
 BaseName = Literal["auto", "free", "fixed"]
+UnitName = Literal["m", "cm", "mm", "in", "inch"]
+ActionName = Literal["drop", "throw", "tilt", "drag", "wind"]
 
 PUSH_SECONDS = 0.2
 """How long a push lasts unless it says so [s]: a nudge by hand."""
@@ -101,6 +104,9 @@ class SceneDrag:
     stiffness: float | None = None
     """Of the spring that leads them [N/m]."""
 
+    end: float | None = None
+    """When they are let go [s]; never by default."""
+
 
 @dataclass(frozen=True)
 class ScenePin:
@@ -154,6 +160,18 @@ class SceneObject:
 
     plan: str = ""
     """File of its body plan, which somebody may have edited; it then moves as that says, whatever joints it has."""
+
+    unit: float | UnitName | None = None
+    """Of its file: a name, or metres; by default as the file says, unless that is surely wrong."""
+
+    up: UpAxis | None = None
+    """The axis of its file that points up; by default as the file says, or a sure guess."""
+
+    act: ActionName | None = None
+    """What is done to it, in one word; see ``neurok.scene.actions``."""
+
+    strength: float = 1.0
+    """Of the action."""
 
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)
@@ -240,6 +258,9 @@ class SceneWorld:
     wind: Vector | None = None
     """Velocity of the air [m/s]."""
 
+    wind_until: float | None = None
+    """When the air comes to rest [s]; never by default."""
+
     ground: SceneGround | None = None
     obstacles: tuple[SceneObstacle, ...] = ()
     friction: float = 0.5
@@ -272,7 +293,19 @@ class Scene:
             raise SceneError(problems)
 
 
-POSITIVE = {"seconds", "fps", "dt", "density", "thickness", "stiffness", "young", "yield_stress"}
+POSITIVE = {
+    "seconds",
+    "fps",
+    "dt",
+    "unit",
+    "strength",
+    "wind_until",
+    "density",
+    "thickness",
+    "stiffness",
+    "young",
+    "yield_stress",
+}
 NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
 
 
@@ -337,6 +370,10 @@ def _check_scene(scene: Scene) -> Iterator[str]:
                 yield f"{place}.drags[{k}] has {len(drag.path)} points but {len(drag.times)} times"
             elif any(b <= a for a, b in zip(drag.times, drag.times[1:], strict=False)):
                 yield f"{place}.drags[{k}].times must increase"
+            if drag.end is not None and drag.end <= 0:
+                yield f"{place}.drags[{k}].end must be positive, got {drag.end:g}"
+        if thing.strength != 1.0 and thing.act is None:
+            yield f"{place}.strength says how strong an action is, but act names none"
 
 
 def _check_materials(thing: SceneObject, place: str) -> Iterator[str]:

@@ -45,12 +45,20 @@ class Placed:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
+    def of(
+        scene: Scene,
+        index: int,
+        name: str,
+        asset: Asset,
+        learner: Learner | None = None,
+        space: KinematicSpace | None = None,
+    ) -> Placed:
+        """Place an object; ``space`` holds its poses where they are known already."""
         entry = scene.objects[index]
         soft = _soft_stuff(entry, asset)
-        if entry.plan:
+        if space is None and entry.plan:
             space = _planned(entry, asset, learner)
-        else:
+        elif space is None:
             space = space_for(asset, entry.space if soft is None else "elastic", learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
@@ -127,10 +135,11 @@ class Placed:
 
     def _drag(self, entry: SceneDrag, vertices: Int[np.ndarray, " n"]) -> Drag:
         path, seconds = np.array(entry.path, dtype=np.float64).reshape(-1, 3), self.scene.seconds
+        seconds = seconds if entry.end is None else min(entry.end, seconds)
         times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds, len(path) + 1)[1:]
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
-        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness, entry.end)
 
 
 def _soft_stuff(entry: SceneObject, asset: Asset) -> MaterialField | None:
@@ -155,6 +164,10 @@ def _softened(body: Body, entry: SceneObject) -> Body:
     """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
     if entry.space not in ("auto", "learned", "elastic"):
         return body
+    if body.poses.stiffness is not None:  # it is elastic already, but may be pinned only now
+        if not entry.pins or not body.free:
+            return body
+        body = replace(body, space=None)
     if entry.space == "auto" and body.materials is None and body.poses.learned_bends is None:
         return body  # nobody says that it is soft
     pins = [select_vertices(body.mesh, pin.at) for pin in entry.pins]

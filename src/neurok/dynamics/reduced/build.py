@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -279,7 +280,8 @@ def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray, config: 
         places = points.positions(motion)[0]
         name = "drag" if isinstance(held, Drag) else "pin"
         springs = _springs(body, mechanics, held.stiffness, config.hold_sag, len(held.vertices))
-        out.append(Hold(points, _targets(held, places), *springs, name))
+        end = held.end if isinstance(held, Drag) and held.end is not None else math.inf
+        out.append(Hold(points, _targets(held, places), *springs, name, end=end))
     return out
 
 
@@ -333,7 +335,8 @@ def wind_load(body: Body, wind: Wind, mechanics: Mechanics, config: ReducedConfi
         share = np.full(count, areas.sum() / count)
     points = mechanics.points(mesh.faces[chosen].reshape(-1))
     pressure = 0.5 * wind.air_density * wind.drag * mesh.unit**3
-    return WindLoad(points, share, wind.velocity / mesh.unit, pressure)
+    until = math.inf if wind.until is None else wind.until
+    return WindLoad(points, share, wind.velocity / mesh.unit, pressure, until=until)
 
 
 def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
