@@ -12,8 +12,8 @@ from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
 class MujocoConfig:
     """The rigid engine."""
 
-    longest_step: float = 0.002
-    """[s], MuJoCo's own default."""
+    longest_step: float = 1 / 240
+    """[s]; twice MuJoCo's own default, since contacts are foreseen."""
 
     impedance: float = 0.999
     """Share of an acceleration that a contact, a limit or dry friction takes away (MuJoCo's ``solimp``): as hard as
@@ -27,6 +27,9 @@ class MujocoConfig:
 
     sight: float = 2.0
     """Contacts are foreseen this many times as far as the fastest body comes in one step: both may move."""
+
+    look_steps: int = 4
+    """How far contacts are foreseen is worked out anew after so many steps."""
 
     travel: float = 0.05
     """How far anything may move in one step, as a share of the smallest object's size; else the step is cut ..."""
@@ -48,6 +51,9 @@ class MujocoConfig:
 
     apart: float = 1e-3
     """... and parts that hang on each other by a joint do only if they are farther apart than this."""
+
+    corners: int = 1000
+    """Of one convex piece; MuJoCo looks at few of them at a time, so round things need not be coarse."""
 
     obstacle_faces: int = 2000
     """Faces of an obstacle that is not convex, each of which is a plate; more are thinned out."""

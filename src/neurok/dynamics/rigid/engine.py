@@ -75,12 +75,13 @@ class MujocoRun(ReducedRun):
         if self._system.dim == 0:
             return State(state.poses, state.q, state.p, state.time + self._per_frame * self._step)
         stepper: MujocoStepper = self._stepper
-        for k in range(self._per_frame):
-            start = (self._frame * self._per_frame + k) * self._step
-            if self._kicks_within(start, start + self._step):
-                stepper.put(self._kicked(stepper.state(start), start, start + self._step))
-            stepper.advance(start, self._step)
-            self._recorder.steps += 1
+        with stepper.quiet():
+            for k in range(self._per_frame):
+                start = (self._frame * self._per_frame + k) * self._step
+                if self._kicks_within(start, start + self._step):
+                    stepper.put(self._kicked(stepper.state(start), start, start + self._step))
+                stepper.advance(start, self._step)
+                self._recorder.steps += 1
         return stepper.state(state.time + self._per_frame * self._step)
 
     def _kicks_within(self, start: float, end: float) -> bool:

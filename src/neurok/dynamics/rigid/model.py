@@ -135,7 +135,7 @@ def _add_body(scene: Scene, index: int, bound: Bound, world: World) -> None:
     """An object: its base, and what hangs on it."""
     mechanics: Any = bound.mechanics
     tree, unit = mechanics.tree, bound.body.mesh.unit
-    shapes = body_shapes(bound)
+    shapes = body_shapes(bound, scene.config)
     carriers = {0, *mechanics.part_nodes.tolist()}
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(tree.parents, start=1):

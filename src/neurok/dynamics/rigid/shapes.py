@@ -29,15 +29,15 @@ class Shape:
     """Speed that its material keeps in a bounce."""
 
 
-def body_shapes(bound: Bound) -> dict[int, list[Shape]]:
+def body_shapes(bound: Bound, config: MujocoConfig) -> dict[int, list[Shape]]:
     """Convex pieces of the parts on each node of a body."""
     body, out = bound.body, {}
     mesh = body.mesh
     for part, node in enumerate(bound.mechanics.part_nodes.tolist()):  # type: ignore[attr-defined]
         faces = mesh.faces[mesh.face_parts == part]
         made = _made_of(body, np.unique(faces))
-        pieces = [replace(made, vertices=vertices) for vertices, _ in convex_pieces(mesh.vertices, faces)]
-        out.setdefault(node, []).extend(pieces)
+        pieces = convex_pieces(mesh.vertices, faces, corners=config.corners)
+        out.setdefault(node, []).extend(replace(made, vertices=vertices) for vertices, _ in pieces)
     return out
 
 

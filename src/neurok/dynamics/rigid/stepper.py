@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -84,6 +84,17 @@ class Seat:
         data.qfrc_applied[rate + 3 : rate + 6] += turn.T @ moment * self.unit**2
 
 
+class Views(NamedTuple):
+    """MuJoCo's arrays that every step looks at; asking for one by name takes as long as using it."""
+
+    geom_margin: np.ndarray
+    body_margin: np.ndarray
+    pair_margin: np.ndarray
+    cvel: np.ndarray
+    xipos: np.ndarray
+    subtree_com: np.ndarray
+
+
 class MujocoStepper:
     """Advances MuJoCo's state; everything that acts is read from the loads of the system."""
 
@@ -91,6 +102,7 @@ class MujocoStepper:
         self, bounds: Sequence[Bound], system: System, world: World, state: State, config: MujocoConfig, step: float
     ) -> None:
         self.config, self.system, self.max_penetration = config, system, 0.0
+        self.until_look, self.pieces = 0, 1
         self.scene: Scene = build(bounds, world, config, step)
         self.mujoco = self.scene.mujoco
         self.springs: dict[tuple[int, int], Springs] = {}
@@ -107,17 +119,20 @@ class MujocoStepper:
         self.data = self.mujoco.MjData(self.model)
         if kept is not None:
             self.data.qpos[:], self.data.qvel[:] = kept
-        model, index = self.model, 0
-        self.seats = []
-        for index, (bound, member) in enumerate(zip(self.bounds, self.system.members, strict=True)):
-            self.seats.append(_seat(model, index, bound, member.where))
+        model, members = self.model, self.system.members
+        self.seats = [_seat(model, k, bound, members[k].where) for k, bound in enumerate(self.bounds)]
         shapes = [self.scene.shapes.get(model.geom(g).name) for g in range(model.ngeom)]
         self.bounce = np.array([np.nan if s is None or s.friction is None else s.restitution for s in shapes])
         self.bounces = bool((self.bounce > 0).any())
+        self.roots = np.array(model.body_rootid)
+        self.still = np.array([self.scene.groups[model.geom(g).name][0] < 0 for g in range(model.ngeom)], dtype=bool)
+        self.alone, self.geom_bodies = len(self.bounds) == 1, np.array(model.geom_bodyid)
+        self.views = Views(
+            model.geom_margin, model.body_margin, model.pair_margin, self.data.cvel, self.data.xipos, self.data.subtree_com
+        )
         self.reach = np.zeros(model.nbody)
-        np.maximum.at(self.reach, model.geom_bodyid, np.linalg.norm(model.geom_pos, axis=1) + model.geom_rbound)
-        np.maximum.at(self.reach, np.arange(model.nbody), 2.0 * np.linalg.norm(model.body_ipos, axis=1))
-        self.reach[~np.isfinite(self.reach)] = 0.0
+        arms = np.linalg.norm(model.geom_pos - model.body_ipos[model.geom_bodyid], axis=1)
+        np.maximum.at(self.reach, model.geom_bodyid[~self.still], (arms + model.geom_rbound)[~self.still])
         for springs in self.springs.values():
             springs.find(model)
 
@@ -126,10 +141,18 @@ class MujocoStepper:
         qdot = self.system.velocity(state)
         for seat, pose in zip(self.seats, state.poses, strict=True):
             seat.put(self.data, pose, state.q[seat.where], qdot[seat.where])
-        self.mujoco.mj_kinematics(self.model, self.data)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Bring up to date what follows from the state."""
+        self.mujoco.mj_fwdPosition(self.model, self.data)
+        self.mujoco.mj_fwdVelocity(self.model, self.data)
+        self.until_look = 0
 
     def state(self, time: float) -> State:
-        """The present moment."""
+        """The present moment; refused where MuJoCo has lost it."""
+        if self.data.warning.number.any():
+            raise Diverged("MuJoCo lost it (" + self._complaint() + ")")
         moments = [seat.moment(self.data) for seat in self.seats]
         poses = tuple(pose for pose, _, _ in moments)
         q = np.concatenate([q for _, q, _ in moments])
@@ -140,7 +163,8 @@ class MujocoStepper:
         return State(poses, q, momentum, time)
 
     def kick(self) -> None:
-        """Nothing is remembered that a kick could make wrong."""
+        """Something got another speed: look anew."""
+        self.until_look = 0
 
     def change(self, system: System) -> None:
         """Other loads act from now on."""
@@ -166,6 +190,7 @@ class MujocoStepper:
             acceleration = np.array(self.model.opt.gravity)
             self._compile()
             self.model.opt.gravity[:] = acceleration
+            self._refresh()
         rates = np.zeros(self.model.nv)
         for seat, member in zip(self.seats, system.members, strict=True):
             rate = sum(load.mass_rate for load in member.loads if isinstance(load, Damping))
@@ -173,6 +198,11 @@ class MujocoStepper:
             if seat.base is not None:
                 rates[seat.base[1] : seat.base[1] + BASE_DOF] = rate
         self.mass_rates = rates if rates.any() else None
+        self.weight, self.until_look = float(np.linalg.norm(self.model.opt.gravity)), 0
+        everyone = zip(self.seats, system.members, strict=True)
+        found = [(seat, [load for load in each.loads if isinstance(load, Push | WindLoad)]) for seat, each in everyone]
+        self.pushes = [(seat, loads) for seat, loads in found if loads]
+        self.data.qfrc_applied[:] = 0.0
 
     def _frames(self, index: int) -> Float[np.ndarray, "N 4 4"]:
         """Where the nodes of an object are now, in mesh units."""
@@ -182,66 +212,82 @@ class MujocoStepper:
 
     def advance(self, time: float, step: float) -> None:
         """Go on by one step, in pieces where something moves fast."""
-        with self._quiet():
-            speed = self._speed(step)
-            pieces = min(self.config.max_pieces, max(1, math.ceil(speed * step / (self.config.travel * self.size))))
-            self.model.opt.timestep = piece = step / pieces
-            for k in range(pieces):
-                self._piece(time + k * piece, piece, self._speed(piece) if k else speed)
-        if self.data.warning.number.any():
-            raise Diverged("MuJoCo lost it (" + self._complaint() + ")")
+        if self.until_look == 0:
+            self._look(step)
+            self.until_look = self.config.look_steps
+        self.until_look -= 1
+        piece = step / self.pieces
+        for k in range(self.pieces):
+            self._load(time + k * piece, piece)
+            self.mujoco.mj_step1(self.model, self.data)
+            if self.data.ncon:
+                self._foresee(piece)
+            self.mujoco.mj_step2(self.model, self.data)
 
-    def _piece(self, time: float, step: float, speed: float) -> None:
-        model, data = self.model, self.data
-        sight = self.config.sight * speed * step
-        model.geom_margin[:] = model.body_margin[:] = sight
-        if model.npair:
-            model.pair_margin[:] = sight
-        self._load(time, step)
-        self.mujoco.mj_step1(model, data)
-        if data.ncon:
-            self._foresee(step)
-        self.mujoco.mj_step2(model, data)
+    def _look(self, step: float) -> None:
+        """How far ahead contacts are sought in the next steps, and into how many pieces these are cut."""
+        speeds = self._speeds(self.config.look_steps * step)
+        widest = float(speeds[0].max())
+        travel = self.config.travel * self.size
+        self.pieces = min(self.config.max_pieces, max(1, math.ceil(widest * step / travel)))
+        self.model.opt.timestep = step / self.pieces
+        far, near = self.config.sight * step / self.pieces * speeds
+        # The farther-sighted of two shapes counts. What stands still looks out for all; parts of one object that flies
+        # alone need not look out for each other farther than they move against each other.
+        views = self.views
+        views.body_margin[:] = near if self.alone else far
+        views.body_margin[0] = views.pair_margin[:] = widest = far.max()
+        views.geom_margin[:] = views.body_margin[self.geom_bodies]
+        views.geom_margin[self.still] = widest
 
-    def _speed(self, step: float) -> float:
-        """A bound on the speed of anything at the end of a step [m/s]."""
-        velocity = self.data.cvel
-        turning = np.sqrt((velocity[:, :3] ** 2).sum(axis=1))
-        arms = self.data.xipos - self.data.subtree_com[self.model.body_rootid]
-        moving = velocity[:, 3:] + np.cross(velocity[:, :3], arms)
-        fall = step * float(np.linalg.norm(self.model.opt.gravity))
-        return float((np.sqrt((moving**2).sum(axis=1)) + turning * self.reach).max()) + fall
+    def _speeds(self, time: float) -> Float[np.ndarray, "2 B"]:
+        """Bounds on the speed of every body within a time, and on that against the base of its object [m/s]."""
+        views, twists = self.views, self.views.cvel
+        arms = views.xipos - views.subtree_com[self.roots]
+        reach = np.sqrt(np.einsum("bi,bi->b", arms, arms)) + self.reach
+        fall = time * self.weight
+        both = np.concatenate([twists, twists - twists[self.roots]]).reshape(2, -1, 2, 3)
+        size = np.sqrt(np.einsum("kbti,kbti->kbt", both, both))
+        return size[..., 1] + size[..., 0] * reach + fall
 
     def _foresee(self, step: float) -> None:
         """Let foreseen contacts arrive at the end of the step and not stop before; deep ones come out; some bounce."""
         data, contact = self.data, self.data.contact
-        rows = contact.efc_address
-        live = rows >= 0
-        rows, gaps = rows[live], contact.dist[live]
+        rows, gaps = contact.efc_address, contact.dist
+        if rows.min() < 0:
+            live = rows >= 0
+            if not live.any():
+                return
+            rows, gaps = rows[live], gaps[live]
         speeds = data.efc_vel[rows]
-        goals = np.where(gaps > 0.0, -gaps, -self.config.recovery * gaps) / step
+        goals = -np.where(gaps > 0.0, gaps, self.config.recovery * gaps) / step
         if self.bounces:
-            pairs = self.bounce[contact.geom[live]]
-            kept = np.nan_to_num(np.sqrt(np.nanprod(pairs, axis=1) ** (2.0 / np.maximum(1, (~np.isnan(pairs)).sum(axis=1)))))
-            kept[np.isnan(pairs).all(axis=1)] = 0.0
-            slow = self.config.bounce_steps * step * float(np.linalg.norm(self.model.opt.gravity))
+            slow = self.config.bounce_steps * step * self.weight
             hits = (speeds < -slow) & (gaps <= -speeds * step)
+            kept = self._kept(contact.geom[contact.efc_address >= 0])
             goals = np.where(hits, np.maximum(goals, -kept * speeds), goals)
         data.efc_aref[rows] = (goals - speeds) / step
-        self.max_penetration = max(self.max_penetration, -float(gaps.min(initial=0.0)) / self.seats[0].unit)
+        self.max_penetration = max(self.max_penetration, -float(gaps.min()) / self.seats[0].unit)
+
+    def _kept(self, geoms: Int[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        """Speed kept in a bounce: the geometric mean of both materials, or that of the only one that is named."""
+        one, two = self.bounce[geoms].T
+        both = np.sqrt(one * two)
+        return np.nan_to_num(np.where(np.isnan(one), two, np.where(np.isnan(two), one, both)))
 
     def _load(self, time: float, step: float) -> None:
         """Pushes, wind, damping in proportion to mass, and springs."""
         model, data = self.model, self.data
-        data.qfrc_applied[:] = 0.0
+        if self.mass_rates is not None or self.pushes:
+            data.qfrc_applied[:] = 0.0
         if self.mass_rates is not None:
             self.mujoco.mj_mulM(model, data, data.qfrc_applied, np.array(data.qvel))
             data.qfrc_applied[:] *= -self.mass_rates / (1.0 + step * self.mass_rates)
-        for seat, member in zip(self.seats, self.system.members, strict=True):
-            acting = [load for load in member.loads if _acts(load, time)]
+        for seat, loads in self.pushes:
+            acting = [load for load in loads if not isinstance(load, Push) or load.force_over_time.at(time).any()]
             if acting:
                 pose, q, qdot = seat.moment(data)
-                motion = member.mechanics.motion(pose, q[None], qdot[None])
+                motion = seat.bound.mechanics.motion(pose, q[None], qdot[None])
                 for load in acting:
                     seat.push(data, pose, load.force(motion, np.array([time]))[0])
         for springs in self.springs.values():
@@ -255,19 +301,13 @@ class MujocoStepper:
         return ", ".join(found) or "its memory is full"
 
     @contextlib.contextmanager
-    def _quiet(self) -> Iterator[None]:
+    def quiet(self) -> Iterator[None]:
         """Warnings go into the status of the run, not to the screen or a file."""
         self.mujoco.set_mju_user_warning(lambda message: None)
         try:
             yield
         finally:
             self.mujoco.set_mju_user_warning(None)
-
-
-def _acts(load: Any, time: float) -> bool:
-    if isinstance(load, Push):
-        return bool(load.force_over_time.at(time).any())
-    return isinstance(load, WindLoad)
 
 
 def _seat(model: Any, index: int, bound: Bound, where: slice) -> Seat:
