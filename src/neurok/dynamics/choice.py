@@ -16,9 +16,7 @@ from neurok.errors import NeurokError
 EngineName = Literal["auto", "reduced", "mujoco"]
 
 
-def engine_for(
-    name: EngineName, bodies: Sequence[Body], world: World, integrator: IntegratorName = "auto"
-) -> Engine:
+def engine_for(name: EngineName, bodies: Sequence[Body], world: World, integrator: IntegratorName = "auto") -> Engine:
     """The engine of a name; ``auto`` takes MuJoCo for rigid things that can touch something, if it is installed.
 
     Raises:

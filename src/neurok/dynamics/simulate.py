@@ -36,17 +36,17 @@ def simulate(
         integrator: Of the reduced engine: ``gauss`` (order 6, conserves energy), ``midpoint`` (order 2, conserves
             energy), ``implicit`` (incremental potential: damps, takes contact), ``runge-kutta`` (adaptive reference);
             ``auto`` takes ``implicit`` when something can be touched and ``gauss`` otherwise.
-        engine: What moves the object: ``reduced``, ``mujoco`` (rigid parts and joints; needs the extra ``sim``), ``auto``
-            (MuJoCo for rigid things that can touch something, if it is installed; the report says which and why), or
-            an engine of your own.
+        engine: What moves the object: ``reduced``, ``mujoco`` (rigid parts and joints; needs the extra ``sim``),
+            ``auto`` (MuJoCo for rigid things that can touch something, if it is installed; the report says which and
+            why), or an engine of your own.
         progress: Called now and then with the fraction done; it may raise ``KeyboardInterrupt`` to stop early.
 
     Returns:
         The motion, with positions, coordinates, energies and figures of the run. Status ``diverged`` keeps the good
         frames and suggests a time step; ``stopped`` keeps the frames up to an interruption. ``report`` holds
-        ``engine, engine_reason, dof, dt, steps, steps_per_second, real_time_factor, energy_start, energy_end, energy_drift,
-        max_penetration`` and ``time_*`` (share of the stepping time). ``energy_drift`` is ``None`` where contact,
-        damping, pushes, drags or wind change the energy; ``energy_note`` then says which.
+        ``engine, engine_reason, dof, dt, steps, steps_per_second, real_time_factor, energy_start, energy_end,
+        energy_drift, max_penetration`` and ``time_*`` (share of the stepping time). ``energy_drift`` is ``None`` where
+        contact, damping, pushes, drags or wind change the energy; ``energy_note`` then says which.
     """
     (rollout,) = simulate_together(
         [body], world, seconds=seconds, fps=fps, dt=dt, integrator=integrator, engine=engine, progress=progress

@@ -48,9 +48,7 @@ def convex_pieces(
     return [piece for piece in pieces if piece is not None]
 
 
-def convex_hull(
-    points: Float[np.ndarray, "N 3"], thickness: float, corners: int = MAX_HULL_POINTS
-) -> Piece | None:
+def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float, corners: int = MAX_HULL_POINTS) -> Piece | None:
     """The hull with outward faces; flat or thin sets are padded to ``thickness``, and a single point gives ``None``."""
     from scipy.spatial import ConvexHull, QhullError
 

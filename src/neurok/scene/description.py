@@ -250,8 +250,8 @@ class Scene:
     """Longest time step [s]; one that suits the integrator by default."""
 
     engine: EngineName = "auto"
-    """``reduced``, ``mujoco`` (rigid parts and joints), or ``auto``: MuJoCo for rigid things that can touch something, if
-    it is installed."""
+    """``reduced``, ``mujoco`` (rigid parts and joints), or ``auto``: MuJoCo for rigid things that can touch something,
+    if it is installed."""
 
     integrator: IntegratorName = "auto"
     """Of the reduced engine; one that is named means that engine."""

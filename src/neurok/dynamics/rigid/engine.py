@@ -61,9 +61,7 @@ class MujocoRun(ReducedRun):
     ) -> None:
         self._rigid = config
         steps = {**config.reduced.longest_steps, INTEGRATOR: config.longest_step}
-        super().__init__(
-            bodies, world, settings, INTEGRATOR, replace(config.reduced, longest_steps=steps), reason
-        )
+        super().__init__(bodies, world, settings, INTEGRATOR, replace(config.reduced, longest_steps=steps), reason)
         # Contacts that begin inside each other are pushed apart: energy may appear, and MuJoCo says if it is lost.
         self._recorder.is_driven = True
 

@@ -6,12 +6,14 @@ are, and a body's transform is that of its node.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from neurok.dynamics.condition import World
 from neurok.dynamics.masses import inertial_of
@@ -67,7 +69,7 @@ def build(bounds: Sequence[Bound], world: World, config: MujocoConfig, step: flo
         _add_body(scene, index, bound, world)
     spec.worldbody.add_site(name="world")
     _exclude(scene, bounds)
-    _pair(scene, world)
+    _pair(scene)
     return scene
 
 
@@ -244,26 +246,19 @@ def _exclude(scene: Scene, bounds: Sequence[Bound]) -> None:
                 scene.spec.add_exclude(bodyname1=model.body(one).name, bodyname2=model.body(two).name)
 
 
-def _pair(scene: Scene, world: World) -> None:
+def _pair(scene: Scene) -> None:
     """Friction of what is made of something: the geometric mean of both; nothing else needs to be told in pairs."""
     excluded = {frozenset((pair.bodyname1, pair.bodyname2)) for pair in scene.spec.excludes}
-    names = list(scene.groups)
     given = {geom.name: float(geom.friction[0]) for geom in scene.spec.geoms}
-    for k, one in enumerate(names):
-        for two in names[k + 1 :]:
-            known = [scene.shapes[name].friction for name in (one, two) if name in scene.shapes]
-            named = [value for value in known if value is not None]
-            if not named or scene.groups[one][0] == scene.groups[two][0] == -1:
-                continue
-            bodies = frozenset((scene.groups[one][1], scene.groups[two][1]))
-            if len(bodies) == 1 or bodies in excluded:
-                continue
-            other = [given[name] for name in (one, two) if name not in scene.shapes or scene.shapes[name].friction is None]
-            values = [*named, *other]
-            friction = float(np.sqrt(values[0] * values[1]))
-            scene.spec.add_pair(
-                geomname1=one, geomname2=two, friction=[friction, friction, 0.0, 0.0, 0.0], condim=3, **scene.hardness
-            )
+    named = {name: shape.friction for name, shape in scene.shapes.items() if shape.friction is not None}
+    for one, two in itertools.combinations(scene.groups, 2):
+        bodies = frozenset((scene.groups[one][1], scene.groups[two][1]))
+        if len(bodies) == 1 or bodies in excluded or not (one in named or two in named):
+            continue
+        friction = math.sqrt(named.get(one, given[one]) * named.get(two, given[two]))
+        scene.spec.add_pair(
+            geomname1=one, geomname2=two, friction=[friction, friction, 0.0, 0.0, 0.0], condim=3, **scene.hardness
+        )
 
 
 def node_name(index: int, node: int) -> str:
@@ -272,5 +267,3 @@ def node_name(index: int, node: int) -> str:
 
 def joint_name(index: int, node: int) -> str:
     return f"joint {index}/{node}"
-
-

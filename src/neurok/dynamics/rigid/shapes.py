@@ -31,8 +31,8 @@ class Shape:
 
 def body_shapes(bound: Bound, config: MujocoConfig) -> dict[int, list[Shape]]:
     """Convex pieces of the parts on each node of a body."""
-    body, out = bound.body, {}
-    mesh = body.mesh
+    body, mesh = bound.body, bound.body.mesh
+    out: dict[int, list[Shape]] = {}
     for part, node in enumerate(bound.mechanics.part_nodes.tolist()):  # type: ignore[attr-defined]
         faces = mesh.faces[mesh.face_parts == part]
         made = _made_of(body, np.unique(faces))

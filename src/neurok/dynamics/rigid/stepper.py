@@ -84,6 +84,10 @@ class Seat:
         data.qfrc_applied[rate + 3 : rate + 6] += turn.T @ moment * self.unit**2
 
 
+MARGINS = ("geom_margin", "body_margin", "pair_margin")
+MOTION = ("cvel", "xipos", "subtree_com")
+
+
 class Views(NamedTuple):
     """MuJoCo's arrays that every step looks at; asking for one by name takes as long as using it."""
 
@@ -103,6 +107,7 @@ class MujocoStepper:
     ) -> None:
         self.config, self.system, self.max_penetration = config, system, 0.0
         self.until_look, self.pieces = 0, 1
+        self.data: Any = None
         self.scene: Scene = build(bounds, world, config, step)
         self.mujoco = self.scene.mujoco
         self.springs: dict[tuple[int, int], Springs] = {}
@@ -114,7 +119,7 @@ class MujocoStepper:
 
     def _compile(self) -> None:
         """Make the model anew, with its state kept."""
-        kept = None if not hasattr(self, "data") else (self.data.qpos.copy(), self.data.qvel.copy())
+        kept = None if self.data is None else (self.data.qpos.copy(), self.data.qvel.copy())
         self.model = compiled(self.scene)
         self.data = self.mujoco.MjData(self.model)
         if kept is not None:
@@ -127,9 +132,7 @@ class MujocoStepper:
         self.roots = np.array(model.body_rootid)
         self.still = np.array([self.scene.groups[model.geom(g).name][0] < 0 for g in range(model.ngeom)], dtype=bool)
         self.alone, self.geom_bodies = len(self.bounds) == 1, np.array(model.geom_bodyid)
-        self.views = Views(
-            model.geom_margin, model.body_margin, model.pair_margin, self.data.cvel, self.data.xipos, self.data.subtree_com
-        )
+        self.views = Views(*(getattr(model, name) for name in MARGINS), *(getattr(self.data, name) for name in MOTION))
         self.reach = np.zeros(model.nbody)
         arms = np.linalg.norm(model.geom_pos - model.body_ipos[model.geom_bodyid], axis=1)
         np.maximum.at(self.reach, model.geom_bodyid[~self.still], (arms + model.geom_rbound)[~self.still])
@@ -320,5 +323,3 @@ def _seat(model: Any, index: int, bound: Bound, where: slice) -> Seat:
     chosen = np.array(ids, dtype=np.int64)
     scales = np.where(bound.body.poses.is_length, bound.body.mesh.unit, 1.0)
     return Seat(bound, where, model.jnt_qposadr[chosen], model.jnt_dofadr[chosen], base, scales)
-
-
