@@ -34,6 +34,7 @@ from neurok.scene.run import run_scene
 pytest.importorskip("mujoco")
 
 ENGINES = ["reduced", "mujoco"]
+STEPS = [("reduced", None), ("mujoco", 5e-4)]
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
 GRAVITY, FRICTION = 9.81, 0.5
 
@@ -74,7 +75,7 @@ def test_a_free_tree_of_all_kinds_of_joints_moves_as_in_the_reduced_engine(rando
         placement=lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.1, 0.2, 0.3]), 0.7),
         damping=0.3,
     )
-    ours, theirs = (simulate(body, seconds=0.5, engine=name, dt=5e-4) for name in ENGINES)
+    ours, theirs = (simulate(body, seconds=0.5, engine=name, dt=dt) for name, dt in STEPS)
     assert np.abs(ours.positions - theirs.positions).max() < 5e-3 * body.mesh.size
     assert np.abs(ours.qdot[-1] - theirs.qdot[-1]).max() < 5e-2
 
@@ -91,21 +92,23 @@ def test_every_condition_acts_as_in_the_reduced_engine_in_any_unit(unit, chain):
     )
     body = Body.of(Articulation(mesh, joints), condition)
     world = World(wind=Wind((2.0, 0.0, 0.5)))
-    ours, theirs = (simulate(body, world, seconds=0.5, engine=name, dt=5e-4) for name in ENGINES)
+    ours, theirs = (simulate(body, world, seconds=0.5, engine=name, dt=dt) for name, dt in STEPS)
     assert np.abs(ours.q[-1]).max() > 0.1
     assert np.abs(ours.q - theirs.q).max() < 5e-3
 
 
 def test_a_pin_and_a_drag_lead_a_free_thing_as_in_the_reduced_engine(chain):
     arm = chain(2)
-    drag = Drag([8, 9, 10], [(0.1, -0.4, 0.0), (0.2, -0.3, 0.0)], [0.0, 1.0])
-    body = Body.of(arm, Condition(pins=[Pin([0, 1, 2, 3])], drags=[drag]), free=True, joint_damping=4.0)
-    rigid = Articulation(arm.mesh, (Joint(), arm.joints[1]))
-    body = replace(body, space=Body.of(rigid).space)
+    low = np.flatnonzero(arm.mesh.vertices[:, 1] < -0.39)
+    turns = np.linspace(0.0, 0.8, 9)
+    path = np.stack([0.2 * np.sin(turns), -0.2 - 0.2 * np.cos(turns), np.zeros(9)], axis=1)
+    held = Condition(pins=[Pin([0, 1, 2, 3])], drags=[Drag(low, path, turns / 0.8)])
+    body = Body.of(Articulation(arm.mesh, (Joint(), arm.joints[1])), held, free=True, joint_damping=4.0)
     ours, theirs = (simulate(body, seconds=1.0, engine=name) for name in ENGINES)
     assert theirs.status == "ok"
     for rollout in (ours, theirs):
         assert np.abs(rollout.positions[:, :4] - arm.mesh.vertices[:4]).max() < 0.02 * arm.mesh.size
+        assert rollout.q[-1, 6] == pytest.approx(0.8, abs=0.05)
     assert np.abs(ours.positions[-1] - theirs.positions[-1]).max() < 0.02 * arm.mesh.size
 
 
@@ -184,7 +187,8 @@ def test_a_thin_board_is_never_passed(speed):
         box((0.2, 0.002, 0.2)),
         Condition(Start(velocity=(0.0, -speed, 0.0))),
         free=True,
-        placement=lie.translation([0.0, 0.1, 0.0]) @ lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.5),
+        placement=lie.translation(np.array([0.0, 0.1, 0.0]))
+        @ lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.zeros(3), 0.5),
     )
     rollout = simulate(thrown, World(obstacles=[board]), seconds=1.0, engine="mujoco")
     assert rollout.positions[..., 1].min() > -5e-3 * 0.2
@@ -198,7 +202,7 @@ def test_a_ball_of_a_material_bounces_to_its_restitution():
     body = Body.of(
         mesh,
         free=True,
-        placement=lie.translation([0.0, 0.5 - mesh.vertices[:, 1].min(), 0.0]),
+        placement=lie.translation(np.array([0.0, 0.5 - mesh.vertices[:, 1].min(), 0.0])),
         materials=MaterialField.uniform(springy, mesh.vertex_count),
     )
     rollout = simulate(body, World(ground=Ground(height=0.0)), seconds=1.0, fps=240.0, engine="mujoco")
@@ -227,7 +231,7 @@ def test_a_concave_obstacle_is_not_filled(block):
     )
     bowl = _bowl()
     for obstacle, floor in ((trough, 0.01), (bowl, None)):
-        body = Body.of(box((0.1, 0.1, 0.1)), free=True, placement=lie.translation([0.0, 0.5, 0.0]))
+        body = Body.of(box((0.1, 0.1, 0.1)), free=True, placement=lie.translation(np.array([0.0, 0.5, 0.0])))
         rollout = simulate(body, World(obstacles=[Obstacle(obstacle)]), seconds=1.5, engine="mujoco")
         low = rollout.positions[-1, :, 1].min()
         assert -0.01 < low < 0.1
@@ -272,7 +276,7 @@ def test_parts_of_one_object_touch_each_other_unless_they_overlap_at_rest():
         Joint("revolute", 0, (0, 0, -1), (0.0, 0.02, 0.0)),
         Joint("revolute", 0, (0, 0, 1), (0.1, 0.02, 0)),
     )
-    body = Body.of(Articulation(mesh, joints), Condition(Start(qdot=[2.0, 0.0])))
+    body = Body.of(Articulation(mesh, joints), Condition(Start(qdot=[2.0, 0.0])), joint_damping=0.0)
     rollout = simulate(body, World(gravity=(0.0, 0.0, 0.0), ground=Ground(height=-1.0)), seconds=1.0, engine="mujoco")
     assert rollout.q[-1, 1] < -0.1, "the second arm was pushed"
     apart = rollout.positions[:, mesh.part_ids == 2, 0].max(axis=1) - rollout.positions[:, mesh.part_ids == 1, 0].min(
@@ -399,7 +403,7 @@ def test_without_mujoco_auto_falls_back_and_an_explicit_wish_names_the_extra(blo
 def test_wrong_wishes_are_refused_with_a_sentence(block):
     body = Body.of(block())
     with pytest.raises(NeurokError, match="must be one of auto, reduced, mujoco"):
-        engine_for("bullet", [body], World())  # type: ignore[arg-type]
+        Scene((SceneObject("sample:laptop"),), engine="bullet")
     with pytest.raises(NeurokError, match="belongs to the engine 'reduced'"):
         simulate(body, engine="mujoco", integrator="gauss")
     with pytest.raises(NeurokError, match="energies of its own"):
