@@ -20,6 +20,7 @@ from neurok.cli.space import warn_of
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.doctor.frame import parse_unit, parse_up
+from neurok.dynamics.choice import EngineName
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -63,6 +64,10 @@ class Simulate:
 
     dt: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
     """Longest time step; by default one that suits the integrator."""
+
+    engine: EngineName | None = None
+    """What moves it: reduced takes everything, mujoco what is rigid or has joints (extra 'sim'); auto takes mujoco for
+    rigid things that can touch something, if it is installed."""
 
     integrator: IntegratorName | None = None
     """How to step; auto takes implicit where something can be touched, and gauss, which keeps energy, elsewhere."""
@@ -182,7 +187,7 @@ class Simulate:
     def as_scene(self) -> Scene:
         """The scene that the flags describe, on top of the file's."""
         problems: list[str] = []
-        changes = {name: getattr(self, name) for name in ("seconds", "fps", "dt", "integrator", "seed")}
+        changes = {name: getattr(self, name) for name in ("seconds", "fps", "dt", "engine", "integrator", "seed")}
         changes = {name: value for name, value in changes.items() if value is not None}
         base = self._base(problems)
         try:
@@ -260,7 +265,7 @@ class Simulate:
         }
         say(
             f"{out}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {run.ready.mass:.3g} kg, "
-            f"{figures['real_time_factor']:.3g} x real time",
+            f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']})",
             json=self.json,
         )
         if rollout.status != "ok":

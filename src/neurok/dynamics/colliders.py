@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
-from neurok.geometry.convex import convex_hull, convex_pieces
+from neurok.geometry.convex import Piece, convex_hull, convex_pieces
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
@@ -219,9 +219,11 @@ def surface_points(
     return np.unique(np.concatenate([corners, spread]), axis=0)
 
 
-def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
-    """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
-    out: list[Collider] = []
+def obstacle_pieces(
+    mesh: Mesh, config: ColliderConfig = COLLIDERS
+) -> tuple[list[Piece], Bool[np.ndarray, " F"] | None]:
+    """Hulls of the connected pieces of a mesh that are convex, and the faces of all others, if there are any."""
+    hulls: list[Piece] = []
     rough: list[np.ndarray] = []
     component = face_components(mesh.vertices, mesh.faces)
     closed = closed_components(mesh.vertices, mesh.faces, component)
@@ -235,9 +237,16 @@ def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[C
         middle = points.mean(axis=0)
         volume, full = (abs(np.linalg.det(c - middle).sum()) / 6.0 for c in (corners, hull_corners))
         if closed[index] and volume > config.convex_enough * full:
-            out.append(Hull.of(*piece))
+            hulls.append(piece)
         else:
             rough.append(mine)
-    if rough:
-        out.append(DistanceField.of(mesh.vertices, mesh.faces[np.logical_or.reduce(rough)], config.field_cells))
+    return hulls, np.logical_or.reduce(rough) if rough else None
+
+
+def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
+    """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
+    hulls, rough = obstacle_pieces(mesh, config)
+    out: list[Collider] = [Hull.of(*piece) for piece in hulls]
+    if rough is not None:
+        out.append(DistanceField.of(mesh.vertices, mesh.faces[rough], config.field_cells))
     return out

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_range
 from neurok.core.material_library import material
 from neurok.core.mesh import UpAxis
+from neurok.dynamics.choice import EngineName
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -282,7 +283,13 @@ class Scene:
     dt: float | None = None
     """Longest time step [s]; one that suits the integrator by default."""
 
+    engine: EngineName = "auto"
+    """``reduced``, ``mujoco`` (rigid parts and joints), or ``auto``: MuJoCo for rigid things that can touch something,
+    if it is installed."""
+
     integrator: IntegratorName = "auto"
+    """Of the reduced engine; one that is named means that engine."""
+
     seed: int = 0
     """Of whatever is random (``jolt``)."""
 
@@ -352,6 +359,8 @@ def _check_scene(scene: Scene) -> Iterator[str]:
         yield f"dt must be at least {scene.seconds / MAX_STEPS:.3g} s, which is {MAX_STEPS:,} steps, got {scene.dt:.3g}"
     if scene.integrator not in get_args(IntegratorName):
         yield f"integrator must be one of {', '.join(get_args(IntegratorName))}, got {scene.integrator!r}"
+    if scene.engine not in get_args(EngineName):
+        yield f"engine must be one of {', '.join(get_args(EngineName))}, got {scene.engine!r}"
     names = [thing.name for thing in scene.objects if thing.name]
     if len(set(names)) < len(names):
         yield f"objects must have different names, got {', '.join(names)}"

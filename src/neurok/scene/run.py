@@ -110,6 +110,7 @@ def run_ready(ready: ReadyScene, *, progress: Callable[[float], None] | None = N
         fps=scene.fps,
         dt=scene.dt,
         integrator=scene.integrator,
+        engine=scene.engine,
         progress=progress,
     )
     return SceneRun(ready, rollouts)
