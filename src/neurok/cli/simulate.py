@@ -141,6 +141,9 @@ class Simulate:
     joint_damping: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Slow the joints that name no damping of their own [1/s]; 4 where there is a ground, else 0."""
 
+    joint_friction: Annotated[float | None, tyro.conf.arg(metavar="MU")] = None
+    """Coefficient of the dry friction of joints; 0.3 where there is a ground, else 0."""
+
     seed: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """Of whatever is random [0]."""
 
@@ -222,7 +225,7 @@ class Simulate:
             changes["unit"] = value
         for value in _noted(problems, parse_up, self.up and [self.up]):
             changes["up"] = value
-        for name in ("act", "strength", "space", "jolt", "density", "damping", "joint_damping"):
+        for name in ("act", "strength", "space", "jolt", "density", "damping", "joint_damping", "joint_friction"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.rotate and [self.rotate]):

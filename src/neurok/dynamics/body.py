@@ -74,6 +74,11 @@ class Body:
     that free motion keeps its energy, and 4 in a world with ground or obstacles: real hinges and drawers rub, and
     an object could never come to rest otherwise."""
 
+    joint_friction: float | None = None
+    """Coefficient of the dry friction of joints: what resists is this times the weight that a joint carries, for hinges
+    times the radius of the bearing (5 % of the size of what it carries). By default 0, so that free motion keeps its
+    energy, and 0.3 in a world with ground or obstacles. It needs the integrator that takes contact."""
+
     limit_stiffness: float | None = None
     """Steepness of the well that keeps coordinates inside their limits [J/rad^2 or N/m]; 0 switches limits off,
     by default it follows from the weight."""
@@ -84,7 +89,7 @@ class Body:
         if wrong := check_range("density", self.density):
             raise NeurokError(f"{wrong[0]}.")
         check_positive(self.thickness, "thickness")
-        for name in ("damping", "joint_damping", "limit_stiffness"):
+        for name in ("damping", "joint_damping", "joint_friction", "limit_stiffness"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise NeurokError(f"{name} must be zero or positive, got {value}.")

@@ -203,6 +203,10 @@ class SceneObject:
     """Rate at which joints come to rest that name no damping of their own [1/s]; by default none in free motion, and 4
     in a world with ground or obstacles."""
 
+    joint_friction: float | None = None
+    """Coefficient of the dry friction of joints; by default none in free motion, and 0.3 in a world with ground or
+    obstacles."""
+
     q: tuple[float, ...] | None = None
     """Joint values at the start."""
 
@@ -313,7 +317,18 @@ POSITIVE = {
     "young",
     "yield_stress",
 }
-NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
+NOT_NEGATIVE = {
+    "damping",
+    "joint_damping",
+    "joint_friction",
+    "friction",
+    "start",
+    "time",
+    "times",
+    "jolt",
+    "drop",
+    "seed",
+}
 
 
 def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:

@@ -72,6 +72,7 @@ class Placed:
             materials=_materials(entry, asset, space.rest) if soft is None else soft,
             damping=entry.damping,
             joint_damping=entry.joint_damping,
+            joint_friction=entry.joint_friction,
             name=name,
         )
         body = _weighed(_softened(body, entry), _touched(entry, space.rest))
