@@ -14,13 +14,17 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag
 from neurok.cli.report import progress, say
 from neurok.cli.space import warn_of
+from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
+from neurok.doctor.frame import parse_unit, parse_up
+from neurok.dynamics.choice import EngineName
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
-from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
+from neurok.scene.description import ActionName, Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.output import check_output, write_output
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
@@ -61,6 +65,10 @@ class Simulate:
     dt: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
     """Longest time step; by default one that suits the integrator."""
 
+    engine: EngineName | None = None
+    """What moves it: reduced takes everything, mujoco what is rigid or has joints (extra 'sim'); auto takes mujoco for
+    rigid things that can touch something, if it is installed."""
+
     integrator: IntegratorName | None = None
     """How to step; auto takes implicit where something can be touched, and gauss, which keeps energy, elsewhere."""
 
@@ -89,6 +97,16 @@ class Simulate:
     drop: Annotated[tuple[float, ...] | None, tyro.conf.arg(metavar="[HEIGHT]")] = None
     """Let the object fall on the ground from this height; half its size if not given."""
 
+    act: ActionName | None = None
+    """Do one of these to it, as strongly as suits its size and mass: let it fall, throw it, tilt the ground under it,
+    pull its top aside and let go, or let a gust of wind blow."""
+
+    strength: Annotated[float | None, tyro.conf.arg(metavar="X")] = None
+    """Of the action [1]: height, range, slope, reach, or force of the wind are this many times the usual."""
+
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     rotate: Annotated[str | None, tyro.conf.arg(metavar="VEC")] = None
     """Turn the object first: the direction is the axis, the length the angle in degrees."""
 
@@ -110,6 +128,12 @@ class Simulate:
 
     density: Annotated[float | None, tyro.conf.arg(metavar="RHO")] = None
     """Mass per volume [kg/m^3], where the file gives none [500]."""
+
+    material: Annotated[Words, tyro.conf.arg(metavar="PART=NAME")] = ()
+    """What a part is made of, by a name of the library: seat=foam, all=steel. May be repeated."""
+
+    materials: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
+    """Materials of all parts, as 'neurok materials' writes them and somebody may have edited them."""
 
     damping: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Slow everything in proportion to its mass [1/s]."""
@@ -145,6 +169,8 @@ class Simulate:
         from neurok.inference.spaces import learner
 
         ready = prepare_scene(self.as_scene(), learner(self.weights))
+        for note in ready.notes:
+            print(f"neurok: {note}", file=sys.stderr)
         for body in ready.bodies:
             warn_of(body.poses)
         if self.out is None:
@@ -164,7 +190,7 @@ class Simulate:
     def as_scene(self) -> Scene:
         """The scene that the flags describe, on top of the file's."""
         problems: list[str] = []
-        changes = {name: getattr(self, name) for name in ("seconds", "fps", "dt", "integrator", "seed")}
+        changes = {name: getattr(self, name) for name in ("seconds", "fps", "dt", "engine", "integrator", "seed")}
         changes = {name: value for name, value in changes.items() if value is not None}
         base = self._base(problems)
         try:
@@ -195,13 +221,21 @@ class Simulate:
             "drags": thing.drags + parse(parse_drag, self.drag),
             "pins": thing.pins + tuple(ScenePin(at) for at in self.pin),
         }
-        for name in ("space", "jolt", "density", "damping", "joint_damping", "joint_friction"):
+        for value in _noted(problems, parse_unit, self.unit and [self.unit]):
+            changes["unit"] = value
+        for value in _noted(problems, parse_up, self.up and [self.up]):
+            changes["up"] = value
+        for name in ("act", "strength", "space", "jolt", "density", "damping", "joint_damping", "joint_friction"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.rotate and [self.rotate]):
             changes["rotation"] = vector
         if self.drop is not None:
             changes["drop"] = _one(self.drop, "--drop", problems, "auto")
+        if self.materials is not None:
+            changes["materials_file"] = str(self.materials.absolute())
+        if self.material:
+            changes["materials"] = {**thing.materials, **dict(parse(parse_material, self.material))}
         if self.plan is not None:
             changes["plan"] = str(self.plan.absolute())
         if self.free:
@@ -234,7 +268,7 @@ class Simulate:
         }
         say(
             f"{out}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {run.ready.mass:.3g} kg, "
-            f"{figures['real_time_factor']:.3g} x real time",
+            f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']})",
             json=self.json,
         )
         if rollout.status != "ok":

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from neurok.core.articulation import Articulation, Joint
 from neurok.core.asset import Asset
-from neurok.core.material import DEFAULT_DENSITY, Material, MaterialField
+from neurok.core.material import DEFAULT_DENSITY, Material, MaterialField, check_range
 from neurok.core.mesh import Mesh
 from neurok.dynamics.condition import Condition, Numbers, check_positive, put_finite
 from neurok.errors import NeurokError
@@ -51,7 +51,8 @@ class Body:
     """[kg/m^3], where ``materials`` says nothing."""
 
     thickness: float | None = None
-    """Of open surfaces, in mesh units, since they enclose no volume; 1 % of the object's size by default."""
+    """Of open surfaces, in mesh units, since they enclose no volume; by default that of their material's sheets, or 1 %
+    of the object's size."""
 
     materials: MaterialField | None = None
     """What each vertex is made of; by default rubber-like (``Material()``) with the ``density`` above."""
@@ -85,7 +86,8 @@ class Body:
     name: str = "object"
 
     def __post_init__(self) -> None:
-        check_positive(self.density, "density")
+        if wrong := check_range("density", self.density):
+            raise NeurokError(f"{wrong[0]}.")
         check_positive(self.thickness, "thickness")
         for name in ("damping", "joint_damping", "joint_friction", "limit_stiffness"):
             value = getattr(self, name)
@@ -138,7 +140,7 @@ class Body:
 
     @property
     def shell_thickness(self) -> float:
-        """Of open surfaces, in mesh units."""
+        """Of open surfaces whose material names none, in mesh units."""
         return SHELL_SHARE * self.mesh.size if self.thickness is None else self.thickness
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
-from neurok.geometry.convex import convex_hull, convex_pieces
+from neurok.geometry.convex import Piece, convex_hull, convex_pieces
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
@@ -179,7 +179,9 @@ class Hull:
             when = before / drop
         in_times = np.where(before > 0, np.where(drop > 0, when, math.inf), -math.inf)
         out_times = np.where((before <= 0) & (after > 0), when, math.inf)
-        enters = ~inside & (in_times.max(axis=1, initial=-math.inf) <= np.minimum(1.0, out_times.min(axis=1, initial=2)))
+        enters = ~inside & (
+            in_times.max(axis=1, initial=-math.inf) <= np.minimum(1.0, out_times.min(axis=1, initial=2))
+        )
         # Above one face, and beside none: a little slack, or boxes of one size would not stack.
         slack = 1e-3 * self.thickness
         above = ~inside & (before.max(axis=1, initial=0.0) < reach) & ((before > slack).sum(axis=1) <= 1)
@@ -340,9 +342,11 @@ def surface_points(
     return np.unique(np.concatenate([corners, spread]), axis=0)
 
 
-def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
-    """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
-    out: list[Collider] = []
+def obstacle_pieces(
+    mesh: Mesh, config: ColliderConfig = COLLIDERS
+) -> tuple[list[Piece], Bool[np.ndarray, " F"] | None]:
+    """Hulls of the connected pieces of a mesh that are convex, and the faces of all others, if there are any."""
+    hulls: list[Piece] = []
     rough: list[np.ndarray] = []
     component = face_components(mesh.vertices, mesh.faces)
     closed = closed_components(mesh.vertices, mesh.faces, component)
@@ -356,9 +360,16 @@ def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[C
         middle = points.mean(axis=0)
         volume, full = (abs(np.linalg.det(c - middle).sum()) / 6.0 for c in (corners, hull_corners))
         if closed[index] and volume > config.convex_enough * full:
-            out.append(Hull.of(*piece))
+            hulls.append(piece)
         else:
             rough.append(mine)
-    if rough:
-        out.append(DistanceField.of(mesh.vertices, mesh.faces[np.logical_or.reduce(rough)], config.field_cells))
+    return hulls, np.logical_or.reduce(rough) if rough else None
+
+
+def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
+    """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
+    hulls, rough = obstacle_pieces(mesh, config)
+    out: list[Collider] = [Hull.of(*piece) for piece in hulls]
+    if rough is not None:
+        out.append(DistanceField.of(mesh.vertices, mesh.faces[rough], config.field_cells))
     return out

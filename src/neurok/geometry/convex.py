@@ -15,9 +15,13 @@ MAX_HULL_POINTS = 160
 
 
 def convex_pieces(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], limit: int = 12, least: float = 0.1
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    limit: int = 12,
+    least: float = 0.1,
+    corners: int = MAX_HULL_POINTS,
 ) -> list[Piece]:
-    """One hull for each connected component, at most ``limit``.
+    """One hull for each connected component, at most ``limit``, with about ``corners`` corners at most.
 
     Components smaller than ``least`` of the whole, or beyond the limit, join the piece they enlarge the least. Flat
     ones get a little thickness; a mesh without any extent gives no piece.
@@ -40,11 +44,11 @@ def convex_pieces(
             high = np.maximum(boxes[kept, 1], boxes[i, 1])
             growth = np.linalg.norm(high - low, axis=1) - sizes[kept]
             members[kept[int(np.argmin(growth))]].append(clusters[i])
-    pieces = [convex_hull(vertices[np.concatenate(parts)], 1e-3 * whole) for parts in members.values()]
+    pieces = [convex_hull(vertices[np.concatenate(parts)], 1e-3 * whole, corners) for parts in members.values()]
     return [piece for piece in pieces if piece is not None]
 
 
-def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float) -> Piece | None:
+def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float, corners: int = MAX_HULL_POINTS) -> Piece | None:
     """The hull with outward faces; flat or thin sets are padded to ``thickness``, and a single point gives ``None``."""
     from scipy.spatial import ConvexHull, QhullError
 
@@ -59,9 +63,9 @@ def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float) -> Piece | N
             points = np.concatenate([points - 0.5 * thickness * axis, points + 0.5 * thickness * axis])
     try:
         hull = ConvexHull(points)
-        if len(hull.vertices) > MAX_HULL_POINTS:
+        if len(hull.vertices) > corners:
             points = points[hull.vertices]
-            extreme = np.argmax((points - middle) @ _directions(MAX_HULL_POINTS).T, axis=0)
+            extreme = np.argmax((points - middle) @ _directions(corners).T, axis=0)
             points = points[np.unique(extreme)]
             hull = ConvexHull(points)
     except QhullError:

@@ -33,7 +33,9 @@ class Bearings:
         length, k = np.abs(offset), self.stiffness
         sticks = k * length <= self.limits
         slope = np.where(sticks, k, self.limits / np.maximum(length, 1e-300))
-        held = np.where(sticks, 0.5 * k * length**2, self.limits * (length - self.limits / (2.0 * np.maximum(k, 1e-300))))
+        held = np.where(
+            sticks, 0.5 * k * length**2, self.limits * (length - self.limits / (2.0 * np.maximum(k, 1e-300)))
+        )
         return float(held.sum()), slope * offset, np.where(sticks, slope, 0.1 * slope)
 
     def finish(self, moved: Float[np.ndarray, " D"]) -> None:

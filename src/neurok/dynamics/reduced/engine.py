@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -35,6 +35,8 @@ class ReducedEngine:
     """``auto`` takes ``implicit`` when something can be touched and ``gauss`` otherwise."""
 
     config: ReducedConfig = DEFAULTS
+    reason: str = ""
+    """Why this engine was taken, for the report."""
 
     def __post_init__(self) -> None:
         if self.integrator not in get_args(IntegratorName):
@@ -48,28 +50,41 @@ class ReducedEngine:
             name = "implicit" if world.has_contact or len(bodies) > 1 else "gauss"
         if world.has_contact and name != "implicit":
             raise NeurokError(f"Contact needs the integrator 'implicit', not '{name}'; leave it at 'auto'.")
-        return ReducedRun(bodies, world, settings, name, self.config)
+        return ReducedRun(bodies, world, settings, name, self.config, self.reason)
 
 
 class ReducedRun:
     """Bodies on their way, in reduced coordinates."""
 
+    engine: ClassVar[str] = "reduced"
+
     def __init__(
-        self, bodies: Sequence[Body], world: World, settings: Settings, integrator: str, config: ReducedConfig
+        self,
+        bodies: Sequence[Body],
+        world: World,
+        settings: Settings,
+        integrator: str,
+        config: ReducedConfig,
+        reason: str = "",
     ) -> None:
+        self._reason = reason
         self._world, self._settings, self._integrator, self._config = world, settings, integrator, config
         longest = config.longest_steps[integrator] if settings.dt is None else settings.dt
         self._per_frame = max(1, math.ceil(1.0 / (settings.fps * longest) - 1e-9))
         self._step = 1.0 / (settings.fps * self._per_frame)
         self._bounds = [bind(body, world, config) for body in bodies]
         self._system, self._state = assemble(self._bounds)
-        self._stepper = _stepper(integrator, self._system, self._bounds, world, self._state, config)
+        self._stepper = self._made_stepper()
         self._recorder = Recorder(self._bounds, self._system, self._stepper, self._step, config, settings.record)
         self._kicks = _kicks(self._bounds)
         self._frame = 0
         self._held: tuple[int, tuple[int, ...], float | None] | None = None
         self._target = np.zeros(3)
         self._recorder.frame(self._state)
+
+    def _made_stepper(self) -> Any:
+        """What takes the state from one moment to the next."""
+        return _stepper(self._integrator, self._system, self._bounds, self._world, self._state, self._config)
 
     @property
     def positions(self) -> tuple[Float[np.ndarray, "V 3"], ...]:
@@ -202,7 +217,9 @@ class ReducedRun:
 
     def rollouts(self) -> tuple[Rollout, ...]:
         """The motion so far, of each body."""
-        return self._recorder.rollouts(1.0 / self._settings.fps, self._integrator)
+        named = {"engine": self.engine, "engine_reason": self._reason}
+        rollouts = self._recorder.rollouts(1.0 / self._settings.fps, self._integrator)
+        return tuple(replace(rollout, report={**named, **rollout.report}) for rollout in rollouts)
 
 
 def _stepper(

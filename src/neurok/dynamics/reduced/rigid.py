@@ -246,7 +246,9 @@ class TreePoints:
     def join(self, others: Sequence[TreePoints]) -> TreePoints:
         """These points, then others of the same object."""
         everyone = [self, *others]
-        rest, nodes = (np.concatenate(list(column)) for column in zip(*((p.rest, p.nodes) for p in everyone), strict=True))
+        rest, nodes = (
+            np.concatenate(list(column)) for column in zip(*((p.rest, p.nodes) for p in everyone), strict=True)
+        )
         return TreePoints(self.mechanics, rest, nodes)
 
     def _places(self, motion: TreeMotion) -> Float[np.ndarray, "B n 4 1"]:

@@ -1,0 +1,269 @@
+"""From bodies and a world to a MuJoCo model: bodies, joints, masses, and shapes that touch.
+
+All MuJoCo bodies of an object have the object's frame at rest, in metres, so joints and masses are written down as they
+are, and a body's transform is that of its node.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.dynamics.condition import World
+from neurok.dynamics.masses import inertial_of
+from neurok.dynamics.reduced.build import Bound, gravity_of
+from neurok.dynamics.reduced.loads import Damping, LimitWell
+from neurok.dynamics.rigid.config import MujocoConfig
+from neurok.dynamics.rigid.shapes import Shape, body_shapes, ground_height, obstacle_shapes
+from neurok.errors import NeurokError
+from neurok.geometry import lie
+from neurok.geometry.joint_tree import BASE_DOF
+
+UNLIMITED = 1e6
+"""[rad or m]; farther than any joint goes, for limits on one side only."""
+
+
+@dataclass(eq=False)
+class Scene:
+    """A MuJoCo model under construction, and what its parts are called."""
+
+    mujoco: Any
+    spec: Any
+    config: MujocoConfig
+    step: float
+    """The time step [s]."""
+
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    """By the name of the geom; the ground has none."""
+
+    groups: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Of each geom: index of the object it belongs to, or -1, and its MuJoCo body."""
+
+    @property
+    def hardness(self) -> dict[str, Any]:
+        """How contacts and limits give way: they take all speed away in one step."""
+        d = self.config.impedance
+        return {"solref": [2.0 * self.step, 1.0], "solimp": [d, d, 1e-3, 0.5, 2.0]}
+
+
+def build(bounds: Sequence[Bound], world: World, config: MujocoConfig, step: float) -> Scene:
+    """Everything but what holds bodies, which changes while they move."""
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    scene = Scene(mujoco, spec, config, step)
+    _options(scene, gravity_of(world, bounds[0].body) * bounds[0].body.mesh.unit)
+    if world.ground is not None:
+        _add_ground(scene, bounds, world)
+    for number, obstacle in enumerate(world.obstacles):
+        unit = bounds[0].body.mesh.unit
+        for k, shape in enumerate(obstacle_shapes(obstacle, config)):
+            _add_shape(scene, spec.worldbody, f"obstacle {number}/{k}", shape, unit, obstacle.friction, -1, priority=1)
+    for index, bound in enumerate(bounds):
+        _add_body(scene, index, bound, world)
+    spec.worldbody.add_site(name="world")
+    _exclude(scene, bounds)
+    _pair(scene)
+    return scene
+
+
+def compiled(scene: Scene) -> Any:
+    """The model, or a sentence about why MuJoCo cannot build it."""
+    try:
+        return scene.spec.compile()
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise NeurokError(f"MuJoCo cannot build this scene ({reason}); use the engine 'reduced'.") from None
+
+
+def _options(scene: Scene, gravity: Float[np.ndarray, "3"]) -> None:
+    mujoco, option, compiler = scene.mujoco, scene.spec.option, scene.spec.compiler
+    option.timestep, option.gravity = scene.step, gravity
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = scene.config.hard_friction
+    bits = mujoco.mjtDisableBit
+    # Which parts of an object touch is decided by what they do at rest; a lost run is ours to report.
+    option.disableflags = int(bits.mjDSBL_FILTERPARENT) | int(bits.mjDSBL_AUTORESET)
+    compiler.degree, compiler.inertiafromgeom, compiler.alignfree = False, 0, False
+    compiler.boundmass, compiler.boundinertia, compiler.balanceinertia = 0.0, 0.0, True
+
+
+def _add_ground(scene: Scene, bounds: Sequence[Bound], world: World) -> None:
+    assert world.ground is not None
+    mesh = bounds[0].body.mesh
+    normal = mesh.up_vector if world.ground.normal is None else world.ground.normal
+    height = ground_height(bounds, normal) if world.ground.height is None else world.ground.height
+    first, second = lie.across(np.asarray(normal, dtype=np.float64))
+    scene.spec.worldbody.add_geom(
+        name="ground",
+        type=scene.mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0.0, 0.0, 1.0],
+        pos=normal * height * mesh.unit,
+        quat=lie.matrix_to_quaternion(np.column_stack([first, second, normal])),
+        friction=[world.ground.friction, 0.0, 0.0],
+        condim=3,
+        priority=1,
+        **scene.hardness,
+    )
+    scene.groups["ground"] = (-1, "world")
+
+
+def _add_shape(
+    scene: Scene, body: Any, name: str, shape: Shape, unit: float, friction: float, index: int, priority: int = 0
+) -> None:
+    mesh = scene.spec.add_mesh(name=name, uservert=(shape.vertices * unit).reshape(-1))
+    mesh.inertia = scene.mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    body.add_geom(
+        name=name,
+        type=scene.mujoco.mjtGeom.mjGEOM_MESH,
+        meshname=name,
+        mass=0.0,
+        friction=[friction, 0.0, 0.0],
+        condim=3,
+        priority=priority,
+        **scene.hardness,
+    )
+    scene.shapes[name], scene.groups[name] = shape, (index, body.name)
+
+
+def _add_body(scene: Scene, index: int, bound: Bound, world: World) -> None:
+    """An object: its base, and what hangs on it."""
+    mechanics: Any = bound.mechanics
+    tree, unit = mechanics.tree, bound.body.mesh.unit
+    shapes = body_shapes(bound, scene.config)
+    carriers = {0, *mechanics.part_nodes.tolist()}
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(tree.parents, start=1):
+        children.setdefault(int(parent), []).append(node)
+    base = scene.spec.worldbody.add_body(
+        name=node_name(index, 0), pos=bound.pose[:3, 3] * unit, quat=lie.matrix_to_quaternion(bound.pose[:3, :3])
+    )
+    if bound.body.free:
+        base.add_freejoint(name=joint_name(index, 0))
+
+    def furnish(body: Any, node: int) -> None:
+        _weigh(scene, body, mechanics.moments[node], bound)
+        for k, shape in enumerate(shapes.get(node, [])):
+            _add_shape(scene, body, f"{index}/{node}/{k}", shape, unit, world.friction, index)
+
+    def hang(parent: Any, node: int, before: list[int]) -> None:
+        joints = [*before, node]
+        if node not in carriers:
+            # The turn of a cylindrical joint carries nothing but its slide.
+            for child in children.get(node, []):
+                hang(parent, child, joints)
+            return
+        body = parent.add_body(name=node_name(index, node))
+        for joint in joints:
+            _add_joint(scene, body, index, joint, bound)
+        furnish(body, node)
+        for child in children.get(node, []):
+            hang(body, child, [])
+
+    furnish(base, 0)
+    for child in children.get(0, []):
+        hang(base, child, [])
+
+
+def _weigh(scene: Scene, body: Any, moment: Float[np.ndarray, "4 4"], bound: Bound) -> None:
+    """Mass, centre and principal inertia of a node."""
+    mechanics, mesh = bound.mechanics, bound.body.mesh
+    inertial = inertial_of(moment, mesh.unit)
+    spread = 0.5 * np.trace(inertial.inertia) * np.eye(3) - inertial.inertia
+    values, axes = np.linalg.eigh(spread)
+    axes[:, 2] *= np.sign(np.linalg.det(axes))
+    values = np.maximum(values, 0.0)
+    least = scene.config.massless * mechanics.mass
+    body.explicitinertial = True
+    body.mass, body.ipos = max(inertial.mass, least), inertial.center * mesh.unit
+    body.iquat = lie.matrix_to_quaternion(axes)
+    body.inertia = np.maximum(values.sum() - values, least * (scene.config.apart * mesh.size * mesh.unit) ** 2)
+
+
+def _add_joint(scene: Scene, body: Any, index: int, node: int, bound: Bound) -> None:
+    """One coordinate: its screw, limits, damping and dry friction."""
+    mechanics: Any = bound.mechanics
+    unit = bound.body.mesh.unit
+    generator = mechanics.tree.generators[node - 1]
+    spin = lie.screw_twists(generator)[:3]
+    turns = bool(np.any(spin))
+    place = node - 1 + (BASE_DOF if bound.body.free else 0)
+    scale = 1.0 if turns else unit
+    joint = body.add_joint(
+        name=joint_name(index, node),
+        type=scene.mujoco.mjtJoint.mjJNT_HINGE if turns else scene.mujoco.mjtJoint.mjJNT_SLIDE,
+        axis=spin if turns else generator[:3, 3],
+        pos=np.cross(spin, generator[:3, 3]) * unit if turns else np.zeros(3),
+        damping=joint_damping(bound)[place] * (unit**2 if turns else 1.0),
+    )
+    d = scene.config.impedance
+    joint.solimp_limit = joint.solimp_friction = [d, d, 1e-3, 0.5, 2.0]
+    joint.solref_friction = [2.0 * scene.step, 1.0]
+    for well in (load for load in bound.loads if isinstance(load, LimitWell)):
+        low, high = (float(np.clip(side[place] * scale, -UNLIMITED, UNLIMITED)) for side in (well.lower, well.upper))
+        joint.limited = int(low > -UNLIMITED or high < UNLIMITED)
+        joint.range = [low, high]
+        elastic = [-((scene.config.limit_phase / scene.step) ** 2), 0.0]
+        joint.solref_limit = [2.0 * scene.step, 1.0] if well.feels_rates else elastic
+
+
+def joint_damping(bound: Bound) -> Float[np.ndarray, " D"]:
+    """Viscous coefficient of each coordinate, as the reduced engine has it."""
+    found = [load.coefficients for load in bound.loads if isinstance(load, Damping)]
+    return np.sum(found, axis=0) if found else np.zeros(bound.mechanics.dim)
+
+
+def _exclude(scene: Scene, bounds: Sequence[Bound]) -> None:
+    """Parts of one object that are in each other at rest, or joined and not apart, never touch."""
+    if not any(bound.mechanics.dim > (BASE_DOF if bound.body.free else 0) for bound in bounds):
+        return
+    mujoco, config = scene.mujoco, scene.config
+    model = compiled(scene)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    middles, reach = data.geom_xpos, model.geom_rbound
+    done: set[tuple[int, int]] = set()
+    owners = [scene.groups.get(model.geom(g).name, (-1, ""))[0] for g in range(model.ngeom)]
+    for a in range(model.ngeom):
+        for b in range(a + 1, model.ngeom):
+            one, two = sorted((int(model.geom_bodyid[a]), int(model.geom_bodyid[b])))
+            if owners[a] < 0 or owners[a] != owners[b] or one == two or (one, two) in done:
+                continue
+            size = bounds[owners[a]].body.mesh.size * bounds[owners[a]].body.mesh.unit
+            joined = model.body_parentid[two] == one
+            least = config.apart * size if joined else -config.overlap * size
+            if np.linalg.norm(middles[a] - middles[b]) - reach[a] - reach[b] >= max(least, 0.0):
+                continue
+            if mujoco.mj_geomDistance(model, data, a, b, size, None) < least:
+                done.add((one, two))
+                scene.spec.add_exclude(bodyname1=model.body(one).name, bodyname2=model.body(two).name)
+
+
+def _pair(scene: Scene) -> None:
+    """Friction of what is made of something: the geometric mean of both; nothing else needs to be told in pairs."""
+    excluded = {frozenset((pair.bodyname1, pair.bodyname2)) for pair in scene.spec.excludes}
+    given = {geom.name: float(geom.friction[0]) for geom in scene.spec.geoms}
+    named = {name: shape.friction for name, shape in scene.shapes.items() if shape.friction is not None}
+    for one, two in itertools.combinations(scene.groups, 2):
+        bodies = frozenset((scene.groups[one][1], scene.groups[two][1]))
+        if len(bodies) == 1 or bodies in excluded or not (one in named or two in named):
+            continue
+        friction = math.sqrt(named.get(one, given[one]) * named.get(two, given[two]))
+        scene.spec.add_pair(
+            geomname1=one, geomname2=two, friction=[friction, friction, 0.0, 0.0, 0.0], condim=3, **scene.hardness
+        )
+
+
+def node_name(index: int, node: int) -> str:
+    return f"{index}/{node}"
+
+
+def joint_name(index: int, node: int) -> str:
+    return f"joint {index}/{node}"
