@@ -122,6 +122,9 @@ class ImplicitConfig:
     last_share: float = 3e-4
     """So are those that are this share of what the step moves."""
 
+    inner: float = 1e-9
+    """Share of the descent that one more iteration on straight contacts must promise."""
+
     max_newton: int = 40
     max_search: int = 24
     """Trials of a line search; the last is 10^-7 of the first."""

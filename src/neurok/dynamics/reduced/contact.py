@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.dynamics.reduced.config import ImplicitConfig
 from neurok.dynamics.reduced.shapes import PointSet
-from neurok.dynamics.reduced.system import System
+from neurok.dynamics.reduced.system import System, solve_positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +175,12 @@ class Rows:
         offset = offset - self.normals * (offset * self.normals).sum(axis=1, keepdims=True)
         return offset, np.sqrt((offset**2).sum(axis=1))
 
-    def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
-        """Energy and its gradient in all coordinates."""
-        self._bend = None
-        moved, depth = self._depths(motions)
+    def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, tuple[np.ndarray, ...]] | None:
+        """Energy, its derivatives by the places of the points, and what its curvature needs; ``None`` without contact."""
+        depth = np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
         limit = self.friction * self.loads[self.pressed]
         if not (depth.any() or limit.any()):
-            return 0.0, np.zeros(system.dim)
+            return None
         offset, length = self._stretch(moved)
         k = self.stiffness
         sticks = k * length <= limit
@@ -190,20 +190,33 @@ class Rows:
         slope = np.where(sticks, np.where(limit > 0, k, 0.0), limit / np.maximum(length, 1e-300))
         held = np.where(sticks, 0.5 * slope * length**2, limit * (length - limit / (2.0 * k)))
         force = -(k * depth)[:, None] * self.normals + slope[:, None] * offset
-        self._bend = (depth, slope, sticks, offset / np.maximum(length, 1e-300)[:, None])
+        bend = (depth, slope, sticks, offset / np.maximum(length, 1e-300)[:, None])
+        return float((0.5 * k * depth**2 + held).sum()), force, bend
+
+    def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
+        """Energy and its gradient in all coordinates."""
         gradient = np.zeros(system.dim)
+        found = self._terms(self._places(motions) - self.start)
+        self._bend = None if found is None else found[2]
+        if found is None:
+            return 0.0, gradient
+        energy, force, _ = found
         for side in self.sides:
             where = system.members[side.member].where
             gradient[where] += side.sign * side.points.pull(motions[side.member], force[None, side.rows])[0]
-        return float((0.5 * k * depth**2 + held).sum()), gradient
+        return energy, gradient
 
     def add_curvature(self, matrix: Float[np.ndarray, "D D"], motions: Sequence[Any], system: System) -> None:
         """Add a positive approximation of the curvature where the energy was last evaluated."""
-        if self._bend is None:
-            return
-        depth, slope, sticks, path = self._bend
-        active = np.flatnonzero((depth > 0) | (slope > 0))
-        jacobian = self.jacobian(motions, system, active)
+        if self._bend is not None:
+            active = np.flatnonzero((self._bend[0] > 0) | (self._bend[1] > 0))
+            self._bent(matrix, self.jacobian(motions, system, active), self._bend, active)
+
+    def _bent(
+        self, matrix: np.ndarray, jacobian: Float[np.ndarray, "n 3 D"], bend: tuple[np.ndarray, ...], active: np.ndarray
+    ) -> None:
+        """Add the curvature of some rows, given how they move."""
+        depth, slope, sticks, path = bend
         slope, sticks = slope[active], sticks[active]
         flat = jacobian.reshape(-1, len(matrix))
         matrix += flat.T @ (np.repeat(slope, 3)[:, None] * flat)
@@ -214,6 +227,55 @@ class Rows:
             if extra.any():
                 rows = (jacobian * direction[:, :, None]).sum(axis=1)
                 matrix += rows.T @ (extra[:, None] * rows)
+
+    def descent(
+        self, matrix: np.ndarray, gradient: np.ndarray, motions: Sequence[Any], system: System, config: ImplicitConfig
+    ) -> Float[np.ndarray, " D"]:
+        """The change of all coordinates that minimises the contact of points that move straight, and the rest squared.
+
+        Which points touch, stick and slide is settled here, on small matrices, without asking for poses anew.
+
+        Args:
+            matrix: Curvature of all but the contact.
+            gradient: Of everything, contact included.
+            motions: Where it is taken.
+            system: The bodies.
+            config: When it is good enough.
+        """
+        moved = self._places(motions) - self.start
+        found = self._terms(moved)
+        jacobian = self.jacobian(motions, system, np.arange(len(self)))
+        flat = jacobian.reshape(-1, len(matrix))
+        smooth = gradient if found is None else gradient - found[1].reshape(-1) @ flat
+        change, energy, force = np.zeros(len(matrix)), 0.0, np.zeros(len(flat))
+        bend: tuple[np.ndarray, ...] | None = None
+        if found is not None:
+            energy, force, bend = found[0], found[1].reshape(-1), found[2]
+        for _ in range(config.max_newton):
+            pull = matrix @ change
+            slope, value = smooth + pull + force @ flat, smooth @ change + 0.5 * change @ pull + energy
+            whole = matrix.copy()
+            if bend is not None:
+                active = np.flatnonzero((bend[0] > 0) | (bend[1] > 0))
+                self._bent(whole, jacobian[active], bend, active)
+            step = -solve_positive(whole, slope)
+            gain, scale = float(slope @ step), 1.0
+            if not -gain > config.inner * max(abs(float(gradient @ change)), 1e-300):
+                break
+            for _ in range(config.max_search):
+                trial = change + scale * step
+                found = self._terms(moved + (flat @ trial).reshape(-1, 3))
+                level = smooth @ trial + 0.5 * trial @ matrix @ trial + (0.0 if found is None else found[0])
+                if level <= value + 1e-4 * scale * gain:
+                    break
+                scale *= 0.5
+            else:
+                break
+            change = trial
+            energy, force, bend = (
+                (0.0, np.zeros(len(flat)), None) if found is None else (found[0], found[1].reshape(-1), found[2])
+            )
+        return change
 
     def jacobian(
         self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"]

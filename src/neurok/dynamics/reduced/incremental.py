@@ -27,7 +27,7 @@ from neurok.dynamics.reduced.impact import rebound
 from neurok.dynamics.reduced.rest import Rest
 from neurok.dynamics.reduced.search import ContactSearch
 from neurok.dynamics.reduced.shapes import shape_of
-from neurok.dynamics.reduced.system import State, System, solve_mass
+from neurok.dynamics.reduced.system import State, System, solve_mass, solve_positive
 from neurok.dynamics.reduced.touches import touches_of
 
 
@@ -195,9 +195,12 @@ class IncrementalStepper:
             q = self._held(state, q, dt, targets)
             value, gradient, motions = self._potential(state, q, dt, targets)
         for _ in range(self.config.max_newton):
-            matrix = self._curvature(state, q, dt, motions)
+            matrix = self._smooth_curvature(state, q, dt, motions)
             start = time.perf_counter()
-            change = -_solve_positive(matrix, gradient)
+            if len(self.rows):
+                change = self.rows.descent(matrix, gradient, motions, self.system, self.config)
+            else:
+                change = -solve_positive(matrix, gradient)
             self.system.clock.add("solve", start)
             if not np.isfinite(change).all():
                 raise Diverged("a value is no longer finite")
@@ -230,7 +233,7 @@ class IncrementalStepper:
         """A guess for a step in which everything sticks that did not slide before."""
         self.rows.hopeful = True
         _, gradient, motions = self._potential(state, q, dt, targets)
-        change = _solve_positive(self._curvature(state, q, dt, motions), gradient)
+        change = solve_positive(self._curvature(state, q, dt, motions), gradient)
         self.rows.hopeful = False
         return q - change if np.isfinite(change).all() else q
 
@@ -267,6 +270,15 @@ class IncrementalStepper:
 
     def _curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
         """A positive approximation of the potential's curvature where it was last evaluated."""
+        matrix = self._smooth_curvature(state, q, dt, motions)
+        start = time.perf_counter()
+        if len(self.rows):
+            self.rows.add_curvature(matrix, motions, self.system)
+        self.system.clock.add("contact", start)
+        return matrix
+
+    def _smooth_curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
+        """The same without contact."""
         start = time.perf_counter()
         matrix = self.system.mass_matrix(motions) / dt**2
         unknown = False
@@ -284,10 +296,7 @@ class IncrementalStepper:
                 block[TURNS, TURNS] += rolling.evaluate(moved[TURNS])[2]
         if unknown:
             matrix += self._load_curvature(state, q, dt)
-        start = self.system.clock.add("newton_matrix", start)
-        if len(self.rows):
-            self.rows.add_curvature(matrix, motions, self.system)
-        self.system.clock.add("contact", start)
+        self.system.clock.add("newton_matrix", start)
         return matrix
 
     def _load_curvature(self, state: State, q: np.ndarray, dt: float) -> Float[np.ndarray, "D D"]:
@@ -304,11 +313,3 @@ class IncrementalStepper:
                     out[:, member.where] -= (forces[1:] - forces[:1]) / step
         values, vectors = np.linalg.eigh(0.5 * (out + out.T))
         return (vectors * np.maximum(values, 0.0)) @ vectors.T
-
-
-def _solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve with a matrix that should be positive definite; a little is added where round-off spoilt it."""
-    try:
-        return np.linalg.solve(matrix, right)
-    except np.linalg.LinAlgError:
-        return np.linalg.lstsq(matrix, right, rcond=1e-12)[0]

@@ -206,3 +206,11 @@ def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, "D *n"]) -> 
 
 def _side_by_side(pieces: list[np.ndarray]) -> np.ndarray:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+
+
+def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve with a matrix that should be positive definite; the least change where round-off spoilt it."""
+    try:
+        return np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
