@@ -63,9 +63,9 @@ INSIDE = {
         "__init__",
     ],
     "inference": [
-        "prior",
-        "plan",
-        "annotate articulate contact_prior points",
+        "material_looks material_words prior",
+        "materials plan",
+        "annotate articulate contact_prior material_drawing points",
         "infer",
         "spaces",
     ],
@@ -108,7 +108,7 @@ INSIDE = {
     ],
     "scene": [
         "description merge picture",
-        "files placing words",
+        "actions files placing words",
         "run",
         "output",
     ],

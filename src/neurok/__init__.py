@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from neurok.core import MaterialField as MaterialField
     from neurok.core import Mesh as Mesh
     from neurok.core import Rollout as Rollout
+    from neurok.core import material as material
     from neurok.doctor import diagnose as diagnose
     from neurok.doctor import repair as repair
     from neurok.dynamics import Body as Body
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from neurok.hub import load_model as load_model
     from neurok.inference.articulate import articulate as articulate
     from neurok.inference.infer import infer as infer
+    from neurok.inference.materials import propose_materials as propose_materials
     from neurok.inference.plan import plan as plan
     from neurok.io import load as load
     from neurok.io import load_clip as load_clip
@@ -61,8 +63,10 @@ _HOMES = {
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",
     "load_model": "neurok.hub",
+    "material": "neurok.core",
     "plan": "neurok.inference.plan",
     "pose": "neurok.posing.verbs",
+    "propose_materials": "neurok.inference.materials",
     "render": "neurok.scene.picture",
     "repair": "neurok.doctor",
     "sample": "neurok.posing.verbs",

@@ -66,6 +66,36 @@ def test_a_dragged_vertex_follows_its_path(chain):
     assert np.linalg.norm(reached - path[-1]) < 0.02 * space.rest.size
 
 
+@pytest.mark.parametrize("integrator", ["gauss", "implicit"])
+def test_what_is_let_go_coasts_on(block, integrator):
+    space = ArticulatedSpace(block())
+    everything = np.arange(space.rest.vertex_count)
+    middle = space.rest.vertices.mean(axis=0)
+    drag = Drag(everything, np.stack([middle, middle + [0.4, 0.0, 0.0]]), [0.0, 0.5], end=0.25)
+    body = Body.of(space, Condition(drags=[drag]), free=True)
+    rollout = simulate(body, NOTHING, seconds=1.0, fps=32, integrator=integrator)
+    way = rollout.positions.mean(axis=1)[:, 0]
+    rates = np.diff(way)[9:] * 32
+    np.testing.assert_allclose(rates, rates[0], rtol=1e-6)
+    assert rates[0] == pytest.approx(0.8, rel=0.05), "the speed of the path"
+
+
+def test_a_gust_ends(block):
+    space = ArticulatedSpace(block())
+    gust = World(gravity=(0.0, 0.0, 0.0), wind=Wind((5.0, 0.0, 0.0), until=0.25))
+    steady = World(gravity=(0.0, 0.0, 0.0), wind=Wind((5.0, 0.0, 0.0)))
+    ways = [
+        simulate(Body.of(space, free=True), world, seconds=1.0, fps=32, dt=1 / 128).positions.mean(axis=1)[:, 0]
+        for world in (gust, steady)
+    ]
+    np.testing.assert_allclose(ways[0][:8], ways[1][:8], atol=1e-12)
+    rates = np.diff(ways[0])[9:]
+    np.testing.assert_allclose(rates, rates[0], rtol=1e-9)
+    assert rates[0] > 0
+    with pytest.raises(NeurokError, match="until must be a positive"):
+        Wind((1.0, 0.0, 0.0), until=0.0)
+
+
 def test_wind_pushes_a_plate_with_the_pressure_of_moving_air():
     plate = Mesh(np.array([[0, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1.0]]), np.array([[0, 1, 2], [0, 2, 3]]))
     joint = Joint("prismatic", -1, (1, 0, 0))

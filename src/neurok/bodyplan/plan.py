@@ -90,6 +90,14 @@ class BodyPlan:
         """Whether anything bends."""
         return any(body.bends for body in self.bodies)
 
+    def likely(self, least: float) -> BodyPlan:
+        """The same plan in which joints that are less likely than this are fixed."""
+        sure = [body.joint is None or body.joint.probability >= least for body in self.bodies]
+        if all(sure):
+            return self
+        kept = (body if fine else replace(body, joint=None) for body, fine in zip(self.bodies, sure, strict=True))
+        return replace(self, bodies=tuple(kept))
+
     def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
         """The same plan with another joint of one body; ``None`` fixes it."""
         changed = list(self.bodies)

@@ -1,6 +1,6 @@
 """How likely each line is, from the evidence: one weight for each feature, kind by kind.
 
-``priors.json`` holds the weights. ``benchmarks/fit_ranking.py`` makes it: ``train/articulation_ranking.py`` tries all
+``priors.json`` holds the weights. ``neurok train ranking`` makes it: ``train/articulation_ranking.py`` tries all
 lines of every part of an annotated object as the search does, and fits the weights so that the lines along which the
 part truly moves are likeliest among them (a conditional logit with a ridge). Learned from are the training objects of
 PartNet-Mobility and generated families; no held-out object is read. The evidence must be that of ``EvidenceConfig`` as

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
     "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "measure what raw meshes are found to do"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
+    "materials": ("neurok.cli.materials:Materials", "propose what each part of an object is made of"),
     "plan": ("neurok.cli.plan:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
@@ -36,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "learn joints from geometry"),
     "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
     "train plan": ("neurok.cli.train_plan:TrainPlan", "calibrate the joints of body plans"),
+    "train ranking": ("neurok.cli.train_ranking:TrainRanking", "fit how the search for joints ranks its lines"),
     "train ship": ("neurok.cli.train_ship:TrainShip", "turn a training run into weights with a card"),
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.cli.frame import UnitFlag, UpFlag, load_framed
 from neurok.cli.labels import read_labels
 from neurok.cli.report import say
 from neurok.errors import NeurokError
@@ -50,16 +51,18 @@ class Articulate:
     labels: Annotated[Path | None, tyro.conf.arg(metavar="FILE.npy")] = None
     """The part of each face or each vertex as whole numbers, instead of the file's own parts."""
 
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        from neurok import io
         from neurok.bodyplan.plan_file import read_plan
         from neurok.inference.plan import study
 
         self._check_outputs()
-        asset = io.load(self.input)
+        asset = load_framed(self.input, self.unit, self.up)
         start = time.perf_counter()
         if self.plan is not None:
             plan, search, method = read_plan(self.plan, asset.mesh), None, "plan"

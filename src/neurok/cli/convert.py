@@ -13,15 +13,10 @@ from neurok.errors import NeurokError
 if TYPE_CHECKING:
     from neurok.core import Asset
 
-METRES = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".mp4", ".gif")
-FRAMELESS = (".obj", ".ply", ".stl", ".off", ".pc2")
-"""Formats that know neither unit nor up axis."""
-
 TAKES_TOLERANCE = (".glb", ".gltf")
 
 Up = Literal["x", "y", "z"]
-Unit = Literal["m", "cm", "mm", "in"]
 
 
 @dataclass
@@ -40,13 +35,13 @@ class Convert:
     from_up: Annotated[Up | None, tyro.conf.arg(metavar="x|y|z")] = None
     """The up axis of the input, when its format does not say."""
 
-    from_unit: Annotated[Unit | None, tyro.conf.arg(metavar="m|cm|mm|in")] = None
+    from_unit: Annotated[str | None, tyro.conf.arg(metavar="m|cm|mm|in|METRES")] = None
     """The unit of the input, when its format does not say."""
 
     up: Annotated[Up | None, tyro.conf.arg(metavar="x|y|z")] = None
     """The up axis of the output; y if not given. Formats with an axis of their own (glTF, URDF, MJCF) keep that."""
 
-    unit: Annotated[Unit | None, tyro.conf.arg(metavar="m|cm|mm|in")] = None
+    unit: Annotated[str | None, tyro.conf.arg(metavar="m|cm|mm|in|METRES")] = None
     """The unit of the output; m if not given. Formats with a unit of their own (glTF, URDF, MJCF) keep that."""
 
     max_faces: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
@@ -88,7 +83,9 @@ class Convert:
             asset = asset.relabelled(self.from_up or asset.mesh.up, _metres(self.from_unit, asset.mesh.unit))
         if self.up is None and self.unit is None:
             return asset
-        if self.output.suffix.lower() in FRAMELESS:
+        from neurok.io.formats import WITHOUT_FRAME
+
+        if self.output.suffix.lower() in WITHOUT_FRAME:
             # Their writers turn everything y up and to metres; numbers called that already pass as they are.
             return asset.in_frame(self.up or "y", _metres(self.unit, 1.0)).relabelled("y", 1.0)
         return asset.in_frame(self.up or asset.mesh.up, _metres(self.unit, asset.mesh.unit))
@@ -143,8 +140,10 @@ class Convert:
         }
 
 
-def _metres(unit: Unit | None, otherwise: float) -> float:
-    return otherwise if unit is None else METRES[unit]
+def _metres(unit: str | None, otherwise: float) -> float:
+    from neurok.doctor.frame import parse_unit
+
+    return otherwise if unit is None else parse_unit(unit)
 
 
 def _render(asset: Asset, path: Path, fps: float | None, json: bool) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag
+
 if TYPE_CHECKING:
     from neurok.core import Asset
     from neurok.doctor import Diagnosis, Repair
@@ -29,15 +31,20 @@ class Inspect:
     fix: Annotated[Path | None, tyro.conf.arg(metavar="OUT")] = None
     """Write the mended mesh to this file; its suffix picks the format."""
 
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     json: bool = False
     """Print one JSON object instead of text."""
 
     def run(self) -> dict[str, Any]:
         from neurok.doctor import diagnose, mend, mended_asset
         from neurok.io import save
+        from neurok.io.formats import states_frame
 
         asset = load_broken(self.mesh)
-        diagnosis = diagnose(asset.mesh)
+        asset = self._relabelled(asset)
+        diagnosis = diagnose(asset.mesh, is_stated=states_frame(self.mesh))
         figures = {"input": self.mesh, **diagnosis.as_dict(), **_extras(asset), "fixed": None, "repairs": []}
         if not self.json:
             _print(self.mesh, diagnosis, asset, mending=self.fix is not None)
@@ -48,6 +55,22 @@ class Inspect:
             if not self.json:
                 _print_repairs(mended, self.fix)
         return figures
+
+    def _relabelled(self, asset: Asset) -> Asset:
+        """The asset in the frame that the flags say; a guess is shown here, not acted on."""
+        from neurok.core import Asset
+        from neurok.doctor.frame import parse_unit, parse_up
+        from neurok.errors import MeshError
+
+        mesh = asset.mesh
+        unit = mesh.unit if self.unit is None else parse_unit(self.unit)
+        up = mesh.up if self.up is None else parse_up(self.up)
+        if (unit, up) == (mesh.unit, mesh.up):
+            return asset
+        try:
+            return asset.relabelled(up, unit)
+        except MeshError as error:
+            return Asset(error.draft)
 
 
 def load_broken(path: str) -> Asset:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag, load_framed
 from neurok.cli.report import say
 from neurok.errors import NeurokError
 
@@ -39,6 +40,9 @@ class Plan:
     method: Literal["auto", "learned", "search"] = "auto"
     """search asks geometry alone, learned also the networks; auto takes them where there are weights."""
 
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -47,12 +51,11 @@ class Plan:
         from neurok.bodyplan.plan_file import plan_to_dict, read_plan, write_plan
         from neurok.cli.labels import read_labels
         from neurok.inference.plan import plan
-        from neurok.io import load
 
         for path in self.out:
             if path.suffix.lower() not in (".json", *PICTURES):
                 raise NeurokError(f"'{path}' cannot hold a plan; --out takes files that end in .json, .png or .jpg.")
-        asset = load(self.object)
+        asset = load_framed(self.object, self.unit, self.up)
         if self.plan is not None:
             found = read_plan(self.plan, asset.mesh)
         else:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag, load_framed
 from neurok.cli.report import say
 from neurok.cli.space import SpaceName
+
+if TYPE_CHECKING:
+    from neurok.core import Asset
+    from neurok.posing.verbs import Target
 
 
 @dataclass
@@ -48,6 +53,9 @@ class PoseCommand:
     weights: str | None = None
     """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
 
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -55,13 +63,13 @@ class PoseCommand:
         from dataclasses import replace
 
         from neurok.cli.space import facts_of, warn_of
-        from neurok.io import load, save
+        from neurok.io import save
         from neurok.posing.verbs import pose
 
-        asset, move = load(self.mesh), _moves(self.move)
+        asset, move = load_framed(self.mesh, self.unit, self.up), _moves(self.move)
         found = pose(
             asset,
-            target=self.target,
+            target=self._target(asset),
             move=move,
             partial=self.partial,
             refine=self.refine,
@@ -77,6 +85,22 @@ class PoseCommand:
             f"{self.out}: {found.residual:.4f} of the object's side away from the wish ({found.status})", json=self.json
         )
         return {**figures, "q": found.q.tolist()}
+
+    def _target(self, asset: Asset) -> Target | None:
+        """The target; where neither file says in which frame it is, both are in the same."""
+        from neurok.errors import MeshError
+        from neurok.io import load
+        from neurok.io.formats import states_frame
+
+        alike = self.target is not None and not (states_frame(self.mesh) or states_frame(self.target))
+        if self.target is None or not alike:
+            return self.target
+        try:
+            return load(self.target).relabelled(asset.mesh.up, asset.mesh.unit)
+        except MeshError as error:
+            if len(error.draft.faces) or not len(error.draft.vertices):
+                raise
+            return error.draft.vertices
 
 
 def _moves(words: tuple[str, ...]) -> dict[str, tuple[float, float, float]]:

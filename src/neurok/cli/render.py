@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from neurok import io, rendering
+from neurok import rendering
+from neurok.cli.frame import UnitFlag, UpFlag, load_framed
 from neurok.cli.report import progress, say
 from neurok.errors import NeurokError
 from neurok.rendering.files import FILMS, STILLS, check_suffix
@@ -47,6 +48,9 @@ class Render:
     fps: Annotated[float | None, tyro.conf.arg(metavar="FLOAT")] = None
     """Frames per second of the film; the animation's own if not given. Its speed stays the same."""
 
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -62,7 +66,7 @@ class Render:
         }
         sheet = None if self.sheet is None else (self.sheet[0] if self.sheet else 8)
         watch = lambda frames, total: progress(frames, "rendering", total=total, json=self.json)  # noqa: E731
-        asset = io.load(self.input)
+        asset = load_framed(self.input, self.unit, self.up)
         start = time.perf_counter()
         made = render(asset, self.out, clip=self.clip, sheet=sheet, fps=self.fps, watch=watch, **options)
         seconds = time.perf_counter() - start

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag, load_framed
 from neurok.cli.report import progress, say
 from neurok.cli.space import SpaceName
 
@@ -37,6 +38,9 @@ class Sample:
     weights: str | None = None
     """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
 
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -48,7 +52,8 @@ class Sample:
 
         if self.out.suffix and self.out.suffix.lower() != ".png":
             raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
-        states = sample(self.mesh, self.count, space=self.space, weights=self.weights, plan=self.plan, seed=self.seed)
+        asset = load_framed(self.mesh, self.unit, self.up)
+        states = sample(asset, self.count, space=self.space, weights=self.weights, plan=self.plan, seed=self.seed)
         warn_of(states.space)
         if self.out.suffix:
             from neurok.rendering import contact_sheet, render_mesh, save_image

@@ -14,14 +14,17 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from neurok.cli.frame import UnitFlag, UpFlag
 from neurok.cli.report import progress, say
 from neurok.cli.space import warn_of
+from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
+from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
-from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
+from neurok.scene.description import ActionName, Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.output import check_output, write_output
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
@@ -94,6 +97,16 @@ class Simulate:
     drop: Annotated[tuple[float, ...] | None, tyro.conf.arg(metavar="[HEIGHT]")] = None
     """Let the object fall on the ground from this height; half its size if not given."""
 
+    act: ActionName | None = None
+    """Do one of these to it, as strongly as suits its size and mass: let it fall, throw it, tilt the ground under it,
+    pull its top aside and let go, or let a gust of wind blow."""
+
+    strength: Annotated[float | None, tyro.conf.arg(metavar="X")] = None
+    """Of the action [1]: height, range, slope, reach, or force of the wind are this many times the usual."""
+
+    unit: UnitFlag = None
+    up: UpFlag = None
+
     rotate: Annotated[str | None, tyro.conf.arg(metavar="VEC")] = None
     """Turn the object first: the direction is the axis, the length the angle in degrees."""
 
@@ -116,11 +129,20 @@ class Simulate:
     density: Annotated[float | None, tyro.conf.arg(metavar="RHO")] = None
     """Mass per volume [kg/m^3], where the file gives none [500]."""
 
+    material: Annotated[Words, tyro.conf.arg(metavar="PART=NAME")] = ()
+    """What a part is made of, by a name of the library: seat=foam, all=steel. May be repeated."""
+
+    materials: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
+    """Materials of all parts, as 'neurok materials' writes them and somebody may have edited them."""
+
     damping: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Slow everything in proportion to its mass [1/s]."""
 
     joint_damping: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Slow the joints that name no damping of their own [1/s]; 4 where there is a ground, else 0."""
+
+    joint_friction: Annotated[float | None, tyro.conf.arg(metavar="MU")] = None
+    """Coefficient of the dry friction of joints; 0.3 where there is a ground, else 0."""
 
     seed: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """Of whatever is random [0]."""
@@ -147,6 +169,8 @@ class Simulate:
         from neurok.inference.spaces import learner
 
         ready = prepare_scene(self.as_scene(), learner(self.weights))
+        for note in ready.notes:
+            print(f"neurok: {note}", file=sys.stderr)
         for body in ready.bodies:
             warn_of(body.poses)
         if self.out is None:
@@ -197,13 +221,21 @@ class Simulate:
             "drags": thing.drags + parse(parse_drag, self.drag),
             "pins": thing.pins + tuple(ScenePin(at) for at in self.pin),
         }
-        for name in ("space", "jolt", "density", "damping", "joint_damping"):
+        for value in _noted(problems, parse_unit, self.unit and [self.unit]):
+            changes["unit"] = value
+        for value in _noted(problems, parse_up, self.up and [self.up]):
+            changes["up"] = value
+        for name in ("act", "strength", "space", "jolt", "density", "damping", "joint_damping", "joint_friction"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.rotate and [self.rotate]):
             changes["rotation"] = vector
         if self.drop is not None:
             changes["drop"] = _one(self.drop, "--drop", problems, "auto")
+        if self.materials is not None:
+            changes["materials_file"] = str(self.materials.absolute())
+        if self.material:
+            changes["materials"] = {**thing.materials, **dict(parse(parse_material, self.material))}
         if self.plan is not None:
             changes["plan"] = str(self.plan.absolute())
         if self.free:

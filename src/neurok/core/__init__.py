@@ -9,6 +9,7 @@ from neurok.core.clip import Clip as Clip
 from neurok.core.clip import Skin as Skin
 from neurok.core.material import Material as Material
 from neurok.core.material import MaterialField as MaterialField
+from neurok.core.material_library import material as material
 from neurok.core.mesh import Mesh as Mesh
 from neurok.core.rollout import Rollout as Rollout
 from neurok.core.surface import Surface as Surface

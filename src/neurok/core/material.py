@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,8 +13,17 @@ from jaxtyping import Float, Int
 from neurok.core.arrays import frozen_array
 from neurok.errors import NeurokError, ShapeError
 
+if TYPE_CHECKING:
+    from neurok.core.mesh import Mesh
+
 DEFAULT_DENSITY = 500.0
 """[kg/m^3] where nothing is said about a material: wood."""
+
+DENSITY_RANGE = (0.1, 3e4)
+"""[kg/m^3]: from the lightest aerogels to beyond osmium."""
+
+YOUNG_RANGE = (1.0, 2e12)
+"""[Pa]: from slime to beyond diamond."""
 
 MaterialKind = Literal["rigid", "elastic", "metal", "plasticine", "sand", "foam", "fluid"]
 
@@ -54,12 +63,10 @@ class Material:
 
     def __post_init__(self) -> None:
         wrong = []
-        if not (math.isfinite(self.young) and self.young > 0):
-            wrong.append(f"young must be positive [Pa], got {self.young}")
+        wrong += check_range("young", self.young)
         if not -1 < self.poisson < 0.5:
             wrong.append(f"poisson must lie in (-1, 0.5), got {self.poisson}")
-        if not (math.isfinite(self.density) and self.density > 0):
-            wrong.append(f"density must be positive [kg/m^3], got {self.density}")
+        wrong += check_range("density", self.density)
         if self.kind not in get_args(MaterialKind):
             wrong.append(f"kind must be one of {', '.join(get_args(MaterialKind))}, got {self.kind!r}")
         if self.yield_stress is not None and not self.yield_stress > 0:
@@ -79,6 +86,16 @@ class Material:
     def restitution(self) -> float:
         """Speed kept in a bounce: that of a linear spring and damper over its half cycle of contact."""
         return math.exp(-math.pi * self.damping_ratio / math.sqrt(1.0 - self.damping_ratio**2))
+
+
+def check_range(name: str, value: float) -> list[str]:
+    """What is wrong with a ``density`` or ``young``, if anything: nothing real lies outside their ranges."""
+    (low, high), unit = {"density": (DENSITY_RANGE, "kg/m^3"), "young": (YOUNG_RANGE, "Pa")}[name]
+    if not value > 0:
+        return [f"{name} must be positive [{unit}], got {value:g}"]
+    if not low <= value <= high:
+        return [f"{name} must lie between {low:g} and {high:g} {unit}, got {value:g}"]
+    return []
 
 
 VALUES = ("young", "poisson", "density", "yield_stress", "friction_angle", "damping_ratio", "friction")
@@ -116,6 +133,20 @@ class MaterialField:
     def uniform(material: Material, vertex_count: int) -> MaterialField:
         """One material everywhere."""
         return MaterialField((material,), np.zeros(vertex_count, dtype=np.int64))
+
+    @staticmethod
+    def of_parts(mesh: Mesh, made_of: Mapping[str, Material], otherwise: Material | None = None) -> MaterialField:
+        """One material for each named part; ``otherwise`` for the rest, by default ``Material()``."""
+        unknown = [name for name in made_of if name not in mesh.part_names]
+        if unknown:
+            raise NeurokError(
+                f"'{mesh.name}' has no part {unknown[0]!r}; it has {', '.join(mesh.part_names) or 'none'}."
+            )
+        rest = Material() if otherwise is None else otherwise
+        of_part = np.array([list(made_of).index(name) if name in made_of else len(made_of) for name in mesh.part_names])
+        if mesh.part_ids is None:
+            return MaterialField.uniform(rest, mesh.vertex_count)
+        return MaterialField((*made_of.values(), rest), of_part[mesh.part_ids])
 
     @staticmethod
     def joined(fields: Sequence[MaterialField]) -> MaterialField:
@@ -188,6 +219,11 @@ class MaterialField:
     def friction(self) -> Float[np.ndarray, " V"]:
         """Coulomb's coefficient of the surface."""
         return self._numbers("friction")
+
+    @property
+    def thickness(self) -> Float[np.ndarray, " V"]:
+        """Of its usual sheets [m]; NaN where it comes as a solid."""
+        return self._numbers("thickness")
 
     @property
     def kind(self) -> np.ndarray:

@@ -3,7 +3,8 @@
 =====================  ==================================================================================
 ``120``                that vertex
 ``0.1,0.2,0.3``        the vertices around the point of the surface nearest to it (object's frame, at rest)
-``top`` ``bottom``     the vertices at that end of the object; likewise ``left`` ``right`` ``front`` ``back``
+``top`` ``bottom``     the vertices at that end of the object; likewise ``left`` ``right`` ``front`` ``back``.
+                       The bottom is all it stands on, never a single point or a line where it has more
 ``center``             the vertices around the one nearest to the middle of the box (also ``centre``)
 ``door``               a part by its name: all its vertices
 ``door/top``           any of the words or a point, within one part
@@ -40,6 +41,12 @@ CENTERS = ("center", "centre")
 RIM = 0.02
 """A side is what lies within this share of the extent from the end."""
 
+FOOTING = 0.02
+"""What an object stands on spreads by this share of its size to every side, or it could tip over it."""
+
+MAX_FEET = 0.16
+"""Feet are looked for up to this share of the height; a panel that stands on edge has none."""
+
 PATCH = 0.02
 """Radius of what a point stands for, as a share of the object's size."""
 
@@ -68,7 +75,7 @@ def select_vertices(mesh: Mesh, at: str) -> Int[np.ndarray, " n"]:
         owner, word = text.rsplit("/", 1)
         if owner != "all":
             within = _part(mesh, owner, used)
-    return _within(mesh, within, word, at)
+    return _feet(mesh, used) if word == "bottom" and within is used else _within(mesh, within, word, at)
 
 
 def _within(mesh: Mesh, among: Int[np.ndarray, " n"], word: str, at: str) -> Int[np.ndarray, " m"]:
@@ -82,6 +89,21 @@ def _within(mesh: Mesh, among: Int[np.ndarray, " n"], word: str, at: str) -> Int
     if "," in word:
         return _patch(mesh, among, np.array(parse_vector(word, f"the place {at!r}")))
     raise _unknown(mesh, at)
+
+
+def _feet(mesh: Mesh, used: Int[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
+    """What an object stands on: its lowest vertices, or more of them where these would be a point or a line."""
+    up = mesh.up_vector
+    heights = mesh.vertices[used] @ up
+    share, plain = RIM, used[heights <= heights.min() + RIM * np.ptp(heights)]
+    while share <= MAX_FEET:
+        chosen = used[heights <= heights.min() + share * np.ptp(heights)]
+        level = mesh.vertices[chosen] - np.outer(mesh.vertices[chosen] @ up, up)
+        spread = np.linalg.svd(level - level.mean(axis=0), compute_uv=False) if len(chosen) > 2 else np.zeros(3)
+        if spread[1] >= FOOTING * mesh.size * math.sqrt(len(chosen)):
+            return chosen
+        share *= 2.0
+    return plain
 
 
 def _patch(mesh: Mesh, among: Int[np.ndarray, " n"], point: Float[np.ndarray, "3"]) -> Int[np.ndarray, " m"]:

@@ -131,13 +131,16 @@ class Diagnosis:
         return {**asdict(self), "is_usable": self.is_usable, "is_repairable": self.is_repairable}
 
 
-def diagnose(mesh: Mesh) -> Diagnosis:
-    """Look at a mesh, or at the draft that a ``MeshError`` carries; never raises for what it finds there."""
+def diagnose(mesh: Mesh, *, is_stated: bool = False) -> Diagnosis:
+    """Look at a mesh, or at the draft that a ``MeshError`` carries; never raises for what it finds there.
+
+    ``is_stated`` says that its format knows units and axes (``io.formats.states_frame``).
+    """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return _examine(mesh)
+        return _examine(mesh, is_stated)
 
 
-def _examine(mesh: Mesh) -> Diagnosis:
+def _examine(mesh: Mesh, is_stated: bool) -> Diagnosis:
     found: dict[str, int] = {}
     sound = anatomy.sound_vertices(mesh.vertices)
     found["non_finite_vertices"] = int((~sound).sum())
@@ -156,7 +159,7 @@ def _examine(mesh: Mesh) -> Diagnosis:
     flat[usable] = degenerate_faces(mesh.vertices, mesh.faces[usable])
     found["degenerate_faces"] = int(flat.sum())
     solid = np.flatnonzero(usable & ~flat)
-    return _describe(mesh, solid, found)
+    return _describe(mesh, solid, found, is_stated)
 
 
 def _bad_labels(mesh: Mesh, usable: np.ndarray) -> int:
@@ -171,7 +174,7 @@ def _bad_labels(mesh: Mesh, usable: np.ndarray) -> int:
     return count
 
 
-def _describe(mesh: Mesh, solid: np.ndarray, found: dict[str, int]) -> Diagnosis:
+def _describe(mesh: Mesh, solid: np.ndarray, found: dict[str, int], is_stated: bool) -> Diagnosis:
     faces, surfaces = mesh.faces[solid], anatomy.face_surfaces(mesh)[solid]
     twins = anatomy.twin_faces(anatomy.vertex_classes(mesh)[faces], surfaces)
     found["duplicate_faces"] = int(twins.sum())
@@ -179,7 +182,7 @@ def _describe(mesh: Mesh, solid: np.ndarray, found: dict[str, int]) -> Diagnosis
     facts: dict[str, Any]
     if len(faces):
         found["duplicate_vertices"] = _mergeable(mesh, faces, solid)
-        facts = {**_form(mesh, faces, found), **_extent(mesh, faces, found)}
+        facts = {**_form(mesh, faces, found), **_extent(mesh, faces, found, is_stated)}
     else:
         found["empty"] = 1
         nowhere, unknown = (0.0, 0.0, 0.0), Guess("unknown", 0.0, "there is nothing to look at")
@@ -217,7 +220,7 @@ def _form(mesh: Mesh, faces: np.ndarray, found: dict[str, int]) -> dict[str, Any
     }
 
 
-def _extent(mesh: Mesh, faces: np.ndarray, found: dict[str, int]) -> dict[str, Any]:
+def _extent(mesh: Mesh, faces: np.ndarray, found: dict[str, int], is_stated: bool) -> dict[str, Any]:
     """Where it is, how large, and in which frame."""
     used = mesh.vertices[np.unique(faces)]
     low, high = used.min(axis=0), used.max(axis=0)
@@ -227,8 +230,8 @@ def _extent(mesh: Mesh, faces: np.ndarray, found: dict[str, int]) -> dict[str, A
     return {
         "bounds": (_triple(low), _triple(high)),
         "size": _triple(size),
-        "unit": guess_unit(float((high - low).max()), mesh.unit),
-        "up": guess_up(mesh, faces),
+        "unit": guess_unit(float((high - low).max()), mesh.unit, is_stated=is_stated),
+        "up": guess_up(mesh, faces, is_stated=is_stated),
     }
 
 

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from neurok.core.articulation import Articulation, Joint
 from neurok.core.asset import Asset
-from neurok.core.material import DEFAULT_DENSITY, Material, MaterialField
+from neurok.core.material import DEFAULT_DENSITY, Material, MaterialField, check_range
 from neurok.core.mesh import Mesh
 from neurok.dynamics.condition import Condition, Numbers, check_positive, put_finite
 from neurok.errors import NeurokError
@@ -51,7 +51,8 @@ class Body:
     """[kg/m^3], where ``materials`` says nothing."""
 
     thickness: float | None = None
-    """Of open surfaces, in mesh units, since they enclose no volume; 1 % of the object's size by default."""
+    """Of open surfaces, in mesh units, since they enclose no volume; by default that of their material's sheets, or 1 %
+    of the object's size."""
 
     materials: MaterialField | None = None
     """What each vertex is made of; by default rubber-like (``Material()``) with the ``density`` above."""
@@ -73,6 +74,11 @@ class Body:
     that free motion keeps its energy, and 4 in a world with ground or obstacles: real hinges and drawers rub, and
     an object could never come to rest otherwise."""
 
+    joint_friction: float | None = None
+    """Coefficient of the dry friction of joints: what resists is this times the weight that a joint carries, for hinges
+    times the radius of the bearing (5 % of the size of what it carries). By default 0, so that free motion keeps its
+    energy, and 0.3 in a world with ground or obstacles. It needs the integrator that takes contact."""
+
     limit_stiffness: float | None = None
     """Steepness of the well that keeps coordinates inside their limits [J/rad^2 or N/m]; 0 switches limits off,
     by default it follows from the weight."""
@@ -80,9 +86,10 @@ class Body:
     name: str = "object"
 
     def __post_init__(self) -> None:
-        check_positive(self.density, "density")
+        if wrong := check_range("density", self.density):
+            raise NeurokError(f"{wrong[0]}.")
         check_positive(self.thickness, "thickness")
-        for name in ("damping", "joint_damping", "limit_stiffness"):
+        for name in ("damping", "joint_damping", "joint_friction", "limit_stiffness"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise NeurokError(f"{name} must be zero or positive, got {value}.")
@@ -133,7 +140,7 @@ class Body:
 
     @property
     def shell_thickness(self) -> float:
-        """Of open surfaces, in mesh units."""
+        """Of open surfaces whose material names none, in mesh units."""
         return SHELL_SHARE * self.mesh.size if self.thickness is None else self.thickness
 
     @cached_property

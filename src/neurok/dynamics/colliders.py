@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from functools import cached_property
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -34,6 +35,18 @@ class ColliderConfig:
 COLLIDERS = ColliderConfig()
 
 
+class Meeting(NamedTuple):
+    """Points that meet a solid on their way, each with the plane that stands for the solid meanwhile."""
+
+    which: Int[np.ndarray, " n"]
+    normals: Float[np.ndarray, "n 3"]
+    gaps: Float[np.ndarray, " n"]
+    """How high the start of each way lies above its plane."""
+
+    marks: Int[np.ndarray, " n"]
+    """Which side of the solid it is, to be asked for again: what is held by one side does not come out at another."""
+
+
 @runtime_checkable
 class Collider(Protocol):
     """A solid in its own frame."""
@@ -47,6 +60,23 @@ class Collider(Protocol):
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         """Signed distance (negative inside) and the direction out; far from the solid only the sign need be right."""
+
+    def meet(
+        self,
+        start: Float[np.ndarray, "n 3"],
+        end: Float[np.ndarray, "n 3"],
+        marks: Int[np.ndarray, " n"],
+        reach: float,
+    ) -> Meeting:
+        """The points that are inside, come inside on a straight way, or are nearer than ``reach``.
+
+        A thin wall is no different from a thick one: what counts is where the way goes in. ``marks`` are those of the
+        last meeting, or -1.
+        """
+
+    @property
+    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        """Its lowest and highest corner."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +95,30 @@ class HalfSpace:
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         return points @ self.normal - self.height, np.ones((len(points), 1)) * self.normal
+
+    def meet(
+        self,
+        start: Float[np.ndarray, "n 3"],
+        end: Float[np.ndarray, "n 3"],
+        marks: Int[np.ndarray, " n"],
+        reach: float,
+    ) -> Meeting:
+        gaps = start @ self.normal - self.height
+        which = np.flatnonzero(np.minimum(gaps, end @ self.normal - self.height) < reach)
+        return Meeting(which, np.ones((len(which), 1)) * self.normal, gaps[which], np.zeros(len(which), dtype=np.int64))
+
+    @property
+    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        return self.bounds
+
+    @cached_property
+    def bounds(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        """Nothing lies higher where the plane is level along an axis."""
+        axis = int(np.abs(self.normal).argmax())
+        low, high = np.full(3, -math.inf), np.full(3, math.inf)
+        if abs(self.normal[axis]) > 1.0 - 1e-12:
+            (high if self.normal[axis] > 0 else low)[axis] = self.height * self.normal[axis]
+        return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +158,38 @@ class Hull:
             gaps[near] = heights[np.arange(len(face)), face]
             normals[near] = self.normals[face]
         return gaps, normals
+
+    @property
+    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        return self.low, self.high
+
+    def meet(
+        self,
+        start: Float[np.ndarray, "n 3"],
+        end: Float[np.ndarray, "n 3"],
+        marks: Int[np.ndarray, " n"],
+        reach: float,
+    ) -> Meeting:
+        close = _passing(start, end, self.low - reach, self.high + reach)
+        before, after = (points[close] @ self.normals.T - self.heights for points in (start, end))
+        top = before.argmax(axis=1) if len(close) else np.zeros(0, dtype=np.int64)
+        inside = before.max(axis=1, initial=-math.inf) <= 0
+        drop = before - after
+        with np.errstate(divide="ignore", invalid="ignore"):
+            when = before / drop
+        in_times = np.where(before > 0, np.where(drop > 0, when, math.inf), -math.inf)
+        out_times = np.where((before <= 0) & (after > 0), when, math.inf)
+        enters = ~inside & (
+            in_times.max(axis=1, initial=-math.inf) <= np.minimum(1.0, out_times.min(axis=1, initial=2))
+        )
+        # Above one face, and beside none: a little slack, or boxes of one size would not stack.
+        slack = 1e-3 * self.thickness
+        above = ~inside & (before.max(axis=1, initial=0.0) < reach) & ((before > slack).sum(axis=1) <= 1)
+        face = np.where(enters, in_times.argmax(axis=1) if len(close) else top, top)
+        face = np.where(inside & (marks[close] >= 0), marks[close], face)
+        chosen = np.flatnonzero(inside | enters | above)
+        face = face[chosen]
+        return Meeting(close[chosen], self.normals[face], before[chosen, face], face)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +239,36 @@ class DistanceField:
             gaps[near], normals[near] = self._interpolate(place[near])
         return gaps, normals
 
+    @property
+    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        return self.origin, self.origin + self.spacing * (np.array(self.values.shape) - 1)
+
+    def meet(
+        self,
+        start: Float[np.ndarray, "n 3"],
+        end: Float[np.ndarray, "n 3"],
+        marks: Int[np.ndarray, " n"],
+        reach: float,
+    ) -> Meeting:
+        close = _passing(start, end, *self.box)
+        a, way = start[close], end[close] - start[close]
+        # The way is walked in strides of at most a cell, since a wall may be that thin.
+        strides = int(np.clip(np.ceil(np.abs(way).max(initial=0.0) / self.spacing), 1, 64))
+        shares = np.linspace(0.0, 1.0, strides + 1)
+        heights = np.stack([self.distance(a + share * way)[0] for share in shares], axis=1)
+        first = np.argmax(heights < 0, axis=1)
+        meets = np.flatnonzero((heights < 0).any(axis=1) | (heights[:, 0] < reach))
+        first, last = first[meets], np.maximum(first[meets] - 1, 0)
+        rows = heights[meets]
+        high, low = rows[np.arange(len(meets)), last], rows[np.arange(len(meets)), first]
+        part = np.where(first > last, high / np.maximum(high - low, 1e-300), 0.0)
+        share = shares[last] + part * (shares[first] - shares[last])
+        places = a[meets] + share[:, None] * way[meets]
+        heights_there, normals = self.distance(places)
+        gaps = ((a[meets] - places) * normals).sum(axis=1) + np.where(first > last, 0.0, heights_there)
+        known = (normals != 0).any(axis=1)
+        return Meeting(close[meets][known], normals[known], gaps[known], np.zeros(int(known.sum()), dtype=np.int64))
+
     def _interpolate(self, place: Float[np.ndarray, "n 3"]) -> tuple[np.ndarray, np.ndarray]:
         """Trilinear value and the direction of its gradient."""
         cell = np.floor(place).astype(np.int64)
@@ -180,6 +296,13 @@ class DistanceField:
         )
         length = np.linalg.norm(gradient, axis=1, keepdims=True)
         return value, gradient / np.maximum(length, 1e-12)
+
+
+def _passing(
+    start: Float[np.ndarray, "n 3"], end: Float[np.ndarray, "n 3"], low: np.ndarray, high: np.ndarray
+) -> Int[np.ndarray, " m"]:
+    """Points whose way may pass a box."""
+    return np.flatnonzero(((np.minimum(start, end) <= high) & (np.maximum(start, end) >= low)).all(axis=1))
 
 
 def _dense_samples(vertices: np.ndarray, faces: np.ndarray, spacing: float) -> Float[np.ndarray, "N 3"]:

@@ -103,10 +103,14 @@ class Drag:
     stiffness: float | None = None
     """[N/m]; by default stiff enough to follow within a thousandth of the object's size under its own weight."""
 
+    end: float | None = None
+    """When the vertices are let go [s]; by default never."""
+
     def __post_init__(self) -> None:
         put_vertices(self)
         put_keys(self, "path")
         check_positive(self.stiffness, "stiffness")
+        check_positive(self.end, "end")
 
     def at(self, time: float) -> Float[np.ndarray, "3"]:
         """Where the mean of the vertices shall be."""
@@ -176,8 +180,12 @@ class Wind:
     drag: float = 1.0
     """Dimensionless drag coefficient of a face."""
 
+    until: float | None = None
+    """When the air comes to rest [s]; by default it blows for ever. Still air acts on nothing."""
+
     def __post_init__(self) -> None:
         put_finite(self, "velocity", self.velocity, (3,))
+        check_positive(self.until, "until")
         check_positive(self.air_density, "air_density")
         check_positive(self.drag, "drag")
 

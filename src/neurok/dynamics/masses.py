@@ -41,7 +41,16 @@ def face_thickness(body: Body) -> Float[np.ndarray, " F"]:
     areas = face_areas(mesh.vertices, mesh.faces)
     piece, closed, volumes = _pieces(mesh)
     piece_area = np.bincount(piece, weights=areas)
-    return np.where(closed, volumes / np.maximum(piece_area, 1e-300), body.shell_thickness)[piece]
+    return np.where(closed[piece], (volumes / np.maximum(piece_area, 1e-300))[piece], sheet_thickness(body))
+
+
+def sheet_thickness(body: Body) -> Float[np.ndarray, " F"]:
+    """Of each face if its piece is open, in mesh units: the body's, that of its material's sheets, or a share."""
+    mesh = body.mesh
+    if body.thickness is not None or body.materials is None:
+        return np.full(mesh.face_count, body.shell_thickness)
+    usual = body.materials.thickness[mesh.faces].mean(axis=1) / mesh.unit
+    return np.where(np.isnan(usual), body.shell_thickness, usual)
 
 
 def part_moments(body: Body, articulation: Articulation) -> Float[np.ndarray, "P 4 4"]:
@@ -52,13 +61,13 @@ def part_moments(body: Body, articulation: Articulation) -> Float[np.ndarray, "P
         lifted = np.concatenate([mesh.vertices, np.ones((mesh.vertex_count, 1))], axis=1)
         return _sum_by(np.einsum("v,vi,vj->vij", body.masses, lifted, lifted), parts, part_count)
     density, given = _face_density(body), articulation.inertials or (None,) * part_count
-    thickness = body.shell_thickness
+    thickness = mesh.unit * sheet_thickness(body)
     moments = np.zeros((part_count, 4, 4))
     for part, inertial in enumerate(given):
         if inertial is None:
             mine = mesh.face_parts == part
             metres = mesh.unit * mesh.vertices
-            mass, center, inertia = mass_properties(metres, mesh.faces[mine], density[mine], mesh.unit * thickness)
+            mass, center, inertia = mass_properties(metres, mesh.faces[mine], density[mine], thickness[mine])
             inertial = Inertial(mass, center / mesh.unit, _possible(inertia))
         moments[part] = moment_of(inertial, mesh.unit)
     if moments[:, 3, 3].sum() <= 0:

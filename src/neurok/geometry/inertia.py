@@ -15,7 +15,7 @@ def mass_properties(
     vertices: Float[np.ndarray, "V 3"],
     faces: Int[np.ndarray, "F 3"],
     density: float | Float[np.ndarray, " F"] = 1000.0,
-    thickness: float = 0.01,
+    thickness: float | Float[np.ndarray, " F"] = 0.01,
 ) -> Moments:
     """Mass properties of a piece that may mix solids and sheets.
 
@@ -26,7 +26,7 @@ def mass_properties(
         vertices: Positions [m].
         faces: Vertex indices.
         density: One number, or one for each face [kg/m^3].
-        thickness: Of open sheets [m].
+        thickness: Of open sheets, one number or one for each face [m].
 
     Returns:
         Mass [kg], centre of mass [m], inertia about it [kg m^2]; all zero where there is no area.
@@ -43,7 +43,7 @@ def mass_properties(
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     enclosed = np.bincount(component, weights=volume, minlength=count)
     area /= _face_copies(vertices, faces)
-    sheet = np.bincount(component, weights=area, minlength=count) * thickness
+    sheet = np.bincount(component, weights=area * thickness, minlength=count)
     solid = closed_components(vertices, faces, component) & (np.abs(enclosed) > 1e-9 * sheet)
 
     is_solid = solid[component]

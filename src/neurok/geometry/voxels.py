@@ -15,7 +15,18 @@ def inside_grid(
     cell: float,
     shape: tuple[int, ...],
 ) -> Bool[np.ndarray, "X Y Z"]:
-    """Cells whose centre lies inside, for closed and for slightly open meshes.
+    """Cells whose centre lies inside, for closed and for slightly open meshes."""
+    return winding_grid(vertices, faces, low, cell, shape) > 0.5
+
+
+def winding_grid(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    low: Float[np.ndarray, "3"],
+    cell: float,
+    shape: tuple[int, ...],
+) -> Float[np.ndarray, "X Y Z"]:
+    """How often the surface goes around the centre of each cell: 1 inside what is closed, 0 outside, between in a cup.
 
     The winding number of a point is the mean, over all directions, of the signed crossings of a ray with the
     surface. Here the mean is taken over the six axis directions; for closed surfaces every single one is exact.
@@ -27,7 +38,7 @@ def inside_grid(
         columns = (shape[others[0]], shape[others[1]])
         counts = _mean_crossings(scaled[:, [*others, axis]], faces, columns, shape[axis])
         winding += np.moveaxis(counts, [0, 1, 2], [*others, axis])
-    return winding / 3.0 > 0.5
+    return winding / 3.0
 
 
 def _mean_crossings(

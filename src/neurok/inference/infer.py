@@ -126,8 +126,15 @@ class Inference:
     @cached_property
     def space(self) -> KinematicSpace:
         """Joints of what is rigid, screws of what bends, or both; no coordinate where nothing moves."""
-        joints = self.plan.articulation  # asked first: the prior is then that of the plan
-        if not self.plan.bends:
+        return self._space(self.plan)  # asked first: the prior is then that of the plan
+
+    def likely(self, least: float) -> KinematicSpace:
+        """The same with joints that are at least so likely; those of a plan that was given all count."""
+        return self.space if self.given is not None else self._space(self.plan.likely(least))
+
+    def _space(self, plan: BodyPlan) -> KinematicSpace:
+        joints = plan.articulation
+        if not plan.bends:
             return ArticulatedSpace(joints)
         bends = self._bends(alone=not joints.dof)
         if not joints.dof:

@@ -16,7 +16,11 @@ from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 CLIP_MODES = 8
 """Coordinates of an object whose own animation spans its poses."""
 
-SpaceName = Literal["auto", "joints", "clip", "learned", "rigid"]
+SIMULATED = 0.25
+"""Joints of a plan that are less likely do not move in a simulation: one that should not be there is seen at once, in a
+list of poses it is only one too many. By eye, on sofas and cupboards of the household set."""
+
+SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
 
 Learner = Callable[..., KinematicSpace | None]
 """Finds the poses of a mesh without any label, or with the file of its body plan; ``None`` when nothing moves."""
@@ -81,7 +85,7 @@ def learner(weights: Any = None) -> Learner:
 
     def learn(mesh: Mesh, plan: Any = None) -> KinematicSpace | None:
         look = _look(mesh, weights, plan)
-        space = None if look is None else look.point_space() if look.is_of_points else look.space
+        space = None if look is None else look.point_space() if look.is_of_points else look.likely(SIMULATED)
         return space if space is not None and space.dim else None
 
     return learn
@@ -103,7 +107,8 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
     Args:
         asset: The object.
         name: ``joints`` of its file, the span of the frames of its own ``clip``, ``learned`` from other objects, or
-            ``rigid``: only the pose it has, so that it moves as a whole. ``auto`` takes the first of these there is,
+            ``rigid``: only the pose it has, so that it moves as a whole. ``elastic`` begins as that, too: what it is
+            made of says later how it bends. ``auto`` takes the first of these there is,
             but asks for learned poses only where a mesh has several components: a single solid has no parts to move.
         learner: What finds learned poses.
     """
@@ -112,6 +117,7 @@ def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = 
         "joints": lambda: _of_joints(asset),
         "clip": lambda: _of_clip(asset),
         "learned": lambda: None if learner is None else learner(asset.mesh),
+        "elastic": lambda: _of_one_pose(asset),
         "rigid": lambda: _of_one_pose(asset),
     }
     if name == "auto":  # a file that says of all its joints that they are fixed is believed

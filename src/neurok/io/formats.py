@@ -60,6 +60,9 @@ ONE_CLIP = (".pc2", ".usd", ".usda", ".usdc", ".usdz")
 WITH_JOINTS = (".glb", ".gltf", ".mjcf", ".npz", ".urdf", ".usd", ".usda", ".usdc", ".usdz", ".xml")
 """Formats that hold joints."""
 
+WITHOUT_FRAME = (".obj", ".off", ".pc2", ".ply", ".stl")
+"""Formats that know neither unit nor up axis; y up and metres are assumed."""
+
 SAMPLE_PREFIX = "sample:"
 
 
@@ -91,6 +94,11 @@ def load(path: str | Path) -> Asset:
             return _function(reader)(path)
     except MemoryError:
         raise NeurokError(f"'{path}' is too large for the memory of this machine; decimate it first.") from None
+
+
+def states_frame(path: str | Path) -> bool:
+    """Whether the format of a path says in which unit and with which axis up it is written."""
+    return str(path).startswith(SAMPLE_PREFIX) or Path(path).suffix.lower() not in WITHOUT_FRAME
 
 
 def load_mesh(path: str | Path) -> Mesh:

@@ -14,6 +14,7 @@ from neurok.io import xml
 from neurok.io.files import read_bytes
 from neurok.io.mjcf_geoms import body_pieces
 from neurok.io.mjcf_guard import check_references
+from neurok.io.part_materials import LABEL, unpack
 from neurok.io.urdf_pieces import assemble
 
 
@@ -81,7 +82,20 @@ def _asset(model: Any, data: Any, path: Path, notes: list[str]) -> Asset:
         pieces += [piece.on(len(names) - 1) for piece in own]
     mesh = assemble(pieces, xml.unique_names(names), f"'{path}'", up="z", name=path.stem)
     articulation = Articulation(mesh, tuple(joints), tuple(inertials), name=mesh.name)
-    return Asset(mesh, articulation=articulation, provenance={"source": path.name}, notes=tuple(dict.fromkeys(notes)))
+    materials = unpack(_text(model, LABEL), mesh, notes)
+    source = {"source": path.name}
+    return Asset(mesh, (), articulation, materials, source, tuple(dict.fromkeys(notes)))
+
+
+def _text(model: Any, name: str) -> str | None:
+    """A custom text of a model."""
+    import mujoco
+
+    index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_TEXT, name)
+    if index < 0:
+        return None
+    start, size = int(model.text_adr[index]), int(model.text_size[index])
+    return bytes(model.text_data)[start : start + size].decode(errors="replace").rstrip("\0")
 
 
 def _inertia(diagonal: np.ndarray, axes: np.ndarray) -> np.ndarray:

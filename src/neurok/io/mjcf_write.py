@@ -15,6 +15,7 @@ from neurok.core.material import DEFAULT_DENSITY
 from neurok.geometry.topology import degenerate_faces
 from neurok.io.colors import srgb_from_linear
 from neurok.io.files import Files
+from neurok.io.part_materials import LABEL, pack
 from neurok.io.urdf_bodies import UNBOUNDED, Body, bodies, finite_limits, safe_stem, stl_bytes, words
 from neurok.io.xml import Element, clean_name, unique_names
 
@@ -41,6 +42,9 @@ def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> File
             continue
         above = elements[body.joint.parent] if body.joint.parent >= 0 else world
         elements[i] = _body(above, body, slides[i], book)
+    packed = pack([body.name for body in parts], [body.material for body in parts])
+    if packed:
+        etree.SubElement(etree.SubElement(model, "custom"), "text", name=LABEL, data=packed)
     book.files[path.name] = etree.tostring(model, pretty_print=True, xml_declaration=True, encoding="utf-8")
     return book.files
 
@@ -69,8 +73,15 @@ def _body(above: Element, body: Body, slide_name: str, book: _Assets) -> Element
             )
     for piece in body.hulls:
         name = book.mesh(f"{body.file_name}_contact", stl_bytes(piece), ".stl")
-        etree.SubElement(element, "geom", {"type": "mesh", "mesh": name} | CONTACT)
+        etree.SubElement(element, "geom", {"type": "mesh", "mesh": name} | CONTACT | _stuff(body))
     return element
+
+
+def _stuff(body: Body) -> dict[str, str]:
+    """Density and friction of what touches; the mass is stated by the body. Torsion and rolling stay MuJoCo's own."""
+    if body.material is None:
+        return {}
+    return {"density": words(body.material.density), "friction": words((body.material.friction, 0.005, 0.0001))}
 
 
 def _joint(element: Element, joint: Joint, kind: str, name: str, limits: tuple[float, float]) -> None:

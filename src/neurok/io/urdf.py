@@ -11,6 +11,7 @@ from neurok.core import Articulation, Asset, Inertial, Joint
 from neurok.errors import FormatError
 from neurok.io import xml
 from neurok.io.files import read_bytes
+from neurok.io.part_materials import LABEL, unpack
 from neurok.io.urdf_bodies import UNBOUNDED
 from neurok.io.urdf_pieces import assemble
 from neurok.io.urdf_shapes import Looks, Pose, link_pieces, origin_pose
@@ -49,7 +50,10 @@ def from_xml(robot: xml.Element, path: Path) -> Asset:
         tuple(_inertial(link, object_from_link[name], what) for name, link in links.items()),
         name=mesh.name,
     )
-    return Asset(mesh, articulation=articulation, provenance={"source": path.name}, notes=tuple(dict.fromkeys(notes)))
+    stored = robot.find(LABEL)
+    materials = None if stored is None else unpack(stored.get("data"), mesh, notes)
+    source = {"source": path.name}
+    return Asset(mesh, (), articulation, materials, source, tuple(dict.fromkeys(notes)))
 
 
 def _by_name(robot: xml.Element, tag: str, what: str) -> dict[str, xml.Element]:

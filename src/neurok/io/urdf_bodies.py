@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Articulation, Asset, Inertial, Joint, Mesh
+from neurok.core import Articulation, Asset, Inertial, Joint, Material, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.convex import Piece, convex_pieces
 from neurok.geometry.inertia import mass_properties
 from neurok.io import xml
+from neurok.io.part_materials import part_materials
 
 SHEET = 0.005
 """Thickness of open surfaces, as a share of the object's size."""
@@ -40,6 +41,8 @@ class Body:
     mesh: Mesh | None
     hulls: list[Piece]
     inertial: Inertial
+    material: Material | None = None
+    """What most of it is made of, where the object has materials."""
 
 
 def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Body]:
@@ -53,16 +56,20 @@ def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Bo
         [name if joint.name == "joint" else joint.name for name, joint in zip(names, joints, strict=True)]
     )
     file_names = xml.unique_names([re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lower()[:60] for name in names])
-    face_density = np.full(mesh.face_count, density)
+    stuffs: list[Material | None] = [None] * len(joints)
+    face_density, sheet = np.full(mesh.face_count, density), np.full(mesh.face_count, SHEET * mesh.size)
     if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count:
         face_density = asset.materials.density[mesh.faces].mean(axis=1)
+        usual = asset.materials.thickness[mesh.faces].mean(axis=1)
+        sheet = np.where(np.isnan(usual), sheet, usual)
+        stuffs = part_materials(asset.materials, mesh)
     out = []
     for i, joint in enumerate(joints):
         parent = joints[joint.parent].origin if joint.parent >= 0 else np.zeros(3)
         mask = mesh.face_parts == i
         part = mesh.submesh(mask, names[i]) if mask.any() else None
         known = articulation.inertials[i] if articulation.inertials else None
-        inertial = known or _weigh(part, face_density[mask], SHEET * mesh.size)
+        inertial = known or _weigh(part, face_density[mask], sheet[mask])
         out.append(
             Body(
                 names[i],
@@ -73,6 +80,7 @@ def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Bo
                 None if part is None else _alone(part.with_vertices(part.vertices - joint.origin)),
                 [] if part is None else [(v - joint.origin, f) for v, f in convex_pieces(part.vertices, part.faces)],
                 lawful(replace(inertial, center=inertial.center - joint.origin)),
+                stuffs[i],
             )
         )
     return out
@@ -101,7 +109,7 @@ def _alone(part: Mesh) -> Mesh:
     return replace(part, surfaces=surfaces, face_surfaces=ids.reshape(-1))
 
 
-def _weigh(part: Mesh | None, density: Float[np.ndarray, " F"], thickness: float) -> Inertial:
+def _weigh(part: Mesh | None, density: Float[np.ndarray, " F"], thickness: Float[np.ndarray, " F"]) -> Inertial:
     if part is None:
         return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
     return Inertial(*mass_properties(part.vertices, part.faces, density, thickness))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from lxml import etree
@@ -12,6 +13,7 @@ from lxml import etree
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.material import DEFAULT_DENSITY
 from neurok.io.files import Files
+from neurok.io.part_materials import LABEL, pack
 from neurok.io.urdf_bodies import (
     Body,
     as_articulation,
@@ -48,6 +50,7 @@ def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> File
     if needs_world:
         etree.SubElement(robot, "link", name="world")
     _joints(robot, parts, "world" if needs_world else None)
+    _materials(robot, parts)
     files[path.name] = etree.tostring(robot, pretty_print=True, xml_declaration=True, encoding="utf-8")
     return files
 
@@ -101,6 +104,19 @@ def _link(robot: Element, body: Body, folder: str, files: Files) -> None:
         collision = etree.SubElement(link, "collision")
         etree.SubElement(collision, "origin", xyz="0 0 0", rpy="0 0 0")
         _mesh(collision, name)
+
+
+def _materials(robot: Element, parts: list[Body]) -> None:
+    """URDF has masses and no more: friction goes where Gazebo looks for it, all figures to an element of our own."""
+    for body in parts:
+        if body.material is not None:
+            friction = etree.SubElement(robot, "gazebo", reference=body.name)
+            for name in ("mu1", "mu2"):
+                coefficient: Any = etree.SubElement(friction, name)
+                coefficient.text = words(body.material.friction)
+    packed = pack([body.name for body in parts], [body.material for body in parts])
+    if packed:
+        etree.SubElement(robot, LABEL, data=packed)
 
 
 def _mesh(element: Element, name: str) -> None:

@@ -15,6 +15,7 @@ from neurok.geometry import lie
 from neurok.io.urdf_pieces import Piece, assemble
 from neurok.io.usd_guard import check_layers, reason
 from neurok.io.usd_look import surface_of
+from neurok.io.usd_materials import read_field
 from neurok.io.usd_physics import read_inertial, read_joints
 from neurok.io.usd_shapes import read_shape
 
@@ -91,6 +92,7 @@ class _Scene:
             mesh,
             clips=() if clip is None else (clip,),
             articulation=articulation,
+            materials=read_field([(shape.prim, shape.source) for shape in shapes], unit, self.notes),
             provenance={"source": self.path.name},
             notes=tuple(dict.fromkeys(self.notes)),
         )

@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
-from neurok.core import Mesh, Surface, Texture
+from neurok.core import Material, Mesh, Surface, Texture
 from neurok.errors import FormatError
 from neurok.io.files import Files, resolve_inside
 from neurok.io.mtl import SUFFIX_OF_MIME, texture_from_bytes
+from neurok.io.usd_materials import Stuffs
 from neurok.io.usd_names import unique_identifiers
+
+Stuff = tuple[Stuffs, tuple[Material, ...], Int[np.ndarray, " F"]]
+"""Where physics materials are written, those of an object, and which of them each face of a part is made of."""
 
 
 @dataclass
@@ -28,24 +33,33 @@ class Looks:
     materials: dict[Surface, Any] = field(default_factory=dict)
     files: dict[Texture, str] = field(default_factory=dict)
 
-    def bind(self, shape: Any, part: Mesh) -> None:
-        """Give a mesh prim its surfaces: one for all faces, or a subset of faces for each."""
+    def bind(self, shape: Any, part: Mesh, stuff: Stuff | None = None) -> None:
+        """Give a mesh prim its surfaces and what it is made of: one for all faces, or a subset of faces for each."""
         from pxr import UsdGeom, UsdShade, Vt
 
-        if not part.surfaces:
+        if not part.surfaces and stuff is None:
             return
-        ids = np.zeros(part.face_count, dtype=np.int64) if part.face_surfaces is None else part.face_surfaces
-        used = np.unique(ids)
+        looks = np.zeros(part.face_count, dtype=np.int64) if part.face_surfaces is None else part.face_surfaces
+        made_of = np.zeros(part.face_count, dtype=np.int64) if stuff is None else stuff[2]
+        used, ids = np.unique(np.column_stack([looks, made_of]), axis=0, return_inverse=True)
         binding = UsdShade.MaterialBindingAPI.Apply(shape.GetPrim())
         if len(used) == 1:
-            binding.Bind(self.material(part.surfaces[used[0]]))
+            self._bind(shape.GetPrim(), part, used[0], stuff)
             return
-        names = unique_identifiers([part.surfaces[i].name for i in used])
-        for i, name in zip(used, names, strict=True):
-            faces = Vt.IntArray.FromNumpy(np.flatnonzero(ids == i).astype(np.int32))
+        names = unique_identifiers([part.surfaces[look].name if part.surfaces else "faces" for look, _ in used])
+        for i, name in enumerate(names):
+            faces = Vt.IntArray.FromNumpy(np.flatnonzero(ids.reshape(-1) == i).astype(np.int32))
             subset = binding.CreateMaterialBindSubset(name, faces, UsdGeom.Tokens.face)
-            UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(self.material(part.surfaces[i]))
+            self._bind(subset.GetPrim(), part, used[i], stuff)
         binding.SetMaterialBindSubsetsFamilyType(UsdGeom.Tokens.partition)
+
+    def _bind(self, prim: Any, part: Mesh, pair: np.ndarray, stuff: Stuff | None) -> None:
+        from pxr import UsdShade
+
+        if part.surfaces:
+            UsdShade.MaterialBindingAPI.Apply(prim).Bind(self.material(part.surfaces[pair[0]]))
+        if stuff is not None:
+            stuff[0].bind(prim, stuff[1][pair[1]])
 
     def material(self, surface: Surface) -> Any:
         """The material of a surface, defined once."""

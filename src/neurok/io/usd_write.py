@@ -14,8 +14,10 @@ from neurok.core import Articulation, Asset, Clip, Mesh, Surface
 from neurok.core.material import DEFAULT_DENSITY
 from neurok.errors import NeurokError, require
 from neurok.io.files import Files
+from neurok.io.part_materials import face_materials
 from neurok.io.urdf_bodies import as_articulation, safe_stem
-from neurok.io.usd_look import Looks
+from neurok.io.usd_look import Looks, Stuff
+from neurok.io.usd_materials import Stuffs
 from neurok.io.usd_names import unique_identifiers
 
 Transforms = Float[np.ndarray, "T 4 4"]
@@ -81,6 +83,8 @@ def _build(asset: Asset, target: Path, which: int, density: float, picture_folde
         stage.SetTimeCodesPerSecond(clip.fps)
         stage.SetFramesPerSecond(clip.fps)
     looks = Looks(stage, f"/{root}/looks", picture_folder)
+    stuffs = Stuffs(stage, f"/{root}/physics_materials", mesh.unit)
+    stuff, of_face = ((), None) if asset.materials is None else face_materials(asset.materials, mesh)
     motion = None if clip is None else _rigid_motion(clip, articulation)
     bodies = []
     for i, (name, label) in enumerate(zip(parts, articulation.part_names, strict=True)):
@@ -91,7 +95,13 @@ def _build(asset: Asset, target: Path, which: int, density: float, picture_folde
             _animate_frame(body, motion[:, i])
         mask = mesh.face_parts == i
         if mask.any():
-            shape = _mesh_prim(stage, f"{body.GetPath()}/mesh", mesh.submesh(mask), looks)
+            shape = _mesh_prim(
+                stage,
+                f"{body.GetPath()}/mesh",
+                mesh.submesh(mask),
+                looks,
+                None if of_face is None else (stuffs, stuff, of_face[mask]),
+            )
             if clip is not None and motion is None:
                 used = np.unique(mesh.faces[mask])
                 _animate_points(shape, clip.positions[:, used])
@@ -107,7 +117,7 @@ def _build(asset: Asset, target: Path, which: int, density: float, picture_folde
     return looks.pictures
 
 
-def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks) -> Any:
+def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | None = None) -> Any:
     from pxr import Sdf, UsdGeom, Vt
 
     shape = UsdGeom.Mesh.Define(stage, path)
@@ -129,7 +139,7 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks) -> Any:
         shape.CreateDisplayOpacityPrimvar(UsdGeom.Tokens.vertex).Set(
             Vt.FloatArray.FromNumpy(np.ascontiguousarray(colors[:, 3]))
         )
-    looks.bind(shape, part)
+    looks.bind(shape, part, stuff)
     return shape
 
 

@@ -43,6 +43,11 @@ class LinearSpace(KinematicSpace):
         if not np.isfinite(basis).all():
             raise NeurokError("The basis of a linear space must be finite.")
 
+    @property
+    def learned_bends(self) -> LinearSpace | None:
+        """What moves in the span of its own frames, as long as nothing says how stiff it is."""
+        return self if self.swing is not None and self.dim else None
+
     @staticmethod
     def from_clip(clip: Clip, count: int, swing: float | None = CLIP_SWING) -> LinearSpace:
         """The ``count`` displacement fields that explain most of a clip (principal components, rest at zero).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,8 @@ class MixedSpace(KinematicSpace):
     Handles of the screws belong to one part each; the part carries them along exactly, down any chain of joints.
     """
 
-    joints: Articulation
-    screws: ScrewSpace
+    joints: Articulation = field()
+    screws: ScrewSpace = field()
     """Of what bends, on the same vertices; handles of rigid parts stand still in it."""
 
     @property
@@ -67,6 +67,23 @@ class MixedSpace(KinematicSpace):
     @property
     def starts_along_axes(self) -> bool:
         return True
+
+    @property
+    def learned_bends(self) -> ScrewSpace | None:
+        return self.screws.learned_bends
+
+    @property
+    def damping(self) -> Float[np.ndarray, " D"]:
+        return np.concatenate([ArticulatedSpace(self.joints).damping, self.screws.damping])
+
+    @property
+    def stiffness(self) -> Float[np.ndarray, "D D"] | None:
+        """Of what bends, if it is elastic; joints cost nothing."""
+        if self.screws.stiffness is None:
+            return None
+        out = np.zeros((self.dim, self.dim))
+        out[self.joints.dof :, self.joints.dof :] = self.screws.stiffness
+        return out
 
     @property
     def bends(self) -> Bool[np.ndarray, " V"]:

@@ -104,6 +104,10 @@ class ScrewSpace(KinematicSpace):
         return True
 
     @property
+    def learned_bends(self) -> ScrewSpace | None:
+        return self if self.dim else None
+
+    @property
     def caution(self) -> str:
         """Where it stands in for a network: whether it holds nearly all of what that finds plausible."""
         error = self.facts.get("point_error", 0.0)

@@ -58,12 +58,16 @@ class KinematicSpace:
             """Exact CᵀMC and CᵀM1, where they are known better than from masses at the vertices."""
 
         @property
+        def stiffness(self) -> Float[np.ndarray, "D D"] | None:
+            """K of the elastic energy ½ qᵀ K q [J], where the space knows what its object is made of."""
+
+        @property
         def swing(self) -> float | None:
             """How fast poses swing back to rest where no material says so [Hz], if the space knows."""
 
     else:
         facts = MappingProxyType({})
-        articulation = weights = features = inertia = swing = None
+        articulation = weights = features = inertia = stiffness = swing = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""
@@ -114,7 +118,7 @@ class KinematicSpace:
 
     @property
     def damping(self) -> Float[np.ndarray, " D"]:
-        """Viscous damping that the object's file names [N s/m or N m s/rad]."""
+        """Viscous damping that the object's file or its material names [N s/m, or J s where it is no length]."""
         return np.zeros(self.dim)
 
     @property
@@ -133,6 +137,16 @@ class KinematicSpace:
         return False
 
     # What carries the vertices.
+
+    @property
+    def learned_bends(self) -> KinematicSpace | None:
+        """The learned motions of what bends, as directions that an elastic space may take over."""
+        return None
+
+    @property
+    def joints(self) -> Articulation | None:
+        """The joints of its rigid parts, also where other parts bend."""
+        return self.articulation
 
     @property
     def bends(self) -> Bool[np.ndarray, " V"]:

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_args
 
-from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind
+from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_range
+from neurok.core.material_library import material
+from neurok.core.mesh import UpAxis
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
@@ -22,6 +24,8 @@ VERSION = 1
 
 Vector = tuple[float, float, float]
 BaseName = Literal["auto", "free", "fixed"]
+UnitName = Literal["m", "cm", "mm", "in", "inch"]
+ActionName = Literal["drop", "throw", "tilt", "drag", "wind"]
 
 PUSH_SECONDS = 0.2
 """How long a push lasts unless it says so [s]: a nudge by hand."""
@@ -101,6 +105,9 @@ class SceneDrag:
     stiffness: float | None = None
     """Of the spring that leads them [N/m]."""
 
+    end: float | None = None
+    """When they are let go [s]; never by default."""
+
 
 @dataclass(frozen=True)
 class ScenePin:
@@ -128,6 +135,15 @@ class SceneMaterial:
     friction_angle: float | None = None
     """[rad]; only for granular kinds."""
 
+    damping_ratio: float = Material.damping_ratio
+    """Share of critical damping with which it stops ringing."""
+
+    friction: float = Material.friction
+    """Coulomb's coefficient against a hard dry surface."""
+
+    thickness: float | None = None
+    """[m] of its sheets, where the part is an open surface."""
+
 
 @dataclass(frozen=True)
 class SceneObject:
@@ -146,6 +162,18 @@ class SceneObject:
     plan: str = ""
     """File of its body plan, which somebody may have edited; it then moves as that says, whatever joints it has."""
 
+    unit: float | UnitName | None = None
+    """Of its file: a name, or metres; by default as the file says, unless that is surely wrong."""
+
+    up: UpAxis | None = None
+    """The axis of its file that points up; by default as the file says, or a sure guess."""
+
+    act: ActionName | None = None
+    """What is done to it, in one word; see ``neurok.scene.actions``."""
+
+    strength: float = 1.0
+    """Of the action."""
+
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)
     """About the middle of its box: the direction is the axis, the length the angle [degrees]."""
@@ -160,10 +188,13 @@ class SceneObject:
     """[kg/m^3], for what ``materials`` and the file leave open."""
 
     thickness: float | None = None
-    """Of open surfaces; 1 % of the object's size by default."""
+    """Of open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
 
-    materials: Mapping[str, SceneMaterial] = field(default_factory=dict)
-    """By the name of the part."""
+    materials: Mapping[str, str | SceneMaterial] = field(default_factory=dict)
+    """By the name of a part or a surface, or ``all``: a material of the library, or numbers."""
+
+    materials_file: str = ""
+    """File of its materials, as ``neurok materials`` writes it; ``materials`` count over it."""
 
     damping: float = 0.0
     """Slows everything in proportion to its mass [1/s]."""
@@ -171,6 +202,10 @@ class SceneObject:
     joint_damping: float | None = None
     """Rate at which joints come to rest that name no damping of their own [1/s]; by default none in free motion, and 4
     in a world with ground or obstacles."""
+
+    joint_friction: float | None = None
+    """Coefficient of the dry friction of joints; by default none in free motion, and 0.3 in a world with ground or
+    obstacles."""
 
     q: tuple[float, ...] | None = None
     """Joint values at the start."""
@@ -228,6 +263,9 @@ class SceneWorld:
     wind: Vector | None = None
     """Velocity of the air [m/s]."""
 
+    wind_until: float | None = None
+    """When the air comes to rest [s]; never by default."""
+
     ground: SceneGround | None = None
     obstacles: tuple[SceneObstacle, ...] = ()
     friction: float = 0.5
@@ -266,8 +304,31 @@ class Scene:
             raise SceneError(problems)
 
 
-POSITIVE = {"seconds", "fps", "dt", "density", "thickness", "stiffness", "young", "yield_stress"}
-NOT_NEGATIVE = {"damping", "joint_damping", "friction", "start", "time", "times", "jolt", "drop", "seed"}
+POSITIVE = {
+    "seconds",
+    "fps",
+    "dt",
+    "unit",
+    "strength",
+    "wind_until",
+    "density",
+    "thickness",
+    "stiffness",
+    "young",
+    "yield_stress",
+}
+NOT_NEGATIVE = {
+    "damping",
+    "joint_damping",
+    "joint_friction",
+    "friction",
+    "start",
+    "time",
+    "times",
+    "jolt",
+    "drop",
+    "seed",
+}
 
 
 def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
@@ -294,6 +355,10 @@ def check_number(place: str, value: float) -> Iterator[str]:
         yield f"{place} must be positive, got {value:g}"
     elif name in NOT_NEGATIVE and value < 0:
         yield f"{place} must not be negative, got {value:g}"
+    elif name in ("density", "young"):
+        yield from (f"{place}{text.removeprefix(name)}" for text in check_range(name, value))
+    elif name == "damping_ratio" and not 0 <= value < 1:
+        yield f"{place} must lie in [0, 1), got {value:g}"
     elif name == "poisson" and not -1 < value < 0.5:
         yield f"{place} must lie in (-1, 0.5), got {value:g}"
     elif name == "friction_angle" and not 0 <= value < math.pi / 2:
@@ -318,6 +383,7 @@ def _check_scene(scene: Scene) -> Iterator[str]:
         yield "world.ground.normal must be a direction, got zeros"
     for index, thing in enumerate(scene.objects):
         place = f"objects[{index}]"
+        yield from _check_materials(thing, place)
         for k, push in enumerate(thing.pushes):
             if push.end <= push.start:
                 yield f"{place}.pushes[{k}] must end after it starts, got {push.start:g} to {push.end:g} s"
@@ -328,3 +394,16 @@ def _check_scene(scene: Scene) -> Iterator[str]:
                 yield f"{place}.drags[{k}] has {len(drag.path)} points but {len(drag.times)} times"
             elif any(b <= a for a, b in zip(drag.times, drag.times[1:], strict=False)):
                 yield f"{place}.drags[{k}].times must increase"
+            if drag.end is not None and drag.end <= 0:
+                yield f"{place}.drags[{k}].end must be positive, got {drag.end:g}"
+        if thing.strength != 1.0 and thing.act is None:
+            yield f"{place}.strength says how strong an action is, but act names none"
+
+
+def _check_materials(thing: SceneObject, place: str) -> Iterator[str]:
+    for part, given in thing.materials.items():
+        if isinstance(given, str):
+            try:
+                material(given)
+            except NeurokError as error:
+                yield f"{place}.materials.{part}: {str(error).removesuffix('.')}"

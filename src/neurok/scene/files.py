@@ -97,8 +97,15 @@ def _parse(path: Path) -> Any:
 def _with_paths(scene: Scene, change: Any) -> Scene:
     move = lambda thing: replace(thing, path=change(thing.path))  # noqa: E731
     world = replace(scene.world, obstacles=tuple(map(move, scene.world.obstacles)))
-    planned = lambda thing: replace(thing, plan=change(thing.plan)) if thing.plan else thing  # noqa: E731
-    return replace(scene, objects=tuple(planned(move(thing)) for thing in scene.objects), world=world)
+    objects = tuple(
+        _with_path(_with_path(move(thing), "plan", change), "materials_file", change) for thing in scene.objects
+    )
+    return replace(scene, objects=objects, world=world)
+
+
+def _with_path(thing: nouns.SceneObject, name: str, change: Any) -> nouns.SceneObject:
+    """The same object with one of its optional paths changed."""
+    return replace(thing, **{name: change(getattr(thing, name))}) if getattr(thing, name) else thing
 
 
 def _absolute(name: str, folder: Path) -> str:
@@ -190,6 +197,8 @@ def _read_choice(kinds: tuple[Any, ...], value: Any, place: str, problems: list[
     if value is None and type(None) in kinds:
         return None
     kinds = tuple(kind for kind in kinds if kind is not type(None))
+    if nouns_among := [kind for kind in kinds if is_dataclass(kind)]:
+        kinds = tuple(nouns_among) if isinstance(value, Mapping) else tuple(k for k in kinds if not is_dataclass(k))
     for kind in kinds:
         attempt: list[str] = []
         result = _read(kind, value, place, attempt)

@@ -7,20 +7,31 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core import Asset, Material, MaterialField, Mesh
+from neurok.core.material_library import material
+from neurok.core.regions import select_stuff
 from neurok.core.select import select_vertices
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
 from neurok.dynamics.masses import inertial_of, part_moments
 from neurok.dynamics.reduced.build import mechanics_of, start_of
 from neurok.dynamics.reduced.equations import Mechanics
+from neurok.dynamics.soft import soft_share, soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
+from neurok.inference.materials import propose_materials
 from neurok.inference.spaces import Learner, space_for
+from neurok.io.materials_file import read_materials
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
+
+MOSTLY = 0.5
+"""Share of the surface that must be soft for the whole object to be taken for soft."""
+
+CONFIDENT = 0.5
+"""Confidence from which a proposed material counts without a word from the user."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +45,21 @@ class Placed:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, name: str, asset: Asset, learner: Learner | None = None) -> Placed:
+    def of(
+        scene: Scene,
+        index: int,
+        name: str,
+        asset: Asset,
+        learner: Learner | None = None,
+        space: KinematicSpace | None = None,
+    ) -> Placed:
+        """Place an object; ``space`` holds its poses where they are known already."""
         entry = scene.objects[index]
-        space = space_for(asset, entry.space, learner) if not entry.plan else _planned(entry, asset, learner)
+        soft = _soft_stuff(entry, asset)
+        if space is None and entry.plan:
+            space = _planned(entry, asset, learner)
+        elif space is None:
+            space = space_for(asset, entry.space if soft is None else "elastic", learner)
         free = entry.base == "free" or (
             entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
         )
@@ -46,12 +69,13 @@ class Placed:
             placement=placement_of(entry, space.rest),
             density=entry.density,
             thickness=entry.thickness,
-            materials=_materials(entry, asset, space.rest),
+            materials=_materials(entry, asset, space.rest) if soft is None else soft,
             damping=entry.damping,
             joint_damping=entry.joint_damping,
+            joint_friction=entry.joint_friction,
             name=name,
         )
-        body = _weighed(body)
+        body = _weighed(_softened(body, entry), _touched(entry, space.rest))
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
@@ -104,16 +128,51 @@ class Placed:
             forces=tuple(Force.constant(v, np.array(t.force), t.start, t.end) for t, v in pushes),
             impulses=tuple(Impulse(v, np.array(t.impulse), t.time) for t, v in blows),
             drags=tuple(self._drag(t, v) for t, v in drags),
-            pins=tuple(Pin(v, t.stiffness) for t, v in pins),
+            pins=tuple(Pin(v, t.stiffness) for t, v in pins)
+            if self.body.poses.stiffness is None or self.body.free
+            else (),
         )
         return replace(self.body, condition=condition)
 
     def _drag(self, entry: SceneDrag, vertices: Int[np.ndarray, " n"]) -> Drag:
         path, seconds = np.array(entry.path, dtype=np.float64).reshape(-1, 3), self.scene.seconds
+        seconds = seconds if entry.end is None else min(entry.end, seconds)
         times = np.array(entry.times) if entry.times else np.linspace(0.0, seconds, len(path) + 1)[1:]
         if times[0] > 0:  # the path begins where the vertices are
             path, times = np.concatenate([np.zeros((1, 3)), path]), np.concatenate([[0.0], times])
-        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness)
+        return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness, entry.end)
+
+
+def _soft_stuff(entry: SceneObject, asset: Asset) -> MaterialField | None:
+    """What an object without joints or animation is made of, named or proposed, if most of it is soft.
+
+    Joints that only a plan finds in soft things, such as straps, are its bends.
+    """
+    moves = asset.articulation is not None or any(clip.frame_count > 1 for clip in asset.clips)
+    if entry.space != "auto" or entry.plan or moves:
+        return None
+    named = _materials(entry, asset, asset.mesh)
+    if named is not None:
+        return named if soft_share(asset.mesh, named) > MOSTLY else None
+    proposals = propose_materials(asset)
+    sure = np.zeros(asset.mesh.vertex_count)
+    for item in proposals.items:
+        sure[item.region.vertices] = item.confidence
+    return proposals.field if soft_share(asset.mesh, proposals.field, sure >= CONFIDENT) > MOSTLY else None
+
+
+def _softened(body: Body, entry: SceneObject) -> Body:
+    """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
+    if entry.space not in ("auto", "learned", "elastic"):
+        return body
+    if body.poses.stiffness is not None:  # it is elastic already, but may be pinned only now
+        if not entry.pins or not body.free:
+            return body
+        body = replace(body, space=None)
+    if entry.space == "auto" and body.materials is None and body.poses.learned_bends is None:
+        return body  # nobody says that it is soft
+    pins = [select_vertices(body.mesh, pin.at) for pin in entry.pins]
+    return soften(body, np.unique(np.concatenate(pins)) if pins else None, anyway=entry.space == "elastic")
 
 
 def _planned(entry: SceneObject, asset: Asset, learner: Learner | None) -> KinematicSpace:
@@ -188,19 +247,33 @@ def _jolt(
 
 def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | None:
     """Materials by part over those of the file."""
+    known = read_materials(entry.materials_file, mesh) if entry.materials_file else asset.materials
     if not entry.materials:
-        return asset.materials
-    out = asset.materials or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
-    for part, given in entry.materials.items():
-        out = out.with_part(select_vertices(mesh, part), Material(part, **asdict(given)))
+        return known
+    out = known or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
+    for part, given in sorted(entry.materials.items(), key=lambda item: item[0] != "all"):  # parts count over all
+        stuff = material(given) if isinstance(given, str) else Material(part, **asdict(given))
+        out = out.with_part(select_stuff(mesh, part), stuff)
     return out
 
 
-def _weighed(body: Body) -> Body:
+def _touched(entry: SceneObject, mesh: Mesh) -> Bool[np.ndarray, " V"]:
+    """Vertices whose material the scene names: what the file says of their mass no longer holds."""
+    out = np.full(mesh.vertex_count, bool(entry.materials_file))
+    for part in entry.materials:
+        out[select_stuff(mesh, part)] = True
+    return out
+
+
+def _weighed(body: Body, touched: Bool[np.ndarray, " V"]) -> Body:
     """The same body with the mass of each rigid part written down, since weighing a large mesh takes a while."""
     articulation = body.poses.articulation
     if articulation is None:
         return body
+    if articulation.inertials is not None:
+        stale = np.unique(articulation.vertex_parts[touched])
+        kept = tuple(None if part in stale else known for part, known in enumerate(articulation.inertials))
+        articulation = replace(articulation, inertials=kept)
     moments, unit = part_moments(body, articulation), articulation.mesh.unit
     known = replace(articulation, inertials=tuple(inertial_of(moment, unit) for moment in moments))
     return replace(body, space=ArticulatedSpace(known))

@@ -10,13 +10,17 @@ import numpy as np
 
 from neurok import io
 from neurok.core import Asset, Clip, Material, MaterialField, Mesh, Rollout
+from neurok.doctor.frame import framed, parse_unit
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.spaces import Learner
-from neurok.scene.description import Scene, SceneGround, SceneObstacle
+from neurok.io.formats import states_frame
+from neurok.kinematics import KinematicSpace
+from neurok.scene.actions import Subject, acted
+from neurok.scene.description import Scene, SceneError, SceneGround, SceneObstacle
 from neurok.scene.merge import merge_clips, still_clip, unique_names
 from neurok.scene.placing import Placed, collect, placement_of, say_all
 
@@ -35,6 +39,9 @@ class ReadyScene:
     world: World
     mass: float
     """Of everything that is simulated [kg]."""
+
+    notes: tuple[str, ...] = ()
+    """What was read otherwise than the files say, one sentence each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +120,10 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     """Load and place everything and turn words into vertices; nothing moves yet."""
     problems: list[str] = []
     assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
-    meshes: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.world.obstacles])
+    meshes: list[Asset] = collect(problems, _load_framed, [thing.path for thing in scene.world.obstacles])
     say_all(problems)
     _check_memory(scene, assets)
+    scene, assets, notes = _framed(scene, assets)
     first = assets[0].mesh
     assets = [asset.in_frame(first.up, first.unit) for asset in assets]
     obstacles = tuple(
@@ -123,7 +131,8 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
         for entry, asset in zip(scene.world.obstacles, meshes, strict=True)
     )
     names = unique_names([thing.name or _default_name(thing.path) for thing in scene.objects])
-    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner)  # noqa: E731
+    scene, spaces = _acted(scene, names, assets, learner)
+    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner, spaces.get(k))  # noqa: E731
     placed: list[Placed] = collect(problems, place, range(len(assets)))
     say_all(problems)
     if all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
@@ -135,10 +144,48 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     placed = [thing.lifted(ground) for thing in placed]
     bodies: list[Body] = collect(problems, Placed.conditioned, placed)
     say_all(problems)
-    wind = None if scene.world.wind is None or not any(scene.world.wind) else Wind(np.array(scene.world.wind))
+    blows = scene.world.wind is not None and any(scene.world.wind)
+    wind = Wind(np.array(scene.world.wind), until=scene.world.wind_until) if blows else None
     gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
-    return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, sum(thing.mass for thing in placed))
+    mass = sum(thing.mass for thing in placed)
+    return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes)
+
+
+def _load_framed(path: str) -> Asset:
+    """An obstacle in the unit and axes that are surely right."""
+    return framed(io.load(path), is_stated=states_frame(path)).asset
+
+
+def _framed(scene: Scene, assets: Sequence[Asset]) -> tuple[Scene, list[Asset], tuple[str, ...]]:
+    """The objects in the units and axes that are given or surely right; the scene says so where that was a guess."""
+    things, out, notes = list(scene.objects), list(assets), list[str]()
+    for k, asset in enumerate(assets):
+        unit = None if things[k].unit is None else parse_unit(str(things[k].unit))
+        found = framed(asset, is_stated=states_frame(things[k].path), unit=unit, up=things[k].up)
+        if found.notes:
+            things[k] = replace(things[k], unit=found.asset.mesh.unit, up=found.asset.mesh.up)
+        out[k] = found.asset
+        notes += found.notes
+    return replace(scene, objects=tuple(things)), out, tuple(notes)
+
+
+def _acted(
+    scene: Scene, names: Sequence[str], assets: Sequence[Asset], learner: Learner | None
+) -> tuple[Scene, dict[int, KinematicSpace]]:
+    """The scene with all actions written out, and the poses of the objects that were weighed for it."""
+    problems: list[str] = []
+    spaces: dict[int, KinematicSpace] = {}
+    for k in [k for k, thing in enumerate(scene.objects) if thing.act is not None]:
+        grounded = replace(scene, world=replace(scene.world, ground=scene.world.ground or SceneGround()))
+        try:
+            placed = Placed.of(grounded, k, names[k], assets[k], learner)
+            spaces[k] = placed.body.poses
+            scene = acted(scene, k, Subject.of(names[k], placed.body.mesh, placed.mass))
+        except SceneError as error:
+            problems += error.problems
+    say_all(problems)
+    return scene, spaces
 
 
 def _check_memory(scene: Scene, assets: Sequence[Asset]) -> None:

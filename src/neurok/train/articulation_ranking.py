@@ -1,4 +1,4 @@
-"""How the search learns to rank its lines (``benchmarks/fit_ranking.py`` makes ``priors.json``).
+"""How the search learns to rank its lines (``neurok train ranking`` makes ``priors.json``).
 
 For every part of an annotated training object all lines are tried as the search tries them, and the weights of the
 evidence are fitted so that the lines along which the part truly moves score best among them (a conditional logit).

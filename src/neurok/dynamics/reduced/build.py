@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -188,6 +189,8 @@ def _elasticity(body: Body, mechanics: Mechanics, config: ReducedConfig) -> list
     space = body.poses
     if not body.elastic or not space.dim:
         return []
+    if space.stiffness is not None:
+        return [Quadratic(space.stiffness)]
     if space.swing is not None and body.materials is None:
         still, base = np.zeros((1, mechanics.dim)), mechanics.dim - space.dim
         mass = mechanics.motion(np.eye(4), still, still).mass_matrices()[0][base:, base:]
@@ -252,10 +255,10 @@ def _lever(mechanics: Mechanics) -> tuple[Float[np.ndarray, " D"], Float[np.ndar
 
 def _damping(body: Body, world: World, mechanics: Mechanics, config: ReducedConfig) -> list[Damping]:
     coefficients = np.zeros(mechanics.dim)
+    base = mechanics.dim - body.poses.dim
+    turns = np.where(body.poses.is_length, 1.0, body.mesh.unit**-2.0)
+    coefficients[base:] = body.poses.damping * turns
     if body.poses.articulation is not None and body.poses.dim:
-        base = mechanics.dim - body.poses.dim
-        turns = np.where(body.poses.is_length, 1.0, body.mesh.unit**-2.0)
-        coefficients[base:] = body.poses.damping * turns
         rate = body.joint_damping
         if rate is None:
             rate = config.rubbing if world.has_contact else 0.0
@@ -277,7 +280,8 @@ def _holds(body: Body, mechanics: Mechanics, pose: Pose, q: np.ndarray, config: 
         places = points.positions(motion)[0]
         name = "drag" if isinstance(held, Drag) else "pin"
         springs = _springs(body, mechanics, held.stiffness, config.hold_sag, len(held.vertices))
-        out.append(Hold(points, _targets(held, places), *springs, name))
+        end = held.end if isinstance(held, Drag) and held.end is not None else math.inf
+        out.append(Hold(points, _targets(held, places), *springs, name, end=end))
     return out
 
 
@@ -331,13 +335,15 @@ def wind_load(body: Body, wind: Wind, mechanics: Mechanics, config: ReducedConfi
         share = np.full(count, areas.sum() / count)
     points = mechanics.points(mesh.faces[chosen].reshape(-1))
     pressure = 0.5 * wind.air_density * wind.drag * mesh.unit**3
-    return WindLoad(points, share, wind.velocity / mesh.unit, pressure)
+    until = math.inf if wind.until is None else wind.until
+    return WindLoad(points, share, wind.velocity / mesh.unit, pressure, until=until)
 
 
 def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
     unit, name = body.mesh.unit, energy_name(energy)
     if isinstance(energy, CoordinateEnergy):
-        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.poses.dim, unit, name)
+        bend = energy.stiffness if isinstance(energy, Quadratic) else None
+        return CoordinateLoad(energy.of_coordinates, mechanics.dim - body.poses.dim, unit, name, bend)
     if isinstance(energy, PointEnergy):
         bend = getattr(energy, "curvature", None)
         return PointLoad(mechanics.points(energy.vertices), energy.evaluate, unit, name, bend)

@@ -23,20 +23,55 @@ class ContactConfig:
     """How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and
     still so soft that a fall ends within a few Newton iterations."""
 
-    same_load: float = 1e-3
+    same_load: float = 1e-2
     """Normal forces that change by less than this share of the largest do not ask for another pass."""
 
-    near: float = 0.02
+    near: float = 0.01
     """Points closer to a solid than this share of the object's size are followed through a step ..."""
 
-    near_travel: float = 3.0
+    near_travel: float = 1.0
     """... and those that could come there at this many times the greatest speed of any."""
+
+    near_own: float = 2e-3
+    """The same for parts of one object, which move slowly against each other."""
 
     max_points: int = 400
     """Points of one object that feel obstacles and other objects; more cost time and change little."""
 
+    part_points: int = 60
+    """The same of one part that may touch other parts of its object."""
+
     max_corners: int = 96
     """Points of one part that feel the ground."""
+
+    max_triangles: int = 1500
+    """Triangles that stand for the surface of something that bends."""
+
+    ball_vertices: int = 40
+    """A part is a ball if it has at least so many vertices ..."""
+
+    ball_error: float = 0.01
+    """... and all of them are this close to a sphere, as a share of its radius."""
+
+    rolling: float = 0.01
+    """Friction of rolling, as a share of the weight: between a steel ball on steel (0.002) and one on carpet (0.03)."""
+
+    hard: float = 0.8
+    """Speed kept by what strikes the ground or an obstacle, besides what its own material keeps: a floor of wood or
+    stone takes a part of it."""
+
+    overlap: float = 2e-3
+    """Parts of one object that pass through each other by more than this share of its size while one joint moves, or
+    that are closer than this at rest, are made to do so and do not collide."""
+
+    own_poses: int = 5
+    """Poses of each joint that are looked at for it."""
+
+    max_own_pieces: int = 64
+    """Parts of objects with more convex pieces than this do not touch each other: it would take long."""
+
+    checked_points: int = 2000
+    """Vertices of each object that are looked at for how deep they are in something."""
 
     colliders: ColliderConfig = COLLIDERS
 
@@ -78,20 +113,36 @@ class GaussConfig:
 class ImplicitConfig:
     """When a step of the incremental potential is good enough, and when it is cut."""
 
-    tolerance: float = 1e-8
+    tolerance: float = 1e-7
     """Change of the coordinates, as a share of the smallest object's size, at which a step has converged."""
+
+    last_change: float = 3e-6
+    """Full steps of Newton's method that are as short as this are the last, in the same measure."""
+
+    last_share: float = 3e-4
+    """So are those that are this share of what the step moves."""
 
     max_newton: int = 40
     max_search: int = 24
     """Trials of a line search; the last is 10^-7 of the first."""
 
     friction_passes: int = 2
-    """Friction follows the normal forces of the pass before."""
+    """Friction follows the normal forces of the pass before; so do points that came inside a solid unforeseen."""
 
-    max_pieces: int = 32
-    safe_travel: float = 0.4
-    """How far a point may move near a solid in one step, in thicknesses of the solid: it must come out where it went
-    in."""
+    max_halvings: int = 6
+    """How often a step that fails is halved before a run counts as lost."""
+
+    bounce_sweeps: int = 50
+    """Sweeps over the struck points that find the impulses of a bounce."""
+
+    rest_bounce: float = 1e-3
+    """Things that would bounce no higher than this share of the size do not bounce, or they would never rest."""
+
+    rest_speed: float = 2e-3
+    """Nothing is seen to move below this speed, as a share of sqrt(gravity times size)."""
+
+    rest_seconds: float = 0.2
+    """What has been so slow for so long is at rest [s]."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +167,15 @@ class ReducedConfig:
     """Rate at which joints without damping of their own come to rest in a world with contact [1/s]: a pushed door
     stops within a second."""
 
+    joint_friction: float = 0.3
+    """Coefficient of dry friction of joints in a world with contact: wood on wood, unoiled steel."""
+
+    bearing: float = 0.05
+    """Radius of a hinge as a share of the size of what it carries: its torque is coefficient times weight times this."""
+
+    bearing_give: float = 1e-4
+    """How far a joint that dry friction holds gives way: [rad], or as a share of the object's size."""
+
     buffer: float = 0.7
     """Share of critical damping with which limits catch a weight in a world with contact; above it nothing bounces."""
 
@@ -130,6 +190,9 @@ class ReducedConfig:
 
     still_energy: float = 1e-18
     """Less than this is round-off of something that stands still [J]: a kilogram at a nanometre per second."""
+
+    still_share: float = 1e-12
+    """An object whose kinetic energy never exceeds this share of its energy has not moved."""
 
     elastic: ElasticConfig = ELASTIC
     contact: ContactConfig = ContactConfig()

@@ -8,6 +8,7 @@ step, so that they stay small and rotations never meet a singularity.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -81,6 +82,9 @@ class Points(Protocol):
 
     def take(self, chosen: Int[np.ndarray, " m"]) -> Points:
         """Some of the points."""
+
+    def join(self, others: Sequence[Any]) -> Points:
+        """These points, then others of the same object."""
 
     def jacobian(self, motion: Motion) -> Float[np.ndarray, "n 3 D"]:
         """Derivatives of the positions, of the first moment of the batch."""

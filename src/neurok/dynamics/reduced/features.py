@@ -6,6 +6,7 @@ identity for C and its vertices for Y; automatic differentiation then does what 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -105,6 +106,13 @@ class FeatureMechanics:
         """There are no nodes, so the only choice of points is the empty one."""
         assert len(nodes) == 0
         return self.points(np.zeros(0, dtype=np.int64))
+
+    def mixed_points(self, corners: Int[np.ndarray, "n 3"], weights: Float[np.ndarray, "n 3"]) -> FeaturePoints:
+        """Points of the surface between three vertices each; the nearest of these where there are no features."""
+        nearest = corners[np.arange(len(corners)), weights.argmax(axis=1)]
+        if self.features is None:
+            return self.points(nearest)
+        return FeaturePoints(self, nearest, (self.features[corners] * weights[..., None]).sum(axis=1))
 
     def rebase(
         self, pose: Pose, q: Float[np.ndarray, " D"], p: Float[np.ndarray, " D"]
@@ -269,14 +277,25 @@ class FeaturePoints:
 
     mechanics: FeatureMechanics
     vertices: Int[np.ndarray, " n"]
+    mixed: Float[np.ndarray, "n K"] | None = None
+    """Rows of points that are no vertices."""
 
     @cached_property
     def _rows(self) -> Float[np.ndarray, "n K"] | None:
+        if self.mixed is not None:
+            return self.mixed
         return None if self.mechanics.features is None else self.mechanics.features[self.vertices]
 
     def take(self, chosen: Int[np.ndarray, " m"]) -> FeaturePoints:
         """Some of the points."""
-        return FeaturePoints(self.mechanics, self.vertices[chosen])
+        rows = None if self._rows is None else self._rows[chosen]
+        return FeaturePoints(self.mechanics, self.vertices[chosen], rows)
+
+    def join(self, others: Sequence[FeaturePoints]) -> FeaturePoints:
+        """These points, then others of the same object."""
+        everyone = [self, *others]
+        rows = None if self._rows is None else np.concatenate([points._rows for points in everyone])  # type: ignore[misc]
+        return FeaturePoints(self.mechanics, np.concatenate([points.vertices for points in everyone]), rows)
 
     def _select(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B n 3"]:
         return y[..., self.vertices, :] if self._rows is None else self._rows @ y

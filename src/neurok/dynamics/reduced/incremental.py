@@ -1,7 +1,8 @@
 """Implicit Euler as a minimisation: inertia plus potential plus contact, by projected Newton with line search.
 
 Each step minimises ½‖F(q) − (x + h ẋ)‖² / h² weighted by mass, plus the energies, contact and friction. Stiff forces
-stay stable at long steps; the price is that motion is damped.
+stay stable at long steps; the price is that motion is damped. A step that fails is taken again as two of half its
+length. What has come to rest is left alone until something happens to it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,18 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.condition import World
-from neurok.dynamics.reduced.build import Bound
+from neurok.dynamics.reduced.bearings import TURNS, Bearings, Rolling, bearings_of, rolling_of
+from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
-from neurok.dynamics.reduced.contact import Touch, touches_of
-from neurok.dynamics.reduced.system import State, System
+from neurok.dynamics.reduced.contact import Rows
+from neurok.dynamics.reduced.depth import DepthGauge
+from neurok.dynamics.reduced.impact import rebound
+from neurok.dynamics.reduced.rest import Rest
+from neurok.dynamics.reduced.search import ContactSearch
+from neurok.dynamics.reduced.shapes import shape_of
+from neurok.dynamics.reduced.system import State, System, solve_mass
+from neurok.dynamics.reduced.touches import touches_of
 
 
 @dataclass(eq=False)
@@ -28,85 +36,149 @@ class IncrementalStepper:
     """Takes dissipative steps; holds the contacts between them."""
 
     system: System
-    touches: list[Touch]
+    search: ContactSearch
+    gravity: Float[np.ndarray, "3"]
     size: float
     """Of the scene's smallest object: what counts as a small change."""
 
+    rest: Rest
     config: ImplicitConfig = DEFAULTS.implicit
-    max_penetration: float = field(default=0.0, init=False)
-    close: list[Touch] = field(default_factory=list, init=False)
-    """The touches that matter in the present step."""
+    bearings: tuple[Bearings | None, ...] = ()
+    rolling: tuple[Rolling | None, ...] = ()
+    gauge: DepthGauge | None = None
+    touched: bool = field(default=False, init=False)
+    """Whether anything has touched anything."""
+
+    shortest: float = field(default=math.inf, init=False)
+    """The shortest step that was tried [s]."""
+
+    rows: Rows = field(init=False)
+    """The contacts of the present step."""
+
+    _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
+    _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
 
     @staticmethod
     def of(
         system: System, bounds: Sequence[Bound], world: World, state: State, config: ReducedConfig
     ) -> IncrementalStepper:
         size = min(bound.body.mesh.size for bound in bounds)
-        touches = touches_of(bounds, world, system, state, config.contact)
-        return IncrementalStepper(system, touches, size, config.implicit)
+        shapes = [shape_of(bound, k, config.contact) for k, bound in enumerate(bounds)]
+        gravity = gravity_of(world, bounds[0].body)
+        touches = touches_of(bounds, shapes, world, system, state, config.contact)
+        return IncrementalStepper(
+            system,
+            ContactSearch(touches, size, config.contact, float(np.linalg.norm(gravity))),
+            gravity,
+            size,
+            Rest.of(system, size, gravity, config.implicit),
+            config.implicit,
+            tuple(bearings_of(bound, world, config) for bound in bounds),
+            tuple(rolling_of(bound, shape.radius, config) for bound, shape in zip(bounds, shapes, strict=True)),
+            DepthGauge.of(bounds, touches, config.contact.checked_points),
+        )
 
     def kick(self) -> None:
-        """Only anchors and normal forces are remembered; an impulse does not change them."""
+        """Only friction and normal forces are remembered; an impulse does not change them."""
+        self.rest.wake()
 
     def change(self, system: System) -> None:
         """Go on with other loads."""
         self.system = system
+        self.rest.wake()
 
     def step(self, state: State, dt: float) -> State:
-        """The state ``dt`` later; in pieces where something thin could be passed within one step."""
-        qdot, motions = self._moving(state)
-        travel = self._approach(motions, dt)
-        count = min(self.config.max_pieces, max(1, math.ceil(travel / self.config.safe_travel)))
-        try:
-            return self._advance(state, dt, qdot, motions) if count == 1 else self._in_pieces(state, dt, count)
-        except Diverged:
-            if count == self.config.max_pieces:
-                raise
-        return self._in_pieces(state, dt, self.config.max_pieces)
+        """The state ``dt`` later; in pieces where something would move far, and in halves where that fails."""
+        if self.rest.asleep(self.system, state.time):
+            return State(state.poses, state.q, np.zeros_like(state.p), state.time + dt)
+        return self._in_halves(state, dt, self.config.max_halvings)
 
-    def _in_pieces(self, state: State, dt: float, count: int) -> State:
-        for _ in range(count):
-            qdot, motions = self._moving(state)
-            self._approach(motions, dt / count)
-            state = self._advance(state, dt / count, qdot, motions)
-        return state
+    def _in_halves(self, state: State, dt: float, left: int) -> State:
+        self.shortest = min(self.shortest, dt)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self._advance(state, dt)
+        except (Diverged, np.linalg.LinAlgError) as error:
+            if left == 0:
+                raise Diverged(str(error)) from None
+        return self._in_halves(self._in_halves(state, 0.5 * dt, left - 1), 0.5 * dt, left - 1)
+
+    def _advance(self, state: State, dt: float) -> State:
+        """One step, whole."""
+        qdot, begin = self._moving(state)
+        found = self._search(begin, dt)
+        if self._last is None and not len(self.rows):
+            # With rates half a step behind, what falls freely is where it should be.
+            forces = [motion.field_force(self.gravity)[0] for motion in begin]
+            late = State(state.poses, state.q, state.p - 0.5 * dt * np.concatenate(forces), state.time)
+            qdot, begin = self._moving(late)
+        targets = [motion.coast(dt) for motion in begin]
+        q, motions = state.q + dt * qdot, begin
+        if not len(self.rows) and self._last is not None:
+            q = q + dt * (qdot - self._last)
+        for _ in range(self.config.friction_passes):
+            q, motions = self._minimise(state, q, dt, targets)
+            start = time.perf_counter()
+            deepest, again = self.rows.measure(motions, self.search.config.same_load)
+            self._share_load()
+            more = self.search.find_again(found, begin, motions)
+            if more is not None:
+                loads = self.rows.loads
+                found, self.rows = more, Rows.of(more, begin)
+                self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
+            self.system.clock.add("contact", start)
+            if not again and more is None:
+                break
+        self.touched |= deepest > 0
+        return self._ended(state, dt, (begin, qdot), (q, motions))
+
+    def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any]) -> State:
+        """The end of a step: what rubbed has slipped, what struck bounces."""
+        q, motions = after
+        p = self.system.momentum(motions)[0]
+        if len(self.rows):
+            self.rows.finish(motions)
+            step = (dt, self.gravity, self.rest.slow_impact)
+            p = rebound(self.rows, self.system, before, (motions, p), step, self.config)
+        for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
+            moved = (q - state.q)[member.where]
+            if bearing is not None:
+                bearing.finish(moved)
+            if rolling is not None:
+                rolling.finish(moved[TURNS])
+        if not (np.isfinite(q).all() and np.isfinite(p).all()):
+            raise Diverged("a value is no longer finite")
+        self._last = before[1]
+        self.rest.watch(self._inertia, (q - state.q) / dt, dt)
+        return self.system.rebase(State(state.poses, q, p, state.time + dt))
 
     def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
         """Rates of the coordinates, and the motion with them."""
-        qdot = self.system.velocity(state)
+        still = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
+        mass = self.system.mass_matrix(still)
+        qdot, self._inertia = solve_mass(mass, state.p), mass.diagonal()
         return qdot, self.system.motions(state.poses, state.q[None], qdot[None])
 
-    def _approach(self, motions: list[Any], dt: float) -> float:
-        """Find the touches with points nearby; the longest way of one of these, in thicknesses of its solid."""
+    def _search(self, motions: list[Any], dt: float) -> list[Any]:
+        """Find what may touch within a step."""
         start = time.perf_counter()
-        seen: dict[int, Any] = {}
-        travels = [touch.approach(motions, dt, self.size, seen) for touch in self.touches]
-        self.close = [touch for touch in self.touches if len(touch.near)]
+        found = self.search.find(motions, dt)
+        self.rows = Rows.of(found, motions)
+        self._share_load()
         self.system.clock.add("contact", start)
-        return max(travels, default=0.0)
+        return found
 
-    def _advance(self, state: State, dt: float, qdot: np.ndarray, motions: list[Any]) -> State:
-        """One step, whole."""
-        targets = [motion.coast(dt) for motion in motions]
-        for touch in self.close:
-            touch.begin(motions)
-        q = state.q + dt * qdot
-        deepest = 0.0
-        for _ in range(self.config.friction_passes):
-            q, motions = self._minimise(state, q, dt, targets)
-            measures = [touch.measure(motions) for touch in self.close]
-            deepest = max((depth for depth, _ in measures), default=0.0)
-            if not any(changed for _, changed in measures):
-                break
-        for touch in self.close:
-            touch.finish(motions)
-        self.max_penetration = max(self.max_penetration, deepest)
-        p = self.system.momentum(motions)[0]
-        return self.system.rebase(State(state.poses, q, p, state.time + dt))
+    def _share_load(self) -> None:
+        for index, rolling in enumerate(self.rolling):
+            if rolling is not None:
+                rolling.load = self.rows.weight_on(index)
 
     def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there."""
         value, gradient, motions = self._potential(state, q, dt, targets)
+        if self.rows.is_torn:
+            q = self._held(state, q, dt, targets)
+            value, gradient, motions = self._potential(state, q, dt, targets)
         for _ in range(self.config.max_newton):
             matrix = self._curvature(state, q, dt, motions)
             start = time.perf_counter()
@@ -117,6 +189,10 @@ class IncrementalStepper:
             reach = float(np.abs(change).max())
             if reach <= self.config.tolerance * self.size:
                 return q, motions
+            if reach <= max(self.config.last_change * self.size, self.config.last_share * np.abs(q - state.q).max()):
+                # Newton's method squares its error: after a step this short, the next would change nothing.
+                q = q + change
+                return q, self.system.motions(state.poses, q[None], (q - state.q)[None] / dt)
             slope, scale = float(gradient @ change), 1.0
             for _ in range(self.config.max_search):
                 trial = q + scale * change
@@ -131,12 +207,17 @@ class IncrementalStepper:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
             q, (value, gradient, motions) = trial, found
-            # Newton's method squares its error: after a full step this short, the next would change nothing.
-            if scale == 1.0 and reach <= 1e2 * self.config.tolerance * self.size:
-                return q, motions
         if reach > 1e-2 * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
+
+    def _held(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> np.ndarray:
+        """A guess for a step in which everything sticks that did not slide before."""
+        self.rows.hopeful = True
+        _, gradient, motions = self._potential(state, q, dt, targets)
+        change = _solve_positive(self._curvature(state, q, dt, motions), gradient)
+        self.rows.hopeful = False
+        return q - change if np.isfinite(change).all() else q
 
     def _potential(
         self, state: State, q: np.ndarray, dt: float, targets: list[Any]
@@ -144,7 +225,8 @@ class IncrementalStepper:
         """Incremental potential, its gradient, and the motion."""
         start = time.perf_counter()
         times = np.array([state.time + dt])
-        motions = self.system.motions(state.poses, q[None], (q - state.q)[None] / dt)
+        moved = q - state.q
+        motions = self.system.motions(state.poses, q[None], moved[None] / dt)
         value, gradient = 0.0, np.zeros(self.system.dim)
         for member, motion, target in zip(self.system.members, motions, targets, strict=True):
             inertia, pull = motion.inertia(target)
@@ -153,11 +235,18 @@ class IncrementalStepper:
         start = self.system.clock.add("kinematics", start)
         value += float(self.system.load_energies(motions, times)[0])
         gradient = gradient - self.system.load_forces(motions, times)[0]
+        for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
+            if bearing is not None:
+                energy, force, _ = bearing.evaluate(moved[member.where])
+                value, gradient[member.where] = value + energy, gradient[member.where] + force
+            if rolling is not None:
+                energy, force, _ = rolling.evaluate(moved[member.where][TURNS])
+                value += energy
+                gradient[member.where][TURNS] += force
         start = self.system.clock.add("forces", start)
-        for touch in self.close:
-            energy, slope = touch.evaluate(motions, self.system)
-            if energy:
-                value, gradient = value + energy, gradient + slope
+        if len(self.rows):
+            energy, slope = self.rows.evaluate(motions, self.system)
+            value, gradient = value + energy, gradient + slope
         self.system.clock.add("contact", start)
         return value, gradient, motions
 
@@ -166,17 +255,23 @@ class IncrementalStepper:
         start = time.perf_counter()
         matrix = self.system.mass_matrix(motions) / dt**2
         unknown = False
-        for member, motion in zip(self.system.members, motions, strict=True):
+        everyone = zip(self.system.members, motions, self.bearings, self.rolling, strict=True)
+        for member, motion, bearing, rolling in everyone:
+            block, moved = matrix[member.where, member.where], (q - state.q)[member.where]
             for load in member.loads:
                 bend = load.curvature(motion, dt)
                 unknown |= bend is None
                 if bend is not None:
-                    matrix[member.where, member.where] += bend
+                    block += bend
+            if bearing is not None:
+                block[np.diag_indices(len(block))] += bearing.evaluate(moved)[2]
+            if rolling is not None:
+                block[TURNS, TURNS] += rolling.evaluate(moved[TURNS])[2]
         if unknown:
             matrix += self._load_curvature(state, q, dt)
         start = self.system.clock.add("newton_matrix", start)
-        for touch in self.close:
-            touch.add_curvature(matrix)
+        if len(self.rows):
+            self.rows.add_curvature(matrix, motions, self.system)
         self.system.clock.add("contact", start)
         return matrix
 

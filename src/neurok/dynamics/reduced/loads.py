@@ -6,6 +6,7 @@ so forces are in kg·unit/s² and energies in kg·unit²/s².
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -105,6 +106,12 @@ class Hold:
     name: str = "hold"
     is_potential: bool = True
     feels_rates: bool = True
+    end: float = math.inf
+    """When the springs let go [s]."""
+
+    def _held(self, times: Times) -> Float[np.ndarray, " B"]:
+        """1 while the springs hold, 0 afterwards."""
+        return np.where(times <= self.end, 1.0, 0.0)
 
     def _gaps(self, motion: Any, times: Times) -> Float[np.ndarray, "B n 3"]:
         return self.points.positions(motion) - np.stack([self.targets(float(t)) for t in times])
@@ -113,10 +120,11 @@ class Hold:
         step = 1e-4
         drift = np.stack([self.targets(float(t) + step) - self.targets(float(t) - step) for t in times]) / (2 * step)
         rates = self.points.velocities(motion) - drift
-        return self.points.pull(motion, -self.stiffness * self._gaps(motion, times) - self.damping * rates)
+        forces = -self.stiffness * self._gaps(motion, times) - self.damping * rates
+        return self.points.pull(motion, self._held(times)[:, None, None] * forces)
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return 0.5 * self.stiffness * (self._gaps(motion, times) ** 2).sum(axis=(1, 2))
+        return 0.5 * self.stiffness * self._held(times) * (self._gaps(motion, times) ** 2).sum(axis=(1, 2))
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
         slopes = self.points.jacobian(motion).reshape(-1, motion.q.shape[1])
@@ -206,15 +214,20 @@ class WindLoad:
     name: str = "wind"
     is_potential: bool = False
     feels_rates: bool = True
+    until: float = math.inf
+    """When the air comes to rest [s]."""
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        blows = times <= self.until
+        if not blows.any():
+            return np.zeros_like(motion.q)
         batch = len(motion.q)
         corners = self.points.positions(motion).reshape(batch, -1, 3, 3)
         cross = np.cross(corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0])
         normals = cross / np.maximum(np.linalg.norm(cross, axis=-1, keepdims=True), 1e-300)
         rates = self.points.velocities(motion).reshape(batch, -1, 3, 3).mean(axis=2)
         along = ((self.velocity - rates) * normals).sum(axis=-1)
-        forces = (self.pressure * self.areas * along * np.abs(along))[..., None] * normals
+        forces = (blows[:, None] * self.pressure * self.areas * along * np.abs(along))[..., None] * normals
         return self.points.pull(motion, np.repeat(forces / 3.0, 3, axis=1))
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
@@ -272,6 +285,9 @@ class CoordinateLoad:
 
     unit: float
     name: str
+    bend: Float[np.ndarray, "D D"] | None = None
+    """Second derivatives [J] where they are the same everywhere; differences are taken otherwise."""
+
     is_potential: bool = True
     feels_rates: bool = False
 
@@ -283,8 +299,12 @@ class CoordinateLoad:
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return self.evaluate(motion.q[:, self.offset :])[0] / self.unit**2
 
-    def curvature(self, motion: Any, dt: float) -> None:
-        return None
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"] | None:
+        if self.bend is None:
+            return None
+        out = np.zeros((motion.q.shape[1],) * 2)
+        out[self.offset :, self.offset :] = self.bend / self.unit**2
+        return out
 
 
 def autodiff_energy(

@@ -40,6 +40,7 @@ class Recorder:
         self.energies: list[dict[str, float]] = []
         self.first_energies: dict[str, float] = {}
         self.frame_count, self.largest_kinetic = 0, 0.0
+        self.depth, self.depth_share = 0.0, 0.0
         self.steps, self.stepping = 0, 0.0
         self.status: RolloutStatus = "ok"
         self.message = ""
@@ -63,6 +64,7 @@ class Recorder:
             if not max(positions.max(), -positions.min()) < reach:
                 raise Diverged(f"'{bound.body.name}' has left the scene")
             placed.append((positions, bound.mechanics.handles(pose, q), _stored(bound, pose, q)))
+        self._measure(state, [positions for positions, _, _ in placed])
         for index, ((positions, handles, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
             self.positions[index].append(positions)
             self.q[index].append(q)
@@ -76,6 +78,14 @@ class Recorder:
             del self.energies[:-1]
             for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
                 del frames[:-1]
+
+    def _measure(self, state: State, positions: list[np.ndarray]) -> None:
+        """Take note of how deep things are in each other."""
+        gauge = getattr(self.stepper, "gauge", None)
+        if gauge is not None and gauge.solids:
+            motions = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
+            depth, share = gauge.deepest(positions, motions)
+            self.depth, self.depth_share = max(self.depth, depth), max(self.depth_share, share)
 
     def changed(self, bounds: Sequence[Bound], system: System, cause: str) -> None:
         """From now on other loads act; their energy comes from outside."""
@@ -98,10 +108,15 @@ class Recorder:
     def fail(self, reason: str) -> None:
         self.status = "diverged"
         good = self.frame_count
-        self.message = (
-            f"The motion diverged after {good} good frames: {reason}. "
-            f"Try a shorter time step, for instance dt={self.dt / 4:.2g} s, or the integrator 'implicit'."
-        )
+        shortest = getattr(self.stepper, "shortest", None)
+        if shortest is None:
+            advice = f"Try a shorter time step, for instance dt={self.dt / 4:.2g} s, or the integrator 'implicit'."
+        else:
+            advice = (
+                f"Steps down to {shortest:.2g} s were tried. Try more damping or a stiffer material, "
+                "or see what 'neurok doctor' says about the mesh."
+            )
+        self.message = f"The motion diverged after {good} good frames: {reason}. {advice}"
 
     def stop(self) -> None:
         self.status, self.message = "stopped", f"Stopped on request after {self.frame_count} frames."
@@ -152,7 +167,8 @@ class Recorder:
             "energy_end": float(total[-1]),
             "energy_drift": drift,
             "energy_note": note,
-            "max_penetration": float(getattr(self.stepper, "max_penetration", 0.0)) * unit,
+            "max_penetration": self.depth * unit,
+            "max_penetration_share": self.depth_share,
         }
         for name, seconds in spent.items():
             report[f"time_{name}"] = seconds / stepping
@@ -161,11 +177,16 @@ class Recorder:
 
     def _drift(self, total: Float[np.ndarray, " T"], kinetic: float) -> tuple[float | None, str]:
         """How far the energy strayed by mistake; unknown where something changed it by right."""
-        causes = [*self.causes, *(["contact"] if getattr(self.stepper, "max_penetration", 0.0) > 0 else [])]
+        causes = [*self.causes, *(["contact"] if getattr(self.stepper, "touched", False) else [])]
+        if any(bearing is not None for bearing in getattr(self.stepper, "bearings", ())):
+            causes.append("friction of joints")
         if causes:
             names = " and ".join(filter(None, [", ".join(causes[:-1]), causes[-1]]))
             return None, f"Not conservative: {names} changed the energy, so its drift tells nothing."
-        return (float(np.abs(total - total[0]).max()) / kinetic if kinetic > 0 else 0.0), ""
+        strayed = float(np.abs(total - total[0]).max())
+        if kinetic <= self.config.still_share * max(abs(float(total[0])), strayed):
+            return None, "Nothing moved, so there is no motion to compare a drift of the energy with."
+        return (strayed / kinetic if kinetic > 0 else 0.0), ""
 
 
 def _causes(bounds: Sequence[Bound]) -> list[str]:

@@ -8,6 +8,7 @@ quantity is a small matrix product over parts; vertices never enter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -241,6 +242,14 @@ class TreePoints:
     def take(self, chosen: Int[np.ndarray, " m"]) -> TreePoints:
         """Some of the points."""
         return TreePoints(self.mechanics, self.rest[chosen], self.nodes[chosen])
+
+    def join(self, others: Sequence[TreePoints]) -> TreePoints:
+        """These points, then others of the same object."""
+        everyone = [self, *others]
+        rest, nodes = (
+            np.concatenate(list(column)) for column in zip(*((p.rest, p.nodes) for p in everyone), strict=True)
+        )
+        return TreePoints(self.mechanics, rest, nodes)
 
     def _places(self, motion: TreeMotion) -> Float[np.ndarray, "B n 4 1"]:
         return motion.nodes[:, self.nodes] @ self._lifted

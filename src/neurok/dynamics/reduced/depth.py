@@ -1,0 +1,63 @@
+"""How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.colliders import HalfSpace
+from neurok.dynamics.reduced.bending import BendingSurface
+from neurok.dynamics.reduced.build import Bound
+from neurok.dynamics.reduced.contact import Touch
+from neurok.geometry.lie import seen_from
+
+
+@dataclass(frozen=True, eq=False)
+class DepthGauge:
+    """Vertices of each object against the solids that it may touch."""
+
+    vertices: tuple[Int[np.ndarray, " n"], ...]
+    solids: tuple[tuple[int, Any, int | None, int], ...]
+    """Object whose vertices are looked at, solid, object and node that carry the solid."""
+
+    sizes: tuple[float, ...]
+
+    @staticmethod
+    def of(bounds: Sequence[Bound], touches: Sequence[Touch], count: int) -> DepthGauge:
+        used = [np.unique(bound.body.mesh.faces) for bound in bounds]
+        solids = [
+            (touch.points.owner, touch.solid, touch.other, touch.node)
+            for touch in touches
+            if touch.other != touch.points.owner
+        ]
+        return DepthGauge(
+            tuple(mine[:: max(1, -(-len(mine) // count))] for mine in used),
+            tuple(solids),
+            tuple(bound.body.mesh.size for bound in bounds),
+        )
+
+    def deepest(self, positions: Sequence[Float[np.ndarray, "V 3"]], motions: Sequence[Any]) -> tuple[float, float]:
+        """Largest depth, in mesh units and as a share of the object's size."""
+        depth, share = 0.0, 0.0
+        for owner, solid, other, node in self.solids:
+            everything = positions[owner]
+            if isinstance(solid, HalfSpace):
+                found = max(0.0, float(solid.height - (everything @ solid.normal).min()))
+            else:
+                motion = None if other is None else motions[other]
+                found = _depth(solid, everything[self.vertices[owner]], motion, node)
+            depth, share = max(depth, found), max(share, found / self.sizes[owner])
+        return depth, share
+
+
+def _depth(solid: Any, x: Float[np.ndarray, "n 3"], motion: Any, node: int) -> float:
+    """How deep the deepest of some points is."""
+    if isinstance(solid, BendingSurface):
+        gaps = solid.meet(motion, x, x, np.full(len(x), -1), 0.0)[0].gaps
+    else:
+        gaps = solid.distance(x if motion is None else seen_from(motion.node_frame(node), x))[0]
+    return max(0.0, -float(gaps.min(initial=0.0)))

@@ -1,0 +1,280 @@
+"""Which points may touch which solids: boxes first, then points, once for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.colliders import HalfSpace, Meeting
+from neurok.dynamics.reduced.bending import BendingSurface
+from neurok.dynamics.reduced.config import ContactConfig
+from neurok.dynamics.reduced.contact import Found, Touch
+from neurok.dynamics.reduced.shapes import PointSet
+from neurok.geometry.lie import apply, inverse, seen_from
+
+
+@dataclass(eq=False)
+class Way:
+    """Where the points of a set are at the start of a step, and where they would be at its end."""
+
+    start: Float[np.ndarray, "n 3"]
+    end: Float[np.ndarray, "n 3"]
+
+
+@dataclass(eq=False)
+class ContactSearch:
+    """All touches of a scene, and those that matter now."""
+
+    touches: list[Touch]
+    size: float
+    """Of the scene's smallest object."""
+
+    config: ContactConfig
+    ways: dict[int, Way] = field(default_factory=dict, init=False)
+    close: list[tuple[Touch, np.ndarray]] = field(default_factory=list, init=False)
+    """Touches that matter in the present step, and the points of them that do."""
+
+    reach: float = field(default=0.0, init=False)
+    dt: float = field(default=0.0, init=False)
+    fall: float = 0.0
+    """Largest acceleration that brings things together [length/s^2]."""
+
+    _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
+
+    def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
+        """What meets within ``dt`` if everything goes on as it moves now."""
+        self.dt = dt
+        self.ways = {id(points): _way(points, motions, dt) for points in self._sets}
+        moved = max((float(np.abs(way.end - way.start).max(initial=0.0)) for way in self.ways.values()), default=0.0)
+        self.reach = self.config.near * self.size + self.fall * dt**2 + self.config.near_travel * moved
+        self.close = self._passing(motions) + self._within(motions, dt)
+        found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
+        met = {id(entry.touch) for entry in found}
+        for touch in self.touches:
+            if id(touch) not in met and touch.touches:
+                touch.forget(len(touch.marks))
+        return found
+
+    def find_again(self, found: list[Found], begin: Sequence[Any], now: Sequence[Any]) -> list[Found] | None:
+        """What was found and what has come inside a solid unforeseen; ``None`` where nothing has."""
+        open_ones = [close for close in self.close if not isinstance(close[0].solid, HalfSpace)]
+        if not open_ones:
+            return None
+        known = {id(entry.touch): entry for entry in found}
+        for key, points in {id(touch.points): touch.points for touch, _ in open_ones}.items():
+            self.ways[key] = Way(self.ways[key].start, points.points.positions(now[points.owner])[0])
+        out, is_new = list(found), False
+        for touch, which in open_ones:
+            old = known.get(id(touch))
+            entry = self._meet(touch, which, begin, old, now)
+            if entry is not None and entry is not old:
+                out = [each for each in out if each is not old] + [entry]
+                is_new = True
+        return out if is_new else None
+
+    @cached_property
+    def _sets(self) -> list[PointSet]:
+        """Points that may touch something that is not of their own object."""
+        return list({id(touch.points): touch.points for touch in self._outer}.values())
+
+    @cached_property
+    def _outer(self) -> list[Touch]:
+        return [touch for touch in self.touches if touch.other != touch.points.owner]
+
+    @cached_property
+    def _inner(self) -> list[Touch]:
+        return [touch for touch in self.touches if touch.other == touch.points.owner]
+
+    def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
+        """Parts of one object that may meet: their joints have moved farther than they were apart."""
+        out = []
+        strides = {touch.points.owner: 0.0 for touch in self._inner}
+        for owner in strides:
+            motion = motions[owner]
+            base = motion.tree.base_dim
+            strides[owner] = dt * float(np.abs(motion.qdot[0, base:]) @ self._levers(owner, motion)[base:])
+        near = self.config.near_own * self.size
+        for touch in self._inner:
+            touch.clear -= strides[touch.points.owner]
+            if touch.clear < near:
+                key = id(touch.points)
+                if key not in self.ways:
+                    self.ways[key] = _way(touch.points, motions, dt)
+                frame = motions[touch.points.owner].node_frame(touch.node)
+                local = seen_from(frame, self.ways[key].start)
+                heights = (local @ touch.solid.normals.T - touch.solid.heights).max(axis=1) - touch.points.radii
+                touch.clear = float(heights.min()) - strides[touch.points.owner]
+                if touch.clear < near:
+                    out.append((touch, np.flatnonzero(heights < near + 2.0 * strides[touch.points.owner])))
+        return out
+
+    def _levers(self, owner: int, motion: Any) -> Float[np.ndarray, " D"]:
+        """How far the farthest point moves at most when a coordinate does: by 1 for slides, by the size for turns."""
+        if owner not in self._known_levers:
+            turns = np.abs(motion.tree.generators[:, :3, :3]).sum(axis=(1, 2)) > 0
+            size = float(np.linalg.norm(np.ptp(motion.mechanics.vertices, axis=0)))
+            levers = np.where(turns, size, 1.0)
+            self._known_levers[owner] = np.concatenate([np.zeros(motion.tree.base_dim), levers])
+        return self._known_levers[owner]
+
+    @cached_property
+    def _boxes(self) -> list[tuple[int | None, Int[np.ndarray, " n"], Int[np.ndarray, " n"], np.ndarray, np.ndarray]]:
+        """Of rigid solids: the object, its touches, nodes, and middles and half sides of the boxes."""
+        out = []
+        for other in dict.fromkeys(touch.other for touch in self._outer):
+            mine = [i for i, t in enumerate(self._outer) if t.other == other and _is_boxed(t)]
+            boxes = np.array([self._outer[i].solid.box for i in mine]).reshape(-1, 2, 3)
+            nodes = np.array([self._outer[i].node for i in mine], dtype=np.int64)
+            middles, halves = boxes.mean(axis=1), 0.5 * (boxes[:, 1] - boxes[:, 0])
+            out.append((other, np.array(mine, dtype=np.int64), nodes, middles, halves))
+        return out
+
+    @cached_property
+    def _set_of(self) -> Int[np.ndarray, " T"]:
+        index = {id(points): k for k, points in enumerate(self._sets)}
+        return np.array([index[id(touch.points)] for touch in self._outer], dtype=np.int64)
+
+    def _passing(self, motions: Sequence[Any]) -> list[tuple[Touch, np.ndarray]]:
+        """Touches with points that pass the box around the solid, and these points."""
+        if not self._outer:
+            return []
+        low, high = self._solid_boxes(motions)
+        ways = [self.ways[id(points)] for points in self._sets]
+        radii = [points.radii[:, None] for points in self._sets]
+        below = [np.minimum(way.start, way.end) - radius for way, radius in zip(ways, radii, strict=True)]
+        above = [np.maximum(way.start, way.end) + radius for way, radius in zip(ways, radii, strict=True)]
+        bottom, top = np.array([b.min(axis=0) for b in below]), np.array([a.max(axis=0) for a in above])
+        pick, out = self._set_of, []
+        near = ((bottom[pick] < high + self.reach) & (top[pick] > low - self.reach)).all(axis=1)
+        for index in np.unique(pick[near]):
+            mine = np.flatnonzero(near & (pick == index))
+            lows, highs = low[mine, None] - self.reach, high[mine, None] + self.reach
+            passes = ((below[index] < highs) & (above[index] > lows)).all(axis=2)
+            for k, row in zip(mine, passes, strict=True):
+                if row.any():
+                    out.append((self._outer[k], np.flatnonzero(row)))
+        return out
+
+    def _solid_boxes(self, motions: Sequence[Any]) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
+        """Boxes around the solids in the world."""
+        count = len(self._outer)
+        low, high = np.full((count, 3), -np.inf), np.full((count, 3), np.inf)
+        for other, mine, nodes, middles, halves in self._boxes:
+            if other is not None and len(mine):
+                frames = motions[other].nodes[0][nodes]
+                middles = (frames[:, :3, :3] @ middles[..., None])[..., 0] + frames[:, :3, 3]
+                halves = (np.abs(frames[:, :3, :3]) @ halves[..., None])[..., 0]
+            low[mine], high[mine] = middles - halves, middles + halves
+        for k, touch in enumerate(self._outer):
+            if isinstance(touch.solid, BendingSurface) and touch.other is not None:
+                margin = touch.solid.half + touch.solid.reach
+                bottom, top = touch.solid.place(motions[touch.other])[2:]
+                low[k], high[k] = bottom - margin, top + margin
+            elif isinstance(touch.solid, HalfSpace):
+                low[k], high[k] = touch.solid.bounds
+        return low, high
+
+    def _meet(
+        self,
+        touch: Touch,
+        which: Int[np.ndarray, " n"],
+        begin: Sequence[Any],
+        old: Found | None = None,
+        now: Sequence[Any] | None = None,
+    ) -> Found | None:
+        """Points of one touch that meet its solid, beside those that were found before."""
+        way, motion = self.ways[id(touch.points)], None if touch.other is None else begin[touch.other]
+        is_own = touch.other == touch.points.owner
+        reach = 0.0 if now is not None else self.config.near_own * self.size if is_own else self.reach
+        reach += float(touch.points.radii.max(initial=0.0))
+        start, end, marks, faces, frame = way.start[which], way.end[which], touch.marks[which], None, None
+        if isinstance(touch.solid, BendingSurface):
+            met, faces = touch.solid.meet(motion, start, end, marks, reach)
+        elif motion is None:
+            met = touch.solid.meet(start, end, marks, reach)
+        else:
+            frame = motion.node_frame(touch.node)
+            after = _frame_after(motion, touch.node, self.dt)
+            after = after if now is None or touch.other is None else now[touch.other].node_frame(touch.node)
+            met = touch.solid.meet(seen_from(frame, start), seen_from(after, end), marks, reach)
+        met = met._replace(which=which[met.which])
+        return _found(touch, met, faces, frame, motion, way, old, begin)
+
+
+def _is_boxed(touch: Touch) -> bool:
+    return not isinstance(touch.solid, (BendingSurface, HalfSpace))
+
+
+def _way(points: PointSet, motions: Sequence[Any], dt: float) -> Way:
+    motion = motions[points.owner]
+    start = points.points.positions(motion)[0]
+    return Way(start, start + dt * points.points.velocities(motion)[0])
+
+
+def _frame_after(motion: Any, node: int, dt: float) -> Float[np.ndarray, "4 4"]:
+    """Where a node will be."""
+    frame = motion.node_frame(node)
+    return frame + dt * motion.node_twist(node) @ frame
+
+
+def _found(
+    touch: Touch,
+    met: Meeting,
+    faces: Int[np.ndarray, " n"] | None,
+    frame: Float[np.ndarray, "4 4"] | None,
+    motion: Any,
+    way: Way,
+    old: Found | None,
+    begin: Sequence[Any],
+) -> Found | None:
+    """A meeting in the world, with the points that are touched; what was found before stays as it was."""
+    if old is not None and len(met.which):
+        fresh = ~np.isin(met.which, old.which)
+        met = Meeting(*(column[fresh] for column in met))
+        faces = None if faces is None else faces[fresh]
+    if not len(met.which):
+        return old
+    normals = met.normals if frame is None else met.normals @ frame[:3, :3].T
+    places = way.start[met.which]
+    below = places - met.gaps[:, None] * normals
+    gaps = met.gaps - touch.points.radii[met.which]
+    feet = None
+    if faces is not None:
+        feet = touch.solid.feet(motion, below, faces)
+    elif motion is not None and frame is not None:
+        feet = motion.mechanics.node_points(apply(inverse(frame), below), np.full(len(below), touch.node))
+    soles = _soles(touch.points, met.which, places, normals, begin)
+    found = Found(touch, met.which, normals, gaps, met.marks, feet, soles)
+    return found if old is None else _joined(old, found)
+
+
+def _soles(
+    points: PointSet, which: Int[np.ndarray, " n"], places: np.ndarray, normals: np.ndarray, begin: Sequence[Any]
+) -> Any:
+    """Where balls touch, as points of their surface; ``None`` where there are none."""
+    radii = points.radii[which]
+    if not radii.any():
+        return None
+    motion = begin[points.owner]
+    frames = np.stack([inverse(motion.node_frame(int(node))) for node in points.nodes[which]])
+    lowest = places - radii[:, None] * normals
+    local = (frames[:, :3, :3] @ lowest[..., None])[..., 0] + frames[:, :3, 3]
+    return motion.mechanics.node_points(local, points.nodes[which])
+
+
+def _joined(a: Found, b: Found) -> Found:
+    feet = None if a.feet is None else a.feet.join([b.feet])
+    soles = a.soles
+    if a.soles is not None or b.soles is not None:
+        soles = a.soles.join([b.soles])
+    columns = [np.concatenate([x, y]) for x, y in zip(_columns(a), _columns(b), strict=True)]
+    return Found(a.touch, *columns, feet, soles)
+
+
+def _columns(found: Found) -> tuple[np.ndarray, ...]:
+    return found.which, found.normals, found.gaps, found.marks

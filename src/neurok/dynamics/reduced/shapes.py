@@ -1,0 +1,139 @@
+"""What of an object touches, and what of it can be touched: points, round pieces, solids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.core.mesh import Mesh
+from neurok.dynamics.colliders import Collider, hull_pieces
+from neurok.dynamics.reduced.bending import BendingSurface
+from neurok.dynamics.reduced.build import Bound
+from neurok.dynamics.reduced.config import ContactConfig
+from neurok.geometry.convex import convex_hull
+from neurok.geometry.sampling import farthest_points
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Points of one object that feel contact."""
+
+    owner: int
+    points: Any
+    radii: Float[np.ndarray, " n"]
+    """0 for a point, or the radius of a ball around it that is felt in its place."""
+
+    nodes: Int[np.ndarray, " n"]
+    """Rigid node that carries each, or -1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A solid that belongs to an object: a convex piece of a rigid part, or a surface that bends."""
+
+    owner: int
+    collider: Collider | BendingSurface
+    node: int
+    part: int
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One object as others feel it."""
+
+    corners: PointSet
+    """What can meet a plane first."""
+
+    samples: PointSet
+    """What can meet any solid."""
+
+    parts: dict[int, PointSet]
+    """The same of each rigid part."""
+
+    pieces: tuple[Piece, ...]
+    radius: float
+    """Of its largest ball, which rolls; 0 where there is none."""
+
+
+def shape_of(bound: Bound, owner: int, config: ContactConfig) -> Shape:
+    """Points and solids of a body."""
+    mechanics, mesh = bound.mechanics, bound.body.mesh
+    if not len(mechanics.part_nodes):
+        points = _soft_samples(bound, owner, config)
+        surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
+        return Shape(points, points, {}, (Piece(owner, surface, -1, -1),), 0.0)
+    corners: list[tuple[np.ndarray, int, float]] = []
+    samples: dict[int, list[tuple[np.ndarray, int, float]]] = {}
+    pieces = []
+    for part, node in enumerate(int(node) for node in mechanics.part_nodes):
+        mine = mesh.faces[mesh.face_parts == part]
+        ball = _ball(mesh, mine, config)
+        if ball is not None:
+            corners.append((ball[0][None], node, ball[1]))
+        else:
+            corners.append((_hull_corners(mesh, mine, config), node, 0.0))
+        for hull, points in hull_pieces(mesh.vertices, mine, config.colliders):
+            pieces.append(Piece(owner, hull, node, part))
+            samples.setdefault(part, []).append((points, node, 0.0))
+        if ball is not None and part in samples:
+            samples[part] = corners[-1:]
+    everything = [entry for entries in samples.values() for entry in entries]
+    return Shape(
+        _point_set(bound, owner, corners, None),
+        _point_set(bound, owner, everything or corners, config.max_points),
+        {part: _point_set(bound, owner, entries, config.part_points) for part, entries in samples.items()},
+        tuple(pieces),
+        max((radius for _, _, radius in corners), default=0.0),
+    )
+
+
+def _point_set(
+    bound: Bound, owner: int, entries: Sequence[tuple[np.ndarray, int, float]], limit: int | None
+) -> PointSet:
+    places = np.concatenate([places for places, _, _ in entries])
+    nodes = np.concatenate([np.full(len(places), node) for places, node, _ in entries])
+    radii = np.concatenate([np.full(len(places), radius) for places, _, radius in entries])
+    if limit is not None and len(places) > limit:
+        # The extreme points of the whole object carry it, so they go first.
+        spread = np.concatenate([places, 1e-3 * nodes[:, None]], axis=1)
+        lowest = int(np.argmin(places @ bound.body.mesh.up_vector))
+        chosen = np.sort(farthest_points(spread, limit, lowest))
+        places, nodes, radii = places[chosen], nodes[chosen], radii[chosen]
+    return PointSet(owner, bound.mechanics.node_points(places, nodes), radii, nodes)
+
+
+def _soft_samples(bound: Bound, owner: int, config: ContactConfig) -> PointSet:
+    mesh = bound.body.mesh
+    vertices = np.unique(mesh.faces)
+    if len(vertices) > config.max_points:
+        vertices = vertices[farthest_points(mesh.vertices[vertices], config.max_points)]
+    count = len(vertices)
+    return PointSet(owner, bound.mechanics.points(vertices), np.zeros(count), np.full(count, -1))
+
+
+def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig) -> Float[np.ndarray, "n 3"]:
+    """Corners of the hull of a part."""
+    vertices = mesh.vertices[np.unique(faces)]
+    hull = convex_hull(vertices, 0.0) if len(faces) else None
+    corners = vertices if hull is None else hull[0]
+    return corners[farthest_points(corners, config.max_corners)] if len(corners) > config.max_corners else corners
+
+
+def _ball(
+    mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig
+) -> tuple[Float[np.ndarray, "3"], float] | None:
+    """Centre and radius of a part that is a ball."""
+    vertices = mesh.vertices[np.unique(faces)]
+    if len(vertices) < config.ball_vertices:
+        return None
+    lifted = np.concatenate([2.0 * vertices, np.ones((len(vertices), 1))], axis=1)
+    solution = np.linalg.lstsq(lifted, (vertices**2).sum(axis=1), rcond=None)[0]
+    center = solution[:3]
+    away = np.linalg.norm(vertices - center, axis=1)
+    whole = np.ptp(vertices, axis=0).min() > (2.0 - 4.0 * config.ball_error) * away.max()
+    is_ball = whole and np.ptp(away) < config.ball_error * away.max()
+    return (center, float(away.max())) if is_ball else None

@@ -1,0 +1,148 @@
+"""What names say: words of many languages, abbreviated, joined and misspelt, as names in files are."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core.material_library import library
+
+FILE = Path(__file__).with_name("material_evidence.json")
+"""Log-odds of each material given a word, a look or a shape; set by hand with four fifths of a household set in view
+(docs/materials.md)."""
+
+
+@dataclass(frozen=True)
+class WordConfig:
+    """How names are read."""
+
+    joined: float = 0.85
+    """Trust in a word that another begins or ends with, beside 1 for the word itself: ``blackplastic``."""
+
+    misspelt: float = 0.7
+    """The same for one that is nearly written like it: ``matress``."""
+
+    least_joined: int = 4
+    """Letters of the shortest word that is looked for inside others."""
+
+    least_misspelt: int = 6
+    """Letters of the shortest word that may be misspelt."""
+
+    likeness: float = 0.84
+    """``difflib``'s ratio from which a word is taken for a misspelt one."""
+
+    later: float = 0.5
+    """Weight of what a name says after it has said a material: ``black_plastic_wood_table.jpg`` is plastic."""
+
+    rest: int = 3
+    """Letters that are left at least of a word that another begins or ends with; ``black`` holds no ``lack``."""
+
+    library_word: float = 7.0
+    """Log-odds of a material whose own name or alias is said."""
+
+
+WORDS = WordConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a word in a name means."""
+
+    word: str
+    """As it is written in the name."""
+
+    meaning: str
+    is_stuff: bool
+    """Whether it is a material, or a thing that is usually made of some."""
+
+    trust: float
+    odds: Float[np.ndarray, " M"]
+    """Log-odds of each material of the library."""
+
+
+@cache
+def evidence() -> Mapping[str, Any]:
+    """The whole table of log-odds."""
+    return json.loads(FILE.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def odds_of(record: Mapping[str, float]) -> Float[np.ndarray, " M"]:
+    """Log-odds of each material of the library; ``@metal`` stands for all metals that are not named themselves."""
+    return np.array(
+        [record.get(name, record.get(f"@{entry.family}", 0.0)) for name, entry in library().items()], dtype=np.float64
+    )
+
+
+def tokens(name: str) -> list[str]:
+    """Words of a name, in small letters without accents, numbers and file endings."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = re.sub(r"\.(jpe?g|png|bmp|tga|gif|tiff?|webp)\b", " ", plain, flags=re.IGNORECASE)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
+    return [word.lower() for word in re.findall(r"[A-Za-z]{2,}", spaced)]
+
+
+def read_name(name: str, config: WordConfig = WORDS) -> list[Said]:
+    """All that the words of a name mean, in their order; each meaning once."""
+    words = tokens(name)
+    pairs = ["".join(pair) for pair in itertools.pairwise(words)]
+    out: list[Said] = []
+    for word in [*words, *(pair for pair in pairs if pair in _meanings())]:
+        found, trust = _look_up(word, config)
+        for meaning, is_stuff, odds in _meanings().get(found, ()):
+            if all(meaning != other.meaning for other in out):
+                is_later = any(other.is_stuff and other.word != word for other in out)
+                out.append(Said(word, meaning, is_stuff, trust * (config.later if is_later else 1.0), odds))
+    return out
+
+
+@cache
+def _look_up(word: str, config: WordConfig) -> tuple[str, float]:
+    """The known word that one stands for, and the trust in it."""
+    known, neutral = _meanings(), evidence()["neutral"].split()
+    if word in neutral:
+        return "", 0.0
+    for same in (word, word.removesuffix("s"), word.removesuffix("es") if len(word) > config.least_misspelt else word):
+        if same in known:
+            return same, 1.0
+    inner = [each for each in known if config.least_joined <= len(each) <= len(word) - config.rest]
+    inner = [each for each in inner if word.startswith(each) or word.endswith(each)]
+    if inner:
+        return max(inner, key=len), config.joined
+    for prefix in neutral:
+        rest = word.removeprefix(prefix)
+        if rest != word and len(prefix) >= config.least_joined and len(rest) >= config.rest:
+            return _look_up(rest, config)
+    if len(word) >= config.least_misspelt:
+        near = difflib.get_close_matches(word, known, n=1, cutoff=config.likeness)
+        if near:
+            return near[0], config.misspelt
+    return "", 0.0
+
+
+@cache
+def _meanings() -> Mapping[str, list[tuple[str, bool, Float[np.ndarray, " M"]]]]:
+    """What each known word means: the groups of the table, and names of the library that are in none."""
+    table: dict[str, list[tuple[str, bool, Float[np.ndarray, " M"]]]] = {}
+    for section in ("stuffs", "roles"):
+        for group in evidence()[section]:
+            meaning = (group["is"], section == "stuffs", odds_of(group["of"]))
+            for word in group["words"].split():
+                table.setdefault(word, []).append(meaning)
+    skipped = set(evidence()["not_words"].split())
+    for name, entry in library().items():
+        for alias in (name, *entry.aliases):
+            word = "".join(tokens(alias))
+            if word not in table and word not in skipped:
+                table[word] = [(name, True, odds_of({name: WORDS.library_word}))]
+    return table

@@ -1,0 +1,176 @@
+"""What an object is probably made of: names, looks and shapes are weighed once, for each region.
+
+Every source of evidence gives log-odds to the materials of the library; they are added to the prior and normalised
+(naive Bayes). What nothing is known about is stiff: no look or shape alone makes a thing soft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Asset, Material, MaterialField, Mesh, material
+from neurok.core.material_library import library
+from neurok.core.regions import Region, regions_of, select_stuff
+from neurok.errors import NeurokError
+from neurok.inference.material_looks import look_words, shape_words
+from neurok.inference.material_words import evidence, odds_of, read_name
+from neurok.io import load
+
+
+@dataclass(frozen=True)
+class ProposalConfig:
+    """How much each source counts."""
+
+    surface: float = 1.0
+    """A word in the name of the surface, which usually is the material's."""
+
+    part: float = 0.75
+    """A word in the name of the part."""
+
+    object: float = 0.7
+    """A word in the name of the object or its category: a sofa has legs, too."""
+
+    stuff: float = 1.5
+    """A word for a material, beside one for a thing that is usually made of it."""
+
+    object_stuff: float = 0.25
+    """The same in the name of the object: an iron bed has a mattress."""
+
+    told: float = 0.5
+    """Log-odds from which a piece of evidence is named in the reason."""
+
+    alternatives: int = 3
+
+
+PROPOSAL = ProposalConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What one region is probably made of."""
+
+    region: Region
+    material: Material
+    confidence: float
+    """Probability, as the evidence has it; 1 where somebody said so."""
+
+    reason: str
+    alternatives: tuple[tuple[str, float], ...] = ()
+    """Other materials and their probabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """What all regions of an object are made of."""
+
+    mesh: Mesh
+    items: tuple[Proposal, ...]
+
+    @cached_property
+    def field(self) -> MaterialField:
+        """The proposed materials over the mesh."""
+        used = list(dict.fromkeys(item.material for item in self.items))
+        ids = np.zeros(self.mesh.vertex_count, dtype=np.int64)
+        for item in self.items:
+            ids[item.region.vertices] = used.index(item.material)
+        return MaterialField(tuple(used), ids)
+
+    def told(self) -> dict[str, dict[str, Any]]:
+        """Confidence and reason of each region, by its name."""
+        return {
+            item.region.name: {"confidence": round(item.confidence, 3), "reason": item.reason} for item in self.items
+        }
+
+
+def propose_materials(
+    thing: Asset | Mesh | str | Path,
+    *,
+    given: Mapping[str, str] | None = None,
+    names: bool = True,
+    config: ProposalConfig = PROPOSAL,
+) -> Proposals:
+    """A material for each region (part or surface) of an object, with a reason and a confidence.
+
+    Args:
+        thing: The object, or where to load it from.
+        given: Materials that are known, by part, surface or ``all``.
+        names: Whether words in names are read; without them only looks and shapes count.
+        config: How much each source counts.
+
+    Raises:
+        NeurokError: If ``given`` names a part or a material that there is not.
+    """
+    asset = Asset(thing) if isinstance(thing, Mesh) else thing if isinstance(thing, Asset) else load(thing)
+    mesh = asset.mesh
+    words = [mesh.name, asset.provenance.get("category", "")] if names else []
+    own = asset.materials if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count else None
+    items = [_in_file(r, own) if own is not None else _propose(mesh, r, words, names, config) for r in regions_of(mesh)]
+    for part, name in sorted((given or {}).items(), key=lambda item: item[0] != "all"):
+        items = _told(mesh, items, part, material(name))
+    return Proposals(mesh, tuple(items))
+
+
+def _in_file(region: Region, field: MaterialField) -> Proposal:
+    """What the file says, where most of a region is of one material."""
+    ids = np.bincount(field.ids[region.vertices], minlength=len(field.materials)) if len(region.vertices) else [1]
+    return Proposal(region, field.materials[int(np.argmax(ids))], 1.0, "the file says so")
+
+
+def _told(mesh: Mesh, items: list[Proposal], part: str, stuff: Material) -> list[Proposal]:
+    chosen = np.zeros(mesh.vertex_count, dtype=bool)
+    chosen[select_stuff(mesh, part)] = True
+    hit = [len(item.region.vertices) > 0 and bool(chosen[item.region.vertices].all()) for item in items]
+    if not any(hit):
+        raise NeurokError(f"{part!r} is only a piece of a part; materials are set for whole parts or surfaces.")
+    return [
+        Proposal(item.region, stuff, 1.0, "set by hand") if set_now else item
+        for item, set_now in zip(items, hit, strict=True)
+    ]
+
+
+def _propose(mesh: Mesh, region: Region, words: list[str], names: bool, config: ProposalConfig) -> Proposal:
+    """All evidence on one region, added up."""
+    found = _evidence(mesh, region, words, names, config)
+    score = odds_of(evidence()["prior"]) + sum((odds for _, odds in found), np.zeros(len(library())))
+    probability = np.exp(score - score.max())
+    probability /= probability.sum()
+    order = np.argsort(-probability, kind="stable")
+    known = list(library())
+    best = int(order[0])
+    others = tuple((known[i], round(float(probability[i]), 3)) for i in order[1 : 1 + config.alternatives])
+    stuff = library()[known[best]].material
+    return Proposal(region, stuff, float(probability[best]), _reason(found, best, config), others)
+
+
+def _evidence(
+    mesh: Mesh, region: Region, words: list[str], names: bool, config: ProposalConfig
+) -> list[tuple[str, Float[np.ndarray, " M"]]]:
+    """What is seen, and the log-odds that it gives; each meaning counts once, where it counts most."""
+    out: dict[str, tuple[str, Float[np.ndarray, " M"]]] = {}
+    if names:
+        look = region.surface.name if region.surface is not None else ""
+        places = [(look, config.surface, "surface"), (region.part, config.part, "part")]
+        places += [(name, config.object, "object") for name in words]
+        for name, weight, place in places:
+            for said in read_name(name):
+                stuff = (config.object_stuff / weight if place == "object" else 1.0) * config.stuff
+                scale = weight * said.trust * (stuff if said.is_stuff else 1.0)
+                out.setdefault(said.meaning, (f"the {place} is called '{said.word}'", scale * said.odds))
+    for word in look_words(mesh, region):
+        out[f"looks {word}"] = (f"it looks {word}", odds_of(evidence()["looks"][word]))
+    for word, share in shape_words(mesh, region):
+        out[f"is {word}"] = (f"it is {word}", share * odds_of(evidence()["shapes"][word]))
+    return list(out.values())
+
+
+def _reason(found: list[tuple[str, Float[np.ndarray, " M"]]], best: int, config: ProposalConfig) -> str:
+    """What spoke for the winner, the strongest first."""
+    spoke = sorted((pair for pair in found if pair[1][best] >= config.told), key=lambda pair: -pair[1][best])
+    return "; ".join(dict.fromkeys(words for words, _ in spoke)) or "nothing is known, so something stiff"

@@ -1,0 +1,133 @@
+"""What an object is made of, as a JSON file that a person can edit.
+
+::
+
+    {"neurok_materials": 1,
+     "parts": {"seat": {"material": "foam", "confidence": 0.8, "reason": "..."}, "legs": "oak"},
+     "materials": [{"name": "foam of our own", "young": 5e4, "density": 40}]}
+
+A name is looked up in ``materials`` of the file first and then in the library. What differs within a part is told in
+``vertices``: a place in ``materials`` for each vertex (``ids``), and numbers that vary (``values``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurok.core import Material, MaterialField, Mesh, material
+from neurok.core.regions import Region, regions_of, select_stuff
+from neurok.errors import FormatError, NeurokError
+from neurok.io.files import read_bytes, write_files
+
+VERSION_KEY, VERSION = "neurok_materials", 1
+MAX_BYTES = 200_000_000
+
+
+def write_materials(
+    field: MaterialField, mesh: Mesh, path: str | Path, told: Mapping[str, Mapping[str, Any]] | None = None
+) -> None:
+    """Write the materials of a mesh; ``told`` holds further words on a region, such as its confidence."""
+    path = Path(path)
+    regions = regions_of(mesh)
+    parts = {r.name: {"material": _one(field, r), **dict((told or {}).get(r.name, {}))} for r in regions}
+    data: dict[str, Any] = {VERSION_KEY: VERSION, "object": mesh.name}
+    if field.values or any(part["material"] is None for part in parts.values()) or _ambiguous(field):
+        values = {name: [None if math.isnan(x) else x for x in row.tolist()] for name, row in field.values.items()}
+        data["vertices"] = {"ids": field.ids.tolist(), "values": values}
+    else:
+        data["parts"] = parts
+    data["materials"] = [_plain(each) for each in field.materials]
+    write_files(path, {path.name: (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()})
+
+
+def read_materials(path: str | Path, mesh: Mesh) -> MaterialField:
+    """The materials in a file, over a mesh; what the file leaves open is ``Material()``.
+
+    Raises:
+        NeurokError: If the file is none of its kind, or names parts or materials that there are not.
+    """
+    path = Path(path)
+    data = _parse(path)
+    own = [_material(record, path) for record in data.get("materials", [])]
+    if "vertices" in data:
+        return _by_vertex(data["vertices"], own, mesh, path)
+    named = {each.name: each for each in own}
+    out = MaterialField.uniform(Material(), mesh.vertex_count)
+    for part, given in data.get("parts", {}).items():
+        name = given.get("material") if isinstance(given, dict) else given
+        if not isinstance(name, str):
+            raise FormatError(f"'{path}' does not say what {part!r} is made of; write \"material\": and a name.")
+        out = out.with_part(select_stuff(mesh, part), named[name] if name in named else material(name))
+    return out
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    if path.suffix.lower() != ".json":
+        raise NeurokError(f"Materials are in .json files, got '{path}'.")
+    try:
+        data = json.loads(read_bytes(path, MAX_BYTES).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"'{path}' is not valid JSON: {' '.join(str(error).split())[:200]}.") from None
+    if not isinstance(data, dict) or data.get(VERSION_KEY) != VERSION:
+        raise FormatError(f"'{path}' holds no materials; they begin with \"{VERSION_KEY}\": {VERSION}.")
+    for key, kind, word in (
+        ("parts", dict, "an object"),
+        ("materials", list, "a list"),
+        ("vertices", dict, "an object"),
+    ):
+        if not isinstance(data.get(key, kind()), kind):
+            raise FormatError(f"'{key}' of '{path}' must be {word}.")
+    return data
+
+
+def _material(record: Any, path: Path) -> Material:
+    known = [item.name for item in fields(Material)]
+    if not isinstance(record, dict) or not isinstance(record.get("name"), str):
+        raise FormatError(f"A material of '{path}' has no name.")
+    unknown = [key for key in record if key not in known]
+    if unknown:
+        raise FormatError(
+            f"'{unknown[0]}' of material {record['name']!r} in '{path}' is unknown; {', '.join(known)} are."
+        )
+    words = ("name", "kind", "source")
+    for key, value in record.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (isinstance(value, str) if key in words else value is None or is_number):
+            wanted = "a word" if key in words else "a number"
+            raise FormatError(f"{key} of material {record['name']!r} in '{path}' must be {wanted}, got {value!r}.")
+    return Material(**{key: value for key, value in record.items() if value is not None})
+
+
+def _by_vertex(given: dict[str, Any], own: list[Material], mesh: Mesh, path: Path) -> MaterialField:
+    try:
+        ids = np.array(given["ids"], dtype=np.int64)
+        numbers = {name: np.array(row, dtype=np.float64) for name, row in given.get("values", {}).items()}
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise FormatError(
+            f"The vertices of '{path}' need a whole number each in 'ids', and numbers in 'values'."
+        ) from None
+    if ids.shape != (mesh.vertex_count,):
+        raise FormatError(f"'{path}' is of an object with {ids.size} vertices; '{mesh.name}' has {mesh.vertex_count}.")
+    return MaterialField(tuple(own), ids, numbers)
+
+
+def _one(field: MaterialField, region: Region) -> str | None:
+    """The name of the one material of a region; ``None`` where there are several."""
+    used = np.unique(field.ids[region.vertices]) if len(region.vertices) else field.ids[:1]
+    return field.materials[used[0]].name if len(used) == 1 else None
+
+
+def _ambiguous(field: MaterialField) -> bool:
+    """Whether two materials of a field have one name, so that names do not tell them apart."""
+    return len({each.name for each in field.materials}) < len(set(field.materials))
+
+
+def _plain(each: Material) -> dict[str, Any]:
+    return {name: value for name, value in asdict(each).items() if value is not None}

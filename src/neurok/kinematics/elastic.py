@@ -1,0 +1,322 @@
+"""The reduced elastic space of a soft object: its softest vibration modes, carried by a few handles.
+
+Finite elements on a lattice, with the stiffness of the material in each cell, give the modes. Each mode twists every
+handle, and vertices follow handles by weights that are smooth where the object is soft and equal where it is stiff. So
+large bends turn instead of stretching, the elastic energy is a small constant matrix, and a step of a simulation costs
+the same whatever the mesh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from neurok.core.material import MaterialField
+from neurok.core.mesh import Mesh
+from neurok.geometry.topology import unique_edges
+from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
+from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
+from neurok.kinematics.reduce import Reduction
+from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.space import KinematicSpace
+
+STANDARD_GRAVITY = 9.81
+"""[m/s^2]."""
+
+
+@dataclass(frozen=True)
+class ElasticSpaceConfig:
+    """How an elastic space is cut down from a lattice."""
+
+    modes: int = 16
+    """Vibration modes that are kept."""
+
+    handles: int = 24
+    smooth: float = 0.35
+    """Over which distance weights pass from one handle to the next, in mean distances of handles; by eye."""
+
+    ridge: float = 1e-4
+    """Twists of handles stay small unless they explain this share of a mode more."""
+
+    amplitude: float = 0.1
+    """What a coordinate of 1 moves the liveliest point by, in sizes of the object."""
+
+    largest_turn: float = 0.9
+    """Largest turn of a handle [rad] ..."""
+
+    largest_strain: float = 0.45
+    """... and largest strain of the lattice that a single coordinate reaches; beyond, blended handles would fold."""
+
+    visible_sag: float = 1e-3
+    """An object is soft if its own weight deforms it by more than this share of its size."""
+
+    lattice: LatticeConfig = LATTICE
+
+
+ELASTIC_SPACE = ElasticSpaceConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticSpace(ScrewSpace):
+    """Poses of an elastic object: handles move by exp(Σ_d q_d screws_hd), and cost ½ qᵀ K q."""
+
+    stiffness: Float[np.ndarray, "D D"] = field(default_factory=lambda: np.zeros((0, 0)))
+    """K [J]."""
+
+    viscosity: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
+    """Of each coordinate [J s]."""
+
+    reach: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
+    """Largest amplitude of each coordinate."""
+
+    frequencies: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
+    """[Hz]."""
+
+    inertia: tuple[Float[np.ndarray, "K K"], Float[np.ndarray, " K"]] | None = field(default=None)
+    """CᵀMC and CᵀM1 of the whole lattice, its inside included [kg, mesh units]."""
+
+    @property
+    def kind(self) -> str:
+        return "elastic"
+
+    @property
+    def learned_bends(self) -> None:
+        """Those it was given are among its modes."""
+        return None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"mode {k} ({frequency:.2g} Hz)" for k, frequency in enumerate(self.frequencies))
+
+    @property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        return np.stack([-self.reach, self.reach], axis=1)
+
+    @property
+    def limit_softness(self) -> float:
+        return 0.1 * float(self.reach.min(initial=1.0))
+
+    @property
+    def damping(self) -> Float[np.ndarray, " D"]:
+        return self.viscosity
+
+    @property
+    def bends(self) -> Bool[np.ndarray, " V"]:
+        return np.ones(self.rest.vertex_count, dtype=bool)
+
+    def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
+        """States with the spread of equal energy in every mode, the softest at a third of its reach."""
+        rng = np.random.default_rng(seed)
+        rates = 2 * np.pi * self.frequencies
+        spread = self.reach[:1] / 3.0 * rates[:1] / np.maximum(rates, 1e-12)
+        return np.clip(rng.normal(size=(count, self.dim)) * spread, -self.reach, self.reach)
+
+    @property
+    def sag(self) -> float:
+        """How far the object gives way under its own weight, as a share of its size: that of its softest mode."""
+        if not self.dim:
+            return 0.0
+        return STANDARD_GRAVITY / (2 * np.pi * self.frequencies[0]) ** 2 / (self.rest.size * self.rest.unit)
+
+
+def elastic_space(
+    mesh: Mesh,
+    stuff: MaterialField,
+    thickness: Float[np.ndarray, " F"],
+    fixed: Int[np.ndarray, " n"] | None = None,
+    bends: KinematicSpace | None = None,
+    config: ElasticSpaceConfig = ELASTIC_SPACE,
+) -> ElasticSpace:
+    """The elastic space of a mesh.
+
+    Args:
+        mesh: The object at rest.
+        stuff: Material of each vertex.
+        thickness: Of sheets, for each face, in mesh units.
+        fixed: Vertices that stay where they are; without any the object floats.
+        bends: Learned poses whose directions join the modes.
+        config: Numbers of modes and handles.
+    """
+    lattice = Lattice.of(mesh, stuff, thickness, config.lattice)
+    held = np.zeros(len(lattice.nodes), dtype=bool)
+    if fixed is not None and len(fixed):
+        held = lattice.near(_held_points(mesh, fixed, lattice))
+    extra = None if bends is None else _learned_fields(mesh, bends, lattice)
+    modes = elastic_modes(lattice, held, config.modes, extra)
+    return _carried(mesh, lattice, modes, config)
+
+
+def still_beside(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " V"]]]) -> ElasticSpace:
+    """The elastic spaces of some parts as one space of the whole mesh, in which all else stands still."""
+    from scipy.linalg import block_diag
+
+    counts, dims = [len(space.centers) for space, _ in parts], [space.dim for space, _ in parts]
+    handles, dim = 1 + sum(counts), sum(dims)
+    weights, centers = np.zeros((mesh.vertex_count, handles)), np.zeros((handles, 3))
+    screws = np.zeros((handles, 6, dim))
+    weights[:, 0] = 1.0
+    centers[0] = mesh.bounds.mean(axis=0)
+    row, column = 1, 0
+    for (space, mine), count, size in zip(parts, counts, dims, strict=True):
+        weights[mine, 0] = 0.0
+        weights[mine, row : row + count] = space.weights
+        centers[row : row + count] = space.centers
+        screws[row : row + count, :, column : column + size] = space.screws
+        row, column = row + count, column + size
+    joined = lambda name: np.concatenate([getattr(space, name) for space, _ in parts])  # noqa: E731
+    return ElasticSpace(
+        rest=mesh,
+        weights=weights,
+        centers=centers,
+        screws=screws,
+        middle=np.zeros(dim),
+        reduction=Reduction(np.eye(dim), np.ones(dim), 1.0),
+        facts={"coordinates": float(dim), "handles": float(handles)},
+        stiffness=block_diag(*[space.stiffness for space, _ in parts]),
+        viscosity=joined("viscosity"),
+        reach=joined("reach"),
+        frequencies=joined("frequencies"),
+    )
+
+
+def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
+    """Fixed vertices, and points of the edges and faces between them, closer together than cells are wide."""
+    from neurok.kinematics.lattice import spread_points
+
+    mask = np.zeros(mesh.vertex_count, dtype=bool)
+    mask[fixed] = True
+    edges = unique_edges(mesh.faces)
+    edges = edges[mask[edges].all(axis=1)]
+    faces = np.concatenate([mesh.faces[mask[mesh.faces].all(axis=1)], edges[:, [0, 1, 1]]])
+    points = mesh.vertices[fixed] * mesh.unit
+    if not len(faces):
+        return points
+    dense, _ = spread_points(mesh.vertices * mesh.unit / lattice.sides, faces)
+    return np.concatenate([points, dense * lattice.sides])
+
+
+def _learned_fields(mesh: Mesh, bends: KinematicSpace, lattice: Lattice) -> Float[np.ndarray, "D N 3"]:
+    """How learned poses would move the nodes [m]: as the nearest vertices."""
+    from scipy.spatial import cKDTree
+
+    slopes = bends.shape(np.zeros((1, bends.dim)))[1][0]
+    nearest = cKDTree(mesh.vertices * mesh.unit).query(lattice.nodes)[1]
+    moved = slopes[:, nearest] if bends.features is None else bends.features[nearest] @ slopes
+    return np.asarray(moved * mesh.unit)
+
+
+def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticSpaceConfig) -> ElasticSpace:
+    """Modes of the lattice as twists of handles."""
+    labels, centers = _handles(lattice, modes, config)
+    shares = _weights(lattice, labels, len(centers), config)
+    screws, error = _twists(lattice, shares, centers, modes, config.ridge)
+    largest = np.linalg.norm(modes.fields, axis=2).max(axis=1)
+    scale = config.amplitude * mesh.size * mesh.unit / np.maximum(largest, 1e-300)
+    screws = screws * scale
+    turns = np.linalg.norm(screws[:, :3], axis=1).max(axis=0)
+    strains = modes.strains * scale
+    reach = 1.0 / np.maximum(np.maximum(turns / config.largest_turn, strains / config.largest_strain), 1e-12)
+    weights = lattice.interpolation(mesh.vertices * mesh.unit) @ shares
+    mass = lattice.node_masses
+    nodes = lattice.nodes / mesh.unit
+    lifted = np.concatenate([nodes, np.ones((len(nodes), 1))], axis=1)
+    features = (shares[:, :, None] * lifted[:, None, :]).reshape(len(nodes), -1)
+    screws[:, 3:] /= mesh.unit
+    count = len(scale)
+    return ElasticSpace(
+        rest=mesh,
+        weights=weights,
+        centers=centers / mesh.unit,
+        screws=screws,
+        middle=np.zeros(count),
+        reduction=Reduction(np.eye(count), np.ones(count), 1.0),
+        facts={
+            "coordinates": float(count),
+            "handles": float(len(centers)),
+            "cells": float(len(lattice.cells)),
+            "mode_error": error,
+        },
+        stiffness=np.diag(modes.values * scale**2),
+        viscosity=2.0 * modes.damping * np.sqrt(modes.values) * scale**2,
+        reach=reach,
+        frequencies=np.sqrt(modes.values) / (2 * np.pi),
+        inertia=(features.T @ (mass[:, None] * features), features.T @ mass),
+    )
+
+
+def _handles(
+    lattice: Lattice, modes: ElasticModes, config: ElasticSpaceConfig
+) -> tuple[Int[np.ndarray, " N"], Float[np.ndarray, "H 3"]]:
+    """Nodes that move alike and lie together, by k-means on places and softest motions."""
+    from scipy.cluster.vq import kmeans2
+
+    places = lattice.nodes - lattice.nodes.mean(axis=0)
+    places = places / np.sqrt((places**2).sum(axis=1).mean())
+    soft = modes.fields / np.sqrt(modes.values)[:, None, None]
+    moves = np.moveaxis(soft, 0, 1).reshape(len(places), -1)
+    moves = moves / max(float(np.sqrt((moves**2).sum(axis=1).mean())), 1e-300)
+    count = min(config.handles, len(places))
+    _, labels = kmeans2(np.concatenate([places, 0.5 * moves], axis=1), count, minit="++", seed=0, iter=20)
+    labels = np.unique(labels, return_inverse=True)[1]
+    mass = np.bincount(labels, weights=lattice.node_masses)
+    centers = np.stack(
+        [np.bincount(labels, weights=lattice.node_masses * lattice.nodes[:, i]) for i in range(3)], axis=1
+    )
+    return labels, centers / mass[:, None]
+
+
+def _weights(
+    lattice: Lattice, labels: Int[np.ndarray, " N"], count: int, config: ElasticSpaceConfig
+) -> Float[np.ndarray, "N H"]:
+    """Shares of the handles at the nodes: their clusters, blurred through the material and never across gaps."""
+    from scipy.sparse import coo_matrix, diags
+    from scipy.sparse.linalg import splu
+
+    bricks, nodes = lattice.bricks, len(lattice.nodes)
+    stiff = np.clip(lattice.young / np.median(lattice.young), 0.1, 1e3)
+    first, second = np.triu_indices(8, 1)
+    near = np.abs(lattice.nodes[bricks[0, first]] - lattice.nodes[bricks[0, second]]) > 1e-9 * lattice.sides
+    edges = near.sum(axis=1) == 1
+    a, b = bricks[:, first[edges]].reshape(-1), bricks[:, second[edges]].reshape(-1)
+    pull = np.repeat(stiff, edges.sum())
+    ties = coo_matrix((pull, (a, b)), (nodes, nodes))
+    ties = (ties + ties.T).tocsr()
+    laplacian = diags(np.asarray(ties.sum(axis=1)).reshape(-1)) - ties
+    spacing = (nodes / count) ** (1.0 / 3.0)
+    matrix = diags(np.ones(nodes)) + (config.smooth * spacing) ** 2 / 4.0 * laplacian
+    out = splu(matrix.tocsc()).solve(np.eye(count)[labels])
+    out = np.where(out > 1e-3, out, 0.0)
+    return out / out.sum(axis=1, keepdims=True)
+
+
+def _twists(
+    lattice: Lattice,
+    shares: Float[np.ndarray, "N H"],
+    centers: Float[np.ndarray, "H 3"],
+    modes: ElasticModes,
+    ridge: float,
+) -> tuple[Float[np.ndarray, "H 6 D"], float]:
+    """Twists of the handles that come closest to each mode in least squares by mass, and the share they miss."""
+    count, nodes = len(centers), len(lattice.nodes)
+    arms = lattice.nodes[:, None] - centers
+    design = np.zeros((nodes, 3, count, 6))
+    x, y, z = np.moveaxis(arms, 2, 0)
+    for row, column, value in ((0, 1, z), (0, 2, -y), (1, 0, -z), (1, 2, x), (2, 0, y), (2, 1, -x)):
+        design[:, row, :, column] = shares * value
+    for axis in range(3):
+        design[:, axis, :, 3 + axis] = shares
+    radius = np.sqrt(
+        (lattice.node_masses[:, None] * shares * (arms**2).sum(axis=2)).sum(axis=0) / (lattice.node_masses @ shares)
+    )
+    unit = np.concatenate([1.0 / np.repeat(radius[:, None], 3, axis=1), np.ones((count, 3))], axis=1).reshape(-1)
+    flat = design.reshape(3 * nodes, 6 * count) * unit
+    root = np.sqrt(np.repeat(lattice.node_masses, 3))
+    flat = flat * root[:, None]
+    wish = (modes.fields.reshape(len(modes.fields), -1) * root).T
+    gram = flat.T @ flat
+    pull = ridge * np.diagonal(gram).mean() * np.eye(len(gram))
+    found = np.linalg.solve(gram + pull, flat.T @ wish)
+    missed = np.linalg.norm(wish - flat @ found, axis=0) / np.maximum(np.linalg.norm(wish, axis=0), 1e-300)
+    return (found * unit[:, None]).reshape(count, 6, -1), float(missed.mean())

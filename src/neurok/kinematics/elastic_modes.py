@@ -1,0 +1,138 @@
+"""The softest ways in which a lattice can deform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from neurok.errors import NeurokError
+from neurok.kinematics.lattice import Lattice
+
+SHIFT = 1e-4
+"""Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell: far above round-off, far below the
+softest mode."""
+
+ROUGH = 5.0
+"""Learned motions lose what swings this many times faster than the last mode."""
+
+NEW = 0.2
+"""Share of a learned motion that the modes must lack for it to join them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticModes:
+    """Modes of a lattice, of unit modal mass."""
+
+    values: Float[np.ndarray, " D"]
+    """Squared angular frequencies [1/s^2]."""
+
+    fields: Float[np.ndarray, "D N 3"]
+    """Displacement of the nodes [m per unit amplitude]."""
+
+    damping: Float[np.ndarray, " D"]
+    """Share of critical damping, the mean over the elastic energy of the mode."""
+
+    strains: Float[np.ndarray, " D"]
+    """Largest strain of a cell at unit amplitude."""
+
+
+def elastic_modes(
+    lattice: Lattice, held: Bool[np.ndarray, " N"], count: int, extra: Float[np.ndarray, "E N 3"] | None = None
+) -> ElasticModes:
+    """The softest modes that are not rigid motions; with ``extra`` motions, the best in the span of both.
+
+    Args:
+        lattice: Stiffness and mass.
+        held: Nodes that do not move.
+        count: Number of modes.
+        extra: Motions of the nodes that shall be possible; what is rough in them is smoothed by the material.
+    """
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import LinearOperator, eigsh, splu
+
+    free = np.repeat(~held, 3)
+    if free.sum() < 12:
+        raise NeurokError("Nearly everything is held, so nothing can bend; pin fewer vertices.")
+    mass = np.repeat(lattice.node_masses, 3)[free]
+    stiffness = lattice.stiffness[free][:, free].tocsc()
+    extent = float(np.ptp(lattice.nodes, axis=0).max())
+    density = mass.sum() / 3.0 / (len(lattice.cells) * float(np.prod(lattice.sides)))
+    shift = SHIFT * float(lattice.young.min()) / (density * extent**2)
+    solver = splu(
+        (stiffness + diags(shift * mass)).tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    size = len(mass)
+    rigid = 0 if held.any() else 6
+    wanted = min(count + rigid, size - 2)
+    inverse = LinearOperator((size, size), matvec=solver.solve, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=size)
+    values, vectors = eigsh(stiffness, wanted, diags(mass).tocsc(), sigma=-shift, OPinv=inverse, v0=start)
+    order = np.argsort(values)
+    values, vectors = values[order], vectors[:, order]
+    if extra is not None and len(extra):
+        values, vectors = _joined(stiffness, mass, values, vectors, extra.reshape(len(extra), -1)[:, free])
+    values, vectors = np.maximum(values[rigid:], shift), vectors[:, rigid:]
+    fields = np.zeros((vectors.shape[1], len(free)))
+    fields[:, free] = vectors.T
+    fields *= np.sign(fields[np.arange(len(fields)), np.abs(fields).argmax(axis=1)])[:, None]
+    fields = fields.reshape(len(fields), -1, 3)
+    damping, strains = _losses(lattice, fields)
+    return ElasticModes(values, fields, damping, strains)
+
+
+def _joined(
+    stiffness: Any,
+    mass: Float[np.ndarray, " n"],
+    values: Float[np.ndarray, " k"],
+    vectors: Float[np.ndarray, "n k"],
+    extra: Float[np.ndarray, "E n"],
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "n m"]]:
+    """Ritz vectors of the modes and of motions that they lack (Rayleigh and Ritz)."""
+    from scipy.linalg import eigh
+
+    basis = vectors
+    for motion in extra:
+        whole = float(motion @ (mass * motion))
+        smooth = _smoothed(stiffness, mass, motion, float(values[-1]))
+        rest = smooth - basis @ (basis.T @ (mass * smooth))
+        size = float(rest @ (mass * rest))
+        if size > NEW**2 * whole > 0:
+            basis = np.concatenate([basis, (rest / np.sqrt(size))[:, None]], axis=1)
+    found, mix = eigh(basis.T @ (stiffness @ basis), basis.T @ (mass[:, None] * basis))
+    return found, basis @ mix
+
+
+def _smoothed(
+    stiffness: Any, mass: Float[np.ndarray, " n"], motion: Float[np.ndarray, " n"], rate: float
+) -> np.ndarray:
+    """A motion without what costs much more energy than the modes that are kept."""
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import cg
+
+    rate = ROUGH**2 * rate
+    matrix = stiffness + diags(rate * mass)
+    precondition = diags(1.0 / matrix.diagonal())
+    out, _ = cg(matrix, rate * mass * motion, x0=motion, M=precondition, rtol=1e-4, maxiter=300)
+    return np.asarray(out)
+
+
+def _losses(
+    lattice: Lattice, fields: Float[np.ndarray, "D N 3"]
+) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
+    """Damping ratios by energy, and largest strains, from the mean strain of each cell."""
+    from neurok.kinematics.brick import CORNERS
+
+    slopes = (2.0 * CORNERS - 1.0) / (4.0 * lattice.sides)
+    gradients = np.einsum("dcni,nj->dcij", fields[:, lattice.bricks], slopes)
+    strains = 0.5 * (gradients + gradients.swapaxes(-1, -2))
+    squares = (strains**2).sum(axis=(-1, -2))
+    energies = squares * lattice.young + 1e-300
+    damping = (energies * lattice.damping).sum(axis=1) / energies.sum(axis=1)
+    busy = np.sqrt(np.quantile(squares, 0.99, axis=1))
+    return damping, busy

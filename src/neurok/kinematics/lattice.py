@@ -1,0 +1,336 @@
+"""A lattice of elastic bricks around a mesh: how much material lies in each cell, and how stiff it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from neurok.core.material import MaterialField
+from neurok.core.mesh import Mesh
+from neurok.errors import NeurokError
+from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import face_areas
+from neurok.geometry.topology import face_components
+from neurok.geometry.voxels import winding_grid
+from neurok.kinematics.brick import CORNERS, brick_stiffness
+
+
+@dataclass(frozen=True)
+class LatticeConfig:
+    """How a mesh becomes bricks."""
+
+    cells: int = 800
+    """The lattice is refined until so many cells are filled ..."""
+
+    most_cells: int = 2400
+    """... and coarsened when there are more: the lowest modes of so many take a few seconds."""
+
+    finest: int = 48
+    """Cells along the longest side at most."""
+
+    coarsest: int = 6
+    samples: int = 3
+    """Samples of the inside along each side of a cell."""
+
+    enclosed: float = 0.9
+    """Winding number beyond which a place is inside. Seams and small holes leave it near 1; in a cup it is below 0.84,
+    since one of six rays leaves through the mouth."""
+
+    crumb: float = 0.1
+    """Cells filled to a lesser share beside ones that are filled to five times this are left out: they would rattle."""
+
+    contrast: float = 1e5
+    """Stiffness of the stiffest cell over that of the softest at most; beyond, stiff parts are rigid anyway."""
+
+    thinnest: float = 0.04
+    """Least share of a cell that a sheet fills, for its stiffness in bending: thinner cloth hangs as this would."""
+
+    filler: float = 1e-3
+    """Mass of a cell that only ties others together, as a share of that of a full one."""
+
+    poisson_step: float = 0.05
+    """Poisson's ratios are rounded to this, so that few kinds of bricks are needed."""
+
+
+LATTICE = LatticeConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Filled cells of a regular grid [m], all parts of one connected solid."""
+
+    low: Float[np.ndarray, "3"]
+    sides: Float[np.ndarray, "3"]
+    """Of a cell [m]."""
+
+    cells: Int[np.ndarray, "C 3"]
+    young: Float[np.ndarray, " C"]
+    """[Pa], of a whole brick that is as stiff as what lies in the cell."""
+
+    poisson: Float[np.ndarray, " C"]
+    masses: Float[np.ndarray, " C"]
+    """[kg]."""
+
+    damping: Float[np.ndarray, " C"]
+    """Share of critical damping."""
+
+    @staticmethod
+    def of(
+        mesh: Mesh, stuff: MaterialField, thickness: Float[np.ndarray, " F"], config: LatticeConfig = LATTICE
+    ) -> Lattice:
+        """The lattice of a mesh.
+
+        Args:
+            mesh: Closed pieces, and open ones with small holes, are filled; other open ones are sheets.
+            stuff: Material of each vertex.
+            thickness: Of the sheet that each face is, where it is one, in mesh units.
+            config: How finely.
+        """
+        filling = _Filling(mesh, stuff, thickness, config)
+        count = 16
+        for _ in range(8):
+            grid = filling.grid(count)
+            full = int((grid.fill > 0).sum())
+            better = round(count * (0.5 * (config.cells + config.most_cells) / max(full, 1)) ** 0.4)
+            better = int(np.clip(better, config.coarsest, config.finest))
+            if config.cells <= full <= config.most_cells or better == count:
+                break
+            count = better
+        return grid.lattice(stuff, config)
+
+    @cached_property
+    def _numbers(self) -> tuple[Float[np.ndarray, "N 3"], Int[np.ndarray, "C 8"]]:
+        shape = self.cells.max(axis=0) + 2
+        keys = (self.cells[:, None] + CORNERS) @ np.array([shape[1] * shape[2], shape[2], 1])
+        used, index = np.unique(keys, return_inverse=True)
+        place = np.stack(np.unravel_index(used, tuple(shape)), axis=1)
+        return self.low + place * self.sides, index.reshape(-1, 8)
+
+    @property
+    def nodes(self) -> Float[np.ndarray, "N 3"]:
+        """[m]."""
+        return self._numbers[0]
+
+    @property
+    def bricks(self) -> Int[np.ndarray, "C 8"]:
+        """Nodes of each cell."""
+        return self._numbers[1]
+
+    @cached_property
+    def node_masses(self) -> Float[np.ndarray, " N"]:
+        """[kg]."""
+        return np.bincount(self.bricks.reshape(-1), np.repeat(self.masses / 8.0, 8), minlength=len(self.nodes))
+
+    @cached_property
+    def stiffness(self) -> Any:
+        """Sparse (3N × 3N) [N/m]."""
+        from scipy.sparse import coo_matrix
+
+        kinds, kind = np.unique(self.poisson, return_inverse=True)
+        blocks = np.stack([brick_stiffness(self.sides, float(nu)) for nu in kinds])
+        values = self.young[:, None, None] * blocks[kind]
+        rows = (3 * self.bricks[:, :, None] + np.arange(3)).reshape(len(self.cells), 24)
+        size = 3 * len(self.nodes)
+        spread = (np.repeat(rows, 24, axis=1).reshape(-1), np.tile(rows, (1, 24)).reshape(-1))
+        return coo_matrix((values.reshape(-1), spread), (size, size)).tocsc()
+
+    def interpolation(self, points: Float[np.ndarray, "n 3"]) -> Any:
+        """Sparse (n × N) matrix from values at nodes to points [m], which lie in the cells or close to them."""
+        from scipy.sparse import csr_matrix
+        from scipy.spatial import cKDTree
+
+        place = (points - self.low) / self.sides
+        found = cKDTree(self.cells + 0.5).query(place, k=1)[1]
+        local = np.clip(place - self.cells[found], 0.0, 1.0)
+        share = np.where(CORNERS[None] == 1, local[:, None], 1.0 - local[:, None]).prod(axis=2)
+        rows = np.repeat(np.arange(len(points)), 8)
+        return csr_matrix((share.reshape(-1), (rows, self.bricks[found].reshape(-1))), (len(points), len(self.nodes)))
+
+    def near(self, points: Float[np.ndarray, "n 3"]) -> Bool[np.ndarray, " N"]:
+        """Nodes within half a cell of one of some points [m]."""
+        from scipy.spatial import cKDTree
+
+        distance = cKDTree(points / self.sides).query(self.nodes / self.sides, p=np.inf)[0]
+        return np.asarray(distance <= 0.5 + 1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """What lies in each cell of a box of cells."""
+
+    low: np.ndarray
+    sides: np.ndarray
+    fill: Float[np.ndarray, "X Y Z"]
+    """Share of the cell that is material; 0 where there is none."""
+
+    strength: Float[np.ndarray, "X Y Z"]
+    """Stiffness of the whole brick as a share of that of the material."""
+
+    nearest: Int[np.ndarray, "X Y Z"]
+    """Vertex whose material counts."""
+
+    def lattice(self, stuff: MaterialField, config: LatticeConfig) -> Lattice:
+        tied = _tied(self.fill > 0)
+        cells = np.argwhere(tied)
+        i, j, k = cells.T
+        real = self.fill[i, j, k] > 0
+        if not real.any():
+            raise NeurokError("The mesh fills no cell of a lattice, so it cannot be elastic; check its size and faces.")
+        source = np.arange(len(cells))
+        if not real.all():  # cells that only tie others together are made as their neighbours are
+            from scipy.spatial import cKDTree
+
+            known = np.flatnonzero(real)
+            source[~real] = known[cKDTree(cells[real]).query(cells[~real])[1]]
+        a, b, c = cells[source].T
+        vertex, volume = self.nearest[a, b, c], float(np.prod(self.sides))
+        young = stuff.young[vertex] * self.strength[a, b, c]
+        young = np.minimum(young, config.contrast * young.min())
+        share = np.where(real, self.fill[a, b, c], config.filler)
+        poisson = np.round(stuff.poisson[vertex] / config.poisson_step) * config.poisson_step
+        return Lattice(
+            self.low,
+            self.sides,
+            cells,
+            young,
+            np.clip(poisson, -0.9, 0.5 - 0.4 * config.poisson_step),
+            stuff.density[vertex] * volume * share,
+            stuff.damping_ratio[vertex],
+        )
+
+
+class _Filling:
+    """Fills grids of any fineness with one mesh."""
+
+    def __init__(
+        self, mesh: Mesh, stuff: MaterialField, thickness: Float[np.ndarray, " F"], config: LatticeConfig
+    ) -> None:
+        self.config = config
+        self.vertices = mesh.vertices * mesh.unit
+        self.low, self.high = (
+            self.vertices[np.unique(mesh.faces)].min(axis=0),
+            self.vertices[np.unique(mesh.faces)].max(axis=0),
+        )
+        piece = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
+        closed = closed_components(mesh.vertices, mesh.faces, piece)[piece]
+        self.faces, self.closed = mesh.faces, closed
+        self.thickness = np.asarray(thickness, dtype=np.float64) * mesh.unit
+
+    def grid(self, count: int) -> _Grid:
+        extent = self.high - self.low
+        side = float(extent.max()) / count
+        counts = np.maximum(1, np.round(extent / side)).astype(np.int64)
+        flat = extent < 0.5 * side
+        sides = np.where(flat, side, extent / counts)
+        low = np.where(flat, 0.5 * (self.low + self.high) - 0.5 * side, self.low)
+        shape = tuple(int(n) for n in counts)
+        scaled = (self.vertices - low) / sides
+        from scipy.ndimage import maximum_filter
+
+        fine = self._inside(scaled, shape)
+        n = self.config.samples
+        inside = fine.reshape(shape[0], n, shape[1], n, shape[2], n).mean(axis=(1, 3, 5))
+        points, source = spread_points(scaled, self.faces)
+        cells = tuple(np.clip(np.floor(points).astype(np.int64), 0, np.array(shape) - 1).T)
+        sheet = np.zeros(shape)
+        areas = face_areas(self.vertices, self.faces) / np.bincount(source, minlength=len(self.faces))
+        depth = np.where(self._is_skin(scaled, points, source, fine), 0.0, (areas * self.thickness)[source])
+        np.add.at(sheet, cells, depth / float(np.prod(sides)))
+        sheet = np.minimum(sheet, 1.0)
+        surface = np.zeros(shape, dtype=bool)
+        surface[cells] = True
+        # A surface cell that the samples miss still holds a thin part of a solid.
+        inside = np.where(surface & (inside + sheet <= 0), 0.5 / n**3, inside)
+        fill = np.clip(inside + sheet, 0.0, 1.0)
+        around = maximum_filter(fill, 3, mode="constant")
+        crumbs = (fill < self.config.crumb) & (around > 5.0 * self.config.crumb)
+        lost = 1.0 + fill[crumbs].sum() / max(float(fill[~crumbs].sum()), 1e-300)
+        fill = np.where(crumbs, 0.0, fill)
+        # In bending, what is thinner than a cell counts by the square of its share if it is a rod, by the cube if it is
+        # a sheet; a corner of something thick is as stiff as that.
+        strength = np.where(inside >= sheet, fill * around, np.maximum(fill * around**2, self.config.thinnest**3))
+        return _Grid(low, sides, lost * fill, strength, self._nearest(points, source, shape, fill > 0))
+
+    def _inside(self, scaled: np.ndarray, shape: tuple[int, ...]) -> Bool[np.ndarray, "X Y Z"]:
+        n = self.config.samples
+        return (
+            np.abs(winding_grid(scaled, self.faces, np.zeros(3), 1.0 / n, tuple(n * s for s in shape)))
+            > self.config.enclosed
+        )
+
+    def _is_skin(
+        self, scaled: np.ndarray, points: np.ndarray, source: np.ndarray, fine: Bool[np.ndarray, "X Y Z"]
+    ) -> Bool[np.ndarray, " n"]:
+        """Points of surfaces with a filled inside on one of their sides; other surfaces are sheets."""
+        a, b, c = (scaled[self.faces[:, i]] for i in range(3))
+        normal = np.cross(b - a, c - a)
+        normal = (normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300))[source]
+        out = self.closed[source].copy()
+        for side in (-0.6, 0.6):
+            place = np.floor(self.config.samples * (points + side * normal)).astype(np.int64)
+            within = ((place >= 0) & (place < fine.shape)).all(axis=1)
+            out[within] |= fine[tuple(place[within].T)]
+        return out
+
+    def _nearest(
+        self, points: np.ndarray, source: np.ndarray, shape: tuple[int, ...], filled: np.ndarray
+    ) -> Int[np.ndarray, "X Y Z"]:
+        from scipy.spatial import cKDTree
+
+        out = np.zeros(shape, dtype=np.int64)
+        centres = np.argwhere(filled)
+        found = cKDTree(points).query(centres + 0.5)[1]
+        out[tuple(centres.T)] = self.faces[source[found], 0]
+        return out
+
+
+def spread_points(scaled: np.ndarray, faces: np.ndarray) -> tuple[Float[np.ndarray, "n 3"], Int[np.ndarray, " n"]]:
+    """Points on faces about a third of a cell apart, and the face of each."""
+    corners = scaled[faces]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    pieces = np.clip(np.ceil(3.0 * longest), 1, 200).astype(np.int64)
+    points, source = [], []
+    for n in np.unique(pieces):
+        i, j = (index.reshape(-1) for index in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+        up, down = i + j < n, i + j < n - 1  # middles of n² equal triangles
+        i, j = (np.concatenate([k[up] + 1 / 3, k[down] + 2 / 3]) for k in (i, j))
+        weights = np.stack([i / n, j / n, 1.0 - (i + j) / n], axis=1)
+        mine = np.flatnonzero(pieces == n)
+        points.append(np.einsum("mk,fkd->fmd", weights, corners[mine]).reshape(-1, 3))
+        source.append(np.repeat(mine, len(weights)))
+    return np.concatenate(points), np.concatenate(source)
+
+
+def _tied(filled: Bool[np.ndarray, "X Y Z"]) -> Bool[np.ndarray, "X Y Z"]:
+    """The filled cells and as many others as it takes that all hang together by whole sides, not by edges."""
+    from scipy.ndimage import label
+    from scipy.spatial import cKDTree
+
+    out = filled.copy()
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        for sign in (1, -1):
+            view = np.flip(out, axis=second) if sign < 0 else out
+            low, high = slice(None, -1), slice(1, None)
+            pick = lambda a, b, f=first, s=second: tuple({f: a, s: b}.get(axis, slice(None)) for axis in range(3))  # noqa: E731
+            loose = view[pick(low, low)] & view[pick(high, high)] & ~view[pick(low, high)] & ~view[pick(high, low)]
+            view[pick(low, high)] |= loose
+    names, count = label(out)
+    while count > 1:
+        sizes = np.bincount(names.reshape(-1))[1:]
+        main = 1 + int(sizes.argmax())
+        others, mine = np.argwhere((names > 0) & (names != main)), np.argwhere(names == main)
+        gaps, partner = cKDTree(mine).query(others)
+        best = int(gaps.argmin())
+        a, b = mine[partner[best]], others[best]
+        for axis in range(3):
+            step = int(np.sign(b[axis] - a[axis]))
+            while a[axis] != b[axis]:
+                a = a.copy()
+                a[axis] += step
+                out[tuple(a)] = True
+        names, count = label(out)
+    return out

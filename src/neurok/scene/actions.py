@@ -1,0 +1,229 @@
+"""Actions that anyone can call: one word and a strength become ordinary entries of a scene.
+
+Everything is counted in sizes of the object (the diagonal of its box), in its weight, and in the time √(size / g) in
+which it falls by half its size. Objects of the same shape therefore move alike whatever their size, large ones slower.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.core import Mesh
+from neurok.core.mesh import frame_change
+from neurok.core.select import SIDES
+from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import face_areas
+from neurok.geometry.topology import face_components
+from neurok.scene.description import Scene, SceneDrag, SceneError, SceneGround, SceneObject, ScenePin, Vector
+
+
+@dataclass(frozen=True)
+class ActionConfig:
+    """How strong actions of strength 1 are. Sizes, weights and times are the object's own."""
+
+    gravity: float = 9.81
+    """Where the scene names none [m/s²]."""
+
+    drop_height: float = 0.5
+    """Above the ground [sizes]: enough to tip over, little enough to watch."""
+
+    throw_height: float = 0.25
+    """Of the lowest point when it leaves the hand [sizes]."""
+
+    throw_range: float = 1.5
+    """How far it flies [sizes], leaving at 45 degrees."""
+
+    throw_turn: float = math.pi
+    """By how much it tumbles on the way [rad]."""
+
+    tilt_angle: float = math.radians(30.0)
+    """Of the ground; steeper than the 26.6 degrees at which a friction of 0.5 gives way [rad]."""
+
+    drag_reach: float = 0.5
+    """How far the hand goes [sizes]."""
+
+    drag_force: float = 2.0
+    """With what the hand pulls when the object does not follow at all [weights]."""
+
+    drag_time: float = 3.0
+    """How long the hand takes; then it lets go [√(size / g)]."""
+
+    wind_force: float = 0.7
+    """Of the gust on the object as it stands [weights]; friction holds 0.5."""
+
+    wind_time: float = 3.0
+    """How long the gust lasts [√(size / g)]."""
+
+    wind_limit: float = 40.0
+    """No gust is faster: the wind of a hurricane [m/s]."""
+
+    air_density: float = 1.2
+    """[kg/m³]."""
+
+    rooted: tuple[str, ...] = ("plant", "tree", "flower", "palm", "bush", "cactus", "grass", "fern")
+    """Words in the name of what stands anchored: wind holds its bottom down."""
+
+
+DEFAULTS = ActionConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What an action needs to know of an object."""
+
+    name: str
+    size: float
+    """Diagonal of its box [mesh units]."""
+
+    unit: float
+    """Metres per mesh unit."""
+
+    mass: float
+    """[kg]."""
+
+    exposed: float
+    """Area that a wind from the left meets, each face counted by how squarely it does [m²]."""
+
+    up: Float[np.ndarray, "3"]
+    right: Float[np.ndarray, "3"]
+
+    @staticmethod
+    def of(name: str, mesh: Mesh, mass: float) -> Subject:
+        right = frame_change("y", mesh.up) @ SIDES["right"]
+        return Subject(name, mesh.size, mesh.unit, mass, _exposed(mesh, right), mesh.up_vector, right)
+
+    @property
+    def tumble(self) -> Float[np.ndarray, "3"]:
+        """The axis about which the top leans to the right."""
+        return np.cross(self.up, self.right)
+
+
+def acted(scene: Scene, index: int, subject: Subject, config: ActionConfig = DEFAULTS) -> Scene:
+    """The scene in which the action of one object is written out; a ground to stand on comes along.
+
+    Raises:
+        SceneError: If the object cannot do it.
+    """
+    thing = scene.objects[index]
+    if thing.act is None:
+        return scene
+    problems = _problems(scene, thing, subject)
+    if problems:
+        raise SceneError(problems)
+    world = scene.world
+    if world.ground is None and thing.base != "fixed":
+        world = replace(world, ground=SceneGround())
+    things = list(scene.objects)
+    things[index] = replace(thing, act=None, strength=1.0)
+    plain = replace(scene, objects=tuple(things), world=world)
+    return LAWS[thing.act](plain, index, subject, thing.strength, config)
+
+
+def _problems(scene: Scene, thing: SceneObject, subject: Subject) -> list[str]:
+    """Why the object cannot do it."""
+    name, act, world = subject.name, thing.act, scene.world
+    out = []
+    if thing.base == "fixed" and act in ("drop", "throw", "tilt"):
+        out.append(f"'{name}' stands fixed, so {act} cannot move it; leave out its base")
+    if thing.drop is not None and act in ("drop", "throw"):
+        out.append(f"'{name}' has a height to drop from besides the action {act}; give one of them")
+    if world.gravity is not None and not any(world.gravity) and act in ("drop", "tilt"):
+        out.append(f"There is no gravity, so {act} does nothing to '{name}'")
+    if act == "tilt" and world.gravity is not None and any(world.gravity):
+        out.append(f"The scene says where gravity pulls, so the ground under '{name}' cannot be tilted as well")
+    if act == "wind" and world.wind is not None:
+        out.append(f"The scene has a wind already, so '{name}' cannot have a gust of its own; give one of them")
+    return out
+
+
+def _fall(scene: Scene, subject: Subject, config: ActionConfig) -> tuple[float, float]:
+    """Gravity [m/s²], and the time √(size / g) [s]."""
+    given = scene.world.gravity
+    gravity = float(np.linalg.norm(given)) if given is not None and any(given) else config.gravity
+    return gravity, math.sqrt(subject.size * subject.unit / gravity)
+
+
+def _drop(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+    return _changed(scene, index, drop=config.drop_height * strength * subject.size)
+
+
+def _throw(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+    """Leaving at 45 degrees, it is down by its height after the time in which it fell that height and its range."""
+    thing, gravity = scene.objects[index], _fall(scene, subject, config)[0] / subject.unit
+    height, reach = config.throw_height * subject.size, config.throw_range * strength * subject.size
+    flight = math.sqrt(2.0 * (height + reach) / gravity)
+    velocity = reach / flight * (subject.right + subject.up)
+    spin = config.throw_turn / flight * subject.tumble
+    return _changed(
+        scene,
+        index,
+        drop=height,
+        velocity=_vector(np.array(thing.velocity) + velocity),
+        spin=_vector(np.array(thing.spin) + spin),
+    )
+
+
+def _tilt(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+    """The ground slopes down to the right, seen by one who is tilted with it: gravity leans, and pulls as hard."""
+    gravity = _fall(scene, subject, config)[0]
+    angle = math.atan(strength * math.tan(config.tilt_angle))
+    pull = gravity * (math.sin(angle) * subject.right - math.cos(angle) * subject.up)
+    return replace(scene, world=replace(scene.world, gravity=_vector(pull)))
+
+
+def _drag(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+    """A hand on the top goes to the right and lets go; it pulls through a spring, so it cannot tear anything."""
+    gravity, time = _fall(scene, subject, config)
+    reach, end = config.drag_reach * subject.size, config.drag_time * time
+    stiffness = config.drag_force * subject.mass * gravity / (reach * subject.unit)
+    drag = SceneDrag("all/top", (_vector(strength * reach * subject.right),), (end,), stiffness, end)
+    return _changed(scene, index, drags=(*scene.objects[index].drags, drag))
+
+
+def _wind(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+    """A gust from the left; what is rooted keeps its bottom where it is."""
+    gravity, time = _fall(scene, subject, config)
+    force = config.wind_force * strength * subject.mass * gravity
+    speed = math.sqrt(2.0 * force / (config.air_density * max(subject.exposed, 1e-300)))
+    wind = _vector(min(speed, config.wind_limit) * subject.right)
+    scene = replace(scene, world=replace(scene.world, wind=wind, wind_until=config.wind_time * time))
+    pins = scene.objects[index].pins
+    is_rooted = any(word in subject.name.lower() for word in config.rooted)
+    return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if is_rooted and not pins else scene
+
+
+LAWS: dict[str, Callable[[Scene, int, Subject, float, ActionConfig], Scene]] = {
+    "drop": _drop,
+    "throw": _throw,
+    "tilt": _tilt,
+    "drag": _drag,
+    "wind": _wind,
+}
+"""What each action does."""
+
+
+def _changed(scene: Scene, index: int, **changes: object) -> Scene:
+    things = list(scene.objects)
+    things[index] = replace(things[index], **changes)  # type: ignore[arg-type]
+    return replace(scene, objects=tuple(things))
+
+
+def _exposed(mesh: Mesh, wind: Float[np.ndarray, "3"]) -> float:
+    """Area by which half the air's density times the squared wind gives the force along it, as the engine counts."""
+    corners = mesh.vertices[mesh.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-300)
+    piece = face_components(mesh.vertices, mesh.faces)
+    half = np.where(closed_components(mesh.vertices, mesh.faces, piece)[piece], 0.5, 1.0)
+    areas = half * face_areas(mesh.vertices, mesh.faces)
+    return float((areas * np.abs(normals @ wind) ** 3).sum()) * mesh.unit**2
+
+
+def _vector(values: Float[np.ndarray, "3"]) -> Vector:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
