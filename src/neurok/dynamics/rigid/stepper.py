@@ -128,9 +128,9 @@ class MujocoStepper:
         self.seats = [_seat(model, k, bound, members[k].where) for k, bound in enumerate(self.bounds)]
         names = [model.geom(g).name for g in range(model.ngeom)]
         self.owners = np.array([self.scene.groups[name][0] for name in names], dtype=np.int64)
-        kept = [self.scene.shapes[name].restitution if name in self.scene.shapes else 0.0 for name in names]
+        lively = [self.scene.shapes[name].restitution if name in self.scene.shapes else 0.0 for name in names]
         self.still = self.owners < 0
-        self.bounce = np.where(self.still, self.config.reduced.contact.hard, kept)
+        self.bounce = np.where(self.still, self.config.reduced.contact.hard, lively)
         self.bounces = bool((self.bounce[~self.still] > 0).any())
         self.roots = np.array(model.body_rootid)
         self.alone, self.geom_bodies = len(self.bounds) == 1, np.array(model.geom_bodyid)
