@@ -22,7 +22,7 @@ from neurok.dynamics import (
     simulate_together,
     start,
 )
-from neurok.dynamics.choice import engine_for
+from neurok.dynamics.reduced.config import DEFAULTS
 from neurok.dynamics.rigid import MujocoConfig, MujocoEngine
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.geometry import lie
@@ -208,7 +208,7 @@ def test_a_ball_of_a_material_bounces_to_its_restitution():
     rollout = simulate(body, World(ground=Ground(height=0.0)), seconds=1.0, fps=240.0, engine="mujoco")
     low = rollout.positions[..., 1].min(axis=1)
     landed = int(np.argmax(low < 0.01))
-    assert low[landed:].max() == pytest.approx(0.5 * springy.restitution**2, rel=0.1)
+    assert low[landed:].max() == pytest.approx(0.5 * (DEFAULTS.contact.hard * springy.restitution) ** 2, rel=0.1)
     dead = simulate(replace(body, materials=None), World(ground=Ground(height=0.0)), seconds=1.0, engine="mujoco")
     assert dead.positions[16:, :, 1].min(axis=1).max() < 1e-3
 

@@ -287,15 +287,15 @@ class Scene:
     dt: float | None = None
     """Longest time step [s]; one that suits the integrator by default."""
 
-    engine: EngineName = "auto"
-    """``reduced``, ``mujoco`` (rigid parts and joints), or ``auto``: MuJoCo for rigid things that can touch something,
-    if it is installed."""
-
     integrator: IntegratorName = "auto"
     """Of the reduced engine; one that is named means that engine."""
 
     seed: int = 0
     """Of whatever is random (``jolt``)."""
+
+    engine: EngineName = "auto"
+    """``reduced``, ``mujoco`` (rigid parts and joints), or ``auto``: MuJoCo for rigid things that can touch something,
+    if it is installed."""
 
     def __post_init__(self) -> None:
         problems = [text for place, value in _numbers(self, "") for text in check_number(place, value)]

@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from neurok.dynamics.condition import World
 from neurok.dynamics.masses import inertial_of
+from neurok.dynamics.reduced.bearings import bearings_of
 from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.loads import Damping, LimitWell
 from neurok.dynamics.rigid.config import MujocoConfig
@@ -137,7 +138,8 @@ def _add_body(scene: Scene, index: int, bound: Bound, world: World) -> None:
     """An object: its base, and what hangs on it."""
     mechanics: Any = bound.mechanics
     tree, unit = mechanics.tree, bound.body.mesh.unit
-    shapes = body_shapes(bound, scene.config)
+    shapes, bearings = body_shapes(bound, scene.config), bearings_of(bound, world, scene.config.reduced)
+    losses = np.zeros(mechanics.dim) if bearings is None else bearings.limits
     carriers = {0, *mechanics.part_nodes.tolist()}
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(tree.parents, start=1):
@@ -162,7 +164,7 @@ def _add_body(scene: Scene, index: int, bound: Bound, world: World) -> None:
             return
         body = parent.add_body(name=node_name(index, node))
         for joint in joints:
-            _add_joint(scene, body, index, joint, bound)
+            _add_joint(scene, body, index, joint, bound, losses)
         furnish(body, node)
         for child in children.get(node, []):
             hang(body, child, [])
@@ -187,7 +189,7 @@ def _weigh(scene: Scene, body: Any, moment: Float[np.ndarray, "4 4"], bound: Bou
     body.inertia = np.maximum(values.sum() - values, least * (scene.config.apart * mesh.size * mesh.unit) ** 2)
 
 
-def _add_joint(scene: Scene, body: Any, index: int, node: int, bound: Bound) -> None:
+def _add_joint(scene: Scene, body: Any, index: int, node: int, bound: Bound, losses: Float[np.ndarray, " D"]) -> None:
     """One coordinate: its screw, limits, damping and dry friction."""
     mechanics: Any = bound.mechanics
     unit = bound.body.mesh.unit
@@ -202,6 +204,7 @@ def _add_joint(scene: Scene, body: Any, index: int, node: int, bound: Bound) -> 
         axis=spin if turns else generator[:3, 3],
         pos=np.cross(spin, generator[:3, 3]) * unit if turns else np.zeros(3),
         damping=joint_damping(bound)[place] * (unit**2 if turns else 1.0),
+        frictionloss=losses[place] * (unit**2 if turns else unit),
     )
     d = scene.config.impedance
     joint.solimp_limit = joint.solimp_friction = [d, d, 1e-3, 0.5, 2.0]

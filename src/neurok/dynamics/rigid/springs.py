@@ -6,7 +6,6 @@ moments: the energy Σ ½ k |T p - y|² depends on nothing else while the places
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +52,7 @@ class Springs:
     def pull(self, model: Any, data: Any, time: float, step: float) -> None:
         """Aim at where the places will be at the end of a step."""
         hold = self.hold
-        strength = np.repeat(self.stiffness, 3) * (time <= getattr(hold, "end", math.inf))
+        strength = np.repeat(self.stiffness, 3) * (time <= hold.end)
         ratio = hold.damping / hold.stiffness
         model.actuator_gainprm[self.ids, 0], model.actuator_biasprm[self.ids, 1] = strength, -strength
         model.actuator_biasprm[self.ids, 2] = -strength * (ratio + step)

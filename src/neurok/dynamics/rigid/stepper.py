@@ -126,11 +126,13 @@ class MujocoStepper:
             self.data.qpos[:], self.data.qvel[:] = kept
         model, members = self.model, self.system.members
         self.seats = [_seat(model, k, bound, members[k].where) for k, bound in enumerate(self.bounds)]
-        shapes = [self.scene.shapes.get(model.geom(g).name) for g in range(model.ngeom)]
-        self.bounce = np.array([np.nan if s is None or s.friction is None else s.restitution for s in shapes])
-        self.bounces = bool((self.bounce > 0).any())
+        names = [model.geom(g).name for g in range(model.ngeom)]
+        self.owners = np.array([self.scene.groups[name][0] for name in names], dtype=np.int64)
+        lively = [self.scene.shapes[name].restitution if name in self.scene.shapes else 0.0 for name in names]
+        self.still = self.owners < 0
+        self.bounce = np.where(self.still, self.config.reduced.contact.hard, lively)
+        self.bounces = bool((self.bounce[~self.still] > 0).any())
         self.roots = np.array(model.body_rootid)
-        self.still = np.array([self.scene.groups[model.geom(g).name][0] < 0 for g in range(model.ngeom)], dtype=bool)
         self.alone, self.geom_bodies = len(self.bounds) == 1, np.array(model.geom_bodyid)
         self.views = Views(*(getattr(model, name) for name in MARGINS), *(getattr(self.data, name) for name in MOTION))
         self.reach = np.zeros(model.nbody)
@@ -273,10 +275,9 @@ class MujocoStepper:
         self.max_penetration = max(self.max_penetration, -float(gaps.min()) / self.seats[0].unit)
 
     def _kept(self, geoms: Int[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
-        """Speed kept in a bounce: the geometric mean of both materials, or that of the only one that is named."""
-        one, two = self.bounce[geoms].T
-        both = np.sqrt(one * two)
-        return np.nan_to_num(np.where(np.isnan(one), two, np.where(np.isnan(two), one, both)))
+        """Speed kept in a bounce, as the reduced engine has it: the product of both; parts of one object keep none."""
+        own = self.owners[geoms[:, 0]] == self.owners[geoms[:, 1]]
+        return np.where(own, 0.0, self.bounce[geoms].prod(axis=1))
 
     def _load(self, time: float, step: float) -> None:
         """Pushes, wind, damping in proportion to mass, and springs."""
