@@ -60,6 +60,9 @@ class ContactConfig:
     """Speed kept by what strikes the ground or an obstacle, besides what its own material keeps: a floor of wood or
     stone takes a part of it."""
 
+    assembled: float = 0.4
+    """The same for objects that have joints: their parts rattle."""
+
     overlap: float = 2e-3
     """Parts of one object that pass through each other by more than this share of its size while one joint moves, or
     that are closer than this at rest, are made to do so and do not collide."""

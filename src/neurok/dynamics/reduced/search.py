@@ -272,8 +272,8 @@ def _joined(a: Found, b: Found) -> Found:
     soles = a.soles
     if a.soles is not None or b.soles is not None:
         soles = a.soles.join([b.soles])
-    columns = [np.concatenate([x, y]) for x, y in zip(_columns(a), _columns(b), strict=True)]
-    return Found(a.touch, *columns, feet, soles)
+    which, normals, gaps, marks = (np.concatenate(pair) for pair in zip(_columns(a), _columns(b), strict=True))
+    return Found(a.touch, which, normals, gaps, marks, feet, soles)
 
 
 def _columns(found: Found) -> tuple[np.ndarray, ...]:
