@@ -59,9 +59,6 @@ class Touch:
     slid: Bool[np.ndarray, " n"] = field(init=False)
     """Whether each point slid."""
 
-    clear: float = field(default=0.0, init=False)
-    """How far points and solid, parts of one object, are surely apart."""
-
     touches: bool = field(default=False, init=False)
     """Whether some point touches."""
 
