@@ -178,7 +178,7 @@ class ReducedConfig:
     """Coefficient of dry friction of joints in a world with contact: wood on wood, unoiled steel."""
 
     bearing: float = 0.05
-    """Radius of a hinge as a share of the size of what it carries: its torque is coefficient times weight times this."""
+    """Radius of a hinge as a share of the size of what it carries; its torque is coefficient · weight · radius."""
 
     bearing_give: float = 1e-4
     """How far a joint that dry friction holds gives way: [rad], or as a share of the object's size."""

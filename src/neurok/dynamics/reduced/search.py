@@ -103,7 +103,7 @@ class ContactSearch:
 
     def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
         """Parts of one object that may meet: their joints have moved farther than they were apart."""
-        out = []
+        out: list[tuple[Touch, np.ndarray]] = []
         strides = dict.fromkeys(self._inner_owners, 0.0)
         for owner in strides:
             motion = motions[owner]
