@@ -110,3 +110,42 @@ def test_friction_is_that_of_the_material_where_one_is_named(block):
     body = Body.of(articulation, Condition(Start(velocity=(1.0, 0.0, 0.0))), free=True, materials=field)
     rollout = simulate(body, World(ground=Ground(friction=0.5)), seconds=0.6)
     assert abs(rollout.q[-1, 0] / (1.0 / (2 * 0.25 * 9.81)) - 1) < 0.05
+
+
+def test_a_step_that_fails_is_taken_in_halves(block, monkeypatch):
+    from neurok.dynamics.reduced.collocation import Diverged
+    from neurok.dynamics.reduced.incremental import IncrementalStepper
+
+    whole = IncrementalStepper._advance
+
+    def picky(self, state, dt):
+        if dt > 1 / 400:
+            raise Diverged("too long")
+        return whole(self, state, dt)
+
+    monkeypatch.setattr(IncrementalStepper, "_advance", picky)
+    body = Body.of(block(height=0.1), free=True)
+    rollout = simulate(body, World(ground=Ground(height=0.0)), seconds=0.5)
+    assert rollout.status == "ok"
+    assert abs(rollout.positions[-1, :, 1].min()) < 1e-4
+
+
+def test_a_run_that_is_lost_does_not_advise_what_has_failed(block, monkeypatch):
+    from neurok.dynamics.reduced.collocation import Diverged
+    from neurok.dynamics.reduced.incremental import IncrementalStepper
+
+    def hopeless(self, state, dt):
+        raise Diverged("a value is no longer finite")
+
+    monkeypatch.setattr(IncrementalStepper, "_advance", hopeless)
+    rollout = simulate(Body.of(block(), free=True), World(ground=Ground(height=0.0)), seconds=0.5)
+    assert rollout.status == "diverged"
+    assert "shorter" not in rollout.message
+    assert "'implicit'" not in rollout.message
+    assert "were tried" in rollout.message
+
+
+def test_what_stands_still_has_no_drift_to_report(block):
+    report = simulate(Body.of(block()), World(), seconds=0.2).report
+    assert report["energy_drift"] is None
+    assert "Nothing moved" in report["energy_note"]

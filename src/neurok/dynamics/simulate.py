@@ -43,7 +43,7 @@ def simulate(
 
     Returns:
         The motion, with positions, coordinates, energies and figures of the run. Status ``diverged`` keeps the good
-        frames and suggests a time step; ``stopped`` keeps the frames up to an interruption. ``report`` holds
+        frames and says what was tried; ``stopped`` keeps the frames up to an interruption. ``report`` holds
         ``engine, engine_reason, dof, dt, steps, steps_per_second, real_time_factor, energy_start, energy_end,
         energy_drift, max_penetration`` and ``time_*`` (share of the stepping time). ``energy_drift`` is ``None`` where
         contact, damping, pushes, drags or wind change the energy; ``energy_note`` then says which.

@@ -80,7 +80,7 @@ class Rolling:
 
 
 def bearings_of(bound: Bound, world: World, config: ReducedConfig) -> Bearings | None:
-    """Friction of the joints of a body: coefficient times the weight that a joint carries, at the radius of its bearing."""
+    """Friction of the joints of a body: coefficient times weight that a joint carries, at the radius of its bearing."""
     body, mechanics = bound.body, bound.mechanics
     share = body.joint_friction
     if share is None:

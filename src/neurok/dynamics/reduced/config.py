@@ -60,6 +60,9 @@ class ContactConfig:
     """Speed kept by what strikes the ground or an obstacle, besides what its own material keeps: a floor of wood or
     stone takes a part of it."""
 
+    assembled: float = 0.4
+    """The same for objects that have joints: their parts rattle."""
+
     overlap: float = 2e-3
     """Parts of one object that pass through each other by more than this share of its size while one joint moves, or
     that are closer than this at rest, are made to do so and do not collide."""
@@ -178,7 +181,7 @@ class ReducedConfig:
     """Coefficient of dry friction of joints in a world with contact: wood on wood, unoiled steel."""
 
     bearing: float = 0.05
-    """Radius of a hinge as a share of the size of what it carries: its torque is coefficient times weight times this."""
+    """Radius of a hinge as a share of the size of what it carries; its torque is coefficient · weight · radius."""
 
     bearing_give: float = 1e-4
     """How far a joint that dry friction holds gives way: [rad], or as a share of the object's size."""

@@ -60,9 +60,6 @@ class Touch:
     slid: Bool[np.ndarray, " n"] = field(init=False)
     """Whether each point slid."""
 
-    clear: float = field(default=0.0, init=False)
-    """How far points and solid, parts of one object, are surely apart."""
-
     touches: bool = field(default=False, init=False)
     """Whether some point touches."""
 
@@ -146,7 +143,7 @@ class Rows:
                 sides.append(Side(touch.points.owner, entry.soles, more, 1.0))
                 sides += [] if entry.feet is None else [Side(touch.other or 0, entry.feet, more, -1.0)]
                 count += size
-        columns = [np.concatenate(column) for column in zip(*blocks, strict=True)] if blocks else _NOTHING
+        columns: list[Any] = [np.concatenate(column) for column in zip(*blocks, strict=True)] if blocks else _NOTHING
         nothing = np.zeros(count)
         columns = [*columns[:-2], nothing, *columns[-2:]]
         rows_of_all = Rows(found, _merged(sides), np.zeros((count, 3)), *columns)

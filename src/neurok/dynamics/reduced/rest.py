@@ -73,4 +73,6 @@ def _acts(load: Any, time: float) -> bool:
     if isinstance(load, Push):
         push = load.force_over_time
         return bool(time <= push.times.max() or push.at(time).any())
-    return isinstance(load, WindLoad) or (isinstance(load, Hold) and load.name != "pin")
+    if isinstance(load, WindLoad):
+        return time < load.until
+    return isinstance(load, Hold) and load.name != "pin" and time < load.end

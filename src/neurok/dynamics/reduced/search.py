@@ -44,6 +44,7 @@ class ContactSearch:
     fall: float = 0.0
     """Largest acceleration that brings things together [length/s^2]."""
 
+    _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
 
     def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
@@ -55,9 +56,10 @@ class ContactSearch:
         self.close = self._passing(motions) + self._within(motions, dt)
         found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
         met = {id(entry.touch) for entry in found}
-        for touch in self.touches:
+        for touch in self._touching:
             if id(touch) not in met and touch.touches:
                 touch.forget(len(touch.marks))
+        self._touching = [entry.touch for entry in found]
         return found
 
     def find_again(self, found: list[Found], begin: Sequence[Any], now: Sequence[Any]) -> list[Found] | None:
@@ -90,27 +92,38 @@ class ContactSearch:
     def _inner(self) -> list[Touch]:
         return [touch for touch in self.touches if touch.other == touch.points.owner]
 
+    @cached_property
+    def _inner_owners(self) -> list[int]:
+        return [touch.points.owner for touch in self._inner]
+
+    @cached_property
+    def _clear(self) -> Float[np.ndarray, " T"]:
+        """How far parts of one object are surely apart."""
+        return np.zeros(len(self._inner))
+
     def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
         """Parts of one object that may meet: their joints have moved farther than they were apart."""
-        out = []
-        strides = {touch.points.owner: 0.0 for touch in self._inner}
+        out: list[tuple[Touch, np.ndarray]] = []
+        strides = dict.fromkeys(self._inner_owners, 0.0)
         for owner in strides:
             motion = motions[owner]
             base = motion.tree.base_dim
             strides[owner] = dt * float(np.abs(motion.qdot[0, base:]) @ self._levers(owner, motion)[base:])
         near = self.config.near_own * self.size
-        for touch in self._inner:
-            touch.clear -= strides[touch.points.owner]
-            if touch.clear < near:
-                key = id(touch.points)
-                if key not in self.ways:
-                    self.ways[key] = _way(touch.points, motions, dt)
-                frame = motions[touch.points.owner].node_frame(touch.node)
-                local = seen_from(frame, self.ways[key].start)
-                heights = (local @ touch.solid.normals.T - touch.solid.heights).max(axis=1) - touch.points.radii
-                touch.clear = float(heights.min()) - strides[touch.points.owner]
-                if touch.clear < near:
-                    out.append((touch, np.flatnonzero(heights < near + 2.0 * strides[touch.points.owner])))
+        if not strides:
+            return out
+        self._clear -= np.array([strides[owner] for owner in self._inner_owners])
+        for k in np.flatnonzero(self._clear < near):
+            touch = self._inner[k]
+            key = id(touch.points)
+            if key not in self.ways:
+                self.ways[key] = _way(touch.points, motions, dt)
+            frame = motions[touch.points.owner].node_frame(touch.node)
+            local = seen_from(frame, self.ways[key].start)
+            heights = (local @ touch.solid.normals.T - touch.solid.heights).max(axis=1) - touch.points.radii
+            self._clear[k] = float(heights.min()) - strides[touch.points.owner]
+            if self._clear[k] < near:
+                out.append((touch, np.flatnonzero(heights < near + 2.0 * strides[touch.points.owner])))
         return out
 
     def _levers(self, owner: int, motion: Any) -> Float[np.ndarray, " D"]:
@@ -272,8 +285,8 @@ def _joined(a: Found, b: Found) -> Found:
     soles = a.soles
     if a.soles is not None or b.soles is not None:
         soles = a.soles.join([b.soles])
-    columns = [np.concatenate([x, y]) for x, y in zip(_columns(a), _columns(b), strict=True)]
-    return Found(a.touch, *columns, feet, soles)
+    which, normals, gaps, marks = (np.concatenate(pair) for pair in zip(_columns(a), _columns(b), strict=True))
+    return Found(a.touch, which, normals, gaps, marks, feet, soles)
 
 
 def _columns(found: Found) -> tuple[np.ndarray, ...]:

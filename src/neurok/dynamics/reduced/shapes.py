@@ -63,9 +63,9 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig) -> Shape:
     """Points and solids of a body."""
     mechanics, mesh = bound.mechanics, bound.body.mesh
     if not len(mechanics.part_nodes):
-        points = _soft_samples(bound, owner, config)
+        soft = _soft_samples(bound, owner, config)
         surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
-        return Shape(points, points, {}, (Piece(owner, surface, -1, -1),), 0.0)
+        return Shape(soft, soft, {}, (Piece(owner, surface, -1, -1),), 0.0)
     corners: list[tuple[np.ndarray, int, float]] = []
     samples: dict[int, list[tuple[np.ndarray, int, float]]] = {}
     pieces = []

@@ -41,7 +41,7 @@ def touches_of(
             out.append(Touch(shape.samples, collider, *_surface(bounds[k], friction, config), steep[k]))
         for other, pieces in enumerate(shape.pieces for shape in shapes):
             if other != k:
-                surface = _surfaces(bounds[k], bounds[other], world.friction)
+                surface = _surfaces(bounds[k], bounds[other], world.friction, config)
                 stiffness = min(steep[k], steep[other])
                 out += [Touch(shape.samples, p.collider, *surface, stiffness, other, p.node) for p in pieces]
         out += _within(bounds[k], shape, world, steep[k], config)
@@ -68,13 +68,16 @@ def bounce_of(bound: Bound) -> float:
 def _surface(bound: Bound, friction: float, config: ContactConfig) -> tuple[float, float]:
     """Friction and restitution of an object on something that stands still."""
     own = friction_of(bound)
-    return friction if own is None else float(np.sqrt(own * friction)), config.hard * bounce_of(bound)
+    kept = config.assembled if bound.body.poses.dim else config.hard
+    return friction if own is None else float(np.sqrt(own * friction)), kept * bounce_of(bound)
 
 
-def _surfaces(a: Bound, b: Bound, friction: float) -> tuple[float, float]:
+def _surfaces(a: Bound, b: Bound, friction: float, config: ContactConfig) -> tuple[float, float]:
     """The same between two objects: an object without a material takes the world's friction."""
     first, second = (friction if own is None else own for own in (friction_of(a), friction_of(b)))
-    return float(np.sqrt(first * second)), bounce_of(a) * bounce_of(b)
+    is_plain = not (a.body.poses.dim or b.body.poses.dim)
+    kept = 1.0 if is_plain else config.assembled
+    return float(np.sqrt(first * second)), kept * bounce_of(a) * bounce_of(b)
 
 
 def _within(bound: Bound, shape: Shape, world: World, stiffness: float, config: ContactConfig) -> list[Touch]:
