@@ -19,7 +19,8 @@ def varied(mesh: Mesh) -> MaterialField:
     ids = np.arange(mesh.vertex_count) % 3
     young = np.where(ids == 1, np.linspace(1e6, 3e6, len(ids)), np.nan)
     density = np.full(len(ids), 900.0) + np.arange(len(ids))
-    return MaterialField((OAK, CLAY, SAND), ids, {"young": young, "density": density})
+    friction = np.linspace(0.1, 0.9, len(ids))
+    return MaterialField((OAK, CLAY, SAND), ids, {"young": young, "density": density, "friction": friction})
 
 
 def box() -> Mesh:
@@ -75,7 +76,7 @@ def test_every_writer_of_materials_keeps_all_of_them(tmp_path, suffix):
     order = np.array([int(np.argmin(np.linalg.norm(mesh.vertices - p, axis=1))) for p in back.mesh.vertices])
     assert sorted(order) == list(range(mesh.vertex_count))
     assert back.materials.kind.tolist() == field.kind[order].tolist()
-    for name in ("young", "poisson", "density", "yield_stress", "friction_angle"):
+    for name in ("young", "poisson", "density", "yield_stress", "friction_angle", "damping_ratio", "friction"):
         np.testing.assert_allclose(getattr(back.materials, name), getattr(field, name)[order], rtol=1e-6)
 
 

@@ -1,5 +1,7 @@
 """Materials by name: real figures, each with its source."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -98,3 +100,17 @@ def test_parts_are_made_of_what_they_are_said_to_be():
     assert np.isnan(field.thickness).all()
     with pytest.raises(NeurokError, match="no part 'arm'; it has seat, leg"):
         MaterialField.of_parts(mesh, {"arm": material("oak")})
+
+
+def test_the_docs_list_the_library():
+    page = (Path(__file__).parents[2] / "docs" / "materials.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in page.split("<!-- library -->")[1].splitlines() if "|" in line]
+    listed = {
+        row[0]: (float(row[2]), float(row[3]), float(row[4]))
+        for row in rows[2:]
+        if len(row) > 4 and row[0] in library()
+    }
+    assert list(listed) == list(library())
+    for name, (young, poisson, density) in listed.items():
+        figures = library()[name].material
+        assert (young, poisson, density) == pytest.approx((figures.young, figures.poisson, figures.density), rel=5e-3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.core import Articulation, Inertial, Joint, Material, MaterialField, Mesh
+from neurok.core import Articulation, Inertial, Joint, Material, MaterialField, Mesh, material
 from neurok.dynamics import Body
 from neurok.dynamics.masses import inertial_of, moment_of, part_moments, vertex_masses
 from neurok.errors import NeurokError
@@ -59,3 +59,17 @@ def test_a_joint_that_moves_no_mass_is_refused(chain):
 
     with pytest.raises(NeurokError, match="moves no mass"):
         simulate(ArticulatedSpace(Articulation(lost, joints)))
+
+
+def test_an_open_sheet_is_as_thick_as_its_material_comes():
+    sheet = np.array([[0.0, 0, 0], [2, 0, 0], [2, 0, 3], [0, 0, 3]])
+    mesh = Mesh(sheet, np.array([[0, 1, 2], [0, 2, 3]]), unit=0.5)
+    cotton = MaterialField.uniform(material("cotton"), 4)
+    mass = 1.5 * material("cotton").thickness * material("cotton").density
+    assert vertex_masses(Body.of(mesh, materials=cotton)).sum() == pytest.approx(mass)
+    rigid = Body.of(mesh, materials=cotton)
+    assert part_moments(rigid, rigid.poses.articulation)[0, 3, 3] == pytest.approx(mass)
+    thick = Body.of(mesh, materials=cotton, thickness=0.02)
+    assert vertex_masses(thick).sum() == pytest.approx(1.5 * 0.01 * material("cotton").density)
+    oak = Body.of(mesh, materials=MaterialField.uniform(material("oak"), 4))
+    assert vertex_masses(oak).sum() == pytest.approx(1.5 * 0.01 * mesh.size * 0.5 * 700.0)

@@ -27,6 +27,7 @@ from neurok.scene.files import read_scene, write_scene
 numbers = st.floats(-1e6, 1e6)
 vectors = st.tuples(numbers, numbers, numbers)
 positive = st.floats(1e-3, 1e3)
+densities = st.floats(0.1, 3e4)
 places = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1)
 
 objects = st.builds(
@@ -36,17 +37,18 @@ objects = st.builds(
     rotation=vectors,
     base=st.sampled_from(["auto", "free", "fixed"]),
     drop=st.none() | st.just("auto") | positive,
-    density=positive,
+    density=densities,
     thickness=st.none() | positive,
     materials=st.dictionaries(
         places,
         st.builds(
             SceneMaterial,
-            positive,
+            densities,
             kind=st.sampled_from(["elastic", "sand", "metal"]),
             yield_stress=st.none() | positive,
             friction_angle=st.none() | st.floats(0.0, 1.5),
-        ),
+        )
+        | st.sampled_from(["foam", "oak", "cast iron"]),
         max_size=2,
     ),
     q=st.none() | st.lists(numbers, max_size=2).map(tuple),
@@ -219,3 +221,27 @@ def test_bytes_that_are_no_text_say_so(tmp_path):
 def test_a_scene_that_makes_no_sense_cannot_be_made(changes, words):
     with pytest.raises(SceneError, match=words):
         Scene(**{"objects": (SceneObject("sample:lamp"),), **changes})
+
+
+def test_materials_are_names_or_numbers(tmp_path):
+    path = tmp_path / "scene.yaml"
+    path.write_text("objects: [{path: 'sample:lamp', materials: {base: foam, head: {density: 900}}}]\n")
+    assert read_scene(path).objects[0].materials == {"base": "foam", "head": SceneMaterial(density=900.0)}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("{base: stel}", "objects[0].materials.base: There is no material 'stel'; the nearest are steel"),
+        ("{base: {young: 0}}", "objects[0].materials.base.young must be positive, got 0"),
+        ("{base: {density: 1e-30}}", "objects[0].materials.base.density must lie between 0.1 and 30000 kg/m^3"),
+        ("{base: {densty: 3}}", "did you mean 'density'?"),
+        ("{base: [1]}", "objects[0].materials.base must be a word"),
+    ],
+)
+def test_materials_that_are_none_get_a_sentence(tmp_path, given, words):
+    path = tmp_path / "scene.yaml"
+    path.write_text(f"objects: [{{path: 'sample:lamp', materials: {given}}}]\n")
+    with pytest.raises(SceneError) as caught:
+        read_scene(path)
+    assert words in str(caught.value)

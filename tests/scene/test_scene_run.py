@@ -1,12 +1,14 @@
 """What a scene says is what happens."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gates import make_block, make_gate
-from neurok.core import Clip, Mesh
+from neurok.core import Clip, Inertial, Mesh
 from neurok.errors import NeurokError
-from neurok.io import save
+from neurok.io import load, save
 from neurok.scene.description import (
     Scene,
     SceneDrag,
@@ -166,6 +168,22 @@ def test_materials_by_part_change_the_mass(folder):
     heavy = prepare_scene(Scene((gate(folder, materials={"door": SceneMaterial(density=1000.0)}),))).mass
     assert plain == pytest.approx(500 * 0.05)
     assert heavy == pytest.approx(500 * 0.01 + 1000 * 0.04)
+
+
+def test_a_named_material_weighs_what_its_density_says_and_parts_count_over_all(folder):
+    named = prepare_scene(Scene((gate(folder, materials={"door": "steel", "all": "oak"}),))).mass
+    assert named == pytest.approx(700 * 0.01 + 7850 * 0.04)
+
+
+def test_a_material_counts_over_the_mass_in_the_file(folder):
+    asset = load(folder / "gate.npz")
+    known = Inertial(1.0, np.zeros(3), np.eye(3))
+    heavy = replace(asset.articulation, inertials=(known,) * len(asset.articulation.joints))
+    save(replace(asset, articulation=heavy), folder / "weighed.npz")
+    thing = SceneObject(str(folder / "weighed.npz"))
+    assert prepare_scene(Scene((thing,))).mass == pytest.approx(2.0)
+    steel = replace(thing, materials={"door": "steel"})
+    assert prepare_scene(Scene((steel,))).mass == pytest.approx(1.0 + 7850 * 0.04)
 
 
 def test_all_that_a_material_says_reaches_the_body_and_the_written_asset(folder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 import json
 import re
 import unicodedata
@@ -48,8 +47,11 @@ class WordConfig:
     rest: int = 3
     """Letters that are left at least of a word that another begins or ends with; ``black`` holds no ``lack``."""
 
-    library_word: float = 7.0
-    """Log-odds of a material whose own name or alias is said."""
+    library_word: float = 9.5
+    """Log-odds of a material whose own name or alias is said, beyond those of its kind."""
+
+    padding: float = 0.85
+    """Share of them for padding, where the material is a cloth or a leather and may cover some."""
 
 
 WORDS = WordConfig()
@@ -94,15 +96,24 @@ def tokens(name: str) -> list[str]:
 
 def read_name(name: str, config: WordConfig = WORDS) -> list[Said]:
     """All that the words of a name mean, in their order; each meaning once."""
-    words = tokens(name)
-    pairs = ["".join(pair) for pair in itertools.pairwise(words)]
     out: list[Said] = []
-    for word in [*words, *(pair for pair in pairs if pair in _meanings())]:
+    for word in _joined(tokens(name)):
         found, trust = _look_up(word, config)
         for meaning, is_stuff, odds in _meanings().get(found, ()):
             if all(meaning != other.meaning for other in out):
                 is_later = any(other.is_stuff and other.word != word for other in out)
                 out.append(Said(word, meaning, is_stuff, trust * (config.later if is_later else 1.0), odds))
+    return out
+
+
+def _joined(words: list[str]) -> list[str]:
+    """The same words, with two in a row made one where that is known: ``memory foam``."""
+    out: list[str] = []
+    for word in words:
+        if out and out[-1] + word in _meanings():
+            out[-1] += word
+        else:
+            out.append(word)
     return out
 
 
@@ -141,8 +152,11 @@ def _meanings() -> Mapping[str, list[tuple[str, bool, Float[np.ndarray, " M"]]]]
                 table.setdefault(word, []).append(meaning)
     skipped = set(evidence()["not_words"].split())
     for name, entry in library().items():
+        odds = {name: WORDS.library_word}
+        if entry.family in ("fabric", "leather"):
+            odds["upholstery"] = WORDS.padding * WORDS.library_word
         for alias in (name, *entry.aliases):
             word = "".join(tokens(alias))
-            if word not in table and word not in skipped:
-                table[word] = [(name, True, odds_of({name: WORDS.library_word}))]
+            if word not in skipped and (alias == name or word not in table):
+                table.setdefault(word, []).append((name, True, odds_of(odds)))
     return table

@@ -80,7 +80,7 @@ def material_attributes(field: MaterialField, chosen: Int[np.ndarray, " n"]) -> 
     return {name: value.astype(np.float32) for name, value in numbers.items()}
 
 
-def unpack_materials(packed: list[dict[str, Any]], columns: Float[np.ndarray, "V 6"]) -> MaterialField:
+def unpack_materials(packed: list[dict[str, Any]], columns: Float[np.ndarray, "V 8"]) -> MaterialField:
     """The materials that ``scene_extras`` and ``material_attributes`` stored; whatever is wrong with them raises."""
     numbers = zip(VALUES, np.where(columns[:, 1:] == UNSAID, np.nan, columns[:, 1:]).T, strict=True)
     values = {name: value for name, value in numbers if not np.isnan(value).all()}

@@ -33,7 +33,7 @@ class Geometry:
 
     joints: Int[np.ndarray, "V J"] | None = None
     weights: Float[np.ndarray, "V J"] | None = None
-    materials: Float[np.ndarray, "V 6"] | None = None
+    materials: Float[np.ndarray, "V 8"] | None = None
     """What each vertex is made of, as neurok stores it; see ``MATERIAL_ATTRIBUTES``."""
 
 
@@ -85,7 +85,7 @@ class GeometryReader:
             self._materials(attributes, count),
         )
 
-    def _materials(self, attributes: Record, count: int) -> Float[np.ndarray, "V 6"] | None:
+    def _materials(self, attributes: Record, count: int) -> Float[np.ndarray, "V 8"] | None:
         if "_MATERIAL" not in attributes:
             return None
         columns = np.full((count, len(MATERIAL_ATTRIBUTES)), UNSAID)

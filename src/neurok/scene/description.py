@@ -44,7 +44,8 @@ class SceneError(NeurokError):
     """All that is wrong with a scene, in one sentence; ``problems`` holds them one by one."""
 
     def __init__(self, problems: list[str]) -> None:
-        super().__init__("; ".join(problems) + ".")
+        text = "; ".join(problems)
+        super().__init__(text if text.endswith("?") else f"{text}.")
         self.problems = problems
 
 

@@ -197,8 +197,8 @@ def _read_choice(kinds: tuple[Any, ...], value: Any, place: str, problems: list[
     if value is None and type(None) in kinds:
         return None
     kinds = tuple(kind for kind in kinds if kind is not type(None))
-    if nouns_among := [kind for kind in kinds if is_dataclass(kind)]:
-        kinds = tuple(nouns_among) if isinstance(value, Mapping) else tuple(k for k in kinds if not is_dataclass(k))
+    if len(kinds) > 1 and any(map(is_dataclass, kinds)):
+        kinds = tuple(kind for kind in kinds if is_dataclass(kind) == isinstance(value, Mapping))
     for kind in kinds:
         attempt: list[str] = []
         result = _read(kind, value, place, attempt)

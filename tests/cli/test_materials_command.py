@@ -1,0 +1,71 @@
+"""``neurok materials`` as a person calls it: look, correct, hand back."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from neurok import cli
+from neurok.core.material_library import library
+from neurok.io import load
+
+
+def told(capsys, *args: str) -> dict:
+    cli.main([*args, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_each_part_gets_a_material_a_confidence_and_a_reason(capsys):
+    said = told(capsys, "materials", "sample:cabinet")
+    rows = {row["part"]: row for row in said["parts"]}
+    assert rows["door/oak grain"]["material"] == "oak"
+    assert rows["door/brass"]["material"] == "brass"
+    assert all(0 < row["confidence"] <= 1 and row["reason"] for row in said["parts"])
+    cli.main(["materials", "sample:cabinet"])
+    table = capsys.readouterr().out
+    assert table.startswith("part")
+    assert "door/oak grain" in table
+
+
+def test_without_an_object_all_materials_are_listed(capsys):
+    assert [row["name"] for row in told(capsys, "materials")["materials"]] == list(library())
+
+
+def test_what_is_set_is_written_in_every_form_and_handed_back(tmp_path, capsys):
+    outs = [str(tmp_path / name) for name in ("a.json", "a.glb", "a.npz", "a.png")]
+    said = told(capsys, "materials", "sample:lamp", "--set", "all=aluminium", "--set", "head=glass", "--out", *outs)
+    assert said["files"] == outs
+    for name in ("a.glb", "a.npz"):
+        asset = load(tmp_path / name)
+        head = asset.mesh.part_ids == asset.mesh.part_names.index("head")
+        assert set(asset.materials.density[head]) == {library()["glass"].material.density}
+        assert set(asset.materials.density[~head]) == {2700.0}
+    picture = np.asarray(Image.open(tmp_path / "a.png").convert("RGB"))
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+    again = told(capsys, "materials", "sample:lamp", "--materials", outs[0])
+    assert {row["material"] for row in again["parts"]} == {"glass", "aluminium"}
+    line = ["simulate", "sample:lamp", "--seconds", "0.1", "--out", str(tmp_path / "b.npz")]
+    by_file = told(capsys, *line, "--materials", outs[0])
+    by_flag = told(capsys, *line, "--material", "head=glass", "--material", "all=aluminium")
+    assert by_file["mass"] == pytest.approx(by_flag["mass"])
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["sample:lamp", "--set", "head=glas"], "the nearest are glass"),
+        (["sample:lamp", "--set", "haed=glass"], "Did you mean 'head'"),
+        (["sample:lamp", "--set", "glass"], "write it like seat=foam"),
+        (["sample:lamp", "--out", "a.stl"], "cannot hold materials"),
+        (["sample:lamp", "--materials", "none.json"], "There is no file"),
+        (["--set", "a=glass"], "Name an object"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(args, words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["materials", *args])
+    assert end.value.code == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
