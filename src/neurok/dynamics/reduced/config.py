@@ -38,6 +38,9 @@ class ContactConfig:
     max_points: int = 400
     """Points of one object that feel obstacles and other objects; more cost time and change little."""
 
+    soft_points: int = 1600
+    """Points of one object that bends: with fewer the surface between them sinks in visibly."""
+
     part_points: int = 60
     """The same of one part that may touch other parts of its object."""
 
@@ -125,7 +128,7 @@ class ImplicitConfig:
     last_share: float = 3e-4
     """So are those that are this share of what the step moves."""
 
-    inner: float = 1e-9
+    inner: float = 1e-6
     """Share of the descent that one more iteration on straight contacts must promise."""
 
     max_newton: int = 40

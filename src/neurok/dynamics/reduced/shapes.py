@@ -109,8 +109,10 @@ def _point_set(
 def _soft_samples(bound: Bound, owner: int, config: ContactConfig) -> PointSet:
     mesh = bound.body.mesh
     vertices = np.unique(mesh.faces)
-    if len(vertices) > config.max_points:
-        vertices = vertices[farthest_points(mesh.vertices[vertices], config.max_points)]
+    thin = len(vertices) // (8 * config.soft_points)  # large meshes: every so many will do to choose from
+    vertices = vertices[:: max(1, thin)]
+    if len(vertices) > config.soft_points:
+        vertices = vertices[farthest_points(mesh.vertices[vertices], config.soft_points)]
     count = len(vertices)
     return PointSet(owner, bound.mechanics.points(vertices), np.zeros(count), np.full(count, -1))
 
