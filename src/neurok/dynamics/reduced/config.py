@@ -116,7 +116,7 @@ class GaussConfig:
 class ImplicitConfig:
     """When a step of the incremental potential is good enough, and when it is cut."""
 
-    tolerance: float = 1e-7
+    tolerance: float = 1e-10
     """Change of the coordinates, as a share of the smallest object's size, at which a step has converged."""
 
     last_change: float = 3e-6
