@@ -30,7 +30,7 @@ class ContactConfig:
     """Points closer to a solid than this share of the object's size are followed through a step ..."""
 
     near_travel: float = 1.0
-    """... and those that could come there at this many times the greatest speed of any."""
+    """... and, where the solid bends, those that could come there at this many times the speeds of both."""
 
     near_own: float = 2e-3
     """The same for parts of one object, which move slowly against each other."""
@@ -119,7 +119,7 @@ class GaussConfig:
 class ImplicitConfig:
     """When a step of the incremental potential is good enough, and when it is cut."""
 
-    tolerance: float = 1e-7
+    tolerance: float = 1e-10
     """Change of the coordinates, as a share of the smallest object's size, at which a step has converged."""
 
     last_change: float = 3e-6

@@ -43,15 +43,35 @@ class DepthGauge:
     def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
         """Largest depth, in mesh units and as a share of the object's size."""
         depth, share = 0.0, 0.0
+        boxes = [(x.min(axis=0), x.max(axis=0)) for x in positions]
         for owner, solid, other, node in self.solids:
             everything = positions[owner]
             if isinstance(solid, HalfSpace):
                 found = max(0.0, float(solid.height - (everything @ solid.normal).min()))
             else:
                 motion = None if other is None else motions[other]
+                if _is_apart(solid, motion, node, boxes[owner]):
+                    continue
                 found = _depth(solid, everything[self.vertices[owner]], motion, node)
             depth, share = max(depth, found), max(share, found / self.sizes[owner])
         return depth, share
+
+
+def _is_apart(solid: Any, motion: Any, node: int, box: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether the box around a solid and that around some points have nothing in common."""
+    if isinstance(solid, BendingSurface):
+        low, high = solid.place(motion)[2:]
+        low, high = low - solid.half, high + solid.half
+    else:
+        low, high = solid.box
+        if motion is not None:
+            frame = motion.node_frame(node)
+            middle, half = (
+                frame[:3, :3] @ (0.5 * (low + high)) + frame[:3, 3],
+                np.abs(frame[:3, :3]) @ (0.5 * (high - low)),
+            )
+            low, high = middle - half, middle + half
+    return bool((low > box[1]).any() or (high < box[0]).any())
 
 
 def _depth(solid: Any, x: Float[np.ndarray, "n 3"], motion: Any, node: int) -> float:

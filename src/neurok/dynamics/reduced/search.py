@@ -40,6 +40,11 @@ class ContactSearch:
     """Touches that matter in the present step, and the points of them that do."""
 
     reach: float = field(default=0.0, init=False)
+    """How near a point must be to be followed though it is not on its way into a solid."""
+
+    moved: list[float] = field(default_factory=list, init=False)
+    """How far points of each object go in the present step."""
+
     dt: float = field(default=0.0, init=False)
     fall: float = 0.0
     """Largest acceleration that brings things together [length/s^2]."""
@@ -51,8 +56,12 @@ class ContactSearch:
         """What meets within ``dt`` if everything goes on as it moves now."""
         self.dt = dt
         self.ways = {id(points): _way(points, motions, dt) for points in self._sets}
-        moved = max((float(np.abs(way.end - way.start).max(initial=0.0)) for way in self.ways.values()), default=0.0)
-        self.reach = self.config.near * self.size + self.fall * dt**2 + self.config.near_travel * moved
+        self.reach = self.config.near * self.size + self.fall * dt**2
+        self.moved = [0.0 for _ in motions]
+        for points in self._sets:
+            way = self.ways[id(points)]
+            travel = float(np.abs(way.end - way.start).max(initial=0.0))
+            self.moved[points.owner] = max(self.moved[points.owner], travel)
         self.close = self._passing(motions) + self._within(motions, dt)
         found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
         met = {id(entry.touch) for entry in found}
@@ -163,11 +172,13 @@ class ContactSearch:
         above = [np.maximum(way.start, way.end) + radius for way, radius in zip(ways, radii, strict=True)]
         bottom, top = np.array([b.min(axis=0) for b in below]), np.array([a.max(axis=0) for a in above])
         pick, out = self._set_of, []
-        near = ((bottom[pick] < high + self.reach) & (top[pick] > low - self.reach)).all(axis=1)
+        # Ways of points are in their boxes; that of the solid is not.
+        reach = self.reach + np.array([0.0 if t.other is None else self.moved[t.other] for t in self._outer])[:, None]
+        low, high = low - reach, high + reach
+        near = ((bottom[pick] < high) & (top[pick] > low)).all(axis=1)
         for index in np.unique(pick[near]):
             mine = np.flatnonzero(near & (pick == index))
-            lows, highs = low[mine, None] - self.reach, high[mine, None] + self.reach
-            passes = ((below[index] < highs) & (above[index] > lows)).all(axis=2)
+            passes = ((below[index] < high[mine, None]) & (above[index] > low[mine, None])).all(axis=2)
             for k, row in zip(mine, passes, strict=True):
                 if row.any():
                     out.append((self._outer[k], np.flatnonzero(row)))
@@ -207,6 +218,7 @@ class ContactSearch:
         reach += float(touch.points.radii.max(initial=0.0))
         start, end, marks, faces, frame = way.start[which], way.end[which], touch.marks[which], None, None
         if isinstance(touch.solid, BendingSurface):
+            reach += self.config.near_travel * (self.moved[touch.points.owner] + self.moved[touch.other or 0])
             met, faces = touch.solid.meet(motion, start, end, marks, reach)
         elif motion is None:
             met = touch.solid.meet(start, end, marks, reach)
