@@ -24,9 +24,8 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 from neurok import io
-from neurok.core import Articulation, Joint, Material, Mesh
+from neurok.core import Articulation, Joint, Material, MaterialField, Mesh
 from neurok.dynamics import Body, Condition, Force, Ground, Start, World, simulate
-from neurok.dynamics.energies import Quadratic
 from neurok.dynamics.masses import part_moments
 from neurok.dynamics.reduced.build import assemble, bind
 from neurok.dynamics.reduced.collocation import GaussStepper
