@@ -127,12 +127,19 @@ class ContactSearch:
             key = id(touch.points)
             if key not in self.ways:
                 self.ways[key] = _way(touch.points, motions, dt)
-            frame = motions[touch.points.owner].node_frame(touch.node)
-            local = seen_from(frame, self.ways[key].start)
-            heights = (local @ touch.solid.normals.T - touch.solid.heights).max(axis=1) - touch.points.radii
+            motion, way, hull = motions[touch.points.owner], self.ways[key], touch.solid
+            start = seen_from(motion.node_frame(touch.node), way.start)
+            heights = (start @ hull.normals.T - hull.heights).max(axis=1) - touch.points.radii
             self._clear[k] = float(heights.min()) - strides[touch.points.owner]
             if self._clear[k] < near:
-                out.append((touch, np.flatnonzero(heights < near + 2.0 * strides[touch.points.owner])))
+                end = seen_from(_frame_after(motion, touch.node, dt), way.end)
+                low, high = hull.low - near, hull.high + near
+                passes = ((np.minimum(start, end) < high) & (np.maximum(start, end) > low)).all(axis=1)
+                later = (end @ hull.normals.T - hull.heights).max(axis=1) - touch.points.radii
+                ways = np.abs(end - start).max(axis=1)
+                which = np.flatnonzero(passes & (np.minimum(heights, later) < near + ways))
+                if len(which):
+                    out.append((touch, which))
         return out
 
     def _levers(self, owner: int, motion: Any) -> Float[np.ndarray, " D"]:
