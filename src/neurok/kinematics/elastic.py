@@ -49,8 +49,9 @@ class ElasticSpaceConfig:
     largest_strain: float = 0.45
     """... and largest strain of the lattice that a single coordinate reaches; beyond, blended handles would fold."""
 
-    visible_sag: float = 1e-3
-    """An object is soft if its own weight deforms it by more than this share of its size."""
+    visible_sag: float = 4e-4
+    """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size then
+    squashes it by the root of this, a fiftieth."""
 
     lattice: LatticeConfig = LATTICE
 

@@ -173,7 +173,7 @@ class Rows:
         return offset, np.sqrt((offset**2).sum(axis=1))
 
     def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, tuple[np.ndarray, ...]] | None:
-        """Energy, its derivatives by the places of the points, and what its curvature needs; ``None`` without contact."""
+        """Energy, its derivatives by the places of the points, and what its curvature needs; ``None`` if none."""
         depth = np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
         limit = self.friction * self.loads[self.pressed]
         if not (depth.any() or limit.any()):

@@ -1,0 +1,124 @@
+"""Soft things give way and spring back; stiff ones do neither."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from neurok.core import Articulation, Joint, Material, MaterialField, Mesh, material
+from neurok.dynamics import Body, Condition, Ground, Start, World, simulate
+from neurok.dynamics.soft import SoftConfig, soft_share, soften
+from neurok.kinematics.elastic import ElasticSpaceConfig
+from neurok.kinematics.lattice import LatticeConfig
+from neurok.modelling import shapes
+
+NOTHING = World(gravity=(0.0, 0.0, 0.0))
+COARSE = SoftConfig(space=ElasticSpaceConfig(modes=8, lattice=LatticeConfig(cells=120, most_cells=400)))
+JELLY = Material("jelly", young=2e4, poisson=0.3, density=300.0, damping_ratio=0.05)
+
+
+def ball(stuff: Material, **fields) -> Body:
+    made = shapes.sphere(0.2, 16, 12)
+    mesh = Mesh(made.vertices, made.faces)
+    return Body.of(mesh, materials=MaterialField.uniform(stuff, mesh.vertex_count), free=True, **fields)
+
+
+def strip(stuff: Material, length: float = 0.5, height: float = 0.02) -> tuple[Body, np.ndarray]:
+    """A horizontal strip, and the vertices of its left end."""
+    made = shapes.box((length, height, 0.1), (length / 2, 0.0, 0.0))
+    mesh = Mesh(made.vertices, made.faces)
+    return Body.of(mesh, materials=MaterialField.uniform(stuff, 8)), np.flatnonzero(mesh.vertices[:, 0] < 1e-9)
+
+
+@pytest.mark.parametrize(("name", "soft"), [("steel", False), ("oak", False), ("glass", False), ("memory foam", True)])
+def test_what_is_soft_follows_from_the_material(name, soft):
+    body = soften(ball(material(name)), config=COARSE)
+    assert (body.poses.stiffness is not None) == soft
+    assert (soft_share(body.mesh, body.stuff) > 0.5) == soft
+
+
+def test_softness_is_a_matter_of_shape_too():
+    rubber = replace(JELLY, young=5e7)
+    thick, thin = soften(*strip(rubber, 0.2, 0.1), config=COARSE), soften(*strip(rubber, 0.5, 0.005), config=COARSE)
+    assert thick.poses.stiffness is None
+    assert thin.poses.stiffness is not None
+
+
+def test_joints_of_rigid_parts_are_left_alone():
+    made = shapes.box((0.2, 0.2, 0.2))
+    mesh = Mesh(
+        np.concatenate([made.vertices, made.vertices + [0.3, 0, 0]]),
+        np.concatenate([made.faces, made.faces + len(made.vertices)]),
+        part_ids=np.repeat([0, 1], len(made.vertices)),
+        part_names=("a", "b"),
+    )
+    hinge = Joint("revolute", 0, axis=(0.0, 0.0, 1.0), origin=(0.15, 0.0, 0.0), lower=0.0, upper=1.0)
+    body = Body.of(Articulation(mesh, (Joint(), hinge)), materials=MaterialField.uniform(JELLY, mesh.vertex_count))
+    assert soften(body) is body
+
+
+def test_a_clamped_strip_sags_under_its_weight_as_the_beam_formula_says():
+    stuff = replace(JELLY, young=5e6, density=100.0)
+    body, left = strip(stuff)
+    body = replace(soften(body, left, anyway=True), damping=30.0)
+    sunk = body.mesh.vertices - simulate(body, seconds=1.5).positions[-1]
+    tip = body.mesh.vertices[:, 0] > 0.49
+    weight = stuff.density * 9.81 * 0.1 * 0.02
+    expected = weight * 0.5**4 / (8 * stuff.young * 0.1 * 0.02**3 / 12)
+    assert sunk[tip, 1].mean() == pytest.approx(expected, rel=0.05)
+
+
+def test_a_hanging_cloth_droops_as_the_heavy_elastica():
+    """Large droop: the angle of a strip under its own weight, from the differential equation of the elastica."""
+    from scipy.integrate import solve_bvp
+
+    length, thickness, density, young = 0.3, 0.002, 200.0, 5e7
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    mesh = Mesh([[0, 0, -0.05], [length, 0, -0.05], [length, 0, 0.05], [0, 0, 0.05]], faces)
+    cloth = Material("cloth", young=young, poisson=0.0, density=density)
+    body = Body.of(mesh, materials=MaterialField.uniform(cloth, 4), thickness=thickness)
+    body = replace(soften(body, np.array([0, 3]), anyway=True), damping=30.0)
+    found = -simulate(body, seconds=2.0).positions[-1][[1, 2], 1].mean()
+    load = density * thickness * 9.81 / (young * thickness**3 / 12)
+
+    def bend(s, y):
+        return np.stack([y[1], -load * (length - s) * np.cos(y[0])])
+
+    s = np.linspace(0, length, 50)
+    angle = solve_bvp(bend, lambda a, b: np.array([a[0], b[1]]), s, np.zeros((2, 50))).sol(s)[0]
+    droop = float(np.trapezoid(np.sin(-angle), s)) if angle[-1] < 0 else float(np.trapezoid(np.sin(angle), s))
+    assert 0.2 * length < abs(droop) < 0.7 * length
+    assert found == pytest.approx(abs(droop), rel=0.08)
+
+
+def test_free_vibration_keeps_its_energy():
+    body, left = strip(replace(JELLY, damping_ratio=0.0))
+    body = soften(body, left, anyway=True, config=COARSE)
+    start = np.zeros(body.poses.dim)
+    start[0] = 0.3
+    rollout = simulate(replace(body, condition=Condition(Start(q=start))), NOTHING, seconds=2.0)
+    assert rollout.report["energy_drift"] < 0.01
+
+
+def test_a_pushed_strip_sways_and_comes_back():
+    body, left = strip(replace(JELLY, young=5e5, damping_ratio=0.2))
+    body = soften(body, left, anyway=True, config=COARSE)
+    start = np.zeros(body.poses.dim)
+    start[0] = 0.5
+    q = simulate(replace(body, condition=Condition(Start(q=start))), NOTHING, seconds=4.0).q[:, 0]
+    assert q.min() < -0.05
+    assert np.abs(q[-10:]).max() < 0.1
+
+
+def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
+    place = np.eye(4)
+    place[1, 3] = 0.4
+    body = soften(ball(JELLY, placement=place), config=COARSE)
+    rollout = simulate(body, World(ground=Ground(0.0)), seconds=1.5)
+    heights = np.ptp(rollout.positions[:, :, 1], axis=1)
+    assert rollout.status == "ok"
+    assert heights.min() < 0.95 * heights[0]
+    assert heights[-1] > 0.97 * heights[0] - 2 * body.poses.sag * body.mesh.size
+    total = np.sum([rollout.energies[name] for name in rollout.energies], axis=0)
+    assert (np.diff(total) < 0.01 * total[0]).all()
+    assert rollout.report["max_penetration"] < 0.005 * body.mesh.size
