@@ -76,6 +76,9 @@ class Look:
     far: float = 2.5
     """What has gone further is not followed: it would be too small to see [sizes]."""
 
+    strained: float = 1e-6
+    """Squared strain above which the frame of the largest is shown."""
+
     quality: int = 82
     """Of the JPEG files; a sheet then stays below 200 kB."""
 
@@ -190,13 +193,25 @@ def drawn(run: SceneRun) -> tuple[list[np.ndarray], list[float]]:
 
 
 def moments(clip: Clip) -> list[int]:
-    """Frames that crowd at the start, up to the last one or to where the object has gone too far."""
+    """Frames that crowd at the start, up to the last or to where it has gone too far, with the most strained one."""
     right = frame_change("y", clip.rest.up) @ SIDES["right"]
     middles = clip.positions[:, np.unique(clip.rest.faces)].mean(axis=1)
     gone = np.abs((middles - middles[0]) @ right) > LOOK.far * clip.rest.size
     last = int(np.argmax(gone)) if gone.any() else clip.frame_count - 1
     shares = np.linspace(0.0, 1.0, LOOK.moments) ** LOOK.early
-    return [int(round(share * last)) for share in shares]
+    chosen = np.round(shares * last).astype(int)
+    worst = int(np.argmax(_strain(clip)[: last + 1]))
+    if _strain(clip)[worst] > LOOK.strained:
+        chosen[1 + np.argmin(np.abs(chosen[1:-1] - worst))] = worst
+    return sorted(int(i) for i in chosen)
+
+
+def _strain(clip: Clip) -> np.ndarray:
+    """How much the edges of each frame differ from those at rest, in the mean of their squares."""
+    edges = clip.rest.faces[:, :2]
+    rest = np.linalg.norm(clip.rest.vertices[edges[:, 0]] - clip.rest.vertices[edges[:, 1]], axis=1)
+    moved = np.linalg.norm(clip.positions[:, edges[:, 0]] - clip.positions[:, edges[:, 1]], axis=2)
+    return np.asarray(((moved / np.maximum(rest, 1e-3 * clip.rest.size) - 1.0) ** 2).mean(axis=1))
 
 
 def overview(out: Path, kind: str, names: list[str]) -> None:

@@ -256,11 +256,14 @@ class _Filling:
         return _Grid(low, sides, lost * fill, strength, self._nearest(points, source, shape, fill > 0))
 
     def _inside(self, scaled: np.ndarray, shape: tuple[int, ...]) -> Bool[np.ndarray, "X Y Z"]:
+        """Closed pieces and open ones are asked apart: what lies in the hollow of an open one is winded back by it."""
         n = self.config.samples
-        return (
-            np.abs(winding_grid(scaled, self.faces, np.zeros(3), 1.0 / n, tuple(n * s for s in shape)))
-            > self.config.enclosed
-        )
+        fine = tuple(n * s for s in shape)
+        out = np.zeros(fine, dtype=bool)
+        for faces in (self.faces[self.closed], self.faces[~self.closed]):
+            if len(faces):
+                out |= np.abs(winding_grid(scaled, faces, np.zeros(3), 1.0 / n, fine)) > self.config.enclosed
+        return out
 
     def _is_skin(
         self, scaled: np.ndarray, points: np.ndarray, source: np.ndarray, fine: Bool[np.ndarray, "X Y Z"]
