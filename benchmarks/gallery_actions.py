@@ -36,9 +36,9 @@ SOFT = {
     "teddy_bear": f"{HOME}/teddy_bear/BlendSwap-CC-0_teddyBear.glb",
     "potted_plant": f"{HOME}/potted_plant/BlendSwap-CC-0_augalas.glb",
     "sofa": f"{HOME}/sofa/BlendSwap-CC-0_L_shaped_sofa.glb",
-    "armchair": f"{HOME}/chair/BlendSwap-CC-0_winchesterArmchair.glb",
+    "bed": f"{HOME}/bed/BlendSwap-CC-0_bedWithTexture.glb",
     "curtain": "furniture_glb/quaternius__Curtains_Single.glb",
-    "houseplant": "furniture_glb/quaternius__Houseplant_3.glb",
+    "houseplant": "furniture_glb/quaternius__Houseplant_6.glb",
     "mattress": "soft:mattress",
     "bag": "soft:bag",
     "dinosaur": "animated_glb/dinosaurs_pack__Trex.glb",
@@ -56,6 +56,9 @@ HARD = {
     "oven": "hard:oven",
 }
 """Name on the sheet, and a sample, a file of the data folder, or a generated family."""
+
+UNITS = {"dinosaur": "cm"}
+"""Of files that are far from life size: the dinosaur of 35 m becomes a toy."""
 
 ASIDE = 5
 """One file in so many is kept aside, by a checksum of its name: nothing was tuned on it."""
@@ -117,7 +120,7 @@ class Gallery:
         with tempfile.TemporaryDirectory() as folder:
             source = source_of(name, where, self.data, Path(folder))
             for action in self.actions:
-                thing = SceneObject(source, act=action)  # type: ignore[arg-type]
+                thing = SceneObject(source, act=action, unit=UNITS.get(name))  # type: ignore[arg-type]
                 run = run_ready(prepare_scene(Scene((thing,), seconds=self.seconds), learner()))
                 row = {"object": name, "action": action, "aside": is_aside(where), **measured(run)}
                 print(json.dumps(row), flush=True)
@@ -188,7 +191,10 @@ def drawn(run: SceneRun) -> tuple[list[np.ndarray], list[float]]:
     clip = run.clip()
     chosen = moments(clip)
     poses = [np.asarray(clip.positions[i], dtype=np.float64) for i in chosen]
-    with Renderer(clip.rest, width=LOOK.width, height=LOOK.height, fit_to=poses) as renderer:
+    surfaces = tuple(replace(surface, double_sided=True) for surface in clip.rest.surfaces)
+    with Renderer(
+        replace(clip.rest, surfaces=surfaces), width=LOOK.width, height=LOOK.height, fit_to=poses
+    ) as renderer:
         return [renderer.render(pose) for pose in poses], [i / clip.fps for i in chosen]
 
 

@@ -118,7 +118,7 @@ def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
     heights = np.ptp(rollout.positions[:, :, 1], axis=1)
     assert rollout.status == "ok"
     assert heights.min() < 0.95 * heights[0]
-    assert heights[-1] > 0.97 * heights[0] - 2 * body.poses.sag * body.mesh.size
+    assert heights[-1] > 0.96 * heights[0] - 2 * body.poses.sag * body.mesh.size
     total = np.sum([rollout.energies[name] for name in rollout.energies], axis=0)
     assert (np.diff(total) < 0.01 * total[0]).all()
     assert rollout.report["max_penetration"] < 0.005 * body.mesh.size

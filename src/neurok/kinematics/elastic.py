@@ -43,15 +43,16 @@ class ElasticSpaceConfig:
     amplitude: float = 0.1
     """What a coordinate of 1 moves the liveliest point by, in sizes of the object."""
 
-    largest_turn: float = 0.9
+    largest_turn: float = 0.6
     """Largest turn of a handle [rad] ..."""
 
-    largest_strain: float = 0.45
-    """... and largest strain of the lattice that a single coordinate reaches; beyond, blended handles would fold."""
+    largest_strain: float = 0.25
+    """... and largest strain of the lattice that a single coordinate reaches: several add up in a hard fall, and blended
+    handles would fold; by eye, on a bed, a bag and a curtain that are thrown."""
 
     visible_sag: float = 4e-4
-    """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size then
-    squashes it by the root of this, a fiftieth."""
+    """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size
+    then squashes it by the root of this, a fiftieth."""
 
     lattice: LatticeConfig = LATTICE
 

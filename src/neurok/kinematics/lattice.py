@@ -173,6 +173,9 @@ class _Grid:
     nearest: Int[np.ndarray, "X Y Z"]
     """Vertex whose material counts."""
 
+    least: Float[np.ndarray, "X Y Z"]
+    """Stiffness that thin stiff parts give a brick, whatever else lies in the cell [Pa]."""
+
     def lattice(self, stuff: MaterialField, config: LatticeConfig) -> Lattice:
         tied = _tied(self.fill > 0)
         cells = np.argwhere(tied)
@@ -188,7 +191,7 @@ class _Grid:
             source[~real] = known[cKDTree(cells[real]).query(cells[~real])[1]]
         a, b, c = cells[source].T
         vertex, volume = self.nearest[a, b, c], float(np.prod(self.sides))
-        young = stuff.young[vertex] * self.strength[a, b, c]
+        young = np.maximum(stuff.young[vertex] * self.strength[a, b, c], self.least[a, b, c])
         young = np.minimum(young, config.contrast * young.min())
         share = np.where(real, self.fill[a, b, c], config.filler)
         poisson = np.round(stuff.poisson[vertex] / config.poisson_step) * config.poisson_step
@@ -219,6 +222,7 @@ class _Filling:
         closed = closed_components(mesh.vertices, mesh.faces, piece)[piece]
         self.faces, self.closed = mesh.faces, closed
         self.thickness = np.asarray(thickness, dtype=np.float64) * mesh.unit
+        self.young = stuff.young[mesh.faces[:, 0]]
 
     def grid(self, count: int) -> _Grid:
         extent = self.high - self.low
@@ -238,8 +242,9 @@ class _Filling:
         cells = tuple(np.clip(np.floor(points).astype(np.int64), 0, np.array(shape) - 1).T)
         sheet = np.zeros(shape)
         areas = face_areas(self.vertices, self.faces) / np.bincount(source, minlength=len(self.faces))
-        depth = np.where(self._is_skin(scaled, points, source, fine), 0.0, (areas * self.thickness)[source])
-        np.add.at(sheet, cells, depth / float(np.prod(sides)))
+        volumes = (areas * self.thickness)[source] / float(np.prod(sides))
+        depth = np.where(self._is_skin(scaled, points, source, fine), 0.0, volumes)
+        np.add.at(sheet, cells, depth)
         sheet = np.minimum(sheet, 1.0)
         surface = np.zeros(shape, dtype=bool)
         surface[cells] = True
@@ -253,7 +258,22 @@ class _Filling:
         # In bending, what is thinner than a cell counts by the square of its share if it is a rod, by the cube if it is
         # a sheet; a corner of something thick is as stiff as that.
         strength = np.where(inside >= sheet, fill * around, np.maximum(fill * around**2, self.config.thinnest**3))
-        return _Grid(low, sides, lost * fill, strength, self._nearest(points, source, shape, fill > 0))
+        nearest = self._nearest(points, source, shape, fill > 0)
+        return _Grid(low, sides, lost * fill, strength, nearest, self._least(cells, source, volumes, shape))
+
+    def _least(
+        self, cells: tuple[np.ndarray, ...], source: np.ndarray, volumes: np.ndarray, shape: tuple[int, ...]
+    ) -> Float[np.ndarray, "X Y Z"]:
+        """Of a board in the same cells as the foam on it: its share of the cell counts by the cube, as that of a sheet."""
+        from scipy.ndimage import maximum_filter
+
+        out, young = np.zeros(shape), self.young[source]
+        for level in np.unique(young)[1:]:
+            share, mine = np.zeros(shape), young == level
+            np.add.at(share, tuple(index[mine] for index in cells), volumes[mine])
+            share = np.minimum(share, 1.0)
+            out = np.maximum(out, level * share * maximum_filter(share, 3, mode="constant") ** 2)
+        return out
 
     def _inside(self, scaled: np.ndarray, shape: tuple[int, ...]) -> Bool[np.ndarray, "X Y Z"]:
         """Closed pieces and open ones are asked apart: what lies in the hollow of an open one is winded back by it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Mesh
+from neurok.core import MaterialField, Mesh
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
 from neurok.geometry.inertia import closed_components
@@ -56,6 +56,10 @@ class ActionConfig:
     wind_force: float = 0.7
     """Of the gust on the object as it stands [weights]; friction holds 0.5."""
 
+    wind_broadside: float = 5.0
+    """No gust presses harder on the broadest side that the object could turn to it [weights]: what stands edge on would
+    be carried off as soon as it turns."""
+
     wind_time: float = 3.0
     """How long the gust lasts [√(size / g)]."""
 
@@ -67,6 +71,9 @@ class ActionConfig:
 
     rooted: tuple[str, ...] = ("plant", "tree", "flower", "palm", "bush", "cactus", "grass", "fern")
     """Words in the name of what stands anchored: wind holds its bottom down."""
+
+    rooted_stuff: tuple[str, ...] = ("soil", "stem", "leaf")
+    """Materials of what stands anchored, whatever its name."""
 
 
 DEFAULTS = ActionConfig()
@@ -89,13 +96,34 @@ class Subject:
     exposed: float
     """Area that a wind from the left meets, each face counted by how squarely it does [m²]."""
 
+    broadside: float
+    """The same for a wind along that axis of its box which meets the most [m²]."""
+
     up: Float[np.ndarray, "3"]
     right: Float[np.ndarray, "3"]
+    stuff: frozenset[str] = frozenset()
+    """Names of the materials it is made of."""
 
     @staticmethod
-    def of(name: str, mesh: Mesh, mass: float) -> Subject:
+    def of(name: str, mesh: Mesh, mass: float, materials: MaterialField | None = None) -> Subject:
         right = frame_change("y", mesh.up) @ SIDES["right"]
-        return Subject(name, mesh.size, mesh.unit, mass, _exposed(mesh, right), mesh.up_vector, right)
+        exposed = _exposed(mesh, np.concatenate([right[None], np.eye(3)]))
+        names = [] if materials is None else [materials.materials[i].name for i in np.unique(materials.ids)]
+        return Subject(
+            name,
+            mesh.size,
+            mesh.unit,
+            mass,
+            float(exposed[0]),
+            float(exposed.max()),
+            mesh.up_vector,
+            right,
+            frozenset(names),
+        )
+
+    def is_rooted(self, config: ActionConfig) -> bool:
+        """Whether it stands anchored, by its name or its materials."""
+        return any(word in self.name.lower() for word in config.rooted) or bool(self.stuff & set(config.rooted_stuff))
 
     @property
     def tumble(self) -> Float[np.ndarray, "3"]:
@@ -189,12 +217,13 @@ def _wind(scene: Scene, index: int, subject: Subject, strength: float, config: A
     """A gust from the left; what is rooted keeps its bottom where it is."""
     gravity, time = _fall(scene, subject, config)
     force = config.wind_force * strength * subject.mass * gravity
-    speed = math.sqrt(2.0 * force / (config.air_density * max(subject.exposed, 1e-300)))
+    area = max(subject.exposed, config.wind_force / config.wind_broadside * subject.broadside, 1e-300)
+    speed = math.sqrt(2.0 * force / (config.air_density * area))
     wind = _vector(min(speed, config.wind_limit) * subject.right)
     scene = replace(scene, world=replace(scene.world, wind=wind, wind_until=config.wind_time * time))
     pins = scene.objects[index].pins
-    is_rooted = any(word in subject.name.lower() for word in config.rooted)
-    return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if is_rooted and not pins else scene
+    held = subject.is_rooted(config) and not pins
+    return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if held else scene
 
 
 LAWS: dict[str, Callable[[Scene, int, Subject, float, ActionConfig], Scene]] = {
@@ -213,15 +242,15 @@ def _changed(scene: Scene, index: int, **changes: object) -> Scene:
     return replace(scene, objects=tuple(things))
 
 
-def _exposed(mesh: Mesh, wind: Float[np.ndarray, "3"]) -> float:
-    """Area by which half the air's density times the squared wind gives the force along it, as the engine counts."""
+def _exposed(mesh: Mesh, winds: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n"]:
+    """Areas by which half the air's density times the squared wind gives the force along it, as the engine counts."""
     corners = mesh.vertices[mesh.faces]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-300)
     piece = face_components(mesh.vertices, mesh.faces)
     half = np.where(closed_components(mesh.vertices, mesh.faces, piece)[piece], 0.5, 1.0)
     areas = half * face_areas(mesh.vertices, mesh.faces)
-    return float((areas * np.abs(normals @ wind) ** 3).sum()) * mesh.unit**2
+    return np.asarray(areas @ np.abs(normals @ winds.T) ** 3) * mesh.unit**2
 
 
 def _vector(values: Float[np.ndarray, "3"]) -> Vector:

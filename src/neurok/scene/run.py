@@ -181,7 +181,7 @@ def _acted(
         try:
             placed = Placed.of(grounded, k, names[k], assets[k], learner)
             spaces[k] = placed.body.poses
-            scene = acted(scene, k, Subject.of(names[k], placed.body.mesh, placed.mass))
+            scene = acted(scene, k, Subject.of(names[k], placed.body.mesh, placed.mass, placed.body.materials))
         except SceneError as error:
             problems += error.problems
     say_all(problems)
