@@ -213,3 +213,33 @@ def test_everything_held_is_refused():
     lattice = Lattice.of(mesh, MaterialField.uniform(RUBBER, mesh.vertex_count), np.full(mesh.face_count, 0.01))
     with pytest.raises(NeurokError, match="pin fewer"):
         elastic_modes(lattice, np.ones(len(lattice.nodes), dtype=bool), 4)
+
+
+def joined(*meshes: Mesh) -> Mesh:
+    offsets = np.cumsum([0, *(mesh.vertex_count for mesh in meshes)])
+    faces = [mesh.faces + start for mesh, start in zip(meshes, offsets, strict=False)]
+    return Mesh(np.concatenate([mesh.vertices for mesh in meshes]), np.concatenate(faces))
+
+
+def test_a_cushion_in_the_hollow_of_an_open_frame_is_as_heavy_as_alone():
+    cushion = shapes.box((0.8, 0.4, 0.8), (0.0, 0.2, 0.0))
+    tub = shapes.box((0.9, 0.5, 0.9), (0.0, 0.25, 0.0))
+    tub = Mesh(tub.vertices, tub.faces[:, ::-1][(tub.vertices[tub.faces][:, :, 1] < 0.49).any(axis=1)])
+    masses = []
+    for mesh in (Mesh(cushion.vertices, cushion.faces), joined(Mesh(cushion.vertices, cushion.faces), tub)):
+        stuff = MaterialField.uniform(RUBBER, mesh.vertex_count)
+        masses.append(Lattice.of(mesh, stuff, np.full(mesh.face_count, 1e-6), COARSE).masses.sum())
+    assert masses[1] == pytest.approx(masses[0], rel=0.2)
+
+
+def test_a_thin_board_under_foam_keeps_it_from_sagging():
+    foam, board = (shapes.box((1.0, h, 1.0), (0.0, y, 0.0)) for h, y in ((0.2, 0.1), (0.02, -0.011)))
+    mesh = joined(Mesh(foam.vertices, foam.faces), Mesh(board.vertices, board.faces))
+    soft, stiff = replace(RUBBER, young=1e5), replace(RUBBER, young=1e10)
+    is_board = np.arange(mesh.vertex_count) >= len(foam.vertices)
+    thickness = np.where(is_board[mesh.faces[:, 0]], 0.01, 0.07)
+    alone = MaterialField.uniform(soft, mesh.vertex_count)
+    firm = MaterialField((soft, stiff), is_board.astype(np.int64))
+    config = ElasticSpaceConfig(lattice=COARSE)
+    slow, fast = (elastic_space(mesh, stuff, thickness, config=config).frequencies[0] for stuff in (alone, firm))
+    assert fast > 2.0 * slow

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from neurok.cli import main
-from neurok.core import Mesh
+from neurok.core import MaterialField, Mesh
+from neurok.core.material_library import material
 from neurok.io import save
 from neurok.modelling.shapes import box
 from neurok.scene.actions import DEFAULTS, LAWS, Subject, acted
@@ -87,6 +88,20 @@ def test_a_gust_presses_with_a_share_of_the_weight():
     assert 0.5 * 1.2 * side * world.wind[0] ** 2 == pytest.approx(0.7 * 2.0 * WEIGHT)
     assert world.wind_until > 0
     assert entries("wind", mesh, 1e6)[1].wind[0] == DEFAULTS.wind_limit
+
+
+def test_a_gust_does_not_carry_off_a_board_that_stands_edge_on():
+    board = box((0.5, 0.01, 0.5), (0, 0, 0))
+    mesh = Mesh(board.vertices, board.faces)
+    wind = entries("wind", mesh)[1].wind[0]
+    assert 0.5 * 1.2 * 0.25 * wind**2 == pytest.approx(5.0 * 2.0 * WEIGHT)
+
+
+def test_what_is_made_of_leaves_is_rooted_whatever_its_name():
+    mesh = block()
+    leaf = MaterialField.uniform(material("leaf"), mesh.vertex_count)
+    assert Subject.of("augalas", mesh, 2.0, leaf).is_rooted(DEFAULTS)
+    assert not Subject.of("augalas", mesh, 2.0).is_rooted(DEFAULTS)
 
 
 def test_what_is_rooted_is_held_down_in_the_wind():

@@ -47,8 +47,8 @@ class ElasticSpaceConfig:
     """Largest turn of a handle [rad] ..."""
 
     largest_strain: float = 0.25
-    """... and largest strain of the lattice that a single coordinate reaches: several add up in a hard fall, and blended
-    handles would fold; by eye, on a bed, a bag and a curtain that are thrown."""
+    """... and largest strain of the lattice that a single coordinate reaches: several add up in a hard fall, and then
+    blended handles would fold; by eye, on a bed, a bag and a curtain that are thrown."""
 
     visible_sag: float = 4e-4
     """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size
