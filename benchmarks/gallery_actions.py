@@ -1,6 +1,6 @@
 """Sheets of ten soft and ten hard objects under the five actions: a row for each action, six moments in it.
 
-    python benchmarks/gallery_actions.py --data DATA [--again pillow sofa] [--only pillow]
+    python benchmarks/gallery_actions.py --data DATA [--again pillow sofa] [--only pillow] [--write docs/actions.md]
 
 Sheets that exist are kept, so that a stopped run goes on. Samples and generated objects are our own, the files are CC0.
 What was measured of each run goes to a file beside the sheets, which the pictures are read with.
@@ -21,6 +21,7 @@ import tyro
 from neurok.core import Clip
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
+from neurok.evaluation.tables import markdown, put_section
 from neurok.families.articulated.families import generate as generate_hard
 from neurok.families.soft import generate as generate_soft
 from neurok.inference.spaces import learner
@@ -59,6 +60,23 @@ HARD = {
 
 UNITS = {"dinosaur": "cm"}
 """Of files that are far from life size: the dinosaur of 35 m becomes a toy."""
+
+COLUMNS = {
+    "object": ("object", "{}"),
+    "stuff": ("materials", "{}"),
+    "engine": ("engine", "{}"),
+    "coordinates": ("coordinates", "{}"),
+    "size": ("size [m]", "{:.2f}"),
+    "mass": ("mass [kg]", "{:.3g}"),
+    "lost": ("diverged", "{}"),
+    "depth": ("deepest [% of size]", "{:.2f}"),
+    "stretch": ("largest stretch", "{:.2f}"),
+    "last": ("at the end", "{:.2f}"),
+    "moving": ("not at rest", "{}"),
+}
+
+REST = 0.02
+"""Mean speed below which an object rests [sizes per second]."""
 
 ASIDE = 5
 """One file in so many is kept aside, by a checksum of its name: nothing was tuned on it."""
@@ -103,6 +121,8 @@ class Gallery:
     """Names of objects to draw although their sheets exist."""
 
     actions: tuple[str, ...] = ACTIONS
+    write: Path | None = None
+    """Markdown file to put the table of the runs into."""
 
     def run(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
@@ -113,6 +133,8 @@ class Gallery:
                 if wanted and (not self.only or name in self.only):
                     self._sheet(name, where, path)
             overview(self.out, kind, list(things))
+        if self.write is not None:
+            put_section(self.write, "runs", table(rows_of(self.out / "runs.jsonl")))
 
     def _sheet(self, name: str, where: str, path: Path) -> None:
         images: list[np.ndarray] = []
@@ -179,10 +201,31 @@ def measured(run: SceneRun) -> dict[str, Any]:
     }
 
 
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """A row for each object: the worst of its five runs, and which of them had not come to rest."""
+    out = []
+    for name in (*SOFT, *HARD):
+        mine = [row for row in rows if row["object"] == name]
+        if mine:
+            moving = [row["action"] for row in mine if row["speed"] > REST]
+            worst = {
+                "stretch": max(row["stretch"][0] for row in mine),
+                "last": max(row["stretch"][1] for row in mine),
+                "depth": 100.0 * max(row["depth"] for row in mine),
+                "lost": sum(row["status"] != "ok" for row in mine),
+            }
+            named = {"stuff": ", ".join(mine[0]["materials"]) or "-", "moving": ", ".join(moving) or "-"}
+            out.append({**mine[0], **worst, **named, "object": name.replace("_", " ")})
+    return markdown(out, COLUMNS)
+
+
 def keep(path: Path, row: dict[str, Any]) -> None:
     """Put a row in the place of the older one of the same run."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    rows = [old for old in rows if (old["object"], old["action"]) != (row["object"], row["action"])]
+    rows = [old for old in rows_of(path) if (old["object"], old["action"]) != (row["object"], row["action"])]
     path.write_text("".join(json.dumps(one) + "\n" for one in [*rows, row]))
 
 
@@ -221,7 +264,7 @@ def _strain(clip: Clip) -> np.ndarray:
 
 
 def overview(out: Path, kind: str, names: list[str]) -> None:
-    """The last moment of every action of all objects on one sheet, cut from their own."""
+    """A late moment of every action of all objects on one sheet, cut from their own."""
     from PIL import Image
 
     images, labels = [], []
@@ -234,7 +277,7 @@ def overview(out: Path, kind: str, names: list[str]) -> None:
         for row, action in enumerate(ACTIONS):
             y = row * (LOOK.height + 4)
             image = sheet[y : y + LOOK.height, x : x + LOOK.width].copy()
-            image[: LOOK.height // 8] = image[LOOK.height // 8]
+            image[: LOOK.height // 8, : LOOK.width // 3] = image[: LOOK.height // 8, LOOK.width // 3, None]
             images.append(image)
             labels.append(f"{name}: {action}".replace("_", " "))
     write(contact_sheet(images, len(ACTIONS), labels), out / f"{kind}.jpg")
