@@ -277,7 +277,7 @@ def overview(out: Path, kind: str, names: list[str]) -> None:
         for row, action in enumerate(ACTIONS):
             y = row * (LOOK.height + 4)
             image = sheet[y : y + LOOK.height, x : x + LOOK.width].copy()
-            image[: LOOK.height // 8, : LOOK.width // 3] = image[: LOOK.height // 8, LOOK.width // 3, None]
+            image[: LOOK.height // 10, : LOOK.width // 3] = image[: LOOK.height // 10, LOOK.width // 3, None]
             images.append(image)
             labels.append(f"{name}: {action}".replace("_", " "))
     write(contact_sheet(images, len(ACTIONS), labels), out / f"{kind}.jpg")
