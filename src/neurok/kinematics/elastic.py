@@ -17,13 +17,10 @@ from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
-from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
+from neurok.kinematics.lattice import LATTICE, STANDARD_GRAVITY, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace
-
-STANDARD_GRAVITY = 9.81
-"""[m/s^2]."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,8 @@ class ElasticSpaceConfig:
     """... and largest strain of the lattice that a single coordinate reaches; beyond, blended handles would fold."""
 
     visible_sag: float = 4e-4
-    """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size then
-    squashes it by the root of this, a fiftieth."""
+    """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size
+    then squashes it by the root of this, a fiftieth."""
 
     lattice: LatticeConfig = LATTICE
 
