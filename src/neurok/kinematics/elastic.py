@@ -17,13 +17,10 @@ from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
-from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
+from neurok.kinematics.lattice import LATTICE, STANDARD_GRAVITY, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace
-
-STANDARD_GRAVITY = 9.81
-"""[m/s^2]."""
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,13 @@ class LatticeConfig:
     crumb: float = 0.1
     """Cells filled to a lesser share beside ones that are filled to five times this are left out: they would rattle."""
 
-    contrast: float = 1e5
-    """Stiffness of the stiffest cell over that of the softest at most; beyond, stiff parts are rigid anyway."""
+    contrast: float = 1e6
+    """Stiffness of the stiffest cell over that of the softest at most; beyond, stiff parts are rigid anyway, and modes
+    would drown in round-off."""
+
+    floppy: float = 0.1
+    """Sheets are at least as stiff as one that, a cell thick, sags under its weight by about its own length times this
+    over the cube of the cells along it: a few modes could not follow softer cloth."""
 
     thinnest: float = 0.04
     """Least share of a cell that a sheet fills, for its stiffness in bending: thinner cloth hangs as this would."""
@@ -57,6 +62,12 @@ class LatticeConfig:
 
 
 LATTICE = LatticeConfig()
+
+STANDARD_GRAVITY = 9.81
+"""[m/s^2]."""
+
+HALF = 0.5
+"""Bricks that are weaker than this share of their material are thin parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +203,12 @@ class _Grid:
         a, b, c = cells[source].T
         vertex, volume = self.nearest[a, b, c], float(np.prod(self.sides))
         young = np.maximum(stuff.young[vertex] * self.strength[a, b, c], self.least[a, b, c])
-        young = np.minimum(young, config.contrast * young.min())
         share = np.where(real, self.fill[a, b, c], config.filler)
+        extent = float((np.ptp(cells, axis=0) * self.sides).max())
+        least = config.floppy * STANDARD_GRAVITY * extent**3 * stuff.density[vertex] / volume ** (2 / 3)
+        least = least * np.maximum(share, config.thinnest)
+        young = np.where(self.strength[a, b, c] < HALF, np.maximum(young, least), young)
+        young = np.minimum(young, config.contrast * young.min())
         poisson = np.round(stuff.poisson[vertex] / config.poisson_step) * config.poisson_step
         return Lattice(
             self.low,

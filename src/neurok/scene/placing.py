@@ -43,6 +43,8 @@ class Placed:
     body: Body
     start_positions: Float[np.ndarray, "V 3"]
     mass: float
+    note: str = ""
+    """One sentence about what was decided without a word from the user; empty if nothing."""
 
     @staticmethod
     def of(
@@ -55,7 +57,7 @@ class Placed:
     ) -> Placed:
         """Place an object; ``space`` holds its poses where they are known already."""
         entry = scene.objects[index]
-        soft = _soft_stuff(entry, asset)
+        soft, note = _soft_stuff(entry, asset)
         if space is None and entry.plan:
             space = _planned(entry, asset, learner)
         elif space is None:
@@ -79,7 +81,7 @@ class Placed:
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
-        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
+        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass), note)
 
     def lowest(self, normal: Float[np.ndarray, "3"]) -> float:
         """How far down the object reaches against a normal."""
@@ -143,22 +145,25 @@ class Placed:
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness, entry.end)
 
 
-def _soft_stuff(entry: SceneObject, asset: Asset) -> MaterialField | None:
-    """What an object without joints or animation is made of, named or proposed, if most of it is soft.
+def _soft_stuff(entry: SceneObject, asset: Asset) -> tuple[MaterialField | None, str]:
+    """What an object without joints or animation is made of, named or proposed, if most of it is soft; and a note.
 
     Joints that only a plan finds in soft things, such as straps, are its bends.
     """
     moves = asset.articulation is not None or any(clip.frame_count > 1 for clip in asset.clips)
     if entry.space != "auto" or entry.plan or moves:
-        return None
+        return None, ""
     named = _materials(entry, asset, asset.mesh)
     if named is not None:
-        return named if soft_share(asset.mesh, named) > MOSTLY else None
+        return (named if soft_share(asset.mesh, named) > MOSTLY else None), ""
     proposals = propose_materials(asset)
     sure = np.zeros(asset.mesh.vertex_count)
     for item in proposals.items:
         sure[item.region.vertices] = item.confidence
-    return proposals.field if soft_share(asset.mesh, proposals.field, sure >= CONFIDENT) > MOSTLY else None
+    if soft_share(asset.mesh, proposals.field, sure >= CONFIDENT) <= MOSTLY:
+        return None, ""
+    names = ", ".join(dict.fromkeys(item.material.name for item in proposals.items))
+    return proposals.field, f"'{asset.mesh.name}' is taken to be of {names}; name materials with --material PART=NAME."
 
 
 def _softened(body: Body, entry: SceneObject) -> Body:

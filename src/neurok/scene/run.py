@@ -149,6 +149,7 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
     mass = sum(thing.mass for thing in placed)
+    notes += tuple(thing.note for thing in placed if thing.note)
     return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes)
 
 

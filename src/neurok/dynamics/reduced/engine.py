@@ -22,6 +22,7 @@ from neurok.dynamics.reduced.incremental import IncrementalStepper
 from neurok.dynamics.reduced.record import Recorder
 from neurok.dynamics.reduced.reference import ReferenceStepper
 from neurok.dynamics.reduced.system import Member, State, System
+from neurok.dynamics.reduced.threads import one_thread
 from neurok.errors import NeurokError
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
@@ -118,7 +119,8 @@ class ReducedRun:
             return False
         try:
             begin = time.perf_counter()
-            state = self._advanced(self._state)
+            with one_thread():
+                state = self._advanced(self._state)
             self._recorder.stepping += time.perf_counter() - begin
             self._recorder.frame(state)
         except Diverged as reason:
