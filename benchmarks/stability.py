@@ -64,8 +64,8 @@ class Stability:
         index, count = map(int, self.part.split("/"))
         cases = [
             (name, path, aside, action, stuff)
-            for action in ACTIONS
             for stuff in ("as found", SOFT)
+            for action in ACTIONS
             for name, path, aside in objects(self.data)
         ]
         for name, path, aside, action, stuff in cases[index::count] if self.write is None else []:

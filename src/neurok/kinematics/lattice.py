@@ -43,11 +43,11 @@ class LatticeConfig:
     crumb: float = 0.1
     """Cells filled to a lesser share beside ones that are filled to five times this are left out: they would rattle."""
 
-    contrast: float = 1e6
+    contrast: float = 1e7
     """Stiffness of the stiffest cell over that of the softest at most; beyond, stiff parts are rigid anyway, and modes
     would drown in round-off."""
 
-    floppy: float = 0.1
+    floppy: float = 1e-3
     """Sheets are at least as stiff as one that, a cell thick, sags under its weight by about its own length times this
     over the cube of the cells along it: a few modes could not follow softer cloth."""
 
