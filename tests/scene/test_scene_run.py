@@ -209,7 +209,7 @@ def test_young_and_poisson_of_a_scene_change_the_motion(folder, change, ratio):
 
     def first_passage(**constants):
         material = SceneMaterial(**{"young": 1e4, "poisson": 0.0, **constants})
-        thing = SceneObject(str(folder / "swell.npz"), materials={"all": material}, q=(0.01,))
+        thing = SceneObject(str(folder / "swell.npz"), space="clip", materials={"all": material}, q=(0.01,))
         q = run_scene(Scene((thing,), NO_GRAVITY, seconds=0.15, fps=480.0)).rollout.q[:, 0]
         k = int(np.argmax(q < 0))
         return k - 1 + q[k - 1] / (q[k - 1] - q[k])
@@ -233,7 +233,7 @@ def test_an_animation_without_joints_swings_in_its_own_frames(folder):
     sway = np.where(mesh.vertices[:, 1:2] > 0, [[0.05, 0.0, 0.0]], 0.0)
     phases = np.sin(np.linspace(0, 2 * np.pi, 12))
     save(Clip(mesh, mesh.vertices + phases[:, None, None] * sway), folder / "sway.npz")
-    thing = SceneObject(str(folder / "sway.npz"), moves=(SceneMove("top", (0.05, 0.0, 0.0)),))
+    thing = SceneObject(str(folder / "sway.npz"), space="clip", moves=(SceneMove("top", (0.05, 0.0, 0.0)),))
     rollout = run_scene(Scene((thing,), NO_GRAVITY, seconds=1.0, fps=48.0)).rollout
     assert rollout.q.shape[1] == 1
     np.testing.assert_allclose(rollout.q[:, 0], rollout.q[0, 0] * np.cos(4 * np.pi * np.arange(49) / 48), atol=1e-6)

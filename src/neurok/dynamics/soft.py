@@ -54,7 +54,7 @@ def soften(
         anyway: Also if it is so stiff that nothing would be seen.
         config: When it is soft.
     """
-    joints = body.poses.joints
+    joints = body.poses.rigid_joints
     if joints is not None and joints.dof:
         return _soft_parts(body, joints, anyway, config)
     space = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,8 @@ class MixedSpace(KinematicSpace):
     Handles of the screws belong to one part each; the part carries them along exactly, down any chain of joints.
     """
 
-    joints: Articulation = field()
-    screws: ScrewSpace = field()
+    joints: Articulation
+    screws: ScrewSpace
     """Of what bends, on the same vertices; handles of rigid parts stand still in it."""
 
     @property
@@ -71,6 +71,10 @@ class MixedSpace(KinematicSpace):
     @property
     def learned_bends(self) -> ScrewSpace | None:
         return self.screws.learned_bends
+
+    @property
+    def rigid_joints(self) -> Articulation:
+        return self.joints
 
     @property
     def damping(self) -> Float[np.ndarray, " D"]:

@@ -144,7 +144,7 @@ class KinematicSpace:
         return None
 
     @property
-    def joints(self) -> Articulation | None:
+    def rigid_joints(self) -> Articulation | None:
         """The joints of its rigid parts, also where other parts bend."""
         return self.articulation
 
