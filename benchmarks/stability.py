@@ -9,6 +9,7 @@ A fifth of the objects, chosen by a checksum of their names, is marked as kept a
 from __future__ import annotations
 
 import json
+import signal
 import time
 import zlib
 from collections.abc import Iterator
@@ -37,6 +38,9 @@ SOFT = "upholstery"
 
 REST = 0.02
 """Mean speed below which an object rests [sizes per second]."""
+
+PATIENCE = 60
+"""Longest time for one run [s]; body plans of trees with hundreds of leaves take longer."""
 
 DEEP = 0.005
 """Depth that must not be exceeded [sizes]."""
@@ -98,12 +102,16 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
     space = "auto" if stuff == "as found" else "elastic"
     begin = time.process_time()
     try:
+        signal.signal(signal.SIGALRM, _too_long)
+        signal.alarm(PATIENCE)
         thing = SceneObject(path, act=action, materials=materials, space=space)  # type: ignore[arg-type]
         ready = prepare_scene(Scene((thing,), seconds=seconds), learner())
         setup = time.process_time() - begin
         run = run_ready(ready)
     except NeurokError as error:
         return {"status": "refused", "why": str(error)}
+    finally:
+        signal.alarm(0)
     rollout, mesh = run.rollout, ready.bodies[0].mesh
     report = rollout.report
     speeds = np.linalg.norm(np.diff(rollout.positions[-4:], axis=0), axis=2).mean(axis=1) / rollout.dt / mesh.size
@@ -123,6 +131,10 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
         "factor": report["real_time_factor"],
         "seconds": time.process_time() - begin,
     }
+
+
+def _too_long(number: int, frame: object) -> None:
+    raise NeurokError(f"given up after {PATIENCE} s")
 
 
 def tables(rows: list[dict[str, Any]]) -> str:
