@@ -248,7 +248,7 @@ class _Filling:
         low = np.where(flat, 0.5 * (self.low + self.high) - 0.5 * side, self.low)
         shape = tuple(int(n) for n in counts)
         scaled = (self.vertices - low) / sides
-        from scipy.ndimage import maximum_filter
+        from scipy.ndimage import maximum_filter, uniform_filter
 
         fine = self._inside(scaled, shape)
         n = self.config.samples
@@ -267,12 +267,14 @@ class _Filling:
         inside = np.where(surface & (inside + sheet <= 0), 0.5 / n**3, inside)
         fill = np.clip(inside + sheet, 0.0, 1.0)
         around = maximum_filter(fill, 3, mode="constant")
+        share = uniform_filter((fill > 0).astype(np.float64), 3, mode="constant")
+        nearby = uniform_filter(fill, 3, mode="constant") / np.maximum(share, 1e-12)
         crumbs = (fill < self.config.crumb) & (around > 5.0 * self.config.crumb)
         lost = 1.0 + fill[crumbs].sum() / max(float(fill[~crumbs].sum()), 1e-300)
         fill = np.where(crumbs, 0.0, fill)
         # In bending, what is thinner than a cell counts by the square of its share if it is a rod, by the cube if it is
         # a sheet; a corner of something thick is as stiff as that.
-        strength = np.where(inside >= sheet, fill * around, np.maximum(fill * around**2, self.config.thinnest**3))
+        strength = np.where(inside >= sheet, fill * around, np.maximum(fill * nearby**2, self.config.thinnest**3))
         nearest = self._nearest(points, source, shape, fill > 0)
         return _Grid(low, sides, lost * fill, strength, nearest, self._least(cells, source, volumes, shape))
 
@@ -280,7 +282,7 @@ class _Filling:
         self, cells: tuple[np.ndarray, ...], source: np.ndarray, volumes: np.ndarray, shape: tuple[int, ...]
     ) -> Float[np.ndarray, "X Y Z"]:
         """Of a board in the same cells as the foam on it: its share of the cell counts by the cube, as of a sheet."""
-        from scipy.ndimage import maximum_filter
+        from scipy.ndimage import maximum_filter, uniform_filter
 
         out, young = np.zeros(shape), self.young[source]
         for level in np.unique(young)[1:]:
@@ -327,10 +329,10 @@ class _Filling:
 
 
 def spread_points(scaled: np.ndarray, faces: np.ndarray) -> tuple[Float[np.ndarray, "n 3"], Int[np.ndarray, " n"]]:
-    """Points on faces about a third of a cell apart, and the face of each."""
+    """Points on faces about a sixth of a cell apart, and the face of each."""
     corners = scaled[faces]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    pieces = np.clip(np.ceil(3.0 * longest), 1, 200).astype(np.int64)
+    pieces = np.clip(np.ceil(6.0 * longest), 1, 400).astype(np.int64)
     points, source = [], []
     for n in np.unique(pieces):
         i, j = (index.reshape(-1) for index in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
