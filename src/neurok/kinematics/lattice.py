@@ -282,7 +282,7 @@ class _Filling:
         self, cells: tuple[np.ndarray, ...], source: np.ndarray, volumes: np.ndarray, shape: tuple[int, ...]
     ) -> Float[np.ndarray, "X Y Z"]:
         """Of a board in the same cells as the foam on it: its share of the cell counts by the cube, as of a sheet."""
-        from scipy.ndimage import maximum_filter, uniform_filter
+        from scipy.ndimage import maximum_filter
 
         out, young = np.zeros(shape), self.young[source]
         for level in np.unique(young)[1:]:
