@@ -57,6 +57,7 @@ def ball(radius: float, height: float) -> Mesh:
     return Mesh(shape.vertices + [0.0, height + radius, 0.0], shape.faces)
 
 
+@pytest.mark.slow
 def test_a_ball_lies_on_a_sheet_that_bends():
     below = bending(sheet(), 6.0, name="sheet")
     above = Body.of(ball(0.08, 0.6), free=True, name="ball")

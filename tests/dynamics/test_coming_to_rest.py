@@ -94,6 +94,7 @@ def test_what_bounces_still_comes_to_rest():
     assert (np.diff(rollout.energies["total"]) < 1e-3 * rollout.energies["total"][0]).all()
 
 
+@pytest.mark.slow
 def test_a_rolling_ball_stops_after_the_distance_of_its_rolling_friction():
     mesh, speed, radius = ball(), 0.5, 0.1
     start = Condition(Start(velocity=(speed, 0.0, 0.0), spin=(0.0, 0.0, -speed / radius)))

@@ -150,6 +150,7 @@ def test_the_curvature_at_rest_is_that_of_the_energy_and_positive_elsewhere():
     assert all(curvature(q) > 0 for q in (-3.0, 1.0, 3.0))
 
 
+@pytest.mark.slow
 def test_a_dropped_soft_thing_bends_less_the_stiffer_it_is():
     space = bent_space()
     bent = []

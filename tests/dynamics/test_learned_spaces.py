@@ -65,6 +65,7 @@ def test_the_kinetic_force_is_the_derivative_of_the_kinetic_energy(free):
     np.testing.assert_allclose(mechanics.motion(POSE, q, qdot).kinetic_force[0], slope, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_energy_stays_while_a_space_bounces_off_its_limits(seed):
     space = made_space(seed)

@@ -110,6 +110,7 @@ def test_a_pushed_strip_sways_and_comes_back():
     assert np.abs(q[-10:]).max() < 0.1
 
 
+@pytest.mark.slow
 def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
     place = np.eye(4)
     place[1, 3] = 0.4

@@ -98,6 +98,7 @@ def test_ctrl_c_anywhere_else_leaves_no_trace_either(make_task, whole, tmp_path,
 
 
 def test_ctrl_c_while_weights_change_waits_for_the_end_of_the_step(make_task, tmp_path):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells switch it off for jobs in the background
     train(make_task(), tmp_path / "before", stop_at=3)
     task = interrupt_in(make_task(), "figures", 3, lambda: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
