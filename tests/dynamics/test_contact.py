@@ -118,7 +118,7 @@ def test_a_tilted_pillow_that_falls_on_a_cabinet_lies_on_its_top():
 
 @pytest.mark.slow
 def test_a_cabinet_pushed_over_comes_to_rest_on_its_handles():
-    push = ScenePush("top", (0.0, 0.0, 260.0), 0.0, 0.3)
+    push = ScenePush("top", (0.0, 0.0, 160.0), 0.0, 0.3)
     scene = Scene((SceneObject("sample:cabinet", pushes=(push,)),), SceneWorld(ground=SceneGround()), seconds=3.2)
     rollout = run_scene(scene).rollout
     assert abs(rollout.q[-1, 3] - np.pi / 2) < 0.1, "it lies on its face"
