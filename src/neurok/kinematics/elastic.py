@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
-from neurok.kinematics.lattice import LATTICE, STANDARD_GRAVITY, Lattice, LatticeConfig
+from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError
@@ -62,9 +63,6 @@ class LatticeConfig:
 
 
 LATTICE = LatticeConfig()
-
-STANDARD_GRAVITY = 9.81
-"""[m/s^2]."""
 
 HALF = 0.5
 """Bricks that are weaker than this share of their material are thin parts."""

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import MaterialField, Mesh
+from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
 from neurok.geometry.inertia import closed_components
@@ -26,7 +27,7 @@ from neurok.scene.description import Scene, SceneDrag, SceneError, SceneGround, 
 class ActionConfig:
     """How strong actions of strength 1 are. Sizes, weights and times are the object's own."""
 
-    gravity: float = 9.81
+    gravity: float = STANDARD_GRAVITY
     """Where the scene names none [m/s²]."""
 
     drop_height: float = 0.5

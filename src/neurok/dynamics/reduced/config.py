@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from neurok.core.gravity import STANDARD_GRAVITY as STANDARD_GRAVITY
 from neurok.dynamics.colliders import COLLIDERS, ColliderConfig
 from neurok.dynamics.elasticity import ELASTIC, ElasticConfig
-
-STANDARD_GRAVITY = 9.81
-"""[m/s^2], at the earth's surface."""
 
 LONGEST_STEPS = MappingProxyType({"gauss": 1 / 48, "midpoint": 1 / 240, "implicit": 1 / 120, "runge-kutta": 1 / 24})
 
