@@ -9,29 +9,30 @@ from neurok.modelling.shapes import Shape
 
 def difference(solid: Shape, *cutters: Shape) -> Shape:
     """``solid`` without the ``cutters``."""
-    result = _manifold(solid)
+    result = to_manifold(solid)
     for cutter in cutters:
-        result = result - _manifold(cutter)
-    return _from_manifold(result)
+        result = result - to_manifold(cutter)
+    return from_manifold(result)
 
 
 def union(*solids: Shape) -> Shape:
     """One solid out of overlapping ones."""
-    result = _manifold(solids[0])
+    result = to_manifold(solids[0])
     for other in solids[1:]:
-        result = result + _manifold(other)
-    return _from_manifold(result)
+        result = result + to_manifold(other)
+    return from_manifold(result)
 
 
 def intersection(solid: Shape, *others: Shape) -> Shape:
     """What all solids share."""
-    result = _manifold(solid)
+    result = to_manifold(solid)
     for other in others:
-        result = result ^ _manifold(other)
-    return _from_manifold(result)
+        result = result ^ to_manifold(other)
+    return from_manifold(result)
 
 
-def _manifold(shape: Shape):  # type: ignore[no-untyped-def]
+def to_manifold(shape: Shape):  # type: ignore[no-untyped-def]
+    """A closed solid as ``manifold3d`` holds it."""
     import manifold3d
 
     solid = manifold3d.Manifold(
@@ -41,7 +42,7 @@ def _manifold(shape: Shape):  # type: ignore[no-untyped-def]
     return solid
 
 
-def _from_manifold(solid) -> Shape:  # type: ignore[no-untyped-def]
+def from_manifold(solid) -> Shape:  # type: ignore[no-untyped-def]
     mesh = solid.to_mesh64()
     # Copies, because views would keep the library's own memory alive until the interpreter ends.
     return Shape(np.array(mesh.vert_properties, dtype=np.float64)[:, :3], np.array(mesh.tri_verts, dtype=np.int64))

@@ -1,0 +1,13 @@
+"""Household things as lists of parts: twelve categories, every instance different, every instance checked."""
+
+from neurok.families.household.asset import asset_of as asset_of
+from neurok.families.household.categories import draw as draw
+from neurok.families.household.categories import generate as generate
+from neurok.families.household.categories import split_of as split_of
+from neurok.families.household.checks import check_assembly as check_assembly
+from neurok.families.household.parts import Assembly as Assembly
+from neurok.families.household.parts import Hinge as Hinge
+from neurok.families.household.parts import Look as Look
+from neurok.families.household.parts import Part as Part
+from neurok.families.household.parts import Repeat as Repeat
+from neurok.families.household.vocabulary import CATEGORIES as CATEGORIES

@@ -1,0 +1,104 @@
+"""Collects placed solids into an object, and finds where each meets its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neurok.families.household.parts import Assembly, Hinge, Look, Part, Repeat, Role
+from neurok.families.household.solids import Solid
+from neurok.modelling.forms import Hollow, Relief
+
+ONCE = Repeat()
+PAIR = Repeat("x")
+FOUR = Repeat("xz")
+
+
+class Maker:
+    """An object in the making; ``add`` returns the number of the part, which children name as their parent."""
+
+    def __init__(self, category: str) -> None:
+        self.category = category
+        self.parts: list[Part] = []
+        self.style: list[str] = []
+
+    def add(
+        self,
+        name: str,
+        role: Role,
+        solid: Solid,
+        look: Look,
+        parent: int = 0,
+        *,
+        style: Sequence[str] = (),
+        repeat: Repeat = ONCE,
+        hollow: Hollow | None = None,
+        relief: Relief = "smooth",
+        meets: npt.ArrayLike | None = None,
+        hinge: Hinge | None = None,
+    ) -> int:
+        """A part that meets ``parent``: where, is found from the solids unless it is said."""
+        parent = parent if self.parts else -1
+        words = tuple(dict.fromkeys(word for word in style if word))
+        at = solid.centre if meets is None else meets
+        fields = (solid.kind, solid.code, solid.size, solid.centre, solid.turn)
+        part = Part(name, role, *fields, look, words, hollow, relief, repeat, parent, np.asarray(at), hinge)
+        if meets is None and parent >= 0:
+            found = overlap(part, self.parts[parent])
+            if found is not None:
+                part = _with(part, meets=found)
+        self.parts.append(part)
+        return len(self.parts) - 1
+
+    def done(self, name: str = "") -> Assembly:
+        """The finished object, put on the ground."""
+        return grounded(Assembly(self.category, tuple(self.parts), tuple(dict.fromkeys(self.style)), name))
+
+
+def overlap(child: Part, parent: Part) -> np.ndarray | None:
+    """The middle of the largest piece that the first copy of a part shares with its parent, if they meet."""
+    mine, (low, high) = child.solids[0], child.copies[0].bounds
+    best, place = 0.0, None
+    for shape, other in zip(parent.copies, parent.solids, strict=True):
+        if (shape.bounds[0] > high).any() or (shape.bounds[1] < low).any():
+            continue
+        shared = mine ^ other
+        volume = shared.volume()
+        if volume > best:
+            ends = np.array(shared.bounding_box()).reshape(2, 3)
+            best, place = volume, ends.mean(axis=0)
+    return place
+
+
+def grounded(assembly: Assembly) -> Assembly:
+    """The same object standing on y = 0."""
+    drop = np.array([0.0, -float(assembly.bounds[0, 1]), 0.0])
+    return moved(assembly, drop)
+
+
+def moved(assembly: Assembly, offset: np.ndarray) -> Assembly:
+    """The same object elsewhere."""
+
+    def shifted(part: Part) -> Part:
+        pivot = np.asarray(part.repeat.pivot) + offset[[0, 2]]
+        hinge = part.hinge and replace(part.hinge, origin=np.asarray(part.hinge.origin) + offset)
+        return _with(
+            part,
+            centre=part.centre + offset,
+            meets=part.meets + offset,
+            repeat=replace(part.repeat, pivot=pivot),
+            hinge=hinge,
+        )
+
+    return replace(assembly, parts=tuple(shifted(part) for part in assembly.parts))
+
+
+def _with(part: Part, **changes: Any) -> Part:
+    """The same part placed otherwise; its solid in its own axes is kept, because it costs most."""
+    other = replace(part, **changes)
+    other.__dict__["solid"] = part.solid
+    return other

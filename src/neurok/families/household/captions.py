@@ -1,0 +1,235 @@
+"""Captions: from the parts of an object many ways of saying what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurok.families.household.looks import shades
+from neurok.families.household.parts import Assembly, Look, Part
+from neurok.families.household.words import article, number, plural, said_as, table
+from neurok.modelling.dice import Dice
+
+
+@dataclass(frozen=True)
+class CaptionConfig:
+    """How often things are said."""
+
+    pattern: float = 0.6
+    style: float = 0.35
+    feel: float = 0.5
+    adjective: float = 0.25
+    own_shade: float = 0.5
+    """The shade that was drawn; another word for its colour otherwise."""
+
+    misspelt: float = 0.06
+    """Chance that one letter of a caption is wrong."""
+
+    bare: float = 0.2
+    """Chance that articles are left out."""
+
+
+CAPTIONS = CaptionConfig()
+
+
+@dataclass(frozen=True)
+class Caption:
+    """A text about an object."""
+
+    text: str
+    named: tuple[int, ...]
+    """Numbers of the parts that it speaks of, as the text has them; the main part where it speaks of the whole."""
+
+
+def main_part(assembly: Assembly) -> int:
+    """The part whose look one gives when asked for the look of the whole."""
+    roles = {"chair": ("seat",), "bed": ("body",), "plant": ("foliage",)}.get(assembly.category, ("body", "seat"))
+    for number_, part in enumerate(assembly.parts):
+        if part.role in roles:
+            return number_
+    return 0
+
+
+def caption(assembly: Assembly, rng: np.random.Generator) -> Caption:
+    """One way of saying what an object is; which one, the generator decides."""
+    d = Dice(rng)
+    make = d.pick(_TEMPLATES, [3, 3, 3, 2, 2, 1, 1.5])
+    made = make(d, assembly)
+    text = made.text
+    if d.chance(CAPTIONS.bare):
+        text = " ".join(word for word in text.split() if word not in ("a", "an", "the"))
+    if d.chance(CAPTIONS.misspelt):
+        text = misspelt(d, text)
+    return Caption(" ".join(text.split()), made.named)
+
+
+def full_caption(assembly: Assembly) -> str:
+    """The whole list, in plain words: ``a chair made of 3 parts: ...``."""
+    items = [_plain(part) for part in assembly.parts]
+    return f"{article(assembly.category)} made of {len(items)} parts: {', '.join(items)}"
+
+
+def _plain(part: Part) -> str:
+    words = " ".join(word for word in (*part.style[:1], part.look.colour, _stuff_word(part.look)) if word)
+    count = part.repeat.total
+    noun = part.name if count == 1 else plural(part.name)
+    return f"{number(count)} {words} {noun}" if count > 1 else article(f"{words} {noun}")
+
+
+def _stuff_word(look: Look) -> str:
+    return "" if look.stuff in table()["unsaid"] else look.stuff
+
+
+def misspelt(d: Dice, text: str) -> str:
+    """Two letters of one longer word swapped, or one left out."""
+    words = text.split()
+    long = [k for k, word in enumerate(words) if len(word) > 4 and word.isalpha()]
+    if not long:
+        return text
+    k = d.pick(long)
+    word, at = words[k], d.count(1, len(words[k]) - 3)
+    words[k] = word[:at] + (word[at + 1 :] if d.chance(0.5) else word[at + 1] + word[at] + word[at + 2 :])
+    return " ".join(words)
+
+
+def colour_word(d: Dice, look: Look) -> str:
+    """A word for a colour: the shade itself or another of the same colour."""
+    return look.shade if d.chance(CAPTIONS.own_shade) else d.pick(list(shades(look.colour)))
+
+
+def material_word(d: Dice, look: Look) -> str:
+    """A word for a material, none where one would not say it."""
+    return "" if look.stuff in table()["unsaid"] else d.pick(said_as("materials", look.stuff))
+
+
+def look_words(d: Dice, look: Look, colour: float = 0.85, material: float = 0.55) -> str:
+    """Colour, pattern, feel and material, each only sometimes."""
+    words = [d.pick(said_as("feels", look.feel)) if look.feel and d.chance(CAPTIONS.feel) else ""]
+    words.append(colour_word(d, look) if d.chance(colour) and look.material != "soil" else "")
+    if look.pattern != "plain" and d.chance(CAPTIONS.pattern):
+        words.append(d.pick(said_as("patterns", look.pattern)))
+    words.append(material_word(d, look) if d.chance(material) else "")
+    return " ".join(word for word in words if word)
+
+
+def category_word(d: Dice, assembly: Assembly) -> str:
+    """What the whole is called: its category, its kind, or another word for either."""
+    kinds = [word for style in assembly.style for word in table()["kinds"].get(style, [])]
+    if kinds and d.chance(0.5):
+        return d.pick(kinds)
+    return assembly.category if d.chance(0.5) else d.pick(said_as("categories", assembly.category))
+
+
+def part_phrase(d: Dice, part: Part, colour: float = 0.8, material: float = 0.5) -> str:
+    """A part with what is said of it, in the right number."""
+    noun = part.name if d.chance(0.6) else d.pick(said_as("parts", part.name))
+    style = d.pick(said_as("styles", d.pick(list(part.style)))) if part.style and d.chance(CAPTIONS.style) else ""
+    words = " ".join(word for word in (style, look_words(d, part.look, colour, material)) if word)
+    count = part.repeat.total
+    if count == 1:
+        return article(f"{words} {noun}".strip())
+    many = d.pick([number(count), str(count), "a pair of" if count == 2 else number(count), ""])
+    return " ".join(word for word in (many, words, plural(noun)) if word)
+
+
+def _some_parts(d: Dice, assembly: Assembly, most: int) -> list[int]:
+    order = d.rng.permutation(len(assembly.parts))[: d.count(1, most)]
+    return [int(k) for k in (order if d.chance(0.3) else np.sort(order))]
+
+
+def _joined(d: Dice, phrases: list[str]) -> str:
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return ", ".join(phrases[:-1]) + d.pick([" and ", ", and ", " plus "]) + phrases[-1]
+
+
+def _adjective(d: Dice) -> str:
+    return d.pick(table()["adjectives"]) + " " if d.chance(CAPTIONS.adjective) else ""
+
+
+def _whole(d: Dice, assembly: Assembly) -> Caption:
+    """``a red velvet sofa``."""
+    k = main_part(assembly)
+    words = look_words(d, assembly.parts[k].look, 0.95, 0.6)
+    noun = category_word(d, assembly)
+    text = d.pick(
+        [f"{_adjective(d)}{words} {noun}", f"{noun} in {words or 'plain colours'}", f"{_adjective(d)}{noun}, {words}"]
+    )
+    return Caption(d.pick(["", "the ", "my "]) + text if d.chance(0.2) else article(text.strip()), (k,))
+
+
+def _with_parts(d: Dice, assembly: Assembly) -> Caption:
+    """``a chair with four oak legs and a blue seat``."""
+    chosen = _some_parts(d, assembly, 4)
+    joint = d.pick([" with ", " with ", " that has ", " having ", " featuring "])
+    phrases = [part_phrase(d, assembly.parts[k]) for k in chosen]
+    return Caption(article(f"{_adjective(d)}{category_word(d, assembly)}") + joint + _joined(d, phrases), tuple(chosen))
+
+
+def _whole_with_parts(d: Dice, assembly: Assembly) -> Caption:
+    """``a grey sofa on wooden legs``."""
+    k = main_part(assembly)
+    words = look_words(d, assembly.parts[k].look, 0.95, 0.5)
+    chosen = [other for other in _some_parts(d, assembly, 3) if other != k] or [k]
+    phrases = [part_phrase(d, assembly.parts[other]) for other in chosen]
+    start = article(f"{_adjective(d)}{words} {category_word(d, assembly)}".strip())
+    only_legs = {assembly.parts[other].role for other in chosen} == {"support"}
+    return Caption(
+        start + (d.pick([" on ", " standing on "]) if only_legs else " with ") + _joined(d, phrases), (k, *chosen)
+    )
+
+
+def _listed(d: Dice, assembly: Assembly) -> Caption:
+    """``a chair made of 3 parts: ...``."""
+    phrases = [part_phrase(d, part, 0.95, 0.8) for part in assembly.parts]
+    count = d.pick([str(len(phrases)), number(len(phrases))])
+    text = f"{article(category_word(d, assembly))} made of {count} parts: {', '.join(phrases)}"
+    return Caption(text, tuple(range(len(phrases))))
+
+
+def _sentences(d: Dice, assembly: Assembly) -> Caption:
+    """``a bed. The headboard is white, the blanket is made of wool.``"""
+    chosen = _some_parts(d, assembly, 4)
+    told = []
+    for k in chosen:
+        part = assembly.parts[k]
+        noun = part.name if part.repeat.total == 1 else plural(part.name)
+        verb = "is" if part.repeat.total == 1 else "are"
+        stuff = material_word(d, part.look)
+        ends = [f"{verb} {colour_word(d, part.look)}"]
+        ends += [f"{verb} made of {stuff}", f"{verb} {colour_word(d, part.look)} {stuff}"] if stuff else []
+        told.append(f"the {noun} {d.pick(ends)}")
+    return Caption(
+        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(told)}", tuple(chosen)
+    )
+
+
+def _bare(d: Dice, assembly: Assembly) -> Caption:
+    """``a chair``."""
+    return Caption(article(f"{_adjective(d)}{category_word(d, assembly)}"), (main_part(assembly),))
+
+
+def _tags(d: Dice, assembly: Assembly) -> Caption:
+    """``sofa, red, velvet, wooden legs``."""
+    chosen = _some_parts(d, assembly, 3)
+    phrases = [part_phrase(d, assembly.parts[k]) for k in chosen]
+    return Caption(f"{category_word(d, assembly)}{d.pick([': ', ', ', ' - '])}{', '.join(phrases)}", tuple(chosen))
+
+
+_TEMPLATES: list[Callable[[Dice, Assembly], Caption]] = [
+    _whole,
+    _with_parts,
+    _whole_with_parts,
+    _listed,
+    _sentences,
+    _bare,
+    _tags,
+]
+
+
+def captions(assembly: Assembly, seed: int, count: int) -> list[Caption]:
+    """So many captions, the same for the same seed."""
+    rng = np.random.default_rng(np.random.SeedSequence([seed, *assembly.name.encode()]))
+    return [caption(assembly, rng) for _ in range(count)]

@@ -1,0 +1,84 @@
+"""The categories, and how an instance of one is drawn and checked."""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from neurok.errors import NeurokError
+from neurok.families.household.checks import check_assembly
+from neurok.families.household.parts import Assembly
+from neurok.modelling.dice import Dice
+
+_MAKERS: dict[str, dict[str, float]] = {
+    "bag": {"bags:tote": 2, "bags:handbag": 2.5, "packs:backpack": 2.5, "packs:duffel": 1.2, "packs:briefcase": 1.2},
+    "bed": {"beds:bed": 1.0},
+    "chair": {
+        "chairs:dining_chair": 9,
+        "modern:shell_chair": 3,
+        "modern:swivel_chair": 2.5,
+        "modern:pedestal_chair": 1.5,
+        "modern:tubular_chair": 1.5,
+        "stools:stool": 2.5,
+        "stools:bench": 2,
+        "seating:armchair": 3,
+    },
+    "crib": {"cribs:crib": 3, "cribs:cradle": 1},
+    "hat": {"hats:brimmed_hat": 4, "hats:cap": 1.5, "hats:beanie": 1.5, "hats:pointed_hat": 0.8},
+    "headband": {"headbands:headband": 1.0},
+    "love seat": {"seating:love_seat": 1.0},
+    "pillow": {"pillows:pillow": 1.0},
+    "plant": {"plants:plant": 1.0},
+    "sofa": {"seating:sofa": 1.0},
+    "teddy bear": {"bears:teddy_bear": 1.0},
+    "vase": {"vases:vase": 1.0},
+}
+"""Category to ``module:function`` of its makers, with how often each is taken."""
+
+TRIES = 8
+Split = Literal["train", "test"]
+TEST_SHARE = 10
+"""One instance in so many is kept for tests."""
+
+
+def draw(category: str, rng: np.random.Generator) -> Assembly:
+    """One random instance, unchecked.
+
+    Raises:
+        NeurokError: If there is no such category; the sentence lists those there are.
+    """
+    if category not in _MAKERS:
+        raise NeurokError(f"There is no household category {category!r}; there are {', '.join(_MAKERS)}.")
+    d = Dice(rng)
+    name = d.pick(list(_MAKERS[category]), list(_MAKERS[category].values()))
+    module, function = name.split(":")
+    maker: Callable[[Dice], Assembly] = getattr(
+        importlib.import_module(f"neurok.families.household.{module}"), function
+    )
+    return replace(maker(d), category=category)
+
+
+def generate(category: str, seed: int, index: int) -> tuple[Assembly, list[str]]:
+    """Instance ``index`` of a category that passes the checks, and why earlier tries did not.
+
+    Depends on (seed, category, index) alone.
+    """
+    rejected: list[str] = []
+    for attempt in range(TRIES):
+        sequence = np.random.SeedSequence([seed, zlib.crc32(category.encode()), index, attempt])
+        assembly = draw(category, np.random.default_rng(sequence))
+        reasons = check_assembly(assembly)
+        if not reasons:
+            return replace(assembly, name=f"{category} {seed}/{index}"), rejected
+        rejected += reasons
+    raise NeurokError(f"No {category} of seed {seed}, number {index}, passed its checks: {'; '.join(rejected)}.")
+
+
+def split_of(index: int) -> Split:
+    """Which half of a data set an instance belongs to, whatever its seed."""
+    return "test" if zlib.crc32(f"household {index}".encode()) % TEST_SHARE == 0 else "train"

@@ -1,0 +1,239 @@
+"""Solids in the measures of a maker: metres in, a kind, a code and a placed box out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Float
+
+from neurok.geometry import lie
+from neurok.modelling.forms import Kind, code_of, raw_shape
+from neurok.modelling.shapes import AXES
+
+Pair = tuple[float, float]
+Fields = dict[str, npt.ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A form and where its box stands."""
+
+    kind: Kind
+    code: Float[np.ndarray, "24"]
+    size: Float[np.ndarray, "3"]
+    centre: Float[np.ndarray, "3"]
+    turn: Float[np.ndarray, "3 3"]
+
+
+def turned(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Float[np.ndarray, "3 3"]:
+    """A rotation of so many degrees about z, then x, then y."""
+    one = lambda axis, degrees: lie.axis_angle_matrix(AXES[axis], np.radians(degrees))  # noqa: E731
+    return one("y", y) @ one("x", x) @ one("z", z)
+
+
+def block(
+    size: npt.ArrayLike,
+    at: npt.ArrayLike = (0.0, 0.0, 0.0),
+    turn: npt.ArrayLike | None = None,
+    *,
+    corner: float = 0.08,
+    edge: float | Pair = 0.1,
+    widths: npt.ArrayLike = (1.0,) * 5,
+    depths: npt.ArrayLike = (1.0,) * 5,
+    lean: Pair = (0.0, 0.0),
+    bow: Pair = (0.0, 0.0),
+    crown: float | Pair = 0.0,
+    pinch: float = 0.0,
+    welt: float = 0.0,
+) -> Solid:
+    """A block of about ``size`` whose middle is ``at``; widths and depths are shares of it, from bottom to top.
+
+    ``lean``, ``bow`` and ``welt`` are in metres; crowns are shares of what is left of the height without them.
+    """
+    half = np.asarray(size, dtype=np.float64) / 2.0
+    unit = float(half.max())
+    pair = lambda value: value if isinstance(value, tuple) else (value, value)  # noqa: E731
+    fields: Fields = {
+        "widths": np.asarray(widths) * half[0] / unit,
+        "depths": np.asarray(depths) * half[2] / unit,
+        "lean": np.asarray(lean) / unit,
+        "bow": np.asarray(bow) / unit,
+        "corner": corner,
+        "edges": pair(edge),
+        "crowns": pair(crown),
+        "pinch": pinch,
+        "welt": welt / unit,
+    }
+    return _solid("block", fields, half, at, turn)
+
+
+def plate(
+    outline: npt.ArrayLike,
+    thickness: float,
+    at: npt.ArrayLike = (0.0, 0.0, 0.0),
+    turn: npt.ArrayLike | None = None,
+    *,
+    rounding: float = 0.3,
+    bevel: float = 0.3,
+    puff: float = 0.0,
+    bow: float = 0.0,
+    curl: float = 0.0,
+) -> Solid:
+    """A plate whose outline (at most nine corners [m], counter-clockwise) lies in xy about ``at``."""
+    corners = _nine(np.asarray(outline, dtype=np.float64))
+    half = np.append(np.abs(corners).max(axis=0), thickness / 2)
+    unit = float(half.max())
+    fields: Fields = {
+        "knots": corners / unit,
+        "thickness": thickness / unit,
+        "round": rounding,
+        "bevel": bevel,
+        "puff": puff,
+        "bow": bow / unit,
+        "curl": curl / unit,
+    }
+    return _solid("plate", fields, half, at, turn)
+
+
+def lathe(
+    knots: Sequence[Sequence[float]],
+    at: npt.ArrayLike = (0.0, 0.0, 0.0),
+    turn: npt.ArrayLike | None = None,
+    *,
+    stretch: float = 1.0,
+) -> Solid:
+    """A turned solid of at most eight knots of (radius, height[, sharpness]) [m]; ``stretch`` makes it oval (z)."""
+    rows = _eight(np.array([(*knot, 1.0)[:3] for knot in knots], dtype=np.float64))
+    unit = max(float(rows[:, 0].max()), float(np.ptp(rows[:, 1])) / 2)
+    solid = _solid("lathe", {"knots": rows / np.array([unit, unit, 1.0])}, np.full(3, unit), at, turn)
+    return Solid(solid.kind, solid.code, solid.size * np.array([1.0, 1.0, stretch]), solid.centre, solid.turn)
+
+
+def tube(
+    points: npt.ArrayLike,
+    radius: float | Sequence[float],
+    at: npt.ArrayLike = (0.0, 0.0, 0.0),
+    turn: npt.ArrayLike | None = None,
+    *,
+    flat: float = 1.0,
+    square: float = 0.0,
+    bend: float = 1.0,
+) -> Solid:
+    """A bar through two to six points [m]; ``bend`` [m] rounds its corners, 1 makes it a smooth curve."""
+    path = _six(np.asarray(points, dtype=np.float64), is_smooth=bend >= 1.0)
+    radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (3,))
+    half = np.maximum(np.abs(path).max(axis=0), radii.max())
+    unit = float(half.max())
+    fields: Fields = {
+        "points": path / unit,
+        "radii": radii / unit,
+        "flat": flat,
+        "square": square,
+        "bend": 1.0 if bend >= 1.0 else min(bend / unit, 0.5),
+    }
+    return _solid("tube", fields, half, at, turn)
+
+
+def sheet(
+    widths: npt.ArrayLike,
+    length: float,
+    thickness: float,
+    at: npt.ArrayLike = (0.0, 0.0, 0.0),
+    turn: npt.ArrayLike | None = None,
+    *,
+    bends: npt.ArrayLike = 0.0,
+    cup: float = 0.0,
+    twist: float = 0.0,
+    wave: float = 0.0,
+    waves: float = 0.0,
+) -> Solid:
+    """A sheet that starts ``at`` and runs along its own y; half widths [m] and bends [rad] at nine stations."""
+    half_widths = np.broadcast_to(np.asarray(widths, dtype=np.float64), (9,))
+    unit = max(length / 2, float(half_widths.max()))
+    fields: Fields = {
+        "widths": half_widths / unit,
+        "bends": np.broadcast_to(np.asarray(bends, dtype=np.float64), (9,)),
+        "thickness": thickness / unit,
+        "length": length / unit,
+        "cup": cup,
+        "twist": twist,
+        "wave": wave / unit,
+        "waves": waves,
+    }
+    return _solid("sheet", fields, np.full(3, unit), at, turn)
+
+
+def _solid(kind: Kind, fields: Fields, half: np.ndarray, at: npt.ArrayLike, turn: npt.ArrayLike | None) -> Solid:
+    """Measured once as it is made, so that code and box agree: lengths are rescaled to the box that came out."""
+    unit = float(half.max())
+    low, high = raw_shape(kind, code_of(kind, **fields), half).bounds
+    size, middle = high - low, (low + high) / 2.0
+    new = float(size.max()) / 2.0
+    code = code_of(kind, **_rescaled(kind, fields, unit / new, middle / unit))
+    rotation = np.eye(3) if turn is None else np.asarray(turn, dtype=np.float64)
+    return Solid(kind, code, size, np.asarray(at, dtype=np.float64) + rotation @ middle, rotation)
+
+
+def _rescaled(kind: str, fields: Fields, by: float, middle: np.ndarray) -> dict[str, npt.ArrayLike]:
+    """Lengths in another unit, and points about the middle of the box."""
+    lengths = {
+        "block": ("widths", "depths", "lean", "bow", "welt"),
+        "plate": ("thickness", "bow", "curl"),
+        "lathe": (),
+        "tube": ("radii",),
+        "sheet": ("widths", "thickness", "length", "wave"),
+    }[kind]
+    out = {name: np.asarray(value) * by if name in lengths else value for name, value in fields.items()}
+    if kind == "plate":
+        out["knots"] = (np.asarray(fields["knots"]) - middle[:2]) * by
+    if kind == "tube":
+        out["points"] = (np.asarray(fields["points"]) - middle) * by
+        out["bend"] = fields["bend"] if float(np.asarray(fields["bend"])) >= 1.0 else np.asarray(fields["bend"]) * by
+    if kind == "lathe":
+        knots = np.array(fields["knots"], dtype=np.float64)
+        knots[:, 1] -= middle[1]
+        out["knots"] = knots * np.array([by, by, 1.0])
+    return out
+
+
+def _split_longest(points: np.ndarray, count: int, closed: bool) -> np.ndarray:
+    """More points on the longest runs, until there are ``count``."""
+    rows = [np.array(point) for point in points]
+    while len(rows) < count:
+        ends = [*rows, rows[0]] if closed else rows
+        k = int(np.argmax([np.linalg.norm((b - a)[:3]) for a, b in itertools.pairwise(ends)]))
+        rows.insert(k + 1, (ends[k] + ends[k + 1]) / 2.0)
+    return np.array(rows)
+
+
+def _nine(corners: np.ndarray) -> np.ndarray:
+    assert len(corners) <= 9, "a plate has at most nine corners"
+    return _split_longest(corners, 9, closed=True)
+
+
+def _six(points: np.ndarray, is_smooth: bool) -> np.ndarray:
+    from neurok.modelling.profiles import smooth_curve
+
+    if len(points) > 6 or (is_smooth and 2 < len(points) < 6):
+        dense = smooth_curve(points, 200)
+        length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
+        at = np.linspace(0.0, length[-1], 6)
+        return np.column_stack([np.interp(at, length, dense[:, k]) for k in range(3)])
+    return _split_longest(points, 6, closed=False)
+
+
+def _eight(knots: np.ndarray) -> np.ndarray:
+    """Eight knots; those that are added lie on straight runs, between sharp ends first."""
+    assert len(knots) <= 8, "a turned solid has at most eight knots"
+    rows = [np.array(knot) for knot in knots]
+    while len(rows) < 8:
+        run = [np.linalg.norm((b - a)[:2]) * (0.5 + a[2] + b[2]) for a, b in itertools.pairwise(rows)]
+        k = int(np.argmax(run))
+        added = (rows[k] + rows[k + 1]) / 2.0
+        added[2] = min(rows[k][2], rows[k + 1][2])
+        rows.insert(k + 1, added)
+    return np.array(rows)

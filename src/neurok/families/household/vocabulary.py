@@ -1,0 +1,39 @@
+"""All words that parts may carry, in a fixed order: what a network counts them by."""
+
+from __future__ import annotations
+
+CATEGORIES = (
+    "bag",
+    "bed",
+    "chair",
+    "crib",
+    "hat",
+    "headband",
+    "love seat",
+    "pillow",
+    "plant",
+    "sofa",
+    "teddy bear",
+    "vase",
+)
+
+PART_NAMES = (
+    "apron", "arm", "arm support", "armrest", "back", "back cushion", "band", "base", "basket", "bead", "belly",
+    "blanket", "body", "bow", "branch", "brim", "buckle", "button", "castor", "chaise", "chaise cushion", "clasp",
+    "column", "cross bar", "crown", "cushion", "door", "drawer", "ear", "end panel", "eye", "flap", "flower",
+    "flower centre", "folded sheet", "foot", "foot ring", "footboard", "footrest", "frame", "gate", "handle",
+    "head", "headboard", "headrest", "inner ear", "knob", "knot", "leaf", "leg", "lower rail", "mattress", "muzzle",
+    "nose", "paw", "peak", "pedestal", "petal", "pillow", "pocket", "pompom", "post", "pot", "rail", "rim",
+    "rocker", "saucer", "scarf", "seat", "seat cushion", "shell", "slat", "soil", "spindle", "splat", "star base",
+    "stem", "strap", "stretcher", "tail", "tassel", "throw", "throw pillow", "tie", "top rail", "trunk", "wing",
+    "zip",
+)  # fmt: skip
+
+STYLES = (
+    "amphora", "arched", "bent", "bottle", "bowl", "boxy", "braided", "bulbous", "carved", "channelled", "crossed",
+    "curly", "curved", "cylindrical", "faceted", "fat", "flared", "flat", "floppy", "fluted", "footed",
+    "heart-shaped", "high", "long", "low", "narrow", "oblong", "oval", "padded", "panel", "pointed", "quilted",
+    "ribbed", "rimmed", "rolled", "round", "rounded", "scalloped", "short", "sitting", "slatted", "sliding",
+    "sloped", "splayed", "square", "standing", "swivelling", "tall", "tapered", "thick", "thin", "trumpet",
+    "tufted", "turned", "urn", "wavy", "wide", "winged", "woven",
+)  # fmt: skip
