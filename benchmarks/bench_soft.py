@@ -14,13 +14,16 @@ import numpy as np
 import tyro
 
 from neurok.core import Material, MaterialField, Mesh
-from neurok.dynamics import Body, Ground, World, simulate
+from neurok.dynamics import Body, Ground, World, simulate, start
 from neurok.dynamics.soft import SOFT, soften
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.kinematics.elastic import elastic_space
 from neurok.modelling import shapes
 
 RUBBER = Material(young=1e6, poisson=0.3, density=1000.0, damping_ratio=0.05)
+REPEATS = 3
+"""Runs of which the quickest counts."""
+
 JELLY = Material("jelly", young=2e4, poisson=0.3, density=300.0, damping_ratio=0.08)
 
 
@@ -34,9 +37,13 @@ class BenchSoft:
     most: int = 500_000
     """Vertices of the largest mesh."""
 
+    only: tuple[str, ...] = ("answers", "cost")
+    """Tables to make."""
+
     def run(self) -> None:
-        for name, rows in (("answers", answers()), ("cost", [*vertices(self.most), *coordinates()])):
-            text = table(rows)
+        makers = {"answers": answers, "cost": lambda: [*vertices(self.most), *coordinates()]}
+        for name in self.only:
+            text = table(makers[name]())
             print(f"\n{name}\n{text}", flush=True)
             if self.write is not None:
                 put_section(self.write, name, f"{text}\n\n{stamp()}")
@@ -112,6 +119,15 @@ def coordinates() -> list[dict[str, Any]]:
     return [dropped(140, modes) for modes in (2, 4, 8, 16, 24)]
 
 
+def stepped(body: Body) -> float:
+    """CPU seconds for one second of motion, frames included: other load on the machine counts little in it."""
+    run = start(body, World(ground=Ground(0.0)), seconds=1.0)
+    begin = time.process_time()
+    while run.step():
+        pass
+    return time.process_time() - begin
+
+
 def dropped(around: int, modes: int) -> dict[str, Any]:
     ball = shapes.sphere(0.2, around, around // 2)
     mesh = Mesh(ball.vertices, ball.faces)
@@ -123,11 +139,12 @@ def dropped(around: int, modes: int) -> dict[str, Any]:
     body = soften(Body.of(mesh, materials=stuff, free=True, placement=place), anyway=True, config=config)
     made = time.process_time() - begin
     rollout = simulate(body, World(ground=Ground(0.0)), seconds=1.0)
+    quickest = min(stepped(body) for _ in range(REPEATS))
     return {
         "vertices": mesh.vertex_count,
         "coordinates": body.poses.dim + 6,
         "to make [CPU s]": made,
-        "x real time": float(rollout.report["real_time_factor"]),
+        "x real time": 1.0 / quickest,
         "depth [% of size]": 100 * float(rollout.report["max_penetration"]) / mesh.size,
         "status": rollout.status,
     }

@@ -40,7 +40,7 @@ REST = 0.02
 """Mean speed below which an object rests [sizes per second]."""
 
 PATIENCE = 60
-"""Longest time for one run [s]; body plans of trees with hundreds of leaves take longer."""
+"""Longest time for one run [CPU s]; body plans of trees with hundreds of leaves take longer."""
 
 DEEP = 0.005
 """Depth that must not be exceeded [sizes]."""
@@ -102,8 +102,8 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
     space = "auto" if stuff == "as found" else "elastic"
     begin = time.process_time()
     try:
-        signal.signal(signal.SIGALRM, _too_long)
-        signal.alarm(PATIENCE)
+        signal.signal(signal.SIGPROF, _too_long)
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
         thing = SceneObject(path, act=action, materials=materials, space=space)  # type: ignore[arg-type]
         ready = prepare_scene(Scene((thing,), seconds=seconds), learner())
         setup = time.process_time() - begin
@@ -111,7 +111,7 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
     except NeurokError as error:
         return {"status": "refused", "why": str(error)}
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     rollout, mesh = run.rollout, ready.bodies[0].mesh
     report = rollout.report
     speeds = np.linalg.norm(np.diff(rollout.positions[-4:], axis=0), axis=2).mean(axis=1) / rollout.dt / mesh.size
@@ -134,7 +134,7 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
 
 
 def _too_long(number: int, frame: object) -> None:
-    raise NeurokError(f"given up after {PATIENCE} s")
+    raise NeurokError(f"given up after {PATIENCE} CPU s")
 
 
 def tables(rows: list[dict[str, Any]]) -> str:

@@ -330,29 +330,6 @@ def test_gravity_and_wind_can_change_between_steps(block):
     assert "gravity" in rollout.report["energy_note"]
 
 
-@pytest.mark.parametrize("world", [World(), World(ground=Ground(height=-1.0))])
-def test_a_grabbed_corner_follows_the_hand_until_it_is_released_in_mujoco(block, world):
-    mesh = block().mesh
-    corner = int(np.argmax(mesh.vertices.sum(axis=1)))
-    run = start(Body.of(mesh, free=True), world, seconds=None, record=False, engine="mujoco")
-    goal = mesh.vertices[corner] + [0.2, 0.1, 0.0]
-    for share in np.linspace(0.0, 1.0, 12):
-        run.grab(corner, mesh.vertices[corner] + share * (goal - mesh.vertices[corner]))
-        assert run.step()
-    for _ in range(24):
-        run.step()
-    assert np.linalg.norm(run.positions[0][corner] - goal) < 0.05 * mesh.size
-    run.release()
-    before = run.positions[0][corner, 1]
-    for _ in range(6):
-        run.step()
-    assert run.positions[0][corner, 1] < before - 0.1, "it falls"
-    run.grab([0, 1], run.positions[0][:2].mean(axis=0) + [0.0, 0.3, 0.0])
-    for _ in range(24):
-        run.step()
-    assert run.positions[0][:2, 1].mean() > before - 0.5, "it is caught again"
-
-
 def test_a_lost_run_keeps_its_good_frames_and_says_so(chain):
     body = Body.of(chain(1), Condition(impulses=[Impulse([0], (1e14, 0.0, 0.0), 0.2)]))
     rollout = simulate(body, seconds=1.0, engine="mujoco")
@@ -402,7 +379,7 @@ def test_without_mujoco_auto_falls_back_and_an_explicit_wish_names_the_extra(blo
 
 def test_wrong_wishes_are_refused_with_a_sentence(block):
     body = Body.of(block())
-    with pytest.raises(NeurokError, match="must be one of auto, reduced, mujoco"):
+    with pytest.raises(NeurokError, match="must be one of auto, reduced, mujoco, particles"):
         Scene((SceneObject("sample:laptop"),), engine="bullet")
     with pytest.raises(NeurokError, match="belongs to the engine 'reduced'"):
         simulate(body, engine="mujoco", integrator="gauss")

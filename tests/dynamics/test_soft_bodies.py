@@ -7,6 +7,8 @@ import pytest
 
 from neurok.core import Articulation, Joint, Material, MaterialField, Mesh, material
 from neurok.dynamics import Body, Condition, Ground, Start, World, simulate
+from neurok.dynamics.reduced import ReducedEngine
+from neurok.dynamics.reduced.config import DEFAULTS
 from neurok.dynamics.soft import SoftConfig, soft_share, soften
 from neurok.kinematics.elastic import ElasticSpaceConfig
 from neurok.kinematics.lattice import LatticeConfig
@@ -123,3 +125,16 @@ def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
     total = np.sum([rollout.energies[name] for name in rollout.energies], axis=0)
     assert (np.diff(total) < 0.01 * total[0]).all()
     assert rollout.report["max_penetration"] < 0.005 * body.mesh.size
+
+
+def test_points_that_are_left_alone_meanwhile_change_nothing():
+    place = np.eye(4)
+    place[1, 3] = 0.3
+    body = soften(ball(JELLY, placement=place), anyway=True, config=COARSE)
+    world, runs = World(ground=Ground(0.0)), []
+    for watched in (0.0, 3.0, 1e6):
+        contact = replace(DEFAULTS.contact, watched=watched)
+        engine = ReducedEngine(config=replace(DEFAULTS, contact=contact))
+        runs.append(simulate(body, world, seconds=0.5, engine=engine).positions)
+    assert np.array_equal(runs[0], runs[1])
+    assert np.array_equal(runs[0], runs[2])

@@ -122,11 +122,14 @@ def test_wind_can_rise_and_fall(block):
     np.testing.assert_allclose(rollout.qdot[13:, 0], rollout.qdot[13, 0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("engine", ["reduced", "mujoco"])
 @pytest.mark.parametrize("world", [World(), World(ground=Ground(height=-1.0))])
-def test_a_grabbed_corner_follows_the_hand_until_it_is_released(block, world):
+def test_a_grabbed_corner_follows_the_hand_until_it_is_released(block, world, engine):
+    if engine == "mujoco":
+        pytest.importorskip("mujoco")
     mesh = block().mesh
     corner = int(np.argmax(mesh.vertices.sum(axis=1)))
-    run = start(Body.of(mesh, free=True), world, seconds=None, record=False)
+    run = start(Body.of(mesh, free=True), world, seconds=None, record=False, engine=engine)
     goal = mesh.vertices[corner] + [0.2, 0.1, 0.0]
     for share in np.linspace(0.0, 1.0, 12):
         run.grab(corner, mesh.vertices[corner] + share * (goal - mesh.vertices[corner]))
@@ -140,6 +143,10 @@ def test_a_grabbed_corner_follows_the_hand_until_it_is_released(block, world):
         run.step()
     assert run.positions[0][corner, 1] < before - 0.1, "it falls"
     run.release()
+    run.grab([0, 1], run.positions[0][:2].mean(axis=0) + [0.0, 0.3, 0.0])
+    for _ in range(24):
+        run.step()
+    assert run.positions[0][:2, 1].mean() > before - 0.5, "it is caught again"
 
 
 def test_a_grab_of_nothing_is_refused_with_a_sentence(block):

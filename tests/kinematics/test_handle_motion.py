@@ -26,7 +26,7 @@ def forces() -> np.ndarray:
 def rows(motion):
     """The same rows by the decoder of the network, differentiable."""
     screws = torch.from_numpy(motion.screws.copy())
-    centers = torch.from_numpy(motion.centers.reshape(3, HANDLES, BATCH)[:, :, 0].T.copy())
+    centers = torch.from_numpy(motion.centers.copy())
 
     def of(q: torch.Tensor) -> torch.Tensor:
         turns, shifts = lie_torch.exponential(torch.einsum("jhd,d->hj", screws, q))
@@ -54,7 +54,7 @@ def test_the_short_way_from_forces_to_coordinates_is_the_long_one(motion, forces
 
 
 def test_a_moment_does_not_depend_on_the_others_of_its_batch(motion, forces):
-    centers = motion.centers.reshape(3, HANDLES, BATCH)[:, :, 0].T
+    centers = motion.centers
     for b in range(BATCH):
         alone = HandleMotion(motion.screws, centers, motion.q[b : b + 1], motion.qdot[b : b + 1])
         np.testing.assert_allclose(alone.values[0], motion.values[b], atol=1e-13)

@@ -17,7 +17,7 @@ from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
-from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
+from neurok.kinematics.elastic_modes import MODES, ElasticModes, ModesConfig, elastic_modes
 from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
 from neurok.kinematics.screws import ScrewSpace
@@ -53,6 +53,7 @@ class ElasticSpaceConfig:
     then squashes it by the root of this, a fiftieth."""
 
     lattice: LatticeConfig = LATTICE
+    spectrum: ModesConfig = MODES
 
 
 ELASTIC_SPACE = ElasticSpaceConfig()
@@ -144,7 +145,7 @@ def elastic_space(
     if fixed is not None and len(fixed):
         held = lattice.near(_held_points(mesh, fixed, lattice))
     extra = None if bends is None else _learned_fields(mesh, bends, lattice)
-    modes = elastic_modes(lattice, held, config.modes, extra)
+    modes = elastic_modes(lattice, held, config.modes, extra, config.spectrum)
     return _carried(mesh, lattice, modes, config)
 
 

@@ -11,15 +11,23 @@ from jaxtyping import Bool, Float
 from neurok.errors import NeurokError
 from neurok.kinematics.lattice import Lattice
 
-SHIFT = 1e-4
-"""Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell: far above round-off, far below the
-softest mode."""
 
-ROUGH = 5.0
-"""Learned motions lose what swings this many times faster than the last mode."""
+@dataclass(frozen=True)
+class ModesConfig:
+    """How the softest modes are found, and what joins them."""
 
-NEW = 0.2
-"""Share of a learned motion that the modes must lack for it to join them."""
+    shift: float = 1e-4
+    """Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell: far above round-off, far below
+    the softest mode."""
+
+    rough: float = 5.0
+    """Learned motions lose what swings this many times faster than the last mode; by eye, on animals that bend."""
+
+    new: float = 0.2
+    """Share of a learned motion that the modes must lack for it to join them; the same."""
+
+
+MODES = ModesConfig()
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +48,11 @@ class ElasticModes:
 
 
 def elastic_modes(
-    lattice: Lattice, held: Bool[np.ndarray, " N"], count: int, extra: Float[np.ndarray, "E N 3"] | None = None
+    lattice: Lattice,
+    held: Bool[np.ndarray, " N"],
+    count: int,
+    extra: Float[np.ndarray, "E N 3"] | None = None,
+    config: ModesConfig = MODES,
 ) -> ElasticModes:
     """The softest modes that are not rigid motions; with ``extra`` motions, the best in the span of both.
 
@@ -49,6 +61,7 @@ def elastic_modes(
         held: Nodes that do not move.
         count: Number of modes.
         extra: Motions of the nodes that shall be possible; what is rough in them is smoothed by the material.
+        config: When a motion is new or rough.
     """
     from scipy.sparse import diags
     from scipy.sparse.linalg import LinearOperator, eigsh, splu
@@ -60,7 +73,7 @@ def elastic_modes(
     stiffness = lattice.stiffness[free][:, free].tocsc()
     extent = float(np.ptp(lattice.nodes, axis=0).max())
     density = mass.sum() / 3.0 / (len(lattice.cells) * float(np.prod(lattice.sides)))
-    shift = SHIFT * float(lattice.young.min()) / (density * extent**2)
+    shift = config.shift * float(lattice.young.min()) / (density * extent**2)
     solver = splu(
         (stiffness + diags(shift * mass)).tocsc(),
         permc_spec="MMD_AT_PLUS_A",
@@ -76,7 +89,7 @@ def elastic_modes(
     order = np.argsort(values)
     values, vectors = values[order], vectors[:, order]
     if extra is not None and len(extra):
-        values, vectors = _joined(stiffness, mass, values, vectors, extra.reshape(len(extra), -1)[:, free])
+        values, vectors = _joined(stiffness, mass, values, vectors, extra.reshape(len(extra), -1)[:, free], config)
     values, vectors = np.maximum(values[rigid:], shift), vectors[:, rigid:]
     fields = np.zeros((vectors.shape[1], len(free)))
     fields[:, free] = vectors.T
@@ -92,6 +105,7 @@ def _joined(
     values: Float[np.ndarray, " k"],
     vectors: Float[np.ndarray, "n k"],
     extra: Float[np.ndarray, "E n"],
+    config: ModesConfig,
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "n m"]]:
     """Ritz vectors of the modes and of motions that they lack (Rayleigh and Ritz)."""
     from scipy.linalg import eigh
@@ -99,10 +113,10 @@ def _joined(
     basis = vectors
     for motion in extra:
         whole = float(motion @ (mass * motion))
-        smooth = _smoothed(stiffness, mass, motion, float(values[-1]))
+        smooth = _smoothed(stiffness, mass, motion, config.rough * float(np.sqrt(values[-1])))
         rest = smooth - basis @ (basis.T @ (mass * smooth))
         size = float(rest @ (mass * rest))
-        if size > NEW**2 * whole > 0:
+        if size > config.new**2 * whole > 0:
             basis = np.concatenate([basis, (rest / np.sqrt(size))[:, None]], axis=1)
     found, mix = eigh(basis.T @ (stiffness @ basis), basis.T @ (mass[:, None] * basis))
     return found, basis @ mix
@@ -111,14 +125,14 @@ def _joined(
 def _smoothed(
     stiffness: Any, mass: Float[np.ndarray, " n"], motion: Float[np.ndarray, " n"], rate: float
 ) -> np.ndarray:
-    """A motion without what costs much more energy than the modes that are kept."""
+    """A motion without what swings faster than a rate [rad/s]."""
     from scipy.sparse import diags
     from scipy.sparse.linalg import cg
 
-    rate = ROUGH**2 * rate
-    matrix = stiffness + diags(rate * mass)
+    pull = rate**2 * mass
+    matrix = stiffness + diags(pull)
     precondition = diags(1.0 / matrix.diagonal())
-    out, _ = cg(matrix, rate * mass * motion, x0=motion, M=precondition, rtol=1e-4, maxiter=300)
+    out, _ = cg(matrix, pull * motion, x0=motion, M=precondition, rtol=1e-4, maxiter=300)
     return np.asarray(out)
 
 

@@ -16,7 +16,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
-from neurok.geometry.voxels import winding_grid
+from neurok.geometry.voxels import ENCLOSED, enclosed_grid
 from neurok.kinematics.brick import CORNERS, brick_stiffness
 
 
@@ -37,9 +37,8 @@ class LatticeConfig:
     samples: int = 3
     """Samples of the inside along each side of a cell."""
 
-    enclosed: float = 0.9
-    """Winding number beyond which a place is inside. Seams and small holes leave it near 1; in a cup it is below 0.84,
-    since one of six rays leaves through the mouth."""
+    enclosed: float = ENCLOSED
+    """Winding number beyond which a place is inside."""
 
     crumb: float = 0.1
     """Cells filled to a lesser share beside ones that are filled to five times this are left out: they would rattle."""
@@ -55,6 +54,9 @@ class LatticeConfig:
     thinnest: float = 0.04
     """Least share of a cell that a sheet fills, for its stiffness in bending: thinner cloth hangs as this would."""
 
+    weak: float = 0.5
+    """Bricks that are weaker than this share of their material are thin parts."""
+
     filler: float = 1e-3
     """Mass of a cell that only ties others together, as a share of that of a full one."""
 
@@ -63,9 +65,6 @@ class LatticeConfig:
 
 
 LATTICE = LatticeConfig()
-
-HALF = 0.5
-"""Bricks that are weaker than this share of their material are thin parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +204,7 @@ class _Grid:
         extent = float((np.ptp(cells, axis=0) * self.sides).max())
         least = config.floppy * STANDARD_GRAVITY * extent**3 * stuff.density[vertex] / volume ** (2 / 3)
         least = least * np.maximum(share, config.thinnest)
-        young = np.where(self.strength[a, b, c] < HALF, np.maximum(young, least), young)
+        young = np.where(self.strength[a, b, c] < config.weak, np.maximum(young, least), young)
         young = np.minimum(young, config.contrast * young.min())
         poisson = np.round(stuff.poisson[vertex] / config.poisson_step) * config.poisson_step
         return Lattice(
@@ -291,14 +290,9 @@ class _Filling:
         return out
 
     def _inside(self, scaled: np.ndarray, shape: tuple[int, ...]) -> Bool[np.ndarray, "X Y Z"]:
-        """Closed pieces and open ones are asked apart: what lies in the hollow of an open one is winded back by it."""
         n = self.config.samples
         fine = tuple(n * s for s in shape)
-        out = np.zeros(fine, dtype=bool)
-        for faces in (self.faces[self.closed], self.faces[~self.closed]):
-            if len(faces):
-                out |= np.abs(winding_grid(scaled, faces, np.zeros(3), 1.0 / n, fine)) > self.config.enclosed
-        return out
+        return enclosed_grid(scaled, self.faces, self.closed, np.zeros(3), 1.0 / n, fine, self.config.enclosed)
 
     def _is_skin(
         self, scaled: np.ndarray, points: np.ndarray, source: np.ndarray, fine: Bool[np.ndarray, "X Y Z"]

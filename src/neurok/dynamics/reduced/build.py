@@ -99,7 +99,7 @@ class Bound:
 
 def bind(body: Body, world: World, config: ReducedConfig = DEFAULTS) -> Bound:
     """Mechanics, start and loads of one body."""
-    _check_vertices(body)
+    check_vertices(body)
     mechanics = mechanics_of(body)
     pose, q, qdot = start_of(body, mechanics)
     return Bound(body, mechanics, pose, q, qdot, tuple(_loads(body, world, mechanics, pose, q, config)))
@@ -353,7 +353,8 @@ def _bound_energy(energy: Any, body: Body, mechanics: Mechanics) -> Any:
     return PointLoad(mechanics.points(everything), autodiff_energy(energy), unit, name)
 
 
-def _check_vertices(body: Body) -> None:
+def check_vertices(body: Body) -> None:
+    """Refuse conditions on vertices that are not there, or that contradict each other."""
     condition, count = body.condition, body.mesh.vertex_count
     wishes = [w for w in (condition.start.positions, condition.start.velocities) if w is not None]
     noun: Any

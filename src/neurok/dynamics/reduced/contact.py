@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.compiled import contact as loops
 from neurok.dynamics.reduced.config import ImplicitConfig
 from neurok.dynamics.reduced.shapes import PointSet
-from neurok.dynamics.reduced.system import System, solve_positive
+from neurok.dynamics.reduced.system import System
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,12 @@ class Rows:
     is_torn: bool = False
     """Whether something that did not slide before was found to slide when last evaluated."""
 
-    _bend: tuple[Any, ...] | None = None
+    _force: Float[np.ndarray, "C 3"] = field(init=False)
+    _bend: Float[np.ndarray, "C 6"] = field(init=False)
+    """Where the energy was last evaluated: its derivatives by the places of the points, and what curvature needs."""
+
+    def __post_init__(self) -> None:
+        self._force, self._bend = np.zeros((len(self), 3)), np.zeros((len(self), 6))
 
     @staticmethod
     def of(found: list[Found], motions: Sequence[Any]) -> Rows:
@@ -172,58 +178,35 @@ class Rows:
         offset = offset - self.normals * (offset * self.normals).sum(axis=1, keepdims=True)
         return offset, np.sqrt((offset**2).sum(axis=1))
 
-    def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, tuple[np.ndarray, ...]] | None:
-        """Energy, its derivatives by the places of the points, and what its curvature needs; ``None`` if none."""
-        depth = np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
-        limit = self.friction * self.loads[self.pressed]
-        if not (depth.any() or limit.any()):
-            return None
-        offset, length = self._stretch(moved)
-        k = self.stiffness
-        sticks = k * length <= limit
-        self.is_torn = bool((~sticks & ~self.slid & (limit > 0)).any())
-        if self.hopeful:
-            sticks = sticks | ~self.slid
-        slope = np.where(sticks, np.where(limit > 0, k, 0.0), limit / np.maximum(length, 1e-300))
-        held = np.where(sticks, 0.5 * slope * length**2, limit * (length - limit / (2.0 * k)))
-        force = -(k * depth)[:, None] * self.normals + slope[:, None] * offset
-        bend = (depth, slope, sticks, offset / np.maximum(length, 1e-300)[:, None])
-        return float((0.5 * k * depth**2 + held).sum()), force, bend
+    @property
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        """In the order of the compiled loops."""
+        return (
+            self.normals,
+            self.gaps,
+            self.stiffness,
+            self.presses,
+            self.friction,
+            self.loads,
+            self.pressed,
+            self.slips,
+            self.slid,
+        )
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
         """Energy and its gradient in all coordinates."""
         gradient = np.zeros(system.dim)
-        found = self._terms(self._places(motions) - self.start)
-        self._bend = None if found is None else found[2]
-        if found is None:
-            return 0.0, gradient
-        energy, force, _ = found
-        for side in self.sides:
-            where = system.members[side.member].where
-            gradient[where] += side.sign * side.points.pull(motions[side.member], force[None, side.rows])[0]
+        moved = self._places(motions) - self.start
+        energy, self.is_torn = loops.terms(moved, *self._columns, self.hopeful, self._force, self._bend)
+        if energy > 0.0:
+            for side in self.sides:
+                where, force = system.members[side.member].where, self._force[None, side.rows]
+                gradient[where] += side.sign * side.points.pull(motions[side.member], force)[0]
         return energy, gradient
 
     def add_curvature(self, matrix: Float[np.ndarray, "D D"], motions: Sequence[Any], system: System) -> None:
         """Add a positive approximation of the curvature where the energy was last evaluated."""
-        if self._bend is not None:
-            active = np.flatnonzero((self._bend[0] > 0) | (self._bend[1] > 0))
-            self._bent(matrix, self.jacobian(motions, system, active), self._bend, active)
-
-    def _bent(
-        self, matrix: np.ndarray, jacobian: Float[np.ndarray, "n 3 D"], bend: tuple[np.ndarray, ...], active: np.ndarray
-    ) -> None:
-        """Add the curvature of some rows, given how they move."""
-        depth, slope, sticks, path = bend
-        slope, sticks = slope[active], sticks[active]
-        flat = jacobian.reshape(-1, len(matrix))
-        matrix += flat.T @ (np.repeat(slope, 3)[:, None] * flat)
-        # What slides gives way along its path, where friction is the same however far it goes; a tenth is kept, or
-        # steps would overshoot what comes to a stop.
-        pressed = np.where(depth[active] > 0, self.stiffness[active], 0.0) - slope
-        for extra, direction in ((pressed, self.normals[active]), (np.where(sticks, 0, -0.9 * slope), path[active])):
-            if extra.any():
-                rows = (jacobian * direction[:, :, None]).sum(axis=1)
-                matrix += rows.T @ (extra[:, None] * rows)
+        loops.add_curvature(matrix, self.jacobian(motions, system), self.normals, self.stiffness, self._bend)
 
     def descent(
         self, matrix: np.ndarray, gradient: np.ndarray, motions: Sequence[Any], system: System, config: ImplicitConfig
@@ -239,54 +222,22 @@ class Rows:
             system: The bodies.
             config: When it is good enough.
         """
-        moved = self._places(motions) - self.start
-        found = self._terms(moved)
-        jacobian = self.jacobian(motions, system, np.arange(len(self)))
-        flat = jacobian.reshape(-1, len(matrix))
-        smooth = gradient if found is None else gradient - found[1].reshape(-1) @ flat
-        change, energy, force = np.zeros(len(matrix)), 0.0, np.zeros(len(flat))
-        bend: tuple[np.ndarray, ...] | None = None
-        if found is not None:
-            energy, force, bend = found[0], found[1].reshape(-1), found[2]
-        for _ in range(config.max_newton):
-            pull = matrix @ change
-            slope, value = smooth + pull + force @ flat, smooth @ change + 0.5 * change @ pull + energy
-            whole = matrix.copy()
-            if bend is not None:
-                active = np.flatnonzero((bend[0] > 0) | (bend[1] > 0))
-                self._bent(whole, jacobian[active], bend, active)
-            step = -solve_positive(whole, slope)
-            gain, scale = float(slope @ step), 1.0
-            if not -gain > config.inner * max(abs(float(gradient @ change)), 1e-300):
-                break
-            for _ in range(config.max_search):
-                trial = change + scale * step
-                found = self._terms(moved + (flat @ trial).reshape(-1, 3))
-                level = smooth @ trial + 0.5 * trial @ matrix @ trial + (0.0 if found is None else found[0])
-                if level <= value + 1e-4 * scale * gain:
-                    break
-                scale *= 0.5
-            else:
-                break
-            change = trial
-            energy, force, bend = (
-                (0.0, np.zeros(len(flat)), None) if found is None else (found[0], found[1].reshape(-1), found[2])
-            )
-        return change
+        moved, jacobian = self._places(motions) - self.start, self.jacobian(motions, system)
+        limits = config.inner, config.max_newton, config.max_search
+        return loops.descent(matrix, gradient, jacobian, moved, *self._columns, *limits)
 
     def jacobian(
-        self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"]
+        self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"] | None = None
     ) -> Float[np.ndarray, "n 3 D"]:
-        """How some points move against what they touch."""
-        out = np.zeros((len(active), 3, system.dim))
-        place = np.full(len(self), -1)
-        place[active] = np.arange(len(active))
+        """How the points, or some of them, move against what they touch."""
+        if active is not None:
+            return self.jacobian(motions, system)[active]
+        if len(self.sides) == 1 and len(system.members) == 1:
+            return np.ascontiguousarray(self.sides[0].points.jacobian(motions[0]))
+        out = np.zeros((len(self), 3, system.dim))
         for side in self.sides:
-            mine = np.flatnonzero(place[side.rows] >= 0)
-            if len(mine):
-                points = side.points if len(mine) == len(side.rows) else side.points.take(mine)
-                slopes = side.sign * points.jacobian(motions[side.member])
-                out[place[side.rows[mine]], :, system.members[side.member].where] += slopes
+            slopes = side.sign * side.points.jacobian(motions[side.member])
+            out[side.rows, :, system.members[side.member].where] += slopes
         return out
 
     def measure(self, motions: Sequence[Any], same: float) -> tuple[float, bool]:

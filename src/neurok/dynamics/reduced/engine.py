@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
+from neurok.compiled import contact as loops
+from neurok.compiled.loops import is_cached
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
-from neurok.dynamics.engine import Settings
+from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.reduced.build import Bound, assemble, bind, gravity_load, grip, wind_load
 from neurok.dynamics.reduced.collocation import Diverged, GaussStepper
 from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
@@ -24,6 +27,8 @@ from neurok.dynamics.reduced.reference import ReferenceStepper
 from neurok.dynamics.reduced.system import Member, State, System
 from neurok.dynamics.reduced.threads import one_thread
 from neurok.errors import NeurokError
+
+_LOG = logging.getLogger(__name__)
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
 
@@ -46,12 +51,19 @@ class ReducedEngine:
 
     def start(self, bodies: Sequence[Body], world: World, settings: Settings) -> ReducedRun:
         """Mechanics, loads and contacts of all bodies, at the moment they start."""
+        _announce_compiling()
         name: str = self.integrator
         if name == "auto":
             name = "implicit" if world.has_contact or len(bodies) > 1 else "gauss"
         if world.has_contact and name != "implicit":
             raise NeurokError(f"Contact needs the integrator 'implicit', not '{name}'; leave it at 'auto'.")
         return ReducedRun(bodies, world, settings, name, self.config, self.reason)
+
+
+def _announce_compiling() -> None:
+    """Say why the first run on a machine begins late."""
+    if not is_cached(loops.descent):
+        _LOG.warning("neurok: compiling the engine's inner loops, once on this machine; takes about half a minute.")
 
 
 class ReducedRun:
@@ -113,7 +125,7 @@ class ReducedRun:
         """Gravity, wind and what stands around, as they are now."""
         return self._world
 
-    def step(self) -> bool:
+    def step(self, watch: Callable[[float], None] | None = None) -> bool:
         """Advance by one frame; ``False`` when the run has ended, and nothing was advanced."""
         if self.status != "ok" or self._frame == self._settings.frame_count:
             return False
@@ -178,15 +190,7 @@ class ReducedRun:
         stiffness: float | None = None,
     ) -> None:
         """Pull the mean of some vertices of a body to a place [mesh units] by a damped spring; again to move it on."""
-        chosen = np.atleast_1d(np.asarray(vertices, dtype=np.int64))
-        place = np.asarray(target, dtype=np.float64)
-        if not 0 <= body < len(self._bounds):
-            raise NeurokError(f"There is no body {body} to grab; there are 0 to {len(self._bounds) - 1}.")
-        count = self._bounds[body].body.mesh.vertex_count
-        if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= count:
-            raise NeurokError(f"Only vertices 0 to {count - 1} can be grabbed, got {chosen.tolist()}.")
-        if place.shape != (3,) or not np.isfinite(place).all():
-            raise NeurokError(f"The target of a grab must be three finite numbers, got {target!r}.")
+        chosen, place = check_grab([bound.body for bound in self._bounds], vertices, target, body)
         self._target[:] = place
         held = (body, tuple(chosen.tolist()), stiffness)
         if held == self._held:

@@ -49,10 +49,13 @@ class Motion(Protocol):
         """Potential of a uniform field."""
 
     def coast(self, dt: float) -> np.ndarray:
-        """Where the features would be after ``dt`` if nothing acted, for one moment; to be passed to ``inertia``."""
+        """Where the features would be after ``dt`` if nothing acted, for one moment; to be passed to ``drawn``."""
 
-    def inertia(self, target: np.ndarray) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
-        """½ ‖F(q) − target‖² weighted by mass, and its gradient."""
+    def drawn(
+        self, target: np.ndarray, dt: float, acceleration: Float[np.ndarray, "3"]
+    ) -> tuple[float, Float[np.ndarray, " D"]]:
+        """½ ‖F(q) − target‖² / dt² weighted by mass plus the potential of a uniform field, and the gradient of both;
+        for one moment."""
 
 
 @runtime_checkable

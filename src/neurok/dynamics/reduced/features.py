@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
+from neurok.compiled import features as loops
 from neurok.dynamics.reduced.equations import Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
 from neurok.geometry.lie import commutator, compose, screw_twists, tidy
@@ -82,17 +83,28 @@ class FeatureMechanics:
     def carried(self) -> Float[np.ndarray, " D"]:
         return np.full(self.dim, self.mass)
 
-    def weigh(self, y: Float[np.ndarray, "B *n K 3"]) -> Float[np.ndarray, "B *n K 3"]:
+    def weigh(self, y: Float[np.ndarray, "B K n"]) -> Float[np.ndarray, "B K n"]:
         """CᵀMC applied to features."""
-        if self.gram.ndim == 1:
-            return self.gram[:, None] * y
-        # One large product is several times faster than many thin ones.
-        count = len(self.gram)
-        columns = y.reshape(-1, count, 3).swapaxes(0, 1)
-        return (self.gram @ columns.reshape(count, -1)).reshape(columns.shape).swapaxes(0, 1).reshape(y.shape)
+        return self.gram[:, None] * y if self.gram.ndim == 1 else self.gram @ y
 
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
         return FeatureMotion(self, pose, q, qdot)
+
+    @cached_property
+    def _corners(self) -> Float[np.ndarray, "8 4"] | None:
+        """Of the box around the rest shape, where vertices follow handles by weights that sum up to 1."""
+        if self.weights is None or self.weights.min() < 0.0 or not np.allclose(self.weights.sum(axis=1), 1.0):
+            return None
+        low, high = self.space.rest.bounds
+        signs = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        return np.concatenate([np.where(signs, high, low), np.ones((8, 1))], axis=1)
+
+    def farthest(self, change: Float[np.ndarray, "K 3"]) -> float:
+        """No vertex moves farther than this when the features change so; infinite where nothing is known."""
+        if self._corners is None:
+            return np.inf
+        moved = self._corners @ change.reshape(-1, 4, 3)
+        return float(np.sqrt((moved**2).sum(axis=2).max(initial=0.0)))
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> FeaturePoints:
         return FeaturePoints(self, np.asarray(vertices))
@@ -155,18 +167,16 @@ class FeatureMotion:
     ) -> None:
         self.mechanics, self.q, self.qdot = mechanics, q, qdot
         self.split = mechanics.base.base_dim
-        nodes, self.screws = mechanics.base.transforms(pose, q[:, : self.split])
-        self.frame = nodes[:, 0]
-        self.inner = mechanics.space.moving(q[:, self.split :], qdot[:, self.split :])
-
-    @cached_property
-    def _turn(self) -> Float[np.ndarray, "B 3 3"]:
-        return self.frame[:, :3, :3].swapaxes(1, 2)
+        self.frame, self.screws = mechanics.base.base_motion(pose, q[:, : self.split])
+        inner, rates = np.ascontiguousarray(q[:, self.split :]), np.ascontiguousarray(qdot[:, self.split :])
+        self.inner = mechanics.space.moving(inner, rates)
 
     @cached_property
     def y(self) -> Float[np.ndarray, "B K 3"]:
         """Features in the world's frame."""
-        return self.inner.values @ self._turn + self.mechanics.unity[:, None] * self.frame[:, None, :3, 3]
+        out = np.empty(self.inner.values.shape)
+        loops.placed(self.inner.values, self.mechanics.unity, self.frame, out)
+        return out
 
     def _move(
         self, screws: Float[np.ndarray, "B k 4 4"], y: Float[np.ndarray, "B K 3"], moves: bool = True
@@ -178,22 +188,15 @@ class FeatureMotion:
         return out
 
     @cached_property
-    def _base_slopes(self) -> Float[np.ndarray, "B k K 3"]:
-        return self._move(self.screws, self.y)
-
-    @cached_property
-    def slopes(self) -> Float[np.ndarray, "B D K 3"]:
-        """∂Y/∂q."""
-        inner = self.inner.slopes @ self._turn[:, None]
-        return np.concatenate([self._base_slopes, inner], axis=1) if self.split else inner
+    def slopes(self) -> Float[np.ndarray, "B K 3 D"]:
+        """∂Y/∂q, coordinates last: masses and points then take one large product."""
+        inner = np.ascontiguousarray(self.inner.slopes.transpose(0, 2, 3, 1))
+        return loops.slopes(inner, self.frame, self.screws, self.y, self.mechanics.unity)
 
     @cached_property
     def rate(self) -> Float[np.ndarray, "B K 3"]:
         """dY/dt."""
-        inner = self.inner.rate @ self._turn
-        if not self.split:
-            return inner
-        return inner + np.einsum("bd,bdki->bki", self.qdot[:, : self.split], self._base_slopes)
+        return loops.rates(self.inner.rate, self.frame, self.screws, self.qdot, self.y, self.mechanics.unity)
 
     @cached_property
     def _base_motion(self) -> tuple[Float[np.ndarray, "B k K 3"], Float[np.ndarray, "B 3 3"]]:
@@ -206,7 +209,7 @@ class FeatureMotion:
     @cached_property
     def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
         """d/dt of ∂Y/∂q."""
-        turn = self._turn[:, None]
+        turn = self.frame[:, None, :3, :3].swapaxes(-1, -2)
         inner = self.inner.slope_rates @ turn
         if not self.split:
             return inner
@@ -217,22 +220,16 @@ class FeatureMotion:
     def _weighed(self) -> Float[np.ndarray, "B K 3"]:
         return self.mechanics.weigh(self.rate)
 
-    @cached_property
-    def _weighed_within(self) -> Float[np.ndarray, "B K 3"]:
-        """The same in the frame of the base."""
-        return self._weighed @ self.frame[:, :3, :3]
-
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force of forces on the features."""
-        return self._pull(forces, forces @ self.frame[:, :3, :3])
-
-    def _pull(self, forces: np.ndarray, within: np.ndarray) -> Float[np.ndarray, "B D"]:
+        outer, within = np.empty((len(self.q), self.split)), np.empty(forces.shape)
+        loops.pulls(self.frame, self.screws, self.y, self.mechanics.unity, forces, outer, within)
         inner = self.inner.pull(within)
-        return np.concatenate([contract(self._base_slopes, forces), inner], axis=1) if self.split else inner
+        return np.concatenate([outer, inner], axis=1) if self.split else inner
 
     @property
     def momentum(self) -> Float[np.ndarray, "B D"]:
-        return self._pull(self._weighed, self._weighed_within)
+        return self.pull(self._weighed)
 
     @property
     def kinetic(self) -> Float[np.ndarray, " B"]:
@@ -240,7 +237,7 @@ class FeatureMotion:
 
     @property
     def kinetic_force(self) -> Float[np.ndarray, "B D"]:
-        inner = self.inner.rate_pull(self._weighed_within)
+        inner = self.inner.rate_pull(self._weighed @ self.frame[:, :3, :3])
         if not self.split:
             return inner
         outer, spin = self._base_motion
@@ -249,8 +246,8 @@ class FeatureMotion:
 
     def mass_matrices(self) -> Float[np.ndarray, "B D D"]:
         batch, dim = self.q.shape
-        weighed = self.mechanics.weigh(self.slopes).reshape(batch, dim, -1)
-        return self.slopes.reshape(batch, dim, -1) @ weighed.swapaxes(1, 2)
+        weighed = self.mechanics.weigh(self.slopes.reshape(batch, -1, 3 * dim)).reshape(batch, -1, dim)
+        return self.slopes.reshape(batch, -1, dim).swapaxes(1, 2) @ weighed
 
     def bias(self) -> Float[np.ndarray, "B D"]:
         return self.pull(self.mechanics.weigh(np.einsum("bd,bdki->bki", self.qdot, self.slope_rates)))
@@ -265,10 +262,13 @@ class FeatureMotion:
     def coast(self, dt: float) -> Float[np.ndarray, "K 3"]:
         return self.y[0] + dt * self.rate[0]
 
-    def inertia(self, target: np.ndarray) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
+    def drawn(
+        self, target: np.ndarray, dt: float, acceleration: Float[np.ndarray, "3"]
+    ) -> tuple[float, Float[np.ndarray, " D"]]:
         gap = self.y - target
-        pulled = self.mechanics.weigh(gap)
-        return 0.5 * (gap * pulled).sum(axis=(1, 2)), self.pull(pulled)
+        forces = self.mechanics.weigh(gap)
+        value = loops.drawn(self.y, gap, forces, self.mechanics.first, acceleration, dt)
+        return value, self.pull(forces)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +309,10 @@ class FeaturePoints:
     def pull(self, motion: FeatureMotion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         if self._rows is not None:
             return motion.pull(self._rows.T @ forces)
-        return np.einsum("bdni,bni->bd", motion.slopes[:, :, self.vertices], forces)
+        return np.einsum("bnid,bni->bd", motion.slopes[:, self.vertices], forces)
 
     def jacobian(self, motion: FeatureMotion) -> Float[np.ndarray, "n 3 D"]:
-        return np.moveaxis(self._select(motion.slopes[0]), 0, -1)
+        slopes = motion.slopes[0]
+        if self._rows is None:
+            return slopes[self.vertices]
+        return (self._rows @ slopes.reshape(len(slopes), -1)).reshape(-1, *slopes.shape[1:])

@@ -24,6 +24,7 @@ from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConf
 from neurok.dynamics.reduced.contact import Rows
 from neurok.dynamics.reduced.depth import DepthGauge
 from neurok.dynamics.reduced.impact import rebound
+from neurok.dynamics.reduced.own import OwnLoads
 from neurok.dynamics.reduced.rest import Rest
 from neurok.dynamics.reduced.search import ContactSearch
 from neurok.dynamics.reduced.shapes import shape_of
@@ -55,9 +56,12 @@ class IncrementalStepper:
     rows: Rows = field(init=False)
     """The contacts of the present step."""
 
+    _own: tuple[OwnLoads, ...] = field(default=(), init=False)
     _shortest_dt: float = field(default=0.0, init=False)
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
+    _mass: Float[np.ndarray, "D D"] | None = field(default=None, init=False)
+    """Where Newton's method began in the present step."""
 
     @staticmethod
     def of(
@@ -79,6 +83,9 @@ class IncrementalStepper:
             DepthGauge.of(bounds, touches, config.contact.checked_points),
         )
 
+    def __post_init__(self) -> None:
+        self.change(self.system)
+
     def kick(self) -> None:
         """Only friction and normal forces are remembered; an impulse does not change them."""
         self.rest.wake()
@@ -86,6 +93,7 @@ class IncrementalStepper:
     def change(self, system: System) -> None:
         """Go on with other loads."""
         self.system = system
+        self._own = tuple(OwnLoads.of(member.loads, member.mechanics.dim) for member in system.members)
         self.rest.wake()
 
     def step(self, state: State, dt: float) -> State:
@@ -114,7 +122,7 @@ class IncrementalStepper:
             forces = [motion.field_force(self.gravity)[0] for motion in begin]
             late = State(state.poses, state.q, state.p - 0.5 * dt * np.concatenate(forces), state.time)
             qdot, begin = self._moving(late)
-        targets = [motion.coast(dt) for motion in begin]
+        targets, self._mass = [motion.coast(dt) for motion in begin], None
         q, motions = state.q + dt * qdot, begin
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
@@ -161,13 +169,16 @@ class IncrementalStepper:
         if not self.rest.is_left_alone(self.system, state.time):
             return 1.0
         old, new = (float(sum(motion.kinetic[0] for motion in motions)) for motions in (begin, end))
-        times = np.array([state.time, state.time + dt])
-        fell = float((self.system.load_energies(begin, times[:1]) - self.system.load_energies(end, times[1:]))[0])
+        fell = self._stored(begin, state.time) - self._stored(end, state.time + dt)
         if new <= old + max(fell, 0.0) + self.rest.unseen:
             return 1.0
         if new > self.config.energy_growth * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
             raise Diverged("energy appeared from nowhere")
         return float(np.sqrt(max(old + fell, 0.0) / new))
+
+    def _stored(self, motions: Sequence[Any], moment: float) -> float:
+        """Energy of all loads."""
+        return sum(own.energy(motion, moment) for own, motion in zip(self._own, motions, strict=True))
 
     def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
         """Rates of the coordinates, and the motion with them."""
@@ -196,7 +207,9 @@ class IncrementalStepper:
         if self.rows.is_torn:
             q = self._held(state, q, dt, targets)
             value, gradient, motions = self._potential(state, q, dt, targets)
-        for _ in range(self.config.max_newton):
+        for iteration in range(self.config.max_newton):
+            if self._mass is None or iteration >= self.config.same_mass:
+                self._mass = self.system.mass_matrix(motions)
             matrix = self._smooth_curvature(state, q, dt, motions)
             start = time.perf_counter()
             if len(self.rows):
@@ -244,17 +257,13 @@ class IncrementalStepper:
     ) -> tuple[float, np.ndarray, list[Any]]:
         """Incremental potential, its gradient, and the motion."""
         start = time.perf_counter()
-        times = np.array([state.time + dt])
         moved = q - state.q
         motions = self.system.motions(state.poses, q[None], moved[None] / dt)
-        value, gradient = 0.0, np.zeros(self.system.dim)
-        for member, motion, target in zip(self.system.members, motions, targets, strict=True):
-            inertia, pull = motion.inertia(target)
-            value += float(inertia[0]) / dt**2
-            gradient[member.where] = pull[0] / dt**2
         start = self.system.clock.add("kinematics", start)
-        value += float(self.system.load_energies(motions, times)[0])
-        gradient = gradient - self.system.load_forces(motions, times)[0]
+        value, gradient = 0.0, np.empty(self.system.dim)
+        for member, own, motion, target in zip(self.system.members, self._own, motions, targets, strict=True):
+            energy, gradient[member.where] = own.add(motion, target, state.time + dt, dt)
+            value += energy
         for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
             if bearing is not None:
                 energy, force, _ = bearing.evaluate(moved[member.where])
@@ -282,16 +291,12 @@ class IncrementalStepper:
     def _smooth_curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
         """The same without contact."""
         start = time.perf_counter()
-        matrix = self.system.mass_matrix(motions) / dt**2
+        matrix = (self.system.mass_matrix(motions) if self._mass is None else self._mass) / dt**2
         unknown = False
-        everyone = zip(self.system.members, motions, self.bearings, self.rolling, strict=True)
-        for member, motion, bearing, rolling in everyone:
+        everyone = zip(self.system.members, self._own, motions, self.bearings, self.rolling, strict=True)
+        for member, own, motion, bearing, rolling in everyone:
             block, moved = matrix[member.where, member.where], (q - state.q)[member.where]
-            for load in member.loads:
-                bend = load.curvature(motion, dt)
-                unknown |= bend is None
-                if bend is not None:
-                    block += bend
+            unknown |= own.add_curvature(block, motion, dt)
             if bearing is not None:
                 block[np.diag_indices(len(block))] += bearing.evaluate(moved)[2]
             if rolling is not None:

@@ -217,10 +217,15 @@ class TreeMotion:
     def coast(self, dt: float) -> Float[np.ndarray, "N 4 4"]:
         return self.nodes[0] + dt * (self.velocity[0] @ self.nodes[0])
 
-    def inertia(self, target: np.ndarray) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
+    def drawn(
+        self, target: np.ndarray, dt: float, acceleration: Float[np.ndarray, "3"]
+    ) -> tuple[float, Float[np.ndarray, " D"]]:
         gap = self.nodes - target
-        pulled = gap @ self.mechanics.moments
-        return 0.5 * (gap * pulled).sum(axis=(1, 2, 3)), self.pull_nodes(pulled @ self.nodes.swapaxes(-1, -2))
+        pulled = gap @ self.mechanics.moments / dt**2
+        wrenches = pulled @ self.nodes.swapaxes(-1, -2)
+        wrenches[..., :3, :] -= acceleration[:, None] * self.moments[..., None, 3, :]
+        value = 0.5 * float((gap * pulled).sum()) - float(self.moments[0, :, :3, 3].sum(axis=0) @ acceleration)
+        return value, self.pull_nodes(wrenches)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,25 @@ class Way:
 
     start: Float[np.ndarray, "n 3"]
     end: Float[np.ndarray, "n 3"]
+    which: Any = field(default_factory=lambda: slice(None))
+    """Points that may touch something; those of the others are out of date."""
+
+
+@dataclass(eq=False)
+class Watch:
+    """Points of a soft set that have come near to solids that stand still, until anything can have come nearer."""
+
+    which: Int[np.ndarray, " m"]
+    points: Any
+    """The same, to be asked for their places."""
+
+    features: Float[np.ndarray, "K 3"]
+    """Where the object was when the points were chosen."""
+
+    horizon: float
+    """How far it may move from there."""
+
+    way: Way
 
 
 @dataclass(eq=False)
@@ -49,18 +68,19 @@ class ContactSearch:
     fall: float = 0.0
     """Largest acceleration that brings things together [length/s^2]."""
 
+    _watches: dict[int, Watch] = field(default_factory=dict, init=False)
     _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
 
     def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
         """What meets within ``dt`` if everything goes on as it moves now."""
         self.dt = dt
-        self.ways = {id(points): _way(points, motions, dt) for points in self._sets}
         self.reach = self.config.near * self.size + self.fall * dt**2
+        self.ways = {id(points): self._followed(points, motions, dt) for points in self._sets}
         self.moved = [0.0 for _ in motions]
         for points in self._sets:
             way = self.ways[id(points)]
-            travel = float(np.abs(way.end - way.start).max(initial=0.0))
+            travel = float(np.abs(way.end - way.start)[way.which].max(initial=0.0))
             self.moved[points.owner] = max(self.moved[points.owner], travel)
         self.close = self._passing(motions) + self._within(motions, dt)
         found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
@@ -87,6 +107,36 @@ class ContactSearch:
                 out = [each for each in out if each is not old] + [entry]
                 is_new = True
         return out if is_new else None
+
+    def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
+        """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
+        motion = motions[points.owner]
+        if id(points) not in self._still:
+            return _way(points, motions, dt)
+        watch, mechanics = self._watches.get(id(points)), motion.mechanics
+        ahead = dt * mechanics.farthest(motion.rate[0])
+        if watch is None or not ahead + mechanics.farthest(motion.y[0] - watch.features) <= watch.horizon:
+            way = _way(points, motions, dt)
+            horizon = self.config.watched * ahead + self.config.near * self.size
+            clear = np.min([_clearance(solid, way.start) for solid in self._still[id(points)]], axis=0)
+            which = np.flatnonzero(~(clear > horizon + self.reach))
+            watch = Watch(which, points.points.take(which), motion.y[0], horizon, way)
+            self._watches[id(points)] = watch
+        else:
+            start = watch.points.positions(motion)[0]
+            watch.way.start[watch.which] = start
+            watch.way.end[watch.which] = start + dt * watch.points.velocities(motion)[0]
+        return Way(watch.way.start, watch.way.end, watch.which)
+
+    @cached_property
+    def _still(self) -> dict[int, list[Any]]:
+        """Sets of points that bend, of which all that they may touch stands still; and what that is."""
+        out: dict[int, list[Any]] = {}
+        for points in self._sets:
+            mine = [touch for touch in self._outer if touch.points is points]
+            if all(touch.other is None for touch in mine) and (points.nodes < 0).all():
+                out[id(points)] = [touch.solid for touch in mine]
+        return out
 
     @cached_property
     def _sets(self) -> list[PointSet]:
@@ -175,9 +225,14 @@ class ContactSearch:
         low, high = self._solid_boxes(motions)
         ways = [self.ways[id(points)] for points in self._sets]
         radii = [points.radii[:, None] for points in self._sets]
-        below = [np.minimum(way.start, way.end) - radius for way, radius in zip(ways, radii, strict=True)]
-        above = [np.maximum(way.start, way.end) + radius for way, radius in zip(ways, radii, strict=True)]
-        bottom, top = np.array([b.min(axis=0) for b in below]), np.array([a.max(axis=0) for a in above])
+        ends = [
+            (way.start[way.which], way.end[way.which], radius[way.which])
+            for way, radius in zip(ways, radii, strict=True)
+        ]
+        below = [np.minimum(start, end) - radius for start, end, radius in ends]
+        above = [np.maximum(start, end) + radius for start, end, radius in ends]
+        bottom = np.array([b.min(axis=0, initial=np.inf) for b in below])
+        top = np.array([a.max(axis=0, initial=-np.inf) for a in above])
         pick, out = self._set_of, []
         # Ways of points are in their boxes; that of the solid is not.
         reach = self.reach + np.array([0.0 if t.other is None else self.moved[t.other] for t in self._outer])[:, None]
@@ -188,7 +243,7 @@ class ContactSearch:
             passes = ((below[index] < high[mine, None]) & (above[index] > low[mine, None])).all(axis=2)
             for k, row in zip(mine, passes, strict=True):
                 if row.any():
-                    out.append((self._outer[k], np.flatnonzero(row)))
+                    out.append((self._outer[k], np.arange(len(self._sets[index].radii))[ways[index].which][row]))
         return out
 
     def _solid_boxes(self, motions: Sequence[Any]) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
@@ -240,6 +295,14 @@ class ContactSearch:
 
 def _is_boxed(touch: Touch) -> bool:
     return not isinstance(touch.solid, (BendingSurface, HalfSpace))
+
+
+def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n"]:
+    """How far points are at least from a solid that stands still."""
+    if isinstance(solid, HalfSpace):
+        return x @ solid.normal - solid.height
+    low, high = solid.box
+    return np.maximum(low - x, x - high).max(axis=1)
 
 
 def _way(points: PointSet, motions: Sequence[Any], dt: float) -> Way:

@@ -14,7 +14,7 @@ from neurok.dynamics.colliders import Collider, hull_pieces
 from neurok.dynamics.reduced.bending import BendingSurface
 from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.config import ContactConfig
-from neurok.geometry.convex import convex_hull
+from neurok.geometry.convex import convex_hull, directions
 from neurok.geometry.sampling import farthest_points
 
 
@@ -109,12 +109,27 @@ def _point_set(
 def _soft_samples(bound: Bound, owner: int, config: ContactConfig) -> PointSet:
     mesh = bound.body.mesh
     vertices = np.unique(mesh.faces)
+    outer = _outermost(mesh, vertices, config.soft_points // 4)
     thin = len(vertices) // (8 * config.soft_points)  # large meshes: every so many will do to choose from
     vertices = vertices[:: max(1, thin)]
     if len(vertices) > config.soft_points:
         vertices = vertices[farthest_points(mesh.vertices[vertices], config.soft_points)]
+        vertices = np.unique(np.concatenate([outer, vertices]))
     count = len(vertices)
     return PointSet(owner, bound.mechanics.points(vertices), np.zeros(count), np.full(count, -1))
+
+
+def _outermost(mesh: Mesh, vertices: Int[np.ndarray, " n"], count: int) -> Int[np.ndarray, " m"]:
+    """Vertices that stick out farthest, in directions spread over the sphere: what lands, lands on these."""
+    outward = directions(count).T
+    best = np.zeros(count, dtype=np.int64)
+    reach = np.full(count, -np.inf)
+    for first in range(0, len(vertices), 4096):
+        heights = mesh.vertices[vertices[first : first + 4096]] @ outward
+        top = heights.argmax(axis=0)
+        higher = heights[top, np.arange(count)] > reach
+        best, reach = np.where(higher, first + top, best), np.where(higher, heights.max(axis=0), reach)
+    return np.unique(vertices[best])
 
 
 def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig) -> Float[np.ndarray, "n 3"]:
