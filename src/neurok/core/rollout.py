@@ -43,6 +43,8 @@ class Rollout:
     """Figures of the run (steps, steps per second, drift, penetration ...)."""
 
     skin: Skin | None = None
+    grains: int = 0
+    """So many octahedra at the end of the mesh, six vertices each, stand for loose stuff: sand, water."""
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.dt) and self.dt > 0):

@@ -9,11 +9,12 @@ from typing import Literal, get_args
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import World
 from neurok.dynamics.engine import Engine
+from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.reduced.engine import IntegratorName, ReducedEngine
 from neurok.dynamics.rigid.engine import MujocoEngine, refusal
 from neurok.errors import NeurokError
 
-EngineName = Literal["auto", "reduced", "mujoco"]
+EngineName = Literal["auto", "reduced", "mujoco", "particles"]
 
 
 def engine_for(name: EngineName, bodies: Sequence[Body], world: World, integrator: IntegratorName = "auto") -> Engine:
@@ -24,12 +25,12 @@ def engine_for(name: EngineName, bodies: Sequence[Body], world: World, integrato
     """
     if name not in get_args(EngineName):
         raise NeurokError(f"engine must be one of {', '.join(get_args(EngineName))}, got {name!r}.")
-    if name == "mujoco":
+    if name in ("mujoco", "particles"):
         if integrator != "auto":
             raise NeurokError(
-                f"The integrator '{integrator}' belongs to the engine 'reduced'; leave it at 'auto' with 'mujoco'."
+                f"The integrator '{integrator}' belongs to the engine 'reduced'; leave it at 'auto' with '{name}'."
             )
-        return MujocoEngine(reason="asked for")
+        return MujocoEngine(reason="asked for") if name == "mujoco" else ParticleEngine(reason="asked for")
     if name == "reduced":
         return ReducedEngine(integrator, reason="asked for")
     reason = _against(bodies, world, integrator)

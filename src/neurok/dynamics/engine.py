@@ -6,7 +6,7 @@ Anything with these members can be passed to ``simulate`` and ``start``; the red
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -75,8 +75,11 @@ class Run(Protocol):
     def world(self) -> World:
         """Gravity, wind and what stands around, as they are now."""
 
-    def step(self) -> bool:
-        """Advance by one frame; ``False`` when the run has ended, and nothing was advanced."""
+    def step(self, watch: Callable[[float], None] | None = None) -> bool:
+        """Advance by one frame; ``False`` when the run has ended, and nothing was advanced.
+
+        A run whose frames take long tells ``watch`` the fraction done in between; it may raise to end the run there.
+        """
 
     def stop(self) -> None:
         """End the run on request; its frames are kept."""
@@ -126,3 +129,19 @@ def check_together(bodies: Sequence[Body]) -> None:
             )
     if wrong:
         raise NeurokError("; ".join(wrong) + ".")
+
+
+def check_grab(
+    bodies: Sequence[Body], vertices: int | Sequence[int], target: Vector | Sequence[float], body: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices and the place of a grab as arrays; refused where there is nothing to grab."""
+    chosen = np.atleast_1d(np.asarray(vertices, dtype=np.int64))
+    place = np.asarray(target, dtype=np.float64)
+    if not 0 <= body < len(bodies):
+        raise NeurokError(f"There is no body {body} to grab; there are 0 to {len(bodies) - 1}.")
+    count = bodies[body].mesh.vertex_count
+    if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= count:
+        raise NeurokError(f"Only vertices 0 to {count - 1} can be grabbed, got {chosen.tolist()}.")
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise NeurokError(f"The target of a grab must be three finite numbers, got {target!r}.")
+    return chosen, place

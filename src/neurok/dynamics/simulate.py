@@ -37,6 +37,7 @@ def simulate(
             energy), ``implicit`` (incremental potential: damps, takes contact), ``runge-kutta`` (adaptive reference);
             ``auto`` takes ``implicit`` when something can be touched and ``gauss`` otherwise.
         engine: What moves the object: ``reduced``, ``mujoco`` (rigid parts and joints; needs the extra ``sim``),
+            ``particles`` (all materials at full order; needs the extra ``particles``, see ``ParticleEngine``),
             ``auto`` (MuJoCo for rigid things that can touch something, if it is installed; the report says which and
             why), or an engine of your own.
         progress: Called now and then with the fraction done; it may raise ``KeyboardInterrupt`` to stop early.
@@ -72,7 +73,7 @@ def simulate_together(
     """
     run = start(bodies, world, seconds=seconds, fps=fps, dt=dt, integrator=integrator, engine=engine)
     try:
-        while run.step():
+        while run.step() if progress is None else run.step(progress):
             if progress is not None:
                 progress(run.fraction)
     except KeyboardInterrupt:

@@ -65,7 +65,7 @@ def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float, corners: int
         hull = ConvexHull(points)
         if len(hull.vertices) > corners:
             points = points[hull.vertices]
-            extreme = np.argmax((points - middle) @ _directions(corners).T, axis=0)
+            extreme = np.argmax((points - middle) @ directions(corners).T, axis=0)
             points = points[np.unique(extreme)]
             hull = ConvexHull(points)
     except QhullError:
@@ -78,7 +78,7 @@ def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float, corners: int
     return points[used], inverse.reshape(-1, 3)
 
 
-def _directions(count: int) -> Float[np.ndarray, "N 3"]:
+def directions(count: int) -> Float[np.ndarray, "N 3"]:
     """Evenly spread unit vectors (a Fibonacci spiral)."""
     k = np.arange(count) + 0.5
     polar, turn = np.arccos(1.0 - 2.0 * k / count), np.pi * (1.0 + 5.0**0.5) * k

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.geometry.lie import inverse, joint_basis, joint_curves, skew, turn_generator
+from neurok.geometry.lie import inverse, joint_basis, joint_curves
 
 BASE_DOF = 6
 """Coordinates of a free base: three translations, then three turns about its centre (small, within one step)."""
@@ -128,6 +128,14 @@ class JointTree:
         screws[:, deep] = carrier @ generators @ inverse(carrier)
         return nodes, screws
 
+    def base_motion(
+        self, pose: Float[np.ndarray, "4 4"], xi: Float[np.ndarray, "B k"]
+    ) -> tuple[Float[np.ndarray, "B 4 4"], Float[np.ndarray, "B k 4 4"]]:
+        """Transform of the base alone and its screws; none where it is fixed."""
+        if self.free:
+            return self._base(pose, xi)
+        return np.repeat(pose[None], len(xi), axis=0), np.zeros((len(xi), 0, 4, 4))
+
     def velocities(
         self, screws: Float[np.ndarray, "B D 4 4"], qdot: Float[np.ndarray, "B D"]
     ) -> Float[np.ndarray, "B N 4 4"]:
@@ -164,25 +172,12 @@ class JointTree:
         self, pose: Float[np.ndarray, "4 4"], xi: Float[np.ndarray, "B 6"]
     ) -> tuple[Float[np.ndarray, "B 4 4"], Float[np.ndarray, "B 6 4 4"]]:
         """Transform of the free base and its screws: shifts along the world's axes, then turns about x, y', z''."""
-        batch = len(xi)
+        from neurok.compiled.features import free_base
+
         center = np.zeros(3) if self.center is None else self.center
-        pivot = pose[:3, :3] @ center + pose[:3, 3]
-        x, y, z = (joint_basis(xi[:, 3:]) @ _AXIS_CURVES).reshape(3, batch, 4, 4)[..., :3, :3]
-        xy = x @ y
-        turn = xy @ z
-        axes = np.empty((batch, 3, 3))
-        axes[:, 0], axes[:, 1], axes[:, 2] = _FIRST_AXIS, x[:, :, 1], xy[:, :, 2]
-        place = pivot + xi[:, :3]
-        out = np.zeros((batch, 4, 4))
-        out[:, :3, :3] = turn @ pose[:3, :3]
-        out[:, :3, 3] = place - turn @ (pose[:3, :3] @ center)
-        out[:, 3, 3] = 1.0
-        screws = np.zeros((batch, 6, 4, 4))
-        screws[:, :3, :3, 3] = _SHIFTS
-        spins = skew(axes)
-        screws[:, 3:, :3, :3] = spins
-        screws[:, 3:, :3, 3] = -(spins @ place[:, None, :, None])[..., 0]
-        return out, screws
+        frames, screws = np.zeros((len(xi), 4, 4)), np.zeros((len(xi), 6, 4, 4))
+        free_base(pose, center, np.ascontiguousarray(xi), frames, screws)
+        return frames, screws
 
 
 def _levels(parents: Int[np.ndarray, " J"]) -> tuple[Level, ...]:
@@ -202,9 +197,3 @@ def _run(indices: Int[np.ndarray, " k"]) -> Any:
     if (indices == first).all():
         return slice(first, first + 1)
     return slice(first, last + 1) if np.array_equal(indices, np.arange(first, last + 1)) else indices
-
-
-_SHIFTS = np.eye(3)
-_FIRST_AXIS = np.array([1.0, 0.0, 0.0])
-_AXIS_CURVES = joint_curves(turn_generator(np.eye(3), np.zeros((3, 3))))
-"""Curves of turns about x, y and z."""

@@ -16,6 +16,7 @@ from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_
 from neurok.core.material_library import material
 from neurok.core.mesh import UpAxis
 from neurok.dynamics.choice import EngineName
+from neurok.dynamics.particles.engine_config import ResolutionName, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -295,8 +296,14 @@ class Scene:
     """Of whatever is random (``jolt``)."""
 
     engine: EngineName = "auto"
-    """``reduced``, ``mujoco`` (rigid parts and joints), or ``auto``: MuJoCo for rigid things that can touch something,
-    if it is installed."""
+    """``reduced``, ``mujoco`` (rigid parts and joints), ``particles`` (all materials at full order), or ``auto``:
+    MuJoCo for rigid things that can touch something, if it is installed."""
+
+    resolution: ResolutionName | int = "medium"
+    """Of the engine ``particles``: ``coarse``, ``medium``, ``fine``, or cells along the longest side."""
+
+    stiffest: float | None = None
+    """Of the engine ``particles`` [Pa]: what is stiffer is stepped with this stiffness; by default it is rigid."""
 
     def __post_init__(self) -> None:
         problems = [text for place, value in _numbers(self, "") for text in check_number(place, value)]
@@ -316,6 +323,7 @@ POSITIVE = {
     "thickness",
     "stiffness",
     "young",
+    "stiffest",
     "yield_stress",
 }
 NOT_NEGATIVE = {
@@ -377,6 +385,10 @@ def _check_scene(scene: Scene) -> Iterator[str]:
         yield f"integrator must be one of {', '.join(get_args(IntegratorName))}, got {scene.integrator!r}"
     if scene.engine not in get_args(EngineName):
         yield f"engine must be one of {', '.join(get_args(EngineName))}, got {scene.engine!r}"
+    try:
+        parse_resolution(scene.resolution)
+    except NeurokError as error:
+        yield str(error).removesuffix(".")
     names = [thing.name for thing in scene.objects if thing.name]
     if len(set(names)) < len(names):
         yield f"objects must have different names, got {', '.join(names)}"

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from neurok import io
 from neurok.errors import NeurokError
 from neurok.io.files import is_pattern, path_kind
 from neurok.io.formats import WRITERS
 from neurok.rendering.files import FILMS, STILLS
+from neurok.scene.loose import pictures
 from neurok.scene.run import SceneRun
 
 LAST_FRAME = (".obj", ".ply", ".stl", ".off")
@@ -48,13 +51,23 @@ def write_output(run: SceneRun, out: Path, *, watch: Watch | None = None) -> Non
         from neurok import rendering
 
         clip = run.clip()
+        loose = any(rollout.grains for rollout in run.rollouts)
         if suffix in STILLS:
-            rendering.save_image(rendering.clip_sheet(clip, SHEET_PICTURES), out)
+            rendering.save_image(_loose_sheet(run) if loose else rendering.clip_sheet(clip, SHEET_PICTURES), out)
             return
-        frames = rendering.render_clip(clip)
+        frames = pictures(run, range(clip.frame_count), 640, 480) if loose else rendering.render_clip(clip)
         seen = frames if watch is None else watch(frames, clip.frame_count)
         rendering.save_video(seen, out, clip.fps)
     elif suffix in LAST_FRAME and not is_pattern(out):
         io.save(run.clip().mesh(-1), out)
     else:
         io.save(run.asset(), out)
+
+
+def _loose_sheet(run: SceneRun) -> np.ndarray:
+    """Moments of a scene with sand or water."""
+    from neurok.rendering import contact_sheet
+
+    count, dt = run.rollout.frame_count, run.rollout.dt
+    chosen = np.unique(np.round(np.linspace(0, count - 1, SHEET_PICTURES)).astype(int)).tolist()
+    return contact_sheet(list(pictures(run, chosen)), labels=[f"{i * dt:.2f} s" for i in chosen])

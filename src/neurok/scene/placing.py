@@ -16,12 +16,14 @@ from neurok.core.select import select_vertices
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
 from neurok.dynamics.masses import inertial_of, part_moments
+from neurok.dynamics.particles.binding import mass_of
+from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
 from neurok.dynamics.reduced.build import mechanics_of, start_of
 from neurok.dynamics.reduced.equations import Mechanics
 from neurok.dynamics.soft import soft_share, soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.inference.materials import propose_materials
+from neurok.inference.materials import Proposals, propose_materials
 from neurok.inference.spaces import Learner, space_for
 from neurok.io.materials_file import read_materials
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
@@ -57,17 +59,16 @@ class Placed:
     ) -> Placed:
         """Place an object; ``space`` holds its poses where they are known already."""
         entry = scene.objects[index]
+        if scene.engine == "particles":
+            return _as_particles(scene, index, name, asset)
         soft, note = _soft_stuff(entry, asset)
         if space is None and entry.plan:
             space = _planned(entry, asset, learner)
         elif space is None:
             space = space_for(asset, entry.space if soft is None else "elastic", learner)
-        free = entry.base == "free" or (
-            entry.base == "auto" and (scene.world.ground is not None or entry.drop is not None)
-        )
         body = Body.of(
             space,
-            free=free,
+            free=_is_free(scene, entry),
             placement=placement_of(entry, space.rest),
             density=entry.density,
             thickness=entry.thickness,
@@ -145,6 +146,48 @@ class Placed:
         return Drag(vertices, self.start_positions[vertices].mean(axis=0) + path, times, entry.stiffness, entry.end)
 
 
+def _is_free(scene: Scene, entry: SceneObject) -> bool:
+    """Whether an object moves as a whole."""
+    rests = scene.world.ground is not None or entry.drop is not None
+    return entry.base == "free" or (entry.base == "auto" and rests)
+
+
+def _as_particles(scene: Scene, index: int, name: str, asset: Asset) -> Placed:
+    """An object for the particle engine: no poses are sought for it, but everything is made of something."""
+    entry = scene.objects[index]
+    named = _materials(entry, asset, asset.mesh)
+    stuff, note = (named, "") if named is not None else _proposed(asset)
+    joints = asset.articulation if entry.space in ("auto", "joints") else None
+    if joints is not None and (entry.materials or entry.materials_file):
+        joints = replace(joints, inertials=None)
+    body = Body.of(
+        asset.mesh if joints is None else joints,
+        free=_is_free(scene, entry),
+        placement=placement_of(entry, asset.mesh),
+        density=entry.density,
+        thickness=entry.thickness,
+        materials=stuff,
+        damping=entry.damping,
+        name=name,
+    )
+    mechanics = mechanics_of(body)
+    body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
+    pose, q, _ = start_of(body, mechanics)
+    config = ParticleEngineConfig(cells=parse_resolution(scene.resolution))
+    return Placed(scene, entry, body, mechanics.positions(pose, q), mass_of(body, config), note)
+
+
+def _proposed(asset: Asset) -> tuple[MaterialField, str]:
+    """What an object is probably made of, and a sentence that says so."""
+    found = propose_materials(asset)
+    return found.field, _taken_for(asset, found)
+
+
+def _taken_for(asset: Asset, found: Proposals) -> str:
+    names = ", ".join(dict.fromkeys(item.material.name for item in found.items))
+    return f"'{asset.mesh.name}' is taken to be of {names}; name materials with --material PART=NAME."
+
+
 def _soft_stuff(entry: SceneObject, asset: Asset) -> tuple[MaterialField | None, str]:
     """What an object without joints or animation is made of, named or proposed, if most of it is soft; and a note.
 
@@ -162,8 +205,7 @@ def _soft_stuff(entry: SceneObject, asset: Asset) -> tuple[MaterialField | None,
         sure[item.region.vertices] = item.confidence
     if soft_share(asset.mesh, proposals.field, sure >= CONFIDENT) <= MOSTLY:
         return None, ""
-    names = ", ".join(dict.fromkeys(item.material.name for item in proposals.items))
-    return proposals.field, f"'{asset.mesh.name}' is taken to be of {names}; name materials with --material PART=NAME."
+    return proposals.field, _taken_for(asset, proposals)
 
 
 def _softened(body: Body, entry: SceneObject) -> Body:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,9 +10,15 @@ import numpy as np
 
 from neurok import io
 from neurok.core import Asset, Clip, Material, MaterialField, Mesh, Rollout
-from neurok.doctor.frame import framed, parse_unit
+from neurok.doctor.frame import Framed, framed, parse_unit
 from neurok.dynamics.body import Body
+from neurok.dynamics.choice import EngineName
 from neurok.dynamics.condition import Ground, Obstacle, Wind, World
+from neurok.dynamics.engine import Engine
+from neurok.dynamics.particles.engine import ParticleEngine
+from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
+from neurok.dynamics.particles.filling import FILLING
+from neurok.dynamics.particles.stuff import STUFF
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
@@ -84,7 +90,14 @@ class SceneRun:
             MaterialField.uniform(Material("obstacle", kind="rigid"), obstacle.mesh.vertex_count)
             for obstacle in self.ready.world.obstacles
         ]
-        return MaterialField.joined([*(body.stuff for body in self.ready.bodies), *still])
+        return MaterialField.joined([*map(_stuff, self.ready.bodies, self.rollouts), *still])
+
+
+def _stuff(body: Body, rollout: Rollout) -> MaterialField:
+    """What a body is made of, its grains included."""
+    if not rollout.grains:
+        return body.stuff
+    return body.stuff.at(rollout.rest.vertices, body.mesh.vertices)
 
 
 def run_scene(
@@ -100,8 +113,13 @@ def run_scene(
     return run_ready(prepare_scene(scene, learner), progress=progress)
 
 
-def run_ready(ready: ReadyScene, *, progress: Callable[[float], None] | None = None) -> SceneRun:
-    """Simulate what ``prepare_scene`` made ready."""
+def run_ready(
+    ready: ReadyScene,
+    *,
+    progress: Callable[[float], None] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> SceneRun:
+    """Simulate what ``prepare_scene`` made ready; ``say`` is told in a sentence what will take long."""
     scene = ready.scene
     rollouts = simulate_together(
         ready.bodies,
@@ -110,32 +128,52 @@ def run_ready(ready: ReadyScene, *, progress: Callable[[float], None] | None = N
         fps=scene.fps,
         dt=scene.dt,
         integrator=scene.integrator,
-        engine=scene.engine,
+        engine=engine_of(scene, say),
         progress=progress,
     )
     return SceneRun(ready, rollouts)
 
 
-def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
-    """Load and place everything and turn words into vertices; nothing moves yet."""
+def engine_of(scene: Scene, say: Callable[[str], None] | None = None) -> Engine | EngineName:
+    """The engine that a scene asks for, with what it says of it."""
+    if scene.engine != "particles":
+        return scene.engine
+    if scene.integrator != "auto":
+        raise NeurokError(
+            f"The integrator '{scene.integrator}' belongs to the engine 'reduced'; leave it at 'auto' with 'particles'."
+        )
+    filling = replace(FILLING, stuff=replace(STUFF, stiffest=scene.stiffest))
+    config = ParticleEngineConfig(cells=parse_resolution(scene.resolution), filling=filling)
+    return ParticleEngine(config, "asked for", say)
+
+
+def prepare_scene(
+    scene: Scene, learner: Learner | None = None, spaces: Mapping[int, KinematicSpace] | None = None
+) -> ReadyScene:
+    """Load and place everything and turn words into vertices; nothing moves yet.
+
+    ``spaces`` holds the poses of objects, by their place, that are known from a scene with the same object.
+    """
     problems: list[str] = []
     assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
-    meshes: list[Asset] = collect(problems, _load_framed, [thing.path for thing in scene.world.obstacles])
+    found: list[Framed] = collect(problems, _load_framed, [thing.path for thing in scene.world.obstacles])
     say_all(problems)
     _check_memory(scene, assets)
     scene, assets, notes = _framed(scene, assets)
     first = assets[0].mesh
     assets = [asset.in_frame(first.up, first.unit) for asset in assets]
     obstacles = tuple(
-        _obstacle(entry, asset.mesh.in_frame(first.up, first.unit))
-        for entry, asset in zip(scene.world.obstacles, meshes, strict=True)
+        _obstacle(entry, each.asset.mesh.in_frame(first.up, first.unit))
+        for entry, each in zip(scene.world.obstacles, found, strict=True)
     )
+    notes += tuple(f"obstacle: {note}" for each in found for note in each.notes)
     names = unique_names([thing.name or _default_name(thing.path) for thing in scene.objects])
-    scene, spaces = _acted(scene, names, assets, learner)
-    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner, spaces.get(k))  # noqa: E731
+    scene, known = _acted(scene, names, assets, learner, spaces or {})
+    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner, known.get(k))  # noqa: E731
     placed: list[Placed] = collect(problems, place, range(len(assets)))
     say_all(problems)
-    if all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
+    rigid = scene.engine != "particles"
+    if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
         raise NeurokError(
             f"Nothing can move: {', '.join(repr(name) for name in names)} has no joints and stands fixed. "
             "Let it fall with --drop, set it on the --ground, or give it joints."
@@ -153,9 +191,9 @@ def prepare_scene(scene: Scene, learner: Learner | None = None) -> ReadyScene:
     return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes)
 
 
-def _load_framed(path: str) -> Asset:
-    """An obstacle in the unit and axes that are surely right."""
-    return framed(io.load(path), is_stated=states_frame(path)).asset
+def _load_framed(path: str) -> Framed:
+    """An obstacle in the unit and axes that are surely right, and what was guessed about them."""
+    return framed(io.load(path), is_stated=states_frame(path))
 
 
 def _framed(scene: Scene, assets: Sequence[Asset]) -> tuple[Scene, list[Asset], tuple[str, ...]]:
@@ -172,15 +210,19 @@ def _framed(scene: Scene, assets: Sequence[Asset]) -> tuple[Scene, list[Asset], 
 
 
 def _acted(
-    scene: Scene, names: Sequence[str], assets: Sequence[Asset], learner: Learner | None
+    scene: Scene,
+    names: Sequence[str],
+    assets: Sequence[Asset],
+    learner: Learner | None,
+    known: Mapping[int, KinematicSpace],
 ) -> tuple[Scene, dict[int, KinematicSpace]]:
-    """The scene with all actions written out, and the poses of the objects that were weighed for it."""
+    """The scene with all actions written out, and the poses of the objects that were known or weighed for it."""
     problems: list[str] = []
-    spaces: dict[int, KinematicSpace] = {}
+    spaces = dict(known)
     for k in [k for k, thing in enumerate(scene.objects) if thing.act is not None]:
         grounded = replace(scene, world=replace(scene.world, ground=scene.world.ground or SceneGround()))
         try:
-            placed = Placed.of(grounded, k, names[k], assets[k], learner)
+            placed = Placed.of(grounded, k, names[k], assets[k], learner, spaces.get(k))
             spaces[k] = placed.body.poses
             scene = acted(scene, k, Subject.of(names[k], placed.body.mesh, placed.mass, placed.body.materials))
         except SceneError as error:

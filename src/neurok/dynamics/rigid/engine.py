@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -85,9 +85,9 @@ class MujocoRun(ReducedRun):
     def _kicks_within(self, start: float, end: float) -> bool:
         return any(start - 1e-12 <= kick[0] < end - 1e-12 for kick in self._kicks)
 
-    def step(self) -> bool:
+    def step(self, watch: Callable[[float], None] | None = None) -> bool:
         """Advance by one frame; ``False`` when the run has ended, and nothing was advanced."""
-        done = super().step()
+        done = super().step(watch)
         if self.status == "diverged":
             message = self._recorder.message.split(" Try ")[0]
             self._recorder.message = f"{message} Try dt={self._step / 4:.2g} s, or the engine 'reduced'."

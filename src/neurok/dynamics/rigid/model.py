@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.dynamics.condition import World
 from neurok.dynamics.masses import inertial_of
@@ -231,22 +231,29 @@ def _exclude(scene: Scene, bounds: Sequence[Bound]) -> None:
     model = compiled(scene)
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    middles, reach = data.geom_xpos, model.geom_rbound
+    owners = np.array([scene.groups.get(model.geom(g).name, (-1, ""))[0] for g in range(model.ngeom)])
+    sizes = np.array([bound.body.mesh.size * bound.body.mesh.unit for bound in bounds])
     done: set[tuple[int, int]] = set()
-    owners = [scene.groups.get(model.geom(g).name, (-1, ""))[0] for g in range(model.ngeom)]
     for a in range(model.ngeom):
-        for b in range(a + 1, model.ngeom):
+        for b in _within_reach(model, data, a, owners, float(config.apart * sizes[owners[a]])):
             one, two = sorted((int(model.geom_bodyid[a]), int(model.geom_bodyid[b])))
-            if owners[a] < 0 or owners[a] != owners[b] or one == two or (one, two) in done:
+            if (one, two) in done:
                 continue
-            size = bounds[owners[a]].body.mesh.size * bounds[owners[a]].body.mesh.unit
-            joined = model.body_parentid[two] == one
-            least = config.apart * size if joined else -config.overlap * size
-            if np.linalg.norm(middles[a] - middles[b]) - reach[a] - reach[b] >= max(least, 0.0):
-                continue
+            size = float(sizes[owners[a]])
+            least = config.apart * size if model.body_parentid[two] == one else -config.overlap * size
             if mujoco.mj_geomDistance(model, data, a, b, size, None) < least:
                 done.add((one, two))
                 scene.spec.add_exclude(bodyname1=model.body(one).name, bodyname2=model.body(two).name)
+
+
+def _within_reach(model: Any, data: Any, geom: int, owners: Int[np.ndarray, " G"], apart: float) -> list[int]:
+    """Later geoms of other parts of the same object whose bounding spheres are less than ``apart`` away."""
+    if owners[geom] < 0:
+        return []
+    later = np.arange(geom + 1, model.ngeom)
+    later = later[(owners[later] == owners[geom]) & (model.geom_bodyid[later] != model.geom_bodyid[geom])]
+    gaps = np.linalg.norm(data.geom_xpos[later] - data.geom_xpos[geom], axis=1)
+    return later[gaps - model.geom_rbound[later] - model.geom_rbound[geom] < apart].tolist()
 
 
 def _pair(scene: Scene) -> None:

@@ -1,0 +1,309 @@
+"""From bodies and a world to what the solver takes: particles with laws, sheets, and what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from neurok.dynamics.body import Body
+from neurok.dynamics.colliders import DistanceField
+from neurok.dynamics.condition import World
+from neurok.dynamics.particles.carrying import Carrier, carry
+from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
+from neurok.dynamics.particles.filling import Filling, fill
+from neurok.dynamics.particles.grains import Grains, grains_of
+from neurok.dynamics.particles.starting import Beginning, beginning_of
+from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, Surroundings
+from neurok.dynamics.particles.steps import sheet_step
+from neurok.dynamics.particles.stuff import SHEET, SHELL, Numbers, numbers, stiff_solids
+from neurok.dynamics.reduced.build import gravity_of
+
+
+@dataclass(frozen=True, eq=False)
+class Occupant:
+    """One object among the particles."""
+
+    body: Body
+    filling: Filling
+    carrier: Carrier
+    grains: Grains
+    where: slice
+    """Its particles among all."""
+
+    size: float
+    """Longest side of its box [m]."""
+
+    rigid_count: int
+    masses: Float[np.ndarray, " P"]
+    relax: Float[np.ndarray, " P"]
+    """Rate at which motion within the object dies away [1/s]."""
+
+    loose: Bool[np.ndarray, " P"]
+    led: Bool[np.ndarray, " P"]
+    """Those of stiff parts that are pinned or led as a whole: they go where they are told, and have no mass of
+    their own to swing."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundScene:
+    """Everything the solver takes, and how to read it back."""
+
+    occupants: tuple[Occupant, ...]
+    particles: ParticleSet
+    sheets: SheetSet | None
+    surroundings: Surroundings
+    cell: float
+    """[m]."""
+
+    unit: float
+    """Metres per mesh unit."""
+
+
+def cell_for(bodies: Sequence[Body], config: ParticleEngineConfig = PARTICLES) -> float:
+    """Width of a cell [m]."""
+    sides = [float(np.ptp(body.mesh.bounds, axis=0).max()) * body.mesh.unit for body in bodies]
+    wanted, small = max(sides) / config.cells, min(sides) / config.smallest_cells
+    return max(min(wanted, small), wanted / config.refine)
+
+
+def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PARTICLES) -> BoundScene:
+    """All bodies as particles, at the moment they start."""
+    cell, unit = cell_for(bodies, config), bodies[0].mesh.unit
+    occupants: list[Occupant] = []
+    sets: list[ParticleSet] = []
+    first = rigid = apart = 0
+    for body in bodies:
+        occupant, particles = _occupied(body, apart, first, rigid, cell, config)
+        occupants.append(occupant)
+        sets.append(particles)
+        first, rigid = first + len(particles), rigid + occupant.rigid_count
+        apart = int(particles.body.max()) + 1
+    everything = ParticleSet.join(sets)
+    surroundings = surroundings_of(bodies, world, everything, cell, config)
+    sheets = _sheets(occupants, everything)
+    if sheets is not None:
+        step = sheet_step(everything, sheets, cell, config.solver)
+        sheets = replace(sheets, damping=config.sheet_damping * step)
+    return BoundScene(tuple(occupants), everything, sheets, surroundings, cell, unit)
+
+
+def _occupied(
+    body: Body, index: int, first: int, first_rigid: int, cell: float, config: ParticleEngineConfig
+) -> tuple[Occupant, ParticleSet]:
+    start = beginning_of(body)
+    filling = fill(body, start.vertices, cell, config.filling)
+    stuff = body.stuff.take(filling.vertex)
+    used = start.vertices[np.unique(body.mesh.faces)]
+    size = float(np.ptp(used, axis=0).max())
+    stiff = (filling.fill == SHELL) | ((filling.fill != SHEET) & stiff_solids(stuff, size, config.filling.stuff))
+    rigid = _rigid_parts(body, filling, stiff, cell, config)
+    led = _led(body, start.vertices, filling, rigid, config)
+    rigid = np.where(led, -1, rigid)
+    rigid[rigid >= 0] = np.unique(rigid[rigid >= 0], return_inverse=True)[1].reshape(-1)
+    depth = np.maximum(1.5 * filling.pieces.thickness[filling.piece], cell)
+    found = numbers(stuff, filling.fill, rigid >= 0, size, depth, cell, config.filling.stuff)
+    left = stiff & (rigid < 0)
+    found = replace(found, young=_eased(found, stuff.density, left), viscosity=np.where(left, 0.0, found.viscosity))
+    masses = _masses(body, filling)
+    velocities = start.velocities_at(filling.points, filling.vertex, masses)
+    named = np.where(rigid >= 0, rigid + first_rigid, -1)
+    particles = ParticleSet(
+        filling.points,
+        velocities,
+        filling.volumes,
+        masses,
+        found.law,
+        found.young,
+        found.poisson,
+        found.yield_stress,
+        found.hardening,
+        found.friction_angle,
+        found.cohesion,
+        found.viscosity,
+        np.full(filling.count, body.damping),
+        index + _apart(filling, rigid, cell, config),
+        named,
+    )
+    loose = np.isin(found.law, (Law.GRANULAR, Law.FLUID))
+    occupant = Occupant(
+        body,
+        filling,
+        carry(filling, start.vertices, named, config.carry),
+        grains_of(body.mesh, start.vertices, filling, loose, start.pose, config.grains),
+        slice(first, first + filling.count),
+        size,
+        int(rigid.max(initial=-1)) + 1,
+        masses,
+        np.where((rigid >= 0) | led, 0.0, found.relax),
+        loose,
+        led,
+    )
+    return occupant, particles
+
+
+def _eased(found: Numbers, density: Float[np.ndarray, " P"], left: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
+    """Young's modulus, where what is ``left`` over of stiff things is no stiffer than what it sits in: a button would
+    shorten all steps otherwise."""
+    held = np.isin(found.law, (Law.ELASTIC, Law.METAL, Law.FOAM, Law.GRANULAR, Law.FLUID))
+    others = held & ~left
+    if not others.any():
+        return found.young
+    fastest = float((found.young[others] / density[others]).max())
+    return np.where(left, np.minimum(found.young, fastest * density), found.young)
+
+
+def mass_of(body: Body, config: ParticleEngineConfig = PARTICLES) -> float:
+    """Of all particles that a body becomes [kg]."""
+    filling = fill(body, beginning_of(body).vertices, cell_for([body], config), config.filling)
+    return float(_masses(body, filling).sum())
+
+
+def _masses(body: Body, filling: Filling) -> Float[np.ndarray, " P"]:
+    """Of each particle [kg]; what is said of vertices or parts counts over materials."""
+    masses = filling.volumes * filling.densities
+    if body.masses is not None:
+        return masses * (float(body.masses.sum()) / float(masses.sum()))
+    joints = body.poses.articulation
+    if joints is None or joints.inertials is None:
+        return masses
+    part = filling.pieces.part[filling.piece]
+    for index, known in enumerate(joints.inertials):
+        mine = part == index
+        if known is not None and known.mass > 0 and mine.any():
+            masses[mine] *= known.mass / float(masses[mine].sum())
+    return masses
+
+
+def _rigid_parts(
+    body: Body, filling: Filling, stiff: Bool[np.ndarray, " P"], cell: float, config: ParticleEngineConfig
+) -> Int[np.ndarray, " P"]:
+    """The rigid part of each particle, from 0, or -1: stiff ones that hang together, unless a joint is between them."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    out = np.full(filling.count, -1)
+    chosen = np.flatnonzero(stiff)
+    if not len(chosen):
+        return out
+    node = np.zeros(len(chosen), dtype=np.int64)
+    joints = body.poses.articulation
+    if joints is not None and joints.dof:
+        node = joints.part_nodes[filling.pieces.part[filling.piece[chosen]]]
+    pairs = cKDTree(filling.points[chosen]).query_pairs(config.joined * cell, output_type="ndarray")
+    pairs = pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(chosen),) * 2)
+    label = connected_components(graph, directed=False)[1]
+    enough = (np.bincount(label) >= config.fewest_rigid)[label]
+    out[chosen[enough]] = np.unique(label[enough], return_inverse=True)[1].reshape(-1)
+    return out
+
+
+def _apart(
+    filling: Filling, rigid: Int[np.ndarray, " P"], cell: float, config: ParticleEngineConfig
+) -> Int[np.ndarray, " P"]:
+    """Pieces of one object that start well apart, from 0: they touch as objects do, instead of growing together."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    links = [cKDTree(filling.points).query_pairs(config.apart * cell, output_type="ndarray")]
+    links += [filling.triangles[:, [a, b]] for a, b in ((0, 1), (1, 2))]
+    order = np.argsort(rigid, kind="stable")
+    same = (rigid[order][1:] == rigid[order][:-1]) & (rigid[order][1:] >= 0)
+    links.append(np.column_stack([order[:-1][same], order[1:][same]]))
+    pairs = np.concatenate(links)
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(filling.count,) * 2)
+    label = connected_components(graph, directed=False)[1]
+    large = np.bincount(label) >= config.apart_share * filling.count
+    mine = large[label]
+    if not mine.any():
+        return np.zeros(filling.count, dtype=np.int64)
+    tree, names = cKDTree(filling.points[mine]), label[mine]
+    for small in np.unique(label[~mine]):
+        own = label == small
+        away, near = tree.query(filling.points[own])
+        label[own] = names[near[away.argmin()]]
+    return np.unique(label, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _led(
+    body: Body,
+    vertices: Float[np.ndarray, "V 3"],
+    filling: Filling,
+    rigid: Int[np.ndarray, " P"],
+    config: ParticleEngineConfig,
+) -> Bool[np.ndarray, " P"]:
+    """Particles of rigid parts that are held hard over a good share of their size for the whole time."""
+    from scipy.spatial import cKDTree
+
+    hard = [pin.vertices for pin in body.condition.pins if pin.stiffness is None]
+    hard += [drag.vertices for drag in body.condition.drags if drag.stiffness is None and drag.end is None]
+    out = np.zeros(filling.count, dtype=bool)
+    if not hard and not body.free and not body.condition.pins:
+        heights = vertices @ body.mesh.up_vector
+        hard = [np.flatnonzero(heights <= heights.min() + 1e-3 * np.ptp(heights))]
+    for chosen in hard:
+        part = rigid[cKDTree(filling.points).query(vertices[chosen])[1]]
+        for index in np.unique(part[part >= 0]):
+            mine = rigid == index
+            extent = float(np.ptp(filling.points[mine], axis=0).max())
+            held = float(np.ptp(vertices[chosen[part == index]], axis=0).max())
+            if held >= config.led_share * extent:
+                out |= mine
+    return out
+
+
+def _sheets(occupants: Sequence[Occupant], everything: ParticleSet) -> SheetSet | None:
+    """Triangles of all sheets. Stretching and bending have a stiffness each, so thickness follows from both."""
+    rows = [(one.filling, one.where.start) for one in occupants if len(one.filling.triangles)]
+    if not rows:
+        return None
+    stretch = np.concatenate([filling.stretch for filling, _ in rows])
+    bend = np.concatenate([filling.bend for filling, _ in rows])
+    thickness = np.sqrt(bend / stretch)
+    return SheetSet.of(
+        np.concatenate([filling.triangles + first for filling, first in rows]),
+        everything.positions,
+        thickness=thickness,
+        young=stretch / thickness,
+        poisson=np.concatenate([filling.poisson for filling, _ in rows]),
+    )
+
+
+def surroundings_of(
+    bodies: Sequence[Body], world: World, particles: ParticleSet, cell: float, config: ParticleEngineConfig
+) -> Surroundings:
+    """Gravity, ground and obstacles [m]."""
+    mesh = bodies[0].mesh
+    gravity = gravity_of(world, bodies[0]) * mesh.unit
+    planes: tuple[Plane, ...] = ()
+    if world.ground is not None:
+        normal = mesh.up_vector if world.ground.normal is None else world.ground.normal
+        height = ground_height(bodies, normal) if world.ground.height is None else world.ground.height * mesh.unit
+        planes = (Plane(_triple(height * normal), _triple(normal), world.ground.friction),)
+    obstacles = []
+    for item in world.obstacles:
+        vertices = item.mesh.vertices * item.mesh.unit
+        extent = float(np.ptp(vertices[np.unique(item.mesh.faces)], axis=0).max())
+        cells = int(np.clip(2.0 * extent / cell, 16, config.field_cells))
+        field = DistanceField.of(vertices, item.mesh.faces, cells)
+        obstacles.append(Obstacle(field.values, _triple(field.origin), field.spacing, item.friction))
+    return Surroundings(_triple(gravity), planes, tuple(obstacles), world.friction)
+
+
+def ground_height(bodies: Sequence[Body], normal: Float[np.ndarray, "3"]) -> float:
+    """Lowest point of all bodies along a normal, where they start [m]."""
+    lows = []
+    for body in bodies:
+        start: Beginning = beginning_of(body)
+        lows.append(float((start.vertices[np.unique(body.mesh.faces)] @ normal).min()))
+    return min(lows)
+
+
+def _triple(values: Float[np.ndarray, "3"]) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z

@@ -1,0 +1,294 @@
+"""Contact between objects, with planes and obstacles; rigid parts and held particles on the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.particles import compiled, rows
+from neurok.dynamics.particles.grid import Layout, base_cells, tight_box
+from neurok.dynamics.particles.machine import Buffer, Machine
+from neurok.dynamics.particles.rigid_parts import Holder
+from neurok.dynamics.particles.solids import Solids
+from neurok.dynamics.particles.state import Law
+
+PAIR = 2
+SLIP = 1
+"""A contact that holds along its normal, in and out, and has no friction."""
+
+
+class Contact:
+    """The serial part of a substep, between adding up and gathering; idle where nothing touches or is rigid."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        solids: Solids,
+        densities: Float[np.ndarray, " B"],
+        friction: float,
+        say: Callable[[str], None] | None,
+    ) -> None:
+        self._machine, self._solids = machine, solids
+        config = machine.config
+        wp = machine.wp
+        names = {
+            "solids": wp.float32,
+            "field": wp.float32,
+            "densities": wp.float32,
+            "limits": wp.float32,
+            "marks": wp.float32,
+        }
+        names |= {"meets": wp.int32, "owners": wp.int32, "contacts": wp.int32, "places": wp.float32, "counts": wp.int32}
+        names |= {
+            "owned": wp.int32,
+            "speeds": wp.float32,
+            "holders": wp.int32,
+            "ratios": wp.float32,
+            "members": wp.int32,
+            "aims": wp.float32,
+        }
+        self._held = {name: Buffer(wp, kind) for name, kind in names.items()}
+        self._put("solids", solids.rows.astype(np.float32))
+        self._put("field", solids.field.astype(np.float32))
+        self._put("densities", densities.astype(np.float32))
+        limits = [config.contact_gap, friction, config.rigid_share, config.contact_rounds]
+        self._put(
+            "limits",
+            np.asarray(
+                [*limits, config.push_share, self._push_speed(), config.slop, config.soft_slop, config.held_share],
+                np.float32,
+            ),
+        )
+        self._room(4096, 4096)
+        self._meets = np.zeros((0, 16), dtype=np.int32)
+        self._holders: list[Holder] = []
+        self._pins: list[tuple[int, Holder]] = []
+        self._kernels: Any = None
+        self._say = say
+        self._jobs: dict[str, Any] = {}
+
+    def _push_speed(self) -> float:
+        """At which overlaps are undone at most [cells/s]."""
+        cell, *gravity = self._machine.numbers[[0, 2, 3, 4]].astype(float)
+        return max(self._machine.config.push_speed * float(np.sqrt(np.linalg.norm(gravity) / cell)), 1.0)
+
+    def _put(self, name: str, values: np.ndarray) -> None:
+        if self._held[name].put(values):
+            self._jobs = {}
+
+    def _room(self, contacts: int, owned: int) -> None:
+        sizes = {"contacts": 8 * contacts, "places": 16 * contacts, "owned": 2 * owned, "speeds": 6 * owned}
+        moved = [self._held[name].hold(size) for name, size in sizes.items()]
+        if any(moved):
+            self._jobs = {}
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to do between the transfers."""
+        return bool(len(self._meets) or self._holders)
+
+    def boxes(self, holders: list[Holder], padding: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Grids that the holders need beside the objects'."""
+        table, cell = self._machine.table, float(self._machine.numbers[0])
+        place = table[rows.POSITION : rows.POSITION + 3]
+        return [tight_box(base_cells(place[:, h.columns], cell), padding) for h in holders]
+
+    def prepare(
+        self, layout: Layout, holders: list[Holder], first_box: int, states: Any, pins: list[tuple[int, Holder]]
+    ) -> None:
+        """New boxes: find which objects may meet what. ``first_box`` is where the holders' own grids begin."""
+        self._holders, self._states, self._pins = holders, states, pins
+        self._meets = self._find_meets(layout)
+        if not self.active:
+            return
+        if self._kernels is None:
+            from neurok.dynamics.particles import kernels_contact
+
+            self._kernels = kernels_contact
+            compiled.load(kernels_contact.MODULE, self._say)
+        sizes = self._meets[:, 8:11].astype(np.int64).prod(axis=1)
+        if len(self._meets):
+            self._meets[:, 4] = np.cumsum(sizes) - sizes
+        self._put("meets", self._meets)
+        if self._held["marks"].hold(20 * int(sizes.sum())):
+            self._jobs = {}
+        if self._held["owners"].hold(layout.nodes if holders else 1):
+            self._jobs = {}
+        self._nodes = layout.nodes
+        starts = np.cumsum([0, *(len(h.columns) for h in holders)])
+        table = [
+            [h.part, first_box + i, layout.grids[h.body], starts[i], starts[i + 1], 0, 0, 0]
+            for i, h in enumerate(holders)
+        ]
+        self._put("holders", np.asarray(table, dtype=np.int32))
+        self._put("ratios", np.asarray([self._ratio(layout, h) for h in holders], dtype=np.float32))
+        self._put("members", np.concatenate([h.columns for h in holders] or [np.zeros(0)]).astype(np.int32))
+
+    def _ratio(self, layout: Layout, holder: Holder) -> float:
+        """What a rigid part's mass is weighed with against that of the stuff around it; one for held particles."""
+        if not holder.free:
+            return 1.0
+        table = self._machine.table
+        mass, volume = 0.0, 0.0
+        for first, last, law, *_ in layout.runs[layout.runs[:, 5] == holder.body]:
+            if law != Law.RIGID:
+                mass += float(table[rows.MASS, first:last].sum(dtype=float))
+                volume += float(table[rows.VOLUME, first:last].sum(dtype=float))
+        own = float(
+            table[rows.MASS, holder.columns].sum(dtype=float) / table[rows.VOLUME, holder.columns].sum(dtype=float)
+        )
+        return (mass / volume / own) ** self._machine.config.rigid_volume if volume else 1.0
+
+    def _find_meets(self, layout: Layout) -> Int[np.ndarray, "M 16"]:
+        """Objects whose grids overlap, and objects near a plane or obstacle."""
+        cell = float(self._machine.numbers[0])
+        body_of = layout.runs[:, 5]
+        runs = {
+            b: (int(np.flatnonzero(body_of == b)[0]), int(np.flatnonzero(body_of == b)[-1]) + 1) for b in layout.grids
+        }
+        found = []
+        for body, box in layout.grids.items():
+            low, shape = layout.boxes[box, 1:4], layout.boxes[box, 4:7]
+            nodes = (
+                low[:, None] + np.stack(np.meshgrid(*[[0, s - 1] for s in shape], indexing="ij")).reshape(3, -1)
+            ).T * cell
+            for which, kind in enumerate(self._solids.kinds):
+                if kind == 0 and self._solids.distance(which, nodes.astype(float))[0].min() > 0:
+                    continue
+                found.append([kind, box, -1, which, 0, *low, *shape, *runs[body], 0, 0, self._solids.holds[which]])
+        boxes = list(layout.grids.items())
+        for i, (a, box_a) in enumerate(boxes):
+            for b, box_b in boxes[i + 1 :]:
+                low = np.maximum(layout.boxes[box_a, 1:4], layout.boxes[box_b, 1:4])
+                high = np.minimum(
+                    layout.boxes[box_a, 1:7].reshape(2, 3).sum(0), layout.boxes[box_b, 1:7].reshape(2, 3).sum(0)
+                )
+                if (high > low).all():
+                    found.append([PAIR, box_a, box_b, -1, 0, *low, *(high - low), *runs[a], *runs[b], 0])
+        return np.asarray(found, dtype=np.int32).reshape(-1, 16)
+
+    def refresh(self, steps: int) -> None:
+        """Look again who touches whom and which nodes move with a part; good for ``steps`` substeps."""
+        while True:
+            counts = self._held["counts"].view
+            counts[:] = 0
+            if self._holders:
+                self._held["owners"].view[: self._nodes] = -1
+                self._put("aims", np.concatenate([h.aims(self._machine, steps) for h in self._holders]))
+                self._job("own")()
+            if len(self._meets):
+                self._job("mark")()
+            self._touch_solids()
+            self._hold_rigid_parts(steps)
+            if counts[1] == 0 and counts[3] == 0:
+                return
+            self._room(2 * int(counts[0] + counts[1]), 2 * int(counts[2] + counts[3]))
+
+    def _touch_solids(self) -> None:
+        """Points of rigid parts that touch planes and obstacles."""
+        machine = self._machine
+        cell = float(machine.numbers[0])
+        for h in self._holders:
+            if not h.free:
+                continue
+            x = machine.table[rows.POSITION : rows.POSITION + 3, h.columns].T.astype(float)
+            radius = machine.table[rows.RADIUS, h.columns].astype(float)
+            for which in range(len(self._solids.kinds)):
+                distance, normal = self._solids.distance(which, x)
+                gap = distance - radius
+                touching = np.flatnonzero(gap <= machine.config.contact_gap * cell)
+                if not len(touching):
+                    continue
+                chosen = touching[h.corners(x[touching], gap[touching], machine.config.corners)]
+                self._append(
+                    h.part, which, x[chosen] - radius[chosen, None] * normal[chosen], normal[chosen], gap[chosen]
+                )
+
+    def _hold_rigid_parts(self, steps: int) -> None:
+        """Held points of rigid parts: three slots that neither give nor take, and have a speed to keep."""
+        table = self._machine.table
+        for part, pin in self._pins:
+            x = table[rows.POSITION : rows.POSITION + 3, pin.columns].T.astype(float)
+            few = pin.corners(x, np.zeros(len(x)), self._machine.config.pins)
+            speeds = pin.aims(self._machine, steps)[few]
+            for axis in np.eye(3):
+                normals = np.broadcast_to(axis, (len(few), 3))
+                self._write(part, x[few], normals, np.zeros(len(few)), SLIP, 0.0, speeds @ axis)
+
+    def _append(self, part: int, which: int, x: np.ndarray, normal: np.ndarray, gap: np.ndarray) -> None:
+        self._write(part, x, normal, gap, self._solids.holds[which], self._solids.rows[which, 6], np.zeros(len(x)))
+
+    def _write(
+        self,
+        part: int,
+        x: np.ndarray,
+        normal: np.ndarray,
+        gap: np.ndarray,
+        hold: int,
+        friction: float,
+        speed: np.ndarray,
+    ) -> None:
+        counts = self._held["counts"].view
+        start, count = int(counts[0]), len(x)
+        if 8 * (start + count) > self._held["contacts"].array.shape[0]:
+            counts[1] += count
+            return
+        ints = self._held["contacts"].view[8 * start : 8 * (start + count)].reshape(-1, 8)
+        ints[:] = [-1, -1, part, -1, hold, 0, 0, 0]
+        floats = self._held["places"].view[16 * start : 16 * (start + count)].reshape(-1, 16)
+        floats[:, :3], floats[:, 3], floats[:, 4], floats[:, 5:8], floats[:, 12] = normal, friction, gap, x, speed
+        counts[0] += count
+
+    def resolve(self) -> None:
+        """Impulses of one substep, and velocities of the nodes that parts own."""
+        if self._held["counts"].view[0] or self._holders:
+            self._job("resolve")()
+
+    def _job(self, name: str) -> Any:
+        machine, b = self._machine, {key: held.array for key, held in self._held.items()}
+        key = (
+            name,
+            id(machine.grid.array),
+            id(machine.array("boxes")),
+            id(machine.array("runs")),
+            len(self._meets),
+            len(self._holders),
+        )
+        if self._jobs.get(name, (None,))[0] == key:
+            return self._jobs[name][1]
+        k, front = (
+            self._kernels,
+            [machine.table_array, machine.grid.array, machine.numbers_array, machine.array("boxes")],
+        )
+        if name == "own":
+            inputs = [
+                *front,
+                *(
+                    b[n]
+                    for n in ("holders", "ratios", "members", "aims", "owners", "owned", "speeds", "counts", "limits")
+                ),
+                len(self._holders),
+            ]
+        elif name == "mark":
+            rest: tuple[str, ...] = (
+                "meets",
+                "solids",
+                "field",
+                "marks",
+                "densities",
+                "owners",
+                "contacts",
+                "places",
+                "counts",
+                "limits",
+            )
+            inputs = [*front, machine.array("runs"), *(b[n] for n in rest), 0, len(self._meets)]
+        else:
+            rest = ("contacts", "places", "counts", "limits", "owned", "speeds")
+            inputs = [machine.grid.array, machine.numbers_array, *(b[n] for n in rest), self._states]
+        job = machine.record(getattr(k, name), inputs).launch
+        self._jobs[name] = (key, job)
+        return job

@@ -1,0 +1,140 @@
+"""Rigid parts, and particles that are held: sets of particles that own the nodes where most of the mass is theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.particles import rows
+from neurok.dynamics.particles.machine import Machine
+from neurok.dynamics.particles.state import Law
+
+WIDTH = 64
+"""Doubles per part: centre, rotation (nine), velocity, spin, inverse mass matrix (36), whether it moves freely, inertia
+in its own axes (nine)."""
+
+FREE = 54
+
+
+@dataclass
+class Holder:
+    """A rigid part, or what of one object is held by targets."""
+
+    part: int
+    body: int
+    columns: Int[np.ndarray, " n"]
+    """Where its particles stand in the table."""
+
+    free: bool
+    goals: Float[np.ndarray, "n 3"] | None = None
+    """Where held particles are to be when ``left`` seconds have passed."""
+
+    left: float = 0.0
+
+    def aims(self, machine: Machine, steps: int) -> Float[np.ndarray, "n 3"]:
+        """Velocities that held particles should have; those of a rigid part are found from momentum."""
+        if self.goals is None:
+            return np.zeros((len(self.columns), 3), dtype=np.float32)
+        t, dt = machine.table, float(machine.numbers[1])
+        place = t[rows.POSITION : rows.POSITION + 3, self.columns].astype(float)
+        place = (place + t[rows.REMAINDER : rows.REMAINDER + 3, self.columns]).T
+        left = self.left - float(machine.numbers[6])
+        return ((self.goals - place) / max(left, max(4.0, steps) * dt)).astype(np.float32)
+
+    def corners(self, x: Float[np.ndarray, "n 3"], gap: Float[np.ndarray, " n"], most: int) -> Int[np.ndarray, " m"]:
+        """Few of many touching points: the outermost in directions all around, and the deepest."""
+        if len(x) <= most:
+            return np.arange(len(x))
+        around = _directions(most - most // 4)
+        outer = np.argmax((x - x.mean(axis=0)) @ around.T, axis=0)
+        return np.unique(np.concatenate([outer, np.argsort(gap, kind="stable")[: most // 4]]))
+
+
+def _directions(count: int) -> Float[np.ndarray, "n 3"]:
+    """Spread evenly over the sphere (Fibonacci's spiral)."""
+    i = np.arange(count) + 0.5
+    z, turn = 1 - 2 * i / count, i * np.pi * (3 - np.sqrt(5))
+    ring = np.sqrt(1 - z**2)
+    return np.stack([ring * np.cos(turn), ring * np.sin(turn), z], axis=1)
+
+
+class RigidParts:
+    """The motion of all rigid parts; held sets follow them in the same numbering and never move freely."""
+
+    def __init__(self, machine: Machine, part: Int[np.ndarray, " P"], body: Int[np.ndarray, " P"], held: int) -> None:
+        """``part`` and ``body`` of each column of the table; ``held``: how many sets of held particles there may be."""
+        self._machine = machine
+        self.count = int(part.max(initial=-1)) + 1
+        self.states = machine.wp.zeros(WIDTH * (self.count + held), dtype=machine.wp.float64, device="cpu")
+        self.start = np.zeros((self.count, 3))
+        self._spans: Any = None
+        self.holders: list[Holder] = []
+        if self.count == 0:
+            return
+        view, table = self.view, machine.table
+        for r in range(self.count):
+            mine = np.flatnonzero(part == r)
+            mass = table[rows.MASS, mine].astype(float)
+            place = (
+                table[rows.POSITION : rows.POSITION + 3, mine].astype(float)
+                + table[rows.REMAINDER : rows.REMAINDER + 3, mine]
+            )
+            centre = place @ mass / mass.sum()
+            self.start[r] = centre
+            table[rows.STATE : rows.STATE + 3, mine] = place - centre[:, None]
+            view[r, :3], view[r, 3:12], view[r, FREE] = centre, np.eye(3).ravel(), 1.0
+            self._set_out(mine, r, mass, place - centre[:, None])
+
+    @property
+    def view(self) -> Float[np.ndarray, "parts 64"]:
+        return self.states.numpy().reshape(-1, WIDTH)
+
+    def _set_out(self, mine: np.ndarray, part: int, mass: np.ndarray, arm: np.ndarray) -> None:
+        """The rigid motion nearest to the velocities that the particles were given."""
+        table, cell = self._machine.table, float(self._machine.numbers[0])
+        velocity = table[rows.VELOCITY : rows.VELOCITY + 3, mine].astype(float)
+        push = mass * velocity
+        mean = push.sum(axis=1) / mass.sum()
+        square = (arm**2).sum(axis=0)
+        inertia = np.einsum("p,pij->ij", mass, square[:, None, None] * np.eye(3) - arm.T[:, :, None] * arm.T[:, None])
+        self.view[part, FREE + 1 :] = (
+            inertia + np.eye(3) * mass.sum() * cell**2 / 2
+        ).ravel()  # with the particles' own
+        inertia += np.eye(3) * (1e-9 * np.trace(inertia) + 1e-12 * mass.sum() * cell**2)
+        spin = np.linalg.solve(inertia, np.cross(arm.T, push.T).sum(axis=0))
+        table[rows.VELOCITY : rows.VELOCITY + 3, mine] = mean[:, None] + np.cross(spin, arm.T).T
+        cross = np.array([[0, -spin[2], spin[1]], [spin[2], 0, -spin[0]], [-spin[1], spin[0], 0]])
+        table[rows.AFFINE : rows.AFFINE + 9, mine] = cross.reshape(9, 1)
+        self.view[part, 12:18] = [*mean, *spin]
+
+    def place(self, law: Int[np.ndarray, " P"], part: Int[np.ndarray, " P"], body: Int[np.ndarray, " P"]) -> None:
+        """Find the parts' columns after sorting; particles that are frozen are no longer members."""
+        spans = np.zeros((self.count, 2), dtype=np.int32)
+        self.holders = []
+        for r in range(self.count):
+            mine = np.flatnonzero((part == r) & (law == Law.RIGID))
+            if len(mine):
+                spans[r] = mine[0], mine[-1] + 1
+                self.holders.append(Holder(r, int(body[mine[0]]), mine, True))
+        self._spans = self._machine.wp.array(spans.ravel(), dtype=self._machine.wp.int32, device="cpu")
+        self._job: Any = None
+
+    def move(self) -> None:
+        """All parts and their particles go on by one step."""
+        if not self.holders:
+            return
+        if self._job is None:
+            from neurok.dynamics.particles import kernels_contact
+
+            inputs = [self._machine.table_array, self._machine.numbers_array, self._spans, self.states]
+            self._job = self._machine.record(kernels_contact.move, inputs).launch
+        self._job()
+
+    def motions(self, origin: Float[np.ndarray, " 3"]) -> tuple[Float[np.ndarray, "R 3 3"], Float[np.ndarray, "R 3"]]:
+        """R and t of each part: where a point x of the start is now, R x + t."""
+        now = self.view[: self.count]
+        turned = now[:, 3:12].reshape(-1, 3, 3).copy()
+        return turned, now[:, :3] + origin - np.einsum("rij,rj->ri", turned, self.start + origin)

@@ -1,0 +1,193 @@
+"""From materials to constitutive laws: what each particle is for the solver, and what is too stiff to be stepped.
+
+Stiffness is judged as the reduced engine does: what its own weight deforms by less than ``visible_sag`` of its size
+looks rigid. For a block that is g L ρ / E, for a sheet 1.5 g L ρ / E (L / t)².
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import MaterialField
+from neurok.dynamics.particles.state import Law
+from neurok.kinematics.elastic import ELASTIC_SPACE
+
+
+@dataclass(frozen=True)
+class StuffConfig:
+    """Where materials are taken otherwise than the library says."""
+
+    visible_sag: float = ELASTIC_SPACE.visible_sag
+    """Solids that sag less under their weight, as a share of their size, are rigid; the same as for soft bodies."""
+
+    floppy_sag: float = 0.05
+    """Sheets that sag less as a flat strip are rigid: those that stand up are curved, which a strip does not know."""
+
+    stretch: float = 2e-3
+    """Share by which a sheet may stretch under its own weight: stiffer ones are stepped as if this soft, and keep their
+    stiffness in bending. Below a pixel, and it saves a hundredfold of steps for paper."""
+
+    stiffest: float | None = None
+    """Solids stiffer than this [Pa] are stepped with it instead of being rigid; by default none are."""
+
+    clamped_yield: float = 0.03
+    """Largest strain at which something clamped yields: it would spring back for ever otherwise."""
+
+    poisson: float = 0.45
+    """Largest Poisson's ratio: 0.49 would take twice the steps, and a hundredth of volume cannot be seen."""
+
+    fluid_speed: float = 10.0
+    """Speed of sound of a fluid, in speeds it reaches by falling over its object's size: its density then stays within
+    a hundredth, as is usual for weakly compressible fluids."""
+
+    fluid_viscosity: float = 1e-3
+    """Of fluids [Pa s]: that of water."""
+
+    damping_share: float = 0.5
+    """Of the largest viscosity that does not shorten the step."""
+
+    viscous_courant: float = 0.15 / 0.4
+    """Largest η / (ρ c dx) that does not: the solver's limits for viscosity and for sound."""
+
+    lowest_mode: float = math.pi / 2
+    """Rate of the squash in a fall, in speeds of sound over three volumes by area: that of a bar along a cube, and of a
+    slab on the ground through its thickness. At this rate damping ratios hold."""
+
+    hardening: float = 0.1
+    """Of what yields, as a share of Young's modulus: common for annealed metals up to some percent of strain."""
+
+    foam_time: float = 0.05
+    """In which crushed foam comes to its yield stress [s]."""
+
+    cohesion: float = 0.0
+    """Of granular stuff that names none [Pa]; see ``damp``."""
+
+    damp: tuple[str, ...] = ("soil", "snow", "wet sand")
+    """Granular materials by name that hold together a little ..."""
+
+    damp_cohesion: float = 300.0
+    """... by this much [Pa]: garden soil."""
+
+
+STUFF = StuffConfig()
+
+SOLID, SHEET, SHELL = 0, 1, 2
+"""How a particle's piece of the mesh is filled: by volume, as a sheet, or as a rigid shell."""
+
+LOOSE = ("sand", "fluid")
+"""Kinds whose particles part from each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What the solver is told of each particle."""
+
+    law: Int[np.ndarray, " P"]
+    young: Float[np.ndarray, " P"]
+    poisson: Float[np.ndarray, " P"]
+    yield_stress: Float[np.ndarray, " P"]
+    hardening: Float[np.ndarray, " P"]
+    friction_angle: Float[np.ndarray, " P"]
+    cohesion: Float[np.ndarray, " P"]
+    viscosity: Float[np.ndarray, " P"]
+    relax: Float[np.ndarray, " P"]
+    """Rate at which motion within the body dies away [1/s]: the damping of its lowest mode."""
+
+
+def stiff_solids(stuff: MaterialField, size: float, config: StuffConfig = STUFF) -> Bool[np.ndarray, " n"]:
+    """Which points of solids are rigid; ``size`` is the object's [m]."""
+    speed2 = stuff.young / stuff.density
+    stiff = speed2 > STANDARD_GRAVITY * size / config.visible_sag
+    if config.stiffest is not None:
+        stiff &= False
+    return np.asarray((stiff & ~np.isin(stuff.kind, LOOSE)) | (stuff.kind == "rigid"))
+
+
+def stiff_sheets(
+    stuff: MaterialField,
+    thickness: Float[np.ndarray, " n"],
+    size: Float[np.ndarray, " n"],
+    config: StuffConfig = STUFF,
+) -> Bool[np.ndarray, " n"]:
+    """Which points of sheets are rigid; ``size`` and ``thickness`` of what each is in [m]."""
+    slender = (size / np.maximum(thickness, 1e-300)) ** 2
+    sag = 1.5 * STANDARD_GRAVITY * size * stuff.density / stuff.young * slender
+    return np.asarray((sag < config.floppy_sag) | np.isin(stuff.kind, (*LOOSE, "rigid")))
+
+
+def sheet_young(
+    stuff: MaterialField, size: float, config: StuffConfig = STUFF
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """Young's modulus of sheets in their plane, and in bending [Pa]."""
+    enough = STANDARD_GRAVITY * size * stuff.density / config.stretch
+    return np.minimum(stuff.young, enough), stuff.young
+
+
+def numbers(
+    stuff: MaterialField,
+    fill: Int[np.ndarray, " P"],
+    rigid: Bool[np.ndarray, " P"],
+    size: float,
+    depth: Float[np.ndarray, " P"],
+    cell: float,
+    config: StuffConfig = STUFF,
+) -> Numbers:
+    """Laws and constants of particles made of ``stuff``, in an object of this ``size``, on cells of this width [m].
+
+    ``depth`` is three times the volume by the area of the piece that each is in [m].
+    """
+    kind, density = stuff.kind, stuff.density
+    yields = ~np.isnan(stuff.yield_stress)
+    law = np.full(len(kind), int(Law.ELASTIC))
+    law[np.isin(kind, ("metal", "plasticine")) & yields] = Law.METAL
+    law[(kind == "foam") & yields] = Law.FOAM
+    law[kind == "sand"] = Law.GRANULAR
+    law[kind == "fluid"] = Law.FLUID
+    law[fill == SHEET] = Law.SHEET
+    law[rigid] = Law.RIGID
+    enough = density * STANDARD_GRAVITY * size / config.visible_sag
+    most = enough if config.stiffest is None else np.where(kind == "sand", enough, config.stiffest)
+    young = np.minimum(stuff.young, most)
+    fall2 = 2.0 * STANDARD_GRAVITY * size
+    young = np.where(law == Law.FLUID, density * config.fluid_speed**2 * fall2, young)
+    poisson = np.clip(stuff.poisson, -0.9, config.poisson)
+    strength = np.where(yields, stuff.yield_stress, np.float32(3e38).item())
+    strength = np.where(young < stuff.young, np.minimum(strength, config.clamped_yield * young), strength)
+    speed = np.sqrt(young / density)
+    viscosity = np.where(law == Law.ELASTIC, _viscosity(stuff, young, depth, cell, config), 0.0)
+    viscosity = np.where(law == Law.FLUID, config.fluid_viscosity, viscosity)
+    viscosity = np.where(law == Law.FOAM, config.foam_time * young, viscosity)
+    held = np.isin(law, (Law.ELASTIC, Law.METAL, Law.FOAM))
+    swing = np.where(law == Law.SHEET, math.sqrt(STANDARD_GRAVITY / size), 0.0)
+    swing = np.where(held, config.lowest_mode * speed / depth, swing)
+    names = np.array([material.name for material in stuff.materials])[stuff.ids]
+    angle = np.nan_to_num(stuff.friction_angle, nan=math.radians(30.0))
+    return Numbers(
+        law,
+        young,
+        poisson,
+        strength,
+        np.where(yields & (kind == "metal"), config.hardening * young, 0.0),
+        np.where(law == Law.GRANULAR, angle, 0.0),
+        np.where((law == Law.GRANULAR) & np.isin(names, config.damp), config.damp_cohesion, config.cohesion),
+        viscosity,
+        2.0 * stuff.damping_ratio * swing,
+    )
+
+
+def _viscosity(
+    stuff: MaterialField,
+    young: Float[np.ndarray, " P"],
+    depth: Float[np.ndarray, " P"],
+    cell: float,
+    config: StuffConfig,
+) -> Float[np.ndarray, " P"]:
+    """Of elastic stuff [Pa s]: what its damping ratio asks for, as far as the step allows."""
+    speed = np.sqrt(young / stuff.density)
+    wanted = 2.0 * stuff.damping_ratio * young * depth / (config.lowest_mode * speed)
+    return np.minimum(wanted, config.damping_share * config.viscous_courant * stuff.density * speed * cell)

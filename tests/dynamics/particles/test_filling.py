@@ -1,0 +1,126 @@
+"""Objects as particles."""
+
+import numpy as np
+import pytest
+
+from neurok.core import Material, MaterialField, Mesh, material
+from neurok.dynamics import Body
+from neurok.dynamics.particles.filling import FillingConfig, fill
+from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, stiff_sheets, stiff_solids
+from neurok.errors import NeurokError
+from neurok.modelling.shapes import box, cylinder, join, lathe, sphere
+
+JELLY = Material("jelly", young=1e4, density=1000.0)
+
+
+def body_of(shape, stuff=JELLY, **fields):
+    mesh = Mesh(shape.vertices, shape.faces)
+    return Body.of(mesh, materials=MaterialField.uniform(stuff, mesh.vertex_count), **fields)
+
+
+def filled(shape, cell, stuff=JELLY, **fields):
+    body = body_of(shape, stuff, **fields)
+    return fill(body, body.mesh.vertices, cell)
+
+
+def test_eight_particles_per_cell_and_the_mass_of_the_solid():
+    found = filled(box((0.4, 0.4, 0.4)), 0.05)
+    assert found.count == pytest.approx(8 * 8**3, rel=0.15)
+    assert (found.volumes * found.densities).sum() == pytest.approx(64.0, rel=1e-3)
+    assert (found.fill == SOLID).all()
+    assert np.abs(found.points).max() < 0.2
+
+
+def test_a_hole_and_a_turned_face_do_not_empty_a_ball():
+    ball = sphere(0.2, 32, 16)
+    whole = filled(ball, 0.04).count
+    faces = ball.faces.copy()
+    faces[7] = faces[7][::-1]
+    holed = Mesh(ball.vertices, np.delete(faces, 300, axis=0))
+    body = Body.of(holed, materials=MaterialField.uniform(JELLY, holed.vertex_count))
+    assert fill(body, holed.vertices, 0.04).count == pytest.approx(whole, rel=0.05)
+
+
+def test_a_surface_that_cuts_itself_is_filled_once():
+    two = join([box((0.3, 0.3, 0.3)), box((0.3, 0.3, 0.3), (0.15, 0.0, 0.0))])
+    found = filled(two, 0.05)
+    assert len(np.unique(np.round(found.points / 0.0125).astype(int), axis=0)) == found.count
+    assert found.points[:, 0].max() > 0.25
+    assert found.points[:, 0].min() < -0.12
+
+
+def test_a_hollow_inside_stays_empty():
+    inner = sphere(0.12, 32, 16)
+    shell = join([sphere(0.25, 32, 16), type(inner)(inner.vertices, inner.faces[:, ::-1])])
+    assert np.linalg.norm(filled(shell, 0.03).points, axis=1).min() > 0.115
+
+
+def test_an_open_surface_is_a_sheet_of_even_triangles():
+    square = Mesh(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1.0]]), np.array([[0, 2, 1], [0, 3, 2]]))
+    stuff = material("cotton")
+    body = Body.of(square, materials=MaterialField.uniform(stuff, 4))
+    found = fill(body, square.vertices, 0.05)
+    assert (found.fill == SHEET).all()
+    assert (found.volumes * found.densities).sum() == pytest.approx(stuff.density * stuff.thickness, rel=0.02)
+
+
+def test_a_mug_is_not_filled_with_porcelain():
+    cup = lathe([(0.0, 0.0), (0.05, 0.0), (0.05, 0.1)], 32)
+    faces = cup.faces[(cup.vertices[cup.faces][:, :, 1] < 0.0999).any(axis=1)]  # without its lid
+    mesh = Mesh(cup.vertices, faces)
+    body = Body.of(mesh, materials=MaterialField.uniform(material("porcelain"), mesh.vertex_count))
+    found = fill(body, mesh.vertices, 0.01)
+    assert (found.fill == SHELL).all()
+    inside = (np.linalg.norm(found.points[:, [0, 2]], axis=1) < 0.04) & (found.points[:, 1] > 0.02)
+    assert not inside.any()
+
+
+def test_a_thin_board_of_something_soft_is_a_sheet_and_of_wood_a_shell():
+    board = box((0.5, 0.01, 0.5))
+    soft, stiff = (filled(board, 0.03, material(name)) for name in ("polyurethane foam", "oak"))
+    assert (soft.fill == SHEET).all()
+    assert (stiff.fill == SHELL).all()
+    for found, name in ((soft, "polyurethane foam"), (stiff, "oak")):
+        assert (found.volumes * found.densities).sum() == pytest.approx(0.0025 * material(name).density, rel=0.1)
+
+
+def test_materials_come_from_the_nearest_surface_of_the_own_piece():
+    seat, leg = box((0.4, 0.2, 0.4), (0, 0.3, 0)), box((0.1, 0.2, 0.1), (0, 0.1, 0))
+    both = join([seat, leg])
+    mesh = Mesh(both.vertices, both.faces)
+    ids = (np.arange(mesh.vertex_count) >= len(seat.vertices)).astype(int)
+    body = Body.of(mesh, materials=MaterialField((JELLY, material("oak")), ids))
+    found = fill(body, mesh.vertices, 0.03)
+    assert np.array_equal(ids[found.vertex] == 0, found.points[:, 1] > 0.2)
+
+
+def test_sizes_from_a_millimetre_to_a_kilometre_are_filled_alike():
+    counts = []
+    for size in (1e-3, 1.0, 1e3):
+        shape = cylinder(0.2 * size, 0.5 * size)
+        counts.append(filled(shape, 0.5 * size / 20).count)
+    assert max(counts) - min(counts) <= 0.02 * max(counts)
+
+
+def test_a_flat_mesh_without_area_is_refused():
+    mesh = Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]]))
+    with pytest.raises(NeurokError, match="no face with an area"):
+        fill(Body.of(mesh), mesh.vertices, 0.1)
+
+
+def test_jitter_is_the_same_for_the_same_seed():
+    body = body_of(box((0.2, 0.2, 0.2)))
+    one, two, other = (
+        fill(body, body.mesh.vertices, 0.05, FillingConfig(jitter=0.3, seed=seed)).points for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_what_is_stiff_depends_on_size_and_thickness():
+    stuff = MaterialField.uniform(material("rubber"), 1)
+    assert not stiff_solids(stuff, 0.3)[0]
+    assert stiff_solids(MaterialField.uniform(material("oak"), 1), 0.3)[0]
+    leather = MaterialField.uniform(material("leather"), 1)
+    assert not stiff_sheets(leather, np.array([0.0015]), np.array([0.4]))[0]
+    assert stiff_sheets(leather, np.array([0.0015]), np.array([0.03]))[0]
