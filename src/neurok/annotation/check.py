@@ -1,0 +1,186 @@
+"""One object under the five actions: runs, figures, flags, pictures and clips."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurok.annotation.config import ACTIONS, LimitConfig, TrialConfig
+from neurok.annotation.flags import Bulk, Flag, Part, flags_of
+from neurok.annotation.measure import measure, probes_of, weights_of
+from neurok.annotation.pictures import save_clip, save_runs
+from neurok.annotation.proposers import one_line
+from neurok.annotation.records import Source, Store, write_json
+from neurok.core import Clip
+from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.dynamics.choice import EngineName
+from neurok.dynamics.soft import soft_share
+from neurok.errors import MissingDependencyError, NeurokError
+from neurok.inference.material_drawing import painted
+from neurok.inference.materials import Proposals
+from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
+from neurok.scene.run import ReadyScene, prepare_scene, run_ready
+
+VERSION = 1
+JUDGED = 2
+"""Raised when the same limits judge the same runs otherwise."""
+
+OVERTIME = "overtime"
+THINNEST = 0.05
+"""Least side of the box that mass is compared with [sizes]: a sheet of paper has a volume, too."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything a process needs to check one object."""
+
+    source: Source
+    store: Store
+    engine: EngineName
+    seconds: float | None
+    """Of each run; by default as long as suits the object's size."""
+
+    trial: TrialConfig
+    limits: LimitConfig
+
+    @property
+    def key(self) -> str:
+        """Of all that the runs depend on: the object, its materials, the settings."""
+        stuff = self.store.materials(self.source.key)
+        data = json.loads(stuff.read_text(encoding="utf-8")) if stuff.exists() else {}
+        for said in data.get("parts", {}).values():
+            if isinstance(said, dict):
+                said.pop("confidence", None)
+                said.pop("reason", None)
+        text = json.dumps([VERSION, self.source.digest, data, self.engine, self.seconds, asdict(self.trial)])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def limits_key(self) -> str:
+        """Of the limits by which runs are judged."""
+        return hashlib.sha256(json.dumps([JUDGED, asdict(self.limits)]).encode()).hexdigest()[:16]
+
+
+def run_check(job: Job) -> dict[str, Any]:
+    """Check one object and write ``check.json``, its pictures and clips; a problem is one sentence in it.
+
+    What goes wrong inside is written down, since one object must not stop the others.
+    """
+    job.store.clear(job.source.key)
+    try:
+        record = _record(job, job.store.of(job.source.key))
+    except NeurokError as error:
+        record = {"problem": str(error)}
+    except Exception as error:  # a fault of ours in one object
+        record = {"problem": f"The check failed: {one_line(error)}."}
+    return store_record(job, record)
+
+
+def store_record(job: Job, record: dict[str, Any]) -> dict[str, Any]:
+    """Write what was found, last of all files of an object."""
+    record = {"neurok_check": VERSION, "key": job.key, "limits": job.limits_key, "problem": "", **record}
+    write_json(job.store.of(job.source.key) / "check.json", record)
+    return record
+
+
+def _record(job: Job, folder: Path) -> dict[str, Any]:
+    asset, proposals = job.store.load(job.source)
+    field, trial = proposals.field, job.trial
+    moves = asset.articulation is not None or any(clip.frame_count > 1 for clip in asset.clips)
+    soft = not moves and soft_share(asset.mesh, field) >= trial.soft_share
+    thing = SceneObject(
+        str(job.source.path),
+        materials_file=str(job.store.materials(job.source.key)),
+        space="elastic" if soft else "auto",
+    )
+    runs: dict[str, dict[str, Any]] = {}
+    films: dict[str, Clip] = {}
+    ready: ReadyScene | None = None
+    for action in ACTIONS:
+        known = None if ready is None else {0: ready.bodies[0].poses}
+        scene = _scene(thing, action, _seconds(job, ready, asset.mesh.size * asset.mesh.unit), job)
+        done = run_ready(fresh := prepare_scene(scene, None, known))
+        ready = fresh if ready is None else ready
+        body = fresh.bodies[0]
+        probes = probes_of(body.mesh, body.stuff, trial)
+        runs[action] = measure(done.rollout, body, fresh.world.ground, probes, trial)
+        films[action] = done.clip()
+    assert ready is not None
+    weights = weights_of(ready.bodies[0], tuple(item.region for item in proposals.items))
+    parts = parts_of(proposals, weights)
+    bulk = _bulk(ready)
+    flags = flags_of(runs, parts, bulk, job.limits)
+    with suppress(MissingDependencyError):  # a machine that cannot draw checks all the same
+        _draw(films, flags, proposals, folder)
+    return {
+        "engine": job.engine,
+        "moves": ready.bodies[0].poses.kind,
+        "size": bulk.size,
+        "mass": bulk.mass,
+        "box_density": bulk.density,
+        "masses": weights,
+        "flags": [flag.record for flag in flags],
+        "runs": runs,
+    }
+
+
+def _bulk(ready: ReadyScene) -> Bulk:
+    mesh = ready.bodies[0].mesh
+    box = np.maximum(np.ptp(mesh.bounds, axis=0), THINNEST * mesh.size) * mesh.unit
+    numbers = (mesh.size * mesh.unit, ready.mass, ready.mass / float(np.prod(box)))
+    return Bulk(*(float(f"{number:.4g}") for number in numbers))
+
+
+def _seconds(job: Job, ready: ReadyScene | None, size: float) -> float:
+    if job.seconds is not None:
+        return job.seconds
+    if ready is not None:
+        size = ready.bodies[0].mesh.size * ready.bodies[0].mesh.unit
+    return max(job.trial.least_seconds, job.trial.falls * math.sqrt(size / STANDARD_GRAVITY))
+
+
+def _scene(thing: SceneObject, action: str, seconds: float, job: Job) -> Scene:
+    settings: dict[str, Any] = {"seconds": seconds, "fps": job.trial.fps, "engine": job.engine}
+    if action == "stand":
+        return Scene((thing,), world=SceneWorld(ground=SceneGround()), **settings)
+    return Scene((replace(thing, act=action),), **settings)  # type: ignore[arg-type]
+
+
+def parts_of(proposals: Proposals, weights: Mapping[str, float]) -> tuple[Part, ...]:
+    """The parts of an object with what they weigh."""
+    return tuple(
+        Part(item.region.name, item.material, item.alternatives, weights.get(item.region.name, 0.0))
+        for item in proposals.items
+    )
+
+
+def judge_again(job: Job, record: dict[str, Any]) -> dict[str, Any] | None:
+    """Flags by other limits from runs that were made; nothing if one of them has no film yet."""
+    _, proposals = job.store.load(job.source)
+    parts = parts_of(proposals, record["masses"])
+    bulk = Bulk(record["size"], record["mass"], record["box_density"])
+    found = flags_of(record["runs"], parts, bulk, job.limits)
+    folder = job.store.of(job.source.key)
+    films = {flag.run for flag in found if flag.run}
+    drawn = {path.stem for path in folder.glob("*.mp4")}
+    if films - drawn and (folder / "runs.jpg").exists():
+        return None
+    for name in drawn - films:
+        (folder / f"{name}.mp4").unlink()
+    return store_record(job, {**record, "limits": job.limits_key, "flags": [flag.record for flag in found]})
+
+
+def _draw(films: dict[str, Clip], flags: list[Flag], proposals: Proposals, folder: Path) -> None:
+    """A sheet of all runs, and a film of each run that has a flag, in the colours of the materials."""
+    clips = {name: replace(clip, rest=painted(clip.rest, proposals.field)) for name, clip in films.items()}
+    save_runs(clips, folder / "runs.jpg")
+    for name in dict.fromkeys(flag.run for flag in flags if flag.run):
+        save_clip(clips[name], folder / f"{name}.mp4")
