@@ -107,7 +107,8 @@ class Results:
         last = []
         for name, label in there.items():
             end = json.loads((folder / name / "log.jsonl").read_text().splitlines()[-1])
-            last.append({**end, "run": label, "minutes": end["seconds"] / 60})
+            figures = {**end["training"], **end["watched"]}
+            last.append({**figures, "run": label, "minutes": end["seconds"] / 60})
         return (
             accuracy_table("short runs", rows)
             + "\n\nPose encoder at the end of each run:\n\n"

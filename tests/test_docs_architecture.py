@@ -203,7 +203,9 @@ def test_the_correction_of_a_plan_in_the_readme_runs(tmp_path, monkeypatch):
     from neurok.cli import main
 
     monkeypatch.chdir(tmp_path)
-    lines = re.findall(r"^\$ neurok (.+)$", (REPOSITORY / "README.md").read_text(), flags=re.M)
+    page = (REPOSITORY / "README.md").read_text()
+    blocks = [re.findall(r"^\$ neurok (.+)$", block, flags=re.M) for block in page.split("```")]
+    lines = next(block for block in blocks if block and block[0].startswith("plan "))
     assert len(lines) == 4
     main(shlex.split(lines[0], comments=True))
     plan = json.loads(Path("plan.json").read_text())

@@ -1,10 +1,12 @@
 """Lines that are worth a try."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from neurok.bodyplan.config import LineConfig
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.lines import directions, turning_lines
+from neurok.bodyplan.lines import directions, directions_of_parts, turning_lines
 from neurok.geometry.lie import axis_angle_matrix
 from neurok.modelling.shapes import slab
 from solids import of_parts
@@ -56,3 +58,35 @@ def test_parallel_lines_keep_their_distance_and_a_larger_one_leaves_fewer():
         assert apart.min() > LineConfig().same_place * size
     _, few, _ = lines_of(lid_on_a_pot(), config=LineConfig(same_place=10.0))
     assert len(few) == 3 < len(lines)
+
+
+def heap_of_boards():
+    """Five boards, each turned another way, that all touch a sixth."""
+    names = {"table": [slab((0, 0, 0), (5, 0.5, 1))]}
+    for k in range(5):
+        board = slab((0, 0, 0), (0.8, 0.3, 0.5))
+        turn = axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.3 + 0.2 * k)
+        names[f"board_{k}"] = [replace(board, vertices=board.vertices @ turn.T + [k, 0.5, 0.3])]
+    return of_parts(**names)
+
+
+def test_few_parts_keep_all_their_directions():
+    graph = contact_graph(heap_of_boards())
+    found, cap = directions_of_parts(graph, range(1, 6))
+    assert cap == 0
+    for part, axes in found.items():
+        np.testing.assert_array_equal(axes, directions(graph.samples[part], graph.of(part)))
+
+
+def test_a_crowd_shares_so_many_directions_and_every_part_keeps_the_first_of_its_own():
+    graph = contact_graph(heap_of_boards())
+    all_of_them, _ = directions_of_parts(graph, range(1, 6))
+    most = sum(map(len, all_of_them.values())) - 1
+    found, cap = directions_of_parts(graph, range(1, 6), LineConfig(most_directions=most, fewest_directions=3))
+    assert 0 < sum(map(len, found.values())) <= most
+    assert max(map(len, found.values())) == cap
+    for part, axes in found.items():
+        np.testing.assert_array_equal(axes[:3], all_of_them[part][:3])
+    fewest, cap = directions_of_parts(graph, range(1, 6), LineConfig(most_directions=1, fewest_directions=3))
+    assert cap == 3
+    assert {len(axes) for axes in fewest.values()} == {3}

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import neurok
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces
 from neurok.bodyplan.plan_file import plan_from_dict, plan_to_dict, read_plan, write_plan
@@ -82,6 +83,28 @@ def test_what_was_written_is_read_again(tmp_path):
     np.testing.assert_array_equal(read.mesh.face_parts, plan.mesh.face_parts)
     np.testing.assert_array_equal(read.mesh.vertices, plan.mesh.vertices)
     assert {**plan_to_dict(read), "bodies_from": "pieces"} == plan_to_dict(plan)
+
+
+def test_a_plan_of_labels_that_no_mesh_shows_is_read_again_and_again(tmp_path):
+    """Labels cut the door in two, against its connected pieces; the second plan is one that was read before."""
+    mesh = three_boxes()
+    labels = np.repeat([0, 1, 2], 12)
+    labels[12:16] = 3
+    made = neurok.plan(mesh, labels=labels, method="search")
+    for name in ("first.json", "second.json"):
+        write_plan(made, tmp_path / name)
+        read = read_plan(tmp_path / name, mesh)
+        np.testing.assert_array_equal(read.face_pieces, made.face_pieces)
+        np.testing.assert_array_equal(read.mesh.face_parts, labels)
+        made = read
+
+
+@pytest.mark.parametrize(
+    "runs", [None, [], [[0, 35]], [[0, 36], [1, 0, 1]], [[0, -1], [0, 37]], [["a", 36]], [[9, 36]]]
+)
+def test_runs_of_pieces_that_do_not_fit_the_mesh_get_a_sentence(said, runs):
+    with pytest.raises(FormatError):
+        plan_from_dict({**said, "piece_runs": runs}, three_boxes())
 
 
 @FEW

@@ -173,7 +173,9 @@ def interrupted(fraction):
 def test_ctrl_c_keeps_the_frames_so_far(gate, tmp_path, capsys, monkeypatch):
     inner, before = command.run_ready, signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(
-        command, "run_ready", lambda ready, progress: inner(ready, progress=lambda f: (interrupted(f), progress(f)))
+        command,
+        "run_ready",
+        lambda ready, progress, say: inner(ready, progress=lambda f: (interrupted(f), progress(f)), say=say),
     )
     figures = run(capsys, gate, "--seconds", "1", "--out", tmp_path / "a.npz")
     assert figures["status"] == "stopped"

@@ -94,7 +94,7 @@ def test_the_number_of_coordinates_is_capped(model, mode):
 def test_more_coordinates_hold_more_of_the_motion(prior):
     shares = [prior.wide(dim=dim).reduction.captured for dim in (1, 3, 8)]
     assert shares == sorted(shares)
-    assert shares[0] < shares[-1] <= 1.0
+    assert shares[0] < shares[-1] <= 1.0 + 1e-12
 
 
 def test_an_object_elsewhere_larger_and_lying_has_the_same_space(model, prior):
@@ -136,7 +136,7 @@ def test_matching_without_correspondence_finds_the_angle_of_a_hinge():
     target = laptop.pose(np.array([goal])).vertices
     rows = np.random.default_rng(0).permutation(len(target))[:1500]
     starts = np.array([[0.0], [sign * goal / 2]])
-    found, score = register_points(space, space.features[rows], target, starts, space.rest.size)
+    found, score, _ = register_points(space, space.features[rows], target, starts, space.rest.size)
     assert found[0] == pytest.approx(sign * goal, abs=0.02)
     assert score < 0.01 * space.rest.size
 

@@ -36,7 +36,7 @@ def shape_at(space: Slides, q) -> np.ndarray:
 
 def test_shifts_are_recovered_from_shuffled_points(slides):
     target = np.random.default_rng(1).permutation(shape_at(slides, [0.07, -0.05]))
-    q, distance = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0)
+    q, distance, _ = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0)
     np.testing.assert_allclose(q, [0.07, -0.05], atol=1e-3)
     assert distance < 1e-3
 
@@ -46,26 +46,53 @@ def test_starts_that_are_right_for_one_part_each_are_recombined(slides):
     wanted = np.array([5.0, -5.0])
     starts = np.array([[0.0, 0.0], *[[5.0, 20.0 + k] for k in range(6)], *[[20.0 + k, -5.0] for k in range(6)]])
     lazy = RegistrationConfig(iterations=1, prior=0.0, descents=4)
-    q, _ = register_points(slides, slides.features, shape_at(slides, wanted), starts, 1.0, lazy)
+    q, *_ = register_points(slides, slides.features, shape_at(slides, wanted), starts, 1.0, lazy)
     np.testing.assert_allclose(q, wanted, atol=1e-9)
     without = RegistrationConfig(iterations=1, prior=0.0, descents=4, recombinations=0)
-    q, _ = register_points(slides, slides.features, shape_at(slides, wanted), starts, 1.0, without)
+    q, *_ = register_points(slides, slides.features, shape_at(slides, wanted), starts, 1.0, without)
     assert np.abs(q - wanted).max() > 1.0
+
+
+def test_the_truth_is_close_whatever_points_show_it_and_a_part_out_of_place_is_not():
+    """Random points of two sheets of paper, one beside the other, and other points of the same two."""
+    rng = np.random.default_rng(3)
+    sheets = lambda count: (rng.random((count, 3)) * [0.0, 1.0, 1.0], rng.integers(2, size=count))  # noqa: E731
+    (points, labels), (others, names) = sheets(900), sheets(4000)
+    space = Slides(points + labels[:, None] * [0.0, 1.5, 0.0], labels)
+    wanted = np.array([0.1, -0.05])
+    target = others + names[:, None] * [0.0, 1.5, 0.0] + wanted[names][:, None] * [1.0, 0.0, 0.0]
+    found = register_points(space, space.features, target, np.zeros((1, 2)), 1.0)
+    assert found.is_close
+    np.testing.assert_allclose(found.q, wanted, atol=0.02)
+    held = np.array([[-0.02, 0.02], [-1.0, 1.0]])
+    assert not register_points(space, space.features, target, np.zeros((1, 2)), 1.0, None, held).is_close
+    scan = RegistrationConfig(forward=0.02)
+    assert not register_points(space, space.features, target, np.zeros((1, 2)), 1.0, scan).is_close
+
+
+def test_few_points_lead_to_the_same_place_as_all(slides):
+    target = np.random.default_rng(1).permutation(shape_at(slides, [0.07, -0.05]))
+    starts = np.random.default_rng(2).uniform(-0.2, 0.2, (20, 2))
+    thorough, quick = (RegistrationConfig(coarse_points=count) for count in (300, 60))
+    for config in (thorough, quick):
+        q, distance, _ = register_points(slides, slides.features, target, starts, 1.0, config)
+        np.testing.assert_allclose(q, [0.07, -0.05], atol=1e-3)
+        assert distance < 1e-3
 
 
 def test_limits_hold(slides):
     limits = np.array([[-0.02, 0.02], [-0.02, 0.02]])
     target = shape_at(slides, [0.07, -0.05])
-    q, _ = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0, None, limits)
+    q, *_ = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0, None, limits)
     np.testing.assert_allclose(q, [0.02, -0.02])
 
 
 def test_the_answer_does_not_depend_on_the_unit(slides):
     target = shape_at(slides, [0.07, -0.05])
-    q, distance = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0)
+    q, distance, _ = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0)
     large = Slides(8.0 * slides.points, slides.features[:, -2:].argmax(axis=1))
     large.features = np.concatenate([slides.features[:, :-2], 8.0 * slides.features[:, -2:]], axis=1)
-    again, larger = register_points(large, large.features, 8.0 * target, np.zeros((1, 2)), 8.0)
+    again, larger, _ = register_points(large, large.features, 8.0 * target, np.zeros((1, 2)), 8.0)
     np.testing.assert_allclose(again, q, atol=1e-9)
     assert larger == pytest.approx(8.0 * distance, rel=1e-6, abs=1e-9)
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,18 +88,38 @@ def test_a_partial_target_leaves_alone_what_it_does_not_show():
     np.testing.assert_allclose(found.q, [-1.0, 0.0, 0.0, 0.0, 0.0], atol=0.05)
 
 
-def test_refining_comes_closer_than_the_space_can():
-    """Two boxes; the space lets the upper one slide along x alone, and the target shows it turned as well."""
+def boxes_that_slide(along: int = 0) -> ScrewSpace:
+    """Two boxes; the upper one slides along an axis."""
     parts = [box((1.0, 0.3, 0.6)).vertices, box((0.5, 0.1, 0.4)).vertices + [0.0, 0.5, 0.0]]
     faces = box((1.0, 0.3, 0.6)).faces
     count = len(parts[0])
     mesh = Mesh(np.concatenate(parts), np.concatenate([faces, faces + count]))
     screws = np.zeros((2, 6, 1))
-    screws[1, 3, 0] = 0.2
+    screws[1, 3 + along, 0] = 0.2
     centers = np.array([[0.0, 0, 0], [0.0, 0.5, 0]])
-    space = ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
+
+
+def test_a_pose_as_close_as_points_can_tell_is_neither_sought_wider_nor_refined():
+    """The wider space has no finite pose: asking it would fail."""
+    space = boxes_that_slide()
+    unasked = replace(space, screws=np.full_like(space.screws, np.nan))
+    target = points_of(space.rest.with_vertices(decode(space, np.array([0.8]))), 10_000)
+    for refine in (False, True):
+        found = pose(space.rest, target=target, refine=refine, spaces=[space, unasked], seed=1)
+        assert found.is_close
+        assert found.q == pytest.approx([0.8], abs=0.02)
+    with pytest.raises(ValueError, match="finite"):
+        pose(space.rest, target=target, spaces=[boxes_that_slide(along=1), unasked], seed=1)
+
+
+def test_refining_comes_closer_than_the_space_can():
+    """The space lets the upper box slide along x alone, and the target shows it turned as well."""
+    space = boxes_that_slide()
+    mesh, lower, upper = space.rest, *np.split(space.rest.vertices, 2)
     turn = axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.25)
-    wanted = np.concatenate([parts[0], parts[1] @ turn.T + [0.1, 0.05, 0.05]])
+    middle = [0.0, 0.5, 0.0]
+    wanted = np.concatenate([lower, (upper - middle) @ turn.T + middle + [0.1, 0.05, 0.05]])
     target = points_of(mesh.with_vertices(wanted), 6000)
     plain, close = (pose(mesh, target=target, refine=refine, spaces=[space]) for refine in (False, True))
     far, near = (np.linalg.norm(found.vertices - wanted, axis=1).mean() for found in (plain, close))

@@ -20,7 +20,7 @@ def log_pool(
 
 def axis_weight(
     votes: Float[np.ndarray, "P *shape"], shares: Float[np.ndarray, "P *shape"], config: FusionConfig = FUSION
-) -> Float[np.ndarray, "P *shape"]:
+) -> Float[np.ndarray, "P ..."]:
     """How much the search counts in the axis of each part: ``votes`` are shares of views that choose each option."""
     same = np.take_along_axis(votes, shares.argmax(axis=1, keepdims=True), axis=1)
     return np.where(same >= config.agreed, config.axes, config.doubtful_axes)

@@ -90,8 +90,8 @@ def _limits(found: Float[Tensor, "B P 2 2"], wanted: Float[Tensor, "B P 2 2"], m
 
 
 def _line_distance(
-    points: Float[Tensor, "*B 3"], origins: Float[Tensor, "*B 3"], direction: Float[Tensor, "*B 3"]
-) -> Float[Tensor, "*B"]:
+    points: Float[Tensor, "*#B 3"], origins: Float[Tensor, "*#B 3"], direction: Float[Tensor, "*#B 3"]
+) -> Float[Tensor, "..."]:
     offset = points - origins
     return (offset - direction * (offset * direction).sum(dim=-1, keepdim=True)).square().sum(dim=-1).add(1e-8).sqrt()
 

@@ -266,7 +266,7 @@ def _draw(weights: Float[np.ndarray, " N"], rng: np.random.Generator) -> int:
     return int(rng.choice(len(weights), p=weights / total)) if total > 0 else 0
 
 
-def _padded(array: np.ndarray, size: int, value: float) -> np.ndarray:
+def _padded(array: np.ndarray, size: int, value: float | int) -> np.ndarray:
     out = np.full((size, *array.shape[1:]), value, dtype=array.dtype)
     out[: len(array)] = array
     return out

@@ -14,7 +14,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components, split_by_face_label
 
 
-def find_parts(thing: Asset | Mesh, labels: Int[np.ndarray, " N"] | None = None, config: BodiesConfig = BODIES) -> Mesh:
+def find_parts(thing: Asset | Mesh, labels: np.ndarray | None = None, config: BodiesConfig = BODIES) -> Mesh:
     """The mesh with ``part_ids`` and ``part_names``.
 
     ``labels`` gives a number for each face or each vertex. Without them the parts of the file (scene nodes, groups)

@@ -153,6 +153,13 @@ class LineConfig:
     contact_width: float = 0.2
     """A contact has a direction across it if it is wider than this [share of its length]."""
 
+    most_directions: int = 400
+    """Directions that are tried for all parts together. Beyond it, as in a heap of leaves, parts keep those of their
+    box, of the world and of their strongest contacts. More than objects of 32 parts have; about ten seconds."""
+
+    fewest_directions: int = 4
+    """Directions that every part keeps."""
+
 
 @dataclass(frozen=True)
 class SweepConfig:

@@ -64,7 +64,7 @@ class PartFacts:
     siblings: Float[np.ndarray, "M 3"]
     """Where it touches parts that neither carry it nor are carried by it."""
 
-    carried: Float[np.ndarray, "K 3"]
+    carried: Float[np.ndarray, "N 3"]
     """Middles of the parts it carries."""
 
     middle: Float[np.ndarray, "3"]
@@ -275,9 +275,12 @@ def line_distances(
     points: Float[np.ndarray, "N 3"], axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
 ) -> Float[np.ndarray, "C N"]:
     """Distance of each point from each line."""
-    offset = points[None] - origins[:, None]
-    along = np.einsum("cnd,cd->cn", offset, axes)
-    return np.sqrt(np.maximum((offset**2).sum(axis=2) - along**2, 0.0))
+    # Products of matrices instead of an array of all offsets; around the middle of the points, where little cancels.
+    middle = points.mean(axis=0) if len(points) else np.zeros(3)
+    points, origins = points - middle, origins - middle
+    along = axes @ points.T - (origins * axes).sum(axis=1)[:, None]
+    squares = (origins**2).sum(axis=1)[:, None] - 2.0 * origins @ points.T + (points**2).sum(axis=1)
+    return np.sqrt(np.maximum(squares - along**2, 0.0))
 
 
 def roundness(

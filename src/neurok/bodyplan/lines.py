@@ -24,6 +24,31 @@ class Lines:
         return len(self.axes)
 
 
+def directions_of_parts(
+    contacts: ContactGraph, parts: Iterable[int], config: LineConfig = LINES
+) -> tuple[dict[int, Float[np.ndarray, "D 3"]], int]:
+    """Directions worth a try for each part, and how many each may have at most; 0 where no part had to do with less."""
+    found = {part: _directions_of(contacts, part, contacts.of(part), config) for part in parts}
+    counts = np.array([len(axes) for axes in found.values()], dtype=int)
+    if counts.sum() <= config.most_directions:
+        return found, 0
+    caps = np.arange(config.fewest_directions, counts.max() + 1)
+    fits = np.minimum(counts, caps[:, None]).sum(axis=1) <= config.most_directions
+    cap = int(caps[max(0, int(fits.sum()) - 1)])
+    for part in [part for part, axes in found.items() if len(axes) > cap]:
+        strongest = sorted(contacts.of(part), key=lambda contact, part=part: -contact.share_of(part))  # type: ignore[misc]
+        found[part] = _directions_of(contacts, part, tuple(strongest), config)[:cap]
+    return found, cap
+
+
+def _directions_of(
+    contacts: ContactGraph, part: int, touching: tuple[Contact, ...], config: LineConfig
+) -> Float[np.ndarray, "D 3"]:
+    samples = contacts.samples[part]
+    assert samples is not None, "parts without surface are not asked for"
+    return directions(samples, touching, config)
+
+
 def directions(
     samples: PartSamples, touching: tuple[Contact, ...], config: LineConfig = LINES
 ) -> Float[np.ndarray, "D 3"]:

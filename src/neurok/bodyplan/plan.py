@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -59,6 +59,8 @@ class BodyPlan:
 
     bodies: tuple[PlannedBody, ...]
     origin: Origin = "pieces"
+    note: str = ""
+    """What the search for joints left out, in one sentence; empty if nothing."""
 
     @cached_property
     def contacts(self) -> ContactGraph:
@@ -116,13 +118,3 @@ def with_bodies(mesh: Mesh, face_bodies: Int[np.ndarray, " F"], names: tuple[str
     if (owners[mesh.faces] == face_bodies[:, None]).all():
         return replace(mesh, part_ids=owners, part_names=names)
     return label_faces(mesh, face_bodies, names)
-
-
-def summary(plan: BodyPlan) -> dict[str, Any]:
-    """What a report says of a plan."""
-    return {
-        "bodies": len(plan.bodies),
-        "joints": len(plan.moving),
-        "bends": sum(body.bends for body in plan.bodies),
-        "bodies_from": plan.origin,
-    }

@@ -40,6 +40,7 @@ def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
         "up": mesh.up,
         "unit": mesh.unit,
         "bodies_from": plan.origin,
+        **({"note": plan.note} if plan.note else {}),
         "bodies": [
             {
                 "name": body.name,
@@ -64,7 +65,35 @@ def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
             {"faces": int(count), "center": _rounded(middle, digits)}
             for count, middle in zip(counts, middles, strict=True)
         ],
+        **({"piece_runs": _runs(plan.face_pieces)} if _needs_runs(plan) else {}),
     }
+
+
+def _needs_runs(plan: BodyPlan) -> bool:
+    """Whether the mesh alone does not tell its pieces: labels did, perhaps before a person edited the plan."""
+    if plan.origin == "edited":
+        return not np.array_equal(plan.face_pieces, connected_pieces(plan.mesh))
+    return plan.origin == "labels"
+
+
+def _runs(pieces: Int[np.ndarray, " F"]) -> list[list[int]]:
+    """Pieces of the faces in their order, as pairs of a piece and how many faces in a row belong to it."""
+    starts = np.flatnonzero(np.diff(pieces, prepend=-1))
+    return np.stack([pieces[starts], np.diff(starts, append=len(pieces))], axis=1).tolist()
+
+
+def _from_runs(runs: Any, mesh: Mesh) -> Int[np.ndarray, " F"]:
+    pairs = runs if isinstance(runs, list) else []
+    right = [
+        isinstance(pair, list) and len(pair) == 2 and all(_is_index(n, mesh.face_count + 1) for n in pair)
+        for pair in pairs
+    ]
+    if not all(right) or sum(pair[1] for pair in pairs) != mesh.face_count:
+        raise FormatError(
+            f"'piece_runs' must be pairs of a piece and a number of faces, {mesh.face_count} faces in all, "
+            "as this mesh has."
+        )
+    return np.repeat(*np.array(pairs, dtype=np.int64).T)
 
 
 def write_plan(plan: BodyPlan, path: Path) -> None:
@@ -152,7 +181,10 @@ def _pieces_like(said: dict[str, Any], mesh: Mesh) -> Int[np.ndarray, " F"]:
     if not isinstance(listed, list) or not all(isinstance(piece, dict) for piece in listed):
         raise FormatError("'pieces' must list the pieces that the bodies are made of.")
     counts = [piece.get("faces") for piece in listed]
-    fitting = [p for p in (connected_pieces(mesh), mesh.face_parts) if np.bincount(p).tolist() == counts]
+    known = [connected_pieces(mesh), mesh.face_parts]
+    if "piece_runs" in said:
+        known = [_from_runs(said["piece_runs"], mesh)]
+    fitting = [p for p in known if np.bincount(p).tolist() == counts]
     if fitting:  # parts may be as large as pieces, but in another order: centres tell which were meant
         centers = [piece.get("center") for piece in listed]
         return min(fitting, key=lambda pieces: _misfit(piece_centers(mesh, pieces), centers))

@@ -14,7 +14,7 @@ from neurok.bodyplan.copies import translated_copies, translation_between
 from neurok.bodyplan.evidence import PartFacts
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import slide_limits, turn_limits
-from neurok.bodyplan.lines import Lines, directions, turning_lines
+from neurok.bodyplan.lines import Lines, directions, directions_of_parts, turning_lines
 from neurok.bodyplan.sweep import Mover, StaticScene
 from neurok.bodyplan.tree import find_tree, subtree
 from neurok.bodyplan.trials import FreeRange, try_slides, try_turns
@@ -36,6 +36,9 @@ class Search:
 
     rejected: tuple[tuple[Hypothesis, ...], ...]
     """For each part what was tried and rejected, with a reason each, best first."""
+
+    note: str = ""
+    """What was left out, in one sentence; empty if nothing."""
 
     def best(self, part: int) -> Hypothesis | None:
         """The first choice for a part; nothing for the base."""
@@ -68,10 +71,16 @@ def search_joints(
     searches: dict[int, PartSearch] = {}
     copies = translated_copies(contacts, parents, config.copies)
     scene = StaticScene(mesh, contacts, parents.index(-1), config.sweep)
-    for part in sorted(range(len(contacts.samples)), key=lambda part: part in copies):  # originals first
+    asked = [part for part, samples in enumerate(contacts.samples) if parents[part] >= 0 and samples is not None]
+    axes, cap = directions_of_parts(contacts, [part for part in asked if part not in copies], config.lines)
+    for part in sorted(asked, key=lambda part: part in copies):  # originals first
         samples, original = contacts.samples[part], searches.get(copies.get(part, -1))
-        if parents[part] >= 0 and samples is not None:
-            searches[part] = search_part(mesh, contacts, parents, part, samples, up, original, scene, config)
+        assert samples is not None, "it is among those that are asked"
+        if original is None and part not in axes:
+            axes[part] = directions(samples, contacts.of(part), config.lines)[: cap or None]
+        searches[part] = search_part(
+            mesh, contacts, parents, part, samples, up, original, scene, config, axes.get(part)
+        )
     _average_over_same_boxes(searches, contacts, config.evidence.same_box)
     found = [
         _hypotheses(searches[part], config) if part in searches else _without_surface(part, parents)
@@ -79,7 +88,8 @@ def search_joints(
     ]
     valid = tuple(tuple(c for c in one if c.is_valid) for one in found)
     rejected = tuple(tuple(c for c in one if not c.is_valid) for one in found)
-    return Search(mesh, contacts, parents, valid, rejected)
+    crowded = f"So many parts touch each other that at most {cap} directions were tried for each." if cap else ""
+    return Search(mesh, contacts, parents, valid, rejected, crowded)
 
 
 def _without_surface(part: int, parents: tuple[int, ...]) -> list[Hypothesis]:
@@ -123,13 +133,17 @@ def search_part(
     original: PartSearch | None = None,
     scene: StaticScene | None = None,
     config: SearchConfig = SEARCH,
+    axes: Float[np.ndarray, "D 3"] | None = None,
 ) -> PartSearch:
-    """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried."""
+    """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried.
+
+    ``axes`` are the directions to try; all that are worth it by default.
+    """
     names, parent = mesh.part_names, parents[part]
     facts = evidence.part_facts(part, parents, contacts, samples, up, config.evidence)
     if original is None:
         mover = Mover(mesh, contacts, subtree(parents, part), scene, config.sweep)
-        axes = directions(samples, contacts.of(part), config.lines)
+        axes = directions(samples, contacts.of(part), config.lines) if axes is None else axes
         lines = turning_lines(part, parent, contacts, axes, samples, config.lines)
         extents = 2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half
         lengths = np.maximum(extents, config.shortest * contacts.size)

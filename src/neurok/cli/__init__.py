@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
     "evaluate articulation": ("neurok.cli.evaluate:EvaluateArticulation", "measure found joints"),
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
+    "evaluate dynamics": ("neurok.cli.evaluate:EvaluateDynamics", "compare the reduced engine with particles"),
     "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "measure what raw meshes are found to do"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
     "materials": ("neurok.cli.materials:Materials", "propose what each part of an object is made of"),

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.report import say
+from neurok.cli.report import counting, say
 
 if TYPE_CHECKING:
     from neurok.data.still import StillSource
@@ -58,7 +56,7 @@ class DataBuild:
         )
         start = time.perf_counter()
         try:
-            with _bar(self.json) as progress:
+            with counting("shards", json=self.json) as progress:
                 manifest = build(recipe, self.out, self.seed, self.workers, self.ray, progress, self._still())
         except KeyboardInterrupt:
             print(f"Finished shards are kept in {self.out}; the same command goes on from there.", file=sys.stderr)
@@ -83,34 +81,3 @@ class DataBuild:
         from neurok.inference.annotate import SelfMade
 
         return find_still_sources(folders, SelfMade.by())
-
-
-@contextmanager
-def _bar(silent: bool):  # type: ignore[no-untyped-def]
-    """A progress bar with the time left on stderr, or one line now and then where no person watches."""
-    if silent:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    if not sys.stderr.isatty():
-        yield _lines()
-        return
-    columns = (TextColumn("shards"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("shards", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _lines() -> Callable[[int, int], None]:
-    start, first = time.monotonic(), [-1]
-
-    def tell(done: int, total: int) -> None:
-        if first[0] < 0:
-            first[0] = done
-        elif done == total or done % max(1, total // 20) == 0:
-            left = (time.monotonic() - start) / max(1, done - first[0]) * (total - done)
-            print(f"{done}/{total} shards, {left:.0f} s left", file=sys.stderr)
-
-    return tell

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neurok.cli.report import progress, say
+from neurok.dynamics.particles.engine_config import parse_resolution
+from neurok.scene.description import ActionName
 
 
 @dataclass
@@ -136,13 +138,46 @@ class EvaluateArticulation:
         return _run(self, "articulation", methods=self.methods, store=store, tell=_tell_joints, **words)
 
 
+@dataclass
+class EvaluateDynamics:
+    """Drop soft objects by the reduced engine and by particles, same materials and scene, and compare the motions."""
+
+    act: ActionName = "drop"
+    """What is done to each."""
+
+    seconds: float = 1.0
+    """Length of the motion."""
+
+    resolution: str = "coarse"
+    """Of the particles: coarse, medium, fine, or cells along the longest side."""
+
+    limit: int | None = None
+    """At most so many objects."""
+
+    out: Path | None = None
+    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on."""
+
+    write: Path | None = None
+    """Put the table into this Markdown file."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        cells = parse_resolution(self.resolution)
+        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        words = {"act": self.act, "seconds": self.seconds, "resolution": cells}
+        return _run(self, "dynamics", store=store, tell=_tell_engines, **words)
+
+
 def _run(command: Any, table: Any, *, tell: Any = None, **options: Any) -> dict[str, Any]:
     """Measure, show the table, and write what was asked for."""
     from neurok.evaluation.verbs import evaluate
 
     watch = lambda items, title, total: progress(items, title, total=total, json=command.json)  # noqa: E731
     told = None if command.json else tell
-    found = evaluate(table, data=command.data, limit=command.limit, watch=watch, tell=told, **options)
+    data = getattr(command, "data", None)
+    found = evaluate(table, data=data, limit=command.limit, watch=watch, tell=told, **options)
     say(found.table, json=command.json)
     found.write(command.out, command.write)
     return found.figures()
@@ -152,6 +187,12 @@ def _tell(row: dict[str, Any]) -> None:
     figure = f"{row['chamfer_l1']:.4f} of {row['no_motion_l1']:.4f}" if "chamfer_l1" in row else row["message"]
     note = f" FAILED: {row['message']}" if row["status"] == "failed" else ""
     print(f"{row['object']}  {row['method']}  {figure}  {row.get('seconds', 0.0):.1f} s{note}", file=sys.stderr)
+
+
+def _tell_engines(row: dict[str, Any]) -> None:
+    print(
+        f"{row['object']}  Chamfer {row['chamfer']:.4f} of size, {row['ratio']:.0f} x faster reduced", file=sys.stderr
+    )
 
 
 def _tell_joints(row: dict[str, Any]) -> None:

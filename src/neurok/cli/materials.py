@@ -1,7 +1,8 @@
-"""``neurok materials``: what each part of an object is probably made of, drawn, written and open to corrections."""
+"""``neurok materials``: what parts of an object, or of a folder of them, are made of; drawn, checked and corrected."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.report import say
+from neurok.cli.report import counting, say
+from neurok.dynamics.choice import EngineName
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
@@ -25,14 +27,17 @@ class Materials:
     """Propose what each part of an object is made of, with a reason and a confidence; without an object, list all
     materials that have a name.
 
-    Hand the JSON back to simulate with --materials, or write a model that carries its materials.
+    Hand the JSON back to simulate with --materials, or write a model that carries its materials. With --propose,
+    --check, --edit or --accept the object is a folder (or a .csv or .txt that lists files) and --out one folder, which
+    gets a sheet of all objects, index.html; run again, it goes on where it stood.
     """
 
     object: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="OBJECT")] = None
-    """Object: a file, a PartNet-Mobility folder or sample:NAME."""
+    """Object: a file, a PartNet-Mobility folder or sample:NAME; or a folder of objects."""
 
     set: Annotated[Words, tyro.conf.arg(metavar="PART=NAME")] = ()
-    """What a part, a surface or all is made of: seat=foam, all=steel. May be repeated."""
+    """What a part, a surface or all is made of: seat=foam, all=steel; in a folder chair/oak:seat=foam. May be
+    repeated."""
 
     materials: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
     """Materials that were written and edited, to be drawn or written again."""
@@ -40,10 +45,39 @@ class Materials:
     out: tuple[Path, ...] = ()
     """Where to write: .json to edit, .png to look at, .glb .usd .npz .urdf .xml for a model; several may be given."""
 
+    propose: bool = False
+    """Propose materials for all objects of a folder."""
+
+    check: bool = False
+    """Run the five actions on all objects of a folder that changed since, and flag what is implausible."""
+
+    edit: Annotated[Path | None, tyro.conf.arg(metavar="EDITS")] = None
+    """Take corrections of a folder from a .json or .csv: asset, part, material, accept, why."""
+
+    accept: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ASSET")] = ()
+    """Accept objects of a folder as they are: names, all, or unflagged; written to accepted/ as JSON."""
+
+    models: bool = False
+    """Write accepted objects as GLB that carry their materials, too."""
+
+    proposer: str = "rules"
+    """Who proposes for a folder: rules, or module:function of a plug-in."""
+
+    engine: EngineName = "auto"
+    """What moves objects that are checked."""
+
+    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
+    """Length of each run of a check; by default as suits the size of the object."""
+
+    limit: Annotated[float, tyro.conf.arg(metavar="S")] = 300.0
+    """Longest time for the check of one object; it is ended then, and the next one comes."""
+
     json: bool = False
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
+        if self.propose or self.check or self.edit is not None or self.accept:
+            return self._folder()
         if self.object is None:
             return self._list()
         from neurok.core.material_library import parse_material
@@ -77,6 +111,50 @@ class Materials:
         say(_table(("part", "material", "confidence", "reason"), rows), json=self.json)
         for path in self.out:
             say(f"Wrote {path}", json=self.json)
+
+    def _folder(self) -> dict[str, Any]:
+        if self.object is None:
+            raise NeurokError("Name a folder of objects, or a .csv or .txt that lists them.")
+        if len(self.out) != 1 or self.out[0].suffix.lower() in (".json", *PICTURES, *MODELS):
+            raise NeurokError("Many objects are annotated in a folder; name one with --out, for instance --out sheet.")
+        if self.materials is not None:
+            raise NeurokError("--materials is of one object; correct a folder with --set or --edit.")
+        from neurok.annotation.edits import accepting, parse_set, read_edits
+        from neurok.annotation.proposers import find_proposer
+        from neurok.annotation.records import Store, find_sources
+        from neurok.annotation.verbs import check_folder, edit_folder, propose_folder, summary
+
+        folder, out = Path(self.object), self.out[0]
+        sources, store, plugin = find_sources(folder), Store(out), find_proposer(self.proposer)
+        said = [parse_set(text, [source.key for source in sources]) for text in self.set]
+        said += read_edits(self.edit) if self.edit is not None else []
+        try:
+            if self.propose or any(store.annotation(source.key) is None for source in sources):
+                with counting("proposals", json=self.json) as tell:
+                    propose_folder(folder, out, proposer=plugin, name=self.proposer, progress=tell)
+            if said:
+                edit_folder(folder, out, said, models=self.models)
+            if self.check:
+                with counting("checks", json=self.json) as tell:
+                    how: dict[str, Any] = {"engine": self.engine, "seconds": self.seconds, "limit": self.limit}
+                    check_folder(folder, out, **how, progress=tell)
+            if self.accept:
+                edit_folder(folder, out, accepting(self.accept, sources, store), models=self.models)
+        except KeyboardInterrupt:
+            print(f"What is finished is kept in {out}; the same command goes on from there.", file=sys.stderr)
+            raise
+        return self._tell(summary(sources, store))
+
+    def _tell(self, figures: dict[str, Any]) -> dict[str, Any]:
+        status = ", ".join(f"{count} {name}" for name, count in figures["status"].items())
+        say(f"{figures['objects']} objects: {status}; {figures['changed_parts']} parts changed by hand", json=self.json)
+        if figures["checked"]:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in figures["flags"].items()) or "none"
+            say(f"{figures['checked']} checked, {figures['flagged']} flagged: {kinds}", json=self.json)
+        for name, problem in figures["problems"].items():
+            say(f"  {name}: {problem}", json=self.json)
+        say(f"Wrote {figures['out']}/index.html", json=self.json)
+        return figures
 
     def _list(self) -> dict[str, Any]:
         from neurok.core.material_library import library

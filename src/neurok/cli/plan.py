@@ -83,4 +83,6 @@ def _sentences(said: dict[str, Any], files: tuple[Path, ...]) -> str:
             lines.append(f"{on}, probability {body['probability']:.2f}")
         elif body["bends"]:
             lines.append(f"  {body['name']} bends")
+    if "note" in said:
+        lines.append(said["note"])
     return "\n".join([*lines, *(f"Wrote {path}" for path in files)])

@@ -21,6 +21,7 @@ from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
+from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.inference.spaces import SpaceName
@@ -66,8 +67,15 @@ class Simulate:
     """Longest time step; by default one that suits the integrator."""
 
     engine: EngineName | None = None
-    """What moves it: reduced takes everything, mujoco what is rigid or has joints (extra 'sim'); auto takes mujoco for
-    rigid things that can touch something, if it is installed."""
+    """What moves it: reduced takes everything, mujoco what is rigid or has joints (extra 'sim'), particles all
+    materials at full order, sand and water too (extra 'particles'); auto takes mujoco for rigid things that can touch
+    something, if it is installed."""
+
+    resolution: Annotated[str | None, tyro.conf.arg(metavar="coarse|medium|fine|CELLS")] = None
+    """Of particles: how many cells lie along the longest side [medium]."""
+
+    stiffest: Annotated[float | None, tyro.conf.arg(metavar="PA")] = None
+    """Of particles: step what is stiffer with this Young's modulus; by default it is rigid."""
 
     integrator: IntegratorName | None = None
     """How to step; auto takes implicit where something can be touched, and gauss, which keeps energy, elsewhere."""
@@ -177,7 +185,7 @@ class Simulate:
             self._keep_scene(ready.scene)
             return {"scene": str(self.save_scene), "mass": ready.mass}
         with stoppable("simulating", json=self.json) as tell:
-            run = run_ready(ready, progress=tell)
+            run = run_ready(ready, progress=tell, say=lambda text: print(f"neurok: {text}", file=sys.stderr))
         write_output(run, self.out, watch=lambda f, n: progress(f, "rendering", total=n, json=self.json))
         self._keep_scene(ready.scene)
         return self._report(run, self.out)
@@ -190,8 +198,11 @@ class Simulate:
     def as_scene(self) -> Scene:
         """The scene that the flags describe, on top of the file's."""
         problems: list[str] = []
-        changes = {name: getattr(self, name) for name in ("seconds", "fps", "dt", "engine", "integrator", "seed")}
+        names = ("seconds", "fps", "dt", "engine", "integrator", "seed", "stiffest")
+        changes = {name: getattr(self, name) for name in names}
         changes = {name: value for name, value in changes.items() if value is not None}
+        for cells in _noted(problems, _resolution, self.resolution and [self.resolution]):
+            changes["resolution"] = cells
         base = self._base(problems)
         try:
             thing, world = self._object(base.objects[0], problems), self._world(base.world, problems)
@@ -287,6 +298,12 @@ def _noted(problems: list[str], function: Callable[[str], Any], texts: Any) -> I
             yield function(text)
         except NeurokError as error:
             problems.append(str(error).removesuffix("."))
+
+
+def _resolution(text: str) -> str | int:
+    """A word or a number of cells, checked."""
+    cells = parse_resolution(text)
+    return text if text in RESOLUTIONS else cells
 
 
 def _one(values: tuple[float, ...], flag: str, problems: list[str], default: Any) -> Any:

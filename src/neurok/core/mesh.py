@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, cast
 
 import numpy as np
@@ -142,15 +143,15 @@ class Mesh:
         """Number of parts; 1 for an unlabelled mesh."""
         return max(1, len(self.part_names))
 
-    @property
+    @cached_property
     def bounds(self) -> Float[np.ndarray, "2 3"]:
         """Lowest and highest corner of the axis-aligned box of the referenced vertices."""
         is_used = np.zeros(self.vertex_count, dtype=bool)
         is_used[self.faces.reshape(-1)] = True
         used = self.vertices[is_used]
-        return np.stack([used.min(axis=0), used.max(axis=0)])
+        return frozen_array(np.stack([used.min(axis=0), used.max(axis=0)]), np.floating, (2, 3), "bounds")
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Diagonal of the box, in the mesh's unit."""
         low, high = self.bounds

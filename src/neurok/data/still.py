@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from neurok.core import Asset
 from neurok.data.sources import UNKNOWN_LICENSE
@@ -18,6 +18,7 @@ from neurok.io import load
 SUFFIXES = (".glb", ".gltf", ".npz", ".obj", ".off", ".ply", ".stl", ".usd", ".usda", ".usdc", ".usdz")
 
 
+@runtime_checkable
 class JointFinder(Protocol):
     """Finds joints for an object that has none; a pure function that can be pickled."""
 

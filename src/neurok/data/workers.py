@@ -37,10 +37,10 @@ def _on_processes(task: Task[Result], numbers: list[int], workers: int) -> Itera
     others = set(active_children())
     waiting: set[Future[Result]] = set()
     # Fresh interpreters: simulators and their threads do not survive a fork.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker) as pool:
         try:
             for number in numbers:
-                with _interrupts_held():
+                with interrupts_held():
                     waiting.add(pool.submit(task, number))
                 if len(waiting) > workers:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -61,7 +61,7 @@ def _on_processes(task: Task[Result], numbers: list[int], workers: int) -> Itera
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Hold Ctrl-C back: processes started meanwhile never see it, so that only this one reacts and speaks."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -73,7 +73,7 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker() -> None:
+def start_worker() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -119,7 +119,7 @@ def _join_ray(address: str, workers: int) -> None:
         if colon and port.isdecimal():
             # Ray itself would try for minutes.
             socket.create_connection((host, int(port)), timeout=5).close()
-        with _interrupts_held():
+        with interrupts_held():
             ray.init(log_to_driver=False, logging_level=40, **options)
     except (OSError, OverflowError, RuntimeError, ValueError) as error:
         reason = str(error).split("\n")[0].rstrip(".")

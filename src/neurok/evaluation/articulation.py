@@ -155,7 +155,9 @@ def search_answers(search: Search) -> Answers:
     for part, found in enumerate(search.hypotheses):
         moving = next((c for c in found if c.kind != "fixed"), None)
         best = (
-            found[0] if found else Hypothesis(part, search.parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 1.0)
+            found[0]
+            if found
+            else Hypothesis(part, search.parents[part], "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
         )
         if best.kind == "fixed" and moving is not None:
             best = replace(best, axis=moving.axis, origin=moving.origin)
@@ -208,7 +210,7 @@ def judge(truth: Articulation, mesh: Mesh, kept: np.ndarray, method: JointMethod
         message = f"{type(error).__name__}: {error}"[:300]
         names = range(mesh.part_count)
         answers = tuple(
-            Hypothesis(p, -1 if p == 0 else 0, "fixed", np.eye(3)[1], np.zeros(3), 0, 0, 0.0) for p in names
+            Hypothesis(p, -1 if p == 0 else 0, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 0.0) for p in names
         )
     seconds = time.process_time() - started
     parts = np.full(truth.mesh.face_count, -1)

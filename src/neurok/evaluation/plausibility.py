@@ -57,7 +57,7 @@ class Probe:
                 out.append((faces, on != k))
         return out
 
-    def points(self, states: States) -> Float[np.ndarray, "N P 3"]:
+    def points(self, states: Float[np.ndarray, "*N V 3"]) -> Float[np.ndarray, "*N P 3"]:
         return self.samples.interpolate(states)
 
     def displacement(self, states: States) -> float:
@@ -100,7 +100,7 @@ class Probe:
             out[k, others] = inside_closed(points[others], x, faces)
         return out
 
-    def coverage(self, states: States, truth: States) -> float:
+    def coverage(self, states: States, truth: Float[np.ndarray, "M V 3"]) -> float:
         """Distance from true states to the nearest of the states, as a fraction of the true displacement."""
         here, there = self.points(states), self.points(truth)
         moved = np.linalg.norm(there - self.points(self.rest.vertices[None]), axis=2).mean(axis=1)

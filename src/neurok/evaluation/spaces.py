@@ -31,8 +31,8 @@ def register_in(
 ) -> Float[np.ndarray, "V 3"]:
     """Vertices of the pose of a space that fits a cloud best; the mesh lies in its unit box."""
     samples = sample_surface(rest.vertices, rest.faces, SAMPLES, rng)
-    q, _ = register_points(space, samples.interpolate(space.features), target, starts, 1.0, config)
-    return space.features @ space.shape(q[None])[0][0]
+    found = register_points(space, samples.interpolate(space.features), target, starts, 1.0, config)
+    return space.features @ space.shape(found.q[None])[0][0]
 
 
 def true_joints(

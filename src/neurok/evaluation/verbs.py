@@ -13,7 +13,7 @@ from neurok.evaluation.tables import put_section, stamp
 from neurok.io.files import write_files
 
 Row = dict[str, Any]
-Table = Literal["motions", "articulation", "deformation", "samples"]
+Table = Literal["motions", "articulation", "deformation", "samples", "dynamics"]
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Sees objects on their way, what they are measured for, and how many there are."""
 
@@ -64,7 +64,8 @@ def evaluate(
 
     Args:
         table: ``motions`` (what raw meshes are found to do), ``articulation`` (joints of given parts), ``deformation``
-            (poses found for target clouds) or ``samples`` (plausibility of states).
+            (poses found for target clouds), ``samples`` (plausibility of states) or ``dynamics`` (the reduced engine
+            beside particles).
         data: Folder of data sets; by default the environment variable NEUROK_DATA.
         suite: Objects of ``deformation`` and ``samples``: partnet, animated, families or soft.
         methods: Comma-separated names of what is compared.
@@ -73,9 +74,15 @@ def evaluate(
         watch: Sees the objects on their way.
         tell: Told each row.
         options: ``parts``, ``drop_faces`` and ``rotate`` of ``articulation``; ``weights`` of ``samples``;
-            ``categories`` of ``motions``.
+            ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``.
     """
-    measures = {"motions": _motions, "articulation": _articulation, "deformation": _deformation, "samples": _samples}
+    measures: dict[str, Callable[..., Evaluation]] = {
+        "motions": _motions,
+        "articulation": _articulation,
+        "deformation": _deformation,
+        "samples": _samples,
+        "dynamics": _dynamics,
+    }
     if table not in measures:
         raise NeurokError(f"There is no table '{table}'; known are {', '.join(measures)}.")
     names = [name.strip() for name in (methods or METHODS.get(table, "")).split(",") if name.strip()]
@@ -90,6 +97,28 @@ def evaluate(
         tell=tell,
         **options,
     )
+
+
+def _dynamics(
+    *,
+    limit: int | None,
+    store: Path | None,
+    watch: Watch,
+    tell: Any,
+    act: Any = "drop",
+    seconds: float = 1.0,
+    resolution: Any = "coarse",
+    **_: Any,
+) -> Evaluation:
+    from neurok.evaluation.dynamics import SOFT_THINGS, compare_engines, dynamics_table
+
+    things = list(SOFT_THINGS)[:limit]
+    rows: list[Row] = []
+    for name in watch(things, "dynamics", len(things)):
+        rows.append(compare_engines(name, act, seconds, resolution, store))
+        if tell is not None:
+            tell(rows[-1])
+    return Evaluation("dynamics", dynamics_table(rows), rows, rows)
 
 
 def _motions(

@@ -51,6 +51,9 @@ class ProposalConfig:
 
 PROPOSAL = ProposalConfig()
 
+BY_HAND = "set by hand"
+"""Reason of a material that somebody named."""
+
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
@@ -82,6 +85,23 @@ class Proposals:
             ids[item.region.vertices] = used.index(item.material)
         return MaterialField(tuple(used), ids)
 
+    def with_material(self, part: str, stuff: Material, reason: str = BY_HAND) -> Proposals:
+        """The same with a part, a surface or ``all`` set by hand.
+
+        Raises:
+            NeurokError: If there is no such part, or it is only a piece of one.
+        """
+        chosen = np.zeros(self.mesh.vertex_count, dtype=bool)
+        chosen[select_stuff(self.mesh, part)] = True
+        hit = [len(item.region.vertices) > 0 and bool(chosen[item.region.vertices].all()) for item in self.items]
+        if not any(hit):
+            raise NeurokError(f"{part!r} is only a piece of a part; materials are set for whole parts or surfaces.")
+        items = (
+            Proposal(item.region, stuff, 1.0, reason) if set_now else item
+            for item, set_now in zip(self.items, hit, strict=True)
+        )
+        return Proposals(self.mesh, tuple(items))
+
     def told(self) -> dict[str, dict[str, Any]]:
         """Confidence and reason of each region, by its name."""
         return {
@@ -112,27 +132,16 @@ def propose_materials(
     words = [mesh.name, asset.provenance.get("category", "")] if names else []
     own = asset.materials if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count else None
     items = [_in_file(r, own) if own is not None else _propose(mesh, r, words, names, config) for r in regions_of(mesh)]
+    out = Proposals(mesh, tuple(items))
     for part, name in sorted((given or {}).items(), key=lambda item: item[0] != "all"):
-        items = _told(mesh, items, part, material(name))
-    return Proposals(mesh, tuple(items))
+        out = out.with_material(part, material(name))
+    return out
 
 
 def _in_file(region: Region, field: MaterialField) -> Proposal:
     """What the file says, where most of a region is of one material."""
     ids = np.bincount(field.ids[region.vertices], minlength=len(field.materials)) if len(region.vertices) else [1]
     return Proposal(region, field.materials[int(np.argmax(ids))], 1.0, "the file says so")
-
-
-def _told(mesh: Mesh, items: list[Proposal], part: str, stuff: Material) -> list[Proposal]:
-    chosen = np.zeros(mesh.vertex_count, dtype=bool)
-    chosen[select_stuff(mesh, part)] = True
-    hit = [len(item.region.vertices) > 0 and bool(chosen[item.region.vertices].all()) for item in items]
-    if not any(hit):
-        raise NeurokError(f"{part!r} is only a piece of a part; materials are set for whole parts or surfaces.")
-    return [
-        Proposal(item.region, stuff, 1.0, "set by hand") if set_now else item
-        for item, set_now in zip(items, hit, strict=True)
-    ]
 
 
 def _propose(mesh: Mesh, region: Region, words: list[str], names: bool, config: ProposalConfig) -> Proposal:

@@ -140,7 +140,7 @@ def study(
     if chosen == "learned" and origin == "pieces" and use_prior:
         prior = find_prior(mesh, prior_weights)
     if mesh.part_count == 1:
-        alone = PlannedBody(mesh.part_names[0], _pieces_of(mesh, pieces, 0), -1, bends=_soft(prior, mesh)[0])
+        alone = PlannedBody(mesh.part_names[0], _pieces_of(mesh, pieces, 0), -1, bends=bool(_soft(prior, mesh)[0]))
         return PlanStudy(BodyPlan(mesh, pieces, (alone,), origin), None, prior, chosen)
     if ensemble is None:
         search = search_joints(mesh)
@@ -182,7 +182,8 @@ def study(
             likely = 1.0 - kept[0].probability
         mine = _pieces_of(mesh, pieces, part)
         bodies.append(PlannedBody(name, mine, int(parents[part]), kept, joint, bends, float(likely)))
-    return PlanStudy(BodyPlan(mesh, pieces, tuple(bodies), origin), search, prior, chosen, weighed)
+    found_plan = BodyPlan(mesh, pieces, tuple(bodies), origin, search.note)
+    return PlanStudy(found_plan, search, prior, chosen, weighed)
 
 
 def asset_of(thing: Thing) -> Asset:

@@ -81,6 +81,9 @@ class Pose:
     status: str
     """``ok``, or ``stalled`` when the search ended before it settled."""
 
+    is_close: bool = False
+    """Whether it is as close to a cloud as samples can tell: no wider space could be closer."""
+
     def mesh(self, rest: Mesh) -> Mesh:
         """The object in this pose; with the vertices of the space where bodies that shared some were split."""
         same = len(self.vertices) == rest.vertex_count
@@ -117,15 +120,16 @@ def pose_to_points(
     samples = sample_surface(space.rest.vertices, space.rest.faces, config.samples, np.random.default_rng(seed))
     registration = replace(config.registration, prior=space.prior_weight)
     if partial:
+        # What a scan hardly shows is held by few points, so none are left out while starts are followed.
+        all_points = max(config.samples, registration.target_points)
         registration = replace(registration, forward=config.partial_forward, prior=config.partial_prior)
+        registration = replace(registration, coarse_points=all_points)
     scale = longest_side(space.rest)
     limits = space.limits if space.has_hard_limits else None
     starts = _starts(space, seed, config)
-    q, distance = register_points(
-        space, samples.interpolate(space.features), points, starts, scale, registration, limits
-    )
-    q = _within_limits(space, q)
-    return Pose(space, q, decode_pose(space, q), distance / scale, "ok")
+    found = register_points(space, samples.interpolate(space.features), points, starts, scale, registration, limits)
+    q = _within_limits(space, found.q)
+    return Pose(space, q, decode_pose(space, q), found.distance / scale, "ok", found.is_close)
 
 
 def refine_pose(
@@ -139,11 +143,16 @@ def refine_pose(
 
     Poses of simpler spaces are kept if this is not clearly closer.
     """
-    if pose.space.weights is None or pose.space.articulation is not None:
-        raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
+    check_refinable(pose.space)
     found = refine(pose.space, pose.q, points, seed, config, [other.vertices for other in simpler])
     kept = next((other for other in simpler if other.vertices is found.vertices), pose)
     return replace(kept, vertices=found.vertices, residual=found.residual)
+
+
+def check_refinable(space: KinematicSpace) -> None:
+    """Refuse spaces that say exactly what can move."""
+    if space.weights is None or space.articulation is not None:
+        raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
 
 
 def simplest(poses: Sequence[Pose], slack: float = 0.0, config: PoseConfig | None = None) -> Pose:

@@ -125,7 +125,7 @@ def _best_proposal(problem: PartsAndTarget, frames: Frames, part: int, config: P
 
 def part_proposals(
     problem: PartsAndTarget, frames: Frames, part: int, points: Float[np.ndarray, "n 3"], config: ProposalConfig
-) -> Frames:
+) -> tuple[Float[np.ndarray, "n_motions 3 3"], Float[np.ndarray, "n_motions 3"]]:
     """Motions for one part: those of its neighbours, turns about edges of its box, slides along its sides."""
     rotation, translation = frames[0][part], frames[1][part]
     others = list(problem.neighbours.get(part, ()))

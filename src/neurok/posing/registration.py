@@ -2,16 +2,19 @@
 
 Many starts are compared and the best few are followed by damped Gauss–Newton on closest points in both directions. An
 object has several parts, and a start that is right for one part is wrong for another. So the best answer is then
-recombined with other starts, coordinate by coordinate, and the most promising mixtures are followed in turn.
+recombined with other starts, coordinate by coordinate, and the most promising mixtures are followed in turn. All this
+is done with few points; the best answers are then followed with all of them. Where one is as close to the target as
+samples of the true shape would be, the search ends.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 if TYPE_CHECKING:
@@ -55,8 +58,27 @@ class RegistrationConfig:
     recombined: tuple[float, float] = (0.1, 0.6)
     """Least and largest share of the coordinates that a mixture takes from another start."""
 
-    preview_points: int = 300
-    """Points of shape and target by which starts are compared before any is followed."""
+    mixtures: int = 96
+    """Mixtures that are compared in each recombination."""
+
+    preview_points: int = 600
+    """Points of shape and target by which starts are compared before any is followed ..."""
+
+    coarse_points: int = 750
+    """... and with which they are followed."""
+
+    polished: int = 4
+    """How many of the answers are then followed with all points."""
+
+    polish_iterations: int = 3
+    """Steps before a stall is believed there: correspondences hardly change any more."""
+
+    close: float = 1.05
+    """A shape is as close as can be told when its mean distances both ways are at most so many of those between samples
+    of one surface, which random samples of this number estimate to about 0.02 ..."""
+
+    farthest: float = 4.0
+    """... and no point is farther than so many of them: of 1500 random samples the farthest is at about 3."""
 
     damping: float = 1e-3
     """Levenberg–Marquardt damping, as a share of the mean diagonal of the Hessian."""
@@ -100,6 +122,17 @@ def longest_side(mesh: Mesh) -> float:
     return float((high - low).max())
 
 
+class Registration(NamedTuple):
+    """The answer of a search."""
+
+    q: Float[np.ndarray, " D"]
+    distance: float
+    """Chamfer distance in mesh units."""
+
+    is_close: bool
+    """Whether the shape is as close to the target as samples of the true shape would be."""
+
+
 def register_points(
     space: FeatureMap,
     features: Float[np.ndarray, "N K"],
@@ -108,8 +141,8 @@ def register_points(
     scale: float,
     config: RegistrationConfig | None = None,
     limits: Float[np.ndarray, "D 2"] | None = None,
-) -> tuple[Float[np.ndarray, " D"], float]:
-    """Best coordinates and their Chamfer distance in mesh units.
+) -> Registration:
+    """The best coordinates.
 
     Args:
         space: How features move with the coordinates.
@@ -121,23 +154,75 @@ def register_points(
         limits: Coordinates are clipped to these after each step.
     """
     config = config or RegistrationConfig()
-    tree = cKDTree(target)
     thin = target[:: max(1, len(target) // config.target_points)]
+    task = _Task(space, csr_array(features), thin, cKDTree(target), scale, config, limits)
+    coarse, spacing = task.thinned(config.coarse_points), task.spacing(starts[0])
     rng = np.random.default_rng(0)
-    best, best_distance = starts[0], np.inf
+    found: list[tuple[Float[np.ndarray, " D"], float]] = []
     tried = starts
     for recombination in range(config.recombinations + 1):
-        chosen = _most_promising(space, features, thin, tree, tried, config)
+        chosen = _most_promising(task, tried)
         if recombination == 0:
             chosen = [tried[0], *[q for q in chosen if q is not tried[0]][: config.descents - 1]]
-        for q, distance in _descend(space, features, thin, tree, np.stack(chosen), scale, config, limits):
-            if distance < best_distance:
-                best, best_distance = q, distance
-        if len(best) < 2 or len(starts) < 2:
+        found += _descend(coarse, np.stack(chosen))
+        best = min(found, key=lambda answer: answer[1])[0]
+        if len(best) < 2 or len(starts) < 2 or task.is_close(best, spacing):
             break
         swapped = rng.random(starts.shape) < rng.uniform(*config.recombined, size=(len(starts), 1))
-        tried = np.where(swapped, starts[rng.permutation(len(starts))], best)
-    return best, best_distance
+        tried = np.where(swapped, starts[rng.permutation(len(starts))], best)[: config.mixtures]
+    if coarse is not task:
+        found.sort(key=lambda answer: answer[1])
+        polish = replace(task, config=replace(config, least_iterations=config.polish_iterations))
+        found = _descend(polish, np.stack([q for q, _ in found[: config.polished]]))
+    q, distance = min(found, key=lambda answer: answer[1])
+    return Registration(q, distance, task.is_close(q, spacing))
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is moved, and where to."""
+
+    space: FeatureMap
+    features: csr_array
+    """Of points of the shape; sparse, since a point follows few handles."""
+
+    thin: Float[np.ndarray, "M 3"]
+    """Points of the target that look for closest points of the shape."""
+
+    tree: cKDTree
+    """Of all points of the target."""
+
+    scale: float
+    config: RegistrationConfig
+    limits: Float[np.ndarray, "D 2"] | None
+
+    def thinned(self, count: int) -> _Task:
+        """The same with about so many points of each, evenly taken; itself where that would leave out few."""
+        every, other = max(1, self.features.shape[0] // count), max(1, len(self.thin) // count)
+        if every == 1 and other == 1:
+            return self
+        return replace(self, features=self.features[::every], thin=self.thin[::other])
+
+    def points(self, values: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B N 3"]:
+        """Of the shape, for a batch of transforms of the features."""
+        stacked = self.features @ values.transpose(1, 0, 2).reshape(values.shape[1], -1)
+        return stacked.reshape(-1, len(values), 3).swapaxes(0, 1)
+
+    def spacing(self, q: Float[np.ndarray, " D"]) -> float:
+        """Mean distance between neighbouring samples of the shape at ``q``."""
+        x = self.points(self.space.values(q[None]))[0]
+        return float(cKDTree(x).query(x, k=2)[0][:, 1].mean()) if len(x) > 1 else 0.0
+
+    def is_close(self, q: Float[np.ndarray, " D"], spacing: float) -> bool:
+        """Whether the shape at ``q`` is as close to the whole target as samples of the true shape would be."""
+        if self.config.forward < 1.0:
+            return False
+        x = self.points(self.space.values(q[None]))[0]
+        finer = spacing * float(np.sqrt(len(x) / self.tree.n))
+        for away, usual in ((self.tree.query(x)[0], finer), (cKDTree(x).query(self.thin)[0], spacing)):
+            if away.mean() > self.config.close * usual or away.max() > self.config.farthest * usual:
+                return False
+        return True
 
 
 def closest_points(
@@ -151,55 +236,40 @@ def closest_points(
     forward, near = tree.query(x)
     backward, owner = cKDTree(x).query(thin)
     chamfer = float(config.forward * forward.mean() + backward.mean()) / (1.0 + config.forward)
-    rows = np.concatenate([np.arange(len(x)), owner])
     residual = np.concatenate([tree.data[near] - x, thin - x[owner]]) / scale
     weight = _robust_weights(residual, config)
-    weight[: len(x)] *= config.forward
-    weight[: len(x)] /= len(x)
+    weight[: len(x)] *= config.forward / len(x)
     weight[len(x) :] *= config.backward / len(thin)
-    pull = np.zeros((len(x), 3))
-    np.add.at(pull, rows, residual * weight[:, None])
-    return Correspondences(pull, np.bincount(rows, weight, minlength=len(x)), chamfer)
+    rows = np.concatenate([np.arange(len(x)), owner])
+    sums = [np.bincount(rows, column, minlength=len(x)) for column in (*(residual * weight[:, None]).T, weight)]
+    return Correspondences(np.stack(sums[:3], axis=1), sums[3], chamfer)
 
 
-def _most_promising(
-    space: FeatureMap,
-    features: Float[np.ndarray, "N K"],
-    thin: Float[np.ndarray, "M 3"],
-    tree: cKDTree,
-    starts: Float[np.ndarray, "S D"],
-    config: RegistrationConfig,
-) -> list[Float[np.ndarray, " D"]]:
+def _most_promising(task: _Task, starts: Float[np.ndarray, "S D"]) -> list[Float[np.ndarray, " D"]]:
     """The starts with the smallest Chamfer distance by few points."""
+    config = task.config
     if len(starts) <= config.descents:
         return list(starts)
-    rows = features[:: max(1, len(features) // config.preview_points)]
-    few = thin[:: max(1, len(thin) // config.preview_points)]
+    few = task.thinned(config.preview_points)
+    # Distances to the thinned target rank starts as well, and what is far off is found faster in a small tree.
+    tree = cKDTree(task.thin)
     distances = []
-    for x in rows @ space.values(starts):
-        distances.append(float(config.forward * tree.query(x)[0].mean() + cKDTree(x).query(few)[0].mean()))
+    for x in few.points(task.space.values(starts)):
+        distances.append(float(config.forward * tree.query(x)[0].mean() + cKDTree(x).query(few.thin)[0].mean()))
     return [starts[k] for k in np.argsort(distances, kind="stable")[: config.descents]]
 
 
-def _descend(
-    space: FeatureMap,
-    features: Float[np.ndarray, "N K"],
-    thin: Float[np.ndarray, "M 3"],
-    tree: cKDTree,
-    starts: Float[np.ndarray, "S D"],
-    scale: float,
-    config: RegistrationConfig,
-    limits: Float[np.ndarray, "D 2"] | None,
-) -> list[tuple[Float[np.ndarray, " D"], float]]:
+def _descend(task: _Task, starts: Float[np.ndarray, "S D"]) -> list[tuple[Float[np.ndarray, " D"], float]]:
     """Damped Gauss–Newton from all starts side by side; the best point each has passed, and its Chamfer distance."""
+    config, limits = task.config, task.limits
     q = starts.copy()
     best = [(start, np.inf) for start in starts]
     previous, active = np.full(len(q), np.inf), np.arange(len(q))
     for iteration in range(config.iterations):
-        values, slopes = space.shape(q[active])
+        values, slopes = task.space.shape(q[active])
         remaining = []
         for k, value, slope in zip(active, values, slopes, strict=True):
-            step, distance = _newton_step(features, value, slope, thin, tree, q[k], scale, config)
+            step, distance = _newton_step(task, value, slope, q[k])
             if distance < best[k][1]:
                 best[k] = (q[k].copy(), distance)
             if iteration >= config.least_iterations and previous[k] - distance < config.stall * previous[k]:
@@ -216,18 +286,13 @@ def _descend(
 
 
 def _newton_step(
-    features: Float[np.ndarray, "N K"],
-    value: Float[np.ndarray, "K 3"],
-    slope: Float[np.ndarray, "D K 3"],
-    thin: Float[np.ndarray, "M 3"],
-    tree: cKDTree,
-    q: Float[np.ndarray, " D"],
-    scale: float,
-    config: RegistrationConfig,
+    task: _Task, value: Float[np.ndarray, "K 3"], slope: Float[np.ndarray, "D K 3"], q: Float[np.ndarray, " D"]
 ) -> tuple[Float[np.ndarray, " D"], float]:
     """One step, and the Chamfer distance before it."""
-    found = closest_points(features @ value, thin, tree, scale, config)
-    jacobian = (features @ slope).transpose(1, 2, 0).reshape(-1, len(q)) / scale
+    config = task.config
+    found = closest_points(task.features @ value, task.thin, task.tree, task.scale, config)
+    moved = task.features @ slope.transpose(1, 2, 0).reshape(len(value), -1)
+    jacobian = moved.reshape(-1, len(q)) / task.scale
     hessian = jacobian.T @ (jacobian * np.repeat(found.weight, 3)[:, None])
     gradient = jacobian.T @ found.pull.reshape(-1) - config.prior * q
     hessian += (config.prior + config.damping * np.trace(hessian) / len(q)) * np.eye(len(q))
@@ -237,5 +302,6 @@ def _newton_step(
 def _robust_weights(residual: Float[np.ndarray, "R 3"], config: RegistrationConfig) -> Float[np.ndarray, " R"]:
     """Cauchy weights: the farthest closest points likely belong to another part and should not decide the direction."""
     length = np.linalg.norm(residual, axis=1)
-    scale = config.outlier_factor * np.quantile(length, config.outlier_quantile) + config.outlier_floor
+    place = round(config.outlier_quantile * (len(length) - 1))
+    scale = config.outlier_factor * np.partition(length, place)[place] + config.outlier_floor
     return 1.0 / (1.0 + (length / scale) ** 2)

@@ -17,11 +17,22 @@ from neurok.errors import MeshError, NeurokError
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import SpaceName, Thing, asset_of, space_of, spaces_of
 from neurok.kinematics.space import KinematicSpace, decode
-from neurok.posing.pose import Pose, PoseConfig, pose_to_points, pose_to_vertices, refine_pose, simplest
+from neurok.posing.pose import (
+    Pose,
+    PoseConfig,
+    check_refinable,
+    pose_to_points,
+    pose_to_vertices,
+    refine_pose,
+    simplest,
+)
 from neurok.posing.registration import longest_side
 
-Target = Asset | Mesh | Float[np.ndarray, "N 3"] | str | Path
-"""What a pose shall fit: an object, points, or a file of either."""
+Target = Asset | Mesh | np.ndarray | str | Path
+"""What a pose shall fit: an object, points (rows of three numbers), or a file of either."""
+
+Place = Sequence[float | int] | np.ndarray
+"""Three numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +88,7 @@ def pose(
     thing: Thing,
     *,
     target: Target | None = None,
-    move: Mapping[str, Sequence[float]] | None = None,
+    move: Mapping[str, Place] | None = None,
     partial: bool = False,
     refine: bool = False,
     space: SpaceName = "auto",
@@ -122,19 +133,31 @@ def pose(
         raise NeurokError(f"There is no space of poses to look in for '{asset.mesh.name}'; give at least one.")
     if target is None:
         return _drag(found, asset.mesh, move or {}, config)
+    if refine:
+        check_refinable(found[-1])
     vertices, points = _read_target(target, asset.mesh, config)
     if vertices is not None:
         poses = [pose_to_vertices(one, np.arange(len(vertices)), vertices) for one in found]
     else:
-        poses = [pose_to_points(one, points, seed, partial=partial, config=config) for one in found]
-    if refine:
+        poses = _fit(found, points, seed, partial, config)
+    if refine and not poses[-1].is_close:
         return refine_pose(poses[-1], points, seed, poses[:-1], config.refinement)
     return simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
 
 
-def _drag(
-    spaces: Sequence[KinematicSpace], mesh: Mesh, move: Mapping[str, Sequence[float]], config: PoseConfig
-) -> Pose:
+def _fit(
+    spaces: Sequence[KinematicSpace], points: Float[np.ndarray, "N 3"], seed: int, partial: bool, config: PoseConfig
+) -> list[Pose]:
+    """A pose in each space, up to the first that is as close as can be told."""
+    poses: list[Pose] = []
+    for space in spaces:
+        poses.append(pose_to_points(space, points, seed, partial=partial, config=config))
+        if poses[-1].is_close:
+            break
+    return poses
+
+
+def _drag(spaces: Sequence[KinematicSpace], mesh: Mesh, move: Mapping[str, Place], config: PoseConfig) -> Pose:
     """Places are moved as a whole: their middle goes to the point."""
     chosen: list[Int[np.ndarray, " n"]] = [select_vertices(mesh, at) for at in move]
     rest = [mesh.vertices[vertices] for vertices in chosen]

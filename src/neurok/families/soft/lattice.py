@@ -10,9 +10,8 @@ from jaxtyping import Float, Int
 
 from neurok.families.soft.grids import BoxGrid, cell_tetrahedra
 from neurok.geometry import lie
-
-Field = Callable[[Float[np.ndarray, "N 3"]], Float[np.ndarray, " N"]]
-"""Roughly the distance to a surface [m], negative inside."""
+from neurok.geometry.moving_least_squares import affine_weights
+from neurok.geometry.surface_nets import Field, grid_axes, onto_surface, surface_nets
 
 Bend = Callable[[Float[np.ndarray, "N 3"]], Float[np.ndarray, "N 3"]]
 """From the unit cube [-1, 1]^3 to a solid."""
@@ -76,44 +75,15 @@ def field_solid(field: Field, bounds: Float[np.ndarray, "2 3"], coarse: float, f
 
 def smooth_weights(nodes: Float[np.ndarray, "N 3"], points: Float[np.ndarray, "P 3"], count: int = 14) -> np.ndarray:
     """Moving-least-squares weights: smooth, and exact for every affine motion of the nodes."""
-    from scipy.spatial import cKDTree
-
-    count = min(count, len(nodes))
-    distance, near = cKDTree(nodes).query(points, k=count)
-    width = 0.6 * distance[:, -1:] + 1e-9
-    kernel = np.exp(-((distance / width) ** 2))
-    basis = np.concatenate([np.ones((*near.shape, 1)), (nodes[near] - points[:, None]) / width[..., None]], axis=-1)
-    moment = np.einsum("pi,pia,pib->pab", kernel, basis, basis) + 1e-6 * np.eye(4)
-    # The value of the local affine fit at the point itself is its constant term.
-    first = np.linalg.solve(moment, np.broadcast_to(np.eye(4)[:, :1], (len(points), 4, 1)))[..., 0]
-    local = kernel * np.einsum("pia,pa->pi", basis, first)
-    local /= local.sum(axis=1, keepdims=True)
+    near, local = affine_weights(nodes, points, count)
     weights = np.zeros((len(points), len(nodes)))
     np.put_along_axis(weights, near, local, axis=1)
     return weights
 
 
-def gradient(field: Field, x: Float[np.ndarray, "N 3"], step: float = 1e-4) -> Float[np.ndarray, "N 3"]:
-    return np.stack([(field(x + step * e) - field(x - step * e)) / (2 * step) for e in np.eye(3)], axis=1)
-
-
-def onto_surface(field: Field, x: Float[np.ndarray, "N 3"], rounds: int = 3) -> Float[np.ndarray, "N 3"]:
-    """Points moved to where the field is zero, by Newton's method along its gradient."""
-    for _ in range(rounds):
-        slope = gradient(field, x)
-        x = x - (field(x) / np.maximum(np.sum(slope**2, axis=1), 0.05))[:, None] * slope
-    return x
-
-
-def _axes(bounds: np.ndarray, spacing: float) -> list[np.ndarray]:
-    counts = np.maximum(np.ceil((bounds[1] - bounds[0]) / spacing).astype(int), 1) + 1
-    middle = (bounds[0] + bounds[1]) / 2
-    return [m + spacing * (np.arange(n) - (n - 1) / 2) for m, n in zip(middle, counts, strict=True)]
-
-
 def _fitted_lattice(field: Field, bounds: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     """Cells whose middle is inside, their outer points drawn onto the surface so that contact happens there."""
-    axes = _axes(bounds, spacing)
+    axes = grid_axes(bounds, spacing)
     points = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
     middles = points[:-1, :-1, :-1] + spacing / 2
     keep = (field(middles.reshape(-1, 3)) < 0.15 * spacing).reshape(middles.shape[:3])
@@ -126,36 +96,6 @@ def _fitted_lattice(field: Field, bounds: np.ndarray, spacing: float) -> tuple[n
     good = np.linalg.det(sides) > 0.12 * spacing**3
     used, inverse = np.unique(tetrahedra[good], return_inverse=True)
     return nodes[used], inverse.reshape(-1, 4)
-
-
-def surface_nets(
-    field: Field, bounds: Float[np.ndarray, "2 3"], spacing: float
-) -> tuple[Float[np.ndarray, "V 3"], Int[np.ndarray, "F 3"]]:
-    """The zero surface of a field as an even mesh: one vertex for each grid cell it passes through."""
-    pad = np.array([[-1.5], [1.5]]) * spacing
-    axes = _axes(np.asarray(bounds) + pad, spacing)
-    points = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
-    inside = (field(points.reshape(-1, 3)) < 0).reshape(points.shape[:3])
-    corners = [
-        inside[i : i - 1 or None, j : j - 1 or None, k : k - 1 or None] for i in (0, 1) for j in (0, 1) for k in (0, 1)
-    ]
-    total = np.sum(corners, axis=0)
-    mixed = (total > 0) & (total < 8)
-    index = np.full(mixed.shape, -1, dtype=np.int64)
-    index[mixed] = np.arange(int(mixed.sum()))
-    vertices = onto_surface(field, points[:-1, :-1, :-1][mixed] + spacing / 2)
-    faces = []
-    for axis in range(3):
-        b, c = (axis + 1) % 3, (axis + 2) % 3
-        here, ahead = np.moveaxis(inside, axis, 0)[:-1], np.moveaxis(inside, axis, 0)[1:]
-        where = np.argwhere(np.moveaxis(here != ahead, 0, axis))
-        where = where[(where[:, b] > 0) & (where[:, c] > 0)]
-        step_b, step_c = np.eye(3, dtype=int)[b], np.eye(3, dtype=int)[c]
-        quad = np.stack([index[tuple((where - s).T)] for s in (step_b + step_c, step_c, 0 * step_b, step_b)], -1)
-        outward = inside[tuple(where.T)]
-        quad[~outward] = quad[~outward][:, ::-1]
-        faces += [quad[:, [0, 1, 2]], quad[:, [0, 2, 3]]]
-    return vertices, np.concatenate(faces)
 
 
 def ellipsoid(center: tuple[float, float, float] | np.ndarray, radii: tuple[float, float, float] | np.ndarray) -> Field:
