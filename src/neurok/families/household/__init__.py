@@ -11,3 +11,5 @@ from neurok.families.household.parts import Look as Look
 from neurok.families.household.parts import Part as Part
 from neurok.families.household.parts import Repeat as Repeat
 from neurok.families.household.vocabulary import CATEGORIES as CATEGORIES
+from neurok.families.household.vocabulary import MOVING_TEN as MOVING_TEN
+from neurok.families.household.vocabulary import SOFT_TWELVE as SOFT_TWELVE

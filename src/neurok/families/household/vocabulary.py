@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-CATEGORIES = (
+SOFT_TWELVE = (
     "bag",
     "bed",
     "chair",
@@ -16,6 +16,24 @@ CATEGORIES = (
     "teddy bear",
     "vase",
 )
+"""Things that are sat on, worn, filled or looked at; few of them have joints."""
+
+MOVING_TEN = (
+    "cabinet",
+    "table",
+    "desk",
+    "lamp",
+    "laptop",
+    "box",
+    "microwave",
+    "fridge",
+    "door",
+    "bin",
+)
+"""Things with doors, drawers, lids and arms that move."""
+
+CATEGORIES = SOFT_TWELVE + MOVING_TEN
+"""New ones go to the end, so that those there are keep their numbers; so it is with the words below."""
 
 PART_NAMES = (
     "apron", "arm", "arm support", "armrest", "back", "back cushion", "band", "base", "basket", "bead", "belly",
@@ -27,6 +45,10 @@ PART_NAMES = (
     "rocker", "saucer", "scarf", "seat", "seat cushion", "shell", "slat", "soil", "spindle", "splat", "star base",
     "stem", "strap", "stretcher", "tail", "tassel", "throw", "throw pillow", "tie", "top rail", "trunk", "wing",
     "zip",
+    "back panel", "bulb", "control panel", "cord", "corner", "display", "divider", "door shelf", "glass pane",
+    "hinge", "hood", "jamb", "joint", "keyboard", "lid", "lintel", "lock", "mirror", "panel", "pedal", "plinth",
+    "screen", "shade", "shelf", "side panel", "switch", "threshold", "top", "trackpad", "tray", "turntable", "vent",
+    "window",
 )  # fmt: skip
 
 STYLES = (
@@ -36,4 +58,6 @@ STYLES = (
     "ribbed", "rimmed", "rolled", "round", "rounded", "scalloped", "short", "sitting", "slatted", "sliding",
     "sloped", "splayed", "square", "standing", "swivelling", "tall", "tapered", "thick", "thin", "trumpet",
     "tufted", "turned", "urn", "wavy", "wide", "winged", "woven",
+    "bar", "conical", "cup", "domed", "drum", "framed", "glazed", "hinged", "jointed", "lever", "louvred", "panelled",
+    "ring", "swinging", "tripod",
 )  # fmt: skip
