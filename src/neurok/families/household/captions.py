@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,17 +45,40 @@ class Caption:
 
 def main_part(assembly: Assembly) -> int:
     """The part whose look one gives when asked for the look of the whole."""
-    roles = {"chair": ("seat",), "bed": ("body",), "plant": ("foliage",)}.get(assembly.category, ("body", "seat"))
+    known: dict[str, tuple[str, ...]] = {
+        "chair": ("seat",),
+        "bed": ("body",),
+        "plant": ("foliage",),
+        "door": ("moving",),
+    }
+    roles = known.get(assembly.category, ("body", "seat"))
     for number_, part in enumerate(assembly.parts):
         if part.role in roles:
             return number_
     return 0
 
 
+Group = tuple[int, ...]
+"""Numbers of parts of one name and look, which are said as one: the drawers of a chest."""
+
+
+def groups(assembly: Assembly) -> list[Group]:
+    """Parts of the same name and look together, in the order of the first of each."""
+    found: dict[tuple[str, Look], list[int]] = {}
+    for number_, part in enumerate(assembly.parts):
+        found.setdefault((part.name, part.look), []).append(number_)
+    return [tuple(numbers) for numbers in found.values()]
+
+
+def total(parts: Sequence[Part]) -> int:
+    """How many there are, with all copies."""
+    return sum(part.repeat.total for part in parts)
+
+
 def caption(assembly: Assembly, rng: np.random.Generator) -> Caption:
     """One way of saying what an object is; which one, the generator decides."""
     d = Dice(rng)
-    make = d.pick(_TEMPLATES, [3, 3, 3, 2, 2, 1, 1.5])
+    make = d.pick(_TEMPLATES, [3, 3, 3, 2, 2, 1, 1.5, 1.5])
     made = make(d, assembly)
     text = made.text
     if d.chance(CAPTIONS.bare):
@@ -67,13 +90,22 @@ def caption(assembly: Assembly, rng: np.random.Generator) -> Caption:
 
 def full_caption(assembly: Assembly) -> str:
     """The whole list, in plain words: ``a chair made of 3 parts: ...``."""
-    items = [_plain(part) for part in assembly.parts]
+    items = [_plain(_of(assembly, group)) for group in groups(assembly)]
     return f"{article(assembly.category)} made of {len(items)} parts: {', '.join(items)}"
 
 
-def _plain(part: Part) -> str:
-    words = " ".join(word for word in (*part.style[:1], part.look.colour, _stuff_word(part.look)) if word)
-    count = part.repeat.total
+def _of(assembly: Assembly, group: Group) -> list[Part]:
+    return [assembly.parts[k] for k in group]
+
+
+def _shared_style(parts: Sequence[Part]) -> list[str]:
+    """Words that are true of every part of a group."""
+    return [word for word in parts[0].style if all(word in part.style for part in parts)]
+
+
+def _plain(parts: Sequence[Part]) -> str:
+    part, count = parts[0], total(parts)
+    words = " ".join(word for word in (*_shared_style(parts)[:1], part.look.colour, _stuff_word(part.look)) if word)
     noun = part.name if count == 1 else plural(part.name)
     return f"{number(count)} {words} {noun}" if count > 1 else article(f"{words} {noun}")
 
@@ -122,21 +154,27 @@ def category_word(d: Dice, assembly: Assembly) -> str:
     return assembly.category if d.chance(0.5) else d.pick(said_as("categories", assembly.category))
 
 
-def part_phrase(d: Dice, part: Part, colour: float = 0.8, material: float = 0.5) -> str:
-    """A part with what is said of it, in the right number."""
+def part_phrase(d: Dice, parts: Sequence[Part], colour: float = 0.8, material: float = 0.5) -> str:
+    """Parts of one group with what is said of them, in the right number."""
+    part, styles = parts[0], _shared_style(parts)
     noun = part.name if d.chance(0.6) else d.pick(said_as("parts", part.name))
-    style = d.pick(said_as("styles", d.pick(list(part.style)))) if part.style and d.chance(CAPTIONS.style) else ""
+    style = d.pick(said_as("styles", d.pick(styles))) if styles and d.chance(CAPTIONS.style) else ""
     words = " ".join(word for word in (style, look_words(d, part.look, colour, material)) if word)
-    count = part.repeat.total
+    count = total(parts)
     if count == 1:
         return article(f"{words} {noun}".strip())
     many = d.pick([number(count), str(count), "a pair of" if count == 2 else number(count), ""])
     return " ".join(word for word in (many, words, plural(noun)) if word)
 
 
-def _some_parts(d: Dice, assembly: Assembly, most: int) -> list[int]:
-    order = d.rng.permutation(len(assembly.parts))[: d.count(1, most)]
-    return [int(k) for k in (order if d.chance(0.3) else np.sort(order))]
+def _some_parts(d: Dice, assembly: Assembly, most: int) -> list[Group]:
+    known = groups(assembly)
+    order = d.rng.permutation(len(known))[: d.count(1, most)]
+    return [known[int(k)] for k in (order if d.chance(0.3) else np.sort(order))]
+
+
+def _named(chosen: Sequence[Group]) -> tuple[int, ...]:
+    return tuple(k for group in chosen for k in group)
 
 
 def _joined(d: Dice, phrases: list[str]) -> str:
@@ -164,45 +202,48 @@ def _with_parts(d: Dice, assembly: Assembly) -> Caption:
     """``a chair with four oak legs and a blue seat``."""
     chosen = _some_parts(d, assembly, 4)
     joint = d.pick([" with ", " with ", " that has ", " having ", " featuring "])
-    phrases = [part_phrase(d, assembly.parts[k]) for k in chosen]
-    return Caption(article(f"{_adjective(d)}{category_word(d, assembly)}") + joint + _joined(d, phrases), tuple(chosen))
+    phrases = [part_phrase(d, _of(assembly, group)) for group in chosen]
+    start = article(f"{_adjective(d)}{category_word(d, assembly)}")
+    return Caption(start + joint + _joined(d, phrases), _named(chosen))
 
 
 def _whole_with_parts(d: Dice, assembly: Assembly) -> Caption:
     """``a grey sofa on wooden legs``."""
     k = main_part(assembly)
     words = look_words(d, assembly.parts[k].look, 0.95, 0.5)
-    chosen = [other for other in _some_parts(d, assembly, 3) if other != k] or [k]
-    phrases = [part_phrase(d, assembly.parts[other]) for other in chosen]
+    chosen = [group for group in _some_parts(d, assembly, 3) if k not in group]
+    chosen = chosen or [group for group in groups(assembly) if k in group]
+    phrases = [part_phrase(d, _of(assembly, group)) for group in chosen]
     start = article(f"{_adjective(d)}{words} {category_word(d, assembly)}".strip())
-    only_legs = {assembly.parts[other].role for other in chosen} == {"support"}
-    return Caption(
-        start + (d.pick([" on ", " standing on "]) if only_legs else " with ") + _joined(d, phrases), (k, *chosen)
-    )
+    only_legs = {assembly.parts[other].role for other in _named(chosen)} == {"support"}
+    joint = d.pick([" on ", " standing on "]) if only_legs else " with "
+    named = _named(chosen)
+    return Caption(start + joint + _joined(d, phrases), named if k in named else (k, *named))
 
 
 def _listed(d: Dice, assembly: Assembly) -> Caption:
     """``a chair made of 3 parts: ...``."""
-    phrases = [part_phrase(d, part, 0.95, 0.8) for part in assembly.parts]
+    chosen = groups(assembly)
+    phrases = [part_phrase(d, _of(assembly, group), 0.95, 0.8) for group in chosen]
     count = d.pick([str(len(phrases)), number(len(phrases))])
     text = f"{article(category_word(d, assembly))} made of {count} parts: {', '.join(phrases)}"
-    return Caption(text, tuple(range(len(phrases))))
+    return Caption(text, _named(chosen))
 
 
 def _sentences(d: Dice, assembly: Assembly) -> Caption:
     """``a bed. The headboard is white, the blanket is made of wool.``"""
     chosen = _some_parts(d, assembly, 4)
     told = []
-    for k in chosen:
-        part = assembly.parts[k]
-        noun = part.name if part.repeat.total == 1 else plural(part.name)
-        verb = "is" if part.repeat.total == 1 else "are"
+    for group in chosen:
+        parts = _of(assembly, group)
+        part, is_one = parts[0], total(parts) == 1
+        noun, verb = (part.name, "is") if is_one else (plural(part.name), "are")
         stuff = material_word(d, part.look)
         ends = [f"{verb} {colour_word(d, part.look)}"]
         ends += [f"{verb} made of {stuff}", f"{verb} {colour_word(d, part.look)} {stuff}"] if stuff else []
         told.append(f"the {noun} {d.pick(ends)}")
     return Caption(
-        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(told)}", tuple(chosen)
+        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(told)}", _named(chosen)
     )
 
 
@@ -214,8 +255,31 @@ def _bare(d: Dice, assembly: Assembly) -> Caption:
 def _tags(d: Dice, assembly: Assembly) -> Caption:
     """``sofa, red, velvet, wooden legs``."""
     chosen = _some_parts(d, assembly, 3)
-    phrases = [part_phrase(d, assembly.parts[k]) for k in chosen]
-    return Caption(f"{category_word(d, assembly)}{d.pick([': ', ', ', ' - '])}{', '.join(phrases)}", tuple(chosen))
+    phrases = [part_phrase(d, _of(assembly, group)) for group in chosen]
+    return Caption(f"{category_word(d, assembly)}{d.pick([': ', ', ', ' - '])}{', '.join(phrases)}", _named(chosen))
+
+
+COUNTED = ("door", "drawer", "shelf", "arm", "seat cushion")
+"""Parts that things are called by the number of."""
+
+
+def _counted(d: Dice, assembly: Assembly) -> Caption:
+    """``a white two-door cupboard with 3 drawers``; whatever the looks, all of one name are counted together."""
+    numbers = {name: [k for k, part in enumerate(assembly.parts) if part.name == name] for name in COUNTED}
+    counts = {name: total([assembly.parts[k] for k in found]) for name, found in numbers.items() if found}
+    if not counts:
+        return _with_parts(d, assembly)
+    order = [list(counts)[int(k)] for k in d.rng.permutation(len(counts))]
+    first, rest = order[0], order[1:3]
+    k, noun = main_part(assembly), category_word(d, assembly)
+    words = look_words(d, assembly.parts[k].look, 0.7, 0.4)
+    say = lambda count: d.pick([number(count), str(count)])  # noqa: E731
+    told = [f"{say(counts[name])} {name if counts[name] == 1 else plural(name)}" for name in order]
+    text = f"{words} {say(counts[first])}-{first} {noun}" + (f" with {_joined(d, told[1:3])}" if rest else "")
+    if d.chance(0.6):
+        text, rest = f"{words} {noun} with {_joined(d, told[:3])}", order[1:3]
+    named = dict.fromkeys([*([k] if words else []), *numbers[first], *(j for name in rest for j in numbers[name])])
+    return Caption(article(text.strip()), tuple(named))
 
 
 _TEMPLATES: list[Callable[[Dice, Assembly], Caption]] = [
@@ -226,6 +290,7 @@ _TEMPLATES: list[Callable[[Dice, Assembly], Caption]] = [
     _sentences,
     _bare,
     _tags,
+    _counted,
 ]
 
 

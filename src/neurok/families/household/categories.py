@@ -37,6 +37,23 @@ _MAKERS: dict[str, dict[str, float]] = {
     "sofa": {"seating:sofa": 1.0},
     "teddy bear": {"bears:teddy_bear": 1.0},
     "vase": {"vases:vase": 1.0},
+    "cabinet": {
+        "cabinets:wardrobe": 2,
+        "cabinets:sideboard": 2.5,
+        "cabinets:nightstand": 2,
+        "cabinets:chest": 2.5,
+        "cabinets:cupboard": 2.5,
+        "cabinets:bookcase": 0.8,
+    },
+    "table": {"tables:table": 4, "tables:pedestal_table": 1},
+    "desk": {"tables:desk": 1.0},
+    "lamp": {"lamps:desk_lamp": 3, "lamps:floor_lamp": 2.5, "lamps:table_lamp": 1.5},
+    "laptop": {"cases:laptop": 1.0},
+    "box": {"cases:toy_box": 1, "cases:blanket_box": 1, "cases:trunk": 1.2, "cases:jewellery_box": 1},
+    "microwave": {"appliances:microwave": 1.0},
+    "fridge": {"appliances:fridge": 1.0},
+    "door": {"doors:door": 1.0},
+    "bin": {"bins:pedal_bin": 2, "bins:swing_bin": 1, "bins:flip_bin": 1},
 }
 """Category to ``module:function`` of its makers, with how often each is taken."""
 

@@ -157,3 +157,49 @@ def ceramic(d: Dice, bare: float = 0.3) -> Look:
     return draw_look(
         d, colours, ["ceramic", "ceramic", "porcelain"], feels=feels, patterns=patterns, tile=d.between(0.12, 0.3)
     )
+
+
+def board(d: Dice, painted: float = 0.35) -> Look:
+    """What cabinets and desks are made of: wood, or boards with a plain face."""
+    if d.chance(0.15):
+        colours = ["white", "white", "cream", "beige", "light grey", "grey", "black", "light brown"]
+        return draw_look(d, colours, ["particleboard", "mdf"], feels=("", "", "heavy"))
+    return wood(d, painted=painted, grain=0.8)
+
+
+def fittings(d: Dice) -> Look:
+    """What handles and knobs are made of."""
+    kind = d.pick(["steel", "brass", "wood", "ceramic", "aluminium"], [5, 2, 1.5, 1, 1])
+    colours = {
+        "steel": ("silver", "silver", "black", "black", "charcoal"),
+        "brass": ("gold",),
+        "wood": ("brown", "light brown", "dark brown", "white"),
+        "ceramic": ("white", "cream", "light blue"),
+        "aluminium": ("silver", "light grey"),
+    }[kind]
+    return draw_look(d, colours, [kind])
+
+
+def enamel(d: Dice) -> Look:
+    """What appliances are clad in: bare or painted sheet metal, seldom plastic."""
+    if d.chance(0.35):
+        return draw_look(d, ["silver", "silver", "grey", "light grey"], ["steel", "steel", "aluminium"])
+    colours = (
+        ["white"] * 6 + ["black"] * 3 + ["cream", "red", "mint", "light blue", "charcoal", "yellow", "pink", "teal"]
+    )
+    return draw_look(d, colours, ["steel", "steel", "abs"])
+
+
+def pane(d: Dice) -> Look:
+    """Clear glass, a little tinted."""
+    return draw_look(d, ["white", "light grey", "light blue", "mint"], ["glass"])
+
+
+def milk_glass(d: Dice) -> Look:
+    """Glass that lets light through but no look."""
+    return draw_look(d, ["white", "light grey", "light blue", "light blue", "mint"], ["glass"], feels=("stiff",))
+
+
+def dark_glass(d: Dice) -> Look:
+    """Glass that one does not look through: screens and windows of ovens."""
+    return draw_look(d, ["black", "black", "charcoal"], ["glass"], feels=("stiff",))
