@@ -1,7 +1,7 @@
 """Sheets of household things: for each category generated ones, and real ones beside them where there are any.
 
 Run: python benchmarks/gallery_household.py [--out FOLDER] [CATEGORY ...]; writes one JPEG for each category to
-docs/images/household. Categories that move are shown closed, and below each row the same things open.
+docs/images/household. Categories that move are shown at rest, and below each row with their joints moved.
 Real models are read from ``household/sweethome3d`` in the folder that NEUROK_DATA names; one in five, chosen by a hash
 of its name, is held out and never shown.
 """
@@ -38,24 +38,26 @@ def real_files(category: str) -> list[Path]:
     return [root / row["file"] for row in rows if not held(row["file"])]
 
 
-def opened(asset: Asset) -> Mesh:
-    """Every joint near its upper limit, those that turn all around or both ways a little."""
+def moved(asset: Asset) -> Mesh:
+    """Doors and lids open, drawers out one further than the next, what stands open nearly closed, arms bent."""
     moving = asset.articulation
     if moving is None:
         return asset.mesh
     low, high = moving.ranges.T
-    return moving.pose(np.where(low < -0.2, 0.35 * high, 0.9 * high))
+    slides = np.where(moving.is_length, 0.95 - 0.28 * (np.cumsum(moving.is_length) % 4), 0.9)
+    both_ways = np.where(-low > high + 0.3, 0.75 * low, 0.35 * high)
+    return moving.pose(np.where(low < -0.2, both_ways, slides * high))
 
 
 def moving_sheet(category: str, folder: Path) -> None:
-    """Rows of closed things, each above the same things open."""
+    """Rows of things at rest, each above the same things with their joints moved."""
     assets = [asset_of(generate(category, SEED, index)[0]) for index in range(2 * COLUMNS)]
     images = []
     for start in (0, COLUMNS):
         row = assets[start : start + COLUMNS]
         images += [render_mesh(asset.mesh, SIZE, SIZE) for asset in row]
-        images += [render_mesh(opened(asset), SIZE, SIZE) for asset in row]
-    labels = ([""] * COLUMNS + ["open"] * COLUMNS) * 2
+        images += [render_mesh(moved(asset), SIZE, SIZE) for asset in row]
+    labels = ([""] * COLUMNS + ["moved"] * COLUMNS) * 2
     _save(folder, category, images, labels)
 
 

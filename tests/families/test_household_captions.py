@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from neurok.core.material_library import library, material
-from neurok.families.household import CATEGORIES, draw
-from neurok.families.household.captions import caption, captions, full_caption, main_part, misspelt
+from neurok.families.household import CATEGORIES, MOVING_TEN, draw
+from neurok.families.household.captions import caption, captions, full_caption, groups, main_part, misspelt, total
 from neurok.families.household.looks import basic, colour_words, palette
 from neurok.families.household.prompts import Prompt, Wish, free_prompts, judge
 from neurok.families.household.vocabulary import PART_NAMES
@@ -39,10 +39,11 @@ def test_a_caption_names_parts_that_are_there(chair):
 
 def test_the_full_caption_lists_every_part_with_colour_and_count(chair):
     text = full_caption(chair)
-    assert text.startswith(f"a chair made of {len(chair.parts)} parts: ")
-    for part in chair.parts:
-        assert part.look.colour in text
-        assert (part.name if part.repeat.total == 1 else plural(part.name)) in text
+    assert text.startswith(f"a chair made of {len(groups(chair))} parts: ")
+    for group in groups(chair):
+        parts = [chair.parts[k] for k in group]
+        assert parts[0].look.colour in text
+        assert (parts[0].name if total(parts) == 1 else plural(parts[0].name)) in text
 
 
 def test_material_words_are_many_and_known_to_the_library():
@@ -66,7 +67,8 @@ def test_grammar_of_plurals_and_articles():
 
 def test_free_prompts_are_many_and_ask_for_what_there_is():
     prompts = free_prompts()
-    assert len(prompts) >= 200
+    assert len(prompts) >= 250
+    assert sum(prompt.category in MOVING_TEN for prompt in prompts) >= 40
     assert {prompt.category for prompt in prompts} == set(CATEGORIES)
     basics = {basic(colour) for colour in palette()}
     families = {entry.family for entry in library().values()}
@@ -79,6 +81,7 @@ def test_free_prompts_are_many_and_ask_for_what_there_is():
 
 def test_no_free_prompt_is_made_by_a_template():
     shapes = [r"made of \w+ parts", r"^an? [\w ]+ (that has|having|featuring) ", r"[.;] the \w+ (is|are) "]
+    shapes.append(r"^an? [\w ]*(\w+|\d)-(door|drawer|shelf|arm) \w+")
     texts = [prompt.text for prompt in free_prompts()]
     assert not [text for text in texts if any(re.search(shape, text) for shape in shapes)]
 

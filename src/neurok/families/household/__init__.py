@@ -1,4 +1,4 @@
-"""Household things as lists of parts: twelve categories, every instance different, every instance checked."""
+"""Household things as lists of parts: twelve categories and ten that move, every instance different and checked."""
 
 from neurok.families.household.asset import asset_of as asset_of
 from neurok.families.household.categories import draw as draw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -102,7 +102,8 @@ def trunk(d: Dice) -> Assembly:
 
 def jewellery_box(d: Dice) -> Assembly:
     """Small and fine."""
-    look = d.pick([stuffs.wood, stuffs.ceramic, stuffs.metal, _hide], [5, 1, 1, 1.5])(d)
+    makers: list[Callable[[Dice], Look]] = [stuffs.wood, stuffs.ceramic, stuffs.metal, _hide]
+    look = d.pick(makers, [5, 1, 1, 1.5])(d)
     return _box(d, "jewellery box", (d.between(0.16, 0.3), d.between(0.08, 0.15), d.between(0.12, 0.2)), look)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from neurok.families.household import stuffs
@@ -225,10 +227,11 @@ def table_lamp(d: Dice) -> Assembly:
     """A turned body of ceramic, glass, wood or metal below a cloth shade."""
     m = Maker("lamp")
     m.style.append("table lamp")
-    look = d.pick([stuffs.ceramic, stuffs.wood, stuffs.metal, stuffs.pane], [4, 2, 2, 0.7])(d)
+    makers: list[Callable[[Dice], Look]] = [stuffs.ceramic, stuffs.wood, stuffs.metal, stuffs.pane]
+    look = d.pick(makers, [4, 2, 2, 0.7])(d)
     tall, r = d.between(0.2, 0.36), d.between(0.06, 0.11)
     kind = d.pick(["bulbous", "bottle", "turned", "cylindrical"])
-    knots = {
+    knots: dict[str, Sequence[Sequence[float]]] = {
         "bulbous": [(0.6 * r, 0, 1), (r, 0.4 * tall, 0), (0.5 * r, 0.85 * tall, 0), (0.25 * r, tall, 1)],
         "bottle": [
             (0.9 * r, 0, 1),
@@ -247,8 +250,8 @@ def table_lamp(d: Dice) -> Assembly:
             (0.2 * r, tall, 1),
         ],
         "cylindrical": [(0.7 * r, 0, 1), (0.7 * r, 0.95 * tall, 0.8), (0.3 * r, tall, 1)],
-    }[kind]
-    body = m.add("body", "body", lathe(knots), look, style=[kind])
+    }
+    body = m.add("body", "body", lathe(knots[kind]), look, style=[kind])
     wide = d.between(0.12, 0.19)
     top = tall + d.between(0.9, 1.1) * wide
     metal = draw_look(d, ["gold", "silver", "black"], ["brass", "steel"])

@@ -63,8 +63,9 @@ def table(d: Dice) -> Assembly:
     else:
         apron = top
     join = tall - thick - (0.7 * high if drawers else -0.004)
-    legs = _legs(m, d, frame, apron, (w, z, join, thick_leg))
-    if not is_round and d.chance(0.3):
+    has_more = not is_round and d.chance(0.3)
+    legs = _legs(m, d, frame, apron, (w, z, join, thick_leg), upright=has_more)
+    if has_more:
         _below(m, d, frame, legs, (w - 0.6 * thick_leg, z - 0.6 * thick_leg, d.between(0.12, 0.25) * tall))
     return m.done()
 
@@ -117,11 +118,11 @@ def _housing(
     return apron
 
 
-def _legs(m: Maker, d: Dice, look: Look, parent: int, size: tuple[float, float, float, float]) -> int:
+def _legs(m: Maker, d: Dice, look: Look, parent: int, size: tuple[float, float, float, float], upright: bool) -> int:
     w, deep, join, thick = size
     kind = d.pick(["square", "round", "tapered", "turned"], [4, 1.5, 3, 1])
     x, z = w / 2 - thick / 2, deep / 2 - thick / 2
-    splay = d.between(0.02, 0.06) if kind in ("round", "tapered") and d.chance(0.35) else 0.0
+    splay = d.between(0.02, 0.06) if kind != "square" and not upright and d.chance(0.35) else 0.0
     solid, words = leg_solid(d, kind, np.array([x, join, z]), np.array([x + splay, 0.0, z + splay]), thick)
     return m.add("leg", "support", solid, look, parent, style=[*words, "splayed" if splay else ""], repeat=FOUR)
 
