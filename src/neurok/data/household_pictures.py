@@ -1,0 +1,322 @@
+"""Pictures of household things from random views: what an image encoder learns from.
+
+A store is a folder of shards, each a ``.npy`` of RGBA pictures (read through the page cache, a few at a time) with a
+``.json`` that says what each of them shows. Every view follows from the seed, the name of the object and the number of
+the view alone, and a shard is written whole or not at all, so that a build that was killed goes on where it stood.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+
+from neurok.core import Asset, Mesh
+from neurok.errors import FormatError, NeurokError
+from neurok.families.household import Assembly, asset_of, generate, split_of
+from neurok.families.household.categories import Split
+from neurok.io import load
+from neurok.io.files import write_files
+from neurok.rendering import Camera, Renderer
+from neurok.rendering.lights import studio_lights
+
+SIDE = 112
+"""Pixels of a picture's side: seven patches of sixteen."""
+
+
+@dataclass(frozen=True)
+class PictureConfig:
+    """Where pictures are taken from; ranges are drawn from evenly."""
+
+    side: int = SIDE
+    views: int = 3
+    """Pictures of one object."""
+
+    seed: int = 0
+    front_share: float = 0.8
+    """Chance of a view from the front; from all around otherwise. People photograph furniture from the front."""
+
+    front_azimuth: float = 75.0
+    """Largest turn of a view from the front, to either side [degrees]."""
+
+    elevation: tuple[float, float] = (5.0, 40.0)
+    """[degrees]: from a seated to a standing person's eyes."""
+
+    fov: tuple[float, float] = (16.0, 48.0)
+    """[degrees]: from a long lens to that of a telephone."""
+
+    margin: tuple[float, float] = (0.03, 0.12)
+    """Share of the picture left free on each side."""
+
+    light_turn: tuple[float, float] = (-25.0, 120.0)
+    """Turn of the lights against the camera [degrees]; at 48 the key light shines from the camera's side."""
+
+    sky_share: float = 0.35
+    """Chance of a picture with the shade of the sky, which takes twice the time."""
+
+    ground_share: float = 0.5
+    """Chance of a shadow on the ground, half transparent."""
+
+    shard_objects: int = 32
+
+
+@dataclass(frozen=True)
+class View:
+    """From where one picture was taken, and how it was lit."""
+
+    azimuth: float
+    elevation: float
+    fov: float
+    margin: float
+    light_turn: float
+    with_sky: bool
+    with_ground: bool
+
+    @property
+    def camera(self) -> Camera:
+        return Camera(self.azimuth, self.elevation, self.fov, self.margin)
+
+
+@dataclass(frozen=True)
+class Sitter:
+    """An object that pictures are taken of; it is made only when they are."""
+
+    name: str
+    """Unique in its store: ``chair 0/12``, or the name of a file."""
+
+    category: str
+    make: Callable[[], tuple[Mesh, int]] = field(repr=False, compare=False)
+    """Its mesh, and a checksum of what it was made from."""
+
+    seed: int = -1
+    index: int = -1
+    """Those of ``generate``; -1 for a file."""
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """What one picture of a store shows."""
+
+    name: str
+    category: str
+    seed: int
+    index: int
+    view: int
+    azimuth: float
+    elevation: float
+    checksum: int
+    """Of the object; another one now means that its makers have changed since."""
+
+
+def draw_views(name: str, config: PictureConfig) -> list[View]:
+    """The views of an object."""
+    out = []
+    for number in range(config.views):
+        rng = np.random.default_rng([config.seed, zlib.crc32(name.encode()), number])
+        reach = config.front_azimuth if rng.random() < config.front_share else 180.0
+        spans = ((-reach, reach), config.elevation, config.fov, config.margin, config.light_turn)
+        with_sky, with_ground = rng.random(2) < (config.sky_share, config.ground_share)
+        azimuth, elevation, fov, margin, turn = (float(rng.uniform(low, high)) for low, high in spans)
+        out.append(View(azimuth, elevation, fov, margin, turn, bool(with_sky), bool(with_ground)))
+    return out
+
+
+class _Photographer(Renderer):
+    """A renderer that walks around its object: the mesh stays on the graphics card."""
+
+    def __init__(self, mesh: Mesh, side: int) -> None:
+        super().__init__(mesh, width=side, height=side, background="transparent")
+        self._used = np.unique(mesh.faces)
+
+    def take(self, view: View) -> UInt8[np.ndarray, "S S 4"]:
+        self._place([self.mesh.vertices], self._used, view.camera)
+        corners = self.to_world(np.array(self.mesh.bounds))
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        self._lights = studio_lights(view.azimuth + view.light_turn, low, high)
+        self._with_sky, self.has_ground = view.with_sky, view.with_ground
+        return self.render()
+
+
+def take_pictures(
+    thing: Asset | Mesh, views: Sequence[View], side: int = SIDE
+) -> UInt8[np.ndarray, "{len(views)} {side} {side} 4"]:
+    """Pictures of one object with alpha, uploaded once."""
+    with closing(_Photographer(thing.mesh if isinstance(thing, Asset) else thing, side)) as photographer:
+        return np.stack([photographer.take(view) for view in views])
+
+
+def household_sitters(
+    categories: Iterable[str], count: int, split: Split = "train", seed: int = 0, first: int = 0
+) -> list[Sitter]:
+    """The first ``count`` instances of a split of every category, from index ``first`` on.
+
+    Categories take turns, so that a store that is not finished has as many of each.
+    """
+    names = list(categories)
+    indices: list[int] = []
+    index = first
+    while len(indices) < count:
+        if split_of(index) == split:
+            indices.append(index)
+        index += 1
+    return [
+        Sitter(f"{name} {seed}/{index}", name, partial(_make, name, seed, index), seed, index)
+        for index in indices
+        for name in names
+    ]
+
+
+def _make(category: str, seed: int, index: int) -> tuple[Mesh, int]:
+    assembly, _ = generate(category, seed, index)
+    return asset_of(assembly).mesh, assembly_checksum(assembly)
+
+
+def assembly_checksum(assembly: Assembly) -> int:
+    """A number that changes when names, forms, places or looks of parts do."""
+    rows = [
+        (p.name, p.style, p.kind, np.round(np.concatenate([p.code, p.size, p.centre]), 5).tolist(), p.look)
+        for p in assembly.parts
+    ]
+    return zlib.crc32(repr(rows).encode())
+
+
+def file_sitters(files: Iterable[tuple[str | Path, str]], root: str | Path) -> list[Sitter]:
+    """Models in files below ``root``, each with its category, named by their paths there."""
+    return [Sitter(str(file), category, partial(_read, Path(root) / file)) for file, category in files]
+
+
+def is_kept_aside(name: str) -> bool:
+    """Whether a real model, named by its file without the suffix, is for tests alone: one in five."""
+    return zlib.crc32(name.encode()) % 5 == 0
+
+
+def _read(path: Path) -> tuple[Mesh, int]:
+    return load(path).mesh, zlib.crc32(path.read_bytes())
+
+
+def build_pictures(
+    folder: str | Path,
+    sitters: Sequence[Sitter],
+    config: PictureConfig | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Take pictures of all objects into a store; shards that are there already are left as they are.
+
+    Args:
+        progress: Called with the shards done and their total.
+
+    Returns:
+        How many pictures the store holds.
+    """
+    config, folder = config or PictureConfig(), Path(folder)
+    size = config.shard_objects
+    groups = [sitters[start : start + size] for start in range(0, len(sitters), size)]
+    total = 0
+    for number, group in enumerate(groups):
+        stem = f"pictures-{number:05d}"
+        if not _is_made(folder / f"{stem}.json", group, config):
+            _write_shard(folder, stem, group, config)
+        total += len(group) * config.views
+        if progress is not None:
+            progress(number + 1, len(groups))
+    return total
+
+
+def _is_made(path: Path, group: Sequence[Sitter], config: PictureConfig) -> bool:
+    if not path.exists():
+        return False
+    made = json.loads(path.read_text(encoding="utf-8"))
+    same = made["config"] == json.loads(json.dumps(asdict(config)))
+    return same and list(dict.fromkeys(row["name"] for row in made["rows"])) == [sitter.name for sitter in group]
+
+
+def _write_shard(folder: Path, stem: str, group: Sequence[Sitter], config: PictureConfig) -> None:
+    pixels, rows = [], []
+    for sitter in group:
+        mesh, checksum = sitter.make()
+        views = draw_views(sitter.name, config)
+        pixels.append(take_pictures(mesh, views, config.side))
+        rows += [
+            PictureRow(
+                sitter.name, sitter.category, sitter.seed, sitter.index, number, view.azimuth, view.elevation, checksum
+            )
+            for number, view in enumerate(views)
+        ]
+    text = json.dumps({"config": asdict(config), "rows": [asdict(row) for row in rows]})
+    data = io.BytesIO()
+    np.save(data, np.concatenate(pixels))
+    main = folder / f"{stem}.json"
+    write_files(main, {main.name: text.encode(), f"{stem}.npy": data.getvalue()})
+
+
+@dataclass(frozen=True, eq=False)
+class PictureSet:
+    """One or several stores, read a few pictures at a time."""
+
+    rows: tuple[PictureRow, ...]
+    shards: tuple[np.ndarray, ...]
+    """Pictures on disk, in the order of the rows."""
+
+    @staticmethod
+    def open(*folders: str | Path) -> PictureSet:
+        """
+        Raises:
+            NeurokError: If a folder holds no pictures.
+            FormatError: If a shard is damaged.
+        """
+        rows: list[PictureRow] = []
+        shards = []
+        for folder in map(Path, folders):
+            files = sorted(folder.glob("pictures-*.json"))
+            if not files:
+                raise NeurokError(f"'{folder}' holds no pictures (pictures-00000.json and so on); build them first.")
+            for file in files:
+                new, pixels = _read_shard(file)
+                rows += new
+                shards.append(pixels)
+        return PictureSet(tuple(rows), tuple(shards))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[PictureRow, UInt8[np.ndarray, "S S 4"]]]:
+        yield from zip(self.rows, (picture for shard in self.shards for picture in shard), strict=True)
+
+    def batch(self, numbers: Sequence[int] | np.ndarray) -> UInt8[np.ndarray, "B S S 4"]:
+        """The pictures of some rows."""
+        ends = np.cumsum([len(shard) for shard in self.shards])
+        places = np.searchsorted(ends, np.asarray(numbers), side="right")
+        return np.stack(
+            [
+                self.shards[place][number - ends[place]]  # counted from the shard's end
+                for place, number in zip(places, np.asarray(numbers), strict=True)
+            ]
+        )
+
+    def of_object(self) -> dict[str, list[int]]:
+        """Row numbers of every object, by its name."""
+        out: dict[str, list[int]] = {}
+        for number, row in enumerate(self.rows):
+            out.setdefault(row.name, []).append(number)
+        return out
+
+
+def _read_shard(file: Path) -> tuple[list[PictureRow], np.ndarray]:
+    try:
+        told: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        rows = [PictureRow(**row) for row in told["rows"]]
+        pixels = np.load(file.with_suffix(".npy"), mmap_mode="r")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"'{file}' is damaged ({error}); delete it and build again.") from error
+    if len(pixels) != len(rows):
+        raise FormatError(f"'{file}' names {len(rows)} pictures, but there are {len(pixels)}; build it again.")
+    return rows, pixels

@@ -1,0 +1,265 @@
+"""Pictures that people give: read with care, cut out where that is easy, and said so where it is not.
+
+The cut-out is plain: what differs from a smoothly shaded background, which the picture's border shows, and hangs
+together is the object. Before a background that is not plain it is not tried; the picture is then used whole.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy import ndimage
+
+from neurok.data.picture_augmentation import PLAIN
+from neurok.errors import FormatError, NeurokError
+
+FORMATS = ("PNG", "JPEG", "WEBP")
+Status = Literal["transparent", "cut out", "whole"]
+
+
+@dataclass(frozen=True)
+class PhotoConfig:
+    """Limits of what is read, and thresholds of the cut-out, set on renders before plain and other grounds."""
+
+    side: int = 112
+    """Pixels of the result's side."""
+
+    least_side: int = 16
+    most_pixels: int = 64_000_000
+    """Larger pictures are refused before they are decoded."""
+
+    work_side: int = 384
+    """The cut-out is made on a picture of at most this many pixels along its longer side."""
+
+    blank: float = 0.02
+    """A picture whose colours all lie in so narrow a range (0..1) shows nothing."""
+
+    border: float = 0.04
+    """Width of the border that shows the background, as a share of the shorter side."""
+
+    inlier: float = 0.07
+    """Distance in sRGB (0..1) up to which a pixel may be of the smooth background."""
+
+    plain_share: float = 0.65
+    """Share of the border that must be of the smooth background for it to be plain; the object may touch the rest."""
+
+    noise: float = 5.0
+    """Pixels are of the object when they differ from the background by so many times what the border does."""
+
+    join: float = 0.015
+    """Pieces nearer than this share of the longer side hang together, such as leaves on thin stems."""
+
+    least_share: float = 0.004
+    most_share: float = 0.95
+    """Share of the picture that an object may cover."""
+
+    margin: float = 0.07
+    """Free space around the object, as a share of the result's side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """A picture as the image encoder takes it."""
+
+    pixels: Float[np.ndarray, "S S 3"]
+    """sRGB, 0..1."""
+
+    status: Status
+    coverage: float
+    """Share of the given picture that the object covers; 1 if it was used whole."""
+
+    note: str
+    """What was done, in a sentence."""
+
+
+def read_photo(path: str | Path, config: PhotoConfig | None = None) -> Photo:
+    """Read a PNG, JPEG or WebP picture of one object.
+
+    Raises:
+        NeurokError: If there is no such file, or the picture is too large, too small or blank.
+        FormatError: If it cannot be read as a picture.
+    """
+    config, path = config or PhotoConfig(), Path(path)
+    if not path.is_file():
+        raise NeurokError(f"There is no picture '{path}'; give a file of type PNG, JPEG or WebP.")
+    return photo_of(_decoded(path, config), config, f"'{path}'")
+
+
+def photo_of(pixels: np.ndarray, config: PhotoConfig | None = None, name: str = "The picture") -> Photo:
+    """The same for pixels in memory: ``(H, W, 3 or 4)``, bytes or numbers 0..1.
+
+    Raises:
+        NeurokError: If it is no picture, too large, too small or blank.
+    """
+    config = config or PhotoConfig()
+    if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
+        raise NeurokError(f"{name} must have height, width and 3 or 4 channels, got an array of shape {pixels.shape}.")
+    _check_size(pixels.shape[1], pixels.shape[0], config, name)
+    step = max(1, max(pixels.shape) // (4 * config.work_side))
+    pixels = pixels[::step, ::step]  # before numbers take eight bytes each
+    rgba = pixels / 255.0 if pixels.dtype == np.uint8 else np.asarray(pixels, dtype=float)
+    if not (np.isfinite(rgba).all() and rgba.min() >= 0.0 and rgba.max() <= 1.0):
+        raise NeurokError(f"{name} must have colours as bytes or as numbers from 0 to 1.")
+    rgba = _shrunk(rgba, config.work_side)
+    rgb, alpha = rgba[..., :3], rgba[..., 3] if rgba.shape[2] == 4 else np.ones(rgba.shape[:2])
+    _check_content(rgb, alpha, config, name)
+    if (alpha < 0.5).mean() > config.least_share:
+        return _framed(rgb, alpha, "transparent", "The picture's own transparency was used.", config)
+    mask, why = cut_out(rgb, config)
+    if mask is None:
+        note = (
+            f"{why}: the picture was used whole. A plain background, or one that is transparent, gives better results."
+        )
+        return Photo(_square(rgb, np.median(_border_pixels(rgb, config), axis=0), config.side), "whole", 1.0, note)
+    soft = np.clip(ndimage.gaussian_filter(mask.astype(float), 0.8), 0.0, 1.0)
+    return _framed(rgb, soft, "cut out", "The object was cut out of a plain background.", config)
+
+
+def _decoded(path: Path, config: PhotoConfig) -> np.ndarray:
+    """Pixels of a file, turned upright and at most about twice as large as needed."""
+    from PIL import Image, ImageOps
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below is lower
+            image: Any = Image.open(path, formats=FORMATS)
+        _check_size(image.width, image.height, config, f"'{path}'")
+        image.draft("RGB", (2 * config.work_side, 2 * config.work_side))
+        image = ImageOps.exif_transpose(image)
+        if image.mode.startswith(("I", "F")):  # 16 bits of grey
+            grey = np.asarray(image, dtype=float)
+            return np.repeat((grey / max(65535.0, float(grey.max())))[..., None], 3, axis=2).clip(0.0, 1.0)
+        has_alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
+        image = image.convert("RGBA" if has_alpha else "RGB")
+        image.thumbnail((2 * config.work_side, 2 * config.work_side))
+        return np.asarray(image)
+    except Image.DecompressionBombError:
+        raise NeurokError(_too_large(f"'{path}' is far too large", config)) from None
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError) as error:
+        raise FormatError(
+            f"'{path}' cannot be read as a picture ({str(error).rstrip('.')}); PNG, JPEG and WebP are read. "
+            "Save it anew in one of these."
+        ) from error
+
+
+def _check_size(width: int, height: int, config: PhotoConfig, name: str) -> None:
+    if width * height > config.most_pixels:
+        raise NeurokError(_too_large(f"{name} has {width}x{height} pixels", config))
+    if min(width, height) < config.least_side:
+        raise NeurokError(
+            f"{name} has {width}x{height} pixels; at least {config.least_side} on each side are needed. "
+            "Give a larger picture."
+        )
+
+
+def _too_large(what: str, config: PhotoConfig) -> str:
+    return f"{what}; at most {config.most_pixels / 1e6:.0f} million pixels are allowed. Scale it down."
+
+
+def _check_content(rgb: np.ndarray, alpha: np.ndarray, config: PhotoConfig, name: str) -> None:
+    seen = alpha > 0.5
+    if not seen.any():
+        raise NeurokError(f"{name} is transparent everywhere; give a picture that shows one object.")
+    smooth = ndimage.uniform_filter(rgb, (3, 3, 1))[seen]
+    is_one_colour = float((smooth.max(axis=0) - smooth.min(axis=0)).max()) < config.blank
+    if is_one_colour and seen.mean() > config.most_share:
+        raise NeurokError(f"{name} has one colour everywhere; give a picture that shows one object.")
+
+
+def cut_out(rgb: Float[np.ndarray, "H W 3"], config: PhotoConfig) -> tuple[Bool[np.ndarray, "H W"] | None, str]:
+    """Which pixels show the object; nothing, and why, where the background is not plain."""
+    behind, share, spread = _background(rgb, config)
+    if share < config.plain_share:
+        return None, "The background is not plain"
+    far = np.linalg.norm(rgb - behind, axis=2)
+    mask = far > max(config.noise * spread, config.inlier / 2.0)
+    mask = ndimage.binary_opening(mask) | (far > 4.0 * config.inlier)  # specks go, thin dark lines stay
+    reach = max(1, round(config.join * max(rgb.shape[:2])))
+    joined = ndimage.binary_dilation(mask, iterations=reach)
+    labels, count = ndimage.label(joined)
+    if count == 0:
+        return None, "Nothing stands out from the background"
+    sizes = np.bincount(labels[mask], minlength=count + 1)
+    mask &= labels == int(np.argmax(sizes[1:])) + 1
+    covered = float(mask.mean())
+    if not config.least_share <= covered <= config.most_share:
+        return None, "No object stands out from the background"
+    return mask, ""
+
+
+def _border_pixels(values: np.ndarray, config: PhotoConfig) -> np.ndarray:
+    """Rows of those that lie at the border."""
+    width = max(2, round(config.border * min(values.shape[:2])))
+    inside = np.zeros(values.shape[:2], dtype=bool)
+    inside[width:-width, width:-width] = True
+    return values[~inside]
+
+
+def _background(rgb: np.ndarray, config: PhotoConfig) -> tuple[np.ndarray, float, float]:
+    """Smooth colours fitted to the border, the share of the border that they explain, and how far that strays.
+
+    Colours are quadratic in the place. The fit is repeated with what lies ever nearer to it, so that an object that
+    touches the border is left out.
+    """
+    v, u = np.meshgrid(*(np.linspace(-1.0, 1.0, count) for count in rgb.shape[:2]), indexing="ij")
+    terms = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v], axis=2)
+    places, colours = _border_pixels(terms, config), _border_pixels(rgb, config)
+    near = np.ones(len(colours), dtype=bool)
+    weights, far = np.zeros((6, 3)), np.zeros(len(colours))
+    for widening in (6.0, 4.0, 3.0, 2.0, 1.0, 1.0):
+        weights = np.linalg.lstsq(places[near], colours[near], rcond=None)[0]
+        far = np.linalg.norm(colours - places @ weights, axis=1)
+        near = far < widening * config.inlier
+        if near.sum() < len(terms[0, 0]):
+            return np.zeros_like(rgb), 0.0, 0.0
+    return terms @ weights, float(near.mean()), float(np.sqrt((far[near] ** 2).mean()))
+
+
+def _framed(rgb: np.ndarray, alpha: np.ndarray, status: Status, note: str, config: PhotoConfig) -> Photo:
+    """The object alone on the plain background, in the middle with a margin around it."""
+    rows, columns = np.flatnonzero((alpha > 0.5).any(axis=1)), np.flatnonzero((alpha > 0.5).any(axis=0))
+    top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
+    margin = config.margin / (1.0 - 2.0 * config.margin)
+    free = max(1, round(margin * max(bottom - top, right - left)))
+    mixed = rgb * alpha[..., None] + PLAIN * (1.0 - alpha[..., None])
+    mixed = np.pad(mixed, ((free, free), (free, free), (0, 0)), constant_values=PLAIN)
+    mixed = mixed[top : bottom + 2 * free, left : right + 2 * free]
+    return Photo(_square(mixed, np.full(3, PLAIN), config.side), status, float((alpha > 0.5).mean()), note)
+
+
+def _square(rgb: np.ndarray, fill: np.ndarray, side: int) -> Float[np.ndarray, "S S 3"]:
+    """Padded to a square and scaled."""
+    height, width = rgb.shape[:2]
+    size = max(height, width)
+    square = np.broadcast_to(fill, (size, size, 3)).copy()
+    top, left = (size - height) // 2, (size - width) // 2
+    square[top : top + height, left : left + width] = rgb
+    return _resized(square, side, side)
+
+
+def _shrunk(rgba: np.ndarray, longest: int) -> np.ndarray:
+    """At most so many pixels along the longer side; colours are weighed by how opaque they are."""
+    height, width = rgba.shape[:2]
+    factor = min(1.0, longest / max(height, width))
+    if factor == 1.0:
+        return rgba
+    size = max(1, round(width * factor)), max(1, round(height * factor))
+    if rgba.shape[2] == 3:
+        return _resized(rgba, *size)
+    small = _resized(np.concatenate([rgba[..., :3] * rgba[..., 3:], rgba[..., 3:]], axis=2), *size)
+    small[..., :3] /= np.maximum(small[..., 3:], 1e-6)
+    return small.clip(0.0, 1.0)
+
+
+def _resized(values: np.ndarray, width: int, height: int) -> np.ndarray:
+    """Each channel scaled with anti-aliasing."""
+    from PIL import Image
+
+    planes = (Image.fromarray(np.ascontiguousarray(values[..., c], dtype=np.float32)) for c in range(values.shape[2]))
+    scaled = [np.asarray(plane.resize((width, height), Image.Resampling.BILINEAR)) for plane in planes]
+    return np.stack(scaled, axis=2).astype(float).clip(0.0, 1.0)

@@ -1,0 +1,114 @@
+"""Changed pictures stay pictures, follow from their generator, and show what they showed."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from neurok.data.picture_augmentation import (
+    BACKGROUNDS,
+    PLAIN,
+    AugmentationConfig,
+    augment,
+    cosine_basis,
+    hue_turn,
+    on_plain,
+    random_backgrounds,
+)
+
+STILL = AugmentationConfig(
+    plain=1.0,
+    still=1.0,
+    brightness=(1.0, 1.0),
+    contrast=0.0,
+    saturation=0.0,
+    tint=0.0,
+    hue=0.0,
+    greyscale=0.0,
+    blur=0.0,
+    noise=0.0,
+    compressed=0.0,
+)
+
+
+def pictures(count: int = 6, side: int = 32) -> torch.Tensor:
+    return torch.randint(0, 256, (count, side, side, 4), generator=torch.Generator().manual_seed(1), dtype=torch.uint8)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_the_same_generator_gives_the_same_pictures():
+    torch.testing.assert_close(augment(pictures(), generator()), augment(pictures(), generator()))
+    assert not torch.equal(augment(pictures(), generator()), augment(pictures(), generator(1)))
+
+
+def test_without_changes_a_picture_stands_on_the_plain_background():
+    torch.testing.assert_close(augment(pictures(), generator(), STILL), on_plain(pictures()), atol=1e-5, rtol=0)
+
+
+def test_what_is_transparent_shows_the_background_alone():
+    empty = torch.zeros(4, 32, 32, 4, dtype=torch.uint8)
+    torch.testing.assert_close(on_plain(empty), torch.full((4, 3, 32, 32), PLAIN))
+
+
+def test_all_colours_stay_between_0_and_1():
+    changed = augment(pictures(64), generator())
+    assert changed.min() >= 0.0
+    assert changed.max() <= 1.0
+
+
+def test_a_square_keeps_its_share_of_the_picture_when_shifted_and_turned():
+    square = torch.zeros(32, 64, 64, 4, dtype=torch.uint8)
+    square[:, 24:40, 24:40] = 255
+    shown = augment(square, generator(), replace(STILL, still=0.0, scale=(1.0, 1.0)))
+    covered = ((shown - PLAIN) / (1.0 - PLAIN)).mean(dim=(1, 2, 3))
+    torch.testing.assert_close(covered, torch.full((32,), (16 / 64) ** 2), atol=2e-3, rtol=0)
+
+
+def test_greyscale_has_equal_channels():
+    grey = augment(pictures(), generator(), replace(STILL, greyscale=1.0))
+    torch.testing.assert_close(grey[:, 0], grey[:, 2])
+
+
+def test_blur_keeps_the_mean_and_lowers_the_contrast():
+    flat = torch.full((4, 32, 32, 4), 255, dtype=torch.uint8)
+    flat[..., :3] = 100
+    torch.testing.assert_close(augment(flat, generator(), replace(STILL, blur=1.0)), on_plain(flat))
+    blurred = augment(pictures(), generator(), replace(STILL, blur=1.0))
+    assert (blurred.std(dim=(2, 3)) < on_plain(pictures()).std(dim=(2, 3))).all()
+
+
+def test_compression_errs_by_at_most_what_the_steps_allow():
+    """Coefficients move by half a step each, and the transform keeps lengths."""
+    config = replace(STILL, compressed=1.0)
+    error = augment(pictures(), generator(), config) - on_plain(pictures())
+    ramp = 1.0 + torch.arange(8.0)
+    bound = 0.5 * config.compression * (ramp[:, None] + ramp - 1.0).norm()
+    assert 0 < error.unfold(2, 8, 8).unfold(3, 8, 8).norm(dim=(-1, -2)).max() <= bound
+
+
+def test_the_cosine_basis_is_orthonormal():
+    torch.testing.assert_close(cosine_basis(8) @ cosine_basis(8).T, torch.eye(8))
+
+
+def test_turning_the_hue_by_a_third_exchanges_the_channels_and_greys_stay():
+    turn = hue_turn(torch.tensor([2.0 * math.pi / 3.0]))[0]
+    torch.testing.assert_close(turn @ torch.eye(3)[:, 0], torch.eye(3)[:, 1], atol=1e-6, rtol=0)
+    torch.testing.assert_close(turn @ torch.ones(3), torch.ones(3))
+
+
+@pytest.mark.parametrize("kind", BACKGROUNDS)
+def test_every_kind_of_background_is_a_picture_and_differs_between_pictures(kind):
+    made = kind(5, 32, generator())
+    assert made.shape == (5, 3, 32, 32)
+    assert 0.0 <= made.min() <= made.max() <= 1.0
+    assert (made[0] - made[1]).abs().mean() > 0.01
+
+
+def test_the_asked_share_of_backgrounds_is_plain():
+    made = random_backgrounds(400, 8, generator(), plain=0.3)
+    plain = (made == PLAIN).all(dim=3).all(dim=2).all(dim=1).float().mean()
+    assert plain == pytest.approx(0.3, abs=0.06)

@@ -1,0 +1,168 @@
+"""Pictures that people give: what is cut out is the object, and what cannot be used is told in a sentence."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from neurok.data.picture_augmentation import PLAIN
+from neurok.errors import FormatError, NeurokError
+from neurok.generation.photo import PhotoConfig, cut_out, photo_of, read_photo
+
+RED = (0.8, 0.1, 0.1)
+
+
+def scene(background: np.ndarray, box=(60, 140, 80, 200), colour=RED) -> np.ndarray:
+    """A coloured box (top, bottom, left, right) before a background."""
+    out = np.array(background, dtype=float)
+    out[box[0] : box[1], box[2] : box[3]] = colour
+    return out
+
+
+def plain(height=200, width=300, grey=0.7) -> np.ndarray:
+    return np.full((height, width, 3), grey)
+
+
+def shaded(height=200, width=300) -> np.ndarray:
+    ramp = np.linspace(0.45, 0.85, width)[None, :, None] - np.linspace(0.0, 0.15, height)[:, None, None] ** 2
+    return np.repeat(ramp, 3, axis=2)
+
+
+@pytest.mark.parametrize("background", [plain(), shaded(), plain(grey=1.0), plain(grey=0.0)])
+def test_a_box_before_a_plain_or_smoothly_shaded_background_is_cut_out_exactly(background):
+    mask, _ = cut_out(scene(background), PhotoConfig())
+    expected = np.zeros(background.shape[:2], dtype=bool)
+    expected[60:140, 80:200] = True
+    np.testing.assert_array_equal(mask, expected)
+
+
+def test_noise_and_specks_do_not_count_as_objects():
+    rng = np.random.default_rng(0)
+    noisy = np.clip(scene(plain()) + rng.normal(0.0, 0.015, (200, 300, 3)), 0.0, 1.0)
+    noisy[20:23, 20:23] = (0.0, 0.0, 1.0)
+    mask, _ = cut_out(noisy, PhotoConfig())
+    assert mask[60:140, 80:200].mean() > 0.99
+    assert mask.sum() < 1.02 * 80 * 120
+    assert not mask[20:23, 20:23].any()
+
+
+def test_an_object_that_touches_the_border_is_still_cut_out():
+    mask, _ = cut_out(scene(plain(), box=(60, 200, 80, 160)), PhotoConfig())
+    assert mask.sum() == 140 * 80
+
+
+def test_the_object_stands_in_the_middle_with_its_margin():
+    photo = photo_of(scene(plain(), box=(20, 60, 20, 140)))
+    assert photo.status == "cut out"
+    assert photo.pixels.shape == (112, 112, 3)
+    red = np.linalg.norm(photo.pixels - RED, axis=2) < 0.1
+    rows, columns = np.flatnonzero(red.any(axis=1)), np.flatnonzero(red.any(axis=0))
+    assert columns[0] + columns[-1] == pytest.approx(111, abs=2)
+    assert rows[0] + rows[-1] == pytest.approx(111, abs=2)
+    assert len(columns) / 112 == pytest.approx(1 - 2 * PhotoConfig().margin, abs=0.03)
+    assert len(columns) / len(rows) == pytest.approx(120 / 40, rel=0.1)
+    np.testing.assert_allclose(photo.pixels[0, 0], PLAIN, atol=1e-6)
+
+
+def test_the_place_of_the_object_does_not_matter():
+    near, far = (photo_of(scene(plain(), box=(y, y + 80, x, x + 120))) for y, x in ((10, 10), (100, 150)))
+    np.testing.assert_allclose(near.pixels, far.pixels, atol=1e-9)
+
+
+def test_before_a_checker_the_picture_is_used_whole_and_that_is_said():
+    odd = (np.arange(200)[:, None] // 10 + np.arange(300) // 10) % 2
+    photo = photo_of(scene(np.repeat(odd[..., None] * 0.8, 3, axis=2)))
+    assert photo.status == "whole"
+    assert "not plain" in photo.note
+    assert photo.coverage == 1.0
+
+
+def test_transparency_is_used_where_there_is_some(tmp_path):
+    rgba = np.zeros((100, 100, 4), dtype=np.uint8)
+    rgba[30:70, 40:60] = (255, 0, 0, 255)
+    Image.fromarray(rgba).save(tmp_path / "cut.png")
+    photo = read_photo(tmp_path / "cut.png")
+    assert photo.status == "transparent"
+    assert photo.coverage == pytest.approx(0.08)
+    np.testing.assert_allclose(photo.pixels[56, 56], (1.0, 0.0, 0.0), atol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "webp"])
+def test_all_three_formats_are_read_alike(suffix, tmp_path):
+    pixels = (255 * scene(plain())).astype(np.uint8)
+    Image.fromarray(pixels).save(tmp_path / f"box.{suffix}", quality=95)
+    assert np.abs(read_photo(tmp_path / f"box.{suffix}").pixels - photo_of(pixels).pixels).mean() < 0.01
+
+
+def test_a_photograph_is_turned_upright(tmp_path):
+    pixels = (255 * scene(plain(), box=(20, 60, 20, 140))).astype(np.uint8)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by a quarter, clockwise
+    Image.fromarray(np.rot90(pixels)).save(tmp_path / "turned.png", exif=exif)
+    np.testing.assert_allclose(read_photo(tmp_path / "turned.png").pixels, photo_of(pixels).pixels, atol=1e-6)
+
+
+def test_sixteen_bits_of_grey_and_palettes_are_read(tmp_path):
+    grey = np.full((60, 60), 50_000, dtype=np.uint16)
+    grey[20:40, 20:40] = 10_000
+    Image.fromarray(grey).save(tmp_path / "grey.png")
+    assert read_photo(tmp_path / "grey.png").pixels[56, 56, 0] == pytest.approx(10_000 / 65_535, abs=0.01)
+    Image.fromarray((255 * scene(plain())).astype(np.uint8)).quantize(16).save(tmp_path / "palette.png")
+    assert read_photo(tmp_path / "palette.png").status == "cut out"
+
+
+def headed_png(width: int, height: int) -> bytes:
+    """A file that says that it has so many pixels, and has none."""
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)), (b"IDAT", b""), (b"IEND", b"")]
+    packed = [struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(packed)
+
+
+@pytest.mark.parametrize(("width", "height"), [(20_000, 4_000), (30_000, 30_000), (2_000_000_000, 16)])
+def test_huge_pictures_are_refused_before_they_are_decoded(width, height, tmp_path):
+    (tmp_path / "huge.png").write_bytes(headed_png(width, height))
+    with pytest.raises(NeurokError, match=r"huge.png.* at most 64 million pixels are allowed. Scale it down"):
+        read_photo(tmp_path / "huge.png")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n" + bytes(40)])
+def test_what_is_no_picture_is_told(content, tmp_path):
+    (tmp_path / "bad.png").write_bytes(content)
+    with pytest.raises(FormatError, match="cannot be read as a picture"):
+        read_photo(tmp_path / "bad.png")
+
+
+def test_a_file_that_ends_too_early_is_told(tmp_path):
+    rng = np.random.default_rng(0)
+    Image.fromarray(rng.integers(0, 255, (200, 200, 3), dtype=np.uint8)).save(tmp_path / "whole.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:4000])
+    with pytest.raises(FormatError, match="cannot be read"):
+        read_photo(tmp_path / "cut.png")
+
+
+def test_other_formats_missing_files_and_folders_are_told(tmp_path):
+    Image.new("RGB", (40, 40)).save(tmp_path / "old.bmp")
+    with pytest.raises(FormatError, match="PNG, JPEG and WebP are read"):
+        read_photo(tmp_path / "old.bmp")
+    for path in (tmp_path, tmp_path / "none.png"):
+        with pytest.raises(NeurokError, match="There is no picture"):
+            read_photo(path)
+
+
+@pytest.mark.parametrize("channels", [(0.4, 0.4, 0.4), (1.0, 1.0, 1.0), (0.2, 0.5, 0.9)])
+def test_pictures_of_one_colour_are_told(channels):
+    with pytest.raises(NeurokError, match="one colour everywhere"):
+        photo_of(np.broadcast_to(channels, (64, 64, 3)))
+
+
+def test_empty_small_and_wrong_arrays_are_told():
+    with pytest.raises(NeurokError, match="transparent everywhere"):
+        photo_of(np.zeros((64, 64, 4), dtype=np.uint8))
+    with pytest.raises(NeurokError, match="at least 16"):
+        photo_of(np.zeros((64, 8, 3), dtype=np.uint8))
+    with pytest.raises(NeurokError, match="3 or 4 channels"):
+        photo_of(np.zeros((64, 64)))
+    with pytest.raises(NeurokError, match="numbers from 0 to 1"):
+        photo_of(np.full((64, 64, 3), 7.0))
