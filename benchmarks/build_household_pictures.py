@@ -1,9 +1,10 @@
 """Take the pictures that the image encoder learns from, and say how long each took.
 
-Run: python benchmarks/build_household_pictures.py OUT [--categories A,B] [--train 350] [--test 40] [--sheets]
-OUT gets a store each for ``train`` and ``test`` instances, and ``real_train`` and ``real_test`` with the models of
-``household/sweethome3d`` in the folder that NEUROK_DATA names. Stores that were begun go on. ``--prefix moving_`` puts
-further categories into stores of their own.
+Run: python benchmarks/build_household_pictures.py OUT --store FOLDER [--train 350] [--test 40] [--categories A,B]
+FOLDER is a store of household things (neurok.data.household). OUT gets a store of pictures each for its ``train`` and
+``test`` instances, and ``real_train`` and ``real_test`` with the models of ``household/sweethome3d`` in the folder that
+NEUROK_DATA names. Stores that were begun go on. ``--prefix moving_`` puts further categories into stores of their own;
+``--sheets`` only draws what is there.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from pathlib import Path
 
 import numpy as np
 
+from neurok.data.household import read_households
 from neurok.data.household_pictures import (
     PictureConfig,
     PictureSet,
     Sitter,
+    assembly_sitters,
     build_pictures,
     file_sitters,
-    household_sitters,
     is_kept_aside,
 )
-from neurok.families.household import CATEGORIES
+from neurok.families.household import split_of
+from neurok.families.household.categories import Split
 from neurok.rendering import contact_sheet, save_image
 
 NAMES = {"potted plant": "plant"}
@@ -39,6 +42,14 @@ def real_sitters(aside: bool) -> list[Sitter]:
     with (root / "categories.csv").open() as lines:
         rows = [(row["file"], NAMES.get(row["category"], row["category"])) for row in csv.DictReader(lines)]
     return file_sitters([row for row in rows if is_kept_aside(Path(row[0]).stem) == aside], root)
+
+
+def made_sitters(store: Path, categories: list[str], split: Split, count: int) -> list[Sitter]:
+    """The first so many of each category of a split."""
+    every = [s for s in assembly_sitters(read_households(store)) if split_of(s.index) == split]
+    kinds = categories or sorted({s.category for s in every})
+    chosen = [s for kind in kinds for s in [s for s in every if s.category == kind][:count]]
+    return sorted(chosen, key=lambda sitter: sitter.index)
 
 
 def build(folder: Path, sitters: list[Sitter], views: int) -> None:
@@ -70,25 +81,26 @@ def sheet(folder: Path, count: int = 96) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path)
-    parser.add_argument("--categories", default=",".join(CATEGORIES))
-    parser.add_argument("--train", type=int, default=350)
+    parser.add_argument("--store", type=Path, help="folder of household things; without it only real models are taken")
+    parser.add_argument("--categories", default="", help="all of the store unless given")
+    parser.add_argument("--train", type=int, default=350, help="objects of each category")
     parser.add_argument("--test", type=int, default=40)
     parser.add_argument("--prefix", default="")
     parser.add_argument("--sheets", action="store_true", help="only draw sheets of what is there")
     told = parser.parse_args()
-    names = [f"{told.prefix}train", f"{told.prefix}test", "real_train", "real_test"]
     if told.sheets:
-        for name in names:
+        for name in (f"{told.prefix}train", f"{told.prefix}test", "real_train", "real_test"):
             sheet(told.out / name)
         return
-    categories = told.categories.split(",")
-    if not told.prefix:
+    categories = [name for name in told.categories.split(",") if name]
+    if told.store is None:
         build(told.out / "real_train", real_sitters(aside=False), 4)
         build(told.out / "real_test", real_sitters(aside=True), 4)
-    build(told.out / names[1], household_sitters(categories, told.test, "test"), 2)
-    build(told.out / names[0], household_sitters(categories, told.train), 3)
+        return
+    build(told.out / f"{told.prefix}test", made_sitters(told.store, categories, "test", told.test), 2)
+    build(told.out / f"{told.prefix}train", made_sitters(told.store, categories, "train", told.train), 3)
 
 
 if __name__ == "__main__":

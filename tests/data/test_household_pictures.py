@@ -10,14 +10,16 @@ from neurok.data.household_pictures import (
     PictureSet,
     Sitter,
     View,
+    assembly_checksum,
+    assembly_sitters,
     build_pictures,
     draw_views,
-    household_sitters,
     is_kept_aside,
     take_pictures,
 )
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
-from neurok.families.household import split_of
+from neurok.families.household import asset_of, generate
+from neurok.families.household.record import assembly_of, record_of
 
 SMALL = PictureConfig(side=32, views=2, shard_objects=2)
 
@@ -41,7 +43,6 @@ def sitters(chest) -> list[Sitter]:
         return chest.mesh, 7
 
     out = [Sitter(f"chest {i}", "chest", lambda i=i: make(f"chest {i}")) for i in range(5)]
-    make.calls = calls
     out[0].make.__dict__["calls"] = calls
     return out
 
@@ -57,12 +58,15 @@ def test_views_follow_from_the_name_and_lie_in_their_ranges():
     assert front == pytest.approx(config.front_share + (1 - config.front_share) * config.front_azimuth / 180, abs=0.08)
 
 
-def test_each_split_has_the_asked_number_and_categories_take_turns():
-    for split in ("train", "test"):
-        chosen = household_sitters(["chair", "vase"], 6, split)
-        assert [sitter.category for sitter in chosen] == ["chair", "vase"] * 6
-        assert all(split_of(sitter.index) == split for sitter in chosen)
-        assert len({sitter.name for sitter in chosen}) == 12
+def test_things_are_named_and_categories_take_turns():
+    things = [generate(category, 3, index)[0] for category in ("pillow", "vase") for index in (0, 1)]
+    sitters = assembly_sitters(things)
+    assert [sitter.name for sitter in sitters] == ["pillow 3/0", "vase 3/0", "pillow 3/1", "vase 3/1"]
+    assert (sitters[2].category, sitters[2].seed, sitters[2].index) == ("pillow", 3, 1)
+    mesh, checksum = sitters[0].make()
+    np.testing.assert_array_equal(mesh.vertices, asset_of(things[0]).mesh.vertices)
+    assert checksum == assembly_checksum(assembly_of(record_of(things[0])))
+    assert checksum != assembly_checksum(things[1])
 
 
 def test_about_a_fifth_of_names_is_kept_aside():
