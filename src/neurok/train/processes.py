@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import threading
@@ -52,6 +53,8 @@ class Team:
 
 def _leave() -> None:
     if dist.is_initialized():
+        # A wrapped module that waits in a cycle of references would keep the group's threads beyond the interpreter.
+        gc.collect()
         dist.destroy_process_group()
 
 

@@ -50,7 +50,7 @@ class Maker:
         if meets is None and parent >= 0:
             found = overlap(part, self.parts[parent])
             if found is not None:
-                part = _with(part, meets=found)
+                part = placed_anew(part, meets=found)
         self.parts.append(part)
         return len(self.parts) - 1
 
@@ -86,7 +86,7 @@ def moved(assembly: Assembly, offset: np.ndarray) -> Assembly:
     def shifted(part: Part) -> Part:
         pivot = np.asarray(part.repeat.pivot) + offset[[0, 2]]
         hinge = part.hinge and replace(part.hinge, origin=np.asarray(part.hinge.origin) + offset)
-        return _with(
+        return placed_anew(
             part,
             centre=part.centre + offset,
             meets=part.meets + offset,
@@ -97,7 +97,7 @@ def moved(assembly: Assembly, offset: np.ndarray) -> Assembly:
     return replace(assembly, parts=tuple(shifted(part) for part in assembly.parts))
 
 
-def _with(part: Part, **changes: Any) -> Part:
+def placed_anew(part: Part, **changes: Any) -> Part:
     """The same part placed otherwise; its solid in its own axes is kept, because it costs most."""
     other = replace(part, **changes)
     other.__dict__["solid"] = part.solid

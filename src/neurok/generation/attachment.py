@@ -1,0 +1,150 @@
+"""Makes the parts of a written object meet: each moves, with what hangs on it, until it reaches into its parent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+from scipy.spatial import cKDTree
+
+from neurok.families.household.assemble import grounded, placed_anew
+from neurok.families.household.checks import LEAST_VOLUME, body_count
+from neurok.families.household.parts import Assembly, Part
+from neurok.generation.numbers import scale_of
+from neurok.modelling.shapes import Shape
+
+
+@dataclass(frozen=True)
+class AttachmentConfig:
+    """How parts are put in order."""
+
+    tries: int = 5
+    """Moves of one part before it is left where it is."""
+
+    depth: float = 0.006
+    """How deep parts reach into each other after a move [shares of the object's longest side]."""
+
+    share: float = 0.35
+    """... but no deeper than this share of the part's smallest side."""
+
+    level: float = 0.012
+    """Pivots and steps nearer to zero than this are zero [shares of the longest side]."""
+
+    samples: int = 1500
+    """Points of a surface beside its vertices."""
+
+
+ATTACHMENT = AttachmentConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Attached:
+    """An object whose parts meet, and what it took."""
+
+    assembly: Assembly
+    moved: float
+    """The largest move [shares of the longest side]."""
+
+    bodies: int
+    """Into how many bodies the union of all parts falls."""
+
+
+def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attached:
+    """The object on the ground with parts that meet."""
+    scale = scale_of(assembly)
+    parts = [_levelled(part, config.level * scale) for part in assembly.parts]
+    parents = [part.parent for part in parts]
+    largest = 0.0
+    for number, part in enumerate(parts):
+        if part.parent < 0:
+            continue
+        total = np.zeros(3)
+        for _ in range(config.tries):
+            move = _gap(parts[number], parts[part.parent], scale, config)
+            if move is None:
+                break
+            total = total + move
+            _move(parts, parents, number, move)
+        largest = max(largest, float(np.linalg.norm(total)) / scale)
+    whole = grounded(replace(assembly, parts=tuple(parts)))
+    return Attached(whole, largest, body_count([solid for part in whole.parts for solid in part.solids]))
+
+
+def _levelled(part: Part, level: float) -> Part:
+    near = lambda values: np.where(np.abs(values) < level, 0.0, values)  # noqa: E731
+    repeat = replace(part.repeat, pivot=near(np.asarray(part.repeat.pivot)), step=near(np.asarray(part.repeat.step)))
+    return placed_anew(part, repeat=repeat)
+
+
+def _gap(child: Part, parent: Part, scale: float, config: AttachmentConfig) -> Float[np.ndarray, "3"] | None:
+    """How the first copy of a part has to move so that the copy that is farthest off meets the parent."""
+    others = list(zip(parent.copies, parent.solids, strict=True))
+    worst: tuple[float, int, np.ndarray] | None = None
+    tree = None
+    for number, (shape, solid) in enumerate(zip(child.copies, child.solids, strict=True)):
+        if _meets(shape, solid, others):
+            continue
+        if tree is None:
+            points = np.concatenate([_points(other, config.samples) for other, _ in others])
+            tree = cKDTree(points)
+        mine = _points(shape, config.samples)
+        far, nearest = tree.query(mine)
+        k = int(far.argmin())
+        way = tree.data[nearest[k]] - mine[k]
+        if worst is None or far[k] > worst[0]:
+            worst = (float(far[k]), number, way)
+    if worst is None:
+        return None
+    distance, number, way = worst
+    deep = min(config.depth * scale, config.share * float(child.size.min()))
+    inward = way / distance if distance > 1e-9 else _towards(child.copies[number], others)
+    linear = child.repeat.transforms(child.meets, child.turn[:, 0])[number][:3, :3]
+    return np.asarray(np.linalg.solve(linear, way + deep * inward))
+
+
+def _towards(shape: Shape, others: list) -> np.ndarray:  # type: ignore[type-arg]
+    middles = np.array([other.bounds.mean(axis=0) for other, _ in others])
+    way = middles - shape.bounds.mean(axis=0)
+    nearest = way[np.linalg.norm(way, axis=1).argmin()]
+    return np.asarray(nearest / max(float(np.linalg.norm(nearest)), 1e-9))
+
+
+def _meets(shape: Shape, solid, others: list) -> bool:  # type: ignore[no-untyped-def, type-arg]
+    low, high = shape.bounds
+    for other, body in others:
+        if (
+            (other.bounds[0] <= high).all()
+            and (other.bounds[1] >= low).all()
+            and (solid ^ body).volume() > LEAST_VOLUME
+        ):
+            return True
+    return False
+
+
+def _points(shape: Shape, count: int) -> Float[np.ndarray, "N 3"]:
+    """Vertices and points spread over the faces, always the same."""
+    a, b, c = (shape.vertices[shape.faces[:, k]] for k in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    rng = np.random.default_rng(0)
+    face = rng.choice(len(area), size=count, p=area / area.sum())
+    u, v = rng.random((2, count, 1))
+    flip = u + v > 1
+    u, v = np.where(flip, 1 - u, u), np.where(flip, 1 - v, v)
+    return np.concatenate([shape.vertices, a[face] + u * (b[face] - a[face]) + v * (c[face] - a[face])])
+
+
+def _move(parts: list[Part], parents: list[int], number: int, by: np.ndarray) -> None:
+    """Move a part and all that hangs on it; where there is one of it, mirror planes of what hangs on it go along."""
+    is_single = parts[number].repeat.total == 1
+    moving = {number}
+    for child in range(number + 1, len(parts)):
+        if parents[child] in moving:
+            moving.add(child)
+    for k in moving:
+        part = parts[k]
+        repeat = part.repeat
+        if k != number and is_single:
+            repeat = replace(repeat, pivot=np.asarray(repeat.pivot) + by[[0, 2]])
+        hinge = part.hinge and replace(part.hinge, origin=np.asarray(part.hinge.origin) + by)
+        parts[k] = placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=repeat, hinge=hinge)

@@ -1,0 +1,90 @@
+"""What an object is asked for with, as tokens: the words of a prompt, a picture, both or neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from neurok.generation.image_encoder import ImageEncoder
+from neurok.generation.lexicon import LONGEST, meaning_count
+from neurok.generation.sentence_states import WIDTH as STATE
+from neurok.nn.attention import Block
+from neurok.nn.norm import LayerNorm
+
+FAR = -1e4
+"""Added to the scores of what must not be attended to."""
+
+
+@dataclass(frozen=True)
+class ContextConfig:
+    """Sizes; chosen for one core."""
+
+    width: int = 160
+    heads: int = 4
+    depth: int = 2
+    """Blocks over the words."""
+
+    images: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A batch of prompts."""
+
+    states: Float[Tensor, "B N 384"]
+    """Of the sentence encoder; zeros where it is not there."""
+
+    meanings: Int[Tensor, "B N R"]
+    values: Float[Tensor, "B N 6"]
+    has_word: Bool[Tensor, "B N"]
+    picture: Float[Tensor, "B 3 H W"] | None = None
+    has_picture: Bool[Tensor, " B"] | None = None
+
+    def rows(self, keep: Tensor) -> Asked:
+        """Some of the prompts."""
+        picture = None if self.picture is None else self.picture[keep]
+        has = None if self.has_picture is None else self.has_picture[keep]
+        return Asked(self.states[keep], self.meanings[keep], self.values[keep], self.has_word[keep], picture, has)
+
+    def nothing(self) -> Asked:
+        """The same number of prompts that ask for nothing."""
+        has = None if self.has_picture is None else torch.zeros_like(self.has_picture)
+        return Asked(self.states, self.meanings, self.values, torch.zeros_like(self.has_word), self.picture, has)
+
+
+class Context(nn.Module):
+    """Tokens of what is asked for, and the bias that hides those that are not there."""
+
+    def __init__(self, config: ContextConfig) -> None:
+        super().__init__()
+        width = config.width
+        self.state = nn.Linear(STATE, width)
+        self.meaning = nn.Embedding(meaning_count(), width, padding_idx=0)
+        self.value = nn.Linear(6, width)
+        self.place = nn.Parameter(0.02 * torch.randn(LONGEST, width))
+        self.start = nn.Parameter(0.02 * torch.randn(1, 1, width))
+        self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
+        self.norm = LayerNorm(width)
+        self.image = ImageEncoder(width) if config.images else None
+
+    def forward(self, asked: Asked) -> tuple[Float[Tensor, "B M W"], Float[Tensor, "B 1 1 M"]]:
+        count = asked.states.shape[1]
+        x = self.state(asked.states) + self.meaning(asked.meanings).sum(dim=2) + self.value(asked.values)
+        x = torch.cat([self.start.expand(len(x), -1, -1), x + self.place[:count]], dim=1)
+        there = torch.cat([torch.ones_like(asked.has_word[:, :1]), asked.has_word], dim=1)
+        bias = (~there)[:, None, None].to(x.dtype) * FAR
+        for block in self.blocks:
+            x = block(x, bias=bias)
+        x = self.norm(x)
+        if self.image is not None and asked.picture is not None and asked.has_picture is not None:
+            tokens = x.new_zeros(len(x), self.image.token_count, x.shape[-1])
+            if asked.has_picture.any():
+                seen = self.image(asked.picture[asked.has_picture])
+                tokens = tokens.index_put((asked.has_picture.nonzero()[:, 0],), seen)
+            hidden = (~asked.has_picture)[:, None, None, None].to(x.dtype) * FAR
+            x = torch.cat([x, tokens], dim=1)
+            bias = torch.cat([bias, hidden.expand(-1, 1, 1, tokens.shape[1])], dim=-1)
+        return x, bias

@@ -1,0 +1,148 @@
+"""Fills a part list with numbers: a rectified flow from noise to where parts stand and what shape they have."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from neurok.generation.context import FAR, Asked, Context, ContextConfig
+from neurok.generation.fields import CODED_KINDS, PARTS, build_fields, look_fields, whole_fields
+from neurok.generation.numbers import WIDTH
+from neurok.generation.part_list import Choice, Lists
+from neurok.nn.attention import Attention
+from neurok.nn.norm import LayerNorm
+
+
+@dataclass(frozen=True)
+class FlowConfig:
+    """Sizes; chosen for one core."""
+
+    context: ContextConfig = field(default_factory=lambda: ContextConfig(width=192))
+    width: int = 192
+    heads: int = 6
+    depth: int = 5
+    steps: int = 16
+    """Euler steps from noise to numbers."""
+
+
+class FlowBlock(nn.Module):
+    """Attention among parts, to the parts' parents and to what is asked for; scaled by the time (adaptive norm)."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(LayerNorm(width) for _ in range(3))
+        self.among = Attention(width, heads)
+        self.asked = Attention(width, heads)
+        self.rise = nn.Linear(width, 4 * width)
+        self.fall = nn.Linear(2 * width, width)
+        self.time = nn.Linear(width, 6 * width)
+        nn.init.zeros_(self.time.weight)
+        nn.init.zeros_(self.time.bias)
+
+    def forward(self, x: Tensor, time: Tensor, hidden: Tensor, context: Tensor, bias: Tensor) -> Tensor:
+        shift_a, scale_a, gate_a, shift_f, scale_f, gate_f = self.time(time)[:, None].chunk(6, dim=-1)
+        y = self.norms[0](x) * (1 + scale_a) + shift_a
+        x = x + (1 + gate_a) * self.among(y, y, hidden)
+        x = x + self.asked(self.norms[1](x), context, bias)
+        gate, value = self.rise(self.norms[2](x) * (1 + scale_f) + shift_f).chunk(2, dim=-1)
+        return x + (1 + gate_f) * self.fall(nn.functional.gelu(gate) * value)
+
+
+class FlowModel(nn.Module):
+    """The velocity from noise to numbers, given a list, what is asked for and how far it has come."""
+
+    def __init__(self, config: FlowConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = config.width
+        self.context = Context(config.context)
+        self.whole = Choice(whole_fields(), width)
+        self.build = Choice(build_fields(), width)
+        self.look = Choice(look_fields(), width)
+        for choice in (self.whole, self.build, self.look):
+            del choice.mixes  # only the embeddings of a list are needed here
+        self.enter = nn.Linear(WIDTH, width)
+        self.place = nn.Parameter(0.02 * torch.randn(PARTS + 1, width))
+        self.parent = nn.Linear(width, width)
+        self.clock = nn.Sequential(nn.Linear(64, width), nn.GELU(), nn.Linear(width, width))
+        self.blocks = nn.ModuleList(FlowBlock(width, config.heads) for _ in range(config.depth))
+        self.norm = LayerNorm(width)
+        self.leave = nn.Linear(width, WIDTH)
+        nn.init.zeros_(self.leave.weight)
+        nn.init.zeros_(self.leave.bias)
+        kinds = len(CODED_KINDS)
+        self.register_buffer("mean", torch.zeros(kinds, WIDTH))
+        self.register_buffer("spread", torch.ones(kinds, WIDTH))
+
+    def about(self, lists: Lists) -> Float[Tensor, "B P W"]:
+        """What the list says of each part and of its parent."""
+        own = self.build.embed(lists.build) + self.look.embed(lists.look)
+        own = own + self.whole.embed(lists.whole)[:, None] + self.place[: own.shape[1]]
+        above = (lists.build[..., 1] - 1).clamp(0, own.shape[1] - 1)
+        has = (lists.build[..., 1:2] > 0).to(own.dtype)
+        return own + self.parent(torch.take_along_dim(own, above[..., None], dim=1) * has)
+
+    def velocity(
+        self,
+        x: Float[Tensor, "B P N"],
+        time: Float[Tensor, " B"],
+        about: Float[Tensor, "B P W"],
+        is_part: Bool[Tensor, "B P"],
+        context: Float[Tensor, "B M W"],
+        bias: Float[Tensor, "B 1 1 M"],
+    ) -> Float[Tensor, "B P N"]:
+        hidden = (~is_part)[:, None, None].to(x.dtype) * FAR
+        rates = torch.exp(-math.log(1000.0) * torch.arange(32, dtype=x.dtype) / 31)
+        angles = 1000.0 * time[:, None] * rates
+        clock = self.clock(torch.cat([angles.sin(), angles.cos()], dim=-1))
+        y = about + self.enter(x)
+        for block in self.blocks:
+            y = block(y, clock, hidden, context, bias)
+        return self.leave(self.norm(y))
+
+    def is_part(self, lists: Lists) -> Bool[Tensor, "B P"]:
+        return torch.arange(lists.build.shape[1])[None] < lists.count[:, None]
+
+    @torch.no_grad()
+    def sample(
+        self,
+        lists: Lists,
+        asked: Asked,
+        used: Float[Tensor, "B P N"],
+        generator: torch.Generator,
+        guidance: float = 1.0,
+        warmth: float = 1.0,
+        kept: Float[Tensor, "B P N"] | None = None,
+        is_kept: Bool[Tensor, "B P"] | None = None,
+    ) -> Float[Tensor, "B P N"]:
+        """Numbers for a list, standardised; those that mean nothing stay zero.
+
+        Args:
+            guidance: 1 follows what is asked for as learned; more exaggerates it.
+            warmth: Spread of the noise that it starts from; less is more usual.
+            kept: Numbers of parts that are to stay as they are ...
+            is_kept: ... and which parts those are; the others are filled in to fit.
+        """
+        about, is_part = self.about(lists), self.is_part(lists)
+        context, bias = self.context(asked)
+        empty = self.context(asked.nothing()) if guidance != 1.0 else None
+        noise = torch.randn(used.shape, generator=generator) * used
+        # One noise for the scale of all parts: it is the same number.
+        noise[..., 0] = noise[:, :1, 0]
+        x = warmth * noise
+        steps = self.config.steps
+        for step in range(steps):
+            time = torch.full((len(x),), step / steps)
+            if kept is not None and is_kept is not None:
+                held = (1 - step / steps) * noise + step / steps * kept
+                x = torch.where(is_kept[..., None], held, x)
+            speed = self.velocity(x, time, about, is_part, context, bias)
+            if empty is not None:
+                plain = self.velocity(x, time, about, is_part, *empty)
+                speed = plain + guidance * (speed - plain)
+            x = (x + speed / steps) * used
+        return x if kept is None or is_kept is None else torch.where(is_kept[..., None], kept, x)

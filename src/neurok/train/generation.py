@@ -1,0 +1,204 @@
+"""Learning to write objects: the part list and the flow of its numbers, two tasks of the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from neurok.errors import NeurokError
+from neurok.generation.context import Asked
+from neurok.generation.flow import FlowConfig, FlowModel
+from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
+from neurok.generation.part_list import Lists, PartListConfig, PartListModel
+from neurok.train.config import RunConfig
+from neurok.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of, standard_of
+from neurok.train.log import Line
+
+WEIGHTS = {"centre": 3.0, "size": 2.0, "turn": 1.5, "code": 0.7, "rgb": 1.5, "meets": 1.0, "scale": 1.0}
+"""What an error of each number counts in the flow; 0.6 for those not named. After a sketch that compared a few."""
+
+WATCHED_BATCH = 48
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a step sees."""
+
+    objects: int = 24
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A loss and figures for the log."""
+
+    loss: Tensor
+    figures: dict[str, float]
+
+
+class PartListTask(nn.Module):
+    """The part list with its loss: minus log probability of all choices, per part."""
+
+    def __init__(self, config: PartListConfig) -> None:
+        super().__init__()
+        self.model = PartListModel(config)
+
+    def forward(self, lists: Lists, asked: Asked) -> Terms:
+        costs = self.model(lists, asked)
+        parts = lists.count.sum()
+        sums = {name: cost.sum() / (len(lists.whole) if cost.ndim == 1 else parts) for name, cost in costs.items()}
+        loss = torch.stack(list(sums.values())).sum()
+        kept = ("category", "name", "material", "colour")
+        return Terms(loss, {"nats": float(loss), **{name: float(sums[name]) for name in kept}})
+
+
+class FlowTask(nn.Module):
+    """The flow with its loss: squared error of the velocity, weighted."""
+
+    def __init__(self, config: FlowConfig) -> None:
+        super().__init__()
+        self.model = FlowModel(config)
+        weights = torch.full((WIDTH,), 0.6)
+        for name, weight in WEIGHTS.items():
+            weights[SPANS[name]] = weight
+        self.weights = weights
+
+    def forward(self, lists: Lists, asked: Asked, rows: Tensor, used: Tensor, noise: Tensor, time: Tensor) -> Terms:
+        model = self.model
+        context, bias = model.context(asked)
+        noise = noise * used
+        noise[..., 0] = noise[:, :1, 0] * used[..., 0]
+        at = time[:, None, None]
+        speed = model.velocity(
+            (1 - at) * noise + at * rows, time, model.about(lists), model.is_part(lists), context, bias
+        )
+        error = (speed - (rows - noise)).square() * used
+        weighted = (error * self.weights).sum() / (used * self.weights).sum()
+        shares = {n: float(error[..., SPANS[n]].sum() / used[..., SPANS[n]].sum().clamp(min=1)) for n, _ in LAYOUT[:6]}
+        return Terms(weighted, {"error": float(weighted), **shares})
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationRecipe(RunConfig):
+    """What both runs share."""
+
+    view: Batch = field(default_factory=Batch)
+    asking: AskConfig = ASKING
+    steps: int = 12_000
+    warmup: int = 200
+    decay: float = 0.5
+    matrix_rate: float = 3e-3
+    rate: float = 1e-3
+    weight_decay: float = 0.01
+    average: float = 0.999
+    evaluate_every: int = 500
+    checkpoint_minutes: float = 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartListRecipe(GenerationRecipe):
+    """A run of the part list."""
+
+    task: ClassVar[str] = "part list"
+    model: PartListConfig = field(default_factory=PartListConfig)
+
+    def build(self) -> PartListTask:
+        return PartListTask(self.model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowRecipe(GenerationRecipe):
+    """A run of the flow."""
+
+    task: ClassVar[str] = "flow"
+    model: FlowConfig = field(default_factory=FlowConfig)
+    average: float = 0.9995
+
+    def build(self) -> FlowTask:
+        return FlowTask(self.model)
+
+
+@dataclass(frozen=True, eq=False)
+class GenerationTraining:
+    """A recipe, and objects to learn from and to watch."""
+
+    recipe: GenerationRecipe
+    examples: Sequence[Example]
+    watched: Sequence[Example]
+    standard: Standard
+    unit: ClassVar[str] = "objects"
+    meaning: ClassVar[str] = "nats per part of the list, or squared error of the flow"
+
+    @property
+    def batch_size(self) -> int:
+        return self.recipe.view.objects
+
+    def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
+        chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
+        return self._batch(module, chosen, rng, generator)
+
+    def _batch(
+        self, module: Any, chosen: Sequence[Example], rng: np.random.Generator, generator: torch.Generator
+    ) -> tuple[Any, ...]:
+        lists, asked = lists_of(chosen), draw_asked(chosen, rng, generator, self.recipe.asking)
+        if not isinstance(module, FlowTask):
+            return lists, asked
+        if float(module.model.mean.abs().sum()) == 0.0:
+            module.model.mean.copy_(torch.tensor(self.standard.mean))
+            module.model.spread.copy_(torch.tensor(self.standard.spread))
+        rows, used = numbers_of(chosen, self.standard)
+        return (
+            lists,
+            asked,
+            rows,
+            used,
+            torch.randn(rows.shape, generator=generator),
+            torch.rand(len(rows), generator=generator),
+        )
+
+    def figures(self, terms: Terms) -> dict[str, float]:
+        return terms.figures
+
+    @torch.no_grad()
+    def evaluate(self, module: Any) -> dict[str, float]:
+        rng, generator = np.random.default_rng(1), torch.Generator().manual_seed(1)
+        found = []
+        for start in range(0, len(self.watched), WATCHED_BATCH):
+            batch = self._batch(module, self.watched[start : start + WATCHED_BATCH], rng, generator)
+            found.append(module(*batch).figures)
+        return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+    @staticmethod
+    def curve(line: Line) -> dict[str, float]:
+        first = next(iter(line["training"]))
+        return {"train": line["training"][first], "held out": line["watched"][first]}
+
+
+def training_of(
+    recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]
+) -> GenerationTraining:
+    """A task of the loop."""
+    return GenerationTraining(recipe, examples, watched, standard_of(examples))
+
+
+RECIPES: dict[str, Callable[[], GenerationRecipe]] = {
+    "list": PartListRecipe,
+    "flow": FlowRecipe,
+    "list-smoke": lambda: replace(PartListRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
+    "flow-smoke": lambda: replace(FlowRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
+}
+
+
+def recipe_named(name: str) -> GenerationRecipe:
+    """A recipe by its name.
+
+    Raises:
+        NeurokError: If there is none of that name.
+    """
+    if name not in RECIPES:
+        raise NeurokError(f"There is no recipe {name!r} of generation; there are {', '.join(RECIPES)}.")
+    return RECIPES[name]()

@@ -1,0 +1,180 @@
+"""What generation learns from: objects as lists and numbers, captions as features, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from neurok.data.household import read_households
+from neurok.data.household_pictures import PictureSet
+from neurok.data.picture_augmentation import augment
+from neurok.errors import NeurokError
+from neurok.families.household.captions import captions
+from neurok.families.household.categories import split_of
+from neurok.families.household.parts import Assembly
+from neurok.generation.context import Asked
+from neurok.generation.fields import (
+    build_fields,
+    can_be_listed,
+    chosen,
+    look_fields,
+    part_words,
+    whole_fields,
+    whole_words,
+)
+from neurok.generation.numbers import WIDTH, Standard, row_of, scale_of, used_by
+from neurok.generation.part_list import Lists, stack_lists
+from neurok.generation.prompt import Words, asked_by, words_of
+
+KIND = [field.name for field in build_fields()].index("kind")
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One object: its list, its numbers, what is said of it, and how it looks."""
+
+    name: str
+    whole: list[int]
+    build: list[list[int]]
+    look: list[list[int]]
+    rows: Float[np.ndarray, "P W"]
+    used: Float[np.ndarray, "P W"]
+    words: tuple[Words, ...] = ()
+    pictures: UInt8[np.ndarray, "V H H 4"] | None = None
+
+    @property
+    def kinds(self) -> Int[np.ndarray, " P"]:
+        return np.array([part[KIND] for part in self.build])
+
+
+@dataclass(frozen=True)
+class AskConfig:
+    """How often what is asked for is hidden, so that every mixture of it is learned."""
+
+    nothing: float = 0.08
+    """Chance that a prompt is empty."""
+
+    plain: float = 0.15
+    """Chance that the sentence encoder is not there; only words of the tables are known then."""
+
+    tables: float = 0.12
+    """Chance that the tables are not there."""
+
+    forget: float = 0.08
+    """Chance that a single word is in no table."""
+
+    pictured: float = 0.45
+    """Chance that an object with pictures is asked for with one ..."""
+
+    wordless: float = 0.5
+    """... and that nothing is said besides."""
+
+
+ASKING = AskConfig()
+
+
+def example_of(assembly: Assembly, spoken: Sequence[Words] = ()) -> Example:
+    """An object as numbers."""
+    scale = scale_of(assembly)
+    words = [part_words(part) for part in assembly.parts]
+    return Example(
+        assembly.name,
+        chosen(whole_fields(), whole_words(assembly)),
+        [chosen(build_fields(), row) for row in words],
+        [chosen(look_fields(), row) for row in words],
+        np.stack([row_of(part, scale) for part in assembly.parts]),
+        np.stack([used_by(row) for row in words]),
+        tuple(spoken),
+    )
+
+
+def read_examples(folder: Path, said: int, seed: int, split: str, batch: int = 64) -> list[Example]:
+    """All objects of a store that belong to a split, each with so many captions."""
+    assemblies = [one for one in read_households(folder) if can_be_listed(one) and split_of(_index(one)) == split]
+    if not assemblies:
+        raise NeurokError(f"'{folder}' holds no household objects for {split}; make some with: neurok data household")
+    texts = [caption.text for one in assemblies for caption in captions(one, seed, said)]
+    order = sorted(range(len(texts)), key=lambda k: len(texts[k]))  # those of one length are encoded together
+    spoken: list[Any] = [None] * len(texts)
+    for start in range(0, len(texts), batch):
+        some = order[start : start + batch]
+        for k, words in zip(some, words_of([texts[k] for k in some]), strict=True):
+            spoken[k] = words
+    return [example_of(one, spoken[said * k : said * (k + 1)]) for k, one in enumerate(assemblies)]
+
+
+def _index(assembly: Assembly) -> int:
+    return int(assembly.name.rpartition("/")[2])
+
+
+def standard_of(examples: Sequence[Example]) -> Standard:
+    """Means and spreads of the numbers of all parts."""
+    rows, used = np.concatenate([e.rows for e in examples]), np.concatenate([e.used for e in examples])
+    return Standard.of(rows, used, np.concatenate([e.kinds for e in examples]))
+
+
+def lists_of(examples: Sequence[Example]) -> Lists:
+    return stack_lists([e.whole for e in examples], [e.build for e in examples], [e.look for e in examples])
+
+
+def numbers_of(
+    examples: Sequence[Example], standard: Standard
+) -> tuple[Float[Tensor, "B P W"], Float[Tensor, "B P W"]]:
+    """Standardised numbers and which of them mean something, one row more than the longest list."""
+    most = max(len(e.rows) for e in examples) + 1
+    rows, used = np.zeros((len(examples), most, WIDTH)), np.zeros((len(examples), most, WIDTH))
+    for k, example in enumerate(examples):
+        count = len(example.rows)
+        rows[k, :count] = np.clip(standard.to(example.rows, example.kinds), -CLIP, CLIP)
+        used[k, :count] = example.used
+    return torch.tensor(rows * used, dtype=torch.float32), torch.tensor(used, dtype=torch.float32)
+
+
+CLIP = 5.0
+"""Standard deviations beyond which a number is drawn in: rare ones would rule the loss."""
+
+
+def draw_asked(
+    examples: Sequence[Example], rng: np.random.Generator, generator: torch.Generator, asking: AskConfig = ASKING
+) -> Asked:
+    """One prompt for each object, with parts of it hidden now and then."""
+    words: list[Words | None] = []
+    raw: dict[int, np.ndarray] = {}
+    for number, example in enumerate(examples):
+        if example.pictures is not None and rng.random() < asking.pictured:
+            raw[number] = example.pictures[rng.integers(len(example.pictures))]
+        is_silent = rng.random() < (asking.wordless if number in raw else asking.nothing)
+        words.append(None if is_silent or not example.words else _hidden(example, rng, asking))
+    pictures: dict[int, Tensor] = {}
+    if raw:
+        changed = augment(torch.from_numpy(np.stack(list(raw.values()))), generator)
+        pictures = dict(zip(raw, changed, strict=True))
+    return asked_by(words, pictures)
+
+
+def _hidden(example: Example, rng: np.random.Generator, asking: AskConfig) -> Words:
+    one = example.words[rng.integers(len(example.words))]
+    states, meanings, values = one.states, one.meanings, one.values
+    way = rng.random()
+    if way < asking.plain:
+        states = np.zeros_like(states)
+    elif way < asking.plain + asking.tables:
+        meanings, values = np.zeros_like(meanings), np.zeros_like(values)
+    else:
+        keep = (rng.random(len(meanings)) >= asking.forget)[:, None]
+        meanings, values = meanings * keep, (values * keep).astype(np.float32)
+    return Words(states, meanings, values)
+
+
+def with_pictures(examples: Sequence[Example], folders: Sequence[Path]) -> list[Example]:
+    """The same examples, with pictures where the stores have some of that name."""
+    store = PictureSet.open(*folders)
+    numbers = store.of_object()
+    return [replace(one, pictures=store.batch(numbers[one.name])) if one.name in numbers else one for one in examples]
