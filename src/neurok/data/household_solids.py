@@ -1,0 +1,99 @@
+"""Closed solids out of the loose triangles of which real models are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.geometry.level_set import level_set
+from neurok.geometry.operators import face_areas
+from neurok.geometry.sampling import sample_surface
+from neurok.modelling.booleans import from_manifold, to_manifold
+from neurok.modelling.forms import fitted
+from neurok.modelling.shapes import Shape
+
+
+@dataclass(frozen=True)
+class ClosingConfig:
+    """How triangles without an inside become a solid."""
+
+    cells: int = 22
+    """Along each side of the box, whatever its proportions."""
+
+    samples: int = 16
+    """Points on the surface, in squares of ``cells``: enough that no outside comes in between."""
+
+    skin: float = 0.6
+    """Cells by which the solid is thicker than the surface on either side: what is open becomes a wall."""
+
+    coarse: float = 0.25
+    """Cells by which the mesh may be off, so that flat places need few triangles."""
+
+    thinnest: float = 2e-3
+    """[m] Least side of a box."""
+
+
+CLOSING = ClosingConfig()
+
+
+def closed_solid(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], config: ClosingConfig = CLOSING
+) -> Shape | None:
+    """The solid that some triangles bound: as they are where they close, else what they keep from the outside.
+
+    None where they have no area.
+    """
+    exact = _as_it_is(vertices, faces)
+    return exact if exact is not None else filled(vertices, faces, config)
+
+
+def _as_it_is(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Shape | None:
+    """The union of the components of a mesh that closes once equal vertices are merged."""
+    import manifold3d
+
+    places, index = np.unique(vertices, axis=0, return_inverse=True)
+    merged = index.reshape(-1)[faces]
+    merged = merged[(merged != np.roll(merged, 1, axis=1)).all(axis=1)]
+    if not len(merged):
+        return None
+    mesh = manifold3d.Mesh64(np.ascontiguousarray(places), np.ascontiguousarray(merged.astype(np.uint64)))
+    solid = manifold3d.Manifold(mesh)
+    if solid.status() != manifold3d.Error.NoError or solid.is_empty():
+        return None
+    pieces = [piece for piece in solid.decompose() if piece.volume() > 0]
+    if not pieces or sum(piece.volume() for piece in pieces) < 0.9 * sum(abs(p.volume()) for p in solid.decompose()):
+        return None
+    whole = manifold3d.Manifold.batch_boolean(pieces, manifold3d.OpType.Add)
+    return None if whole.is_empty() else from_manifold(whole)
+
+
+def filled(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], config: ClosingConfig = CLOSING
+) -> Shape | None:
+    """All that cannot be reached from outside, and a skin about the triangles."""
+    from scipy.ndimage import label
+    from scipy.spatial import cKDTree
+
+    corners = vertices[faces]
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    size = np.maximum(high - low, config.thinnest)
+    boxed = Shape((vertices - (low + high) / 2) / (size / 2), faces)
+    if not face_areas(boxed.vertices, boxed.faces).sum() > 0:
+        return None
+    drawn = sample_surface(boxed.vertices, boxed.faces, config.samples * config.cells**2, np.random.default_rng(0))
+    reach = 1.0 + 4.0 / config.cells
+    axis = np.linspace(-reach, reach, config.cells + 5)
+    cell = axis[1] - axis[0]
+    grid = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1)
+    away = cKDTree(drawn.interpolate(boxed.vertices)).query(grid.reshape(-1, 3))[0].reshape(grid.shape[:3])
+    regions, _ = label(away > config.skin * cell)
+    is_enclosed = (regions != regions[0, 0, 0]) & (regions > 0)
+    field = np.where(is_enclosed, -away, away) - config.skin * cell
+    places, triangles = level_set(field, np.full(3, -reach), np.full(3, reach))
+    if not len(triangles):
+        return None
+    simple = to_manifold(Shape(places, triangles)).simplify(config.coarse * cell)
+    shape = fitted(from_manifold(simple), size)
+    return shape.move(*((low + high) / 2)).outward()
