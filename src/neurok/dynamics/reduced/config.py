@@ -33,6 +33,14 @@ class ContactConfig:
     watched: float = 3.0
     """Points of what bends that could not touch anything for about so many steps are left alone meanwhile."""
 
+    unforeseen: float = 5e-4
+    """Points of what bends that got deeper into a plane than this share of the smallest object's size though they were
+    not on their way there are taken in, and the step is found again: a tenth of what can be seen."""
+
+    stretched: float = 1.5
+    """By how much the surface of something that bends is drawn out at most: no patch of it reaches farther from its
+    middle than this times what it does at rest."""
+
     near_own: float = 2e-3
     """The same for parts of one object, which move slowly against each other."""
 
@@ -142,7 +150,10 @@ class ImplicitConfig:
     """Trials of a line search; the last is 10^-7 of the first."""
 
     friction_passes: int = 2
-    """Friction follows the normal forces of the pass before; so do points that came inside a solid unforeseen."""
+    """Friction follows the normal forces of the pass before."""
+
+    more_passes: int = 4
+    """At most so many where points come inside a solid unforeseen: each pass takes in those of the pass before."""
 
     max_halvings: int = 6
     """How often a step that fails is halved before a run counts as lost."""

@@ -61,17 +61,19 @@ class Touch:
     slid: Bool[np.ndarray, " n"] = field(init=False)
     """Whether each point slid."""
 
-    touches: bool = field(default=False, init=False)
-    """Whether some point touches."""
+    known: Int[np.ndarray, " k"] = field(init=False)
+    """Points that something is remembered of."""
 
     def __post_init__(self) -> None:
-        self.forget(len(self.points.radii))
-
-    def forget(self, count: int) -> None:
-        """No point touches."""
-        self.touches = False
+        count = len(self.points.radii)
         self.slips, self.loads = np.zeros((count, 3)), np.zeros(count)
         self.marks, self.slid = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=bool)
+        self.known = np.zeros(0, dtype=np.int64)
+
+    def forget(self) -> None:
+        """No point touches."""
+        known, self.known = self.known, self.known[:0]
+        self.slips[known], self.loads[known], self.marks[known], self.slid[known] = 0.0, 0.0, -1, False
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,11 +261,10 @@ class Rows:
         first = 0
         for entry in self.found:
             touch, size = entry.touch, len(entry.which)
-            if touch.touches:
-                touch.forget(len(touch.marks))
+            touch.forget()
             rows = np.arange(first, first + size)
             touch.loads[entry.which], touch.marks[entry.which] = self.loads[rows], entry.marks
-            touch.touches = True
+            touch.known = entry.which
             rubs = rows if entry.soles is None else rows + size
             touch.slid[entry.which] = slides[rubs] & (self.loads[rows] > 0)
             touch.slips[entry.which] = np.where((self.loads[rows] > 0)[:, None], slips[rubs], 0.0)

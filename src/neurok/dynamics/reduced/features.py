@@ -91,13 +91,16 @@ class FeatureMechanics:
         return FeatureMotion(self, pose, q, qdot)
 
     @cached_property
-    def _corners(self) -> Float[np.ndarray, "8 4"] | None:
-        """Of the box around the rest shape, where vertices follow handles by weights that sum up to 1."""
+    def _corners(self) -> Float[np.ndarray, "H 8 4"] | None:
+        """Of a box at rest around what follows each handle, where vertices do so by weights that sum up to 1."""
         if self.weights is None or self.weights.min() < 0.0 or not np.allclose(self.weights.sum(axis=1), 1.0):
             return None
-        low, high = self.space.rest.bounds
         signs = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        return np.concatenate([np.where(signs, high, low), np.ones((8, 1))], axis=1)
+        boxes = []
+        for weights in self.weights.T:
+            mine = self.space.rest.vertices[weights > 0.0] if weights.any() else self.center[None]
+            boxes.append(np.where(signs, mine.max(axis=0), mine.min(axis=0)))
+        return np.concatenate([np.stack(boxes), np.ones((len(boxes), 8, 1))], axis=2)
 
     def farthest(self, change: Float[np.ndarray, "K 3"]) -> float:
         """No vertex moves farther than this when the features change so; infinite where nothing is known."""
@@ -284,11 +287,15 @@ class FeaturePoints:
     def _rows(self) -> Float[np.ndarray, "n K"] | None:
         if self.mixed is not None:
             return self.mixed
-        return None if self.mechanics.features is None else self.mechanics.features[self.vertices]
+        return self._of_vertices(slice(None))
+
+    def _of_vertices(self, chosen: Any) -> Float[np.ndarray, "m K"] | None:
+        features, vertices = self.mechanics.features, self.vertices[chosen]
+        return None if features is None else features[vertices]
 
     def take(self, chosen: Int[np.ndarray, " m"]) -> FeaturePoints:
         """Some of the points."""
-        rows = None if self._rows is None else self._rows[chosen]
+        rows = self._of_vertices(chosen) if self.mixed is None else self.mixed[chosen]
         return FeaturePoints(self.mechanics, self.vertices[chosen], rows)
 
     def join(self, others: Sequence[FeaturePoints]) -> FeaturePoints:

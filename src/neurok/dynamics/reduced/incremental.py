@@ -126,7 +126,7 @@ class IncrementalStepper:
         q, motions = state.q + dt * qdot, begin
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
-        for _ in range(self.config.friction_passes):
+        for done in range(1, self.config.more_passes + 1):
             q, motions = self._minimise(state, q, dt, targets)
             start = time.perf_counter()
             deepest, again = self.rows.measure(motions, self.search.config.same_load)
@@ -137,7 +137,7 @@ class IncrementalStepper:
                 found, self.rows = more, Rows.of(more, begin)
                 self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
             self.system.clock.add("contact", start)
-            if not again and more is None:
+            if more is None and (not again or done >= self.config.friction_passes):
                 break
         self.touched |= deepest > 0
         return self._ended(state, dt, (begin, qdot), (q, motions))

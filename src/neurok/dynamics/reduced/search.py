@@ -14,18 +14,9 @@ from neurok.dynamics.colliders import HalfSpace, Meeting
 from neurok.dynamics.reduced.bending import BendingSurface
 from neurok.dynamics.reduced.config import ContactConfig
 from neurok.dynamics.reduced.contact import Found, Touch
+from neurok.dynamics.reduced.meetings import Way, met_in_world
 from neurok.dynamics.reduced.shapes import PointSet
-from neurok.geometry.lie import apply, inverse, seen_from
-
-
-@dataclass(eq=False)
-class Way:
-    """Where the points of a set are at the start of a step, and where they would be at its end."""
-
-    start: Float[np.ndarray, "n 3"]
-    end: Float[np.ndarray, "n 3"]
-    which: Any = field(default_factory=lambda: slice(None))
-    """Points that may touch something; those of the others are out of date."""
+from neurok.geometry.lie import seen_from
 
 
 @dataclass(eq=False)
@@ -86,27 +77,51 @@ class ContactSearch:
         found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
         met = {id(entry.touch) for entry in found}
         for touch in self._touching:
-            if id(touch) not in met and touch.touches:
-                touch.forget(len(touch.marks))
+            if id(touch) not in met:
+                touch.forget()
         self._touching = [entry.touch for entry in found]
         return found
 
     def find_again(self, found: list[Found], begin: Sequence[Any], now: Sequence[Any]) -> list[Found] | None:
         """What was found and what has come inside a solid unforeseen; ``None`` where nothing has."""
         open_ones = [close for close in self.close if not isinstance(close[0].solid, HalfSpace)]
-        if not open_ones:
-            return None
         known = {id(entry.touch): entry for entry in found}
         for key, points in {id(touch.points): touch.points for touch, _ in open_ones}.items():
             self.ways[key] = Way(self.ways[key].start, points.points.positions(now[points.owner])[0])
+        again = [(touch, self._meet(touch, which, begin, known.get(id(touch)), now)) for touch, which in open_ones]
+        again += [(touch, self._sunken(touch, known.get(id(touch)), begin, now)) for touch in self._planes]
         out, is_new = list(found), False
-        for touch, which in open_ones:
+        for touch, entry in again:
             old = known.get(id(touch))
-            entry = self._meet(touch, which, begin, old, now)
             if entry is not None and entry is not old:
                 out = [each for each in out if each is not old] + [entry]
                 is_new = True
         return out if is_new else None
+
+    @cached_property
+    def _planes(self) -> list[Touch]:
+        """Points that bend against planes: limits and blows may throw them below, whatever way they were on."""
+        return [each for each in self._outer if isinstance(each.solid, HalfSpace) and id(each.points) in self._still]
+
+    def _sunken(self, touch: Touch, old: Found | None, begin: Sequence[Any], now: Sequence[Any]) -> Found | None:
+        """What was found of such a touch, and points that have got below the plane without being followed."""
+        points, plane, watch = touch.points, touch.solid, self._watches[id(touch.points)]
+        before, after = begin[points.owner], now[points.owner]
+        which, asked = watch.which, watch.points
+        if (
+            points.patches is not None
+            and after.mechanics.farthest(after.y[0] - before.y[0]) > self.config.near * self.size
+        ):
+            which = self._near(points, after, 0.0)
+            asked, watch.horizon = points.points.take(which), 0.0
+        heights = asked.positions(after)[0] @ plane.normal - plane.height if len(which) else np.zeros(0)
+        which = which[heights < -self.config.unforeseen * self.size]
+        if not len(which):
+            return old
+        watch.way.start[which] = points.points.take(which).positions(before)[0]
+        gaps = watch.way.start[which] @ plane.normal - plane.height
+        met = Meeting(which, np.ones((len(which), 1)) * plane.normal, gaps, np.zeros(len(which), dtype=np.int64))
+        return met_in_world(touch, met, None, None, None, watch.way, old, begin)
 
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
@@ -115,18 +130,35 @@ class ContactSearch:
             return _way(points, motions, dt)
         watch, mechanics = self._watches.get(id(points)), motion.mechanics
         ahead = dt * mechanics.farthest(motion.rate[0])
-        if watch is None or not ahead + mechanics.farthest(motion.y[0] - watch.features) <= watch.horizon:
-            way = _way(points, motions, dt)
-            horizon = self.config.watched * ahead + self.config.near * self.size
-            clear = np.min([_clearance(solid, way.start) for solid in self._still[id(points)]], axis=0)
-            which = np.flatnonzero(~(clear > horizon + self.reach))
+        horizon = self.config.watched * ahead + self.config.near * self.size
+        # What was fast and is slow now has turned meanwhile: other points may be lowest.
+        if watch is None or ahead + mechanics.farthest(motion.y[0] - watch.features) > min(watch.horizon, horizon):
+            which = self._near(points, motion, horizon + self.reach)
+            count = len(points.radii)
+            way = Way(np.zeros((count, 3)), np.zeros((count, 3))) if watch is None else watch.way
             watch = Watch(which, points.points.take(which), motion.y[0], horizon, way)
             self._watches[id(points)] = watch
-        else:
-            start = watch.points.positions(motion)[0]
-            watch.way.start[watch.which] = start
-            watch.way.end[watch.which] = start + dt * watch.points.velocities(motion)[0]
+        start = watch.points.positions(motion)[0]
+        watch.way.start[watch.which] = start
+        watch.way.end[watch.which] = start + dt * watch.points.velocities(motion)[0]
         return Way(watch.way.start, watch.way.end, watch.which)
+
+    def _near(self, points: PointSet, motion: Any, reach: float) -> Int[np.ndarray, " m"]:
+        """Points of a set that are near what stands still; of each patch the one that is asked and the nearest."""
+        patches, solids = points.patches, self._still[id(points)]
+        if patches is None:
+            return np.flatnonzero(~(_clearances(solids, points.points.positions(motion)[0]) > reach))
+        clear = _clearances(solids, patches.asked.positions(motion)[0])
+        chosen = np.flatnonzero(~(clear > reach + self.config.stretched * patches.radii))
+        if not len(chosen):
+            return chosen
+        members, begins = patches.of_patches(chosen)
+        heights = _clearances(solids, points.points.take(members).positions(motion)[0])
+        least = np.minimum.reduceat(heights, begins)
+        counts = np.diff(np.append(begins, len(members)))
+        lowest = members[(heights <= np.repeat(least, counts)) & (heights <= reach)]
+        touching = [touch.known for touch in self._outer if touch.points is points]
+        return np.unique(np.concatenate([patches.scouts[~(clear > reach)], lowest, *touching]))
 
     @cached_property
     def _still(self) -> dict[int, list[Any]]:
@@ -243,7 +275,8 @@ class ContactSearch:
             passes = ((below[index] < high[mine, None]) & (above[index] > low[mine, None])).all(axis=2)
             for k, row in zip(mine, passes, strict=True):
                 if row.any():
-                    out.append((self._outer[k], np.arange(len(self._sets[index].radii))[ways[index].which][row]))
+                    which = ways[index].which
+                    out.append((self._outer[k], np.flatnonzero(row) if isinstance(which, slice) else which[row]))
         return out
 
     def _solid_boxes(self, motions: Sequence[Any]) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
@@ -290,7 +323,7 @@ class ContactSearch:
             after = after if now is None or touch.other is None else now[touch.other].node_frame(touch.node)
             met = touch.solid.meet(seen_from(frame, start), seen_from(after, end), marks, reach)
         met = met._replace(which=which[met.which])
-        return _found(touch, met, faces, frame, motion, way, old, begin)
+        return met_in_world(touch, met, faces, frame, motion, way, old, begin)
 
 
 def _is_boxed(touch: Touch) -> bool:
@@ -305,6 +338,11 @@ def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n
     return np.maximum(low - x, x - high).max(axis=1)
 
 
+def _clearances(solids: Sequence[Any], x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n"]:
+    """The same of the nearest of some."""
+    return np.min([_clearance(solid, x) for solid in solids], axis=0)
+
+
 def _way(points: PointSet, motions: Sequence[Any], dt: float) -> Way:
     motion = motions[points.owner]
     start = points.points.positions(motion)[0]
@@ -315,61 +353,3 @@ def _frame_after(motion: Any, node: int, dt: float) -> Float[np.ndarray, "4 4"]:
     """Where a node will be."""
     frame = motion.node_frame(node)
     return frame + dt * motion.node_twist(node) @ frame
-
-
-def _found(
-    touch: Touch,
-    met: Meeting,
-    faces: Int[np.ndarray, " n"] | None,
-    frame: Float[np.ndarray, "4 4"] | None,
-    motion: Any,
-    way: Way,
-    old: Found | None,
-    begin: Sequence[Any],
-) -> Found | None:
-    """A meeting in the world, with the points that are touched; what was found before stays as it was."""
-    if old is not None and len(met.which):
-        fresh = ~np.isin(met.which, old.which)
-        met = Meeting(*(column[fresh] for column in met))
-        faces = None if faces is None else faces[fresh]
-    if not len(met.which):
-        return old
-    normals = met.normals if frame is None else met.normals @ frame[:3, :3].T
-    places = way.start[met.which]
-    below = places - met.gaps[:, None] * normals
-    gaps = met.gaps - touch.points.radii[met.which]
-    feet = None
-    if faces is not None:
-        feet = touch.solid.feet(motion, below, faces)
-    elif motion is not None and frame is not None:
-        feet = motion.mechanics.node_points(apply(inverse(frame), below), np.full(len(below), touch.node))
-    soles = _soles(touch.points, met.which, places, normals, begin)
-    found = Found(touch, met.which, normals, gaps, met.marks, feet, soles)
-    return found if old is None else _joined(old, found)
-
-
-def _soles(
-    points: PointSet, which: Int[np.ndarray, " n"], places: np.ndarray, normals: np.ndarray, begin: Sequence[Any]
-) -> Any:
-    """Where balls touch, as points of their surface; ``None`` where there are none."""
-    radii = points.radii[which]
-    if not radii.any():
-        return None
-    motion = begin[points.owner]
-    frames = np.stack([inverse(motion.node_frame(int(node))) for node in points.nodes[which]])
-    lowest = places - radii[:, None] * normals
-    local = (frames[:, :3, :3] @ lowest[..., None])[..., 0] + frames[:, :3, 3]
-    return motion.mechanics.node_points(local, points.nodes[which])
-
-
-def _joined(a: Found, b: Found) -> Found:
-    feet = None if a.feet is None else a.feet.join([b.feet])
-    soles = a.soles
-    if a.soles is not None or b.soles is not None:
-        soles = a.soles.join([b.soles])
-    which, normals, gaps, marks = (np.concatenate(pair) for pair in zip(_columns(a), _columns(b), strict=True))
-    return Found(a.touch, which, normals, gaps, marks, feet, soles)
-
-
-def _columns(found: Found) -> tuple[np.ndarray, ...]:
-    return found.which, found.normals, found.gaps, found.marks

@@ -30,6 +30,48 @@ class PointSet:
     nodes: Int[np.ndarray, " n"]
     """Rigid node that carries each, or -1."""
 
+    patches: Patches | None = None
+    """Of a surface that bends and has many vertices: whom to ask before all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """The points of a set in neighbourhoods: one of each is always asked, the others where it is near something."""
+
+    scouts: Int[np.ndarray, " m"]
+    """The one that is asked."""
+
+    asked: Any
+    """The same, to be asked for their places."""
+
+    radii: Float[np.ndarray, " m"]
+    """How far the others are from it at rest."""
+
+    members: Int[np.ndarray, " n"]
+    """All points, patch by patch ..."""
+
+    first: Int[np.ndarray, " m+1"]
+    """... and where each patch begins among them."""
+
+    @staticmethod
+    def of(asked: Any, scouts: Int[np.ndarray, " m"], places: Float[np.ndarray, "n 3"]) -> Patches:
+        """Every point with its nearest scout."""
+        from scipy.spatial import cKDTree
+
+        away, nearest = cKDTree(places[scouts]).query(places)
+        nearest[scouts] = np.arange(len(scouts))
+        members = np.argsort(nearest, kind="stable")
+        counts = np.bincount(nearest, minlength=len(scouts))
+        radii = np.zeros(len(scouts))
+        np.maximum.at(radii, nearest, away)
+        return Patches(scouts, asked, radii, members, np.concatenate([[0], np.cumsum(counts)]))
+
+    def of_patches(self, which: Int[np.ndarray, " k"]) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " k"]]:
+        """Points of some patches, and where each patch begins among them."""
+        counts = self.first[which + 1] - self.first[which]
+        begins = np.cumsum(counts) - counts
+        return self.members[np.arange(counts.sum()) + np.repeat(self.first[which] - begins, counts)], begins
+
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -63,9 +105,9 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig) -> Shape:
     """Points and solids of a body."""
     mechanics, mesh = bound.mechanics, bound.body.mesh
     if not len(mechanics.part_nodes):
-        soft = _soft_samples(bound, owner, config)
+        lowest, samples = _soft_points(bound, owner, config)
         surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
-        return Shape(soft, soft, {}, (Piece(owner, surface, -1, -1),), 0.0)
+        return Shape(lowest, samples, {}, (Piece(owner, surface, -1, -1),), 0.0)
     corners: list[tuple[np.ndarray, int, float]] = []
     samples: dict[int, list[tuple[np.ndarray, int, float]]] = {}
     pieces = []
@@ -106,17 +148,21 @@ def _point_set(
     return PointSet(owner, bound.mechanics.node_points(places, nodes), radii, nodes)
 
 
-def _soft_samples(bound: Bound, owner: int, config: ContactConfig) -> PointSet:
-    mesh = bound.body.mesh
-    vertices = np.unique(mesh.faces)
-    outer = _outermost(mesh, vertices, config.soft_points // 4)
-    thin = len(vertices) // (8 * config.soft_points)  # large meshes: every so many will do to choose from
-    vertices = vertices[:: max(1, thin)]
-    if len(vertices) > config.soft_points:
-        vertices = vertices[farthest_points(mesh.vertices[vertices], config.soft_points)]
-        vertices = np.unique(np.concatenate([outer, vertices]))
-    count = len(vertices)
-    return PointSet(owner, bound.mechanics.points(vertices), np.zeros(count), np.full(count, -1))
+def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[PointSet, PointSet]:
+    """All vertices in patches, for planes; and those spread over the surface, for other solids."""
+    mesh, points = bound.body.mesh, bound.mechanics.points
+    used = np.unique(mesh.faces)
+    outer = _outermost(mesh, used, config.soft_points // 4)
+    thin = len(used) // (8 * config.soft_points)  # large meshes: every so many will do to choose from
+    spread = used[:: max(1, thin)]
+    if len(spread) > config.soft_points:
+        spread = spread[farthest_points(mesh.vertices[spread], config.soft_points)]
+    spread = np.unique(np.concatenate([outer, spread]))
+    samples = PointSet(owner, points(spread), np.zeros(len(spread)), np.full(len(spread), -1))
+    if len(spread) == len(used):
+        return samples, samples
+    patches = Patches.of(samples.points, np.searchsorted(used, spread), mesh.vertices[used])
+    return PointSet(owner, points(used), np.zeros(len(used)), np.full(len(used), -1), patches), samples
 
 
 def _outermost(mesh: Mesh, vertices: Int[np.ndarray, " n"], count: int) -> Int[np.ndarray, " m"]:
