@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from neurok.articulation.ensemble import Ensemble
     from neurok.deformation.models import Model
+    from neurok.generation.part_autoencoder import PartModel
 
 SHIPPED = Path(__file__).parent / "weights"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -81,12 +82,25 @@ def _describe_articulation(model: Any) -> dict[str, Any] | None:
     return {"members": [asdict(member.config) for member in model.members], "calibration": calibration}
 
 
+def _build_parts(card: dict[str, Any]) -> PartModel:
+    from neurok.generation.part_autoencoder import PartConfig, PartModel
+
+    return PartModel(PartConfig(**card["part_config"]))
+
+
+def _describe_parts(model: Any) -> dict[str, Any] | None:
+    from neurok.generation.part_autoencoder import PartModel
+
+    return {"part_config": asdict(model.config)} if isinstance(model, PartModel) else None
+
+
 TASKS = {
     "deformation": Task("config", _build_deformation, _describe_deformation, lambda model: {"": model}),
     "articulation": Task(
         "members", _build_articulation, _describe_articulation,
         lambda model: {f"{number}.": member for number, member in enumerate(model.members)},
     ),
+    "parts": Task("part_config", _build_parts, _describe_parts, lambda model: {"": model}),
 }  # fmt: skip
 
 
@@ -94,6 +108,8 @@ TASKS = {
 def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
 @overload
 def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
+@overload
+def load_model(name: str | Path, task: Literal["parts"]) -> PartModel: ...
 @overload
 def load_model(name: str | Path = "deformation", task: None = None) -> Any: ...
 def load_model(name: str | Path = "deformation", task: str | None = None) -> Any:
@@ -149,7 +165,7 @@ def task_of(card: dict[str, Any], path: Path) -> str:
     return str(task)
 
 
-def save_model(model: Model | Ensemble, path: Path, card: dict[str, Any]) -> None:
+def save_model(model: Model | Ensemble | PartModel, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
