@@ -34,9 +34,6 @@ HELD_OUT = 5
 SECONDS = 1.0
 """Of each run."""
 
-LIMIT = 300.0
-"""For one object [s]."""
-
 COLUMNS = {
     "kind": ("flag", "{}"),
     "before": ("objects, as proposed", "{}"),
@@ -67,6 +64,9 @@ class Annotate:
     write: Path | None = None
     """Markdown file to put the tables into."""
 
+    limit: float = 300.0
+    """For one object [s]; a busy machine needs more."""
+
     only_tables: bool = False
     """Make the tables of what was checked so far, and run nothing."""
 
@@ -75,11 +75,11 @@ class Annotate:
         first, second = self.out / "proposed", self.out / "edited"
         if not self.only_tables:
             propose_folder(folder, first, progress=tell)
-            check_folder(folder, first, seconds=SECONDS, limit=LIMIT, progress=tell)
+            check_folder(folder, first, seconds=SECONDS, limit=self.limit, progress=tell)
             if not second.exists():
                 shutil.copytree(first, second)
             edit_folder(folder, second, read_edits(EDITS))
-            check_folder(folder, second, seconds=SECONDS, limit=LIMIT, progress=tell)
+            check_folder(folder, second, seconds=SECONDS, limit=self.limit, progress=tell)
         text = tables(find_sources(folder), Store(first), Store(second))
         print(text)
         if self.write is not None:

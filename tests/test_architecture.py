@@ -143,7 +143,7 @@ INSIDE = {
     ],
     "train": [
         "articulation_versions config curve deformation_data log parts_data plan_calibration processes",
-        "articulation_data checkpoint deformation optimizer parts screen",
+        "articulation_data checkpoint deformation optimizer parts screen vecset",
         "articulation_batches articulation_calibration articulation_ranking loop origin",
         "articulation",
         "ship",

@@ -17,7 +17,7 @@ from neurok.dynamics.particles.filling import Filling, fill
 from neurok.dynamics.particles.grains import Grains, grains_of
 from neurok.dynamics.particles.starting import Beginning, beginning_of
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, Surroundings
-from neurok.dynamics.particles.steps import sheet_step
+from neurok.dynamics.particles.steps import least_heights, sheet_step
 from neurok.dynamics.particles.stuff import SHEET, SHELL, Numbers, numbers, stiff_solids
 from neurok.dynamics.reduced.build import gravity_of
 
@@ -45,6 +45,9 @@ class Occupant:
     led: Bool[np.ndarray, " P"]
     """Those of stiff parts that are pinned or led as a whole: they go where they are told, and have no mass of
     their own to swing."""
+
+    skins: tuple[Float[np.ndarray, "n 3"], ...]
+    """Corners of each rigid part at the start [m]: where it touches the ground."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PA
         apart = int(particles.body.max()) + 1
     everything = ParticleSet.join(sets)
     surroundings = surroundings_of(bodies, world, everything, cell, config)
-    sheets = _sheets(occupants, everything)
+    sheets = _sheets(occupants, everything, cell, config)
     if sheets is not None:
         step = sheet_step(everything, sheets, cell, config.solver)
         sheets = replace(sheets, damping=config.sheet_damping * step)
@@ -126,12 +129,14 @@ def _occupied(
         np.full(filling.count, body.damping),
         index + _apart(filling, rigid, cell, config),
         named,
+        np.where(filling.fill == SHELL, 0.0, 0.5 * np.cbrt(filling.volumes)),  # shells lie on the drawn surface
     )
     loose = np.isin(found.law, (Law.GRANULAR, Law.FLUID))
+    carrier = carry(filling, start.vertices, named, config.carry)
     occupant = Occupant(
         body,
         filling,
-        carry(filling, start.vertices, named, config.carry),
+        carrier,
         grains_of(body.mesh, start.vertices, filling, loose, start.pose, config.grains),
         slice(first, first + filling.count),
         size,
@@ -140,6 +145,7 @@ def _occupied(
         np.where((rigid >= 0) | led, 0.0, found.relax),
         loose,
         led,
+        tuple(carrier.corners(body.mesh.faces, first_rigid + part) for part in range(int(rigid.max(initial=-1)) + 1)),
     )
     return occupant, particles
 
@@ -257,16 +263,25 @@ def _led(
     return out
 
 
-def _sheets(occupants: Sequence[Occupant], everything: ParticleSet) -> SheetSet | None:
-    """Triangles of all sheets. Stretching and bending have a stiffness each, so thickness follows from both."""
+def _sheets(
+    occupants: Sequence[Occupant], everything: ParticleSet, cell: float, config: ParticleEngineConfig
+) -> SheetSet | None:
+    """Triangles of all sheets. Stretching and bending have a stiffness each, so thickness follows from both.
+
+    Narrow triangles, as in the tip of a leaf, are softened so that they need no shorter steps than others.
+    """
     rows = [(one.filling, one.where.start) for one in occupants if len(one.filling.triangles)]
     if not rows:
         return None
     stretch = np.concatenate([filling.stretch for filling, _ in rows])
     bend = np.concatenate([filling.bend for filling, _ in rows])
+    triangles = np.concatenate([filling.triangles + first for filling, first in rows])
+    narrow = least_heights(everything.positions[triangles]) / (config.narrow * cell)
+    softer = np.clip(narrow, 1e-3, 1.0) ** 2
+    stretch, bend = stretch * softer, bend * softer**2
     thickness = np.sqrt(bend / stretch)
     return SheetSet.of(
-        np.concatenate([filling.triangles + first for filling, first in rows]),
+        triangles,
         everything.positions,
         thickness=thickness,
         young=stretch / thickness,

@@ -81,6 +81,19 @@ class Carrier:
         """Of vertices, from those of particles."""
         return np.asarray(self.weights @ rates)
 
+    def corners(self, faces: Int[np.ndarray, "F 3"], part: int) -> Float[np.ndarray, "n 3"]:
+        """Vertices of a rigid part at the start [m], but for those between others, which no plane can meet."""
+        from scipy.spatial import ConvexHull, QhullError
+
+        used = np.unique(faces)
+        points = np.unique(self.start[used[self.rigid[used] == part]], axis=0)
+        if len(points) <= 4:
+            return points
+        try:
+            return points[ConvexHull(points).vertices]
+        except QhullError:  # all in a plane or on a line
+            return points
+
     def spread(self, forces: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "P 3"]:
         """Forces on vertices as forces on particles."""
         return np.asarray(self.weights.T @ forces)

@@ -11,11 +11,13 @@ from jaxtyping import Float, Int
 from neurok.dynamics.particles import compiled, rows
 from neurok.dynamics.particles.grid import Layout, base_cells, tight_box
 from neurok.dynamics.particles.machine import Buffer, Machine
-from neurok.dynamics.particles.rigid_parts import Holder
+from neurok.dynamics.particles.rigid_parts import Holder, RigidParts
 from neurok.dynamics.particles.solids import Solids
-from neurok.dynamics.particles.state import Law
 
 PAIR = 2
+RIGID, HELD, NEAR = 2, 8, 9
+"""Places among the limits: shares of nodes that rigid and held parts own, how near solids are looked at [m]."""
+
 SLIP = 1
 """A contact that holds along its normal, in and out, and has no friction."""
 
@@ -45,8 +47,9 @@ class Contact:
         names |= {
             "owned": wp.int32,
             "speeds": wp.float32,
+            "shared": wp.int32,
+            "shares": wp.float32,
             "holders": wp.int32,
-            "ratios": wp.float32,
             "members": wp.int32,
             "aims": wp.float32,
         }
@@ -58,7 +61,7 @@ class Contact:
         self._put(
             "limits",
             np.asarray(
-                [*limits, config.push_share, self._push_speed(), config.slop, config.soft_slop, config.held_share],
+                [*limits, config.push_share, self._push_speed(), config.slop, config.soft_slop, config.held_share, 0.0],
                 np.float32,
             ),
         )
@@ -81,6 +84,7 @@ class Contact:
 
     def _room(self, contacts: int, owned: int) -> None:
         sizes = {"contacts": 8 * contacts, "places": 16 * contacts, "owned": 2 * owned, "speeds": 6 * owned}
+        sizes |= {"shared": 2 * owned, "shares": 4 * owned}
         moved = [self._held[name].hold(size) for name, size in sizes.items()]
         if any(moved):
             self._jobs = {}
@@ -97,18 +101,19 @@ class Contact:
         return [tight_box(base_cells(place[:, h.columns], cell), padding) for h in holders]
 
     def prepare(
-        self, layout: Layout, holders: list[Holder], first_box: int, states: Any, pins: list[tuple[int, Holder]]
+        self, layout: Layout, holders: list[Holder], first_box: int, parts: RigidParts, pins: list[tuple[int, Holder]]
     ) -> None:
         """New boxes: find which objects may meet what. ``first_box`` is where the holders' own grids begin."""
-        self._holders, self._states, self._pins = holders, states, pins
+        self._holders, self._parts, self._pins = holders, parts, pins
         self._meets = self._find_meets(layout)
         if not self.active:
             return
         if self._kernels is None:
-            from neurok.dynamics.particles import kernels_contact
+            from neurok.dynamics.particles import kernels_contact, kernels_rigid
 
-            self._kernels = kernels_contact
-            compiled.load(kernels_contact.MODULE, self._say)
+            self._kernels = {"mark": kernels_contact.mark, "own": kernels_rigid.own, "resolve": kernels_rigid.resolve}
+            for module in (kernels_contact, kernels_rigid):
+                compiled.load(module.MODULE, self._say)
         sizes = self._meets[:, 8:11].astype(np.int64).prod(axis=1)
         if len(self._meets):
             self._meets[:, 4] = np.cumsum(sizes) - sizes
@@ -120,27 +125,20 @@ class Contact:
         self._nodes = layout.nodes
         starts = np.cumsum([0, *(len(h.columns) for h in holders)])
         table = [
-            [h.part, first_box + i, layout.grids[h.body], starts[i], starts[i + 1], 0, 0, 0]
+            [
+                h.part,
+                first_box + i,
+                layout.grids[h.body],
+                starts[i],
+                starts[i + 1],
+                RIGID if h.free else HELD,
+                int(h.free),
+                0,
+            ]
             for i, h in enumerate(holders)
         ]
         self._put("holders", np.asarray(table, dtype=np.int32))
-        self._put("ratios", np.asarray([self._ratio(layout, h) for h in holders], dtype=np.float32))
         self._put("members", np.concatenate([h.columns for h in holders] or [np.zeros(0)]).astype(np.int32))
-
-    def _ratio(self, layout: Layout, holder: Holder) -> float:
-        """What a rigid part's mass is weighed with against that of the stuff around it; one for held particles."""
-        if not holder.free:
-            return 1.0
-        table = self._machine.table
-        mass, volume = 0.0, 0.0
-        for first, last, law, *_ in layout.runs[layout.runs[:, 5] == holder.body]:
-            if law != Law.RIGID:
-                mass += float(table[rows.MASS, first:last].sum(dtype=float))
-                volume += float(table[rows.VOLUME, first:last].sum(dtype=float))
-        own = float(
-            table[rows.MASS, holder.columns].sum(dtype=float) / table[rows.VOLUME, holder.columns].sum(dtype=float)
-        )
-        return (mass / volume / own) ** self._machine.config.rigid_volume if volume else 1.0
 
     def _find_meets(self, layout: Layout) -> Int[np.ndarray, "M 16"]:
         """Objects whose grids overlap, and objects near a plane or obstacle."""
@@ -170,8 +168,11 @@ class Contact:
                     found.append([PAIR, box_a, box_b, -1, 0, *low, *(high - low), *runs[a], *runs[b], 0])
         return np.asarray(found, dtype=np.int32).reshape(-1, 16)
 
-    def refresh(self, steps: int) -> None:
-        """Look again who touches whom and which nodes move with a part; good for ``steps`` substeps."""
+    def refresh(self, steps: int, reach: float) -> None:
+        """Look again who touches whom and which nodes move with a part; good for ``steps`` substeps in which nothing
+        goes farther than ``reach`` [m]."""
+        near = self._machine.config.contact_gap * float(self._machine.numbers[0]) + reach
+        self._held["limits"].view[NEAR] = near
         while True:
             counts = self._held["counts"].view
             counts[:] = 0
@@ -181,31 +182,43 @@ class Contact:
                 self._job("own")()
             if len(self._meets):
                 self._job("mark")()
-            self._touch_solids()
+            self._touch_solids(near)
             self._hold_rigid_parts(steps)
-            if counts[1] == 0 and counts[3] == 0:
+            if counts[1] == 0 and counts[3] == 0 and counts[5] == 0:
                 return
-            self._room(2 * int(counts[0] + counts[1]), 2 * int(counts[2] + counts[3]))
+            self._room(2 * int(counts[0] + counts[1]), 2 * int(max(counts[2] + counts[3], counts[4] + counts[5])))
 
-    def _touch_solids(self) -> None:
-        """Points of rigid parts that touch planes and obstacles."""
+    def _touch_solids(self, near: float) -> None:
+        """Points of rigid parts that touch planes and obstacles, or are about to."""
         machine = self._machine
-        cell = float(machine.numbers[0])
         for h in self._holders:
             if not h.free:
                 continue
-            x = machine.table[rows.POSITION : rows.POSITION + 3, h.columns].T.astype(float)
-            radius = machine.table[rows.RADIUS, h.columns].astype(float)
-            for which in range(len(self._solids.kinds)):
+            for which, kind in enumerate(self._solids.kinds):
+                x, radius = self._surface(h, kind)
                 distance, normal = self._solids.distance(which, x)
                 gap = distance - radius
-                touching = np.flatnonzero(gap <= machine.config.contact_gap * cell)
+                touching = np.flatnonzero(gap <= near)
                 if not len(touching):
                     continue
                 chosen = touching[h.corners(x[touching], gap[touching], machine.config.corners)]
                 self._append(
                     h.part, which, x[chosen] - radius[chosen, None] * normal[chosen], normal[chosen], gap[chosen]
                 )
+
+    def _surface(self, holder: Holder, kind: int) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, " n"]]:
+        """Points of a rigid part that may touch, and how far its stuff reaches around each.
+
+        A plane meets the part's own corners. An obstacle may reach between these, where particles are.
+        """
+        table, skin = self._machine.table, self._parts.skin(holder.part)
+        if skin is not None and kind == 0:
+            return skin, np.zeros(len(skin))
+        x = table[rows.POSITION : rows.POSITION + 3, holder.columns].T.astype(float)
+        radius = table[rows.RADIUS, holder.columns].astype(float)
+        if skin is None:
+            return x, radius
+        return np.concatenate([skin, x]), np.concatenate([np.zeros(len(skin)), radius])
 
     def _hold_rigid_parts(self, steps: int) -> None:
         """Held points of rigid parts: three slots that neither give nor take, and have a speed to keep."""
@@ -259,17 +272,12 @@ class Contact:
         )
         if self._jobs.get(name, (None,))[0] == key:
             return self._jobs[name][1]
-        k, front = (
-            self._kernels,
-            [machine.table_array, machine.grid.array, machine.numbers_array, machine.array("boxes")],
-        )
+        front = [machine.table_array, machine.grid.array, machine.numbers_array, machine.array("boxes")]
         if name == "own":
             inputs = [
                 *front,
-                *(
-                    b[n]
-                    for n in ("holders", "ratios", "members", "aims", "owners", "owned", "speeds", "counts", "limits")
-                ),
+                *(b[n] for n in ("holders", "members", "aims", "owners", "owned", "speeds", "shared", "shares")),
+                *(b[n] for n in ("counts", "limits")),
                 len(self._holders),
             ]
         elif name == "mark":
@@ -287,8 +295,14 @@ class Contact:
             )
             inputs = [*front, machine.array("runs"), *(b[n] for n in rest), 0, len(self._meets)]
         else:
-            rest = ("contacts", "places", "counts", "limits", "owned", "speeds")
-            inputs = [machine.grid.array, machine.numbers_array, *(b[n] for n in rest), self._states]
-        job = machine.record(getattr(k, name), inputs).launch
+            rest = ("contacts", "places", "counts", "limits", "owned", "speeds", "shared", "shares")
+            inputs = [
+                machine.grid.array,
+                machine.numbers_array,
+                *(b[n] for n in rest),
+                self._parts.states,
+                self._parts.shifts,
+            ]
+        job = machine.record(self._kernels[name], inputs).launch
         self._jobs[name] = (key, job)
         return job

@@ -22,6 +22,7 @@ from neurok.dynamics.particles.stuff import (
     stiff_solids,
 )
 from neurok.errors import NeurokError
+from neurok.geometry.distance import closest_point
 from neurok.geometry.even_triangles import even_triangles
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import degenerate_faces, face_components
@@ -46,8 +47,15 @@ class FillingConfig:
     edge: float = 0.7
     """Of triangles of sheets [cells]: so that none falls through the grid of contact when it stretches by a half."""
 
-    own_edges: tuple[float, float] = (0.5, 1.6)
-    """A sheet's own triangles are kept if nearly all edges lie between these shares of that."""
+    longest_own: float = 1.6
+    """A sheet's own triangles are kept if nearly all edges are shorter than this share of that ..."""
+
+    most_own: float = 3.0
+    """... and there are at most so many times the triangles that it would get."""
+
+    off: float = 0.3
+    """New triangles come this close to every vertex [edges], or are tried with half the edge, twice: leaves would lose
+    their tips, which then bend into the ground."""
 
     pieces: PieceConfig = PIECES
     stuff: StuffConfig = STUFF
@@ -348,9 +356,12 @@ def _even(
     used, index = np.unique(local, return_inverse=True)
     corners, triangles = points[used], index.reshape(-1, 3)
     lengths = np.linalg.norm(corners[triangles] - corners[np.roll(triangles, 1, axis=1)], axis=2)
-    low, high = np.quantile(lengths, [0.02, 0.98])
-    if config.own_edges[0] * edge <= low and high <= config.own_edges[1] * edge:
+    wanted = float(face_areas(corners, triangles).sum()) / (np.sqrt(3.0) / 4.0 * edge**2)
+    if np.quantile(lengths, 0.98) <= config.longest_own * edge and len(triangles) <= config.most_own * max(wanted, 8.0):
         return corners, triangles, names
-    new, even = even_triangles(corners, triangles, edge)
+    for tries in range(3):
+        new, even = even_triangles(corners, triangles, edge / 2**tries)
+        if closest_point(corners, new, even).distances.max() <= config.off * edge:
+            break
     spread, source = spread_points(corners / (3.0 * edge), triangles)
     return new, even, names[source[cKDTree(3.0 * edge * spread).query(new[even].mean(axis=1))[1]]]

@@ -1,18 +1,17 @@
-"""Who touches whom, rigid parts, and the impulses between them, as C++ snippets for the CPU.
+"""Who touches whom, as C++ snippets for the CPU.
 
 Contact is felt at nodes where two objects' grids, or a grid and a plane or obstacle, both have something, but only if the particles that reach the
 node really touch: the gap between them is measured along the contact's normal. Without that, objects would rest a cell apart.
 """
 
 # Warp reads annotations as they are: no ``from __future__ import annotations`` here
-from typing import Any, no_type_check  # the tests' type checker must leave Warp's functions alone
+from typing import no_type_check  # the tests' type checker must leave Warp's functions alone
 
 import warp as wp
 
 from neurok.dynamics.particles.kernels_transfer import Floats, Ints, Table, snippet
 
 MODULE = "neurok_particles_contact"
-Doubles: Any = wp.array(dtype=wp.float64)
 
 SOLIDS = r"""
     struct Solid {
@@ -51,8 +50,9 @@ MARK = r"""
     // one meeting: gap at each node of its region, and a contact for each node where that is closed
     const long n = table.shape[1];
     const float* const base = table.data;
-    const float dx = numbers.data[0], inv = 1.0f / dx, close = limits.data[0] * dx;
+    const float dx = numbers.data[0], inv = 1.0f / dx;
     const int* m = meets.data + 16 * meet;
+    const float close = m[0] == 2 ? limits.data[0] * dx : limits.data[9];  // solids are seen before they are met
     const int kind = m[0], hold = m[15];
     const int* boxes_of[2] = {boxes.data + 8 * m[1], boxes.data + 8 * (m[2] < 0 ? m[1] : m[2])};
     const float* solid = solids.data + 16 * (m[3] < 0 ? 0 : m[3]);
@@ -161,258 +161,6 @@ MARK = r"""
     counts.data[0] = (int)count;
 """
 
-OWN = r"""
-    // nodes that belong to a rigid or held part: its own mass there against all
-    const long n = table.shape[1];
-    const float* const base = table.data;
-    const float dx = numbers.data[0], inv = 1.0f / dx;
-    const int* item = holders.data + 8 * holder;  // part, its grid, the object's, first and last member, which limit
-    const int* box = boxes.data + 8 * item[1];
-    const int* whole = boxes.data + 8 * item[2];
-    float* const own = grid.data + 4L * box[0];
-    const long size = 4L * box[4] * box[5] * box[6];
-    for (long i = 0; i < size; i++) own[i] = 0.0f;
-    for (int e = item[3]; e < item[4]; e++) {
-        const long p = members.data[e];
-        const float mass = base[ROW_MASS * n + p];
-        const float v[3] = {aims.data[3 * e], aims.data[3 * e + 1], aims.data[3 * e + 2]};
-        float w[3][3]; int at[3];
-        for (int q = 0; q < 3; q++) {
-            const float place = base[(ROW_POSITION + q) * n + p] * inv, low = floorf(place - 0.5f), f = place - low;
-            w[q][0] = 0.5f * (1.5f - f) * (1.5f - f); w[q][1] = 0.75f - (f - 1.0f) * (f - 1.0f); w[q][2] = 0.5f * (f - 0.5f) * (f - 0.5f);
-            at[q] = (int)low - box[1 + q];
-        }
-        if (at[0] < 0 || at[1] < 0 || at[2] < 0 || at[0] + 3 > box[4] || at[1] + 3 > box[5] || at[2] + 3 > box[6]) continue;
-        for (int a = 0; a < 3; a++) for (int b = 0; b < 3; b++) for (int c = 0; c < 3; c++) {
-            const float part = mass * w[0][a] * w[1][b] * w[2][c];
-            float* to = own + 4L * (((long)(at[0] + a) * box[5] + at[1] + b) * box[6] + at[2] + c);
-            to[0] += part * v[0]; to[1] += part * v[1]; to[2] += part * v[2]; to[3] += part;
-        }
-    }
-    const long room = owned.shape[0] / 2;
-    const long first = counts.data[2];
-    long count = first;
-    // a part that is light or thin beside what it is stuck in owns what it can
-    float least = limits.data[item[5]] - 1e-4f, total = 0.0f, held = 0.0f;
-    for (long i = 3; i < size; i += 4) total += own[i];
-    for (int tries = 0; tries < 3 && held < 0.3f * total; tries++, least *= 0.25f) {
-        held = 0.0f;
-        for (int i = 0; i < box[4]; i++) for (int j = 0; j < box[5]; j++) for (int k = 0; k < box[6]; k++) {
-            const float* q = own + 4L * (((long)i * box[5] + j) * box[6] + k);
-            if (q[3] <= 0.0f) continue;
-            const long ai = i + box[1] - whole[1], aj = j + box[2] - whole[2], ak = k + box[3] - whole[3];
-            if (ai < 0 || aj < 0 || ak < 0 || ai >= whole[4] || aj >= whole[5] || ak >= whole[6]) continue;
-            const long node = whole[0] + (ai * whole[5] + aj) * whole[6] + ak;
-            if (owners.data[node] == item[0]) held += q[3];
-            const float scaled = ratios.data[holder] * q[3];
-            if (scaled < least * (scaled + grid.data[4 * node + 3] - q[3]) || owners.data[node] >= 0) continue;
-            if (count >= room) { counts.data[3] += 1; continue; }
-            held += q[3];
-            owners.data[node] = item[0];
-            owned.data[2 * count] = (int)node;
-            owned.data[2 * count + 1] = item[0];
-            for (int x = 0; x < 3; x++) speeds.data[6 * count + x] = q[x] / q[3];
-            speeds.data[6 * count + 3] = (i + box[1]) * dx; speeds.data[6 * count + 4] = (j + box[2]) * dx; speeds.data[6 * count + 5] = (k + box[3]) * dx;
-            count++;
-        }
-    }
-    counts.data[2] = (int)count;
-"""
-
-RESOLVE = r"""
-    // rigid parts: momentum of the nodes they own; then contacts, in rounds where rigid parts take part; then velocities of these nodes
-    const float dx = numbers.data[0], dt = numbers.data[1];
-    const int count = counts.data[0], owning = counts.data[2];
-    const int parts = states.shape[0] / 64;
-    double* const S = states.data;  // centre, rotation, velocity, spin, inverse mass matrix, moves freely
-    for (int r = 0; r < parts; r++) {
-        double* K = S + 64 * r + 18;
-        for (int q = 0; q < 36; q++) K[q] = 0.0;
-        for (int q = 12; q < 18; q++) S[64 * r + q] = 0.0;
-    }
-    for (int e = 0; e < owning; e++) {
-        const long node = owned.data[2 * e];
-        double* part = S + 64 * owned.data[2 * e + 1];
-        float* g = grid.data + 4 * node;
-        if (part[54] == 0.0) { for (int x = 0; x < 3; x++) g[x] = speeds.data[6 * e + x]; continue; }
-        double* K = part + 18;
-        const double m = g[3], x = speeds.data[6 * e + 3] - part[0], y = speeds.data[6 * e + 4] - part[1], z = speeds.data[6 * e + 5] - part[2];
-        const double px = m * g[0], py = m * g[1], pz = m * g[2];
-        part[12] += px; part[13] += py; part[14] += pz;
-        part[15] += y * pz - z * py; part[16] += z * px - x * pz; part[17] += x * py - y * px;
-        K[0] += m; K[1] += m * x; K[2] += m * y; K[3] += m * z;
-        K[4] += m * x * x; K[5] += m * y * y; K[6] += m * z * z; K[7] += m * x * y; K[8] += m * x * z; K[9] += m * y * z;
-    }
-    for (int r = 0; r < parts; r++) {
-        double* part = S + 64 * r;
-        if (part[54] == 0.0) continue;
-        double* K = part + 18;
-        const double m = K[0], sx = K[1], sy = K[2], sz = K[3], xx = K[4], yy = K[5], zz = K[6], xy = K[7], xz = K[8], yz = K[9];
-        double A[6][12] = {{m, 0, 0, 0, sz, -sy}, {0, m, 0, -sz, 0, sx}, {0, 0, m, sy, -sx, 0},
-                           {0, -sz, sy, yy + zz, -xy, -xz}, {sz, 0, -sx, -xy, xx + zz, -yz}, {-sy, sx, 0, -xz, -yz, xx + yy}};
-        const double floor_ = 1e-9 * (xx + yy + zz) + 1e-300;
-        for (int q = 0; q < 6; q++) { A[q][q] += q < 3 ? 1e-300 : floor_; A[q][6 + q] = 1.0; }
-        for (int c = 0; c < 6; c++) {
-            int best = c;
-            for (int q = c + 1; q < 6; q++) if (A[q][c] * A[q][c] > A[best][c] * A[best][c]) best = q;
-            for (int q = 0; q < 12; q++) { const double t = A[c][q]; A[c][q] = A[best][q]; A[best][q] = t; }
-            const double scale = A[c][c] != 0.0 ? 1.0 / A[c][c] : 0.0;
-            for (int q = 0; q < 12; q++) A[c][q] *= scale;
-            for (int s = 0; s < 6; s++) if (s != c) { const double t = A[s][c]; for (int q = 0; q < 12; q++) A[s][q] -= t * A[c][q]; }
-        }
-        double u[6] = {0, 0, 0, 0, 0, 0};
-        for (int q = 0; q < 6; q++) for (int s = 0; s < 6; s++) { K[6 * q + s] = A[q][6 + s]; u[q] += A[q][6 + s] * part[12 + s]; }
-        for (int q = 0; q < 6; q++) part[12 + q] = u[q];
-    }
-    struct Side {
-        double* part; float* node; double r[3]; double inverse; bool fixed;
-        inline void open(double* states, float* grid, long at, int owner, const float* place) {
-            node = at >= 0 ? grid + 4 * at : 0;
-            part = owner >= 0 ? states + 64 * owner : 0;
-            fixed = (!part && !node) || (part && part[54] == 0.0);
-            if (part && part[54] == 0.0 && node) part = 0; // held: the node's own velocity, infinite mass
-            if (part) for (int x = 0; x < 3; x++) r[x] = place[x] - part[x];
-            inverse = fixed || part || node[3] <= 0.0f ? 0.0 : 1.0 / node[3];
-        }
-        inline void speed(double* v) const {
-            if (part) {
-                const double* V = part + 12; const double* W = part + 15;
-                v[0] = V[0] + W[1] * r[2] - W[2] * r[1]; v[1] = V[1] + W[2] * r[0] - W[0] * r[2]; v[2] = V[2] + W[0] * r[1] - W[1] * r[0];
-            } else for (int x = 0; x < 3; x++) v[x] = node ? node[x] : 0.0;
-        }
-        inline double give(const double* d) const {  // change of speed along d for a unit impulse along d
-            if (!part) return inverse;
-            const double J[6] = {d[0], d[1], d[2], r[1] * d[2] - r[2] * d[1], r[2] * d[0] - r[0] * d[2], r[0] * d[1] - r[1] * d[0]};
-            double sum = 0.0;
-            for (int q = 0; q < 6; q++) for (int s = 0; s < 6; s++) sum += J[q] * part[18 + 6 * q + s] * J[s];
-            return sum;
-        }
-        inline void push(const double* p) {
-            if (!part) { for (int x = 0; x < 3; x++) if (inverse > 0.0) node[x] += (float)(inverse * p[x]); return; }
-            const double J[6] = {p[0], p[1], p[2], r[1] * p[2] - r[2] * p[1], r[2] * p[0] - r[0] * p[2], r[0] * p[1] - r[1] * p[0]};
-            for (int q = 0; q < 6; q++) { double sum = 0.0; for (int s = 0; s < 6; s++) sum += part[18 + 6 * q + s] * J[s]; part[12 + q] += sum; }
-        }
-    };
-    for (int e = 0; e < count; e++) for (int q = 8; q < 12; q++) places.data[16 * e + q] = 0.0f;
-    const int rounds = (int)limits.data[3];
-    for (int round = 0; round < rounds; round++) {
-        bool again = false;
-        for (int e = 0; e < count; e++) {
-            const int* c = contacts.data + 8 * e;
-            float* f = places.data + 16 * e;
-            Side a, b;
-            a.open(S, grid.data, c[0], c[2], f + 5);
-            b.open(S, grid.data, c[1], c[3], f + 5);
-            const bool rigid = a.part || b.part;
-            again |= rigid;
-            if (round > 0 && !rigid) continue;
-            const double n[3] = {f[0], f[1], f[2]};
-            double va[3], vb[3], v[3];
-            a.speed(va); b.speed(vb);
-            for (int x = 0; x < 3; x++) v[x] = va[x] - vb[x];
-            const double into = v[0] * n[0] + v[1] * n[1] + v[2] * n[2] - f[12];  // pins may have a speed to keep
-            const double over = -f[4] - (rigid ? limits.data[6] : limits.data[7]) * dx;
-            // between objects the gap is only good enough for a push where both are rigid
-            double bias = over > 0.0 && (c[1] < 0 || (a.part && b.part)) ? over * limits.data[4] / dt : 0.0;
-            if (bias > limits.data[5] * dx) bias = limits.data[5] * dx;
-            const double easy = a.give(n) + b.give(n);
-            if (easy <= 0.0) continue;
-            const double old = f[8];
-            double total = old + (bias - into) / easy;
-            if (c[4] == 0 && total < 0.0) total = 0.0;
-            f[8] = (float)total;
-            double impulse[3];
-            for (int x = 0; x < 3; x++) impulse[x] = (total - old) * n[x];
-            a.push(impulse);
-            for (int x = 0; x < 3; x++) impulse[x] = -impulse[x];
-            b.push(impulse);
-            if (c[4] == 1) continue;  // slips
-            a.speed(va); b.speed(vb);
-            double along = 0.0, t[3], rub[3];
-            for (int x = 0; x < 3; x++) v[x] = va[x] - vb[x];
-            for (int x = 0; x < 3; x++) along += v[x] * n[x];
-            double size = 0.0;
-            for (int x = 0; x < 3; x++) { t[x] = v[x] - along * n[x]; size += t[x] * t[x]; }
-            size = sqrt(size);
-            if (size > 1e-12) {
-                for (int x = 0; x < 3; x++) t[x] /= size;
-                const double stop = size / (a.give(t) + b.give(t));
-                for (int x = 0; x < 3; x++) rub[x] = f[9 + x] - stop * t[x];
-                const double most = c[4] == 2 ? 1e30 : f[3] * total, sum = sqrt(rub[0] * rub[0] + rub[1] * rub[1] + rub[2] * rub[2]);
-                if (sum > most) for (int x = 0; x < 3; x++) rub[x] *= most / sum;
-                for (int x = 0; x < 3; x++) { impulse[x] = rub[x] - f[9 + x]; f[9 + x] = (float)rub[x]; }
-                a.push(impulse);
-                for (int x = 0; x < 3; x++) impulse[x] = -impulse[x];
-                b.push(impulse);
-            }
-        }
-        if (!again) break;
-    }
-    for (int e = 0; e < owning; e++) {
-        const double* part = S + 64 * owned.data[2 * e + 1];
-        if (part[54] == 0.0) continue;
-        float* g = grid.data + 4L * owned.data[2 * e];
-        const double x = speeds.data[6 * e + 3] - part[0], y = speeds.data[6 * e + 4] - part[1], z = speeds.data[6 * e + 5] - part[2];
-        g[0] = (float)(part[12] + part[16] * z - part[17] * y);
-        g[1] = (float)(part[13] + part[17] * x - part[15] * z);
-        g[2] = (float)(part[14] + part[15] * y - part[16] * x);
-    }
-"""
-
-MOVE = r"""
-    // a rigid part goes on by one step, and its particles with it
-    const long n = table.shape[1];
-    float* const base = table.data;
-    const double dt = numbers.data[1];
-    for (int r = 0; r < spans.shape[0] / 2; r++) {
-        double* part = states.data + 64 * r;
-        double* R = part + 3;
-        const double* V = part + 12;
-        double* W = part + 15;
-        double old[9];
-        for (int i = 0; i < 9; i++) old[i] = R[i];
-        const double rate = sqrt(W[0] * W[0] + W[1] * W[1] + W[2] * W[2]), angle = rate * dt;
-        for (int x = 0; x < 3; x++) part[x] += dt * V[x];
-        if (angle > 1e-15) {
-            const double h = 0.5 * angle, s = sin(h) / rate, q[4] = {cos(h), s * W[0], s * W[1], s * W[2]};
-            const double T[9] = {1 - 2 * (q[2] * q[2] + q[3] * q[3]), 2 * (q[1] * q[2] - q[0] * q[3]), 2 * (q[1] * q[3] + q[0] * q[2]),
-                                 2 * (q[1] * q[2] + q[0] * q[3]), 1 - 2 * (q[1] * q[1] + q[3] * q[3]), 2 * (q[2] * q[3] - q[0] * q[1]),
-                                 2 * (q[1] * q[3] - q[0] * q[2]), 2 * (q[2] * q[3] + q[0] * q[1]), 1 - 2 * (q[1] * q[1] + q[2] * q[2])};
-            double N[9];
-            for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) N[3 * i + j] = T[3 * i] * R[j] + T[3 * i + 1] * R[3 + j] + T[3 * i + 2] * R[6 + j];
-            for (int i = 0; i < 9; i++) R[i] = N[i];
-        }
-        // angular momentum is kept, so the spin changes as the part turns
-        const double* J = part + 55;
-        double L[3], w[3], body[3], turned[3];
-        for (int i = 0; i < 3; i++) body[i] = old[i] * W[0] + old[3 + i] * W[1] + old[6 + i] * W[2];
-        for (int i = 0; i < 3; i++) turned[i] = J[3 * i] * body[0] + J[3 * i + 1] * body[1] + J[3 * i + 2] * body[2];
-        for (int i = 0; i < 3; i++) L[i] = old[3 * i] * turned[0] + old[3 * i + 1] * turned[1] + old[3 * i + 2] * turned[2];
-        for (int i = 0; i < 3; i++) body[i] = R[i] * L[0] + R[3 + i] * L[1] + R[6 + i] * L[2];
-        const double c0 = J[4] * J[8] - J[5] * J[7], c1 = J[5] * J[6] - J[3] * J[8], c2 = J[3] * J[7] - J[4] * J[6];
-        const double det = J[0] * c0 + J[1] * c1 + J[2] * c2;
-        const double I[9] = {c0, J[2] * J[7] - J[1] * J[8], J[1] * J[5] - J[2] * J[4], c1, J[0] * J[8] - J[2] * J[6], J[2] * J[3] - J[0] * J[5],
-                             c2, J[1] * J[6] - J[0] * J[7], J[0] * J[4] - J[1] * J[3]};
-        for (int i = 0; i < 3; i++) turned[i] = (I[3 * i] * body[0] + I[3 * i + 1] * body[1] + I[3 * i + 2] * body[2]) / det;
-        for (int i = 0; i < 3; i++) w[i] = R[3 * i] * turned[0] + R[3 * i + 1] * turned[1] + R[3 * i + 2] * turned[2];
-        for (int i = 0; i < 3; i++) W[i] = w[i];
-        const float spin[9] = {0, (float)-W[2], (float)W[1], (float)W[2], 0, (float)-W[0], (float)-W[1], (float)W[0], 0};
-        for (long p = spans.data[2 * r]; p < spans.data[2 * r + 1]; p++) {
-            double o[3];
-            for (int i = 0; i < 3; i++) o[i] = R[3 * i] * base[ROW_STATE * n + p] + R[3 * i + 1] * base[(ROW_STATE + 1) * n + p] + R[3 * i + 2] * base[(ROW_STATE + 2) * n + p];
-            const double v[3] = {V[0] + W[1] * o[2] - W[2] * o[1], V[1] + W[2] * o[0] - W[0] * o[2], V[2] + W[0] * o[1] - W[1] * o[0]};
-            for (int i = 0; i < 3; i++) {
-                const double place = part[i] + o[i];
-                const float near = (float)place;
-                base[(ROW_POSITION + i) * n + p] = near;
-                base[(ROW_REMAINDER + i) * n + p] = (float)(place - near);
-                base[(ROW_VELOCITY + i) * n + p] = (float)v[i];
-            }
-            for (int q = 0; q < 9; q++) base[(ROW_AFFINE + q) * n + p] = spin[q];
-        }
-    }
-"""
-
 
 @wp.func_native(snippet(SOLIDS, MARK))
 @no_type_check
@@ -420,57 +168,6 @@ def mark_native(
     table: Table, grid: Floats, numbers: Floats, boxes: Ints, runs: Ints, meets: Ints, solids: Floats, field: Floats, marks: Floats,
     densities: Floats, owners: Ints, contacts: Ints, places: Floats, counts: Ints, limits: Floats, meet: int
 ): ...  # fmt: skip
-
-
-@wp.func_native(snippet(OWN))
-@no_type_check
-def own_native(
-    table: Table, grid: Floats, numbers: Floats, boxes: Ints, holders: Ints, ratios: Floats, members: Ints, aims: Floats, owners: Ints, owned: Ints,
-    speeds: Floats, counts: Ints, limits: Floats, holder: int
-): ...  # fmt: skip
-
-
-@wp.func_native(snippet(RESOLVE))
-@no_type_check
-def resolve_native(
-    grid: Floats, numbers: Floats, contacts: Ints, places: Floats, counts: Ints, limits: Floats, owned: Ints, speeds: Floats, states: Doubles
-): ...  # fmt: skip
-
-
-SPRING = r"""
-    // springs to targets that move, taken implicitly so that no stiffness is too much
-    const long n = table.shape[1];
-    float* const base = table.data;
-    const float dt = numbers.data[1];
-    for (int e = 0; e < count; e++) {
-        const long p = members.data[e];
-        const float* s = springs.data + 8 * e;  // target, its velocity, stiffness, damping
-        const float m = base[ROW_MASS * n + p], stiff = dt * s[6] / m, drag = dt * s[7] / m;
-        for (int x = 0; x < 3; x++) {
-            float* v = base + (ROW_VELOCITY + x) * n + p;
-            const float away = s[x] - base[(ROW_POSITION + x) * n + p];
-            *v = (*v + stiff * (away + dt * s[3 + x]) + drag * s[3 + x]) / (1.0f + drag + dt * stiff);
-        }
-        float* t = springs.data + 8 * e;
-        for (int x = 0; x < 3; x++) t[x] += dt * t[3 + x];
-    }
-"""
-
-
-@wp.func_native(snippet(SPRING))
-@no_type_check
-def spring_native(table: Table, numbers: Floats, members: Ints, springs: Floats, count: int): ...
-
-
-@wp.kernel(module=MODULE, enable_backward=False)
-@no_type_check
-def spring(table: Table, numbers: Floats, members: Ints, springs: Floats, count: int):
-    spring_native(table, numbers, members, springs, count)
-
-
-@wp.func_native(snippet(MOVE))
-@no_type_check
-def move_native(table: Table, numbers: Floats, spans: Ints, states: Doubles): ...
 
 
 @wp.kernel(module=MODULE, enable_backward=False)
@@ -483,29 +180,3 @@ def mark(
         mark_native(
             table, grid, numbers, boxes, runs, meets, solids, field, marks, densities, owners, contacts, places, counts, limits, meet
         )  # fmt: skip
-
-
-@wp.kernel(module=MODULE, enable_backward=False)
-@no_type_check
-def own(
-    table: Table, grid: Floats, numbers: Floats, boxes: Ints, holders: Ints, ratios: Floats, members: Ints, aims: Floats, owners: Ints, owned: Ints,
-    speeds: Floats, counts: Ints, limits: Floats, last: int
-):  # fmt: skip
-    for holder in range(last):
-        own_native(
-            table, grid, numbers, boxes, holders, ratios, members, aims, owners, owned, speeds, counts, limits, holder
-        )
-
-
-@wp.kernel(module=MODULE, enable_backward=False)
-@no_type_check
-def resolve(
-    grid: Floats, numbers: Floats, contacts: Ints, places: Floats, counts: Ints, limits: Floats, owned: Ints, speeds: Floats, states: Doubles
-):  # fmt: skip
-    resolve_native(grid, numbers, contacts, places, counts, limits, owned, speeds, states)
-
-
-@wp.kernel(module=MODULE, enable_backward=False)
-@no_type_check
-def move(table: Table, numbers: Floats, spans: Ints, states: Doubles):
-    move_native(table, numbers, spans, states)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.colliders import DistanceField
@@ -24,7 +24,7 @@ class Recorder:
         self.depth, self.stepping, self.frame_count = 0.0, 0.0, 0
         self.status: RolloutStatus = "ok"
         self.message = ""
-        self.used = [np.unique(occupant.grains.mesh.faces) for occupant in scene.occupants]
+        self.used = [_shown(occupant) for occupant in scene.occupants]
         self.fields = [
             DistanceField(obstacle.distances, np.array(obstacle.origin), obstacle.spacing)
             for obstacle in scene.surroundings.obstacles
@@ -36,7 +36,7 @@ class Recorder:
         for index, occupant in enumerate(self.scene.occupants):
             placed = occupant.carrier.positions(x[occupant.where], turns, shifts)
             drawn = occupant.grains.positions(placed, x[occupant.where])
-            self._measure(drawn[self.used[index]])
+            self._measure(np.concatenate([placed[self.used[index]], x[occupant.where][occupant.loose]]))
             self.positions[index].append(self._pressed(drawn, occupant) / self.scene.unit)
         found = solver.energies()
         self.energies.append({"kinetic": found.kinetic, "elastic": found.elastic, "gravity": found.gravity})
@@ -59,7 +59,10 @@ class Recorder:
         return points
 
     def _measure(self, points: Float[np.ndarray, "n 3"]) -> None:
-        """Take note of how deep vertices are in the ground or in obstacles [m]."""
+        """Take note of how deep vertices, or the middles of grains, are in the ground or in obstacles [m].
+
+        Loose stuff flows: what a grain holds flattens as it spreads, so its round picture says nothing.
+        """
         for plane in self.scene.surroundings.planes:
             below = (np.array(plane.point) - points) @ np.array(plane.normal)
             self.depth = max(self.depth, float(below.max(initial=0.0)))
@@ -128,6 +131,12 @@ class Recorder:
             "lost": len(solver.lost),
             "joints_held": _joints(scene.occupants),
         }
+
+
+def _shown(occupant: Occupant) -> Int[np.ndarray, " n"]:
+    """Vertices of the mesh that faces use, without those of loose stuff, which is measured as it is."""
+    used = np.unique(occupant.grains.mesh.faces)
+    return used[used < occupant.body.mesh.vertex_count]
 
 
 def _cells(scene: BoundScene) -> int:

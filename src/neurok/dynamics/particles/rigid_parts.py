@@ -69,7 +69,10 @@ class RigidParts:
         self._machine = machine
         self.count = int(part.max(initial=-1)) + 1
         self.states = machine.wp.zeros(WIDTH * (self.count + held), dtype=machine.wp.float64, device="cpu")
+        self.shifts = machine.wp.zeros(6 * (self.count + held), dtype=machine.wp.float64, device="cpu")
+        """Room of a step: motions before it, then shifts by which overlaps are undone [m]."""
         self.start = np.zeros((self.count, 3))
+        self.skins: dict[int, np.ndarray] = {}
         self._spans: Any = None
         self.holders: list[Holder] = []
         if self.count == 0:
@@ -122,15 +125,26 @@ class RigidParts:
         self._spans = self._machine.wp.array(spans.ravel(), dtype=self._machine.wp.int32, device="cpu")
         self._job: Any = None
 
+    def clothe(self, skins: list[Float[np.ndarray, "n 3"]]) -> None:
+        """Points of each part's surface, where they are now, that touch instead of its particles."""
+        self.skins = {part: skin - self.start[part] for part, skin in enumerate(skins) if len(skin)}
+
+    def skin(self, part: int) -> Float[np.ndarray, "n 3"] | None:
+        """Where the points of a part's surface are; ``None`` where nobody gave any."""
+        if part not in self.skins:
+            return None
+        now = self.view[part]
+        return self.skins[part] @ now[3:12].reshape(3, 3).T + now[:3]
+
     def move(self) -> None:
         """All parts and their particles go on by one step."""
         if not self.holders:
             return
         if self._job is None:
-            from neurok.dynamics.particles import kernels_contact
+            from neurok.dynamics.particles import kernels_rigid
 
             inputs = [self._machine.table_array, self._machine.numbers_array, self._spans, self.states]
-            self._job = self._machine.record(kernels_contact.move, inputs).launch
+            self._job = self._machine.record(kernels_rigid.move, inputs).launch
         self._job()
 
     def motions(self, origin: Float[np.ndarray, " 3"]) -> tuple[Float[np.ndarray, "R 3 3"], Float[np.ndarray, "R 3"]]:

@@ -55,7 +55,8 @@ class ParticleRun:
         if say is not None and cost.seconds >= config.long:
             say(cost.sentence(len(scene.particles)))
         self._scene, self._chosen = scene, config
-        self._solver = Solver(scene.particles, scene.sheets, scene.surroundings, chosen, say)
+        skins = [skin for occupant in scene.occupants for skin in occupant.skins]
+        self._solver = Solver(scene.particles, scene.sheets, scene.surroundings, chosen, say, skins)
         self._loads, self._holds = Loads(scene, world.wind, config), Holds(scene, config)
         self._recorder = Recorder(scene, causes(scene.occupants, world.wind), settings.record)
         self._frame = 0

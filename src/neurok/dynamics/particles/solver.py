@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -35,8 +35,13 @@ class Solver:
         surroundings: Surroundings | None = None,
         config: SolverConfig = DEFAULT,
         say: Callable[[str], None] | None = None,
+        skins: Sequence[Float[np.ndarray, "n 3"]] = (),
     ) -> None:
-        """``say`` is told once when kernels must be compiled, before they are."""
+        """``say`` is told once when kernels must be compiled, before they are.
+
+        ``skins`` are points on the surface of each rigid part at the start [m] that touch planes and obstacles; of a
+        part without any, its particles do.
+        """
         self.surroundings = surroundings or Surroundings()
         self.config = config
         self.cell = cell_width(particles, config)
@@ -61,6 +66,7 @@ class Solver:
         self._parts = RigidParts(
             self._machine, particles.rigid, particles.body, int(particles.body.max(initial=-1)) + 1
         )
+        self._parts.clothe([np.asarray(skin, dtype=float) - self._origin for skin in skins])
         solids = Solids.of(self.surroundings, self._origin)
         self._contact = Contact(self._machine, solids, _densities(particles), self.surroundings.body_friction, say)
         self._targets = Targets(self._machine, len(particles))
@@ -92,7 +98,7 @@ class Solver:
         table[rows.MASS], table[rows.VOLUME] = particles.masses, particles.volumes
         table[rows.MU : rows.MU + 4] = law_rows(particles)
         table[rows.VISCOSITY], table[rows.DAMPING] = particles.viscosity, particles.damping
-        table[rows.RADIUS] = 0.5 * np.cbrt(particles.volumes)
+        table[rows.RADIUS] = particles.radius
         if sheets is not None:
             table[rows.RADIUS, sheets.triangles] = 0.5 * sheets.thickness[:, None]
 
@@ -127,7 +133,7 @@ class Solver:
         holders = [*self._parts.holders, *self._targets.holders]
         layout = add_boxes(layout, self._contact.boxes(holders, self.config.padding))
         self._machine.adopt(layout)
-        self._contact.prepare(layout, holders, len(layout.boxes) - len(holders), self._parts.states, self._targets.pins)
+        self._contact.prepare(layout, holders, len(layout.boxes) - len(holders), self._parts, self._targets.pins)
 
     def _narrow(self, alive: int) -> bool:
         """Few particles that flew far would need a huge grid: the domain shrinks to leave them out. Whether any was."""
@@ -163,8 +169,9 @@ class Solver:
             self._transfer()
         numbers[5] = 0.0
 
-    def _transfer(self, refresh: bool = False, every: int = 1) -> None:
-        """One substep."""
+    def _transfer(self, every: int = 0, reach: float = 0.0) -> None:
+        """One substep. ``every``: it is looked who touches whom, for so many substeps in which nothing goes farther
+        than ``reach`` [m]."""
         scatter, add_up, gather = self._machine.transfers()
         crew, still = self._machine.crew, self._machine.numbers[5] > 0
         self._targets.pull()
@@ -173,8 +180,8 @@ class Solver:
         crew.run(scatter)
         crew.run(add_up)
         if self._contact.active and not still:
-            if refresh:
-                self._contact.refresh(every)
+            if every:
+                self._contact.refresh(every, reach)
             self._contact.resolve()
         crew.run(gather)
         if not still:
@@ -191,10 +198,10 @@ class Solver:
             dt = left / count
             count = min(count, self._stretch(dt, reach))
             self._machine.numbers[1] = dt
-            every = self._contact_period(dt)
+            every, pace = self._contact_period(dt), self._soon_speed(dt) * dt
             for step in range(count):
                 self._machine.numbers[6] = step * dt
-                self._transfer(step % every == 0, every)
+                self._transfer(every if step % every == 0 else 0, every * pace)
             if self._machine.outside and count > 1:
                 self._restore(saved, motion)
                 reach /= 4

@@ -54,7 +54,7 @@ class ParticleSet:
     positions: Float[np.ndarray, "P 3"]
     velocities: Float[np.ndarray, "P 3"]
     volumes: Float[np.ndarray, " P"]
-    """At rest [m³]. Half its cube root is how far a particle's stuff reaches, which is where it touches."""
+    """At rest [m³]."""
 
     masses: Float[np.ndarray, " P"]
     law: Int[np.ndarray, " P"]
@@ -88,6 +88,9 @@ class ParticleSet:
     rigid: Int[np.ndarray, " P"]
     """Which rigid part a particle belongs to, from zero, or -1. All of a part must be of one body."""
 
+    radius: Float[np.ndarray, " P"]
+    """How far its stuff reaches around a particle, which is where it touches [m]; sheets have their thickness."""
+
     def __post_init__(self) -> None:
         count = len(self.positions)
         for item in fields(self):
@@ -98,6 +101,8 @@ class ParticleSet:
                 )
             if not np.isfinite(array).all():
                 raise NeurokError(f"'{item.name}' of the particles has values that are not finite; leave those out.")
+        if (self.radius < 0).any():
+            raise NeurokError("The 'radius' of a particle is zero or more [m].")
         if (self.volumes <= 0).any() or (self.masses <= 0).any():
             raise NeurokError("Every particle needs a volume and a mass above zero; drop those that have none.")
         stiff = ~np.isin(self.law, (Law.SHEET, Law.RIGID))
@@ -130,8 +135,10 @@ class ParticleSet:
         damping: Float[np.ndarray, " P"] | float = 0.0,
         body: Int[np.ndarray, " P"] | int = 0,
         rigid: Int[np.ndarray, " P"] | int = -1,
+        radius: Float[np.ndarray, " P"] | float | None = None,
     ) -> ParticleSet:
-        """Particles from numbers or arrays; ``density`` [kg/m³] times ``volumes`` is the mass."""
+        """Particles from numbers or arrays; ``density`` [kg/m³] times ``volumes`` is the mass, half the cube root of
+        these the radius."""
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         count = len(positions)
         volume = _filled(volumes, count, float)
@@ -151,6 +158,7 @@ class ParticleSet:
             _filled(damping, count, float),
             _filled(body, count, np.int64),
             _filled(rigid, count, np.int64),
+            0.5 * np.cbrt(volume) if radius is None else _filled(radius, count, float),
         )
 
     @classmethod

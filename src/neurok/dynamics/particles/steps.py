@@ -68,19 +68,23 @@ def stable_step(
 
 
 def sheet_step(particles: ParticleSet, sheets: SheetSet, cell: float, config: SolverConfig) -> float:
-    """The longest step of sheets [s]: sound may cross a share of an edge. Edges under half a cell move together."""
+    """The longest step of sheets [s]: sound may cross a share of an edge."""
     corners = sheets.rest[sheets.triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    mass = np.bincount(sheets.triangles.ravel(), np.repeat(area * sheets.thickness / 3, 3), len(particles))
-    density = particles.masses / np.maximum(mass, 1e-300)
-    rho = density[sheets.triangles].min(axis=1)
-    speed = np.sqrt(sheets.young / ((1 - sheets.poisson**2) * rho))
+    around = np.bincount(sheets.triangles.ravel(), np.repeat(area / 3, 3), len(particles))
+    weight = (particles.masses / np.maximum(around, 1e-300))[sheets.triangles].min(axis=1)  # kg/m²
+    speed = np.sqrt(sheets.young * sheets.thickness / ((1 - sheets.poisson**2) * weight))
+    height = least_heights(corners)
+    bent = height**2 * np.sqrt(12.0) / np.maximum(sheets.thickness, 1e-300) / np.pi  # of a plate's shortest wave
+    # A triangle without area has no forces.
+    return config.sheet_courant * float((np.minimum(height, bent) / speed)[area > 0].min(initial=config.longest_step))
+
+
+def least_heights(corners: Float[np.ndarray, "T 3 3"]) -> Float[np.ndarray, " T"]:
+    """Above the longest side of each triangle."""
+    twice = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    height = np.maximum(2 * area / np.maximum(longest, 1e-300), 0.5 * cell)
-    bent = (
-        height**2 * np.sqrt(12.0) / np.maximum(sheets.thickness, 1e-300) / np.pi
-    )  # a plate's shortest wave is slower or faster
-    return config.sheet_courant * float((np.minimum(height, bent) / speed).min())
+    return np.asarray(twice / np.maximum(longest, 1e-300))
 
 
 def plan_steps(

@@ -69,9 +69,9 @@ class Targets:
             self.pins.append((int(r), self._holder(int(r), part == r, rank, -1)))
         self._job = None
         if len(self._soft):
-            from neurok.dynamics.particles import compiled, kernels_contact
+            from neurok.dynamics.particles import compiled, kernels_rigid
 
-            compiled.load(kernels_contact.MODULE, None)
+            compiled.load(kernels_rigid.MODULE, None)
             wp = self._machine.wp
             self._columns = wp.array(rank[self._soft].astype(np.int32), dtype=wp.int32, device="cpu")
             inputs = [
@@ -81,7 +81,7 @@ class Targets:
                 self._array,
                 len(self._soft),
             ]
-            self._job = self._machine.record(kernels_contact.spring, inputs).launch
+            self._job = self._machine.record(kernels_rigid.spring, inputs).launch
 
     def _holder(self, number: int, mine: np.ndarray, rank: Int[np.ndarray, " P"], body: int) -> Holder:
         return Holder(number, body, rank[self._hard[mine]], False, self._goals[mine], self._left)
