@@ -41,6 +41,9 @@ DRAWER_GAP = 0.004
 MOST = 24
 """Parts of one object, so that a network can write it in one row of tokens."""
 
+CROWDED = 13
+"""Parts of fronts with panels above which doors go without, to stay below that."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -56,6 +59,9 @@ class Plan:
     feet: tuple[str, ...] = ("none", "leg", "plinth")
     has_rail: bool = False
     """Whether clothes hang in it."""
+
+    has_rod: bool = True
+    """Whether there is room among the parts for the rod that they hang on."""
 
     topped: float = 0.4
     """Chance of a top of its own that juts out."""
@@ -90,7 +96,7 @@ def sideboard(d: Dice) -> Assembly:
             columns.append((1.0, [("open", 1.0)]))
         else:
             columns.append((1.0, [("door", 1.0)]))
-    if drawer_column < 0 and d.chance(0.4):
+    if drawer_column < 0 and count < 4 and d.chance(0.4):
         columns = [(share, [(cells[0][0], 0.75), ("drawer", 0.25)]) for share, cells in columns]
     plan = Plan(
         count * d.between(0.38, 0.5), d.between(0.5, 0.8), d.between(0.36, 0.48), columns, feet=("leg", "leg", "plinth")
@@ -161,7 +167,10 @@ def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:
     wide, tall, deep = plan.wide, plan.tall, plan.deep
     solid, hollow = carcass((wide, tall, deep), (0, tall / 2, 0), WALL)
     body = m.add("body", "body", solid, look, hollow=hollow)
-    fronts = draw_fronts(d, look, plan.fills)
+    kinds = [cell for _, cells in plan.columns for cell, _ in cells]
+    doors, drawers = kinds.count("door") + 2 * kinds.count("pair"), kinds.count("drawer")
+    fronts = draw_fronts(d, look, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
+    plan = replace(plan, has_rod=2 * doors + 2 * drawers <= 10)
     proud = d.pick([-0.003, 0.004, CASEWORK.thick - 0.004])
     room = Opening(-wide / 2 + WALL, wide / 2 - WALL, WALL, tall - WALL, deep / 2 + proud)
     fit_out(m, d, room, deep, plan, fronts, look, body)
@@ -221,7 +230,7 @@ def _cell(
         add_drawer(m, row, row.z - back - 0.02, fronts, left)
         return
     if plan.has_rail and kind != "open":
-        _hanging(m, d, row, back, look, body)
+        _hanging(m, d, row, (back, plan.has_rod), look, body)
     elif kind == "open" or len(m.parts) < MOST - 8:
         add_shelves(m, replace(row, z=min(row.z, plan.deep / 2)), back, _shelf_count(d, row, kind), look, body)
     upper = float(np.radians(d.between(92, 112)))
@@ -240,13 +249,15 @@ def _shelf_count(d: Dice, row: Opening, kind: str) -> int:
     return max(most - d.count(0, 1), 1 if kind == "open" and row.tall > 0.45 else 0)
 
 
-def _hanging(m: Maker, d: Dice, row: Opening, back: float, look: Look, body: int) -> None:
+def _hanging(m: Maker, d: Dice, row: Opening, place: tuple[float, bool], look: Look, body: int) -> None:
     """A shelf for hats and the rod below it."""
+    back, has_rod = place
     y = row.high - d.between(0.25, 0.35)
     low = (row.left - SINK, y, back - SINK)
     m.add("shelf", "body", board_between(low, (row.right + SINK, y + WALL, row.z - 0.05)), look, body)
     rod = [(row.left - 0.004, y - 0.06, (back + row.z) / 2), (row.right + 0.004, y - 0.06, (back + row.z) / 2)]
-    m.add("rail", "body", tube(rod, 0.012), stuffs.metal(d), body, style=["round"])
+    if has_rod:
+        m.add("rail", "body", tube(rod, 0.012), stuffs.metal(d), body, style=["round"])
 
 
 def _feet(m: Maker, d: Dice, plan: Plan, look: Look, body: int) -> None:
