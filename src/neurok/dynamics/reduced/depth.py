@@ -43,13 +43,15 @@ class DepthGauge:
     def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
         """Largest depth, in mesh units and as a share of the object's size."""
         depth, share = 0.0, 0.0
-        boxes = [(x.min(axis=0), x.max(axis=0)) for x in positions]
+        boxes: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for owner, solid, other, node in self.solids:
             everything = positions[owner]
             if isinstance(solid, HalfSpace):
                 found = max(0.0, float(solid.height - (everything @ solid.normal).min()))
             else:
                 motion = None if other is None else motions[other]
+                if owner not in boxes:
+                    boxes[owner] = everything.min(axis=0), everything.max(axis=0)
                 if _is_apart(solid, motion, node, boxes[owner]):
                     continue
                 found = _depth(solid, everything[self.vertices[owner]], motion, node)

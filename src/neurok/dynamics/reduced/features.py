@@ -102,11 +102,21 @@ class FeatureMechanics:
             boxes.append(np.where(signs, mine.max(axis=0), mine.min(axis=0)))
         return np.concatenate([np.stack(boxes), np.ones((len(boxes), 8, 1))], axis=2)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it is known how far vertices move when features change."""
+        return self._corners is not None
+
     def farthest(self, change: Float[np.ndarray, "K 3"]) -> float:
         """No vertex moves farther than this when the features change so; infinite where nothing is known."""
+        return self.most_turned(change, as_a_whole=True)
+
+    def most_turned(self, change: Float[np.ndarray, "K 3"], as_a_whole: bool = False) -> float:
+        """The same against the mean of all: what turns and bends, but for ``as_a_whole`` not what only shifts."""
         if self._corners is None:
             return np.inf
         moved = self._corners @ change.reshape(-1, 4, 3)
+        moved = moved if as_a_whole else moved - moved.mean(axis=(0, 1))
         return float(np.sqrt((moved**2).sum(axis=2).max(initial=0.0)))
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> FeaturePoints:

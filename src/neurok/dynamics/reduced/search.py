@@ -108,13 +108,13 @@ class ContactSearch:
         points, plane, watch = touch.points, touch.solid, self._watches[id(touch.points)]
         before, after = begin[points.owner], now[points.owner]
         which, asked = watch.which, watch.points
-        if (
-            points.patches is not None
-            and after.mechanics.farthest(after.y[0] - before.y[0]) > self.config.near * self.size
-        ):
+        if not len(which):
+            return old
+        limit = self.config.near * self.size
+        if points.patches is not None and after.mechanics.most_turned(after.y[0] - before.y[0]) > limit:
             which = self._near(points, after, 0.0)
             asked, watch.horizon = points.points.take(which), 0.0
-        heights = asked.positions(after)[0] @ plane.normal - plane.height if len(which) else np.zeros(0)
+        heights = asked.positions(after)[0] @ plane.normal - plane.height
         which = which[heights < -self.config.unforeseen * self.size]
         if not len(which):
             return old

@@ -105,9 +105,9 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig) -> Shape:
     """Points and solids of a body."""
     mechanics, mesh = bound.mechanics, bound.body.mesh
     if not len(mechanics.part_nodes):
-        lowest, samples = _soft_points(bound, owner, config)
+        lowest, spread = _soft_points(bound, owner, config)
         surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
-        return Shape(lowest, samples, {}, (Piece(owner, surface, -1, -1),), 0.0)
+        return Shape(lowest, spread, {}, (Piece(owner, surface, -1, -1),), 0.0)
     corners: list[tuple[np.ndarray, int, float]] = []
     samples: dict[int, list[tuple[np.ndarray, int, float]]] = {}
     pieces = []
@@ -149,7 +149,8 @@ def _point_set(
 
 
 def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[PointSet, PointSet]:
-    """All vertices in patches, for planes; and those spread over the surface, for other solids."""
+    """All vertices in patches, for planes, where it is known how far they move; and those spread over the surface, for
+    other solids."""
     mesh, points = bound.body.mesh, bound.mechanics.points
     used = np.unique(mesh.faces)
     outer = _outermost(mesh, used, config.soft_points // 4)
@@ -159,7 +160,7 @@ def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[Point
         spread = spread[farthest_points(mesh.vertices[spread], config.soft_points)]
     spread = np.unique(np.concatenate([outer, spread]))
     samples = PointSet(owner, points(spread), np.zeros(len(spread)), np.full(len(spread), -1))
-    if len(spread) == len(used):
+    if len(spread) == len(used) or not bound.mechanics.is_bounded:  # type: ignore[attr-defined]
         return samples, samples
     patches = Patches.of(samples.points, np.searchsorted(used, spread), mesh.vertices[used])
     return PointSet(owner, points(used), np.zeros(len(used)), np.full(len(used), -1), patches), samples
