@@ -122,7 +122,7 @@ def main() -> None:
         step += 1
         if spent - told_at > told.seconds / 8:
             told_at = spent
-            print(f"{spent:.0f} s, step {step}: loss {float(loss):.2f}", flush=True)
+            print(f"{spent:.0f} s, step {step}: loss {float(loss.detach()):.2f}", flush=True)
     print(f"{step} steps in {told.seconds:.0f} s of one core")
     for name, data in (("test", test), ("real", labelled(told.real, {}) if told.real else None)):
         if data is not None:
