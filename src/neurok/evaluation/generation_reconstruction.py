@@ -1,0 +1,258 @@
+"""How well objects come back from their codes: shape, colour and material, beside SOPHY's published figures.
+
+Objects are generated ones of the test split and real ones kept aside. Of each part only its points are given; box,
+axes, shape, colour and material are what the autoencoder makes of them. That a part is repeated is taken as known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from neurok.data.household_real import real_models
+from neurok.families.household import Assembly, generate, split_of
+from neurok.families.household.looks import material_of
+from neurok.families.household.parts import Part, placed
+from neurok.families.household.vocabulary import SOFT_TWELVE
+from neurok.generation.part_autoencoder import PartModel
+from neurok.generation.part_batches import stuff_features
+from neurok.generation.part_fit import has_values
+from neurok.generation.part_frames import FRAMES, FrameConfig, rebuild
+from neurok.generation.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
+from neurok.generation.vecset import ObjectInput, VecsetModel
+from neurok.generation.vecset_points import Surface, surface_of
+from neurok.geometry.distance import nearest_distances, volumetric_iou
+from neurok.geometry.level_set import level_set
+from neurok.geometry.sampling import sample_surface
+from neurok.modelling.shapes import Shape, join
+from neurok.train.parts_data import real_thing
+
+
+@dataclass(frozen=True)
+class ReconstructionConfig:
+    """What is measured."""
+
+    objects: int = 1
+    """Of each category, of the test split."""
+
+    seed: int = 0
+    points: int = 256
+    """Of each part, all that is seen of it."""
+
+    surface: int = 12_000
+    """Points by which surfaces are compared."""
+
+    near: float = 0.02
+    """Distance within which a point counts as found (F-score), where the longest side is 2."""
+
+    cells: int = 64
+    """Along the longest side, of the grid on which volumes are compared."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one object or, as means, of many; a figure that cannot be asked is NaN."""
+
+    law: float
+    """Share of surface points whose type of material behaviour is right ..."""
+
+    family: float
+    """... and the family: wood, metal, fabric."""
+
+    log_young: float
+    """Mean absolute errors over surface points: log10 of Pa,"""
+
+    poisson: float
+    log_yield: float
+    """of those that yield, log10 of Pa,"""
+
+    friction_angle: float
+    """of those that are granular, rad,"""
+
+    density: float
+    """1000 kg/m^3,"""
+
+    colour: float
+    """sRGB 0..1, all channels."""
+
+    iou: float
+    """Of the solids."""
+
+    shell_iou: float
+    """With every cell that a surface passes through: what is thinner than a cell counts, too."""
+
+    chamfer: float
+    """Mean squared distance to the nearest point, both ways added, where the longest side is 2."""
+
+    f_score: float
+
+
+SOPHY = Figures(0.9355, np.nan, 0.45, 0.0306, 0.29, 0.0128, 0.09, 0.0813, 0.9089, np.nan, 3.02e-4, 0.9385)
+"""As published, on SOPHY's own data."""
+
+
+def held_out(config: ReconstructionConfig) -> Iterator[Assembly]:
+    """Generated objects of the test split."""
+    numbers = [index for index in range(60 * config.objects) if split_of(index) == "test"][: config.objects]
+    for index in numbers:
+        for category in SOFT_TWELVE:
+            yield generate(category, config.seed, index)[0]
+
+
+def kept_aside(library: Path, count: int) -> Iterator[Assembly]:
+    """Real models that nothing was learned from, spread over the categories."""
+    models = [model for model in real_models(library) if model.is_kept_aside]
+    for place in np.linspace(0, len(models) - 1, min(count, len(models))).astype(int):
+        yield real_thing(models[place])
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An object made again, and what is said of the points of the true surface."""
+
+    shape: Shape
+    """Closed solids, which may overlap."""
+
+    colours: Float[np.ndarray, "N 3"]
+    stuffs: Float[np.ndarray, "N 2"]
+    values: Float[np.ndarray, "N 5"]
+
+
+def by_parts(
+    model: PartModel, assembly: Assembly, seen: Surface, config: ReconstructionConfig, frames: FrameConfig = FRAMES
+) -> Answer:
+    """Each part made again from its own points, then put at the places of its copies."""
+    shapes: list[Shape] = []
+    rows = []
+    for number, part in enumerate(assembly.parts):
+        points, normals, colours = points_of(part, config.points, config.seed + number)
+        made = rebuild(model, points, normals, colours, part.look, frames)
+        first = np.linalg.inv(part.poses[0])
+        shapes += [placed(made.solid, pose @ first @ made.pose) for pose in part.poses]
+        guess = made.guess
+        rows.append([*guess.colour, LAWS.index(guess.law), FAMILIES.index(guess.family), *guess.values])
+    table = np.array(rows)[seen.owners]
+    return Answer(join(shapes), table[:, :3], table[:, 3:5], table[:, 5:])
+
+
+def points_of(part: Part, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The surface of the first copy of a part where it stands [m]: nothing of its box or its axes."""
+    points, normals, colours = surface_of_part(part, count, np.random.default_rng(seed))
+    half, pose = np.asarray(part.size) / 2.0, part.poses[0]
+    own = normals / half
+    own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
+    return (points * half) @ pose[:3, :3].T + pose[:3, 3], own @ pose[:3, :3].T, colours
+
+
+@torch.no_grad()
+def by_tokens(model: VecsetModel, assembly: Assembly, seen: Surface, config: ReconstructionConfig) -> Answer:
+    """The whole object through its 64 tokens."""
+    low, high = assembly.bounds
+    middle, half = (low + high) / 2.0, float((high - low).max()) / 2.0
+    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
+    stuffs = np.array([stuff_of(part.look) for part in assembly.parts])[seen.owners]
+    boxed = (seen.points - middle) / half
+    tensor = lambda array: torch.from_numpy(np.asarray(array, dtype=np.float32))[None]  # noqa: E731
+    pick = np.random.default_rng(config.seed).permutation(len(boxed))[:1024]
+    stuff = stuff_features(
+        tensor(values[pick] * SCALES - CENTRES)[0], *torch.from_numpy(stuffs[pick]).long().T
+    )[None]  # fmt: skip
+    given = ObjectInput(tensor(boxed[pick]), tensor(seen.normals[pick]), tensor(seen.colours[pick]), stuff)
+    tokens = model.decode(model.encode(given)[0])
+    colour, law, family, found = model.surface(tokens, tensor(boxed))
+    axis = np.linspace(-1.05, 1.05, config.cells)
+    grid = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+    logits = np.concatenate([np.asarray(model.inside(tokens, tensor(some)))[0] for some in np.array_split(grid, 16)])
+    vertices, faces = level_set(-logits.reshape((config.cells,) * 3), np.full(3, -1.05), np.full(3, 1.05))
+    said = np.stack([np.asarray(law[0].argmax(dim=-1)), np.asarray(family[0].argmax(dim=-1))], axis=1)
+    numbers = (np.asarray(found[0], dtype=np.float64) + CENTRES) / SCALES
+    there = np.array([has_values(name) for name in LAWS])[said[:, 0]]
+    shape = Shape(vertices * half + middle, faces)
+    return Answer(shape, np.asarray(colour[0]), said, np.where(there, numbers, np.nan))
+
+
+def measure(assembly: Assembly, seen: Surface, answer: Answer, config: ReconstructionConfig) -> Figures:
+    """An answer beside the truth."""
+    true = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
+    stuffs = np.array([stuff_of(part.look) for part in assembly.parts])[seen.owners]
+    right = (answer.stuffs == stuffs).mean(axis=0)
+    errors = [_mean(np.abs(answer.values[:, i] - true[:, i])) for i in range(true.shape[1])]
+    whole = join([shape for part in assembly.parts for shape in part.copies])
+    colour = float(np.abs(np.clip(answer.colours, 0.0, 1.0) - seen.colours).mean())
+    return Figures(*right.tolist(), *errors, colour, *shape_figures(whole, answer.shape, config))
+
+
+def shape_figures(true: Shape, made: Shape, config: ReconstructionConfig) -> tuple[float, float, float, float]:
+    """IoU, IoU with shells, Chamfer distance and F-score; nothing at all scores zero and a distance of one."""
+    if not len(made.faces):
+        return 0.0, 0.0, 1.0, 0.0
+    low, high = true.bounds
+    scale = 2.0 / float((high - low).max())
+    pair = [(shape.vertices * scale, shape.faces) for shape in (true, made)]
+    iou, shell = (volumetric_iou(pair[0], pair[1], config.cells, shell=thick) for thick in (False, True))
+    rng = np.random.default_rng(config.seed)
+    points = [sample_surface(*mesh, config.surface, rng).interpolate(mesh[0]) for mesh in pair]
+    there, back = nearest_distances(points[0], points[1]), nearest_distances(points[1], points[0])
+    recall, precision = (there < config.near).mean(), (back < config.near).mean()
+    score = 2.0 * recall * precision / max(recall + precision, 1e-9)
+    return iou, shell, float((there**2).mean() + (back**2).mean()), float(score)
+
+
+def _mean(errors: np.ndarray) -> float:
+    """Over what both sides have a number for."""
+    known = errors[~np.isnan(errors)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def means(rows: Sequence[Figures]) -> Figures:
+    """Of several objects, each counting once."""
+    out: dict[str, Any] = {}
+    for one in fields(Figures):
+        values = np.array([getattr(row, one.name) for row in rows], dtype=np.float64)
+        out[one.name] = _mean(values)
+    return Figures(**out)
+
+
+def truth(assembly: Assembly, seen: Surface) -> Answer:
+    """The object itself, with one colour for each part: what sampling and grids alone leave of the figures."""
+    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
+    stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)[seen.owners]
+    colours = np.array([part.look.rgb for part in assembly.parts])[seen.owners]
+    return Answer(join([s for part in assembly.parts for s in part.copies]), colours, stuffs, values)
+
+
+def seen_of(assembly: Assembly, config: ReconstructionConfig) -> Surface:
+    """The true surface on which colours and materials are asked."""
+    return surface_of(assembly, config.surface // 4, np.random.default_rng(config.seed))
+
+
+TITLES = (
+    ("law", "material type [%]", 100.0, ".1f"),
+    ("family", "family [%]", 100.0, ".1f"),
+    ("log_young", "log10 E", 1.0, ".3f"),
+    ("poisson", "ν", 1.0, ".4f"),
+    ("log_yield", "log10 σ", 1.0, ".3f"),
+    ("friction_angle", "φ", 1.0, ".4f"),
+    ("density", "ρ / 1000", 1.0, ".3f"),
+    ("colour", "colour", 1.0, ".4f"),
+    ("iou", "IoU [%]", 100.0, ".1f"),
+    ("shell_iou", "IoU, thin walls counted [%]", 100.0, ".1f"),
+    ("chamfer", "CD [1e-4]", 1e4, ".2f"),
+    ("f_score", "F-score [%]", 100.0, ".1f"),
+)
+
+
+def table(columns: dict[str, Figures]) -> str:
+    """Figures of several methods side by side."""
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for name, title, scale, form in TITLES:
+        values = [getattr(figures, name) for figures in columns.values()]
+        cells = ["–" if np.isnan(value) else format(scale * value, form) for value in values]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join(lines)

@@ -1,0 +1,180 @@
+"""The second configuration: a whole object as a set of 64 tokens, each a code of shape, colour and material (SOPHY)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from neurok.generation.part_autoencoder import STUFF
+from neurok.generation.part_points import FAMILIES, LAWS, VALUES
+from neurok.nn.attention import Block
+from neurok.nn.embedding import fourier, fourier_width
+
+
+@dataclass(frozen=True)
+class VecsetConfig:
+    """Sizes of the autoencoder: 0.7 M parameters."""
+
+    tokens: int = 64
+    width: int = 64
+    heads: int = 4
+    shape: int = 16
+    colour: int = 8
+    material: int = 8
+    """Numbers of each token."""
+
+    depth: int = 2
+    """Layers among the tokens of a shape, after it is decoded."""
+
+    octaves: int = 6
+
+    @property
+    def total(self) -> int:
+        return self.shape + self.colour + self.material
+
+
+class ObjectInput(NamedTuple):
+    """What the encoder sees of objects."""
+
+    points: Float[Tensor, "B N 3"]
+    normals: Float[Tensor, "B N 3"]
+    colours: Float[Tensor, "B N 3"]
+    stuff: Float[Tensor, "B N S"]
+
+
+class ObjectTargets(NamedTuple):
+    """What is known of places in and on objects."""
+
+    queries: Float[Tensor, "B Q 3"]
+    inside: Float[Tensor, "B Q"]
+    """Half of them anywhere, half near the surface."""
+
+    points: Float[Tensor, "B M 3"]
+    colours: Float[Tensor, "B M 3"]
+    law: Int[Tensor, "B M"]
+    family: Int[Tensor, "B M"]
+    values: Float[Tensor, "B M 5"]
+
+
+class Tokens(NamedTuple):
+    """Decoded tokens."""
+
+    shape: Float[Tensor, "B T W"]
+    colour: Float[Tensor, "B T W"]
+    material: Float[Tensor, "B T W"]
+
+
+class VecsetModel(nn.Module):
+    """Points to tokens and back to places: materials attend to shape and colour, colours to shape."""
+
+    def __init__(self, config: VecsetConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or VecsetConfig()
+        width = config.width
+        cross = lambda: Block(width, config.heads, cross=True)  # noqa: E731
+        self.place = nn.Linear(fourier_width(3, config.octaves), width)
+        self.normal_in, self.colour_in = nn.Linear(3, width), nn.Linear(3, width)
+        self.stuff_in = nn.Linear(STUFF, width)
+        self.read_blocks = nn.ModuleList(cross() for _ in range(3))
+        self.lean_blocks = nn.ModuleList(cross() for _ in range(2))
+        sizes = (config.shape, config.colour, config.material)
+        self.heads = nn.ModuleList(nn.Linear(width, 2 * size) for size in sizes)
+        self.rises = nn.ModuleList(nn.Linear(size, width) for size in sizes)
+        self.shape_blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
+        self.decode_blocks = nn.ModuleList(cross() for _ in range(2))
+        self.ask_blocks = nn.ModuleList(cross() for _ in range(3))
+        self.falls = nn.ModuleList(nn.Linear(width, size) for size in (1, 3, len(LAWS) + len(FAMILIES) + len(VALUES)))
+
+    def encode(self, given: ObjectInput) -> tuple[Float[Tensor, "B T Z"], Float[Tensor, "B T Z"]]:
+        """Mean and log variance; the first points are where the tokens stand, so points must come in random order."""
+        seen = self.place(fourier(given.points, self.config.octaves)) + self.normal_in(given.normals)
+        start = seen[:, : self.config.tokens]
+        shape = self.read_blocks[0](start, seen)
+        colour = self.read_blocks[1](start, seen + self.colour_in(given.colours))
+        material = self.read_blocks[2](start, seen + self.stuff_in(given.stuff))
+        colour = self.lean_blocks[0](colour, shape)
+        material = self.lean_blocks[1](material, torch.cat([shape, colour], dim=1))
+        pairs = [head(x).chunk(2, dim=-1) for head, x in zip(self.heads, (shape, colour, material), strict=True)]
+        means, logs = zip(*pairs, strict=True)
+        return torch.cat(means, dim=-1), torch.cat(logs, dim=-1).clamp(-12.0, 4.0)
+
+    def decode(self, code: Float[Tensor, "B T Z"]) -> Tokens:
+        parts = code.split([self.config.shape, self.config.colour, self.config.material], dim=-1)
+        shape, colour, material = (rise(part) for rise, part in zip(self.rises, parts, strict=True))
+        for block in self.shape_blocks:
+            shape = block(shape)
+        colour = self.decode_blocks[0](colour, shape)
+        material = self.decode_blocks[1](material, torch.cat([shape, colour], dim=1))
+        return Tokens(shape, colour, material)
+
+    def inside(self, tokens: Tokens, queries: Float[Tensor, "B Q 3"]) -> Float[Tensor, "B Q"]:
+        """Logits of being inside."""
+        return self._ask(0, queries, tokens.shape)[..., 0]
+
+    def surface(self, tokens: Tokens, points: Float[Tensor, "B M 3"]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Colour, logits of law and family, and scaled values of a material, at points of the surface."""
+        stuff = self._ask(2, points, torch.cat([tokens.shape, tokens.material], dim=1))
+        law, family, values = stuff.split([len(LAWS), len(FAMILIES), len(VALUES)], dim=-1)
+        return self._ask(1, points, torch.cat([tokens.shape, tokens.colour], dim=1)), law, family, values
+
+    def _ask(self, which: int, places: Tensor, tokens: Tensor) -> Tensor:
+        return self.falls[which](self.ask_blocks[which](self.place(fourier(places, self.config.octaves)), tokens))
+
+
+@dataclass(frozen=True)
+class VecsetWeights:
+    """SOPHY's."""
+
+    near: float = 0.1
+    """Of places near the surface, beside those anywhere."""
+
+    material: float = 0.1
+    colour: float = 0.1
+    kl: float = 1e-4
+    """A tenth of SOPHY's: in a short run more would leave the codes empty."""
+
+
+class VecsetTerms(NamedTuple):
+    loss: Float[Tensor, ""]
+    parts: dict[str, Tensor]
+
+
+class VecsetTask(nn.Module):
+    """The model with its loss."""
+
+    def __init__(self, config: VecsetConfig, weights: VecsetWeights) -> None:
+        super().__init__()
+        self.model, self.weights = VecsetModel(config), weights
+
+    def forward(self, given: ObjectInput, targets: ObjectTargets, noise: Tensor | None = None) -> VecsetTerms:
+        mean, log_variance = self.model.encode(given)
+        code = mean if noise is None else mean + noise * (log_variance / 2.0).exp()
+        tokens = self.model.decode(code)
+        logits = self.model.inside(tokens, targets.queries)
+        colour, law, family, values = self.model.surface(tokens, targets.points)
+        cross = nn.functional.binary_cross_entropy_with_logits(logits, targets.inside, reduction="none")
+        near, far = cross.chunk(2, dim=1)
+        known = ~targets.values.isnan()
+        error = (values - targets.values.nan_to_num()).abs() * known
+        kl = 0.5 * (mean.square() + log_variance.exp() - 1.0 - log_variance).sum(dim=(1, 2)).mean()
+        choose = lambda scores, labels: nn.functional.cross_entropy(scores.flatten(0, 1), labels.flatten())  # noqa: E731
+        found = logits > 0
+        shared, either = found & (targets.inside > 0.5), found | (targets.inside > 0.5)
+        parts = {
+            "far": far.mean(),
+            "near": near.mean(),
+            "iou": shared[:, near.shape[1] :].sum() / either[:, near.shape[1] :].sum().clamp(min=1),
+            "law": choose(law, targets.law),
+            "family": choose(family, targets.family),
+            "material": error.sum() / known.sum().clamp(min=1),
+            "colour": (colour - targets.colours).abs().mean(),
+            "nats": kl,
+        }
+        weights = self.weights
+        loss = parts["far"] + weights.near * parts["near"] + weights.colour * parts["colour"]
+        loss = loss + weights.material * (parts["law"] + parts["family"] + parts["material"]) + weights.kl * kl
+        return VecsetTerms(loss, parts)
