@@ -2,14 +2,17 @@
 
     python benchmarks/bench_particles.py --answers --write docs/particles.md
     python benchmarks/bench_particles.py --speed --write docs/particles.md
+    python benchmarks/bench_particles.py --cores --write docs/particles.md
 
 Speed is particle-substeps per second of processor time on one core; programs take turns and the best of the rounds
-counts, so that a busy machine disturbs all alike. Taichi needs the extra ``peers``.
+counts, so that a busy machine disturbs all alike. Two threads and the time to start are by the clock, and want an idle
+machine. Taichi needs the extra ``peers``.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import subprocess
@@ -175,6 +178,14 @@ def taichi_mpm(count: int, polar: str) -> Callable[[int], None]:
     return go
 
 
+STRETCH = 48
+"""Steps of one call: about a frame of a twenty-fourth of a second at a million particles. Once per stretch of at most
+64 steps the solver looks at bounds, speeds and finiteness and keeps a copy; few steps would pay for that in full."""
+
+PEER_STEPS = 6
+"""Steps of one call of the peers: nothing is done once per call there, so few are as good as many."""
+
+
 def rate(go: Callable[[int], None], count: int, steps: int, wall: bool = False) -> float:
     """Millions of particle-substeps per second of processor time, or of the clock."""
     clock = time.perf_counter if wall else time.process_time
@@ -183,36 +194,58 @@ def rate(go: Callable[[int], None], count: int, steps: int, wall: bool = False) 
     return count * steps / (clock() - start) / 1e6
 
 
-def speed() -> str:
+NAMES = ("this solver", "plain Warp", "Taichi, SVD", "Taichi, Newton × 4")
+
+
+def speed_row(count: int) -> dict[str, float]:
+    """Millions per second of all programs at one size, and how long ours takes to set up [s]."""
     import taichi as ti
 
     ti.init(arch=ti.cpu, cpu_max_num_threads=1, log_level=ti.ERROR)
-    body, ratios = [], []
+    n = len(cube(count)[0])
+    begin = time.process_time()
+    mine, _ = ours(count, 1)
+    setup = time.process_time() - begin
+    others = ours(count, 1, "plain")[0], taichi_mpm(count, "svd"), taichi_mpm(count, "newton")
+    programs = dict(zip(NAMES, (mine, *others), strict=True))
+    best = dict.fromkeys(NAMES, 0.0)
+    for go in programs.values():
+        go(2)
+    for _ in range(ROUNDS if count < 500_000 else 1):
+        for name, go in programs.items():
+            steps = STRETCH if name == NAMES[0] else max(PEER_STEPS, int(1e6 / n))
+            best[name] = max(best[name], rate(go, n, steps))
+    ti.reset()
+    return {"count": n, "setup": setup, **best}
+
+
+def speed(kept: Path) -> str:
+    """The table; rows that the file holds are not measured again."""
+    rows_of = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     for count in COUNTS:
-        n = len(cube(count)[0])
-        steps = max(16, int(2e6 / n))  # a frame takes dozens: what is done once per call is shared by them
-        programs = {
-            "this solver": ours(count, 1)[0],
-            "Warp's own language, `svd3`": ours(count, 1, "plain")[0],
-            "Taichi, SVD": taichi_mpm(count, "svd"),
-            "Taichi, Newton × 4": taichi_mpm(count, "newton"),
-        }
-        best = dict.fromkeys(programs, 0.0)
-        for go in programs.values():
-            go(2)
-        for _ in range(ROUNDS if count < 500_000 else 2):
-            for name, go in programs.items():
-                best[name] = max(best[name], rate(go, n, steps))
-        mine = best["this solver"]
-        ratios.append([mine / best[name] for name in list(programs)[1:]])
-        body.append([f"{n:,}", *(f"{value:.2f}" for value in best.values()), *(f"{r:.1f} ×" for r in ratios[-1])])
-        ti.reset()
-        ti.init(arch=ti.cpu, cpu_max_num_threads=1, log_level=ti.ERROR)
-    names = ["this solver", "plain Warp", "Taichi, SVD", "Taichi, Newton × 4"]
-    head = ["particles", *names, *(f"ratio to {name}" for name in names[1:])]
-    text = "Millions of particle-substeps per second of processor time on one core, elastic, eight per cell:\n\n"
-    text += table(head, body)
-    return text + "\n\n" + two_cores() + "\n\n" + starts()
+        if len(cube(count)[0]) not in {row["count"] for row in rows_of}:
+            rows_of.append(speed_row(count))
+            print(rows_of[-1], flush=True)
+            with kept.open("a") as file:
+                file.write(json.dumps(rows_of[-1]) + "\n")
+    body = [
+        [f"{row['count']:,}", *(f"{row[name]:.2f}" for name in NAMES)]
+        + [f"{row[NAMES[0]] / row[name]:.1f} ×" for name in NAMES[1:]]
+        for row in rows_of
+    ]
+    setup = ", ".join(f"{row['setup']:.1f} s for {row['count']:,}" for row in rows_of)
+    head = ["particles", *NAMES, *(f"ratio to {name}" for name in NAMES[1:])]
+    return (
+        "Millions of particle-substeps per second of processor time on one core, elastic, eight per cell:\n\n"
+        f"{table(head, body)}\n\nThis solver takes {STRETCH} steps in a call, as a frame of a real run does, and what "
+        f"it does once per stretch is counted. Sorting and laying out at the start is not: {setup}."
+    )
+
+
+def _busy() -> float:
+    """Processor time of everything since the machine started [s]."""
+    user, nice, system = map(int, Path("/proc/stat").read_text().split()[1:4])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
 
 
 def two_cores() -> str:
@@ -220,15 +253,16 @@ def two_cores() -> str:
     one, solver = ours(200_000, 1)
     two, _ = ours(200_000, 2)
     best = {1: 0.0, 2: 0.0}
+    begin, used, clock = _busy(), time.process_time(), time.perf_counter()
     for _ in range(ROUNDS):
         for threads, go in ((1, one), (2, two)):
-            best[threads] = max(best[threads], rate(go, n, 12, wall=True))
+            best[threads] = max(best[threads], rate(go, n, STRETCH, wall=True))
+    others = (_busy() - begin - (time.process_time() - used)) / (time.perf_counter() - clock)
     held = solver._machine.grid.array.shape[0] * 4 / n
-    load = os.getloadavg()[0]
     return (
         f"Two threads against one, {n:,} particles, by the clock: {best[2]:.1f} against {best[1]:.1f} million per "
-        f"second, {best[2] / best[1]:.2f} × (load of the machine while measuring: {load:.0f}). A particle takes "
-        f"{4 * rows.COUNT} bytes, twice that while a stretch is under way (so that it can be taken back), and "
+        f"second, {best[2] / best[1]:.2f} × (others used {max(others, 0.0):.2f} cores meanwhile). A particle takes "
+        f"{4 * rows.COUNT} bytes, {4 * rows.MASS} more for the start of a stretch (so that it can be taken back), and "
         f"{held:.0f} bytes of grid at eight per cell."
     )
 
@@ -252,12 +286,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--answers", action="store_true", help="known answers")
     parser.add_argument("--speed", action="store_true", help="speed beside Taichi and plain Warp")
+    parser.add_argument("--cores", action="store_true", help="two threads against one, memory, and the time to start")
+    parser.add_argument("--rows", type=Path, default=Path("speed.jsonl"), help="rows of --speed, to go on from")
     parser.add_argument("--write", type=Path, help="page with markers for the tables")
     args = parser.parse_args()
     if args.answers:
         write(args.write, "answers", known_answers())
     if args.speed:
-        write(args.write, "speed", speed())
+        write(args.write, "speed", speed(args.rows))
+    if args.cores:
+        write(args.write, "cores", two_cores() + "\n\n" + starts())
 
 
 if __name__ == "__main__":

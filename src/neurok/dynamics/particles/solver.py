@@ -74,6 +74,8 @@ class Solver:
         self._forces: np.ndarray | None = None
         self._sorted_at: np.ndarray | None = None
         self._work = 0.0
+        self._saved = np.empty_like(self._moving)
+        """As it was when the stretch began, to go back to if that fails."""
         self._prepare()
         self._find_gradients()
         self._start = sum(self._split())
@@ -87,6 +89,11 @@ class Solver:
     @property
     def _table(self) -> Float[np.ndarray, "rows P"]:
         return self._machine.table[:, : len(self._particles)]
+
+    @property
+    def _moving(self) -> Float[np.ndarray, "rows P"]:
+        """The rows that a step changes."""
+        return self._table[: rows.MASS]
 
     def _fill(self, particles: ParticleSet, sheets: SheetSet | None) -> None:
         """Write the start into the table."""
@@ -192,7 +199,8 @@ class Solver:
         before, left, retries, reach = self.steps, seconds, 0, 1.0
         while left > 1e-12 * seconds and self.status != "failed" and self._alive:
             self._prepare()
-            saved, motion = self._table.copy(), self._parts.view.copy()
+            np.copyto(self._saved, self._moving)
+            motion = self._parts.view.copy()
             dt = min(self.dt * 0.5**retries, left)
             count = int(np.ceil(left / dt - 1e-9))
             dt = left / count
@@ -203,11 +211,11 @@ class Solver:
                 self._machine.numbers[6] = step * dt
                 self._transfer(every if step % every == 0 else 0, every * pace)
             if self._machine.outside and count > 1:
-                self._restore(saved, motion)
+                self._restore(motion)
                 reach /= 4
                 continue
-            if self._machine.outside or not np.isfinite(self._table).all():
-                self._restore(saved, motion)
+            if self._machine.outside or not np.isfinite(self._moving.sum()):  # one value that is not spoils the sum
+                self._restore(motion)
                 retries += 1
                 if retries > self.config.retries:
                     self.status = "failed"
@@ -215,7 +223,7 @@ class Solver:
                 continue
             reach = 1.0
             self.steps, self.time, left = self.steps + count, self.time + count * dt, left - count * dt
-            self._work += self._work_of_forces(saved)
+            self._work += self._work_of_forces()
             self._targets.wait(count * dt)
             self._freeze_the_lost()
         return self.steps - before
@@ -234,16 +242,16 @@ class Solver:
         far = self.config.contact_refresh * self.cell
         return int(np.clip(far / max(self._soon_speed(dt) * dt, 1e-30), 1, self.config.contact_steps))
 
-    def _restore(self, table: Float[np.ndarray, "rows P"], motion: Float[np.ndarray, "parts 64"]) -> None:
-        self._table[:], self._parts.view[:] = table, motion
+    def _restore(self, motion: Float[np.ndarray, "parts 64"]) -> None:
+        self._moving[:], self._parts.view[:] = self._saved, motion
 
-    def _work_of_forces(self, before: Float[np.ndarray, "rows P"]) -> float:
+    def _work_of_forces(self) -> float:
         """Of one stretch, in which forces were constant [J]."""
         if self._forces is None:
             return 0.0
-        table, way = self._table, np.zeros((3, before.shape[1]))
+        way = np.zeros((3, len(self._particles)))
         for row in (rows.POSITION, rows.REMAINDER):
-            way += table[row : row + 3].astype(float) - before[row : row + 3]
+            way += self._moving[row : row + 3].astype(float) - self._saved[row : row + 3]
         return float((way.T * self._forces[self._order]).sum())
 
     def set_forces(self, forces: Float[np.ndarray, "P 3"] | None) -> None:
