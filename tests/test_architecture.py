@@ -66,8 +66,8 @@ INSIDE = {
         "__init__",
     ],
     "inference": [
-        "material_looks material_words prior",
-        "materials plan",
+        "generate material_looks material_words prior",
+        "materials plan vary",
         "annotate articulate contact_prior material_drawing points",
         "infer",
         "spaces",
@@ -142,10 +142,10 @@ INSIDE = {
         "verbs",
     ],
     "train": [
-        "articulation_versions config curve deformation_data log parts_data plan_calibration processes",
-        "articulation_data checkpoint deformation optimizer parts screen vecset",
+        "articulation_versions config curve deformation_data generation_data log parts_data plan_calibration processes",
+        "articulation_data checkpoint deformation generation optimizer parts screen vecset",
         "articulation_batches articulation_calibration articulation_ranking loop origin",
-        "articulation",
+        "articulation generation_ship",
         "ship",
     ],
 }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from neurok.evaluation.verbs import evaluate as evaluate
     from neurok.hub import load_model as load_model
     from neurok.inference.articulate import articulate as articulate
+    from neurok.inference.generate import generate as generate
     from neurok.inference.infer import infer as infer
     from neurok.inference.materials import propose_materials as propose_materials
     from neurok.inference.plan import plan as plan
@@ -58,6 +59,7 @@ _HOMES = {
     "articulate": "neurok.inference.articulate",
     "diagnose": "neurok.doctor",
     "evaluate": "neurok.evaluation.verbs",
+    "generate": "neurok.inference.generate",
     "infer": "neurok.inference.infer",
     "load": "neurok.io",
     "load_clip": "neurok.io",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from neurok.articulation.ensemble import Ensemble
     from neurok.deformation.models import Model
     from neurok.generation.part_autoencoder import PartModel
+    from neurok.generation.writing import Generator
 
 SHIPPED = Path(__file__).parent / "weights"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -94,6 +95,26 @@ def _describe_parts(model: Any) -> dict[str, Any] | None:
     return {"part_config": asdict(model.config)} if isinstance(model, PartModel) else None
 
 
+def _build_generation(card: dict[str, Any]) -> Generator:
+    from neurok.generation.context import ContextConfig
+    from neurok.generation.flow import FlowConfig
+    from neurok.generation.part_list import PartListConfig
+    from neurok.generation.writing import Generator
+
+    built = {
+        name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")
+    }
+    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]))
+
+
+def _describe_generation(model: Any) -> dict[str, Any] | None:
+    from neurok.generation.writing import Generator
+
+    if not isinstance(model, Generator):
+        return None
+    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config)}
+
+
 TASKS = {
     "deformation": Task("config", _build_deformation, _describe_deformation, lambda model: {"": model}),
     "articulation": Task(
@@ -101,6 +122,7 @@ TASKS = {
         lambda model: {f"{number}.": member for number, member in enumerate(model.members)},
     ),
     "parts": Task("part_config", _build_parts, _describe_parts, lambda model: {"": model}),
+    "generation": Task("part_list", _build_generation, _describe_generation, lambda model: {"": model}),
 }  # fmt: skip
 
 
@@ -110,6 +132,8 @@ def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
 def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
 @overload
 def load_model(name: str | Path, task: Literal["parts"]) -> PartModel: ...
+@overload
+def load_model(name: str | Path, task: Literal["generation"]) -> Generator: ...
 @overload
 def load_model(name: str | Path = "deformation", task: None = None) -> Any: ...
 def load_model(name: str | Path = "deformation", task: str | None = None) -> Any:

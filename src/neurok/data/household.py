@@ -68,6 +68,11 @@ def read_households(folder: Path) -> list[Assembly]:
     return [assembly_of(row) for row in sorted(rows.values(), key=lambda row: (row["category"], _index(row)))]
 
 
+def number_of(assembly: Assembly) -> int:
+    """The number of an object in its category."""
+    return int(assembly.name.rpartition("/")[2])
+
+
 def _drawn(category: str, seed: int, index: int) -> Assembly:
     """The first try of ``generate``, unchecked."""
     sequence = np.random.SeedSequence([seed, zlib.crc32(category.encode()), index, 0])

@@ -69,12 +69,14 @@ class FlowModel(nn.Module):
         self.place = nn.Parameter(0.02 * torch.randn(PARTS + 1, width))
         self.parent = nn.Linear(width, width)
         self.clock = nn.Sequential(nn.Linear(64, width), nn.GELU(), nn.Linear(width, width))
-        self.blocks = nn.ModuleList(FlowBlock(width, config.heads) for _ in range(config.depth))
+        self.layers = nn.ModuleList(FlowBlock(width, config.heads) for _ in range(config.depth))
         self.norm = LayerNorm(width)
         self.leave = nn.Linear(width, WIDTH)
         nn.init.zeros_(self.leave.weight)
         nn.init.zeros_(self.leave.bias)
         kinds = len(CODED_KINDS)
+        self.mean: Tensor
+        self.spread: Tensor
         self.register_buffer("mean", torch.zeros(kinds, WIDTH))
         self.register_buffer("spread", torch.ones(kinds, WIDTH))
 
@@ -100,8 +102,8 @@ class FlowModel(nn.Module):
         angles = 1000.0 * time[:, None] * rates
         clock = self.clock(torch.cat([angles.sin(), angles.cos()], dim=-1))
         y = about + self.enter(x)
-        for block in self.blocks:
-            y = block(y, clock, hidden, context, bias)
+        for layer in self.layers:
+            y = layer(y, clock, hidden, context, bias)
         return self.leave(self.norm(y))
 
     def is_part(self, lists: Lists) -> Bool[Tensor, "B P"]:

@@ -167,7 +167,11 @@ def part_of(words: Mapping[str, str], row: Float[np.ndarray, " W"], scale: float
     if hinge is not None:
         repeat = Repeat()
     is_plain = words["pattern"] == "plain"
-    colour = lambda name: tuple(float(c) for c in np.clip(value[name], 0.0, 1.0))  # noqa: E731
+
+    def colour(name: str) -> tuple[float, float, float]:
+        red, green, blue = np.clip(value[name], 0.0, 1.0).tolist()
+        return red, green, blue
+
     look = Look(
         words["colour"],
         words["colour"],

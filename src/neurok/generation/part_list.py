@@ -7,6 +7,7 @@ each knowing those before it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +31,10 @@ class PartListConfig:
     heads: int = 4
     depth: int = 3
     """Pairs of a causal block and one that attends to what is asked for."""
+
+
+Hold = Callable[[Field, Sequence[Tensor]], Tensor | None]
+"""Called with a field and the choices made before it; says which words may be chosen, everything when nothing."""
 
 
 class Choice(nn.Module):
@@ -62,17 +67,15 @@ class Choice(nn.Module):
         place: Float[Tensor, "B W"],
         warmth: float,
         generator: torch.Generator,
-        allowed: dict[str, Tensor] | None = None,
-        bias: dict[str, Tensor] | None = None,
+        hold: Hold | None = None,
     ) -> Int[Tensor, "B F"]:
-        """One choice after the other; ``allowed`` masks words of a field, ``bias`` adds to their scores."""
-        out = []
+        """One choice after the other, among the words that ``hold`` leaves."""
+        out: list[Tensor] = []
         for one, mix, words in zip(self.fields, self.mixes, self.words, strict=True):
             scores = mix(place)
-            if bias is not None and one.name in bias:
-                scores = scores + bias[one.name]
-            if allowed is not None and one.name in allowed:
-                scores = scores.masked_fill(~allowed[one.name], FAR)
+            allowed = hold(one, out) if hold is not None else None
+            if allowed is not None:
+                scores = scores.masked_fill(~allowed, FAR)
             shares = functional.softmax(scores / max(warmth, 1e-3), dim=-1)
             number = torch.multinomial(shares, 1, generator=generator)[:, 0]
             out.append(number)

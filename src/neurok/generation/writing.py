@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
+from neurok.families.household.captions import main_roles
 from neurok.families.household.parts import Assembly
 from neurok.generation.attachment import Attached, attach
 from neurok.generation.context import Asked
-from neurok.generation.fields import END, PARTS, build_fields, look_fields, said, whole_fields
+from neurok.generation.fields import END, PARTS, Field, build_fields, look_fields, said, whole_fields
 from neurok.generation.flow import FlowConfig, FlowModel
 from neurok.generation.numbers import SPANS, Standard, part_of, used_by
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel, stack_lists
+from neurok.generation.wishes import LookHold, Wishes
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,6 @@ class WritingConfig:
 
 
 WRITING = WritingConfig()
-
-Fixed = Mapping[str, Sequence[str]]
-"""Field to the words that may be chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +69,14 @@ class Generator(nn.Module):
 
     @torch.no_grad()
     def write(
-        self, asked: Asked, seed: int, config: WritingConfig = WRITING, fixed: Fixed | None = None
+        self,
+        asked: Asked,
+        generator: torch.Generator,
+        config: WritingConfig = WRITING,
+        wishes: Sequence[Wishes] | None = None,
     ) -> list[Written]:
-        """One object for each prompt; ``fixed`` names fields whose words are given."""
-        generator = torch.Generator().manual_seed(seed)
-        lists = draw_lists(self.part_list, asked, generator, config.list_warmth, fixed)
+        """One object for each prompt."""
+        lists = draw_lists(self.part_list, asked, generator, config.list_warmth, wishes)
         return self.fill(lists, asked, generator, config)
 
     @torch.no_grad()
@@ -87,7 +90,7 @@ class Generator(nn.Module):
         is_kept: Tensor | None = None,
     ) -> list[Written]:
         """Objects of given lists; ``kept`` are numbers of parts that stay."""
-        words = [_part_words(lists, k) for k in range(len(lists.whole))]
+        words = [list_words(lists, k)[1] for k in range(len(lists.whole))]
         used = torch.zeros(*lists.build.shape[:2], len(used_by(words[0][0])))
         for k, parts in enumerate(words):
             used[k, : len(parts)] = torch.tensor(np.stack([used_by(part) for part in parts]), dtype=torch.float32)
@@ -96,7 +99,7 @@ class Generator(nn.Module):
         )
         out = []
         for k in range(len(words)):
-            one = Lists(lists.whole[k : k + 1], lists.build[k : k + 1], lists.look[k : k + 1], lists.count[k : k + 1])
+            one = rows_of(lists, k)
             assembly = self.assembly_of(one, rows[k])
             attached = attach(assembly)
             out.append(Written(attached.assembly, attached, one, rows[k]))
@@ -104,23 +107,30 @@ class Generator(nn.Module):
 
     def assembly_of(self, lists: Lists, rows: Tensor) -> Assembly:
         """The object of one list and its standardised numbers, its parts where the numbers put them."""
-        words = _part_words(lists, 0)
+        whole, words = list_words(lists, 0)
         kind = [field.name for field in build_fields()].index("kind")
         kinds = lists.build[0, : len(words), kind].numpy()
         values = self.standard.back(rows[: len(words)].numpy().astype(np.float64), kinds)
         scale = float(np.exp(np.clip(values[:, SPANS["scale"]].mean(), np.log(0.03), np.log(4.0))))
         parts = tuple(part_of(word, row, scale) for word, row in zip(words, values, strict=True))
-        whole = said(whole_fields(), lists.whole[0].tolist())
         style = tuple(dict.fromkeys(word for key, word in whole.items() if key != "category" and word))
         return Assembly(whole["category"], parts, style)
 
 
-def _part_words(lists: Lists, number: int) -> list[dict[str, str]]:
-    out = []
+def list_words(lists: Lists, number: int) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The words of the whole and of each part of one object of a batch."""
+    parts = []
     for part in range(int(lists.count[number])):
         words = said(build_fields(), lists.build[number, part].tolist())
-        out.append({**words, **said(look_fields(), lists.look[number, part].tolist())})
-    return out
+        parts.append({**words, **said(look_fields(), lists.look[number, part].tolist())})
+    return said(whole_fields(), lists.whole[number].tolist()), parts
+
+
+def rows_of(lists: Lists, number: int) -> Lists:
+    """One object of a batch, as a batch of one."""
+    at = slice(number, number + 1)
+    most = int(lists.count[number]) + 1
+    return Lists(lists.whole[at], lists.build[at, :most], lists.look[at, :most], lists.count[at])
 
 
 @torch.no_grad()
@@ -129,22 +139,25 @@ def draw_lists(
     asked: Asked,
     generator: torch.Generator,
     warmth: float = WRITING.list_warmth,
-    fixed: Fixed | None = None,
+    wishes: Sequence[Wishes] | None = None,
 ) -> Lists:
-    """A list for each prompt, part by part, until each has ended."""
+    """A list for each prompt, part by part, until each has ended; looks are held to the wishes."""
     context, bias = model.context(asked)
     count = len(asked.states)
-    allowed = {name: _mask(name, words) for name, words in (fixed or {}).items()}
+    wishes = wishes or [Wishes("", ())] * count
     inputs = model.start.expand(count, 1, -1)
-    whole = model.whole.draw(model.places(inputs, context, bias)[:, -1], warmth, generator, allowed)
+    place = model.places(inputs, context, bias)[:, -1]
+    whole = model.whole.draw(place, warmth, generator, partial(_hold_category, wishes))
+    categories = [whole_fields()[0].words[int(number)] for number in whole[:, 0]]
     inputs = torch.cat([inputs, model.whole.embed(whole)[:, None]], dim=1)
     builds: list[Tensor] = []
     looks: list[Tensor] = []
+    mains = [""] * count
     ended = torch.zeros(count, dtype=torch.bool)
     lengths = torch.full((count,), PARTS)
     for number in range(PARTS):
-        masks = {**allowed, **_order_masks(number)}
-        build = model.build.draw(model.places(inputs, context, bias)[:, -1], warmth, generator, masks)
+        place = model.places(inputs, context, bias)[:, -1]
+        build = model.build.draw(place, warmth, generator, partial(_hold_order, number))
         now = (build[:, 0] == 0) & ~ended
         lengths[now] = number
         ended |= now
@@ -152,31 +165,37 @@ def draw_lists(
             break
         build = _consistent(build)
         inputs = torch.cat([inputs, model.build.embed(build)[:, None]], dim=1)
-        look = model.look.draw(model.places(inputs, context, bias)[:, -1], warmth, generator, allowed)
+        words = [said(build_fields(), row.tolist()) for row in build]
+        for row, (word, category) in enumerate(zip(words, categories, strict=True)):
+            mains[row] = mains[row] or (word["name"] if word["role"] in main_roles(category) else "")
+        hold = LookHold(wishes, [word["name"] for word in words], mains)
+        look = model.look.draw(model.places(inputs, context, bias)[:, -1], warmth, generator, hold)
         inputs = torch.cat([inputs, model.look.embed(look)[:, None]], dim=1)
         builds.append(build)
         looks.append(look)
     return _trimmed(whole, builds, looks, lengths)
 
 
-def _mask(name: str, words: Sequence[str]) -> Tensor:
-    one = next(f for f in (*whole_fields(), *build_fields(), *look_fields()) if f.name == name)
-    mask = torch.zeros(one.count, dtype=torch.bool)
-    mask[[one.index(word) for word in words]] = True
+def _hold_category(wishes: Sequence[Wishes], field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
+    if field.name != "category":
+        return None
+    mask = torch.ones(len(wishes), field.count, dtype=torch.bool)
+    for row, one in enumerate(wishes):
+        if one.category:
+            mask[row] = False
+            mask[row, field.index(one.category)] = True
     return mask
 
 
-def _order_masks(number: int) -> dict[str, Tensor]:
+def _hold_order(number: int, field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
     """The first part has no parent and is there; later ones have an earlier one."""
-    fields = {field.name: field for field in build_fields()}
-    parent = torch.zeros(fields["parent"].count, dtype=torch.bool)
-    if number == 0:
-        parent[0] = True
-    else:
-        parent[1 : number + 1] = True
-    name = torch.ones(fields["name"].count, dtype=torch.bool)
-    name[fields["name"].index(END)] = number > 0
-    return {"parent": parent, "name": name}
+    mask = torch.ones(field.count, dtype=torch.bool)
+    if field.name == "name":
+        mask[field.index(END)] = number > 0
+    elif field.name == "parent":
+        mask[:] = False
+        mask[slice(0, 1) if number == 0 else slice(1, number + 1)] = True
+    return mask
 
 
 def _consistent(build: Int[Tensor, "B F"]) -> Int[Tensor, "B F"]:

@@ -29,7 +29,7 @@ WATCHED_BATCH = 48
 class Batch:
     """What a step sees."""
 
-    objects: int = 24
+    objects: int = 16
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PartListTask(nn.Module):
         sums = {name: cost.sum() / (len(lists.whole) if cost.ndim == 1 else parts) for name, cost in costs.items()}
         loss = torch.stack(list(sums.values())).sum()
         kept = ("category", "name", "material", "colour")
-        return Terms(loss, {"nats": float(loss), **{name: float(sums[name]) for name in kept}})
+        return Terms(loss, {"nats": float(loss.detach()), **{name: float(sums[name].detach()) for name in kept}})
 
 
 class FlowTask(nn.Module):
@@ -78,8 +78,9 @@ class FlowTask(nn.Module):
         )
         error = (speed - (rows - noise)).square() * used
         weighted = (error * self.weights).sum() / (used * self.weights).sum()
+        error = error.detach()
         shares = {n: float(error[..., SPANS[n]].sum() / used[..., SPANS[n]].sum().clamp(min=1)) for n, _ in LAYOUT[:6]}
-        return Terms(weighted, {"error": float(weighted), **shares})
+        return Terms(weighted, {"error": float(weighted.detach()), **shares})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from neurok.data.household import read_households
+from neurok.data.household import number_of, read_households
 from neurok.data.household_pictures import PictureSet
 from neurok.data.picture_augmentation import augment
 from neurok.errors import NeurokError
@@ -97,7 +97,7 @@ def example_of(assembly: Assembly, spoken: Sequence[Words] = ()) -> Example:
 
 def read_examples(folder: Path, said: int, seed: int, split: str, batch: int = 64) -> list[Example]:
     """All objects of a store that belong to a split, each with so many captions."""
-    assemblies = [one for one in read_households(folder) if can_be_listed(one) and split_of(_index(one)) == split]
+    assemblies = [one for one in read_households(folder) if can_be_listed(one) and split_of(number_of(one)) == split]
     if not assemblies:
         raise NeurokError(f"'{folder}' holds no household objects for {split}; make some with: neurok data household")
     texts = [caption.text for one in assemblies for caption in captions(one, seed, said)]
@@ -108,10 +108,6 @@ def read_examples(folder: Path, said: int, seed: int, split: str, batch: int = 6
         for k, words in zip(some, words_of([texts[k] for k in some]), strict=True):
             spoken[k] = words
     return [example_of(one, spoken[said * k : said * (k + 1)]) for k, one in enumerate(assemblies)]
-
-
-def _index(assembly: Assembly) -> int:
-    return int(assembly.name.rpartition("/")[2])
 
 
 def standard_of(examples: Sequence[Example]) -> Standard:

@@ -43,15 +43,20 @@ class Caption:
     """Numbers of the parts that it speaks of, as the text has them; the main part where it speaks of the whole."""
 
 
-def main_part(assembly: Assembly) -> int:
-    """The part whose look one gives when asked for the look of the whole."""
+def main_roles(category: str) -> tuple[str, ...]:
+    """Roles of the part whose look one gives when asked for the look of the whole."""
     known: dict[str, tuple[str, ...]] = {
         "chair": ("seat",),
         "bed": ("body",),
         "plant": ("foliage",),
         "door": ("moving",),
     }
-    roles = known.get(assembly.category, ("body", "seat"))
+    return known.get(category, ("body", "seat"))
+
+
+def main_part(assembly: Assembly) -> int:
+    """The part whose look one gives when asked for the look of the whole."""
+    roles = main_roles(assembly.category)
     for number_, part in enumerate(assembly.parts):
         if part.role in roles:
             return number_

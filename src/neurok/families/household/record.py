@@ -65,8 +65,8 @@ def _part_record(part: Part) -> dict[str, Any]:
 def _part(row: dict[str, Any]) -> Part:
     look = dict(row["look"])
     look["rgb"], look["second_rgb"] = tuple(look["rgb"]), tuple(look["second_rgb"])
-    others = {name: row[name] for name in ("name", "role", "kind", "relief", "parent")}
-    arrays = {name: np.array(row[name]) for name in ("code", "size", "centre", "turn", "meets")}
+    others: dict[str, Any] = {name: row[name] for name in ("name", "role", "kind", "relief", "parent")}
+    arrays: dict[str, Any] = {name: np.array(row[name]) for name in ("code", "size", "centre", "turn", "meets")}
     return Part(
         **others,
         **arrays,

@@ -1,0 +1,1 @@
+"""Objects from words and pictures: parts as codes, lists of parts, and the networks that write both."""

@@ -1,0 +1,252 @@
+"""The verb ``generate``: words or a picture in, objects with parts, colours, materials and joints out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from neurok.core import Asset
+from neurok.errors import NeurokError
+from neurok.families.household.asset import asset_of
+from neurok.families.household.parts import Assembly
+from neurok.families.household.prompts import Verdict, judge
+from neurok.families.household.record import assembly_of, record_of
+from neurok.families.household.vocabulary import CATEGORIES
+from neurok.generation import sentence_states
+from neurok.generation.context import Asked
+from neurok.generation.lexicon import Span, read, split_words
+from neurok.generation.numbers import WIDTH, part_of
+from neurok.generation.part_list import Lists
+from neurok.generation.photo import Photo, read_photo
+from neurok.generation.prompt import asked_by, words_of
+from neurok.generation.wishes import Wishes, understood, wishes_of
+from neurok.generation.writing import WRITING, Generator, WritingConfig, Written, draw_lists, list_words, rows_of
+from neurok.hub import load_model
+
+
+@dataclass(frozen=True)
+class GenerateConfig:
+    """How objects are asked for and chosen."""
+
+    writing: WritingConfig = WRITING
+    lists: int = 8
+    """Lists that are drawn for one object; the one that fits the words best is filled."""
+
+    tries: int = 3
+    """Times a list is filled with numbers, until its parts meet without being moved far."""
+
+    far: float = 0.02
+    """How far parts may be moved to meet [shares of the object's longest side] before another try is made."""
+
+    longest: int = 2000
+    """Characters of a prompt."""
+
+    most: int = 64
+    """Objects of one call."""
+
+
+GENERATE = GenerateConfig()
+
+LIST = "assembly"
+"""Where the provenance of what was generated holds its list of parts, as JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """One object, and what is known of how it came about."""
+
+    asset: Asset
+    assembly: Assembly
+    seed: int
+    wishes: Wishes
+    verdict: Verdict
+    understood: tuple[str, ...]
+    """Words of the prompt that name something that can be made."""
+
+    ignored: tuple[str, ...]
+    """Words that are in no table; the sentence encoder may still have made something of them."""
+
+    moved: float
+    """How far parts had to move to meet [shares of the longest side]."""
+
+    bodies: int
+    """Pieces that the union of all parts falls into; 1 is whole."""
+
+    notes: tuple[str, ...] = ()
+
+    def report(self) -> dict[str, Any]:
+        """Figures for people and programs."""
+        parts = [
+            {
+                "part": part.name,
+                "count": part.repeat.total,
+                "colour": part.look.colour,
+                "material": part.look.stuff,
+                **({"joint": part.hinge.kind} if part.hinge else {}),
+            }
+            for part in self.assembly.parts
+        ]
+        missed = [
+            wish.part if wish.part != "*" else self.assembly.category
+            for wish, is_there in zip(self.wishes.parts, self.verdict.present, strict=True)
+            if not is_there
+        ]
+        return {
+            "category": self.assembly.category,
+            "style": list(self.assembly.style),
+            "seed": self.seed,
+            "parts": parts,
+            "understood": list(self.understood),
+            "not_understood": list(self.ignored),
+            "missing_parts": missed,
+            "moved": self.moved,
+            "bodies": self.bodies,
+            "notes": list(self.notes),
+        }
+
+
+def generate(
+    text: str = "",
+    image: str | Path | Photo | None = None,
+    *,
+    count: int = 1,
+    seed: int = 0,
+    weights: str | Path = "generation",
+    config: GenerateConfig = GENERATE,
+) -> list[Generated]:
+    """Objects as words or a picture describe them; both may be given.
+
+    Args:
+        text: What to make, such as ``a red velvet sofa on oak legs``.
+        image: A photograph or drawing of one object (PNG, JPEG or WebP).
+        count: How many different objects.
+        seed: Same seed, same objects.
+        weights: Trained weights.
+
+    Raises:
+        NeurokError: If nothing that can be made is asked for; the sentence lists what can.
+    """
+    ask = understand(text, image, config)
+    if not 1 <= count <= config.most:
+        raise NeurokError(f"{count} objects were asked for; ask for 1 to {config.most} at a time.")
+    model = load_model(weights, "generation")
+    return [_one(model, ask, seed + number, config) for number in range(count)]
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A prompt that was read and found to ask for something."""
+
+    text: str
+    spans: tuple[Span, ...]
+    wishes: Wishes
+    photo: Photo | None
+    notes: tuple[str, ...]
+
+    def batch(self, count: int) -> Asked:
+        """The same prompt so many times."""
+        words = words_of([self.text])[0] if self.spans else None
+        pictures = None
+        if self.photo is not None:
+            pixels = torch.from_numpy(self.photo.pixels).permute(2, 0, 1).float()
+            pictures = dict.fromkeys(range(count), pixels)
+        return asked_by([words] * count, pictures)
+
+
+def understand(text: str, image: str | Path | Photo | None, config: GenerateConfig = GENERATE) -> Ask:
+    """Read a prompt; refuse what asks for nothing that can be made."""
+    if len(text) > config.longest:
+        raise NeurokError(
+            f"The prompt has {len(text)} characters; at most {config.longest} are read. "
+            "Say what the object is, its parts, colours and materials."
+        )
+    photo = image if image is None or isinstance(image, Photo) else read_photo(image)
+    spans = tuple(read(text, sentence_states.language()))
+    known, _ = understood(spans)
+    possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
+    if photo is None and not split_words(text):
+        raise NeurokError(f"Nothing was asked for; say what to make with --text or --image. {possible}")
+    if photo is None and not known:
+        given = text if len(text) <= 60 else text[:57] + "..."
+        raise NeurokError(f"No word of '{given}' names anything that can be made. {possible} Ask in English.")
+    notes = [] if photo is None or not photo.note else [photo.note]
+    if spans and not sentence_states.is_installed():
+        notes.append("Only words of the tables are understood; pip install 'neurok[text]' reads whole sentences.")
+    wishes = wishes_of(spans)
+    named = list(dict.fromkeys(m.value for span in spans for m in span.meanings[:1] if m.kind == "category"))
+    if len(named) > 1 and wishes.category:
+        notes.append(f"Several objects are named ({', '.join(named)}); this is {wishes.category}, one at a time.")
+    return Ask(text, spans, wishes, photo, tuple(notes))
+
+
+@torch.no_grad()
+def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Generated:
+    generator = torch.Generator().manual_seed(seed)
+    asked = ask.batch(config.lists)
+    wishes = [ask.wishes] * config.lists
+    lists = draw_lists(model.part_list, asked, generator, config.writing.list_warmth, wishes)
+    best = max(range(config.lists), key=lambda k: fitness(sketch_of(lists, k), ask))
+    chosen, one = rows_of(lists, best), asked.rows(torch.tensor([best]))
+    found: list[Written] = []
+    for _ in range(config.tries):
+        found += model.fill(chosen, one, generator, config.writing)
+        if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
+            break
+    written = min(found, key=lambda w: (w.attached.bodies, w.attached.moved))
+    return generated(written, ask, seed)
+
+
+def generated(written: Written, ask: Ask, seed: int) -> Generated:
+    """What is handed out for an object that was written."""
+    asset, assembly = listed_asset(replace(written.assembly, name=f"{written.assembly.category} {seed}"), ask.text)
+    known, unknown = understood(ask.spans)
+    verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
+    notes = [*ask.notes, *_short_of(ask.wishes, verdict)]
+    attached = written.attached
+    return Generated(
+        asset,
+        assembly,
+        seed,
+        ask.wishes,
+        verdict,
+        tuple(known),
+        tuple(unknown),
+        attached.moved,
+        attached.bodies,
+        tuple(notes),
+    )
+
+
+def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
+    """The object for files, which holds its own list of parts, and the object just as it is read from there."""
+    record = record_of(assembly)
+    assembly = assembly_of(record)
+    return asset_of(assembly, {"source": "neurok generate", "prompt": prompt, LIST: json.dumps(record)}), assembly
+
+
+def fitness(assembly: Assembly, ask: Ask) -> float:
+    """How much of what was asked for a list has: each wish counts one."""
+    verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
+    held: Sequence[bool] = (*verdict.present, *verdict.counts, *verdict.colours, *verdict.materials)
+    return float(verdict.category) + sum(held)
+
+
+def sketch_of(lists: Lists, number: int) -> Assembly:
+    """The object of a list without numbers, enough to judge words."""
+    import numpy as np
+
+    whole, parts = list_words(lists, number)
+    return Assembly(whole["category"], tuple(part_of(words, np.zeros(WIDTH), 1.0) for words in parts))
+
+
+def _short_of(wishes: Wishes, verdict: Verdict) -> list[str]:
+    missing = [wish.part for wish, there in zip(wishes.parts, verdict.present, strict=True) if not there]
+    counted = [wish.part for wish in wishes.parts if wish.count is not None]
+    wrong = [part for part, right in zip(counted, verdict.counts, strict=True) if not right and part not in missing]
+    notes = [f"There is no {part} on it, though one was asked for." for part in missing]
+    return notes + [f"The number of {part} is not what was asked for." for part in wrong]
