@@ -10,7 +10,6 @@ NEUROK_DATA names. Stores that were begun go on. ``--prefix moving_`` puts furth
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import time
 from pathlib import Path
@@ -25,23 +24,18 @@ from neurok.data.household_pictures import (
     assembly_sitters,
     build_pictures,
     file_sitters,
-    is_kept_aside,
 )
+from neurok.data.household_real import real_models
 from neurok.families.household import split_of
 from neurok.families.household.categories import Split
 from neurok.rendering import contact_sheet, save_image
-
-NAMES = {"potted plant": "plant"}
 
 
 def real_sitters(aside: bool) -> list[Sitter]:
     """Real models, those kept aside for tests or the others."""
     root = Path(os.environ.get("NEUROK_DATA", "data")) / "household" / "sweethome3d"
-    if not (root / "categories.csv").exists():
-        return []
-    with (root / "categories.csv").open() as lines:
-        rows = [(row["file"], NAMES.get(row["category"], row["category"])) for row in csv.DictReader(lines)]
-    return file_sitters([row for row in rows if is_kept_aside(Path(row[0]).stem) == aside], root)
+    models = [model for model in real_models(root) if model.is_kept_aside == aside]
+    return file_sitters([(model.path.relative_to(root), model.category) for model in models], root)
 
 
 def made_sitters(store: Path, categories: list[str], split: Split, count: int) -> list[Sitter]:

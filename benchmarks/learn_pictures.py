@@ -120,9 +120,13 @@ def main() -> None:
         loss.backward()
         optimizer.step()
         step += 1
-        if spent - told_at > told.seconds / 8:
+        if spent - told_at > told.seconds / 6:
             told_at = spent
-            print(f"{spent:.0f} s, step {step}: loss {float(loss.detach()):.2f}", flush=True)
+            right = accuracy(model, test, changed=False)
+            print(
+                f"{spent:.0f} s, step {step}: loss {float(loss.detach()):.2f}, test {right[0]:.2f} {right[1]:.2f}",
+                flush=True,
+            )
     print(f"{step} steps in {told.seconds:.0f} s of one core")
     for name, data in (("test", test), ("real", labelled(told.real, {}) if told.real else None)):
         if data is not None:

@@ -14,7 +14,6 @@ from neurok.data.household_pictures import (
     assembly_sitters,
     build_pictures,
     draw_views,
-    is_kept_aside,
     take_pictures,
 )
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
@@ -67,10 +66,6 @@ def test_things_are_named_and_categories_take_turns():
     np.testing.assert_array_equal(mesh.vertices, asset_of(things[0]).mesh.vertices)
     assert checksum == assembly_checksum(assembly_of(record_of(things[0])))
     assert checksum != assembly_checksum(things[1])
-
-
-def test_about_a_fifth_of_names_is_kept_aside():
-    assert np.mean([is_kept_aside(f"model_{i}") for i in range(2000)]) == pytest.approx(0.2, abs=0.03)
 
 
 def test_pictures_from_opposite_sides_have_mirrored_outlines(egl, chest):

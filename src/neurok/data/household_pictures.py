@@ -194,11 +194,6 @@ def file_sitters(files: Iterable[tuple[str | Path, str]], root: str | Path) -> l
     return [Sitter(str(file), category, partial(_read, Path(root) / file)) for file, category in files]
 
 
-def is_kept_aside(name: str) -> bool:
-    """Whether a real model, named by its file without the suffix, is for tests alone: one in five."""
-    return zlib.crc32(name.encode()) % 5 == 0
-
-
 def _read(path: Path) -> tuple[Mesh, int]:
     return load(path).mesh, zlib.crc32(path.read_bytes())
 
