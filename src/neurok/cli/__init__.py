@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate articulation": ("neurok.cli.evaluate:EvaluateArticulation", "measure found joints"),
     "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
     "evaluate dynamics": ("neurok.cli.evaluate:EvaluateDynamics", "compare the reduced engine with particles"),
+    "evaluate generation": ("neurok.cli.evaluate:EvaluateGeneration", "measure objects made from words and pictures"),
     "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "measure what raw meshes are found to do"),
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
     "generate": ("neurok.cli.generate:Generate", "make objects from words or a picture"),

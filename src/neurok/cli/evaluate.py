@@ -170,6 +170,38 @@ class EvaluateDynamics:
         return _run(self, "dynamics", store=store, tell=_tell_engines, **words)
 
 
+@dataclass
+class EvaluateGeneration:
+    """Make objects from captions, from free prompts and from pictures, and see whether they have what was asked for."""
+
+    weights: str | None = None
+    """A .safetensors file or a hub id; the shipped ones by default."""
+
+    each: int = 6
+    """Held-out instances of each category whose captions and pictures are tried."""
+
+    limit: int | None = None
+    """At most so many prompts of each kind."""
+
+    out: Path | None = None
+    """Write all figures to this JSON file; rows go to .jsonl files beside it at once, so a stopped run goes on."""
+
+    write: Path | None = None
+    """Put the tables into this Markdown file."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        return _run(self, "generation", store=store, tell=_tell_made, weights=self.weights, each=self.each)
+
+
+def _tell_made(row: dict[str, Any]) -> None:
+    figure = "all of it" if row.get("all") else f"category {row['category']}, one body {row['whole']}"
+    say(f"{row['suite']} {row['number']}: {figure}")
+
+
 def _run(command: Any, table: Any, *, tell: Any = None, **options: Any) -> dict[str, Any]:
     """Measure, show the table, and write what was asked for."""
     from neurok.evaluation.verbs import evaluate

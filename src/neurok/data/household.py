@@ -44,7 +44,7 @@ def build_households(
     for index in range(count):
         for name in categories:
             if index not in done[name]:
-                assembly = generate(name, seed, index)[0] if checked else _drawn(name, seed, index)
+                assembly = generate(name, seed, index)[0] if checked else drawn(name, seed, index)
                 with _file(out, name).open("a", encoding="utf-8") as file:
                     file.write(json.dumps(record_of(assembly)) + "\n")
                 added += 1
@@ -73,7 +73,7 @@ def number_of(assembly: Assembly) -> int:
     return int(assembly.name.rpartition("/")[2])
 
 
-def _drawn(category: str, seed: int, index: int) -> Assembly:
+def drawn(category: str, seed: int, index: int) -> Assembly:
     """The first try of ``generate``, unchecked."""
     sequence = np.random.SeedSequence([seed, zlib.crc32(category.encode()), index, 0])
     return replace(draw(category, np.random.default_rng(sequence)), name=f"{category} {seed}/{index}")

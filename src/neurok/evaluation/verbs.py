@@ -13,7 +13,7 @@ from neurok.evaluation.tables import put_section, stamp
 from neurok.io.files import write_files
 
 Row = dict[str, Any]
-Table = Literal["motions", "articulation", "deformation", "samples", "dynamics"]
+Table = Literal["motions", "articulation", "deformation", "samples", "dynamics", "generation"]
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Sees objects on their way, what they are measured for, and how many there are."""
 
@@ -64,8 +64,8 @@ def evaluate(
 
     Args:
         table: ``motions`` (what raw meshes are found to do), ``articulation`` (joints of given parts), ``deformation``
-            (poses found for target clouds), ``samples`` (plausibility of states) or ``dynamics`` (the reduced engine
-            beside particles).
+            (poses found for target clouds), ``samples`` (plausibility of states), ``dynamics`` (the reduced engine
+            beside particles) or ``generation`` (objects made from words and pictures).
         data: Folder of data sets; by default the environment variable NEUROK_DATA.
         suite: Objects of ``deformation`` and ``samples``: partnet, animated, families or soft.
         methods: Comma-separated names of what is compared.
@@ -74,7 +74,8 @@ def evaluate(
         watch: Sees the objects on their way.
         tell: Told each row.
         options: ``parts``, ``drop_faces`` and ``rotate`` of ``articulation``; ``weights`` of ``samples``;
-            ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``.
+            ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``; ``weights`` and
+            ``each`` of ``generation``.
     """
     measures: dict[str, Callable[..., Evaluation]] = {
         "motions": _motions,
@@ -82,6 +83,7 @@ def evaluate(
         "deformation": _deformation,
         "samples": _samples,
         "dynamics": _dynamics,
+        "generation": _generation,
     }
     if table not in measures:
         raise NeurokError(f"There is no table '{table}'; known are {', '.join(measures)}.")
@@ -97,6 +99,35 @@ def evaluate(
         tell=tell,
         **options,
     )
+
+
+def _generation(
+    *,
+    limit: int | None,
+    store: Path | None,
+    tell: Any,
+    weights: str | Path | None = None,
+    each: int = 6,
+    **_: Any,
+) -> Evaluation:
+    from neurok.evaluation.generation import (
+        PICTURES,
+        TEXT,
+        GenerationSuite,
+        all_prompts,
+        generation_table,
+        measure_pictures,
+        measure_text,
+        summarise,
+    )
+
+    suite, model = GenerationSuite(each=each), weights or "generation"
+    prompts = {name: some[:limit] for name, some in all_prompts(suite).items()}
+    seen = store and store.with_name(store.stem + "_pictures.jsonl")
+    text = measure_text(prompts, model, store, suite, tell)
+    pictures = measure_pictures(model, seen, suite, tell)
+    summary = summarise(text, TEXT) + summarise(pictures, PICTURES)
+    return Evaluation("generation", generation_table(text, pictures), summary, text + pictures)
 
 
 def _dynamics(
