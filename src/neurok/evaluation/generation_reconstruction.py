@@ -42,7 +42,7 @@ class ReconstructionConfig:
     """Of each category, of the test split."""
 
     seed: int = 0
-    points: int = 256
+    points: int = 1024
     """Of each part, all that is seen of it."""
 
     surface: int = 12_000

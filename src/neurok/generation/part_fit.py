@@ -28,7 +28,7 @@ class FitConfig:
     points: int = 256
     """Of the surface, in front of the encoder."""
 
-    cells: int = 30
+    cells: int = 26
     """Along each side of the box, of the grid on which distances are asked."""
 
     reach: float = 1.12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -21,13 +21,20 @@ from neurok.modelling.shapes import Shape
 class FrameConfig:
     """How many ways of standing are tried."""
 
-    same: float = 0.05
+    same: float = 0.12
     """Rotations nearer than this [rad] count once."""
 
-    refine: int = 30
-    """Steps by which the code of an implicit shape is fitted to the points; 0 to take it as it was encoded."""
+    refine: int = 20
+    """Steps by which the code of an implicit shape is fitted to the points; 0 to take codes as they were encoded."""
 
-    surface: int = 400
+    refine_points: int = 96
+    seen: int = 256
+    """Points in front of the encoder; boxes are those of all points."""
+
+    band: float = 0.06
+    """Heights next to a knot of a turned solid whose outer points tell its radius, in halves of the longest side."""
+
+    surface: int = 800
     """Points by which guesses are held against what was seen."""
 
 
@@ -63,19 +70,41 @@ def rebuild(
     rng = np.random.default_rng(seed)
     turns = frames_of(points, normals, config)
     clouds, places = zip(*(cloud_in(turn, points, normals, colours, look) for turn in turns), strict=True)
-    codes = encode_clouds(model, list(clouds))
+    pick = rng.permutation(len(points))[: config.seen]
+    codes = encode_clouds(model, [_some(cloud, pick) for cloud in clouds])
     found = []
     for turn, cloud, place, code in zip(turns, clouds, places, codes, strict=True):
         guess = decode(model, code, cloud.size)
-        if guess.kind in FORMS:
-            found.append(_judged(model, guess, cloud, lie.compose(turn, place), rng, config))
+        guesses = [guess] if guess.kind in FORMS else []
+        if guess.kind == "lathe" and config.refine:
+            guesses.append(replace(guess, code=turned_code(guess.code, cloud, config)))
+        found += [_judged(model, one, cloud, lie.compose(turn, place), rng, config) for one in guesses]
     least = int(np.argmin([float(np.prod(cloud.size)) for cloud in clouds]))
     code = codes[least]
     if config.refine:
-        code = refine(model, codes[least : least + 1], [clouds[least]], config.refine)[0]
+        some = _some(clouds[least], pick[: config.refine_points])
+        code = refine(model, codes[least : least + 1], [some], config.refine)[0]
     guess = decode(model, code, clouds[least].size, "implicit")
     found.append(_judged(model, guess, clouds[least], lie.compose(turns[least], places[least]), rng, config))
     return min(found, key=lambda one: one.error)
+
+
+def turned_code(code: Float[np.ndarray, "24"], cloud: Cloud, config: FrameConfig = FRAMES) -> Float[np.ndarray, "24"]:
+    """The numbers of a turned solid with the radii that its points have at the heights of its knots."""
+    knots, half = code.reshape(-1, 3).copy(), cloud.size / 2.0
+    unit = float(half.max())
+    radius = np.hypot(cloud.points[:, 0] / half[0], cloud.points[:, 2] / half[2]) * half[0] / unit
+    height = cloud.points[:, 1] / unit
+    outwards = (cloud.points * cloud.normals)[:, [0, 2]].sum(axis=1) > 0
+    for knot in knots:
+        near = radius[outwards & (np.abs(height - knot[1]) < config.band)]
+        if len(near) >= 3:
+            knot[0] = float(np.median(near))
+    return knots.reshape(-1)
+
+
+def _some(cloud: Cloud, pick: np.ndarray) -> Cloud:
+    return replace(cloud, points=cloud.points[pick], normals=cloud.normals[pick], colours=cloud.colours[pick])
 
 
 def cloud_in(
@@ -118,7 +147,7 @@ def _upright(points: np.ndarray) -> np.ndarray:
 
 
 def _ways(axes: np.ndarray) -> list[np.ndarray]:
-    """The rotation with these axes that is nearest to none, and the next one that keeps most of the vertical."""
+    """The rotation with these axes that is nearest to none."""
     found = []
     for order in itertools.permutations(range(3)):
         for signs in itertools.product((1.0, -1.0), repeat=3):

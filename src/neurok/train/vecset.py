@@ -20,10 +20,10 @@ from neurok.train.log import Line
 class ObjectViewConfig:
     """What a batch is made of."""
 
-    objects: int = 8
-    points: int = 384
-    queries: int = 256
-    surface: int = 96
+    objects: int = 4
+    points: int = 256
+    queries: int = 192
+    surface: int = 48
     """Points at which colour and material are asked."""
 
 
@@ -35,14 +35,14 @@ class VecsetRecipe(RunConfig):
     model: VecsetConfig = field(default_factory=VecsetConfig)
     view: ObjectViewConfig = field(default_factory=ObjectViewConfig)
     weights: VecsetWeights = field(default_factory=VecsetWeights)
-    steps: int = 2_000
-    warmup: int = 100
+    steps: int = 600
+    warmup: int = 50
     decay: float = 0.6
     matrix_rate: float = 4e-3
     rate: float = 1.5e-3
     weight_decay: float = 0.01
     average: float = 0.998
-    evaluate_every: int = 500
+    evaluate_every: int = 600
     checkpoint_minutes: float = 3.0
 
     def build(self) -> VecsetTask:
