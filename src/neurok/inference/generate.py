@@ -178,7 +178,8 @@ def understand(text: str, image: str | Path | Photo | None, config: GenerateConf
     if spans and not sentence_states.is_installed():
         notes.append("Only words of the tables are understood; pip install 'neurok[text]' reads whole sentences.")
     wishes = wishes_of(spans)
-    named = list(dict.fromkeys(m.value for span in spans for m in span.meanings[:1] if m.kind == "category"))
+    nouns = [span for span in spans if not any(meaning.kind == "part" for meaning in span.meanings)]
+    named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and wishes.category:
         notes.append(f"Several objects are named ({', '.join(named)}); this is {wishes.category}, one at a time.")
     return Ask(text, spans, wishes, photo, tuple(notes))
