@@ -124,11 +124,11 @@ def cloud_in(
 def frames_of(
     points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: FrameConfig = FRAMES
 ) -> list[Float[np.ndarray, "3 3"]]:
-    """Rotations from own axes to those of the points: none, along the main directions of points and of normals."""
+    """Rotations from own axes to those of the points: none, along the main directions of normals and of points."""
     centred = points - points.mean(axis=0)
-    main = [np.eye(3), _axes(centred.T @ centred), _axes(normals.T @ normals), _upright(centred)]
+    main = [np.eye(3), _axes(normals.T @ normals), _upright(centred), _axes(centred.T @ centred)]
     out: list[np.ndarray] = []
-    for turn in (variant for axes in main for variant in _ways(axes)):
+    for turn in map(_nearest, main):
         if all(_angle(turn, other) > config.same for other in out):
             out.append(turn)
     return out
@@ -146,16 +146,11 @@ def _upright(points: np.ndarray) -> np.ndarray:
     return turns[int(np.argmin(areas))]
 
 
-def _ways(axes: np.ndarray) -> list[np.ndarray]:
-    """The rotation with these axes that is nearest to none."""
-    found = []
-    for order in itertools.permutations(range(3)):
-        for signs in itertools.product((1.0, -1.0), repeat=3):
-            turn = axes[:, order] * np.array(signs)
-            if np.linalg.det(turn) > 0:
-                found.append(turn)
-    found.sort(key=lambda turn: -float(np.trace(turn)))
-    return found[:1]
+def _nearest(axes: np.ndarray) -> np.ndarray:
+    """The rotation with these axes, in any order and direction, that is nearest to none."""
+    orders, signs = itertools.permutations(range(3)), list(itertools.product((1.0, -1.0), repeat=3))
+    all_ways = [axes[:, order] * np.array(sign) for order in orders for sign in signs]
+    return max((turn for turn in all_ways if np.linalg.det(turn) > 0), key=lambda turn: float(np.trace(turn)))
 
 
 def _angle(first: np.ndarray, second: np.ndarray) -> float:
