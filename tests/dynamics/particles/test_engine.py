@@ -1,5 +1,7 @@
 """The particle engine: conditions in, rollouts out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,11 +22,13 @@ from neurok.dynamics import (
     simulate_together,
     start,
 )
-from neurok.dynamics.particles import cost
-from neurok.dynamics.particles.binding import bind
+from neurok.dynamics.particles import sizing
+from neurok.dynamics.particles.binding import bind, mass_of
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
+from neurok.dynamics.particles.filling import FILLING
 from neurok.dynamics.particles.loads import relaxing
+from neurok.dynamics.particles.stuff import STUFF
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.geometry import lie
 from neurok.geometry.even_triangles import split_long_edges
@@ -261,9 +265,11 @@ def test_without_warp_one_sentence_names_the_extra(monkeypatch):
 def test_too_much_memory_or_time_is_refused_before_the_start(monkeypatch):
     with pytest.raises(NeurokError, match="coarser --resolution"):
         simulate(cube(), engine=ParticleEngine(ParticleEngineConfig(cells=5, longest=1e-3)))
-    monkeypatch.setattr(cost, "free_memory", lambda: 1e6)
+    monkeypatch.setattr(sizing, "free_memory", lambda: 1e6)
     with pytest.raises(NeurokError, match="GB are free"):
         simulate(cube(), engine=ParticleEngine(ParticleEngineConfig(cells=40)))
+    with pytest.raises(NeurokError, match="GB are free"):  # whoever asks for the mass fills as well
+        mass_of(cube(), ParticleEngineConfig(cells=400))
 
 
 def test_the_cost_is_told_before_a_long_run():
@@ -271,6 +277,31 @@ def test_the_cost_is_told_before_a_long_run():
     engine = ParticleEngine(ParticleEngineConfig(cells=20, long=0.0), say=said.append)
     start(cube(), World(), seconds=2.0, engine=engine)
     assert any("2 s of motion: about" in text and "--resolution coarse: about" in text for text in said)
+
+
+def test_what_is_too_stiff_for_long_steps_is_told_with_a_clamp():
+    said = []
+    steel = Material("steel", young=2e11, density=7800.0)
+    filling = replace(FILLING, stuff=replace(STUFF, stiffest=2e11))
+    engine = ParticleEngine(ParticleEngineConfig(cells=5, long=0.0, filling=filling), say=said.append)
+    start(cube(steel), World(), seconds=0.1, engine=engine)
+    assert any("E = 2e+11 Pa" in text and "--stiffest 1e+07: about" in text for text in said)
+
+
+def test_a_thin_steel_box_does_not_jump_when_it_stands():
+    shape = box((0.2, 0.2, 0.2))
+    inner = box((0.196, 0.196, 0.196))
+    mesh = Mesh(*_joined(shape, inner))
+    body = Body.of(mesh, free=True, materials=MaterialField.uniform(material("steel"), mesh.vertex_count))
+    found = run(body, World(ground=Ground()), seconds=0.125)
+    assert found.report["rigid_parts"] == 1
+    np.testing.assert_allclose(found.positions[-1], found.positions[0], atol=1e-4)
+    assert found.energies["total"].max() <= found.energies["total"][0] + 1e-6
+
+
+def _joined(outer, inner):
+    faces = np.concatenate([outer.faces, inner.faces[:, ::-1] + len(outer.vertices)])
+    return np.concatenate([outer.vertices, inner.vertices]), faces
 
 
 def test_resolutions_are_words_or_numbers():

@@ -124,3 +124,26 @@ def test_what_is_stiff_depends_on_size_and_thickness():
     leather = MaterialField.uniform(material("leather"), 1)
     assert not stiff_sheets(leather, np.array([0.0015]), np.array([0.4]))[0]
     assert stiff_sheets(leather, np.array([0.0015]), np.array([0.03]))[0]
+
+
+def test_a_leaf_keeps_its_tip():
+    along = np.linspace(0.0, 0.6, 13)
+    half = 0.03 * np.sin(np.pi * along / 0.6)
+    left, right = (np.column_stack([along, 0 * along, sign * half]) for sign in (-1.0, 1.0))
+    i = np.arange(12)
+    faces = np.concatenate([np.column_stack([i, i + 13, i + 1]), np.column_stack([i + 1, i + 13, i + 14])])
+    leaf = Mesh(np.concatenate([left, right]), faces)
+    body = Body.of(leaf, materials=MaterialField.uniform(material("leaf"), leaf.vertex_count))
+    found = fill(body, leaf.vertices, 0.08)
+    assert (found.fill == SHEET).all()
+    reach = np.linalg.norm(found.points[:, None] - [[0.0, 0.0, 0.0], [0.6, 0.0, 0.0]], axis=2).min(axis=0)
+    assert reach.max() < 0.3 * 0.7 * 0.08
+
+
+def test_a_flat_thing_of_sand_is_refused_in_one_sentence():
+    square = Mesh(
+        np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]), np.array([[0, 2, 1], [0, 3, 2]]), name="flat"
+    )
+    body = Body.of(square, materials=MaterialField.uniform(material("sand"), 4))
+    with pytest.raises(NeurokError, match=r"'object' is of sand, but its mesh encloses no volume"):
+        fill(body, square.vertices, 0.1)

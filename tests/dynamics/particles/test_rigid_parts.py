@@ -71,3 +71,69 @@ def test_a_rigid_part_held_at_a_point_swings():
     assert np.linalg.norm(solver.positions[corner] - p.positions[corner]) < 0.1 * DX
     assert solver.positions[:, 1].min() < -0.1
     assert abs(solver.energies().dissipated) < 0.05 * p.masses.sum() * 9.81 * 0.15
+
+
+def tipped(x: np.ndarray, degrees: float) -> np.ndarray:
+    """Turned about the edge at the origin."""
+    a = np.radians(degrees)
+    return x @ np.array([[np.cos(a), -np.sin(a), 0.0], [np.sin(a), np.cos(a), 0.0], [0.0, 0.0, 1.0]]).T
+
+
+CORNERS = np.array([[x, y, z] for x in (0.0, 0.1) for y in (0.0, 0.2) for z in (0.0, 0.1)])
+
+
+def test_a_rigid_part_stands_on_its_corners_and_stays_where_it_is():
+    p = block((0, 0, 0), (0.1, 0.2, 0.1))
+    solver = Solver(p, None, FLOOR, skins=[CORNERS])
+    before = solver.energies().total
+    solver.advance(0.2)
+    np.testing.assert_allclose(solver.positions, p.positions, atol=1e-3 * DX)
+    assert solver.energies().total <= before + 1e-6 * abs(before)
+
+
+def test_particles_of_a_part_may_reach_below_its_corners_without_lifting_it():
+    p = block((0, 0, 0), (0.1, 0.2, 0.1), radius=0.5 * DX)
+    solver = Solver(p, None, FLOOR, skins=[CORNERS])
+    solver.advance(0.1)
+    np.testing.assert_allclose(solver.positions, p.positions, atol=1e-3 * DX)
+
+
+def test_a_part_that_tips_over_turns_about_its_edge_and_gains_no_energy():
+    p = block((0, 0, 0), (0.1, 0.2, 0.1))
+    skin = tipped(CORNERS - [0.1, 0.0, 0.0], -40.0)
+    leaning = ParticleSet.of(tipped(p.positions - [0.1, 0.0, 0.0], -40.0), volumes=p.volumes, law=Law.RIGID, rigid=0)
+    solver = Solver(leaning, None, Surroundings(planes=(Plane((0, 0, 0), (0, 1, 0), friction=2.0),)), skins=[skin])
+    totals = [solver.energies().total]
+    for _ in range(12):
+        solver.advance(0.01)
+        totals.append(solver.energies().total)
+        turned, moved = solver.rigid_motions
+        assert (skin @ turned[0].T + moved[0])[:, 1].min() > -0.02 * DX
+    assert np.diff(totals).max() < 2e-3 * np.ptp(solver.positions[:, 1]) * p.masses.sum() * 9.81
+    assert totals[-1] > 0.97 * totals[0]
+    assert np.linalg.norm(turned[0] - np.eye(3)) > 0.1
+
+
+def test_a_rigid_part_with_soft_stuff_around_it_keeps_momentum_and_gains_no_energy():
+    core = answers.block((0.05, 0.05, 0.05), (0.15, 0.15, 0.15), DX / 2)
+    whole = answers.block((0, 0, 0), (0.2, 0.2, 0.2), DX / 2)
+    inside = ((whole > 0.05) & (whole < 0.15)).all(axis=1)
+    spin = lambda x: np.cross([0.0, 0.0, 3.0], x - 0.1) + [0.3, 0.0, 0.0]  # noqa: E731
+    hard = ParticleSet.of(core, volumes=(DX / 2) ** 3, density=2000.0, law=Law.RIGID, rigid=0, velocities=spin(core))
+    rest = whole[~inside]
+    soft = ParticleSet.of(rest, volumes=(DX / 2) ** 3, density=1500.0, young=1e5, velocities=spin(rest))
+    solver = Solver(ParticleSet.join([hard, soft]), None, answers.NOTHING)
+    before, start = solver.momentum(), solver.energies().total
+    solver.advance(0.2)
+    assert solver.energies().total <= start * (1 + 1e-4)
+    np.testing.assert_allclose(before[0], solver.momentum()[0], atol=5e-3 * np.linalg.norm(before[0]))
+
+
+def test_a_tumbling_part_keeps_its_energy():
+    p = block((0, 0, 0), (0.3, 0.1, 0.15))
+    arm = p.positions - p.positions.mean(axis=0)
+    p = block((0, 0, 0), (0.3, 0.1, 0.15), velocities=np.cross([0.1, 8.0, 0.2], arm))  # about an axis that flips
+    solver = Solver(p, None, answers.NOTHING)
+    before = solver.energies().kinetic
+    solver.advance(1.0)
+    assert solver.energies().kinetic == pytest.approx(before, rel=2e-3)

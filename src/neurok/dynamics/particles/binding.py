@@ -15,6 +15,7 @@ from neurok.dynamics.particles.carrying import Carrier, carry
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
 from neurok.dynamics.particles.filling import Filling, fill
 from neurok.dynamics.particles.grains import Grains, grains_of
+from neurok.dynamics.particles.sizing import cell_for, check_memory
 from neurok.dynamics.particles.starting import Beginning, beginning_of
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, Surroundings
 from neurok.dynamics.particles.steps import least_heights, sheet_step
@@ -63,13 +64,6 @@ class BoundScene:
 
     unit: float
     """Metres per mesh unit."""
-
-
-def cell_for(bodies: Sequence[Body], config: ParticleEngineConfig = PARTICLES) -> float:
-    """Width of a cell [m]."""
-    sides = [float(np.ptp(body.mesh.bounds, axis=0).max()) * body.mesh.unit for body in bodies]
-    wanted, small = max(sides) / config.cells, min(sides) / config.smallest_cells
-    return max(min(wanted, small), wanted / config.refine)
 
 
 def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PARTICLES) -> BoundScene:
@@ -163,6 +157,7 @@ def _eased(found: Numbers, density: Float[np.ndarray, " P"], left: Bool[np.ndarr
 
 def mass_of(body: Body, config: ParticleEngineConfig = PARTICLES) -> float:
     """Of all particles that a body becomes [kg]."""
+    check_memory([body], config)
     filling = fill(body, beginning_of(body).vertices, cell_for([body], config), config.filling)
     return float(_masses(body, filling).sum())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from neurok.errors import require
@@ -18,8 +19,21 @@ def warp() -> Any:
 
     silence: Any = wp.config
     silence.quiet, silence.log_level = True, 30  # older and newer versions
-    wp.init()
+    _start(wp)
     return wp
+
+
+@cache
+def _start(wp: Any) -> None:
+    """Its library says on the bare error stream that there is no CUDA, which nobody asked for."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            wp.init()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def load(module: str, say: Callable[[str], None] | None) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from neurok.dynamics.body import Body
-from neurok.dynamics.particles.binding import BoundScene, cell_for
+from neurok.dynamics.particles.binding import BoundScene
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, ParticleEngineConfig
-from neurok.dynamics.particles.steps import StepPlan, plan_steps
+from neurok.dynamics.particles.state import Law
+from neurok.dynamics.particles.steps import SOUND, StepPlan, plan_steps
 from neurok.errors import NeurokError
+
+CLAMP = 1e7
+"""Young's modulus that is offered in place of a larger one [Pa]: a metre of water would squeeze it by 0.1 %."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,9 @@ class Cost:
     coarse: float
     """The same at the resolution ``coarse``."""
 
+    clamped: float
+    """The same with nothing stiffer than ``CLAMP``; as it is where something else bounds the steps."""
+
     motion: float
     """Seconds of motion."""
 
@@ -38,6 +43,8 @@ class Cost:
         )
         if self.coarse < 0.7 * self.seconds:
             out += f"; --resolution coarse: about {duration(self.coarse)}"
+        if self.clamped < 0.7 * self.seconds:
+            out += f"; --stiffest {CLAMP:g}: about {duration(self.clamped)}"
         return out + "."
 
 
@@ -48,7 +55,11 @@ def cost_of(scene: BoundScene, seconds: float, config: ParticleEngineConfig) -> 
     time = plan.substeps * (len(scene.particles) / (config.speed * cores) + config.launch)
     ratio = min(1.0, RESOLUTIONS["coarse"] / config.cells)
     coarse = plan.substeps * ratio * (len(scene.particles) * ratio**3 / (config.speed * cores) + config.launch)
-    return Cost(plan, time, coarse, seconds)
+    clamped = time
+    if plan.limit.startswith(SOUND):
+        stiff = scene.particles.young[~np.isin(scene.particles.law, (Law.RIGID, Law.SHEET))].max()
+        clamped = time * min(1.0, math.sqrt(CLAMP / stiff))
+    return Cost(plan, time, coarse, clamped, seconds)
 
 
 def check_time(cost: Cost, scene: BoundScene, config: ParticleEngineConfig) -> None:
@@ -62,33 +73,6 @@ def check_time(cost: Cost, scene: BoundScene, config: ParticleEngineConfig) -> N
             f"{cost.sentence(len(scene.particles)).removesuffix('.')}, more than {duration(config.longest)}; take a "
             "coarser --resolution, fewer --seconds, or a smaller --stiffest for what is stiff."
         )
-
-
-def check_memory(bodies: Sequence[Body], config: ParticleEngineConfig) -> None:
-    """Refuse what does not fit, before anything is filled.
-
-    Raises:
-        NeurokError: With the estimate.
-    """
-    cell, side = cell_for(bodies, config), config.filling.per_side
-    need = 0.0
-    for body in bodies:
-        cells = float(np.prod(np.ptp(body.mesh.bounds, axis=0) * body.mesh.unit / cell + 2.0))
-        need += cells * side**3 * (config.particle_bytes + 40.0)
-    free = free_memory()
-    if need > config.memory_share * free:
-        raise NeurokError(
-            f"Particles at {config.cells} cells may take {need / 1e9:.1f} GB, but only {free / 1e9:.1f} GB are free; "
-            "take a coarser --resolution."
-        )
-
-
-def free_memory() -> float:
-    """[bytes]; without a bound where the system does not say."""
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        return math.inf
 
 
 def usable_cores() -> int:

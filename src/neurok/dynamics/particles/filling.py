@@ -112,13 +112,19 @@ def fill(body: Body, vertices: Float[np.ndarray, "V 3"], cell: float, config: Fi
     """Particles of a body whose vertices are where ``vertices`` says [m], for cells of this width [m].
 
     Raises:
-        NeurokError: If the mesh has no area.
+        NeurokError: If the mesh has no area, or is of something loose and holds none.
     """
     if degenerate_faces(vertices, body.mesh.faces).all():
         raise NeurokError(f"'{body.name}' has no face with an area, so it holds no particles; check the mesh.")
     pieces = pieces_of(body.mesh, vertices, config.pieces)
     size = float(np.ptp(vertices[pieces.faces].reshape(-1, 3), axis=0).max())
     solid = _solids(body, vertices, pieces, cell, config)
+    if not len(solid.points) and _loose(body, pieces).all():
+        stuff = body.stuff.materials[body.stuff.ids[pieces.faces[0, 0]]].name
+        raise NeurokError(
+            f"'{body.name}' is of {stuff}, but its mesh encloses no volume that could be filled; close it, or take "
+            "another material."
+        )
     left = np.setdiff1d(np.arange(pieces.count), np.unique(solid.piece))
     thickness = _thickness(body, pieces)
     stuff = body.stuff.take(pieces.faces[:, 0])

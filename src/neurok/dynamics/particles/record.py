@@ -13,6 +13,10 @@ from neurok.dynamics.particles.binding import BoundScene, Occupant
 from neurok.dynamics.particles.solver import Solver
 
 
+UNSTABLE = "Try a coarser --resolution, a softer material, or see what 'neurok doctor' says about the mesh."
+AWAY = "Start it slower, or give it a ground or walls."
+
+
 class Recorder:
     """Frames, energies and figures of one run."""
 
@@ -71,12 +75,9 @@ class Recorder:
             if len(near):
                 self.depth = max(self.depth, float(-field.distance(near)[0].min(initial=0.0)))
 
-    def fail(self, reason: str) -> None:
+    def fail(self, reason: str, advice: str = UNSTABLE) -> None:
         self.status = "diverged"
-        self.message = (
-            f"The motion diverged after {self.frame_count} good frames: {reason.removesuffix('.')}. Try a coarser "
-            "--resolution, a softer material, or see what 'neurok doctor' says about the mesh."
-        )
+        self.message = f"The motion diverged after {self.frame_count} good frames: {reason.removesuffix('.')}. {advice}"
 
     def stop(self) -> None:
         self.status, self.message = "stopped", f"Stopped on request after {self.frame_count} frames."

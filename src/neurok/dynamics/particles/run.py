@@ -16,11 +16,12 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.particles.binding import bind
-from neurok.dynamics.particles.cost import check_memory, check_time, cost_of
+from neurok.dynamics.particles.cost import check_time, cost_of
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig
 from neurok.dynamics.particles.holds import Holds, grip
 from neurok.dynamics.particles.loads import Loads, causes
-from neurok.dynamics.particles.record import Recorder
+from neurok.dynamics.particles.record import AWAY, Recorder
+from neurok.dynamics.particles.sizing import check_memory
 from neurok.dynamics.particles.solver import Solver
 from neurok.dynamics.reduced.build import check_vertices, gravity_of
 
@@ -133,7 +134,7 @@ class ParticleRun:
         for occupant in self._scene.occupants if len(lost) else ():
             mine = int(((lost >= occupant.where.start) & (lost < occupant.where.stop)).sum())
             if mine > LOST * occupant.filling.count:
-                self._recorder.fail(f"'{occupant.body.name}' has left the scene")
+                self._recorder.fail(f"'{occupant.body.name}' has left the scene", AWAY)
                 return True
         return False
 

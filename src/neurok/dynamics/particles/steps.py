@@ -13,6 +13,9 @@ from neurok.dynamics.particles.grid import SUPPORT
 from neurok.dynamics.particles.laws import sound_speed
 from neurok.dynamics.particles.state import Law, ParticleSet, SheetSet, Surroundings
 
+SOUND = "sound at"
+"""How the bound by the stiffest material begins."""
+
 
 @dataclass(frozen=True)
 class StepPlan:
@@ -52,7 +55,7 @@ def stable_step(
     speed = sound_speed(particles)
     if (speed > 0).any():
         worst = int(np.argmax(speed))
-        bounds[f"sound at {speed[worst]:.3g} m/s (E = {particles.young[worst]:.3g} Pa)"] = (
+        bounds[f"{SOUND} {speed[worst]:.3g} m/s (E = {particles.young[worst]:.3g} Pa)"] = (
             config.courant * cell / speed[worst]
         )
     rated = np.isin(particles.law, (Law.ELASTIC, Law.FLUID)) & (particles.viscosity > 0)
