@@ -38,7 +38,7 @@ from neurok.evaluation.generation_reconstruction import (
 )
 from neurok.families.household import Assembly
 from neurok.generation.part_frames import FRAMES
-from neurok.hub import has_weights, load_model
+from neurok.hub import has_weights, load_card, load_model
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.loop import CHECKPOINT
 from neurok.train.parts import PartRecipe
@@ -54,12 +54,15 @@ TITLES = {
 }
 """Columns of the table, in their order."""
 
+RESULTS = Path(__file__).with_name("results") / "reconstruction.json"
+Rows = dict[str, list[Figures]]
+
 
 def methods(runs: Path) -> dict[str, tuple[Any, int]]:
     """Networks by name, with how many steps each has learned."""
     out: dict[str, tuple[Any, int]] = {}
     if has_weights("parts"):
-        out["shipped"] = (load_model("parts", "parts"), 0)
+        out["shipped"] = (load_model("parts", "parts"), int(load_card("parts")["steps"]))
     for name in list(TITLES)[1:]:
         checkpoint = runs / name / CHECKPOINT
         if checkpoint.exists():
@@ -77,27 +80,26 @@ def answer_of(name: str, model: Any, assembly: Assembly, seen: Any, config: Reco
     return by_parts(model, assembly, seen, config, replace(FRAMES, refine=20))
 
 
-def measured(things: Iterable[Assembly], found: dict[str, tuple[Any, int]], config: ReconstructionConfig) -> dict:  # type: ignore[type-arg]
+def measured(things: Iterable[Assembly], found: dict[str, tuple[Any, int]], config: ReconstructionConfig) -> Rows:
     """Figures of every method on every object."""
-    rows: dict[str, list[Figures]] = {name: [] for name in ("truth", *found)}
+    rows: Rows = {name: [] for name in ("truth", *found)}
     for assembly in things:
         seen = seen_of(assembly, config)
         rows["truth"].append(measure(assembly, seen, truth(assembly, seen), config))
         for name, (model, _) in found.items():
             started = time.process_time()
-            rows[name].append(measure(assembly, seen, answer_of(name, model, assembly, seen, config), config))
-            one = rows[name][-1]
-            spent = time.process_time() - started
+            one = measure(assembly, seen, answer_of(name, model, assembly, seen, config), config)
+            rows[name].append(one)
             print(
                 f"{assembly.category} '{assembly.name}', {name}: IoU {one.iou:.3f}, CD {one.chamfer:.2e}, "
-                f"F {one.f_score:.3f}, type {one.law:.2f}; {spent:.1f} s",
+                f"F {one.f_score:.3f}, type {one.law:.2f}; {time.process_time() - started:.1f} s",
                 flush=True,
             )
     return rows
 
 
 def columns(rows: dict[str, list[Figures]]) -> dict[str, Figures]:
-    named = {TITLES[name]: means(some) for name, some in rows.items() if name in TITLES and some}
+    named = {title: means(rows[name]) for name, title in TITLES.items() if rows.get(name)}
     return {**named, "truth, sampled again": means(rows["truth"]), "SOPHY, published": SOPHY}
 
 
@@ -106,30 +108,37 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--objects", type=int, default=1, help="of each category")
     parser.add_argument("--real", type=int, default=6)
+    parser.add_argument("--only", nargs="*", default=list(TITLES), help="methods to measure anew; others as they were")
     parser.add_argument("--write", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    config, found = ReconstructionConfig(objects=args.objects), methods(args.runs)
+    config = ReconstructionConfig(objects=args.objects)
+    found = {name: one for name, one in methods(args.runs).items() if name in args.only}
     library = Path(os.environ.get("NEUROK_DATA", "data")) / "household" / "sweethome3d"
-    sections = {"Generated objects of the test split": measured(held_out(config), found, config)}
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() and args.only != list(TITLES) else {}
+    sets = {"Generated objects of the test split": held_out(config)}
     if args.real and library.exists():
-        sections["Real models kept aside"] = measured(kept_aside(library, args.real), found, config)
-    lines = []
-    for title, rows in sections.items():
-        lines += [f"## {title}", "", f"{len(rows['truth'])} objects.", "", table(columns(rows)), ""]
-    steps = ", ".join(f"{TITLES[name]} {count}" for name, (_, count) in found.items() if count)
-    command = " ".join(["results_reconstruction.py", *sys.argv[1:]])
-    lines += [f"Steps of the short runs: {steps or 'none'}. AMD EPYC, 2 cores; {date.today()}; `{command}`"]
-    text = "\n".join(lines)
+        sets["Real models kept aside"] = kept_aside(library, args.real)
+    for title, things in sets.items():
+        new = measured(things, found, config)
+        known.setdefault(title, {}).update({name: [asdict(row) for row in rows] for name, rows in new.items()})
+        known.setdefault("steps", {}).update({name: steps for name, (_, steps) in found.items()})
+        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+    text = report({title: known[title] for title in sets}, known["steps"])
     print(text)
     if args.write is not None:
         write(args.write, text)
-        result = {
-            title: {name: [asdict(r) for r in some] for name, some in rows.items()} for title, rows in sections.items()
-        }
-        Path(__file__).with_name("results").joinpath("reconstruction.json").write_text(
-            json.dumps(result, indent=1, default=float).replace("NaN", "null") + "\n"
-        )
+
+
+def report(sections: dict[str, dict[str, list[dict[str, float]]]], steps: dict[str, int]) -> str:
+    """Tables of all sets."""
+    lines = []
+    for title, rows in sections.items():
+        read = {name: [Figures(**row) for row in some] for name, some in rows.items()}
+        lines += [f"## {title}", "", f"{len(read['truth'])} objects.", "", table(columns(read)), ""]
+    told = ", ".join(f"{TITLES[name]} {count:,}" for name, count in steps.items() if count)
+    command = " ".join(["results_reconstruction.py", *sys.argv[1:]])
+    return "\n".join([*lines, f"Steps: {told}. AMD EPYC, 2 cores; {date.today()}; `{command}`"])
 
 
 def write(path: Path, text: str) -> None:

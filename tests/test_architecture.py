@@ -145,7 +145,7 @@ INSIDE = {
     "train": [
         "articulation_versions config curve deformation_data generation_data log parts_data plan_calibration processes",
         "articulation_data checkpoint deformation generation optimizer parts screen vecset",
-        "articulation_batches articulation_calibration articulation_ranking loop origin",
+        "articulation_batches articulation_calibration articulation_ranking loop origin parts_run",
         "articulation generation_ship",
         "ship",
     ],

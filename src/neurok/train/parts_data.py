@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from neurok.core import Asset
 from neurok.data.household_real import RealModel, real_assembly, real_models
 from neurok.families.household import CATEGORIES, Assembly, draw, split_of
-from neurok.generation.part_set import joined, rows_of, write_set
+from neurok.generation.part_set import Rows, joined, read_sets, rows_of, write_set
 from neurok.inference.materials import propose_materials
 from neurok.io import load
 
@@ -27,13 +29,46 @@ class PartDataConfig:
     seed: int = 0
     categories: tuple[str, ...] = tuple(CATEGORIES)
 
-    chunk: int = 5
+    chunk: int = 2
     """Objects of each category in one file."""
 
+    watched: int = 2
+    """Objects of each category, the last ones, that are watched instead of learned from."""
 
-def write_samples(folder: Path, config: PartDataConfig, tell: Callable[[str], None]) -> None:
-    """Sample what is not in the folder yet; a run that was broken off goes on."""
-    indices = [index for index in range(2 * config.objects + 20) if split_of(index) == "train"][: config.objects]
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Parts and whole objects, to learn from and to watch."""
+
+    train: tuple[Rows, Rows]
+    watch: tuple[Rows, Rows]
+    origin: list[dict[str, Any]]
+    """What a card says of them."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"parts": len(self.train[0]["size"]), "objects": len(self.train[1]["points"])}
+
+
+def samples(folder: Path, config: PartDataConfig, real: Path | None, tell: Callable[[str], None]) -> Samples:
+    """Make what is missing, and read all of it; ``real`` is the folder of real models, if any join in."""
+    write_samples(folder, config, tell)
+    write_samples(folder / "watch", replace(config, objects=config.watched), tell, skip=config.objects)
+    if real is not None:
+        write_real_samples(folder, real, tell)
+    origin = [{"source": "generated household things", "objects": config.objects * len(config.categories),
+               "licenses": ["Apache-2.0"]}]  # fmt: skip
+    if list(folder.glob("real_*.npz")):
+        terms = ["CC0-1.0", "CC-BY-3.0", "CC-BY-3.0-US"]
+        origin.append({"source": "Sweet Home 3D furniture", "files": len(list(folder.glob("real_*.npz"))),
+                       "licenses": terms})  # fmt: skip
+    return Samples(read_sets(folder), read_sets(folder / "watch"), origin)
+
+
+def write_samples(folder: Path, config: PartDataConfig, tell: Callable[[str], None], skip: int = 0) -> None:
+    """Sample what is not in the folder yet; a run that was broken off goes on. ``skip`` passes over the first ones."""
+    train = (index for index in itertools.count() if split_of(index) == "train")
+    indices = list(itertools.islice(train, skip, skip + config.objects))
     for start in range(0, config.objects, config.chunk):
         path = folder / f"generated_{config.seed}_{start:04d}.npz"
         if path.exists():

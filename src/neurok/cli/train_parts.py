@@ -1,0 +1,63 @@
+"""``neurok train parts``: learn parts of household things as codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from neurok.cli.report import say
+
+
+@dataclass
+class TrainParts:
+    """Train the autoencoder of parts (or, with --recipe vecset, of whole objects) on samples, which are made first.
+
+    Ctrl-C saves; --resume goes on. Instances of the test split and one real model in five are never learned from.
+    """
+
+    data: Path
+    """Folder of samples; what is missing of them is made there."""
+
+    out: Path
+    """Folder of the run: checkpoint, log, and parts.safetensors."""
+
+    objects: int = 50
+    """Generated objects of each category."""
+
+    real: Path | None = None
+    """Folder of sorted real models with its categories.csv, to learn from as well."""
+
+    recipe: str = "base"
+    """Which configuration: base, short, smoke, decoded, apart, fused or vecset."""
+
+    steps: int | None = None
+    """Length of the run, if not the recipe's."""
+
+    resume: bool = False
+    """Go on from the checkpoint in --out."""
+
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok.train.checkpoint import recipe_for
+        from neurok.train.loop import CHECKPOINT, train
+        from neurok.train.origin import commit
+        from neurok.train.parts_data import PartDataConfig, samples
+        from neurok.train.parts_run import recipe_named, training_of
+        from neurok.train.processes import Team
+        from neurok.train.screen import Screen
+        from neurok.train.ship import ship
+
+        tell = partial(say, json=self.json)
+        found = samples(self.data, PartDataConfig(objects=self.objects), self.real, tell)
+        checkpoint = self.out / CHECKPOINT if self.resume else None
+        task = training_of(recipe_for(recipe_named(self.recipe, found), checkpoint, steps=self.steps), found)
+        origin = {"data": found.origin, "examples": found.counts, "commit": commit()}
+        with Screen(tell, task.unit, task.meaning, live=False if self.json else None) as screen:
+            train(task, self.out, resume=self.resume, origin=origin, report=screen, pulse=screen.pulse)
+        if Team.join().is_first and task.recipe.task == "parts":
+            ship([self.out], self.out / "parts.safetensors")
+        return {"out": str(self.out), **(screen.rows[-1] if screen.rows else {})}
