@@ -1,0 +1,306 @@
+"""Changes what is named of an object and keeps the rest: looks, sizes, counts; parts taken away, replaced or added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from neurok.core.material_library import library
+from neurok.errors import NeurokError
+from neurok.families.household.captions import main_part
+from neurok.families.household.looks import METALLIC, RGB, colour_words, rgb_of
+from neurok.families.household.parts import Assembly, Look, Part
+from neurok.families.household.stuffs import METALS, WOODS
+from neurok.families.household.words import article, plural
+from neurok.generation.counting import counted
+from neurok.generation.edit_words import Change, Noun
+from neurok.generation.resizing import resized
+
+GRAIN = 0.79
+"""Brightness of grain and threads beside the colour they lie in, the middle of those that are drawn."""
+
+BARE = {
+    "rattan": "tan",
+    "straw": "beige",
+    "cork": "tan",
+    "mdf": "beige",
+    "terracotta": "terracotta",
+    "ceramic": "white",
+    "porcelain": "white",
+    "marble": "white",
+    "glass": "light grey",
+    "acrylic": "light grey",
+    "granite": "grey",
+    "concrete": "grey",
+    "zinc": "silver",
+    "leather": "brown",
+    "suede": "tan",
+    "cardboard": "tan",
+    "soil": "dark brown",
+}
+"""Colours in which materials are seen that one would not say a colour of; others keep the colour they had."""
+
+OWN_PATTERNS = {"wood": "wood", "marble": "marble", "weave": "fabric"}
+"""Patterns that belong to a stuff, by its name or family: they go when it does."""
+
+FILLING = "upholstery"
+CLOTH = "cotton"
+MOUNTED = ("arm", "back")
+"""Roles that a part shares with what holds it."""
+
+SEATED = ("seat", "back", "arm", "cushion", "body")
+"""Roles of parts that are padded when they get a cover."""
+
+
+class Artist(Protocol):
+    """Draws parts with a network."""
+
+    def replace(self, assembly: Assembly, numbers: Sequence[int], styles: Sequence[str]) -> Assembly:
+        """The object with some parts drawn anew."""
+        ...
+
+    def add(self, assembly: Assembly, names: Sequence[str]) -> tuple[Assembly, int] | None:
+        """The object with one part of one of these names more, and its number; nothing if none fits."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Edited:
+    """An object after a change."""
+
+    assembly: Assembly
+    is_moved: bool
+    """Whether parts have other shapes or places, so that they have to be made to meet."""
+
+    notes: tuple[str, ...] = ()
+
+
+def edited(assembly: Assembly, changes: Sequence[Change], artist: Artist) -> Edited:
+    """The object after all changes, in their order.
+
+    Raises:
+        NeurokError: If something is named that it does not have, or cannot do without.
+    """
+    is_moved = False
+    notes: list[str] = []
+    for change in changes:
+        step = _changed(assembly, change, artist)
+        assembly, is_moved = step.assembly, is_moved or step.is_moved
+        notes += step.notes
+    return Edited(assembly, is_moved, tuple(notes))
+
+
+def named_parts(assembly: Assembly, noun: Noun) -> tuple[int, ...]:
+    """Numbers of the parts that a noun means.
+
+    Those of that very name first; then those that the word may mean, or that end in it, or that do its work.
+    """
+    names = [part.name for part in assembly.parts]
+    exact = noun.parts[0] if noun.parts else noun.word
+    own = [name for name in noun.parts if name == noun.word or plural(name) == noun.word]
+    tries = (
+        lambda k: names[k] in own,
+        lambda k: names[k] in noun.parts or any(names[k].endswith(f" {name}") for name in (*own, noun.word)),
+        lambda k: any(_one_of(noun.word).endswith(end) and names[k].endswith(f" {end}") for end in ("cushion", "rail")),
+        lambda k: assembly.parts[k].role == exact,
+    )
+    for fits in tries:
+        found = tuple(k for k in range(len(names)) if fits(k))
+        if found:
+            return found
+    return ()
+
+
+def _one_of(word: str) -> str:
+    return word.removesuffix("s")
+
+
+def _changed(assembly: Assembly, change: Change, artist: Artist) -> Edited:
+    if not change.nouns:
+        return _whole(assembly, change, artist)
+    notes: list[str] = []
+    is_moved = False
+    for noun in change.nouns:
+        numbers = named_parts(assembly, noun)
+        if change.verb == "add" and numbers and not change.has_look:
+            total = sum(assembly.parts[number].repeat.total for number in numbers)
+            assembly, note = counted(assembly, numbers, total + (change.count or 1))
+            is_moved, notes = True, [*notes, *([note] if note else [])]
+            continue
+        if change.verb == "add" or (not numbers and change.is_with and noun.parts):
+            assembly, number = _added(assembly, noun, artist)
+            numbers, is_moved = (number,), True
+        elif not numbers and noun.is_whole:
+            step = _whole(assembly, change, artist)
+            assembly, is_moved, notes = step.assembly, is_moved or step.is_moved, [*notes, *step.notes]
+            continue
+        elif not numbers:
+            raise NeurokError(f"There is no {noun.word} on this {assembly.category}; {_listed(assembly)}")
+        if change.verb == "remove":
+            assembly, is_moved = removed(assembly, _with_mounts(assembly, numbers, noun)), True
+            continue
+        step = _altered(assembly, numbers, change, artist)
+        assembly, is_moved, notes = step.assembly, is_moved or step.is_moved, [*notes, *step.notes]
+    return Edited(assembly, is_moved, tuple(notes))
+
+
+def _with_mounts(assembly: Assembly, numbers: tuple[int, ...], noun: Noun) -> tuple[int, ...]:
+    """With a back or an arm goes what holds it: posts and supports of the same role."""
+    roles = {noun.parts[0]} & set(MOUNTED) if noun.parts else set()
+    return tuple(k for k, part in enumerate(assembly.parts) if k in numbers or part.role in roles)
+
+
+def _listed(assembly: Assembly) -> str:
+    return f"its parts are: {', '.join(dict.fromkeys(part.name for part in assembly.parts))}."
+
+
+def _whole(assembly: Assembly, change: Change, artist: Artist) -> Edited:
+    """What is said of no part: the look is that of the main part and of all that look like it."""
+    if change.verb in ("remove", "add"):
+        raise NeurokError(f"Say which part to {change.verb}; {_listed(assembly)}")
+    if change.verb == "replace" and not (change.has_look or change.resizes):
+        raise NeurokError(
+            f"Say which part to replace, or leave --edit away for other objects like it; {_listed(assembly)}"
+        )
+    if change.count is not None and not (change.has_look or change.resizes or change.styles):
+        raise NeurokError(f"Say what there should be {change.count} of; {_listed(assembly)}")
+    main = assembly.parts[main_part(assembly)].look
+    alike = tuple(
+        number
+        for number, part in enumerate(assembly.parts)
+        if (part.look.colour, part.look.stuff) == (main.colour, main.stuff)
+    )
+    notes = []
+    parts = list(assembly.parts)
+    if change.has_look:
+        for number in alike:
+            parts[number] = replace(parts[number], look=relooked(parts[number], change))
+        names = ", ".join(dict.fromkeys(parts[number].name for number in alike))
+        notes.append(f"No part is named: the look of {names} was changed.")
+    assembly = replace(assembly, parts=tuple(parts))
+    for dimension, factor in change.resizes:
+        assembly = resized(assembly, (), dimension, factor)
+    is_moved = bool(change.resizes)
+    if change.styles:
+        assembly, is_moved = artist.replace(assembly, (main_part(assembly),), change.styles), True
+    return Edited(assembly, is_moved, tuple(notes))
+
+
+def _altered(assembly: Assembly, numbers: tuple[int, ...], change: Change, artist: Artist) -> Edited:
+    """Named parts drawn anew, in another look, of another size, in another number."""
+    is_moved, note = bool(change.resizes), ""
+    if change.verb == "replace" or change.styles:
+        assembly, is_moved = artist.replace(assembly, numbers, change.styles), True
+    if change.has_look:
+        parts = list(assembly.parts)
+        for number in numbers:
+            parts[number] = replace(parts[number], look=relooked(parts[number], change))
+        assembly = replace(assembly, parts=tuple(parts))
+    for dimension, factor in change.resizes:
+        assembly = resized(assembly, numbers, dimension, factor)
+    if change.count is not None:
+        other, note = counted(assembly, numbers, change.count)
+        is_moved = is_moved or other is not assembly
+        assembly = other
+    is_nothing = not (is_moved or change.has_look or note)
+    if is_nothing and change.verb == "alter":
+        name = assembly.parts[numbers[0]].name
+        note = f"Nothing is said of the {name}; say what to change, such as 'a red {name}' or 'remove the {name}'."
+    return Edited(assembly, is_moved, (note,) if note else ())
+
+
+def _added(assembly: Assembly, noun: Noun, artist: Artist) -> tuple[Assembly, int]:
+    if not noun.parts:
+        raise NeurokError(f"'{noun.word}' is no part that can be added to a {assembly.category}; {_listed(assembly)}")
+    other = artist.add(assembly, noun.parts)
+    if other is None:
+        raise NeurokError(
+            f"No place was found for {article(_one_of(noun.word))} on this {assembly.category}; {_listed(assembly)} "
+            "Try another seed, or ask for a new object with --text."
+        )
+    return other
+
+
+def removed(assembly: Assembly, numbers: Sequence[int]) -> Assembly:
+    """The object without some parts and what hangs on them.
+
+    Raises:
+        NeurokError: If everything would go.
+    """
+    gone = set(numbers)
+    for number, part in enumerate(assembly.parts):
+        if part.parent in gone:
+            gone.add(number)
+    if 0 in gone:
+        root = assembly.parts[0].name
+        raise NeurokError(
+            f"Everything else hangs on the {root} of this {assembly.category}, so it cannot be removed; replace it, or "
+            "ask for a new object with --text."
+        )
+    where: dict[int, int] = {}
+    parts: list[Part] = []
+    for number, part in enumerate(assembly.parts):
+        if number not in gone:
+            where[number] = len(parts)
+            parts.append(part if part.parent < 0 else replace(part, parent=where[part.parent]))
+    return replace(assembly, parts=tuple(parts))
+
+
+def relooked(part: Part, change: Change) -> Look:
+    """The look of a part with what is said of it changed, words and numbers."""
+    look = part.look
+    if change.material:
+        look = _of_stuff(part, change.material)
+    if change.pattern:
+        look = replace(look, pattern=change.pattern, second="white", second_rgb=rgb_of("white"))  # type: ignore[arg-type]
+        if look.colour == "white":
+            look = replace(look, second="charcoal", second_rgb=rgb_of("charcoal"))
+        if part.look.pattern == "plain":
+            look = replace(look, tile=float(max(0.02, min(0.3, 0.6 * sorted(part.size)[1]))))
+    if change.shades:
+        look = _coloured(look, change.shades[0])
+    if len(change.shades) > 1 and look.pattern != "plain":
+        second = change.shades[1]
+        look = replace(look, second=colour_words()[second], second_rgb=rgb_of(second))
+    if change.feel:
+        look = replace(look, feel=change.feel)  # type: ignore[arg-type]
+    return look
+
+
+def _coloured(look: Look, shade: str) -> Look:
+    rgb = rgb_of(shade)
+    look = replace(look, colour=colour_words()[shade], shade=shade, rgb=rgb)
+    if look.pattern in ("wood", "weave"):
+        look = replace(look, second_rgb=_darker(rgb))
+    return look
+
+
+def _darker(rgb: RGB) -> RGB:
+    return (GRAIN * rgb[0], GRAIN * rgb[1], GRAIN * rgb[2])
+
+
+def _of_stuff(part: Part, stuff: str) -> Look:
+    """In another material: a cover for what is padded, and a colour in which one sees it."""
+    look, family = part.look, library()[stuff].family
+    is_cover = family in ("fabric", "leather") or stuff == "fur"
+    is_padded = library()[look.material].family == "foam"
+    was_cover = library()[look.stuff].family in ("fabric", "leather") or look.stuff == "fur"
+    if is_cover and (is_padded or (part.role in SEATED and not was_cover)):
+        look = replace(look, material=look.material if is_padded else FILLING, cover=stuff)
+    elif family == "foam":
+        look = replace(look, material=stuff, cover=look.cover or (look.stuff if was_cover else CLOTH))
+    else:
+        look = replace(look, material=stuff, cover="")
+    kept = OWN_PATTERNS.get(look.pattern)
+    if kept is not None and kept not in (stuff, family):
+        look = replace(look, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
+    colours = WOODS.get(stuff) or METALS.get(stuff) or ((BARE[stuff],) if stuff in BARE else ())
+    seen = library()[part.look.stuff].family
+    if colours and look.colour not in colours and not (is_cover and was_cover):
+        look = _coloured(look, colours[0])
+    elif family == "metal" and seen != "metal" and look.colour not in METALLIC:
+        look = _coloured(look, "silver")
+    if stuff in WOODS and look.pattern == "plain":
+        look = replace(look, pattern="wood", second="", second_rgb=_darker(look.rgb), tile=0.25)
+    return look
