@@ -34,7 +34,7 @@ class GenerateConfig:
     """How objects are asked for and chosen."""
 
     writing: WritingConfig = WRITING
-    lists: int = 8
+    lists: int = 16
     """Lists that are drawn for one object; the one that fits the words best is filled."""
 
     tries: int = 3
