@@ -271,9 +271,8 @@ def _sheets(
     stretch = np.concatenate([filling.stretch for filling, _ in rows])
     bend = np.concatenate([filling.bend for filling, _ in rows])
     triangles = np.concatenate([filling.triangles + first for filling, first in rows])
-    narrow = least_heights(everything.positions[triangles]) / (config.narrow * cell)
-    softer = np.clip(narrow, 1e-3, 1.0) ** 2
-    stretch, bend = stretch * softer, bend * softer**2
+    height, wanted = least_heights(everything.positions[triangles]), config.narrow * cell
+    stretch = stretch * np.clip(height / wanted, 1e-3, 1.0) ** 2
     thickness = np.sqrt(bend / stretch)
     return SheetSet.of(
         triangles,
@@ -281,6 +280,7 @@ def _sheets(
         thickness=thickness,
         young=stretch / thickness,
         poisson=np.concatenate([filling.poisson for filling, _ in rows]),
+        narrow=wanted,
     )
 
 

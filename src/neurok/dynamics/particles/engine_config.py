@@ -59,8 +59,8 @@ class ParticleEngineConfig:
     """A stiff part that is held over this share of its size cannot turn: it is led as a whole."""
 
     narrow: float = 0.5
-    """Triangles of sheets lower than this are softened, in stretching by the square of what they lack and in bending by
-    its fourth power, so that they take the same steps [cells]; they carry little but themselves."""
+    """Triangles of sheets lower than this are softened in their plane, and hinges with shorter arms in bending, so that
+    they take the steps of this height [cells]: the tip of a leaf carries little but itself."""
 
     sheet_damping: float = 0.3
     """Of sheets against the rate of their strain, in steps: what explicit steps bear."""

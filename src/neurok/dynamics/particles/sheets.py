@@ -60,6 +60,9 @@ def bending_hinges(sheets: SheetSet) -> tuple[Int[np.ndarray, "H 4"], Float[np.n
     plate = sheets.young * sheets.thickness**3 / (12 * (1 - sheets.poisson**2))
     stiffness = sheets.bending * 0.5 * (plate[owner[first]] + plate[owner[second]])
     stiffness = stiffness * length**2 * 3 / np.maximum(areas, 1e-300)
+    if sheets.narrow > 0:
+        arm = np.minimum(np.linalg.norm(na, axis=1), np.linalg.norm(nb, axis=1)) / np.maximum(length, 1e-300)
+        stiffness = stiffness * np.minimum(arm / sheets.narrow, 1.0) ** 4
     return hinges[good], np.column_stack([stiffness, angle])[good]
 
 

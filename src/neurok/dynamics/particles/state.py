@@ -188,6 +188,10 @@ class SheetSet:
     damping: float = 0.0
     """Of the rate of membrane strain [s] (Kelvin-Voigt time): stress = C (strain + damping · rate)."""
 
+    narrow: float = 0.0
+    """Hinges with a shorter arm than this [m] bend more easily, by the fourth power of what it lacks: they would need
+    shorter steps than all others."""
+
     @classmethod
     def of(
         cls,
@@ -199,6 +203,7 @@ class SheetSet:
         poisson: Float[np.ndarray, " T"] | float = 0.3,
         bending: float = 1.0,
         damping: float = 0.0,
+        narrow: float = 0.0,
     ) -> SheetSet:
         """Sheets from numbers or arrays."""
         count = len(triangles)
@@ -210,6 +215,7 @@ class SheetSet:
             np.ascontiguousarray(rest, dtype=np.float64),
             bending,
             damping,
+            narrow,
         )
 
 

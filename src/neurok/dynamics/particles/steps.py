@@ -78,7 +78,7 @@ def sheet_step(particles: ParticleSet, sheets: SheetSet, cell: float, config: So
     weight = (particles.masses / np.maximum(around, 1e-300))[sheets.triangles].min(axis=1)  # kg/m²
     speed = np.sqrt(sheets.young * sheets.thickness / ((1 - sheets.poisson**2) * weight))
     height = least_heights(corners)
-    bent = height**2 * np.sqrt(12.0) / np.maximum(sheets.thickness, 1e-300) / np.pi  # of a plate's shortest wave
+    bent = np.maximum(height, sheets.narrow) ** 2 * np.sqrt(12.0) / np.pi / np.maximum(sheets.thickness, 1e-300)
     # A triangle without area has no forces.
     return config.sheet_courant * float((np.minimum(height, bent) / speed)[area > 0].min(initial=config.longest_step))
 
