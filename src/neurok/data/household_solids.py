@@ -22,8 +22,11 @@ class ClosingConfig:
     cells: int = 22
     """Along each side of the box, whatever its proportions."""
 
-    samples: int = 16
-    """Points on the surface, in squares of ``cells``: enough that no outside comes in between."""
+    samples: int = 10
+    """Points on the surface, for each square of a cell: so many that no outside comes in between."""
+
+    most: int = 150_000
+    """Points on the surface, of foliage and the like."""
 
     skin: float = 0.6
     """Cells by which the solid is thicker than the surface on either side: what is open becomes a wall."""
@@ -80,12 +83,13 @@ def filled(
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     size = np.maximum(high - low, config.thinnest)
     boxed = Shape((vertices - (low + high) / 2) / (size / 2), faces)
-    if not face_areas(boxed.vertices, boxed.faces).sum() > 0:
-        return None
-    drawn = sample_surface(boxed.vertices, boxed.faces, config.samples * config.cells**2, np.random.default_rng(0))
     reach = 1.0 + 4.0 / config.cells
     axis = np.linspace(-reach, reach, config.cells + 5)
     cell = axis[1] - axis[0]
+    count = int(config.samples * face_areas(boxed.vertices, boxed.faces).sum() / cell**2)
+    if count == 0:
+        return None
+    drawn = sample_surface(boxed.vertices, boxed.faces, min(count, config.most), np.random.default_rng(0))
     grid = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1)
     away = cKDTree(drawn.interpolate(boxed.vertices)).query(grid.reshape(-1, 3))[0].reshape(grid.shape[:3])
     regions, _ = label(away > config.skin * cell)

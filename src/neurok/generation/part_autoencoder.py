@@ -63,6 +63,8 @@ class PartConfig:
 
     def __post_init__(self) -> None:
         assert self.codes in get_args(Codes)
+        for name in ("code_mean", "code_scale"):
+            object.__setattr__(self, name, tuple(tuple(row) for row in getattr(self, name)))
 
     @property
     def total(self) -> int:
