@@ -3,6 +3,7 @@
     python benchmarks/bench_particles.py --answers --write docs/particles.md
     python benchmarks/bench_particles.py --speed --write docs/particles.md
     python benchmarks/bench_particles.py --cores --write docs/particles.md
+    python benchmarks/bench_particles.py --reduced --write docs/particles.md
 
 Speed is particle-substeps per second of processor time on one core; programs take turns and the best of the rounds
 counts, so that a busy machine disturbs all alike. Two threads and the time to start are by the clock, and want an idle
@@ -20,13 +21,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import particle_answers as answers
 
+from neurok.dynamics import start
 from neurok.dynamics.particles import ParticleSet, Solver, SolverConfig, Surroundings, rows
+from neurok.dynamics.particles.engine_config import RESOLUTIONS
+from neurok.evaluation.dynamics import source_of
+from neurok.scene.description import Scene, SceneObject
+from neurok.scene.run import engine_of, prepare_scene
 
 COUNTS = (10_000, 100_000, 1_000_000)
 ROUNDS = 4
@@ -282,11 +289,53 @@ def starts() -> str:
     )
 
 
+SOFT = ("pillow", "jelly", "bag")
+FRAME = 0.02
+"""Motion over which particles are timed [s]: their steps cost the same from first to last."""
+
+MOTION = 0.6
+"""The same of the reduced engine, whose cost is in contact: a fall and its end."""
+
+
+def against_reduced() -> str:
+    """Speed of the reduced engine against particles at three resolutions."""
+    body = []
+    for name in SOFT:
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene((SceneObject(source_of(name, Path(folder)), act="drop"),), seconds=MOTION, engine="reduced")
+            quick, _ = motion_per_second(scene)
+            cells = [name, f"{quick:.2f}"]
+            for resolution in RESOLUTIONS:
+                fine = replace(scene, engine="particles", resolution=resolution, seconds=FRAME, fps=1.0 / FRAME)
+                slow, count = motion_per_second(fine)
+                cells.append(f"{slow:.3g} ({count:,}), {quick / slow:,.0f} ×")
+                print(name, resolution, quick, slow, count, flush=True)
+        body.append(cells)
+    head = ["object", "reduced", *(f"particles, {name} ({cells} cells)" for name, cells in RESOLUTIONS.items())]
+    return (
+        "Seconds of motion per second of processor time when an object is dropped, number of particles, and how many "
+        f"times as fast the reduced engine is. It is timed over {MOTION:g} s with the contact at the end, particles "
+        f"over the first {FRAME:g} s:\n\n{table(head, body)}"
+    )
+
+
+def motion_per_second(scene: Scene) -> tuple[float, int]:
+    """Seconds of motion per second of processor time, stepping alone, and the number of particles."""
+    ready = prepare_scene(scene)
+    run = start(ready.bodies, ready.world, seconds=scene.seconds, fps=scene.fps, engine=engine_of(scene))
+    begin = time.process_time()
+    while run.step():
+        pass
+    spent = time.process_time() - begin
+    return run.time / spent, int(run.rollouts()[0].report.get("particles", 0))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--answers", action="store_true", help="known answers")
     parser.add_argument("--speed", action="store_true", help="speed beside Taichi and plain Warp")
     parser.add_argument("--cores", action="store_true", help="two threads against one, memory, and the time to start")
+    parser.add_argument("--reduced", action="store_true", help="speed of the reduced engine against particles")
     parser.add_argument("--rows", type=Path, default=Path("speed.jsonl"), help="rows of --speed, to go on from")
     parser.add_argument("--write", type=Path, help="page with markers for the tables")
     args = parser.parse_args()
@@ -294,6 +343,8 @@ def main() -> None:
         write(args.write, "answers", known_answers())
     if args.speed:
         write(args.write, "speed", speed(args.rows))
+    if args.reduced:
+        write(args.write, "resolutions", against_reduced())
     if args.cores:
         write(args.write, "cores", two_cores() + "\n\n" + starts())
 

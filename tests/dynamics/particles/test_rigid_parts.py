@@ -137,3 +137,29 @@ def test_a_tumbling_part_keeps_its_energy():
     before = solver.energies().kinetic
     solver.advance(1.0)
     assert solver.energies().kinetic == pytest.approx(before, rel=2e-3)
+
+
+@pytest.mark.parametrize("count", [5100, 5127, 5151, 5153])
+def test_lists_of_contacts_and_nodes_never_outgrow_their_arrays(count):
+    solver = Solver(block((0, 0, 0), (0.2, 0.1, 0.2)), None, FLOOR)
+    contact = solver._contact
+    held = contact._held
+    held["counts"].view[:] = 0
+    points, normals = np.zeros((count, 3)), np.tile([0.0, 1.0, 0.0], (count, 1))
+    contact._write(0, points, normals, np.zeros(count), 0, 0.5, np.zeros(count))
+    written = held["counts"].view[0]
+    assert 16 * written <= held["places"].array.shape[0]
+    assert 8 * written <= held["contacts"].array.shape[0]
+    assert written + held["counts"].view[1] == count
+
+
+@pytest.mark.slow
+def test_a_part_that_owns_more_nodes_than_there_was_room_for_falls_all_the_same():
+    p = block((0, 0, 0), (1.0, 0.9, 1.0))
+    solver = Solver(p, None, Surroundings())
+    solver.advance(0.002)
+    held = solver._contact._held
+    assert held["counts"].view[2] > 5200
+    for name, width in (("owned", 2), ("speeds", 6)):
+        assert held[name].array.shape[0] >= width * held["counts"].view[2]
+    np.testing.assert_allclose(solver.velocities, np.tile([0.0, -9.80665 * 0.002, 0.0], (len(p), 1)), atol=1e-5)

@@ -246,7 +246,8 @@ class Contact:
     ) -> None:
         counts = self._held["counts"].view
         start, count = int(counts[0]), len(x)
-        if 8 * (start + count) > self._held["contacts"].array.shape[0]:
+        room = min(self._held["contacts"].array.shape[0] // 8, self._held["places"].array.shape[0] // 16)
+        if start + count > room:
             counts[1] += count
             return
         ints = self._held["contacts"].view[8 * start : 8 * (start + count)].reshape(-1, 8)

@@ -130,7 +130,7 @@ MARK = r"""
         }
     }
     long count = counts.data[0];
-    const long room = contacts.shape[0] / 8;
+    const long room = contacts.shape[0] / 8 < places.shape[0] / 16 ? contacts.shape[0] / 8 : places.shape[0] / 16;
     for (int i = 0; i < ni; i++) for (int j = 0; j < nj; j++) for (int k = 0; k < nk; k++) {
         const float* q = mark + 20L * (((long)i * nj + j) * nk + k);
         if (q[0] == 0.0f && q[1] == 0.0f && q[2] == 0.0f) continue;

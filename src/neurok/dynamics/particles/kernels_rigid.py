@@ -38,7 +38,8 @@ OWN = r"""
             to[0] += part * v[0]; to[1] += part * v[1]; to[2] += part * v[2]; to[3] += part;
         }
     }
-    const long room = owned.shape[0] / 2;
+    const long room = owned.shape[0] / 2 < speeds.shape[0] / 6 ? owned.shape[0] / 2 : speeds.shape[0] / 6;
+    const long spare = shared.shape[0] / 2 < shares.shape[0] / 4 ? shared.shape[0] / 2 : shares.shape[0] / 4;
     const long first = counts.data[2];
     long count = first;
     // a part that is light or thin beside what it is stuck in owns what it can
@@ -74,7 +75,7 @@ OWN = r"""
         if (mass <= 0.0f || ai < 0 || aj < 0 || ak < 0 || ai >= whole[4] || aj >= whole[5] || ak >= whole[6]) continue;
         const long node = whole[0] + (ai * whole[5] + aj) * whole[6] + ak;
         if (owners.data[node] >= 0) continue;
-        if (more >= (long)(shared.shape[0] / 2)) { counts.data[5] += 1; continue; }
+        if (more >= spare) { counts.data[5] += 1; continue; }
         shared.data[2 * more] = (int)node; shared.data[2 * more + 1] = item[0];
         float* what = shares.data + 4 * more++;
         what[0] = mass; what[1] = (i + box[1]) * dx; what[2] = (j + box[2]) * dx; what[3] = (k + box[3]) * dx;
