@@ -247,6 +247,7 @@ def test_a_count_that_cannot_be_is_said(sofa):
         ("another back", ["replace"]),
         ("no arms", ["remove"]),
         ("add two cushions", ["add"]),
+        ("Remove the arms.", ["remove"]),
         ("please", []),
     ],
 )

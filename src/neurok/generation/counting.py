@@ -61,9 +61,11 @@ def _many(name: str, count: int) -> str:
 
 
 def _with(assembly: Assembly, number: int, other: Part) -> Assembly:
-    """The object with one part otherwise; what hangs on each copy is repeated with it."""
+    """The object with one part otherwise; what hangs on each copy is repeated with it, what hangs on one stays."""
     old, parts = assembly.parts[number], list(assembly.parts)
     parts[number] = other
+    if old.repeat.total == 1:
+        return replace(assembly, parts=tuple(parts))
     by = other.centre - old.centre
     moving = {number}
     for k in range(number + 1, len(parts)):
@@ -85,6 +87,9 @@ def _repeated(part: Part, wanted: int, config: CountingConfig) -> tuple[Part, in
         count = max(1, round(wanted / each))
         return _spread(part, count, config), count * each
     if not repeat.mirror:
+        is_aside = abs(part.centre[0]) > 0.5 * float(np.abs(part.turn[0]) @ part.size)
+        if wanted == 2 and is_aside:
+            return replace(part, repeat=Repeat("x")), 2
         return _side_by_side(part, wanted), wanted
     return (_around(part, wanted), wanted) if repeat.mirror == "xz" else _pair(part, wanted)
 

@@ -161,6 +161,10 @@ class _Piece:
         return bool(self.shades or self.material or self.feel or self.pattern)
 
     @property
+    def says_something(self) -> bool:
+        return bool(self.nouns or self.has_quality or (self.verb != "alter" and not self.is_carried))
+
+    @property
     def is_empty(self) -> bool:
         return not (self.nouns or self.has_quality or self.unknown or self.is_again or self.verb != "alter")
 
@@ -178,7 +182,7 @@ def read_edit(text: str, known: frozenset[str] = frozenset()) -> Reading:
     spans = read(text, known | OWN)
     pieces = _pieces(spans)
     _join_qualities(pieces)
-    changes = [_change(piece) for piece in pieces if piece.nouns or piece.has_quality or piece.verb == "replace"]
+    changes = [_change(piece) for piece in pieces if piece.says_something]
     ignored = tuple(word for piece in pieces for word in piece.unknown)
     heard = tuple(span.text for span in spans if span.meanings or span.words[0] in RESIZES or span.words[0] in VERBS)
     lost = [piece for piece in pieces if piece.unknown and not piece.nouns]

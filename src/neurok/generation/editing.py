@@ -123,8 +123,9 @@ def _changed(assembly: Assembly, change: Change, artist: Artist) -> Edited:
     is_moved = False
     for noun in change.nouns:
         numbers = named_parts(assembly, noun)
-        if change.verb == "add" and numbers and not change.has_look:
-            total = sum(assembly.parts[number].repeat.total for number in numbers)
+        total = sum(assembly.parts[number].repeat.total for number in numbers)
+        is_row = total > 1 or any(assembly.parts[number].hinge for number in numbers)
+        if change.verb == "add" and is_row and not change.has_look:
             assembly, note = counted(assembly, numbers, total + (change.count or 1))
             is_moved, notes = True, [*notes, *([note] if note else [])]
             continue

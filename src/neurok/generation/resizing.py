@@ -23,7 +23,7 @@ AXES: dict[str, int] = {"width": 0, "height": 1, "depth": 2}
 class ResizingConfig:
     """What is stretched with the whole, and what a rod is."""
 
-    thin: float = 0.15
+    thin: float = 0.2
     """Parts that take up less than this share of the object along an axis are moved, not stretched: legs and arms of a
     wider sofa stay as thick as they are."""
 
