@@ -115,8 +115,8 @@ def vertices(most: int) -> list[dict[str, Any]]:
 
 
 def coordinates() -> list[dict[str, Any]]:
-    """The same with more and more modes."""
-    return [dropped(140, modes) for modes in (2, 4, 8, 16, 24)]
+    """The same with more and more modes; then 16 coordinates in all and as many vertices as scans have."""
+    return [*(dropped(140, modes) for modes in (2, 4, 8, 16, 24)), dropped(316, 10)]
 
 
 def stepped(body: Body) -> float:

@@ -1,6 +1,6 @@
 """Forty objects under five actions, as they are and all of foam: does anything diverge, sink in, or never rest?
 
-    python benchmarks/stability.py --data DATA --rows rows.jsonl [--part 0/2] [--write docs/soft.md]
+    python benchmarks/stability.py --data DATA --rows rows.jsonl [--part 0/2] [--only NAME/drop] [--write docs/soft.md]
 
 Rows go to a file as they are measured, so that a stopped run goes on; several processes may share the work by --part.
 A fifth of the objects, chosen by a checksum of their names, is marked as kept aside: nothing was tuned on it.
@@ -59,31 +59,45 @@ class Stability:
     part: str = "0/1"
     """Which share of the runs this process takes, such as 0/2."""
 
+    only: tuple[str, ...] = ()
+    """Some of the runs, as OBJECT, OBJECT/ACTION or OBJECT/ACTION/STUFF; all by default."""
+
+    again: bool = False
+    """Take these although the file has them; their older rows are replaced."""
+
     seconds: float = 2.0
     write: Path | None = None
     """Markdown file to put the table into."""
 
     def run(self) -> None:
-        done = {(row["object"], row["action"], row["stuff"]) for row in self._known()}
+        done = set() if self.again else {_key(row) for row in self._known()}
         index, count = map(int, self.part.split("/"))
         cases = [
             (name, path, aside, action, stuff)
             for stuff in ("as found", SOFT)
             for action in ACTIONS
             for name, path, aside in objects(self.data)
+            if self._wanted(name, action, stuff)
         ]
         for name, path, aside, action, stuff in cases[index::count] if self.write is None else []:
             if (name, action, stuff) not in done:
                 row = measured(path, action, stuff, self.seconds)
                 row = {"object": name, "aside": aside, "action": action, "stuff": stuff, **row}
-                with self.rows.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
+                kept = [old for old in self._known() if _key(old) != _key(row)]
+                self.rows.write_text("".join(json.dumps(one) + "\n" for one in [*kept, row]))
                 print(json.dumps(row), flush=True)
         if self.write is not None:
             put_section(self.write, "stability", tables(self._known()))
 
+    def _wanted(self, *run: str) -> bool:
+        return not self.only or any(run[: one.count("/") + 1] == tuple(one.split("/")) for one in self.only)
+
     def _known(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.rows.read_text().splitlines()] if self.rows.exists() else []
+
+
+def _key(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["object"], row["action"], row["stuff"]
 
 
 def objects(data: Path) -> Iterator[tuple[str, str, bool]]:

@@ -155,10 +155,11 @@ def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[Point
     used = np.unique(mesh.faces)
     outer = _outermost(mesh, used, config.soft_points // 4)
     thin = len(used) // (8 * config.soft_points)  # large meshes: every so many will do to choose from
-    spread = used[:: max(1, thin)]
-    if len(spread) > config.soft_points:
-        spread = spread[farthest_points(mesh.vertices[spread], config.soft_points)]
-    spread = np.unique(np.concatenate([outer, spread]))
+    used = np.unique(np.concatenate([outer, used[:: max(1, thin)]]))
+    spread = used
+    if len(used) > config.soft_points:
+        chosen = farthest_points(mesh.vertices[used], config.soft_points)
+        spread = np.unique(np.concatenate([outer, used[chosen]]))
     samples = PointSet(owner, points(spread), np.zeros(len(spread)), np.full(len(spread), -1))
     if len(spread) == len(used) or not bound.mechanics.is_bounded:  # type: ignore[attr-defined]
         return samples, samples
@@ -180,11 +181,16 @@ def _outermost(mesh: Mesh, vertices: Int[np.ndarray, " n"], count: int) -> Int[n
 
 
 def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig) -> Float[np.ndarray, "n 3"]:
-    """Corners of the hull of a part."""
-    vertices = mesh.vertices[np.unique(faces)]
+    """Corners of the hull of a part, and what sticks out farthest."""
+    used = np.unique(faces)
+    vertices = mesh.vertices[used]
     hull = convex_hull(vertices, 0.0) if len(faces) else None
-    corners = vertices if hull is None else hull[0]
-    return corners[farthest_points(corners, config.max_corners)] if len(corners) > config.max_corners else corners
+    if hull is None:
+        corners = vertices
+    else:
+        corners = np.unique(np.concatenate([hull[0], mesh.vertices[_outermost(mesh, used, config.outermost)]]), axis=0)
+    limit = config.max_corners + config.outermost
+    return corners[farthest_points(corners, limit)] if len(corners) > limit else corners
 
 
 def _ball(
