@@ -23,7 +23,7 @@ from neurok.geometry.sampling import sample_surface
 from neurok.modelling.forms import code_of, mesh_of
 from neurok.modelling.shapes import Shape, box
 
-CONFIG = ReconstructionConfig(surface=2000, cells=24, points=200)
+CONFIG = ReconstructionConfig(surface=4000, asked=1000, cells=24, points=200)
 
 
 def points_on(shape: Shape, count: int = 1500):
