@@ -202,7 +202,7 @@ def measured(run: SceneRun) -> dict[str, Any]:
     if len(edges):
         stretch = np.quantile(moved / np.maximum(rest, 1e-3 * mesh.size), 0.99, axis=1)
     total = rollout.energies["total"]
-    stuff = sorted({body.stuff.materials[i].name for one in run.ready.bodies for i in np.unique(one.stuff.ids)})
+    stuff = sorted({one.stuff.materials[i].name for one in run.ready.bodies for i in np.unique(one.stuff.ids)})
     return {
         "status": rollout.status,
         "engine": report["engine"],
