@@ -27,6 +27,9 @@ class ResizingConfig:
     """Parts that take up less than this share of the object along an axis are moved, not stretched: legs and arms of a
     wider sofa stay as thick as they are."""
 
+    most: float = 2.0
+    """Times that a part is stretched beyond the whole at most."""
+
     rod: float = 2.0
     """A rod is longer than so many times its other two sides ..."""
 
@@ -45,15 +48,33 @@ def resized(
         return _scaled(assembly, factor)
     if not numbers and dimension == "thickness":
         numbers = (0,)
-    if numbers:
-        chosen = set(numbers)
-        factors = [
-            part_factors(part, dimension, factor, config) if number in chosen else np.ones(3)
-            for number, part in enumerate(assembly.parts)
-        ]
-    else:
-        factors = _whole_factors(assembly, dimension, factor, config)
+    if not numbers:
+        return _whole_resized(assembly, dimension, factor, config)
+    chosen = set(numbers)
+    factors = [
+        part_factors(part, dimension, factor, config) if number in chosen else np.ones(3)
+        for number, part in enumerate(assembly.parts)
+    ]
     return _stretched(assembly, factors)
+
+
+def _whole_resized(assembly: Assembly, dimension: Dimension, factor: float, config: ResizingConfig) -> Assembly:
+    """What is stretched makes up for what is only moved, so that the whole grows by the factor."""
+    before = _extent(assembly)
+    axis = AXES.get(dimension, 2 if before[2] > before[0] else 0)
+    first = _stretched(assembly, _whole_factors(assembly, axis, factor, config))
+    share = (_extent(first)[axis] / before[axis] - 1.0) / (factor - 1.0) if factor != 1.0 else 1.0
+    more = 1.0 + (factor - 1.0) / min(max(share, 1.0 / config.most), 1.0)
+    return _stretched(assembly, _whole_factors(assembly, axis, max(more, 0.5 * factor), config))
+
+
+def _extent(assembly: Assembly) -> np.ndarray:
+    """Sides of the box around the boxes of all copies; no solid has to be made for it."""
+    ends = []
+    for part in assembly.parts:
+        half = 0.5 * np.abs(part.poses[:, :3, :3]) @ part.size
+        ends += [part.poses[:, :3, 3] - half, part.poses[:, :3, 3] + half]
+    return np.ptp(np.concatenate(ends), axis=0)  # type: ignore[no-any-return]
 
 
 def part_factors(part: Part, dimension: Dimension, factor: float, config: ResizingConfig = RESIZING) -> np.ndarray:
@@ -82,12 +103,8 @@ def _own_axis(part: Part, axis: int) -> int:
     return int(np.abs(part.turn[axis]).argmax())
 
 
-def _whole_factors(assembly: Assembly, dimension: Dimension, factor: float, config: ResizingConfig) -> list[np.ndarray]:
-    extent = np.ptp(assembly.bounds, axis=0)
-    if dimension == "length":
-        axis = 2 if extent[2] > extent[0] else 0
-    else:
-        axis = AXES[dimension]
+def _whole_factors(assembly: Assembly, axis: int, factor: float, config: ResizingConfig) -> list[np.ndarray]:
+    extent = _extent(assembly)
     factors = []
     for part in assembly.parts:
         share = float(np.abs(part.turn[axis]) @ part.size) / float(extent[axis])
