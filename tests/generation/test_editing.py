@@ -103,11 +103,18 @@ def test_patterns_take_the_second_colour(chair):
 )
 def test_the_whole_grows_along_one_axis_alone(sofa, text, axis, factor):
     """Thin parts are moved and not stretched, and the others make up for it."""
+    sofa = removed(sofa, [number_of(sofa, "throw pillow")])
     step = changed(sofa, text)
     growth = np.ptp(attach(step.assembly).assembly.bounds, axis=0) / np.ptp(sofa.bounds, axis=0)
     assert step.is_moved
     assert growth[axis] == pytest.approx(factor, rel=0.04)
     np.testing.assert_allclose(np.delete(growth, axis), 1.0, atol=0.05)  # a back that leans reaches farther back
+
+
+def test_pillows_stay_as_they_are_on_a_wider_sofa(sofa):
+    k = number_of(sofa, "throw pillow")
+    other = changed(sofa, "much wider").assembly
+    np.testing.assert_array_equal(other.parts[k].size, sofa.parts[k].size)
 
 
 def test_a_larger_object_is_the_same_one_scaled(chair):
@@ -169,7 +176,9 @@ def test_the_part_that_all_hang_on_is_not_removed(chair):
         removed(chair, (0,))
 
 
-@pytest.mark.parametrize("text", ["red drawers", "remove the arms", "make the propeller red", "five wheels"])
+@pytest.mark.parametrize(
+    "text", ["red drawers", "remove the arms", "make the propeller red", "five wheels", "a red door"]
+)
 def test_words_that_fit_no_part_name_those_there_are(chair, text):
     with pytest.raises(NeurokError, match="seat, leg, post, back"):
         changed(chair, text)

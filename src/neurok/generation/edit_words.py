@@ -87,7 +87,13 @@ class Noun:
 
     word: str
     parts: tuple[str, ...]
+    categories: tuple[str, ...] = ()
     is_whole: bool = False
+    """Whether it may mean the object."""
+
+    def means_all_of(self, category: str) -> bool:
+        """Whether it means an object of a category: by its name, or because it can mean nothing else."""
+        return self.is_whole and (category in self.categories or not self.parts)
 
 
 @dataclass(frozen=True)
@@ -261,7 +267,8 @@ def _take(piece: _Piece, span: Span, skips_noun: bool) -> bool:
     names = tuple(meaning.value for meaning in span.meanings if meaning.kind == "part")
     if names or "category" in kinds or "whole style" in kinds:
         if not skips_noun:
-            noun = Noun(span.meant or span.text, names, "category" in kinds or "whole style" in kinds)
+            categories = tuple(meaning.value for meaning in span.meanings if meaning.kind == "category")
+            noun = Noun(span.meant or span.text, names, categories, "category" in kinds or "whole style" in kinds)
             piece.nouns.append(noun)
         return True
     piece.said_after = piece.said_after or bool(piece.nouns)

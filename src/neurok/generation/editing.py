@@ -132,7 +132,7 @@ def _changed(assembly: Assembly, change: Change, artist: Artist) -> Edited:
         if change.verb == "add" or (not numbers and change.is_with and noun.parts):
             assembly, number = _added(assembly, noun, artist)
             numbers, is_moved = (number,), True
-        elif not numbers and noun.is_whole:
+        elif not numbers and noun.means_all_of(assembly.category):
             step = _whole(assembly, change, artist)
             assembly, is_moved, notes = step.assembly, is_moved or step.is_moved, [*notes, *step.notes]
             continue

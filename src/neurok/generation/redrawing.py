@@ -37,7 +37,7 @@ class RedrawingConfig:
     """How far from the given object things may go; set by looking at sheets of variations."""
 
     writing: WritingConfig = WRITING
-    given: float = 0.55
+    given: float = 0.65
     """Share of the given numbers in what the flow starts from, the rest being noise; 1 changes nothing."""
 
     tries: int = 3

@@ -16,6 +16,9 @@ from neurok.generation.edit_words import Dimension
 from neurok.generation.fields import LEVEL
 from neurok.modelling.forms import Hollow
 
+LOOSE = frozenset({"throw pillow", "pillow", "knob", "handle", "button", "bow"})
+"""Parts that are of one size whatever they lie on."""
+
 AXES: dict[str, int] = {"width": 0, "height": 1, "depth": 2}
 
 
@@ -69,9 +72,9 @@ def _whole_resized(assembly: Assembly, dimension: Dimension, factor: float, conf
 
 
 def _extent(assembly: Assembly) -> np.ndarray:
-    """Sides of the box around the boxes of all copies; no solid has to be made for it."""
+    """Sides of the box around the boxes of all that is not loose; no solid has to be made for it."""
     ends = []
-    for part in assembly.parts:
+    for part in [part for part in assembly.parts if part.name not in LOOSE] or assembly.parts:
         half = 0.5 * np.abs(part.poses[:, :3, :3]) @ part.size
         ends += [part.poses[:, :3, 3] - half, part.poses[:, :3, 3] + half]
     return np.ptp(np.concatenate(ends), axis=0)  # type: ignore[no-any-return]
@@ -109,7 +112,8 @@ def _whole_factors(assembly: Assembly, axis: int, factor: float, config: Resizin
     for part in assembly.parts:
         share = float(np.abs(part.turn[axis]) @ part.size) / float(extent[axis])
         own = np.ones(3)
-        if share > config.thin or part.role == "moving" or len(assembly.parts) == 1:
+        is_long = share > config.thin and part.name not in LOOSE
+        if is_long or part.role == "moving" or len(assembly.parts) == 1:
             own[_own_axis(part, axis)] = factor
         factors.append(own)
     if all((own == 1.0).all() for own in factors):
