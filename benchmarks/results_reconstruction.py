@@ -8,6 +8,7 @@ beside the shipped weights. Real models are read from ``household/sweethome3d`` 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -124,7 +125,7 @@ def main() -> None:
         known.setdefault(title, {}).update({name: [asdict(row) for row in rows] for name, rows in new.items()})
         known.setdefault("steps", {}).update({name: steps for name, (_, steps) in found.items()})
         RESULTS.write_text(json.dumps(known, indent=1) + "\n")
-    text = report({title: known[title] for title in sets}, known["steps"])
+    text = report({title: rows for title, rows in known.items() if title != "steps"}, known["steps"])
     print(text)
     if args.write is not None:
         write(args.write, text)
@@ -137,7 +138,8 @@ def report(sections: dict[str, dict[str, list[dict[str, float]]]], steps: dict[s
         read = {name: [Figures(**row) for row in some] for name, some in rows.items()}
         lines += [f"## {title}", "", f"{len(read['truth'])} objects.", "", table(columns(read)), ""]
     told = ", ".join(f"{TITLES[name]} {count:,}" for name, count in steps.items() if count)
-    command = " ".join(["results_reconstruction.py", *sys.argv[1:]])
+    words = ["RUNS" if before == "--runs" else word for before, word in itertools.pairwise(sys.argv)]
+    command = " ".join(["results_reconstruction.py", *words])
     return "\n".join([*lines, f"Steps: {told}. AMD EPYC, 2 cores; {date.today()}; `{command}`"])
 
 
