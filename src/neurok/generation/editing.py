@@ -137,7 +137,7 @@ def _changed(assembly: Assembly, change: Change, artist: Artist) -> Edited:
             assembly, is_moved, notes = step.assembly, is_moved or step.is_moved, [*notes, *step.notes]
             continue
         elif not numbers:
-            raise NeurokError(f"There is no {noun.word} on this {assembly.category}; {_listed(assembly)}")
+            raise NeurokError(f"This {assembly.category} has no {noun.word}; {_listed(assembly)}")
         if change.verb == "remove":
             assembly, is_moved = removed(assembly, _with_mounts(assembly, numbers, noun)), True
             continue
