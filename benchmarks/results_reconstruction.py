@@ -116,12 +116,13 @@ def main() -> None:
     config = ReconstructionConfig(objects=args.objects)
     found = {name: one for name, one in methods(args.runs).items() if name in args.only}
     library = Path(os.environ.get("NEUROK_DATA", "data")) / "household" / "sweethome3d"
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() and args.only != list(TITLES) else {}
+    known: dict[str, Any] = {}
     sets = {"Generated objects of the test split": held_out(config)}
     if args.real and library.exists():
         sets["Real models kept aside"] = kept_aside(library, args.real)
     for title, things in sets.items():
         new = measured(things, found, config)
+        known = json.loads(RESULTS.read_text()) if RESULTS.exists() and args.only != list(TITLES) else known
         known.setdefault(title, {}).update({name: [asdict(row) for row in rows] for name, rows in new.items()})
         known.setdefault("steps", {}).update({name: steps for name, (_, steps) in found.items()})
         RESULTS.write_text(json.dumps(known, indent=1) + "\n")

@@ -16,11 +16,11 @@ from neurok.evaluation.generation_reconstruction import (
 from neurok.families.household import draw
 from neurok.generation.part_autoencoder import PartConfig, PartModel
 from neurok.generation.part_fit import Cloud
-from neurok.generation.part_frames import FrameConfig, cloud_in, frames_of, turned_code
+from neurok.generation.part_frames import FrameConfig, cloud_in, frames_of, turned_code, wall_of
 from neurok.generation.part_points import face_normals
 from neurok.geometry import lie
 from neurok.geometry.sampling import sample_surface
-from neurok.modelling.forms import code_of, mesh_of
+from neurok.modelling.forms import code_of, hollowed, mesh_of
 from neurok.modelling.shapes import Shape, box
 
 CONFIG = ReconstructionConfig(surface=4000, asked=1000, cells=24, points=200)
@@ -70,6 +70,21 @@ def test_radii_of_a_turned_solid_are_read_from_its_points():
     found = turned_code(scaled.reshape(-1), Cloud(points, normals, points, size)).reshape(-1, 3)
     true = knots[:, 0] / knots[:, 0].max() * size[0] / 2 / unit
     np.testing.assert_allclose(found[1:6, 0], true[1:6], atol=0.06)
+
+
+def test_the_wall_of_a_hollow_box_is_measured_and_a_full_one_has_none():
+    size = np.array([0.4, 0.5, 0.3])
+    points, normals = points_on(hollowed(box(size), 0.012, "top"))
+    assert wall_of(Cloud(points, normals, points, size)) == pytest.approx(0.012, rel=0.05)
+    points, normals = points_on(box(size))
+    assert wall_of(Cloud(points, normals, points, size)) == 0.0
+
+
+def test_a_leaning_sheet_is_seen_thin_along_z_and_long_along_y():
+    shape = box((0.2, 0.6, 0.02)).turn("x", 60).turn("y", 25)
+    points, normals = points_on(shape)
+    found = [cloud_in(turn, points, normals, points, None)[0].size for turn in frames_of(points, normals)]
+    assert any(np.allclose(size, [0.2, 0.6, 0.02], rtol=0.1) for size in found)
 
 
 def test_an_object_compared_with_itself_is_perfect_but_for_sampling():

@@ -24,12 +24,18 @@ class FrameConfig:
     same: float = 0.12
     """Rotations nearer than this [rad] count once."""
 
+    flat: float = 0.6
+    """A part is flat whose least side is below this share of the middle one."""
+
     refine: int = 20
     """Steps by which the code of an implicit shape is fitted to the points; 0 to take codes as they were encoded."""
 
     refine_points: int = 96
     seen: int = 256
     """Points in front of the encoder; boxes are those of all points."""
+
+    around: int = 24
+    """Neighbours among which the other side of a wall is looked for."""
 
     band: float = 0.06
     """Heights next to a knot of a turned solid whose outer points tell its radius, in halves of the longest side."""
@@ -75,6 +81,9 @@ def rebuild(
     found = []
     for turn, cloud, place, code in zip(turns, clouds, places, codes, strict=True):
         guess = decode(model, code, cloud.size)
+        wall = wall_of(cloud, config) if guess.hollow is not None and config.refine else 0.0
+        if wall > 0 and guess.hollow is not None:
+            guess = replace(guess, hollow=replace(guess.hollow, wall=wall))
         guesses = [guess] if guess.kind in FORMS else []
         if guess.kind == "lathe" and config.refine:
             guesses.append(replace(guess, code=turned_code(guess.code, cloud, config)))
@@ -103,6 +112,18 @@ def turned_code(code: Float[np.ndarray, "24"], cloud: Cloud, config: FrameConfig
     return knots.reshape(-1)
 
 
+def wall_of(cloud: Cloud, config: FrameConfig = FRAMES) -> float:
+    """Thickness [m] of a hollow part: how far behind points the nearest ones lie that look the other way; 0 if none."""
+    from scipy.spatial import cKDTree
+
+    points, normals = cloud.points, cloud.normals
+    near = cKDTree(points).query(points, k=min(config.around, len(points)))[1]
+    behind = -np.einsum("nkd,nd->nk", points[near] - points[:, None], normals)
+    faces_away = np.einsum("nkd,nd->nk", normals[near], normals) < -0.9
+    found = behind[faces_away & (behind > 0)]
+    return float(np.median(found)) if len(found) > len(points) / 10 else 0.0
+
+
 def _some(cloud: Cloud, pick: np.ndarray) -> Cloud:
     return replace(cloud, points=cloud.points[pick], normals=cloud.normals[pick], colours=cloud.colours[pick])
 
@@ -124,11 +145,14 @@ def cloud_in(
 def frames_of(
     points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: FrameConfig = FRAMES
 ) -> list[Float[np.ndarray, "3 3"]]:
-    """Rotations from own axes to those of the points: none, along the main directions of normals and of points."""
+    """Rotations from own axes to those of the points: none, along the main directions of normals and of points.
+
+    Flat parts are also tried as forms of sheets and plates are written: thin along z and long along y.
+    """
     centred = points - points.mean(axis=0)
     main = [np.eye(3), _axes(normals.T @ normals), _upright(centred), _axes(centred.T @ centred)]
     out: list[np.ndarray] = []
-    for turn in map(_nearest, main):
+    for turn in [*map(_nearest, main), *_flat(centred, normals, config)]:
         if all(_angle(turn, other) > config.same for other in out):
             out.append(turn)
     return out
@@ -144,6 +168,18 @@ def _upright(points: np.ndarray) -> np.ndarray:
     turns = [lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), angle) for angle in angles]
     areas = [float(np.prod(np.ptp((points @ turn)[:, [0, 2]], axis=0))) for turn in turns]
     return turns[int(np.argmin(areas))]
+
+
+def _flat(points: np.ndarray, normals: np.ndarray, config: FrameConfig) -> list[np.ndarray]:
+    """Thin along z, long along y, both ways round; none where a part is not thin."""
+    across = _axes(normals.T @ normals)[:, 2]
+    within = points - np.outer(points @ across, across)
+    along = _axes(within.T @ within)[:, 2]
+    sizes = np.ptp(points @ np.stack([np.cross(along, across), along, across], axis=1), axis=0)
+    if sizes[2] > config.flat * np.sort(sizes)[1]:
+        return []
+    pairs = [(a * along, b * across) for a in (1.0, -1.0) for b in (1.0, -1.0)]
+    return [np.stack([np.cross(y, z), y, z], axis=1) for y, z in pairs]
 
 
 def _nearest(axes: np.ndarray) -> np.ndarray:
