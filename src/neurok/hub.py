@@ -101,9 +101,7 @@ def _build_generation(card: dict[str, Any]) -> Generator:
     from neurok.generation.part_list import PartListConfig
     from neurok.generation.writing import Generator
 
-    built = {
-        name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")
-    }
+    built = {name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")}
     return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]))
 
 
@@ -189,7 +187,7 @@ def task_of(card: dict[str, Any], path: Path) -> str:
     return str(task)
 
 
-def save_model(model: Model | Ensemble | PartModel, path: Path, card: dict[str, Any]) -> None:
+def save_model(model: Model | Ensemble | PartModel | Generator, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save

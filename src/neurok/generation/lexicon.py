@@ -26,13 +26,10 @@ LONGEST = 64
 ALIKE = 0.84
 """How like a known word one must be that is taken for a misspelt one (share of letters, difflib)."""
 
-FILLER = frozenset(
-    (
-        "a an the my your our his her its and or plus with without of on in at to for from by that which where has have"
-        " having featuring made is are be it this i me want need please make create give some something one as than like"
-        " very whose standing wearing under over into there should would could just only also both each all"
-    ).split()  # noqa: SIM905
-)
+_FILLER = """a an the my your our his her its and or plus with without of on in at to for from by that which where has
+    have having featuring made is are be it this i me want need please make create give some something one as than like
+    very whose standing wearing under over into there should would could just only also both each all"""
+FILLER = frozenset(_FILLER.split())
 """Words that hold a prompt together."""
 
 

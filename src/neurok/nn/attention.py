@@ -25,7 +25,10 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(
-        self, x: Float[Tensor, "B N W"], context: Float[Tensor, "B M W"], bias: Float[Tensor, "#B #h #N M"] | None = None
+        self,
+        x: Float[Tensor, "B N W"],
+        context: Float[Tensor, "B M W"],
+        bias: Float[Tensor, "#B #h #N M"] | None = None,
     ) -> Float[Tensor, "B N W"]:
         split = lambda t: t.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # noqa: E731
         query, (key, value) = split(self.query(x)), map(split, self.key_value(context).chunk(2, dim=-1))
