@@ -58,6 +58,15 @@ INSIDE = {
         "predict",
         "hypotheses",
     ],
+    "generation": [
+        "fields image_encoder lexicon part_points photo",
+        "counting edit_words numbers part_autoencoder sentence_states vecset_points wishes",
+        "attachment context part_loss part_set resizing vecset",
+        "editing part_batches part_list prompt",
+        "flow part_fit",
+        "part_frames writing",
+        "redrawing",
+    ],
     "kinematics": [
         "brick handle_motion reduce space",
         "articulated fit free_base handles lattice linear screws",

@@ -86,3 +86,9 @@ def test_what_cannot_be_meshed_is_said_in_one_sentence():
         mesh_of("block", np.zeros(5), np.ones(3))
     with pytest.raises(NeurokError, match="has no 'girth'"):
         code_of("block", girth=1.0)
+
+
+def test_a_turned_solid_of_negative_radii_is_a_solid():
+    knots = np.column_stack([np.full(8, -0.1), np.linspace(-1.0, 1.0, 8), np.ones(8)])
+    shape = mesh_of("lathe", code_of("lathe", knots=knots), [0.1, 1.0, 0.1])
+    assert shape.volume > 0

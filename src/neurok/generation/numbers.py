@@ -83,6 +83,26 @@ def _moments(rows: np.ndarray, used: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return mean, np.where(spread > 1e-6, spread, 1.0)
 
 
+def code_units(kind: str, size: Float[np.ndarray, "3"]) -> Float[np.ndarray, "24"]:
+    """What each number of a code is counted in: lengths across a thin part in halves of that side, not of the longest.
+
+    An error of a hundredth is then a hundredth of a leg's thickness instead of its length. The solid fills its box
+    either way.
+    """
+    half = np.maximum(np.asarray(size, dtype=np.float64), SMALLEST * float(np.max(size)))
+    x, y, z = half / half.max()
+    thin = min(x, y, z)
+    one = np.ones
+    rows = {
+        "block": [x * one(5), z * one(5), [x, z], [x, z], one(5), [1.0, thin]],
+        "plate": [np.tile([x, y], 9), [z], one(5)],
+        "lathe": [np.tile([x, y, 1.0], 8)],
+        "tube": [np.tile([x, y, z], 6), thin * one(3), one(3)],
+    }
+    found = np.concatenate([np.asarray(row, dtype=np.float64) for row in rows.get(kind, [one(CODE)])])
+    return np.concatenate([found, one(CODE - len(found))])
+
+
 def scale_of(assembly: Assembly) -> float:
     """The longest side [m] of the box around the boxes of all copies; no solid has to be made for it."""
     signs = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
@@ -101,7 +121,7 @@ def row_of(part: Part, scale: float) -> Float[np.ndarray, " W"]:
         "size": log(part.size),
         "turn": part.turn[:, :2].T.reshape(-1),
         "meets": (part.meets - part.centre) / scale,
-        "code": part.code,
+        "code": part.code / code_units(part.kind, part.size),
         "wall": log(part.hollow.wall if part.hollow else 0.01 * scale),
         "rgb": part.look.rgb,
         "second_rgb": part.look.second_rgb,
@@ -191,7 +211,7 @@ def part_of(words: Mapping[str, str], row: Float[np.ndarray, " W"], scale: float
         words["name"],
         words["role"],  # type: ignore[arg-type]
         words["kind"],  # type: ignore[arg-type]
-        value["code"],
+        value["code"] * code_units(words["kind"], length("size")),
         length("size"),
         centre,
         turn,

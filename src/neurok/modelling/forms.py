@@ -66,6 +66,9 @@ six points of its centre line, radius at its start, middle and end, flatness (1 
 and bend: radius of corners, or a smooth curve from 0.75. ``sheet``: half widths and bends [rad] at nine stations,
 thickness, length, cup, twist [rad], height and number of waves."""
 
+LEAST_RADIUS = 1e-3
+"""A turned solid whose radii are all below this [halves of its longest side] is turned inside out, or a thread."""
+
 Opening = Literal["", "top", "bottom", "through"]
 OPENINGS: tuple[Opening, ...] = get_args(Opening)
 
@@ -157,6 +160,8 @@ def hollowed(outer: Shape, wall: float, opening: str) -> Shape:
 def _lathe(fields: Mapping[str, np.ndarray], half: np.ndarray, wall: float, opening: str, relief: str) -> Shape:
     unit = float(half.max())
     knots = fields["knots"].reshape(-1, 3) * np.array([unit, unit, 1.0])
+    if knots[:, 0].max() < LEAST_RADIUS * unit:  # nothing would be left of it
+        knots[:, 0] = np.maximum(np.abs(knots[:, 0]), LEAST_RADIUS * unit)
     return turned_shape(knots, wall, opening, relief)
 
 

@@ -148,9 +148,8 @@ class GenerationTraining:
         lists, asked = lists_of(chosen), draw_asked(chosen, rng, generator, self.recipe.asking)
         if not isinstance(module, FlowTask):
             return lists, asked
-        if float(module.model.mean.abs().sum()) == 0.0:
-            module.model.mean.copy_(torch.tensor(self.standard.mean))
-            module.model.spread.copy_(torch.tensor(self.standard.spread))
+        module.model.mean.copy_(torch.tensor(self.standard.mean))
+        module.model.spread.copy_(torch.tensor(self.standard.spread))
         rows, used = numbers_of(chosen, self.standard)
         return (
             lists,
