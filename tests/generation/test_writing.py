@@ -121,4 +121,4 @@ def test_both_networks_can_learn_three_objects_by_heart(examples):
         terms.loss.backward()
         optimizer.step()
         errors.append(float(terms.loss.detach()))
-    assert np.mean(errors[-20:]) < 0.4 * np.mean(errors[:5])
+    assert np.mean(errors[-20:]) < 0.7 * np.mean(errors[:5])
