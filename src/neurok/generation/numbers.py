@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -224,11 +224,6 @@ def part_of(words: Mapping[str, str], row: Float[np.ndarray, " W"], scale: float
         centre + value["meets"] * scale,
         hinge,
     )
-
-
-def repainted(part: Part, **changes: object) -> Part:
-    """The same part with another look."""
-    return replace(part, look=replace(part.look, **changes))  # type: ignore[arg-type]
 
 
 def _limits(hinge: Hinge, scale: float) -> np.ndarray:
