@@ -153,9 +153,11 @@ INSIDE = {
     ],
     "train": [
         "articulation_versions config curve deformation_data generation_data log parts_data plan_calibration processes",
-        "articulation_data checkpoint deformation generation optimizer parts screen vecset",
-        "articulation_batches articulation_calibration articulation_ranking loop origin parts_run",
-        "articulation generation_ship",
+        "articulation_data checkpoint deformation generation optimizer parts pieces_data screen vecset",
+        "articulation_batches articulation_calibration articulation_ranking loop origin parts_run pieces_calibration "
+        "pieces_sources",
+        "articulation generation_ship pieces_batches pieces_ship",
+        "pieces",
         "ship",
     ],
 }

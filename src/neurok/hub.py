@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from neurok.articulation.ensemble import Ensemble
+    from neurok.articulation.pieces_predict import Grouper
     from neurok.deformation.models import Model
     from neurok.generation.part_autoencoder import PartModel
     from neurok.generation.writing import Generator
@@ -83,6 +84,27 @@ def _describe_articulation(model: Any) -> dict[str, Any] | None:
     return {"members": [asdict(member.config) for member in model.members], "calibration": calibration}
 
 
+def _build_pieces(card: dict[str, Any]) -> Grouper:
+    from neurok.articulation.network import JointConfig
+    from neurok.articulation.pieces_network import PieceConfig, PieceModel
+    from neurok.articulation.pieces_predict import Grouper, PieceCalibration
+
+    config = card["piece_config"]
+    odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["piece_calibration"].items()}
+    if not all(math.isfinite(number) for pair in odds.values() for number in pair):
+        raise NeurokError("its calibration has numbers that are not finite")
+    model = PieceModel(PieceConfig(**{**config, "encoder": JointConfig(**config["encoder"])}))
+    return Grouper(model, PieceCalibration(**odds))
+
+
+def _describe_pieces(model: Any) -> dict[str, Any] | None:
+    from neurok.articulation.pieces_predict import Grouper
+
+    if not isinstance(model, Grouper):
+        return None
+    return {"piece_config": asdict(model.model.config), "piece_calibration": asdict(model.calibration)}
+
+
 def _build_parts(card: dict[str, Any]) -> PartModel:
     from neurok.generation.part_autoencoder import PartConfig, PartModel
 
@@ -119,6 +141,7 @@ TASKS = {
         "members", _build_articulation, _describe_articulation,
         lambda model: {f"{number}.": member for number, member in enumerate(model.members)},
     ),
+    "pieces": Task("piece_config", _build_pieces, _describe_pieces, lambda model: {"": model.model}),
     "parts": Task("part_config", _build_parts, _describe_parts, lambda model: {"": model}),
     "generation": Task("part_list", _build_generation, _describe_generation, lambda model: {"": model}),
 }  # fmt: skip
@@ -128,6 +151,8 @@ TASKS = {
 def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
 @overload
 def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
+@overload
+def load_model(name: str | Path, task: Literal["pieces"]) -> Grouper: ...
 @overload
 def load_model(name: str | Path, task: Literal["parts"]) -> PartModel: ...
 @overload
@@ -187,7 +212,7 @@ def task_of(card: dict[str, Any], path: Path) -> str:
     return str(task)
 
 
-def save_model(model: Model | Ensemble | PartModel | Generator, path: Path, card: dict[str, Any]) -> None:
+def save_model(model: Model | Ensemble | Grouper | PartModel | Generator, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save

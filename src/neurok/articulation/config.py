@@ -56,6 +56,9 @@ class CloudConfig:
     thinnest: float = 0.02
     """Limits of slides are counted in extents of the part, which count as at least this [unit box]."""
 
+    frame_only: bool = False
+    """Whether an axis may only have the directions of the object's frame: enough where nobody asks for axes."""
+
     straight: float = 0.25
     """An object has upright sides if this share of them agrees on a turn about up."""
 

@@ -100,7 +100,10 @@ def describe_parts(
     clouds, sides = np.stack(points), np.nan_to_num(np.stack(normals))
     trees = [cKDTree(places) for places in dense]
     gaps, toward, pairs = _neighbours(clouds, dense, trees, config)
-    directions, sources = _directions(clouds, sides, gaps, dense, trees, config)
+    if config.frame_only:
+        directions, sources = np.tile(np.eye(3), (len(parts), 1, 1)), np.zeros((len(parts), 3), dtype=np.int64)
+    else:
+        directions, sources = _directions(clouds, sides, gaps, dense, trees, config)
     return PartClouds(
         parts, clouds, sides, gaps, toward, areas[parts] / scale**2, directions, sources, pairs, turn, center, scale
     )

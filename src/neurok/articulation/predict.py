@@ -81,14 +81,16 @@ def predict_joints(
     seed: int = 0,
     pieces: bool = False,
     config: PredictionConfig = PREDICTION,
+    base: int | None = None,
 ) -> Prediction:
     """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
 
-    ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well.
+    ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well; ``base``
+    is the part that carries the others, if that is known.
     """
     upright = find_upright(mesh, ensemble.members, seed, config.upright, config.clouds)
     clouds = describe_parts(mesh, seed, upright, config.clouds)
-    seen = view_parts(ensemble.members, clouds, config=config.clouds)
+    seen = view_parts(ensemble.members, clouds, config=config.clouds, base=base)
     calibration = ensemble.piece_calibration if pieces else ensemble.calibration
     if not with_search:
         return most_likely_joints(mesh, clouds, fuse(seen, None, config.fusion), calibration)
@@ -150,9 +152,13 @@ class EnsembleViews:
 
 @torch.no_grad()
 def view_parts(
-    members: Sequence[JointModel], clouds: PartClouds, views: list[np.ndarray] = VIEWS, config: CloudConfig = CLOUDS
+    members: Sequence[JointModel],
+    clouds: PartClouds,
+    views: list[np.ndarray] = VIEWS,
+    config: CloudConfig = CLOUDS,
+    base: int | None = None,
 ) -> EnsembleViews:
-    """Show the models an object: each gets its share of the views, and all count alike."""
+    """Show the models an object: each gets its share of the views, and all count alike. ``base`` is as in a mesh."""
     viewed, kinds, axes, axis_votes, parents = [], [], [], [], []
     share = -(-len(views) // len(members))
     for number, model in enumerate(members):
@@ -167,7 +173,8 @@ def view_parts(
         axis_votes.append(_chosen_most(motions.axes, 2))
         viewed.append(MemberViews(model, mine, parts, encoded))
     mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
-    tree = grow_tree(mean(parents).numpy())
+    rows = np.flatnonzero(clouds.parts == base)
+    tree = grow_tree(mean(parents).numpy(), int(rows[0]) if len(rows) else None)
     return EnsembleViews(
         clouds,
         tuple(viewed),
@@ -369,11 +376,11 @@ def _median_limits(
     return (np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle), spread, sided
 
 
-def grow_tree(logits: Float[np.ndarray, "P P"]) -> Int[np.ndarray, " P"]:
-    """Parents with one root and no cycle: from the likeliest root the likeliest link is added until all hang on it."""
+def grow_tree(logits: Float[np.ndarray, "P P"], root: int | None = None) -> Int[np.ndarray, " P"]:
+    """Parents with one root and no cycle: from a root, or the likeliest, links are added until all hang on it."""
     count = len(logits)
     parents = np.full(count, -1)
-    root = int(np.diagonal(logits).argmax())
+    root = int(np.diagonal(logits).argmax()) if root is None else root
     inside = np.zeros(count, dtype=bool)
     inside[root] = True
     for _ in range(count - 1):

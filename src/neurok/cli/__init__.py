@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
     "train generation": ("neurok.cli.train_generation:TrainGeneration", "learn to make objects from words"),
     "train parts": ("neurok.cli.train_parts:TrainParts", "learn parts of household things as codes"),
+    "train pieces": ("neurok.cli.train_pieces:TrainPieces", "learn which pieces of a raw mesh are one body"),
     "train plan": ("neurok.cli.train_plan:TrainPlan", "calibrate the joints of body plans"),
     "train ranking": ("neurok.cli.train_ranking:TrainRanking", "fit how the search for joints ranks its lines"),
     "train ship": ("neurok.cli.train_ship:TrainShip", "turn a training run into weights with a card"),

@@ -87,16 +87,22 @@ def _checked(found: PlanStudy, true: Articulation, match: float) -> Iterable[tup
         yield weighed.facts, bool(cosines(moved, fields, areas).max(initial=0.0) > match)
 
 
-def logistic(rows: Float[np.ndarray, "N K"], right: Bool[np.ndarray, " N"], config: PlanFitConfig) -> np.ndarray:
-    """Weights of a logistic regression with a ridge; the first column is constant."""
+def logistic(
+    rows: Float[np.ndarray, "N K"],
+    right: Bool[np.ndarray, " N"],
+    config: PlanFitConfig,
+    counts: Float[np.ndarray, " N"] | None = None,
+) -> np.ndarray:
+    """Weights of a logistic regression with a ridge; the first column is constant. ``counts`` say how much a row is."""
+    count = np.ones(len(rows)) if counts is None else counts
     middle, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     middle[0], spread[0] = 0.0, 1.0
     inputs, weights = (rows - middle) / spread, np.zeros(rows.shape[1])
     pull = config.ridge * (np.arange(rows.shape[1]) > 0)
     for _ in range(config.rounds):
         chance = 1.0 / (1.0 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (right - chance) - pull * weights
-        curve = (inputs * (chance * (1.0 - chance))[:, None]).T @ inputs + np.diag(pull + 1e-9)
+        slope = inputs.T @ (count * (right - chance)) - pull * weights
+        curve = (inputs * (count * chance * (1.0 - chance))[:, None]).T @ inputs + np.diag(pull + 1e-9)
         weights = weights + np.linalg.solve(curve, slope)
     out = weights / spread
     out[0] = weights[0] - float((weights[1:] * middle[1:] / spread[1:]).sum())

@@ -23,9 +23,11 @@ from neurok.train.deformation_data import split_subjects
 from neurok.train.log import Line, read_log
 from neurok.train.loop import CHECKPOINT, LOG
 from neurok.train.parts import PartRecipe
+from neurok.train.pieces import PieceRecipe
+from neurok.train.pieces_ship import pieces_to_ship
 
 RECIPES: dict[str, type[RunConfig]] = {
-    recipe.task: recipe for recipe in (DeformationRecipe, ArticulationRecipe, PartRecipe)
+    recipe.task: recipe for recipe in (DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe)
 }
 
 HELD_OUT = (
@@ -119,9 +121,10 @@ def ship(
     tasks = {run.recipe.task for run in runs}
     if len(tasks) > 1:
         raise NeurokError(f"The runs are for {' and '.join(sorted(tasks))}; ship them apart.")
-    model, facts = {"deformation": _deformation, "articulation": _articulation, "parts": _parts}[tasks.pop()](
-        runs, data
-    )
+    makers: dict[str, Any] = {
+        "deformation": _deformation, "articulation": _articulation, "parts": _parts, "pieces": _pieces,
+    }  # fmt: skip
+    model, facts = makers[tasks.pop()](runs, data)
     named = [describe_data(folder) for folder in data] or runs[-1].origin.get("data", [])
     card = {
         "data": named,
@@ -177,6 +180,12 @@ def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ense
 def _parts(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
     """The network of the last run, with what its log says of it."""
     return runs[-1].network, {"metrics": {n: round(v, 4) for n, v in runs[-1].last["watched"].items()}, **PARTS}
+
+
+def _pieces(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+    """The network of the last run, calibrated on the objects that it has watched."""
+    grouper, facts = pieces_to_ship(runs[-1].network, runs[-1].origin, data)
+    return grouper, {"held_out": HELD_OUT, "metrics": runs[-1].last["watched"], **facts}
 
 
 def _license(data: list[dict[str, Any]]) -> str:

@@ -1,0 +1,165 @@
+"""From pieces to bodies: the grouping network is asked in eight views, and pieces of one body are clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from neurok.articulation.features import PartClouds, describe_parts
+from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces
+from neurok.articulation.pieces_network import STATIC, PieceModel
+from neurok.articulation.predict import VIEWS
+from neurok.articulation.views import stack_clouds, turned
+from neurok.bodyplan.bodies import label_faces
+from neurok.core import Mesh
+
+
+@dataclass(frozen=True)
+class PieceCalibration:
+    """Slope and offset that take log-odds of the network to calibrated ones, fitted on watched objects."""
+
+    moves: tuple[float, float] = (1.0, 0.0)
+    affinity: tuple[float, float] = (1.0, 0.0)
+    anything: tuple[float, float] = (1.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouper:
+    """The grouping network as it is shipped."""
+
+    model: PieceModel
+    calibration: PieceCalibration = field(default_factory=PieceCalibration)
+
+
+@dataclass(frozen=True)
+class GroupConfig:
+    """From answers to bodies. Chosen on watched objects."""
+
+    moves: float = 0.5
+    """Pieces that are likelier to move than this are not of the base."""
+
+    linked: float = 0.0
+    """Clusters are joined while their mean log-odds of being one body is above this."""
+
+    surest: float = 9.0
+    """Log-odds are cut off here."""
+
+
+GROUPS = GroupConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class PieceOdds:
+    """What the network says of the pieces of an object: log-odds."""
+
+    areas: Float[np.ndarray, " P"]
+    moves: Float[np.ndarray, " P"]
+    """That the body of a piece moves against what carries it."""
+
+    affinity: Float[np.ndarray, "P P"]
+    """That two pieces are of one body."""
+
+    anything: float
+    """That anything moves at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Bodies of an object: the base is 0."""
+
+    labels: Int[np.ndarray, " P"]
+    """Body of each piece."""
+
+    moves: Float[np.ndarray, " B"]
+    """Log-odds that each body moves; minus infinity for the base."""
+
+    anything: float
+    """Log-odds that anything moves."""
+
+
+@torch.no_grad()
+def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray] = tuple(VIEWS)) -> PieceOdds:
+    """The answers of all views together."""
+    shown = [turned(clouds, None, view)[0] for view in views]
+    parts = stack_clouds(shown, clouds.points.shape[1], np.random.default_rng(0), PIECE_CLOUDS)
+    answers, calibration = grouper.model(parts), grouper.calibration
+    moves = moving_odds(answers.moves).mean(dim=0).numpy().astype(np.float64)
+    affinity = answers.affinity.mean(dim=0).numpy().astype(np.float64)
+    (slope, offset), (pair_slope, pair_offset) = calibration.moves, calibration.affinity
+    anything = calibration.anything[0] * float(answers.anything.mean()) + calibration.anything[1]
+    paired = pair_slope * (affinity + affinity.T) / 2 + pair_offset
+    return PieceOdds(clouds.areas, slope * moves + offset, paired, anything)
+
+
+def moving_odds(logits: torch.Tensor) -> torch.Tensor:
+    """Log-odds of moving from logits of standing still and of all ways to move."""
+    return torch.logsumexp(logits[..., STATIC + 1 :], dim=-1) - logits[..., STATIC]
+
+
+def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
+    """Bodies from odds: pieces are told by their likes as well, then those that move are clustered.
+
+    Clusters are joined, the likeliest first, while the mean of the odds of their pairs is above a threshold. If nothing
+    is left of the base, the largest body is it.
+    """
+    count, limit = len(odds.moves), config.surest
+    moves, affinity = np.clip(odds.moves, -limit, limit), np.clip(odds.affinity, -limit, limit)
+    alike = 1.0 / (1.0 + np.exp(-affinity))
+    np.fill_diagonal(alike, 1.0)
+    weight = alike**2 * np.sqrt(odds.areas)[None]
+    smooth = weight @ moves / weight.sum(axis=1)
+    moving = np.flatnonzero(smooth > np.log(config.moves / (1.0 - config.moves)))
+    clusters = linked_clusters(affinity, [[int(piece)] for piece in moving], config.linked)
+    if len(moving) == count:
+        largest = max(range(len(clusters)), key=lambda k: float(odds.areas[clusters[k]].sum()))
+        clusters.pop(largest)
+    labels, sure = np.zeros(count, dtype=np.int64), [-np.inf]
+    for number, cluster in enumerate(clusters, start=1):
+        labels[cluster] = number
+        chance = np.average(1.0 / (1.0 + np.exp(-smooth[cluster])), weights=odds.areas[cluster] + 1e-12)
+        sure.append(float(np.log(chance / (1.0 - chance))))
+    return Groups(labels, np.array(sure), odds.anything)
+
+
+def linked_clusters(affinity: Float[np.ndarray, "P P"], clusters: list[list[int]], least: float) -> list[list[int]]:
+    """Average linkage: the pair of clusters with the largest mean affinity is joined while it is above ``least``."""
+    clusters = [list(cluster) for cluster in clusters]
+    while len(clusters) > 1:
+        member = np.zeros((len(clusters), len(affinity)))
+        for row, cluster in enumerate(clusters):
+            member[row, cluster] = 1.0 / len(cluster)
+        mean = member @ affinity @ member.T
+        mean[np.tril_indices(len(clusters))] = -np.inf
+        first, second = np.unravel_index(int(mean.argmax()), mean.shape)
+        if mean[first, second] <= least:
+            break
+        clusters[first] += clusters.pop(int(second))
+    return clusters
+
+
+@dataclass(frozen=True, eq=False)
+class FaceGroups:
+    """Bodies of a mesh by the grouping network."""
+
+    face_bodies: Int[np.ndarray, " F"]
+    """Body of each face; the base is 0."""
+
+    groups: Groups
+
+
+def find_groups(mesh: Mesh, grouper: Grouper, config: GroupConfig = GROUPS) -> FaceGroups | None:
+    """Bodies of a mesh whose parts nobody knows; nothing for a mesh of one piece."""
+    pieces = cut_pieces(mesh)
+    if int(pieces.max(initial=0)) == 0:
+        return None
+    clouds = describe_parts(label_faces(mesh, pieces), config=PIECE_CLOUDS)
+    if len(clouds.parts) < 2:
+        return None
+    groups = group_pieces(piece_odds(grouper, clouds), config)
+    of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int64)
+    of_piece[clouds.parts] = groups.labels
+    return FaceGroups(of_piece[pieces], groups)

@@ -1,0 +1,130 @@
+"""Learning which pieces are one body and which move: the task of the loop, and runs by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from neurok.articulation.network import JointConfig, Parts
+from neurok.articulation.pieces_loss import PieceLossConfig, PieceTargets, PieceTask, PieceTerms
+from neurok.articulation.pieces_network import STATIC, PieceConfig, PieceModel
+from neurok.articulation.views import stack_clouds
+from neurok.errors import NeurokError
+from neurok.hub import load_model
+from neurok.train.config import RunConfig
+from neurok.train.log import Line
+from neurok.train.pieces_batches import PieceBatches, PieceViewConfig
+from neurok.train.pieces_data import PieceExample
+
+
+@dataclass(frozen=True, kw_only=True)
+class PieceRecipe(RunConfig):
+    """A run of the grouping network."""
+
+    task: ClassVar[str] = "pieces"
+    model: PieceConfig = field(default_factory=PieceConfig)
+    view: PieceViewConfig = field(default_factory=PieceViewConfig)
+    weights: PieceLossConfig = field(default_factory=PieceLossConfig)
+    steps: int = 5_000
+    warmup: int = 100
+    decay: float = 0.7
+    matrix_rate: float = 1.5e-3
+    rate: float = 8e-4
+    weight_decay: float = 0.05
+    average: float = 0.998
+    evaluate_every: int = 250
+    checkpoint_minutes: float = 3.0
+
+    encoder_from: str | None = "articulation_held_out"
+    """Weights of a joint model whose encoder the run begins with; those that have not learned from held-out objects."""
+
+    def build(self) -> PieceTask:
+        task = PieceTask(self.model, self.weights)
+        if self.encoder_from is not None:
+            member = load_model(self.encoder_from, "articulation").members[0]
+            if member.config != self.model.encoder:
+                raise NeurokError(f"The encoder of '{self.encoder_from}' has another size than that of the recipe.")
+            known = member.state_dict()
+            task.model.encoder.load_state_dict({name: known[name] for name in task.model.encoder.state_dict()})
+        return task
+
+
+@dataclass(eq=False)
+class PieceTraining:
+    """A recipe, examples to learn from, and named sets to watch."""
+
+    recipe: PieceRecipe
+    train: Sequence[PieceExample]
+    watch: Mapping[str, Sequence[PieceExample]] = field(default_factory=dict)
+    unit: ClassVar[str] = "objects"
+    meaning: ClassVar[str] = "losses; of watched objects the shares of wrong pieces and pairs"
+
+    def __post_init__(self) -> None:
+        self.batches = PieceBatches(self.train, self.recipe.view)
+
+    @property
+    def batch_size(self) -> int:
+        return self.recipe.view.objects
+
+    def draw(
+        self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator
+    ) -> tuple[Parts, PieceTargets]:
+        return self.batches.draw(rng)
+
+    def figures(self, terms: PieceTerms) -> dict[str, float]:
+        return {name: float(value) for name, value in terms.parts.items()}
+
+    def evaluate(self, module: Any) -> dict[str, float]:
+        found = {name: measure(module.model, examples) for name, examples in self.watch.items() if examples}
+        return {f"{name} {figure}": value for name, some in found.items() for figure, value in some.items()}
+
+    def curve(self, line: Line) -> dict[str, float]:
+        wrong = {
+            name: 1.0 - value for name, value in line["watched"].items() if name.split()[-1] in ("pieces", "pairs")
+        }
+        return {**line["training"], **wrong}
+
+
+@torch.no_grad()
+def measure(model: PieceModel, examples: Sequence[PieceExample]) -> dict[str, float]:
+    """Means over objects: shares of pieces that rightly move or stand still, of pairs rightly told apart where one
+    moves, and of objects of which it is rightly told whether anything moves."""
+    pieces, pairs, anything = [], [], []
+    for example in examples:
+        answers = model(stack_clouds([example.clouds], example.clouds.points.shape[1], np.random.default_rng(0)))
+        moving = example.moves > STATIC
+        said = answers.moves[0].softmax(dim=-1)[:, STATIC].numpy() < 0.5
+        pieces.append(float((said == moving).mean()))
+        same = example.bodies[:, None] == example.bodies
+        asked = (moving[:, None] | moving) & ~np.eye(len(moving), dtype=bool)
+        if asked.any():
+            pairs.append(float(((answers.affinity[0].numpy() > 0) == same)[asked].mean()))
+        anything.append(float((float(answers.anything[0]) > 0) == moving.any()))
+    mean = lambda values: float(np.mean(values)) if values else 1.0  # noqa: E731
+    return {"pieces": mean(pieces), "pairs": mean(pairs), "anything": mean(anything)}
+
+
+def base() -> PieceRecipe:
+    """The shipped model."""
+    return PieceRecipe()
+
+
+def smoke() -> PieceRecipe:
+    """Seconds, to see that everything works."""
+    model = PieceConfig(JointConfig(width=16, heads=2, depth=1), depth=1, pair_width=8)
+    view = PieceViewConfig(objects=2, points=16)
+    return PieceRecipe(model=model, view=view, steps=20, warmup=2, evaluate_every=10, encoder_from=None)
+
+
+RECIPES: dict[str, Callable[[], PieceRecipe]] = {"base": base, "smoke": smoke}
+
+
+def find_recipe(name: str) -> PieceRecipe:
+    """The recipe of that name."""
+    if name not in RECIPES:
+        raise NeurokError(f"There is no recipe '{name}' for pieces; known are {', '.join(RECIPES)}.")
+    return RECIPES[name]()

@@ -1,0 +1,107 @@
+"""Where examples of pieces come from: annotated objects, generated families, and things that stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from neurok.core import Joint, Mesh
+from neurok.data.splits import UNSEEN_FAMILIES
+from neurok.data.static_things import static_files
+from neurok.train.articulation_data import JointDataConfig, find_things, watched_things
+from neurok.train.pieces_data import PieceThing
+
+Loader = Callable[[], tuple[Mesh, tuple[Joint, ...] | None]]
+
+
+@dataclass(frozen=True)
+class PieceSources:
+    """Folders and numbers of what to learn from; held-out objects, categories and families are not read."""
+
+    annotated: tuple[str, ...] = ()
+    """Folders of objects with true joints."""
+
+    static: tuple[str, ...] = ()
+    """Folders of objects that stand still; every fifth of each is kept aside."""
+
+    generated: int = 5
+    """Objects of each generated family ..."""
+
+    seed: int = 19
+    """... drawn from this seed."""
+
+    watch_every: int = 10
+    """Of so many static files to learn from one is watched instead."""
+
+
+def training_things(sources: PieceSources) -> list[PieceThing]:
+    """What is learned from."""
+    aside = {thing.name for thing in watched(sources)}
+    found: list[PieceThing] = []
+    for folder in sources.annotated:
+        found += [PieceThing(thing.name, "real", thing.load) for thing in find_things(folder)]
+    for folder in sources.static:
+        found += [_static(path) for path in static_files(folder)[0]]
+    found = [thing for thing in found if thing.name not in aside]
+    return found + list(_generated(sources))
+
+
+def watched(sources: PieceSources) -> list[PieceThing]:
+    """What is watched and calibrated with: annotated objects that the articulation network keeps aside as well, and
+    some static ones."""
+    annotated = watched_things(JointDataConfig(sources.annotated)) if sources.annotated else []
+    found = [PieceThing(thing.name, "real", thing.load) for thing in annotated]
+    for folder in sources.static:
+        found += [_static(path) for path in static_files(folder)[0][:: sources.watch_every]]
+    return found
+
+
+def _static(path: Path) -> PieceThing:
+    def load() -> tuple[Mesh, tuple[Joint, ...] | None]:
+        from neurok.io import load as load_asset
+
+        return load_asset(path).mesh, None
+
+    return PieceThing(f"{path.parent.name}_{path.stem}", "static", load)
+
+
+def _generated(sources: PieceSources) -> Iterator[PieceThing]:
+    from neurok.families.articulated import FAMILIES
+    from neurok.families.household import MOVING_TEN, SOFT_TWELVE
+
+    for index in range(sources.generated):
+        for family in FAMILIES:
+            if family not in UNSEEN_FAMILIES:
+                yield PieceThing(f"{family}_{sources.seed}-{index}", "generated", _family(family, sources.seed, index))
+        for category in MOVING_TEN:
+            yield PieceThing(
+                f"household {category}_{sources.seed}-{index}", "generated", _household(category, sources.seed, index)
+            )
+        for category in SOFT_TWELVE:
+            yield PieceThing(
+                f"household {category}_{sources.seed}-{index}", "static", _household(category, sources.seed, index)
+            )
+
+
+def _family(name: str, seed: int, index: int) -> Loader:
+    def load() -> tuple[Mesh, tuple[Joint, ...] | None]:
+        from neurok.errors import NeurokError
+        from neurok.families.articulated import generate
+
+        asset = generate(name, seed, index)[0]
+        if asset is None or asset.articulation is None:
+            raise NeurokError(f"No object {index} of the family {name} passes its checks.")
+        return asset.articulation.mesh, asset.articulation.joints
+
+    return load
+
+
+def _household(category: str, seed: int, index: int) -> Loader:
+    def load() -> tuple[Mesh, tuple[Joint, ...] | None]:
+        from neurok.families.household import asset_of, generate
+
+        asset = asset_of(generate(category, seed, index)[0])
+        return asset.mesh, None if asset.articulation is None else asset.articulation.joints
+
+    return load

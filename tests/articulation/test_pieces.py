@@ -1,0 +1,143 @@
+"""Pieces of a raw mesh: what the grouping network sees of them, and what is made of its answers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from neurok.articulation.features import describe_parts
+from neurok.articulation.network import JointConfig, Parts
+from neurok.articulation.pieces_cut import PIECE_CLOUDS, PieceCutConfig, cut_pieces, join_tiny
+from neurok.articulation.pieces_network import PieceConfig, PieceModel
+from neurok.articulation.pieces_predict import (
+    GroupConfig,
+    Grouper,
+    PieceCalibration,
+    PieceOdds,
+    find_groups,
+    group_pieces,
+    linked_clusters,
+    piece_odds,
+)
+from neurok.articulation.views import stack_clouds
+from neurok.bodyplan.bodies import label_faces
+from neurok.hub import load_model, save_model
+from neurok.samples import make_sample
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return replace(make_sample("cabinet").articulation.mesh, part_ids=None, part_names=())
+
+
+@pytest.fixture(scope="module")
+def grouper():
+    torch.manual_seed(0)
+    config = PieceConfig(JointConfig(width=16, heads=2, depth=1), depth=1, pair_width=8)
+    return Grouper(PieceModel(config).eval().requires_grad_(False))
+
+
+@pytest.fixture(scope="module")
+def clouds(mesh):
+    return describe_parts(label_faces(mesh, cut_pieces(mesh)), config=PIECE_CLOUDS)
+
+
+def block_affinity(groups, sure=4.0):
+    groups = np.array(groups)
+    return np.where(groups[:, None] == groups, sure, -sure)
+
+
+def odds_of(groups, moving, anything=3.0):
+    count = len(groups)
+    moves = np.where(np.isin(groups, moving), 3.0, -3.0)
+    return PieceOdds(np.ones(count), moves, block_affinity(groups), anything)
+
+
+def test_answers_follow_the_order_of_pieces(grouper, clouds):
+    parts = stack_clouds([clouds], 96, np.random.default_rng(0))
+    order = torch.randperm(parts.points.shape[1], generator=torch.Generator().manual_seed(1))
+    moved = Parts(*(getattr(parts, name)[:, order] if name != "pairs" else None for name in Parts._fields))
+    moved = moved._replace(pairs=parts.pairs[:, order][:, :, order])
+    first, second = grouper.model(parts), grouper.model(moved)
+    assert torch.allclose(first.moves[:, order], second.moves, atol=1e-5)
+    assert torch.allclose(first.affinity[:, order][:, :, order], second.affinity, atol=1e-5)
+    assert torch.allclose(first.anything, second.anything, atol=1e-5)
+
+
+def test_padding_changes_nothing(grouper, clouds):
+    alone = stack_clouds([clouds], 96, np.random.default_rng(0))
+    count = alone.points.shape[1]
+    pad = lambda t: torch.cat([t, torch.zeros_like(t)], dim=1)  # noqa: E731
+    padded = Parts(*(pad(getattr(alone, name)) if name != "pairs" else None for name in Parts._fields))
+    pairs = torch.zeros(1, 2 * count, 2 * count, alone.pairs.shape[-1])
+    pairs[:, :count, :count] = alone.pairs
+    first, second = grouper.model(alone), grouper.model(padded._replace(pairs=pairs))
+    assert torch.allclose(first.moves, second.moves[:, :count], atol=1e-5)
+    assert torch.allclose(first.anything, second.anything, atol=1e-5)
+
+
+def test_affinity_is_symmetric(grouper, clouds):
+    found = piece_odds(grouper, clouds)
+    assert np.allclose(found.affinity, found.affinity.T)
+
+
+def test_known_affinities_give_back_their_groups():
+    groups = [0, 0, 1, 1, 2, 1, 0, 2]
+    found = group_pieces(odds_of(groups, moving=[1, 2]))
+    assert (found.labels[np.array(groups) == 0] == 0).all()
+    assert len(set(found.labels[[2, 3, 5]])) == 1
+    assert len(set(found.labels[[4, 7]])) == 1
+    assert found.labels[2] != found.labels[4]
+    assert found.moves[0] == -np.inf
+    assert (found.moves[1:] > 0).all()
+
+
+def test_a_doubtful_piece_goes_with_its_body():
+    odds = odds_of([0, 0, 1, 1, 1], moving=[1])
+    odds.moves[4] = -0.5
+    assert group_pieces(odds).labels.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_what_stands_still_is_one_body():
+    found = group_pieces(odds_of([0, 1, 2, 3], moving=[], anything=-4.0))
+    assert found.labels.tolist() == [0, 0, 0, 0]
+    assert len(found.moves) == 1
+
+
+def test_something_is_always_the_base():
+    odds = odds_of([1, 1, 2], moving=[1, 2])
+    found = group_pieces(replace(odds, areas=np.array([1.0, 1.0, 5.0])))
+    assert found.labels[2] == 0
+    assert found.labels[0] == found.labels[1] != 0
+
+
+def test_clusters_stop_at_the_threshold():
+    affinity = np.array([[9.0, 2.0, -1.0], [2.0, 9.0, -1.0], [-1.0, -1.0, 9.0]])
+    apart = [[0], [1], [2]]
+    assert sorted(map(sorted, linked_clusters(affinity, apart, 0.0))) == [[0, 1], [2]]
+    assert len(linked_clusters(affinity, apart, 3.0)) == 3
+    assert len(linked_clusters(affinity, apart, -2.0)) == 1
+
+
+def test_few_pieces_are_left_and_no_face_is_lost(mesh):
+    pieces = cut_pieces(mesh)
+    few = join_tiny(mesh, pieces, PieceCutConfig(most=3))
+    assert len(few) == mesh.face_count
+    assert set(few) == {0, 1, 2}
+    for piece in np.unique(pieces):  # pieces are joined, never cut
+        assert len(set(few[pieces == piece])) == 1
+
+
+def test_groups_of_a_mesh_cover_its_faces(mesh, grouper):
+    found = find_groups(mesh, grouper, GroupConfig(moves=1e-3))
+    assert len(found.face_bodies) == mesh.face_count
+    assert set(found.face_bodies) == set(range(len(found.groups.moves)))
+
+
+def test_weights_come_back_from_a_file(tmp_path, grouper, clouds):
+    calibrated = Grouper(grouper.model, PieceCalibration(moves=(0.5, 1.0)))
+    save_model(calibrated, tmp_path / "pieces.safetensors", {})
+    again = load_model(tmp_path / "pieces.safetensors", "pieces")
+    assert again.calibration == calibrated.calibration
+    assert np.allclose(piece_odds(again, clouds).moves, piece_odds(calibrated, clouds).moves, atol=0.02)

@@ -1,0 +1,129 @@
+"""Learning which pieces are one body: examples, batches, and a run that goes on where it stood."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
+from neurok.core import Joint
+from neurok.data.static_things import static_files
+from neurok.errors import NeurokError
+from neurok.samples import make_sample
+from neurok.train.checkpoint import load_weights
+from neurok.train.loop import CHECKPOINT, train
+from neurok.train.pieces import PieceTraining, find_recipe, measure
+from neurok.train.pieces_batches import augmented
+from neurok.train.pieces_calibration import calibrate
+from neurok.train.pieces_data import (
+    PieceDataConfig,
+    PieceExample,
+    PieceThing,
+    bodies_of,
+    make_examples,
+    merge_some,
+    plain_example,
+    prepare,
+)
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[PieceExample]:
+    cabinet = make_sample("cabinet").articulation
+    moving = plain_example("cabinet.0", cabinet.mesh, cabinet.joints, "real")
+    still = plain_example("still.0", cabinet.mesh, None, "static")
+    return [moving, still]
+
+
+def test_bodies_are_what_is_fixed_together():
+    joints = (
+        Joint("fixed", -1),
+        Joint("prismatic", 0, axis=np.array([0.0, 0.0, 1.0])),
+        Joint("fixed", 1),
+        Joint("revolute", 2, axis=np.array([0.0, 1.0, 0.0])),
+        Joint("fixed", 0),
+    )
+    bodies, moves = bodies_of(joints)
+    assert bodies.tolist() == [0, 1, 1, 2, 0]
+    assert moves.tolist() == [STATIC, SLIDES, TURNS]
+
+
+def test_hidden_parts_come_back_as_truth(examples):
+    moving, still = examples
+    assert set(moving.moves) > {STATIC}
+    assert (still.moves == STATIC).all()
+    assert (still.bodies == 0).all()
+    assert ((moving.bodies == 0) == (moving.moves == STATIC)).all()
+
+
+def test_only_pieces_that_may_are_merged():
+    may = np.zeros((6, 6), dtype=bool)
+    may[:3, :3] = may[3:, 3:] = True
+    for seed in range(20):
+        groups = merge_some(may, np.random.default_rng(seed))
+        assert not set(groups[:3]) & set(groups[3:])
+
+
+def test_an_emptied_object_stands_still():
+    cabinet = make_sample("cabinet").articulation
+    thing = PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
+    found = make_examples(thing, PieceDataConfig(versions=(3, 0, 0), emptied=1.0))
+    assert (found[0].moves > STATIC).any()
+    assert all((example.moves == STATIC).all() for example in found[1:])
+
+
+def test_prepared_examples_are_kept(tmp_path):
+    cabinet = make_sample("cabinet").articulation
+    thing = PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
+    config = PieceDataConfig(versions=(2, 0, 0))
+    first = list(prepare([thing], config, tmp_path))
+    gone = PieceThing("cabinet", "real", lambda: pytest.fail("it was kept"))
+    again = list(prepare([gone], config, tmp_path))
+    assert [e.name for e in first] == [e.name for e in again]
+    assert np.array_equal(first[1].clouds.points, again[1].clouds.points)
+    assert again[1].bodies.tolist() == first[1].bodies.tolist()
+
+
+def test_views_keep_the_truth_in_step_with_the_pieces(examples):
+    how = find_recipe("smoke").view
+    for seed in range(10):
+        view = augmented(examples[0], np.random.default_rng(seed), how)
+        assert len(view.clouds.points) == len(view.bodies) == len(view.moves) == len(view.clouds.pairs)
+
+
+def test_an_interrupted_run_ends_as_an_uninterrupted_one(examples, tmp_path):
+    recipe = find_recipe("smoke")
+    task = PieceTraining(recipe, examples, {"real": examples[:1]})
+    whole = train(task, tmp_path / "whole")
+    train(task, tmp_path / "cut", stop_at=7)
+    resumed = train(task, tmp_path / "cut", resume=True)
+    for first, second in zip(whole.parameters(), resumed.parameters(), strict=True):
+        assert torch.equal(first, second)
+    module = recipe.build()
+    load_weights(tmp_path / "cut" / CHECKPOINT, "pieces", [module])
+    assert measure(module.model, examples) == measure(resumed.model, examples)
+
+
+def test_calibration_never_surprises_more(examples):
+    torch.manual_seed(0)
+    model = find_recipe("smoke").build().model.eval()
+    _, facts = calibrate(model, examples)
+    for name in ("moves", "anything"):
+        assert facts["nats"][name]["after"] <= facts["nats"][name]["before"] + 1e-3
+
+
+def test_things_that_open_are_not_called_static(tmp_path: Path):
+    names = [f"chair_{k}" for k in range(6)] + ["kitchen_cabinet", "Door_1"]
+    for name in names:
+        (tmp_path / f"{name}.glb").touch()
+    learned, kept = static_files(tmp_path)
+    assert [path.stem for path in kept] == ["chair_0", "chair_5"]
+    assert {path.stem for path in learned} == {"chair_1", "chair_2", "chair_3", "chair_4"}
+    with pytest.raises(NeurokError, match="stand still"):
+        static_files(tmp_path / "nowhere")
+
+
+def test_unknown_recipes_are_named():
+    with pytest.raises(NeurokError, match="base, smoke"):
+        find_recipe("grand")
