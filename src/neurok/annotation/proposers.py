@@ -18,7 +18,7 @@ import numpy as np
 from neurok.core import Asset, material
 from neurok.core.material_library import library
 from neurok.core.regions import Region
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, shown
 from neurok.geometry.operators import face_areas
 from neurok.inference.materials import Proposal, Proposals, propose_materials
 
@@ -177,7 +177,7 @@ def _checked(answers: Any, question: Question) -> dict[str, Any]:
     wrong: list[str] = []
     for answer in answers:
         if not isinstance(answer, tuple | list) or len(answer) != 4:
-            wrong.append(f"{_short(answer)} is no (part, material, confidence, reason)")
+            wrong.append(f"{shown(answer)} is no (part, material, confidence, reason)")
             continue
         part, name, sure, reason = answer
         problem = _problem(part, name, sure, reason, known)
@@ -199,7 +199,7 @@ def _answered(stuff: Any, sure: float, reason: str) -> Any:
 
 def _problem(part: Any, name: Any, sure: Any, reason: Any, known: set[str]) -> str:
     if not isinstance(part, str) or part not in known:
-        return f"there is no part {_short(part)}"
+        return f"there is no part {shown(part)}"
     if not isinstance(name, str):
         return f"the material of {part!r} is no name"
     try:
@@ -208,13 +208,8 @@ def _problem(part: Any, name: Any, sure: Any, reason: Any, known: set[str]) -> s
         return str(error).removesuffix(".")
     is_number = isinstance(sure, int | float | np.floating) and not isinstance(sure, bool)
     if not is_number or not math.isfinite(sure) or not 0.0 <= sure <= 1.0:
-        return f"the confidence of {part!r} must be a number from 0 to 1, got {_short(sure)}"
+        return f"the confidence of {part!r} must be a number from 0 to 1, got {shown(sure)}"
     return "" if isinstance(reason, str) else f"the reason for {part!r} is no text"
-
-
-def _short(thing: Any) -> str:
-    text = repr(thing)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def one_line(error: BaseException) -> str:

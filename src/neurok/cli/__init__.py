@@ -7,14 +7,22 @@ only the one that is called gets imported, so ``--help`` answers at once.
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
+import io
 import json
 import math
 import os
+import shlex
 import sys
+import tempfile
+import traceback
 from typing import Any
 
 from neurok.errors import NeurokError
+
+BUG = 70
+"""Exit code of a fault of ours (EX_SOFTWARE)."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (module:class, one line of help)
@@ -51,11 +59,41 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 def main(args: list[str] | None = None) -> None:
     """Run one command line; user mistakes end in one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal of another alphabet shows paths as escapes
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         _run(list(sys.argv[1:] if args is None else args))
         sys.stdout.flush()
     except BrokenPipeError:  # a reader that has seen enough (``| head``) is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            _report_bug(error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _end(f"the output cannot be written: {error.strerror}.", 2)
+    except Exception as error:
+        _report_bug(error)
+
+
+def _report_bug(error: Exception) -> None:
+    """One sentence for a fault of ours, with exit code 70; the traceback goes to a file that can be sent along."""
+    if os.environ.get("NEUROK_TRACEBACK"):
+        raise error
+    from neurok import __version__
+
+    text = "".join(traceback.format_exception(error))
+    command = shlex.join(sys.argv)
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="neurok-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as file:
+        file.write(f"neurok {__version__}, Python {sys.version.split()[0]}, {sys.platform}\n{command}\n\n{text}")
+    _end(f"this is a bug ({type(error).__name__}); please report it with the file '{file.name}'.", BUG)
+
+
+def _end(sentence: str, code: int) -> None:
+    print(f"neurok: {sentence}", file=sys.stderr)
+    sys.exit(code)
 
 
 def _run(args: list[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from neurok.errors import FormatError, NeurokError
+from neurok.errors import FormatError, NeurokError, shown
 
 MAX_FILE_BYTES = 2 * 1024**3
 """Larger files are refused before they are read."""
@@ -104,7 +104,7 @@ def resolve_inside(folder: Path, reference: str) -> Path:
     """The file that ``reference`` (a relative URI) names; anything outside ``folder`` is refused."""
     plain = unquote(reference).replace("\\", "/")
     refused = FormatError(
-        f"The file refers to '{reference}', which lies outside its folder; only files in or below it are read."
+        f"The file refers to {shown(reference)}, which lies outside its folder; only files in or below it are read."
     )
     if not plain or "\0" in plain or PurePosixPath(plain).is_absolute() or ":" in plain.split("/")[0]:
         raise refused
@@ -112,6 +112,7 @@ def resolve_inside(folder: Path, reference: str) -> Path:
         target = (folder / plain).resolve()
         if not target.is_relative_to(folder.resolve()):
             raise refused
+        target.is_file()  # raises where the name itself cannot be that of a file
     except (OSError, ValueError, RuntimeError):
         raise refused from None
     return target

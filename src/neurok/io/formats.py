@@ -65,6 +65,9 @@ WITHOUT_FRAME = (".obj", ".off", ".pc2", ".ply", ".stl")
 
 SAMPLE_PREFIX = "sample:"
 
+LARGEST_NUMBER = 1e37
+"""Largest coordinate that is written; single precision ends at 3.4e38, and squares of sums must still be told."""
+
 
 def load(path: str | Path) -> Asset:
     """Everything the file says: mesh, clips, joints. ``sample:NAME`` gives a built-in object.
@@ -128,9 +131,22 @@ def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, 
     path = Path(path)
     home = "neurok.io.sequence:write" if is_pattern(path) else _pick(WRITERS, path, "write")
     writer = _function(home)
-    files: Files = writer(as_asset(thing), path, **options)
+    asset = as_asset(thing)
+    if path.suffix.lower() != ".npz":
+        _check_reach(asset, path)
+    files: Files = writer(asset, path, **options)
     write_files(path, files)
     return [path.parent / name for name in files]
+
+
+def _check_reach(asset: Asset, path: Path) -> None:
+    """Refuse numbers that formats of single precision cannot hold, in metres or in the object's own unit."""
+    reach = max([float(np.abs(a).max(initial=0.0)) for a in (asset.mesh.vertices, *(c.positions for c in asset.clips))])
+    if not reach * max(1.0, asset.mesh.unit) < LARGEST_NUMBER:
+        raise NeurokError(
+            f"'{path}' cannot be written: the object reaches to {reach:.3g}, and files hold numbers up to "
+            f"{LARGEST_NUMBER:.0e}; mend it first: neurok inspect OBJECT --out mended.npz."
+        )
 
 
 def as_asset(thing: Asset | Mesh | Clip | Articulation | Rollout) -> Asset:

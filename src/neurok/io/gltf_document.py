@@ -51,6 +51,11 @@ class Document:
             raise self.error(f"entry {index} of its {kind} is not an object")
         return found[index]
 
+    @property
+    def byte_count(self) -> int:
+        """How much data the file brings along, as far as it has been read."""
+        return max(sum(map(len, self._buffers.values())), len(self.binary or b""))
+
     def error(self, what: str) -> FormatError:
         return FormatError(f"'{self.path}' is not valid glTF: {what}. Export it again.")
 
@@ -106,8 +111,7 @@ class Document:
         if "bufferView" in record:
             array = self._strided(record["bufferView"], natural(record, "byteOffset", 0), count, width, dtype)
         else:
-            room = max(ZERO_ELEMENTS, sum(map(len, self._buffers.values())), len(self.binary or b""))
-            if count * width > room:
+            if count * width > max(ZERO_ELEMENTS, self.byte_count):
                 raise self.error(f"accessor {index} claims {count} elements without data")
             array = np.zeros((count, width), dtype)
         if "sparse" in record:

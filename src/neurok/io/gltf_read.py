@@ -22,6 +22,9 @@ from neurok.io.names import unique_names
 MAX_CORNERS = 60_000_000
 """Vertices, or corners of faces, that all parts of a scene may have together."""
 
+COPIED_CORNERS = 12_000_000
+"""The same for files that hold fewer bytes than that: their corners are copies of few, shown by many nodes."""
+
 FRAME_BUDGET = 40_000_000
 """Vertices times frames that all clips of a file may have together; longer clips get a lower rate."""
 
@@ -101,16 +104,14 @@ class _Reading:
         if is_list and set(shown) <= set(listed) <= set(range(len(nodes))):
             shown = list(dict.fromkeys(listed))
         names = unique_names(self._part_name(nodes[index], place) for place, index in enumerate(shown))
-        parts: list[PartSource] = []
-        corners = 0
-        for index, name in zip(shown, names, strict=True):
-            node = nodes[index]
-            geometry = reader.mesh(node["mesh"]) if "mesh" in node else merge([])
-            corners += max(len(geometry.vertices), 3 * len(geometry.faces))
-            if corners > MAX_CORNERS:
-                raise FormatError(f"'{self.doc.path}' shows more than {MAX_CORNERS} corners; simplify it first.")
-            parts.append(part_source(self.doc, index, name, geometry))
-        return parts
+        shapes = [reader.mesh(nodes[index]["mesh"]) if "mesh" in nodes[index] else merge([]) for index in shown]
+        corners = sum(max(len(shape.vertices), 3 * len(shape.faces)) for shape in shapes)
+        room = min(MAX_CORNERS, max(COPIED_CORNERS, self.doc.byte_count))
+        if corners > room:
+            raise FormatError(
+                f"'{self.doc.path}' shows {corners:,} corners; at most {room:,} are read. Simplify it first."
+            )
+        return [part_source(self.doc, *entry) for entry in zip(shown, names, shapes, strict=True)]
 
     def _part_name(self, node: Record, place: int) -> str:
         fallback = self.doc.item("meshes", node["mesh"]).get("name") if "mesh" in node else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from neurok.errors import FormatError
@@ -11,6 +12,7 @@ from neurok.io.files import read_bytes, resolve_inside
 COUNTS = ("width", "height", "nrow", "ncol", "count", "nchannel")
 MAX_COUNT = 8192
 MAX_NESTED_FILES = 200
+MAX_COPIES = 8192
 
 
 def check_references(root: xml.Element, folder: Path, top: Path, what: str, seen: set[Path] | None = None) -> None:
@@ -24,11 +26,12 @@ def check_references(root: xml.Element, folder: Path, top: Path, what: str, seen
         seen: Files already checked.
     """
     seen = set() if seen is None else seen
-    folders = {"mesh": "", "texture": ""}
-    for compiler in root.iter("compiler"):
+    _check_copies(root, what)
+    folders: dict[str, set[str]] = {"mesh": {""}, "texture": {""}}
+    for compiler in _compilers(root, folder, top, set()):
         both = compiler.get("assetdir", "")
-        folders["mesh"] = compiler.get("meshdir", both) or folders["mesh"]
-        folders["texture"] = compiler.get("texturedir", both) or folders["texture"]
+        folders["mesh"].add(compiler.get("meshdir", both))
+        folders["texture"].add(compiler.get("texturedir", both))
     for element in root.iter():
         if element.tag == "plugin":
             raise FormatError(f"{what} asks for a MuJoCo plugin, which is code and is not loaded.")
@@ -37,8 +40,10 @@ def check_references(root: xml.Element, folder: Path, top: Path, what: str, seen
             if not (key.startswith("file") and reference):
                 continue
             kind = "texture" if element.tag == "texture" else "mesh"
-            prefix = "" if element.tag in ("include", "model") else folders[kind]
-            target = _inside(folder, top, f"{prefix}/{reference}" if prefix else reference)
+            # Any of the folders may be the one that MuJoCo takes, so none may lead outside.
+            for prefix in () if element.tag in ("include", "model") else folders[kind] - {""}:
+                _inside(folder, top, f"{prefix}/{reference}")
+            target = _inside(folder, top, reference)
             if element.tag in ("include", "model") and target.is_file() and target not in seen:
                 seen.add(target)
                 if len(seen) > MAX_NESTED_FILES:
@@ -60,6 +65,33 @@ def _inside(folder: Path, top: Path, reference: str) -> Path:
             f"The file refers to '{reference}', which lies outside its folder; only files below are read."
         )
     return target
+
+
+def _compilers(root: xml.Element, folder: Path, top: Path, seen: set[Path]) -> Iterator[xml.Element]:
+    """Every ``compiler`` of a model and of what it includes: those of inner files hold for outer ones too."""
+    yield from root.iter("compiler")
+    for element in root.iter("include"):
+        target = _inside(folder, top, element.get("file") or "")
+        if target.is_file() and target not in seen and len(seen) < MAX_NESTED_FILES:
+            seen.add(target)
+            yield from _compilers(xml.parse(read_bytes(target, xml.MAX_XML_BYTES), f"'{target}'"), folder, top, seen)
+
+
+def _check_copies(element: xml.Element, what: str, copies: float = 1.0) -> None:
+    """Refuse nested ``replicate`` elements that multiply to more than any model needs."""
+    if element.tag == "replicate":
+        copies *= max(1.0, _number(element.get("count")))
+        if copies > MAX_COPIES:
+            raise FormatError(f"{what} replicates a body {copies:.3g} times; at most {MAX_COPIES} copies are read.")
+    for child in element:
+        _check_copies(child, what, copies)
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text or 1)
+    except ValueError:
+        return 1.0  # MuJoCo says what is wrong with it
 
 
 def _carry_folders(outer: xml.Element, inner: xml.Element) -> None:

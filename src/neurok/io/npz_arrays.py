@@ -14,6 +14,12 @@ from neurok.errors import FormatError
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """Archives that unpack to more are refused before anything is unpacked."""
 
+MAX_RATIO = 100
+"""Largest factor by which a large archive may grow; positions of real objects shrink by 2 to 20 times."""
+
+SMALL_BYTES = 64 * 1024**2
+"""Archives that unpack to less may grow by any factor."""
+
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -40,6 +46,11 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
             if total > MAX_UNPACKED_BYTES:
                 raise FormatError(
                     f"'{path}' would unpack to {total / 1e9:.1f} GB; {MAX_UNPACKED_BYTES / 1e9:.1f} GB are allowed."
+                )
+            if total > SMALL_BYTES and total > MAX_RATIO * len(data):
+                raise FormatError(
+                    f"'{path}' would unpack to {total / 1e9:.1f} GB, {total / len(data):.0f} times its size; "
+                    f"real objects shrink by {MAX_RATIO} times at most, so it is not read."
                 )
             return {
                 entry.filename.removesuffix(".npy"): _array(archive.read(entry))

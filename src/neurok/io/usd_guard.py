@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from neurok.errors import FormatError
+from neurok.errors import FormatError, shown
 from neurok.io.files import read_bytes, resolve_inside
 
 MAX_LAYERS = 500
@@ -19,8 +19,14 @@ try:
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]),) * 2)
 except (ImportError, ValueError, OSError):
     pass
-from pxr import Sdf
-sys.exit(0 if Sdf.Layer.FindOrOpen(sys.argv[1]) else 3)
+from pxr import Sdf, Usd, UsdUtils
+if not Sdf.Layer.FindOrOpen(sys.argv[1]):
+    sys.exit(3)
+UsdUtils.ExtractExternalReferences(sys.argv[1])
+stage = Usd.Stage.Open(sys.argv[1])
+for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+    for attribute in prim.GetAttributes():
+        attribute.Get()
 """
 
 
@@ -50,6 +56,8 @@ def check_layers(path: Path) -> None:
         for group in UsdUtils.ExtractExternalReferences(here):
             for reference in group:
                 anchored = Sdf.ComputeAssetPathRelativeToLayer(layer, reference)
+                if not Path(anchored).is_absolute():  # USD would look for it in the working folder
+                    anchored = str(folder / anchored)
                 _check_inside(anchored, reference, folder)
                 if anchored.split("[")[-1].rstrip("]").lower().endswith(LAYER_SUFFIXES):
                     waiting.append(anchored)
@@ -78,6 +86,8 @@ def _check_inside(anchored: str, reference: str, folder: Path) -> None:
     if ".." in inner.split("/"):
         resolve_inside(folder, "../" + reference)
     target = Path(outer)
+    if outer.lower().endswith(LAYER_SUFFIXES) and not target.is_file():
+        raise FormatError(f"The file refers to the layer {shown(reference)}, which is not in its folder; put it there.")
     if "://" in reference or not (folder / target).resolve().is_relative_to(folder):
         raise FormatError(
             f"The file refers to '{reference}', which lies outside its folder; only files in or below it are read."

@@ -20,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from neurok.errors import FormatError, NeurokError
+from neurok.errors import FormatError, NeurokError, shown
 from neurok.io.files import read_bytes, write_files
 from neurok.scene import description as nouns
 from neurok.scene.description import VERSION, Scene, SceneError, check_number
@@ -29,6 +29,8 @@ SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 VERSION_KEY = "neurok_scene"
 MAX_SCENE_BYTES = 4_000_000
 SAMPLE_PREFIX = "sample:"
+WIDEST_INTEGER = 64
+"""Whole numbers of a scene have at most so many bits."""
 
 
 def read_scene(path: str | Path) -> Scene:
@@ -45,7 +47,7 @@ def read_scene(path: str | Path) -> Scene:
     data = dict(data)
     version = data.pop(VERSION_KEY, VERSION)
     if version != VERSION:
-        raise FormatError(f"'{path}' is a scene of version {version!r}; this neurok reads {VERSION}.")
+        raise FormatError(f"'{path}' is a scene of version {shown(version)}; this neurok reads {VERSION}.")
     problems: list[str] = []
     scene = _read(Scene, data, "", problems)
     if problems:
@@ -89,7 +91,8 @@ def _parse(path: Path) -> Any:
         if path.suffix.lower() == ".toml":
             return tomllib.loads(text)
         return yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
+    except (ValueError, LookupError, AttributeError, TypeError, yaml.YAMLError, RecursionError) as error:
+        # PyYAML's own readers of !!bool, !!int and !!timestamp trip over words that are none.
         reason = " ".join(str(error).split())[:200]
         raise FormatError(f"'{path}' is not valid {path.suffix[1:].upper()}: {reason}.") from None
 
@@ -156,7 +159,7 @@ def _read(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
     if origin is Literal:
         if value in get_args(kind):
             return value
-        problems.append(f"{place} must be one of {', '.join(map(str, get_args(kind)))}, got {value!r}")
+        problems.append(f"{place} must be one of {', '.join(map(str, get_args(kind)))}, got {shown(value)}")
         return None
     return _read_plain(kind, value, place, problems)
 
@@ -164,7 +167,7 @@ def _read(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
 def _read_noun(kind: type, value: Any, place: str, problems: list[str]) -> Any:
     if not isinstance(value, Mapping):
         known = ", ".join(item.name for item in fields(kind))  # type: ignore[arg-type]
-        problems.append(f"{place} must hold keys ({known}), got {_short(value)}")
+        problems.append(f"{place} must hold keys ({known}), got {shown(value)}")
         return None
     known_fields = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
     before = len(problems)
@@ -208,25 +211,25 @@ def _read_choice(kinds: tuple[Any, ...], value: Any, place: str, problems: list[
         problems.extend(attempt)
         return None
     words = [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
-    problems.append(f"{place} must be a number or {' or '.join(words)}, got {_short(value)}")
+    problems.append(f"{place} must be a number or {' or '.join(words)}, got {shown(value)}")
     return None
 
 
 def _read_tuple(kinds: tuple[Any, ...], value: Any, place: str, problems: list[str]) -> Any:
     if not isinstance(value, list | tuple):
-        problems.append(f"{place} must be a list, got {_short(value)}")
+        problems.append(f"{place} must be a list, got {shown(value)}")
         return None
     if kinds[-1] is Ellipsis:
         return tuple(_read(kinds[0], item, f"{place}[{i}]", problems) for i, item in enumerate(value))
     if len(value) != len(kinds):
-        problems.append(f"{place} must have {len(kinds)} numbers, got {_short(value)}")
+        problems.append(f"{place} must have {len(kinds)} numbers, got {shown(value)}")
         return None
     return tuple(_read(kind, item, place, problems) for kind, item in zip(kinds, value, strict=True))
 
 
 def _read_mapping(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
     if not isinstance(value, Mapping):
-        problems.append(f"{place} must hold one entry per part, got {_short(value)}")
+        problems.append(f"{place} must hold one entry per part, got {shown(value)}")
         return None
     return {str(key): _read(kind, item, f"{place}.{key}", problems) for key, item in value.items()}
 
@@ -242,14 +245,10 @@ def _read_plain(kind: type, value: Any, place: str, problems: list[str]) -> Any:
         else:
             problems.extend(check_number(place, number))
             return number
-    if kind is int and isinstance(value, int) and not isinstance(value, bool):
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if kind is int and is_whole and value.bit_length() <= WIDEST_INTEGER:
         problems.extend(check_number(place, float(value)))
         return value
     words = {str: "a word", float: "a number", int: "a whole number"}
-    problems.append(f"{place} must be {words[kind]}, got {_short(value)}")
+    problems.append(f"{place} must be {words[kind]}, got {shown(value)}")
     return None
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

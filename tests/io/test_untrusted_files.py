@@ -1,0 +1,104 @@
+"""Files that ask for more than they hold, or for what lies elsewhere, end in one sentence."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from neurok.core import Mesh
+from neurok.errors import FormatError, NeurokError
+from neurok.io import load, save
+from neurok.io.npz_arrays import pack
+
+TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+FACE = np.array([[0, 1, 2]])
+
+
+def write_glb(path, document):
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    path.write_bytes(struct.pack("<4sIIII", b"glTF", 2, 20 + len(text), len(text), 0x4E4F534A) + text)
+
+
+def test_many_nodes_that_show_a_mesh_without_data_are_refused(tmp_path):
+    path = tmp_path / "copies.glb"
+    accessor = {"componentType": 5126, "count": 300_000, "type": "VEC3"}
+    write_glb(
+        path,
+        {
+            "asset": {"version": "2.0"},
+            "scenes": [{"nodes": list(range(60))}],
+            "nodes": [{"mesh": 0}] * 60,
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+            "accessors": [accessor],
+        },
+    )
+    with pytest.raises(FormatError, match="corners"):
+        load(path)
+
+
+def test_an_archive_of_zeros_that_grows_a_thousandfold_is_refused(tmp_path):
+    path = tmp_path / "zeros.npz"
+    path.write_bytes(pack({"vertices": np.zeros((2_900_000, 3)), "faces": FACE}))
+    with pytest.raises(FormatError, match="times its size"):
+        load(path)
+
+
+def test_an_included_compiler_does_not_open_other_folders(tmp_path):
+    pytest.importorskip("mujoco")
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.mkdir()
+    save(Mesh(TRIANGLE, FACE), outside / "secret.obj")
+    (inside / "compiler.xml").write_text('<mujocoinclude><compiler meshdir="../out"/></mujocoinclude>')
+    body = '<asset><mesh name="s" file="secret.obj"/></asset><worldbody><geom type="mesh" mesh="s"/></worldbody>'
+    include = '<include file="compiler.xml"/>'
+    for name, text in {"before.xml": include + body, "after.xml": body + include}.items():
+        (inside / name).write_text(f"<mujoco>{text}</mujoco>")
+        with pytest.raises(FormatError, match="outside its folder"):
+            load(inside / name)
+
+
+def test_nested_copies_of_a_body_are_counted_before_they_are_made(tmp_path):
+    path = tmp_path / "copies.xml"
+    inner = '<replicate count="800" offset="0 1 0"><geom size="1"/></replicate>'
+    path.write_text(
+        f'<mujoco><worldbody><replicate count="800" offset="1 0 0">{inner}</replicate></worldbody></mujoco>'
+    )
+    with pytest.raises(FormatError, match=r"6\.4e\+05 times"):
+        load(path)
+
+
+def test_a_layer_is_not_looked_for_in_the_working_folder(tmp_path, monkeypatch):
+    pytest.importorskip("pxr")
+    inside, elsewhere = tmp_path / "in", tmp_path / "elsewhere"
+    inside.mkdir()
+    elsewhere.mkdir()
+    save(Mesh(TRIANGLE, FACE), elsewhere / "secret.usda")
+    (inside / "a.usda").write_text('#usda 1.0\ndef "A" (references=@secret.usda@){}\n')
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(FormatError, match="not in its folder"):
+        load(inside / "a.usda")
+
+
+def test_a_texture_with_an_endless_name_is_a_sentence(tmp_path):
+    (tmp_path / "m.mtl").write_text("newmtl a\nmap_Kd " + "x" * 5000 + "\n")
+    (tmp_path / "m.obj").write_text("mtllib m.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    try:
+        notes = load(tmp_path / "m.obj").notes
+    except NeurokError as error:
+        notes = (str(error),)
+    assert notes
+    assert all(len(note) < 400 for note in notes)
+
+
+def test_coordinates_beyond_single_precision_are_refused_before_anything_is_written(tmp_path):
+    mesh = Mesh(TRIANGLE * 1e300, FACE)
+    for suffix in (".glb", ".stl", ".ply", ".obj"):
+        with pytest.raises(NeurokError, match="reaches to 1e"):
+            save(mesh, tmp_path / f"far{suffix}")
+    assert not list(tmp_path.iterdir())
+    save(mesh, tmp_path / "far.npz")
