@@ -16,12 +16,21 @@ from neurok.kinematics.lattice import Lattice
 class ModesConfig:
     """How the softest modes are found, and what joins them."""
 
-    shift: float = 1e-4
-    """Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell: far above round-off, far below
-    the softest mode."""
+    shift: float = 1e-2
+    """Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell. Beside parts that are 1e7 times
+    stiffer, a hundredth of this drowns in round-off: a mattress on a wooden frame then had modes that were none."""
+
+    least: float = 1e-4
+    """Least eigenvalue that is kept, as a share of the shift."""
 
     rough: float = 5.0
     """Learned motions lose what swings this many times faster than the last mode; by eye, on animals that bend."""
+
+    spare: int = 2
+    """Vectors that are sought beside the wanted ones: the search finds some rigid motion twice now and then."""
+
+    rigid: float = 0.5
+    """A vector of which a smaller share is left without its rigid motion is one."""
 
     new: float = 0.2
     """Share of a learned motion that the modes must lack for it to join them; the same."""
@@ -81,22 +90,56 @@ def elastic_modes(
         options={"SymmetricMode": True},
     )
     size = len(mass)
-    rigid = 0 if held.any() else 6
-    wanted = min(count + rigid, size - 2)
+    floats = not held.any()
+    wanted = min(count + (6 + config.spare if floats else 0), size - 2)
     inverse = LinearOperator((size, size), matvec=solver.solve, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=size)
     values, vectors = eigsh(stiffness, wanted, diags(mass).tocsc(), sigma=-shift, OPinv=inverse, v0=start)
     order = np.argsort(values)
     values, vectors = values[order], vectors[:, order]
+    if floats:
+        values, vectors = _without_rigid(lattice, stiffness, mass, vectors, config)
+        values, vectors = values[:count], vectors[:, :count]
     if extra is not None and len(extra):
-        values, vectors = _joined(stiffness, mass, values, vectors, extra.reshape(len(extra), -1)[:, free], config)
-    values, vectors = np.maximum(values[rigid:], shift), vectors[:, rigid:]
+        extra = extra.reshape(len(extra), -1)[:, free]
+        if floats:
+            rigid = _rigid_motions(lattice, mass)
+            extra = extra - (extra * mass @ rigid) @ rigid.T
+        values, vectors = _joined(stiffness, mass, values, vectors, extra, config)
+    values = np.maximum(values, config.least * shift)
     fields = np.zeros((vectors.shape[1], len(free)))
     fields[:, free] = vectors.T
     fields *= np.sign(fields[np.arange(len(fields)), np.abs(fields).argmax(axis=1)])[:, None]
     fields = fields.reshape(len(fields), -1, 3)
     damping, strains = _losses(lattice, fields)
     return ElasticModes(values, fields, damping, strains)
+
+
+def _rigid_motions(lattice: Lattice, mass: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 6"]:
+    """Shifts and turns of all nodes, orthonormal by mass."""
+    arms = lattice.nodes - np.average(lattice.nodes, axis=0, weights=lattice.node_masses)
+    shifts = [np.broadcast_to(axis, arms.shape) for axis in np.eye(3)]
+    turns = [np.cross(axis, arms) for axis in np.eye(3)]
+    root = np.sqrt(mass)[:, None]
+    basis = np.stack([motion.reshape(-1) for motion in (*shifts, *turns)], axis=1)
+    return np.asarray(np.linalg.qr(root * basis)[0] / root)
+
+
+def _without_rigid(
+    lattice: Lattice,
+    stiffness: Any,
+    mass: Float[np.ndarray, " n"],
+    vectors: Float[np.ndarray, "n k"],
+    config: ModesConfig,
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "n m"]]:
+    """Eigenvalues and vectors without those that are rigid motions."""
+    from scipy.linalg import eigh
+
+    rigid = _rigid_motions(lattice, mass)
+    left = vectors - rigid @ (rigid.T @ (mass[:, None] * vectors))
+    left = left[:, (left**2 * mass[:, None]).sum(axis=0) > config.rigid**2]
+    values, mix = eigh(left.T @ (stiffness @ left), left.T @ (mass[:, None] * left))
+    return values, left @ mix
 
 
 def _joined(

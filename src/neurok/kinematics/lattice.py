@@ -41,7 +41,8 @@ class LatticeConfig:
     """Winding number beyond which a place is inside."""
 
     crumb: float = 0.1
-    """Cells filled to a lesser share beside ones that are filled to five times this are left out: they would rattle."""
+    """Cells filled to a lesser share beside ones that are filled to five times this are left out if a solid only grazes
+    them, and are at least as stiff as this share of those if a sheet lies in them: they would rattle."""
 
     contrast: float = 1e7
     """Stiffness of the stiffest cell over that of the softest at most; beyond, stiff parts are rigid anyway, and modes
@@ -53,6 +54,9 @@ class LatticeConfig:
 
     thinnest: float = 0.04
     """Least share of a cell that a sheet fills, for its stiffness in bending: thinner cloth hangs as this would."""
+
+    hollow: float = 1e-7
+    """Closed pieces with less volume by area than this share of the object's size are sheets with two faces."""
 
     weak: float = 0.5
     """Bricks that are weaker than this share of their material are thin parts."""
@@ -184,6 +188,14 @@ class _Grid:
     least: Float[np.ndarray, "X Y Z"]
     """Stiffness that thin stiff parts give a brick, whatever else lies in the cell [Pa]."""
 
+    support: Int[np.ndarray, "X Y Z"]
+    """Cell of the thick part that a sheet lies on, where one does, else the cell itself."""
+
+    def _young(self, stuff: MaterialField, flat: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Of the bricks of some cells [Pa]."""
+        strength, nearest, least = (grid.reshape(-1)[flat] for grid in (self.strength, self.nearest, self.least))
+        return np.maximum(stuff.young[nearest] * strength, least)
+
     def lattice(self, stuff: MaterialField, config: LatticeConfig) -> Lattice:
         tied = _tied(self.fill > 0)
         cells = np.argwhere(tied)
@@ -199,7 +211,10 @@ class _Grid:
             source[~real] = known[cKDTree(cells[real]).query(cells[~real])[1]]
         a, b, c = cells[source].T
         vertex, volume = self.nearest[a, b, c], float(np.prod(self.sides))
-        young = np.maximum(stuff.young[vertex] * self.strength[a, b, c], self.least[a, b, c])
+        mine = np.ravel_multi_index((a, b, c), self.fill.shape)
+        below = self.support.reshape(-1)[mine]
+        young = self._young(stuff, mine)
+        young = np.where(below != mine, np.maximum(young, config.crumb * self._young(stuff, below)), young)
         share = np.where(real, self.fill[a, b, c], config.filler)
         extent = float((np.ptp(cells, axis=0) * self.sides).max())
         least = config.floppy * STANDARD_GRAVITY * extent**3 * stuff.density[vertex] / volume ** (2 / 3)
@@ -233,7 +248,11 @@ class _Filling:
         piece = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
         closed = closed_components(mesh.vertices, mesh.faces, piece)[piece]
         self.faces, self.closed = mesh.faces, closed
-        self.thickness = np.asarray(thickness, dtype=np.float64) * mesh.unit
+        areas = face_areas(self.vertices, mesh.faces)
+        solids = np.linalg.det(self.vertices[mesh.faces] - self.vertices.mean(axis=0)) / 6.0
+        behind = np.abs(np.bincount(piece, solids)) / np.maximum(np.bincount(piece, areas), 1e-300)
+        full = closed & (behind[piece] > config.hollow * mesh.size * mesh.unit)
+        self.thickness = np.where(full, behind[piece], np.asarray(thickness, dtype=np.float64) * mesh.unit)
         self.young = stuff.young[mesh.faces[:, 0]]
 
     def grid(self, count: int) -> _Grid:
@@ -245,18 +264,25 @@ class _Filling:
         low = np.where(flat, 0.5 * (self.low + self.high) - 0.5 * side, self.low)
         shape = tuple(int(n) for n in counts)
         scaled = (self.vertices - low) / sides
-        from scipy.ndimage import maximum_filter, uniform_filter
+        from scipy.ndimage import distance_transform_edt, maximum_filter
 
-        fine = self._inside(scaled, shape)
         n = self.config.samples
+        slight = self.closed & (2.0 * self.thickness * n < sides.min())  # samples of the inside would miss these
+        fine = self._inside(scaled, shape, ~slight)
         inside = fine.reshape(shape[0], n, shape[1], n, shape[2], n).mean(axis=(1, 3, 5))
         points, source = spread_points(scaled, self.faces)
         cells = tuple(np.clip(np.floor(points).astype(np.int64), 0, np.array(shape) - 1).T)
-        sheet = np.zeros(shape)
         areas = face_areas(self.vertices, self.faces) / np.bincount(source, minlength=len(self.faces))
         volumes = (areas * self.thickness)[source] / float(np.prod(sides))
-        depth = np.where(self._is_skin(scaled, points, source, fine), 0.0, volumes)
-        np.add.at(sheet, cells, depth)
+        depth = np.where(self._is_skin(scaled, points, source, fine, slight), 0.0, volumes)
+        sheet, firm = np.zeros(shape), np.zeros(shape)
+        for closed in (False, True):
+            mine = (slight[source] == closed) & (depth > 0)
+            here = tuple(index[mine] for index in cells)
+            share, faced = np.zeros(shape), np.zeros(shape)
+            np.add.at(share, here, depth[mine])
+            np.add.at(faced, here, areas[source[mine]] / float(np.prod(sides)) ** (2 / 3))
+            sheet, firm = sheet + share, firm + thin_strength(share, faced, closed)
         sheet = np.minimum(sheet, 1.0)
         surface = np.zeros(shape, dtype=bool)
         surface[cells] = True
@@ -264,16 +290,19 @@ class _Filling:
         inside = np.where(surface & (inside + sheet <= 0), 0.5 / n**3, inside)
         fill = np.clip(inside + sheet, 0.0, 1.0)
         around = maximum_filter(fill, 3, mode="constant")
-        share = uniform_filter((fill > 0).astype(np.float64), 3, mode="constant")
-        nearby = uniform_filter(fill, 3, mode="constant") / np.maximum(share, 1e-12)
-        crumbs = (fill < self.config.crumb) & (around > 5.0 * self.config.crumb)
+        thick = fill > 5.0 * self.config.crumb
+        grazed = (fill < self.config.crumb) & (around > 5.0 * self.config.crumb)
+        laid, crumbs = grazed & (sheet > inside), grazed & (sheet <= inside)
         lost = 1.0 + fill[crumbs].sum() / max(float(fill[~crumbs].sum()), 1e-300)
         fill = np.where(crumbs, 0.0, fill)
-        # In bending, what is thinner than a cell counts by the square of its share if it is a rod, by the cube if it is
-        # a sheet; a corner of something thick is as stiff as that.
-        strength = np.where(inside >= sheet, fill * around, np.maximum(fill * nearby**2, self.config.thinnest**3))
+        # A corner of something thick is as stiff as that.
+        strength = np.where(inside >= sheet, fill * around, np.clip(firm, self.config.thinnest**3, 1.0))
         nearest = self._nearest(points, source, shape, fill > 0)
-        return _Grid(low, sides, lost * fill, strength, nearest, self._least(cells, source, volumes, shape))
+        support = np.arange(fill.size).reshape(shape)
+        if laid.any():
+            below = distance_transform_edt(~thick, sampling=sides, return_distances=False, return_indices=True)
+            support = np.where(laid, np.ravel_multi_index(tuple(below), shape), support)
+        return _Grid(low, sides, lost * fill, strength, nearest, self._least(cells, source, volumes, shape), support)
 
     def _least(
         self, cells: tuple[np.ndarray, ...], source: np.ndarray, volumes: np.ndarray, shape: tuple[int, ...]
@@ -289,24 +318,32 @@ class _Filling:
             out = np.maximum(out, level * share * maximum_filter(share, 3, mode="constant") ** 2)
         return out
 
-    def _inside(self, scaled: np.ndarray, shape: tuple[int, ...]) -> Bool[np.ndarray, "X Y Z"]:
+    def _inside(
+        self, scaled: np.ndarray, shape: tuple[int, ...], counted: Bool[np.ndarray, " F"]
+    ) -> Bool[np.ndarray, "X Y Z"]:
         n = self.config.samples
         fine = tuple(n * s for s in shape)
-        return enclosed_grid(scaled, self.faces, self.closed, np.zeros(3), 1.0 / n, fine, self.config.enclosed)
+        faces, closed = self.faces[counted], self.closed[counted]
+        return enclosed_grid(scaled, faces, closed, np.zeros(3), 1.0 / n, fine, self.config.enclosed)
 
     def _is_skin(
-        self, scaled: np.ndarray, points: np.ndarray, source: np.ndarray, fine: Bool[np.ndarray, "X Y Z"]
+        self,
+        scaled: np.ndarray,
+        points: np.ndarray,
+        source: np.ndarray,
+        fine: Bool[np.ndarray, "X Y Z"],
+        slight: Bool[np.ndarray, " F"],
     ) -> Bool[np.ndarray, " n"]:
         """Points of surfaces with a filled inside on one of their sides; other surfaces are sheets."""
         a, b, c = (scaled[self.faces[:, i]] for i in range(3))
         normal = np.cross(b - a, c - a)
         normal = (normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300))[source]
-        out = self.closed[source].copy()
+        out = (self.closed & ~slight)[source]
         for side in (-0.6, 0.6):
             place = np.floor(self.config.samples * (points + side * normal)).astype(np.int64)
             within = ((place >= 0) & (place < fine.shape)).all(axis=1)
             out[within] |= fine[tuple(place[within].T)]
-        return out
+        return out & ~slight[source]
 
     def _nearest(
         self, points: np.ndarray, source: np.ndarray, shape: tuple[int, ...], filled: np.ndarray
@@ -318,6 +355,27 @@ class _Filling:
         found = cKDTree(points).query(centres + 0.5)[1]
         out[tuple(centres.T)] = self.faces[source[found], 0]
         return out
+
+
+def thin_strength(
+    share: Float[np.ndarray, "*C"], faced: Float[np.ndarray, "*C"], closed: bool
+) -> Float[np.ndarray, "*C"]:
+    """Stiffness in bending of thin parts in a cell, over that of a whole brick of the same material.
+
+    A bar of width w and thickness t, in sides of the cell, fills the share w t and is as stiff as w t³; several count
+    as many times. Its thickness follows from how much surface it has: w on one side of a sheet, 2 (w + t) all around.
+
+    Args:
+        share: What the parts fill.
+        faced: Their surface, in squares of the side of the cell: one side of open sheets, all of closed ones.
+        closed: Which of the two.
+    """
+    if not closed:
+        thickness = np.divide(share, faced, out=np.zeros_like(share), where=faced > 0)
+    else:
+        half = 0.25 * faced
+        thickness = half - np.sqrt(np.maximum(half**2 - share, 0.0))
+    return share * thickness**2
 
 
 def spread_points(scaled: np.ndarray, faces: np.ndarray) -> tuple[Float[np.ndarray, "n 3"], Int[np.ndarray, " n"]]:
