@@ -62,12 +62,17 @@ class KinematicSpace:
             """K of the elastic energy ½ qᵀ K q [J], where the space knows what its object is made of."""
 
         @property
+        def exponentials(self) -> tuple[Float[np.ndarray, "6 H D"], Float[np.ndarray, "H 3"]] | None:
+            """Twists of handles by each coordinate and where they are taken, if all vertices follow handles that move by
+            the exponentials of their sums: whole steps are then compiled."""
+
+        @property
         def swing(self) -> float | None:
             """How fast poses swing back to rest where no material says so [Hz], if the space knows."""
 
     else:
         facts = MappingProxyType({})
-        articulation = weights = features = inertia = stiffness = swing = None
+        articulation = weights = features = inertia = stiffness = swing = exponentials = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""

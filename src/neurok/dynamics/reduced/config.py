@@ -153,6 +153,9 @@ class ImplicitConfig:
     max_search: int = 24
     """Trials of a line search; the last is 10^-7 of the first."""
 
+    lost: float = 1e-2
+    """A step that has not converged and whose last change is above this, in the same measure, has failed."""
+
     friction_passes: int = 2
     """Friction follows the normal forces of the pass before."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.compiled import contact as loops
+from neurok.compiled.steps import Touching
 from neurok.dynamics.reduced.config import ImplicitConfig
 from neurok.dynamics.reduced.shapes import PointSet
 from neurok.dynamics.reduced.system import System
@@ -126,6 +127,10 @@ class Rows:
     is_torn: bool = False
     """Whether something that did not slide before was found to slide when last evaluated."""
 
+    moved: Float[np.ndarray, "C 3"] | None = field(default=None, init=False)
+    """How far points have moved, where a compiled step says so."""
+
+    _features: tuple[np.ndarray, np.ndarray] | None = field(default=None, init=False)
     _force: Float[np.ndarray, "C 3"] = field(init=False)
     _bend: Float[np.ndarray, "C 6"] = field(init=False)
     """Where the energy was last evaluated: its derivatives by the places of the points, and what curvature needs."""
@@ -172,7 +177,7 @@ class Rows:
 
     def _depths(self, motions: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """How far the points have moved against the solids, and how deep they are."""
-        moved = self._places(motions) - self.start
+        moved = self._places(motions) - self.start if self.moved is None else self.moved
         return moved, np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
 
     def _stretch(self, moved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -194,6 +199,27 @@ class Rows:
             self.slips,
             self.slid,
         )
+
+    def packed(self, widths: Sequence[int]) -> Touching:
+        """As compiled steps take it, given the number of features of each object."""
+        if self._features is None:
+            if len(self.sides) == 1 and len(widths) == 1:
+                self._features = np.ones(1, dtype=np.int64), np.ascontiguousarray(self.sides[0].points.rows).reshape(-1)
+            else:
+                self._features = self._packed_sides(widths)
+        return Touching(*self._features, self.start, *self._columns)
+
+    def _packed_sides(self, widths: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Which objects touch, and the features of their points."""
+        touched, blocks = np.zeros(len(widths), dtype=np.int64), []
+        for member, width in enumerate(widths):
+            mine = [side for side in self.sides if side.member == member]
+            if mine:
+                block, touched[member] = np.zeros((len(self), width)), 1
+                for side in mine:
+                    block[side.rows] += side.sign * side.points.rows
+                blocks.append(block.reshape(-1))
+        return touched, np.concatenate(blocks) if blocks else np.zeros(0)
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
         """Energy and its gradient in all coordinates."""

@@ -9,12 +9,40 @@ step, so that they stay small and rotations never meet a singularity.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 
 Pose = Float[np.ndarray, "4 4"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedForm:
+    """An object whose vertices follow F rigid frames by closed forms, as ``compiled.bodies`` takes it.
+
+    Its features are the four rows of each frame: nodes of a tree of joints, or handles that move by the exponentials of
+    twists on a base.
+    """
+
+    is_tree: bool
+    parents: Int[np.ndarray, " F"]
+    order: Int[np.ndarray, " F"]
+    """Of a tree: frames, parents first."""
+
+    curves: Float[np.ndarray, "F 4 4 4"]
+    generators: Float[np.ndarray, "F 4 4"]
+    moves: Float[np.ndarray, "F D"]
+    """1 where a coordinate moves a frame of a tree."""
+
+    handles: Float[np.ndarray, "F 3"]
+    """Where the twists of handles are taken."""
+
+    twists: Float[np.ndarray, "6 F d"]
+    masses: Float[np.ndarray, "K K"] | Float[np.ndarray, "F 4 4"]
+    weights: Float[np.ndarray, " K"]
+    """CᵀM1."""
 
 
 @runtime_checkable
@@ -92,6 +120,10 @@ class Points(Protocol):
     def jacobian(self, motion: Motion) -> Float[np.ndarray, "n 3 D"]:
         """Derivatives of the positions, of the first moment of the batch."""
 
+    @property
+    def rows(self) -> Float[np.ndarray, "n K"]:
+        """Features of the points, of mechanics in closed form."""
+
 
 @runtime_checkable
 class Mechanics(Protocol):
@@ -120,6 +152,21 @@ class Mechanics(Protocol):
         """Centre of mass at rest, about which a free object turns."""
 
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any: ...
+
+    @property
+    def closed(self) -> ClosedForm | None:
+        """Its closed form, if it has one: whole steps are then compiled."""
+
+    def found(
+        self,
+        pose: Pose,
+        q: Float[np.ndarray, " D"],
+        qdot: Float[np.ndarray, " D"],
+        y: Float[np.ndarray, "K 3"],
+        rate: Float[np.ndarray, "K 3"],
+        screws: Float[np.ndarray, "D 4 4"],
+    ) -> Any:
+        """A motion of one moment of which features, their rates and the screws of a tree are known."""
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> Any: ...
 

@@ -13,16 +13,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
 
+from neurok.compiled import blend
 from neurok.compiled import features as loops
-from neurok.dynamics.reduced.equations import Pose
+from neurok.dynamics.reduced.equations import ClosedForm, Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
 from neurok.geometry.lie import commutator, compose, screw_twists, tidy
 from neurok.kinematics.space import KinematicSpace, contract
-
-SPARSE = 0.3
-"""Share of entries above which a matrix is faster when full."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +87,30 @@ class FeatureMechanics:
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
         return FeatureMotion(self, pose, q, qdot)
 
+    @property
+    def closed(self) -> ClosedForm | None:
+        moving = self.space.exponentials
+        if moving is None or self.gram.ndim != 2:
+            return None
+        twists, centers = moving
+        count = len(centers)
+        nothing = np.zeros(count, dtype=np.int64)
+        curves, generators, moves = (np.zeros((count, *shape)) for shape in ((4, 4, 4), (4, 4), (self.dim,)))
+        return ClosedForm(False, nothing, nothing, curves, generators, moves, centers, twists, self.gram, self.first)
+
+    def found(
+        self,
+        pose: Pose,
+        q: Float[np.ndarray, " D"],
+        qdot: Float[np.ndarray, " D"],
+        y: Float[np.ndarray, "K 3"],
+        rate: Float[np.ndarray, "K 3"],
+        screws: Float[np.ndarray, "D 4 4"],
+    ) -> FeatureMotion:
+        motion = FeatureMotion(self, pose, q[None], qdot[None])
+        motion.__dict__.update(y=y[None], rate=rate[None])
+        return motion
+
     @cached_property
     def _corners(self) -> Float[np.ndarray, "H 8 4"] | None:
         """Of a box at rest around what follows each handle, where vertices do so by weights that sum up to 1."""
@@ -115,9 +136,7 @@ class FeatureMechanics:
         """The same against the mean of all: what turns and bends, but for ``as_a_whole`` not what only shifts."""
         if self._corners is None:
             return np.inf
-        moved = self._corners @ change.reshape(-1, 4, 3)
-        moved = moved if as_a_whole else moved - moved.mean(axis=(0, 1))
-        return float(np.sqrt((moved**2).sum(axis=2).max(initial=0.0)))
+        return float(np.sqrt(blend.farthest(self._corners, np.ascontiguousarray(change), as_a_whole)))
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> FeaturePoints:
         return FeaturePoints(self, np.asarray(vertices))
@@ -153,13 +172,18 @@ class FeatureMechanics:
 
     def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
         y = FeatureMotion(self, pose, q[None], np.zeros_like(q[None])).y[0]
-        return y if self.features is None else self._blend @ y
+        if self.shares is None:
+            return y if self.features is None else self.features @ y
+        out = np.empty(self.space.rest.vertices.shape)
+        blend.everywhere(*self.shares, y.reshape(-1, 12), out)
+        return out
 
     @cached_property
-    def _blend(self) -> Any:
-        """The matrix C, sparse where vertices follow few handles: whole frames are written with it."""
-        c = self.features
-        return csr_array(c) if c is not None and np.count_nonzero(c) < SPARSE * c.size else c
+    def shares(self) -> tuple[Float[np.ndarray, "V H"], Float[np.ndarray, "V 3"]] | None:
+        """Of what follows handles: weights of each vertex, and its place at rest."""
+        if self.weights is None:
+            return None
+        return tuple(np.ascontiguousarray(a, dtype=np.float64) for a in (self.weights, self.space.rest.vertices))  # type: ignore[return-value]
 
     def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "H 4 4"] | None:
         if self.weights is None:
@@ -178,11 +202,28 @@ class FeatureMotion:
     def __init__(
         self, mechanics: FeatureMechanics, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
     ) -> None:
-        self.mechanics, self.q, self.qdot = mechanics, q, qdot
+        self.mechanics, self.pose, self.q, self.qdot = mechanics, pose, q, qdot
         self.split = mechanics.base.base_dim
-        self.frame, self.screws = mechanics.base.base_motion(pose, q[:, : self.split])
-        inner, rates = np.ascontiguousarray(q[:, self.split :]), np.ascontiguousarray(qdot[:, self.split :])
-        self.inner = mechanics.space.moving(inner, rates)
+
+    @cached_property
+    def _base(self) -> tuple[Float[np.ndarray, "B 4 4"], Float[np.ndarray, "B k 4 4"]]:
+        return self.mechanics.base.base_motion(self.pose, self.q[:, : self.split])
+
+    @property
+    def frame(self) -> Float[np.ndarray, "B 4 4"]:
+        """Transform of the base."""
+        return self._base[0]
+
+    @property
+    def screws(self) -> Float[np.ndarray, "B k 4 4"]:
+        """Of the base."""
+        return self._base[1]
+
+    @cached_property
+    def inner(self) -> Any:
+        """The motion within the base."""
+        q, rates = (np.ascontiguousarray(column[:, self.split :]) for column in (self.q, self.qdot))
+        return self.mechanics.space.moving(q, rates)
 
     @cached_property
     def y(self) -> Float[np.ndarray, "B K 3"]:
@@ -297,16 +338,17 @@ class FeaturePoints:
     def _rows(self) -> Float[np.ndarray, "n K"] | None:
         if self.mixed is not None:
             return self.mixed
-        return self._of_vertices(slice(None))
+        features = self.mechanics.features
+        return None if features is None else features[self.vertices]
 
-    def _of_vertices(self, chosen: Any) -> Float[np.ndarray, "m K"] | None:
-        features, vertices = self.mechanics.features, self.vertices[chosen]
-        return None if features is None else features[vertices]
+    @property
+    def rows(self) -> Float[np.ndarray, "n K"]:
+        assert self._rows is not None
+        return self._rows
 
     def take(self, chosen: Int[np.ndarray, " m"]) -> FeaturePoints:
         """Some of the points."""
-        rows = self._of_vertices(chosen) if self.mixed is None else self.mixed[chosen]
-        return FeaturePoints(self.mechanics, self.vertices[chosen], rows)
+        return FeaturePoints(self.mechanics, self.vertices[chosen], None if self.mixed is None else self.mixed[chosen])
 
     def join(self, others: Sequence[FeaturePoints]) -> FeaturePoints:
         """These points, then others of the same object."""
@@ -315,7 +357,23 @@ class FeaturePoints:
         return FeaturePoints(self.mechanics, np.concatenate([points.vertices for points in everyone]), rows)
 
     def _select(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B n 3"]:
+        if self._is_blended and len(y) == 1:
+            out = np.empty((1, len(self.vertices), 3))
+            blend.some(*self.mechanics.shares, self.vertices, y[0].reshape(-1, 12), out[0])
+            return out
         return y[..., self.vertices, :] if self._rows is None else self._rows @ y
+
+    @property
+    def _is_blended(self) -> bool:
+        return self.mixed is None and self.mechanics.shares is not None
+
+    def heights(self, motion: FeatureMotion, normal: Float[np.ndarray, "3"]) -> Float[np.ndarray, " n"]:
+        """How far the points are along a direction; of the first moment."""
+        if not self._is_blended:
+            return self.positions(motion)[0] @ normal
+        out = np.empty(len(self.vertices))
+        blend.heights(*self.mechanics.shares, self.vertices, motion.y[0].reshape(-1, 12), normal, out)
+        return out
 
     def positions(self, motion: FeatureMotion) -> Float[np.ndarray, "B n 3"]:
         return self._select(motion.y)

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from neurok.dynamics.condition import World
 from neurok.dynamics.reduced.bearings import TURNS, Bearings, Rolling, bearings_of, rolling_of
 from neurok.dynamics.reduced.build import Bound, gravity_of
+from neurok.dynamics.reduced.closed import ClosedSystem
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
 from neurok.dynamics.reduced.contact import Rows
@@ -47,6 +48,9 @@ class IncrementalStepper:
     bearings: tuple[Bearings | None, ...] = ()
     rolling: tuple[Rolling | None, ...] = ()
     gauge: DepthGauge | None = None
+    compiled: bool = True
+    """Whether whole steps run as machine code where everything has a closed form."""
+
     touched: bool = field(default=False, init=False)
     """Whether anything has touched anything."""
 
@@ -57,6 +61,7 @@ class IncrementalStepper:
     """The contacts of the present step."""
 
     _own: tuple[OwnLoads, ...] = field(default=(), init=False)
+    _closed: ClosedSystem | None = field(default=None, init=False)
     _shortest_dt: float = field(default=0.0, init=False)
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
@@ -94,6 +99,7 @@ class IncrementalStepper:
         """Go on with other loads."""
         self.system = system
         self._own = tuple(OwnLoads.of(member.loads, member.mechanics.dim) for member in system.members)
+        self._closed = ClosedSystem.of(system, self._own, self.size, self.config) if self.compiled else None
         self.rest.wake()
 
     def step(self, state: State, dt: float) -> State:
@@ -115,6 +121,10 @@ class IncrementalStepper:
 
     def _advance(self, state: State, dt: float) -> State:
         """One step, whole."""
+        return self._by_calls(state, dt) if self._closed is None else self._in_closed_form(self._closed, state, dt)
+
+    def _by_calls(self, state: State, dt: float) -> State:
+        """One step of any objects, with a call for each quantity of each."""
         qdot, begin = self._moving(state)
         found = self._search(begin, dt)
         if self._last is None and not len(self.rows):
@@ -131,21 +141,63 @@ class IncrementalStepper:
             start = time.perf_counter()
             deepest, again = self.rows.measure(motions, self.search.config.same_load)
             self._share_load()
-            more = self.search.find_again(found, begin, motions)
+            again = again and done < self.config.friction_passes
+            more = None if again else self.search.find_again(found, begin, motions)
             if more is not None:
                 loads = self.rows.loads
                 found, self.rows = more, Rows.of(more, begin)
                 self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
             self.system.clock.add("contact", start)
-            if more is None and (not again or done >= self.config.friction_passes):
+            if more is None and not again:
                 break
         self.touched |= deepest > 0
-        return self._ended(state, dt, (begin, qdot), (q, motions))
+        old, new = (float(sum(motion.kinetic[0] for motion in each)) for each in (begin, motions))
+        fell = self._stored(begin, state.time) - self._stored(motions, state.time + dt)
+        p = self.system.momentum(motions)[0] * self._thrift(state, dt, (old, new, fell))
+        return self.system.rebase(self._ended(state, dt, (begin, qdot), (q, motions, p)))
 
-    def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any]) -> State:
+    def _in_closed_form(self, closed: ClosedSystem, state: State, dt: float) -> State:
+        """The same with machine code for all but the search."""
+        start = time.perf_counter()
+        own = closed.own(self.bearings, self.rolling)
+        begin, self._inertia = closed.begin(state, own)
+        motions = closed.motions(state, begin)
+        start = self.system.clock.add("kinematics", start)
+        found = self._search(motions, dt)
+        start = time.perf_counter()
+        if self._last is None and not len(self.rows):
+            late = State(state.poses, state.q, state.p - 0.5 * dt * closed.gravity(begin), state.time)
+            begin, self._inertia = closed.begin(late, own)
+            motions = closed.motions(state, begin)
+        targets, qdot = begin.place.y + dt * begin.rate, begin.qdot
+        q = state.q + dt * qdot
+        if not len(self.rows) and self._last is not None:
+            q = q + dt * (qdot - self._last)
+        for done in range(1, self.config.more_passes + 1):
+            own = closed.own(self.bearings, self.rolling)
+            q, place = closed.minimise(state, q, dt, targets, self.rows, own, done == 1)
+            end, p = closed.ended(state, q, dt, place, own)
+            start = self.system.clock.add("solve", start)
+            now = closed.motions(state, end)
+            deepest, again = self.rows.measure(now, self.search.config.same_load)
+            self._share_load()
+            again = again and done < self.config.friction_passes
+            more = None if again else self.search.find_again(found, motions, now)
+            if more is not None:
+                loads = self.rows.loads
+                found, self.rows = more, Rows.of(more, motions)
+                self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
+            start = self.system.clock.add("contact", start)
+            if more is None and not again:
+                break
+        self.touched |= deepest > 0
+        energies = begin.kinetic, end.kinetic, begin.stored - end.stored
+        p = p * self._thrift(state, dt, energies)
+        return closed.rebase(self._ended(state, dt, (motions, qdot), (q, now, p)))
+
+    def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any, Any]) -> State:
         """The end of a step: what rubbed has slipped, what struck bounces."""
-        q, motions = after
-        p = self.system.momentum(motions)[0] * self._thrift(state, dt, before[0], motions)
+        q, motions, p = after
         if len(self.rows):
             self.rows.finish(motions)
             step = (dt, self.gravity, self.rest.slow_impact)
@@ -160,16 +212,18 @@ class IncrementalStepper:
             raise Diverged("a value is no longer finite")
         self._last = before[1]
         self.rest.watch(self._inertia, (q - state.q) / dt, dt)
-        return self.system.rebase(State(state.poses, q, p, state.time + dt))
+        return State(state.poses, q, p, state.time + dt)
 
-    def _thrift(self, state: State, dt: float, begin: Sequence[Any], end: Sequence[Any]) -> float:
-        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved."""
+    def _thrift(self, state: State, dt: float, energies: tuple[float, float, float]) -> float:
+        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved.
+
+        Given the kinetic energy before and after, and what all loads lost.
+        """
         if all(len(member.mechanics.part_nodes) for member in self.system.members):
             return 1.0
         if not self.rest.is_left_alone(self.system, state.time):
             return 1.0
-        old, new = (float(sum(motion.kinetic[0] for motion in motions)) for motions in (begin, end))
-        fell = self._stored(begin, state.time) - self._stored(end, state.time + dt)
+        old, new, fell = energies
         if new <= old + max(fell, 0.0) + self.rest.unseen:
             return 1.0
         if new > self.config.energy_growth * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
@@ -240,7 +294,7 @@ class IncrementalStepper:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
             q, (value, gradient, motions) = trial, found
-        if reach > 1e-2 * self.size:
+        if reach > self.config.lost * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
 

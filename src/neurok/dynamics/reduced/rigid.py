@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.reduced.equations import Pose
+from neurok.dynamics.reduced.equations import ClosedForm, Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
 from neurok.geometry.lie import apply, commutator, screw_twists, tidy
 
@@ -78,6 +78,40 @@ class TreeMechanics:
 
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> TreeMotion:
         return TreeMotion(self, q, qdot, *self._transforms(pose, q))
+
+    @property
+    def closed(self) -> ClosedForm:
+        tree, count = self.tree, self.tree.joint_count + 1
+        parents, generators, curves = np.zeros(count, dtype=np.int64), np.zeros((count, 4, 4)), np.zeros((count, 64))
+        if tree.joint_count:
+            parents[1:], generators[1:], curves[1:] = tree.parents, tree.generators, tree.curves.reshape(-1, 64)
+        order = np.argsort(tree.ancestors.sum(axis=1), kind="stable")
+        return ClosedForm(
+            True,
+            parents,
+            np.concatenate([[0], order[order != 0]]),
+            curves.reshape(-1, 4, 4, 4),
+            generators,
+            tree.ancestors,
+            np.zeros((count, 3)),
+            np.zeros((6, count, 0)),
+            self.moments,
+            np.ascontiguousarray(self.moments[:, 3]).reshape(-1),
+        )
+
+    def found(
+        self,
+        pose: Pose,
+        q: Float[np.ndarray, " D"],
+        qdot: Float[np.ndarray, " D"],
+        y: Float[np.ndarray, "K 3"],
+        rate: Float[np.ndarray, "K 3"],
+        screws: Float[np.ndarray, "D 4 4"],
+    ) -> TreeMotion:
+        nodes = np.zeros((1, len(y) // 4, 4, 4))
+        nodes[0, :, :3] = y.reshape(-1, 4, 3).swapaxes(1, 2)
+        nodes[0, :, 3, 3] = 1.0
+        return TreeMotion(self, q[None], qdot[None], nodes, screws[None])
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> TreePoints:
         return TreePoints(self, self.vertices[vertices], self.vertex_nodes[vertices])
@@ -239,6 +273,12 @@ class TreePoints:
     @cached_property
     def _lifted(self) -> Float[np.ndarray, "n 4 1"]:
         return np.concatenate([self.rest, np.ones((len(self.rest), 1))], axis=1)[..., None]
+
+    @property
+    def rows(self) -> Float[np.ndarray, "n K"]:
+        out = np.zeros((len(self.nodes), self.mechanics.tree.joint_count + 1, 4))
+        out[np.arange(len(self.nodes)), self.nodes] = self._lifted[..., 0]
+        return out.reshape(len(self.nodes), -1)
 
     @cached_property
     def _collect(self) -> Float[np.ndarray, "N n"]:
