@@ -161,6 +161,17 @@ INSIDE = {
         "pieces",
         "ship",
     ],
+    "studio": [
+        "config forces gate hand motion processes simulator",
+        "live view",
+        "page scene",
+        "scene_file",
+        "exports intake",
+        "panels",
+        "session",
+        "server",
+        "command",
+    ],
 }
 """The files of a room, those that are imported first; an ``__init__`` that only has a docstring is left out."""
 

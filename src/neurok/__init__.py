@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from neurok.posing.verbs import pose as pose
     from neurok.posing.verbs import sample as sample
     from neurok.scene.picture import render as render
+    from neurok.studio.page import show as show
 
 __version__ = "0.1.0"
 
@@ -73,6 +74,7 @@ _HOMES = {
     "repair": "neurok.doctor",
     "sample": "neurok.posing.verbs",
     "save": "neurok.io",
+    "show": "neurok.studio.page",
     "simulate": "neurok.dynamics",
     "start": "neurok.dynamics",
 }

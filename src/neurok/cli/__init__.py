@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
     "sample": ("neurok.cli.sample:Sample", "draw plausible states of an object"),
     "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
+    "studio": ("neurok.studio.command:Studio", "open an object in the browser: pose, grab, push, correct, record"),
     "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "learn joints from geometry"),
     "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
     "train generation": ("neurok.cli.train_generation:TrainGeneration", "learn to make objects from words"),

@@ -1,0 +1,50 @@
+"""What all panels have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neurok.studio.session import Session
+
+
+class Panel:
+    """One tab; knows its session and nothing of other panels."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.gui: Any = session.client.gui
+        self.build()
+
+    @property
+    def scene(self) -> Any:
+        return self.session.scene
+
+    def build(self) -> None:
+        """Add what is in the tab."""
+
+    def opened(self) -> None:
+        """Another object is shown, or more is known of it."""
+
+    def refresh(self) -> None:
+        """The scene has changed."""
+
+    def ticked(self) -> None:
+        """Something moved; called a few times a second."""
+
+    def button(self, label: str, act: Callable[[], Any], **options: Any) -> Any:
+        """A button that does something to the scene."""
+        made = self.gui.add_button(label, **options)
+        made.on_click(lambda _: self.session.do(act))
+        return made
+
+    def input(self, made: Any, act: Callable[[Any], Any]) -> Any:
+        """An input whose changes by the user, and not by the program, do something to the scene."""
+
+        def changed(event: Any) -> None:
+            if event.client is not None:
+                self.session.do(lambda: act(made.value))
+
+        made.on_update(changed)
+        return made

@@ -1,0 +1,561 @@
+"""What is in the window, as a state machine: tests drive it without a browser, panels only translate clicks.
+
+Modes: ``empty`` - nothing is open; ``posing`` - coordinates are set by hand; ``running`` and ``paused`` - a simulation
+in a process of its own; ``playing`` - a recording goes by. Every method raises ``NeurokError`` where it cannot be done,
+and nothing has changed then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.bodyplan.editing import plan_of_joints
+from neurok.bodyplan.plan import BodyPlan
+from neurok.bodyplan.plan_file import write_plan
+from neurok.core import Asset, Clip, Mesh
+from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.select import select_vertices
+from neurok.errors import NeurokError
+from neurok.inference.articulate import articulate
+from neurok.inference.materials import Proposals, propose_materials
+from neurok.inference.plan import plan as find_plan
+from neurok.inference.spaces import space_of
+from neurok.io import load, save
+from neurok.kinematics.space import KinematicSpace, decode
+from neurok.scene.description import PUSH_SECONDS
+from neurok.scene.files import write_scene
+from neurok.studio.config import CONFIG, StudioConfig
+from neurok.studio.forces import Forces, side
+from neurok.studio.hand import reach
+from neurok.studio.live import LiveSimulation, Simulation
+from neurok.studio.motion import skinned_clip
+from neurok.studio.simulator import News
+
+Mode = Literal["empty", "posing", "running", "paused", "playing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A motion that was kept, with what is plotted beside it."""
+
+    clip: Clip
+    energies: Float[np.ndarray, " T"]
+    """Of the whole scene [J]; NaN where the engine does not say."""
+
+    depths: Float[np.ndarray, " T"]
+    """How deep things were in each other at most so far [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Edit:
+    """What undo goes back to."""
+
+    plan: BodyPlan | None
+    is_edited: bool
+    materials: dict[str, str]
+    what: str
+
+
+@dataclass(eq=False)
+class StudioScene:
+    """One object, what is known of it and what is being done to it."""
+
+    folder: Path
+    """Where files of this scene may be written; nobody else's."""
+
+    config: StudioConfig = CONFIG
+    simulate: Callable[[Path, StudioConfig], Simulation] = LiveSimulation
+
+    mode: Mode = "empty"
+    asset: Asset | None = None
+    """As it was opened."""
+
+    plan: BodyPlan | None = None
+    is_edited: bool = False
+    """Whether the plan counts over the joints of the file."""
+
+    space: KinematicSpace | None = None
+    q: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
+    positions: Float[np.ndarray, "V 3"] = field(default_factory=lambda: np.zeros((0, 3)))
+    """Of the vertices as they are shown now."""
+
+    materials: dict[str, str] = field(default_factory=dict)
+    """Named by hand, by part or surface."""
+
+    forces: Forces = field(default_factory=Forces)
+    notes: list[str] = field(default_factory=list)
+    meter: dict[str, Any] = field(default_factory=dict)
+    recording: Recording | None = None
+    frame: int = 0
+    loop: bool = True
+    records: bool = False
+    """Whether what runs is being recorded; set before a run, it records from the start."""
+
+    shown: Mesh | None = None
+    """The mesh of a simulation that has loose stuff; else that of the object is shown."""
+
+    _simulation: Simulation | None = None
+    _undone: list[_Edit] = field(default_factory=list)
+    _done: list[_Edit] = field(default_factory=list)
+    _held: int | None = None
+    _push: tuple[str, str, float] | None = None
+    _mass: float | None = None
+    _clock: float = 0.0
+
+    # What is open.
+
+    def open(self, asset: Asset, notes: tuple[str, ...] = ()) -> None:
+        """Show another object. What it can do is found by ``study``, which may take seconds."""
+        count = asset.mesh.vertex_count
+        if count > self.config.most_vertices:
+            raise NeurokError(
+                f"'{asset.mesh.name}' has {count:,} vertices; the studio shows up to {self.config.most_vertices:,}. "
+                "Reduce it with 'neurok inspect MESH --fix OUT --faces N'."
+            )
+        self.close()
+        self.asset, self.mode, self.notes = asset, "posing", [*asset.notes, *notes]
+        self.plan, self.is_edited, self.space, self.q = None, False, None, np.zeros(0)
+        self.materials, self.recording, self.frame, self.forces = {}, None, 0, Forces()
+        self._done, self._undone, self.shown = [], [], None
+        self.positions = asset.mesh.vertices
+        if asset.clips and asset.clips[0].rest.vertex_count == count:
+            clip = asset.clips[0]
+            nothing = np.full(clip.frame_count, np.nan)
+            self.recording = Recording(clip, nothing, nothing)
+        self._find_quick_space()
+
+    def _find_quick_space(self) -> None:
+        """Joints and clips of the file need no search."""
+        assert self.asset is not None
+        joints = self.asset.articulation
+        if (joints is not None and joints.dof) or self.asset.clips:
+            self._take_space(space_of(self.asset))
+        if joints is not None and joints.dof:
+            try:
+                self.plan = plan_of_joints(joints)
+            except NeurokError as error:
+                self.notes.append(f"{error} Its joints can be moved, but not edited.")
+
+    @property
+    def needs_study(self) -> bool:
+        """Whether nothing is known yet of how the object moves."""
+        return self.asset is not None and self.space is None and self.plan is None
+
+    def study(self) -> tuple[BodyPlan, KinematicSpace | None, str]:
+        """Look for bodies and joints; changes nothing, ``learn`` takes the answer."""
+        asset = self.open_asset
+        found = find_plan(asset)
+        try:
+            return found, space_of(asset, "learned", plan=found), found.note
+        except NeurokError as error:
+            return found, None, str(error)
+
+    def learn(self, asset: Asset, found: tuple[BodyPlan, KinematicSpace | None, str]) -> None:
+        """Take what ``study`` found, if that object is still open."""
+        plan, space, note = found
+        if asset is not self.asset or self.plan is not None:
+            return
+        self.plan, self.is_edited = plan, space is not None
+        if note:
+            self.notes.append(note)
+        if space is not None and self.mode == "posing":
+            self._take_space(space)
+
+    @property
+    def open_asset(self) -> Asset:
+        if self.asset is None:
+            raise NeurokError("Nothing is open; open a file or a sample first.")
+        return self.asset
+
+    @property
+    def mesh(self) -> Mesh:
+        """What is shown, at rest."""
+        return self.shown or self.object_mesh
+
+    @property
+    def object_mesh(self) -> Mesh:
+        """The object at rest, cut into the bodies of its plan if that counts."""
+        return self.plan.mesh if self.plan is not None and self.is_edited else self.open_asset.mesh
+
+    @property
+    def parts(self) -> Int[np.ndarray, " V"]:
+        """The part of each vertex that is shown."""
+        ids = self.mesh.part_ids
+        return np.zeros(self.mesh.vertex_count, dtype=np.int64) if ids is None else ids
+
+    def close(self) -> None:
+        """End what runs."""
+        if self._simulation is not None:
+            self._simulation.close()
+        self._simulation, self._held, self._push, self.records = None, None, None, False
+        self.meter = {}
+
+    # Poses.
+
+    def _take_space(self, space: KinematicSpace) -> None:
+        self.space, self.q = space, np.zeros(space.dim)
+        self._show_pose()
+
+    def _show_pose(self) -> None:
+        self.shown = None
+        if self.space is None or not self.space.dim:
+            self.positions = self.object_mesh.vertices
+        else:
+            self.positions = decode(self.space, self.q)
+
+    def _pose_now(self) -> KinematicSpace:
+        """Go back to posing; the values of a simulation that ran are kept where it tells them."""
+        if self.mode in ("running", "paused", "playing"):
+            told = self.meter.get("q")
+            self.close()
+            self.mode = "posing"
+            if told is not None and self.space is not None and len(told) >= self.space.dim > 0:
+                low, high = self.space.limits.T
+                self.q = np.clip(np.asarray(told)[-self.space.dim :], low, high)
+            self._show_pose()
+        if self.space is None or not self.space.dim:
+            name = self.open_asset.mesh.name
+            raise NeurokError(
+                f"'{name}' has only the pose it is in: nothing is known to move. Run it, or edit its plan."
+            )
+        return self.space
+
+    def set_coordinate(self, index: int, value: float) -> None:
+        """Move one coordinate, within its range."""
+        space = self._pose_now()
+        if not 0 <= index < space.dim:
+            raise NeurokError(f"There is no coordinate {index}; there are 0 to {space.dim - 1}.")
+        low, high = space.ranges[index]
+        self.q = self.q.copy()
+        self.q[index] = np.clip(value, low, high)
+        self._show_pose()
+
+    def random_pose(self, seed: int) -> None:
+        """A plausible state."""
+        self.q = self._pose_now().sample(1, seed)[0]
+        self._show_pose()
+
+    def rest(self) -> None:
+        """Back to rest; a simulation ends."""
+        self.close()
+        self.mode = "posing" if self.asset is not None else "empty"
+        self.q = np.zeros_like(self.q)
+        self.open_asset  # noqa: B018
+        self._show_pose()
+
+    # A hand.
+
+    def nearest(self, point: Float[np.ndarray, "3"], part: int | None = None) -> int:
+        """The vertex that is shown nearest to a point, of one part or any."""
+        used = np.unique(self.mesh.faces)
+        among = used if part is None else used[self.parts[used] == part]
+        among = among if len(among) else used
+        return int(among[np.argmin(((self.positions[among] - point) ** 2).sum(axis=1))])
+
+    def grab(self, vertex: int) -> None:
+        """Take hold of a vertex."""
+        if not 0 <= vertex < len(self.positions):
+            raise NeurokError(f"There is no vertex {vertex} to grab; there are 0 to {len(self.positions) - 1}.")
+        if self.mode != "running":
+            self._pose_now()
+        self._held = vertex
+
+    def drag(self, target: Float[np.ndarray, "3"]) -> None:
+        """Lead what is held to a place: a spring while it runs, inverse kinematics otherwise."""
+        if self._held is None:
+            raise NeurokError("Nothing is held; grab a point of the surface first.")
+        place = np.asarray(target, dtype=np.float64)
+        if place.shape != (3,) or not np.isfinite(place).all():
+            raise NeurokError(f"A place must be three finite numbers, got {target!r}.")
+        if self.mode == "running" and self._simulation is not None:
+            self._simulation.order("grab", vertices=[self._held], target=place.tolist(), stiffness=None, seconds=None)
+            return
+        space = self._pose_now()
+        self.q = reach(space, self.q, self._held, place, self.config.reach_iterations)
+        self._show_pose()
+
+    def release(self) -> None:
+        """Let go."""
+        if self._held is not None and self._simulation is not None:
+            self._simulation.order("release")
+        self._held = None
+
+    # A simulation.
+
+    def set_forces(self, **changes: Any) -> None:
+        """Other forces; gravity and wind act at once on what runs, the rest on the next run."""
+        before, self.forces = self.forces, replace(self.forces, **changes)
+        if self._simulation is None:
+            return
+        if self.forces.gravity != before.gravity:
+            self._simulation.order("gravity", vector=list(self.forces.gravity_vector(self.object_mesh)))
+        if (self.forces.wind, self.forces.wind_to) != (before.wind, before.wind_to):
+            self._simulation.order("wind", vector=list(self.forces.wind_vector(self.object_mesh)))
+
+    def run(self) -> None:
+        """Let it go, or go on."""
+        self.open_asset  # noqa: B018
+        if self.mode == "paused" and self._simulation is not None:
+            self._simulation.order("play")
+            self.mode = "running"
+            return
+        if self.mode == "running":
+            return
+        self.shown = None
+        self._simulation = self.simulate(self._write_live(), self.config)
+        self._simulation.order("play")
+        if self.records:
+            self._simulation.order("record", on=True)
+        self.mode, self.meter = "running", {}
+
+    def _write_live(self) -> Path:
+        """The object as it is now and what acts on it, as files for another process."""
+        asset = replace(self.made_asset(), clips=() if self._moves_by_joints else self.open_asset.clips)
+        save(asset, self.folder / "live.npz")
+        plan = ""
+        if self.plan is not None and self.is_edited and self.plan.bends:
+            write_plan(self.plan, self.folder / "plan.json")
+            plan = str(self.folder / "plan.json")
+        q = self.q if self._moves_by_joints and self.q.any() else None
+        scene = self.forces.scene(str(self.folder / "live.npz"), self.object_mesh, q, self.materials, plan)
+        write_scene(scene, self.folder / "live.json")
+        return self.folder / "live.json"
+
+    @property
+    def _moves_by_joints(self) -> bool:
+        return self.space is not None and self.space.dim > 0 and self.space.articulation is not None
+
+    def pause(self) -> None:
+        """Hold the simulation or the recording."""
+        if self.mode == "running" and self._simulation is not None:
+            self._simulation.order("pause")
+            self.mode = "paused"
+        elif self.mode == "playing":
+            self.mode = "posing"
+
+    def push(self, at: str, to: str, strength: float) -> None:
+        """A short push on a place towards a side, in halves of the object's weight; it starts the simulation."""
+        select_vertices(self.object_mesh, at)
+        if not 0 < strength <= 100:
+            raise NeurokError(f"The strength of a push must lie above 0 and up to 100, got {strength:g}.")
+        self._push = (at, to, strength)
+        if self.mode != "running":
+            self.run()
+        elif self._mass is not None:
+            self._give_push()
+
+    def _give_push(self) -> None:
+        if self._push is None or self._simulation is None or self._mass is None:
+            return
+        (at, to, strength), mesh = self._push, self.object_mesh
+        chosen = select_vertices(mesh, at)
+        far = self.config.push_reach * mesh.size
+        force = self.config.push_force * strength * self._mass * STANDARD_GRAVITY
+        target = self.positions[chosen].mean(axis=0) + far * side(mesh, to)
+        stiffness = force / (far * mesh.unit)
+        self._simulation.order(
+            "grab", vertices=chosen.tolist(), target=target.tolist(), stiffness=stiffness, seconds=PUSH_SECONDS
+        )
+        self._push = None
+
+    def record(self, on: bool) -> None:
+        """Begin to record, or stop and keep what there is."""
+        self.open_asset  # noqa: B018
+        running = self._simulation is not None
+        if on and running:
+            assert self._simulation is not None
+            self._simulation.order("record", on=True)
+        elif not on and running and self.records:
+            assert self._simulation is not None
+            self._simulation.order("record", on=False)
+            self._simulation.order("keep", path=str(self.folder / "kept.npz"))
+        self.records = on
+
+    # Time goes by.
+
+    def tick(self, seconds: float) -> bool:
+        """Take what the simulation tells, or go on in the recording; whether anything changed."""
+        if self.mode == "playing" and self.recording is not None:
+            return self._play_on(seconds)
+        if self._simulation is None:
+            return False
+        found = self._simulation.news()
+        for one in found:
+            self._hear(one)
+        return bool(found)
+
+    def _hear(self, news: News) -> None:
+        if news.kind == "ready":
+            self._mass = float(news.figures["mass"])
+            if news.text:
+                self.notes.append(news.text)
+            if "mesh" in news.figures:
+                self.shown = load(news.figures["mesh"]).mesh
+            self._give_push()
+        elif news.kind == "kept":
+            self._take_recording(Path(news.text))
+        elif news.kind == "error":
+            self.notes.append(news.text)
+            self.close()
+            self.mode = "posing"
+            self._show_pose()
+        if news.positions is not None and len(news.positions) == self.mesh.vertex_count:
+            self.positions = news.positions.astype(np.float64)
+        if news.figures and news.kind in ("frame", "ended"):
+            self.meter = {**self.meter, **news.figures}
+        if news.kind == "ended":
+            self.notes.append(news.text)
+            self.mode = "paused"
+
+    def _take_recording(self, path: Path) -> None:
+        with np.load(path, allow_pickle=False) as kept:
+            positions, fps = kept["positions"], float(kept["fps"])
+            energies, depths = kept["energies"], kept["depths"]
+        if len(positions) == 0:
+            self.notes.append("Nothing was recorded: the simulation did not run meanwhile.")
+            return
+        mesh = self.shown if self.shown is not None else self.object_mesh
+        self.recording = Recording(skinned_clip(mesh, positions, fps, self.config.stiff), energies, depths)
+        self.frame = len(positions) - 1
+
+    def play(self) -> None:
+        """Show the recording from where it stands, or from its start if it is over."""
+        recording = self._recorded()
+        self.close()
+        if self.frame >= recording.clip.frame_count - 1:
+            self.frame = 0
+        self.mode, self._clock = "playing", self.frame / recording.clip.fps
+        self._show_frame()
+
+    def scrub(self, frame: int) -> None:
+        """Show one frame of the recording."""
+        recording = self._recorded()
+        if self.mode in ("running", "paused"):
+            self.close()
+        self.frame, self.mode = int(np.clip(frame, 0, recording.clip.frame_count - 1)), "posing"
+        self._show_frame()
+
+    def _recorded(self) -> Recording:
+        if self.recording is None:
+            raise NeurokError("There is no recording yet; press Record, then Run.")
+        return self.recording
+
+    def _play_on(self, seconds: float) -> bool:
+        clip = self._recorded().clip
+        self._clock += seconds
+        length = clip.frame_count / clip.fps
+        if self._clock >= length:
+            if not self.loop:
+                self.frame, self.mode = clip.frame_count - 1, "posing"
+                self._show_frame()
+                return True
+            self._clock %= length
+        before, self.frame = self.frame, min(int(self._clock * clip.fps), clip.frame_count - 1)
+        self._show_frame()
+        return self.frame != before
+
+    def _show_frame(self) -> None:
+        clip = self._recorded().clip
+        self.shown = clip.rest if clip.rest.vertex_count != self.object_mesh.vertex_count else None
+        self.positions = clip.positions[self.frame].astype(np.float64)
+
+    # Corrections.
+
+    def edit(self, what: str, change: Callable[[BodyPlan], BodyPlan]) -> None:
+        """Correct the plan; poses, simulation and exports follow at once."""
+        if self.plan is None:
+            raise NeurokError("There is no plan to edit yet; wait until the joints are found.")
+        self._apply(_Edit(change(self.plan), True, self.materials, what))
+
+    def set_material(self, region: str, name: str) -> None:
+        """Say what a part or surface is made of."""
+        given = {**self.materials, region: name}
+        propose_materials(self.made_asset(), given=given)  # refuses unknown names
+        self._apply(_Edit(self.plan, self.is_edited, given, f"{region} is {name}"))
+
+    def _apply(self, new: _Edit) -> None:
+        self._done = [*self._done, _Edit(self.plan, self.is_edited, self.materials, new.what)][-self.config.undo :]
+        self._undone = []
+        self._become(new)
+
+    def _become(self, edit: _Edit) -> None:
+        is_other = edit.plan is not self.plan or edit.is_edited != self.is_edited
+        names = () if self.space is None else self.space.names
+        values = dict(zip(names, self.q.tolist(), strict=False))
+        self.close()
+        self.mode, self.plan, self.is_edited, self.materials = "posing", edit.plan, edit.is_edited, edit.materials
+        if not is_other:
+            self._show_pose()
+            return
+        if self.recording is not None and not any(self.recording.clip is clip for clip in self.open_asset.clips):
+            self.recording = None  # it shows what the object no longer does
+        self.space = self._space_now()
+        self.q = np.zeros(0) if self.space is None else np.array([values.get(name, 0.0) for name in self.space.names])
+        if self.space is not None and self.space.dim:
+            low, high = self.space.limits.T
+            self.q = np.clip(self.q, low, high)
+        self._show_pose()
+
+    def _space_now(self) -> KinematicSpace | None:
+        try:
+            if self.plan is not None and self.is_edited and self.plan.bends:
+                return space_of(self.open_asset, "learned", plan=self.plan)
+            return space_of(self.made_asset(), "joints") if self.is_edited else space_of(self.open_asset)
+        except NeurokError:
+            return None
+
+    def undo(self) -> str:
+        """Take back the last edit; says which."""
+        if not self._done:
+            raise NeurokError("There is nothing to undo.")
+        before = self._done.pop()
+        self._undone.append(_Edit(self.plan, self.is_edited, self.materials, before.what))
+        self._become(before)
+        return before.what
+
+    def redo(self) -> str:
+        """Do it again after all; says what."""
+        if not self._undone:
+            raise NeurokError("There is nothing to redo.")
+        after = self._undone.pop()
+        self._done.append(_Edit(self.plan, self.is_edited, self.materials, after.what))
+        self._become(after)
+        return after.what
+
+    def forget_edits(self) -> None:
+        """What was edited so far can no longer be undone: it was opened like this."""
+        self._done, self._undone = [], []
+
+    def proposals(self) -> Proposals:
+        """What each region is made of, by hand or proposed."""
+        return propose_materials(self.made_asset(), given=self.materials)
+
+    # What leaves the window.
+
+    def made_asset(self) -> Asset:
+        """The object as it stands corrected, with joints and what it is made of; without motion."""
+        asset = self.open_asset
+        if self.plan is not None and self.is_edited:
+            made = articulate(asset, plan=self.plan)
+            if asset.materials is not None and len(asset.materials.ids) != made.mesh.vertex_count:
+                made = replace(made, materials=asset.materials.at(made.mesh.vertices, asset.mesh.vertices))
+            asset = made
+        return replace(asset, clips=())
+
+    def export_asset(self) -> Asset:
+        """What is written: the object, its materials where they were named, and the recording."""
+        asset = self.made_asset()
+        if self.materials:
+            asset = replace(asset, materials=propose_materials(asset, given=self.materials).field)
+        if self.recording is None:
+            return asset
+        clip = self.recording.clip
+        if clip.rest.vertex_count != asset.mesh.vertex_count:
+            return Asset(clip.rest, clips=(clip,))
+        return replace(asset, clips=(replace(clip, rest=asset.mesh),))

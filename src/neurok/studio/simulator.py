@@ -1,0 +1,209 @@
+"""The simulation in a process of its own: takes a scene and orders, sends frames no faster than they are taken.
+
+A frame is sent only when the one before was taken; what happens in between is dropped, so the window never lags behind.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurok.core import Asset, Mesh
+from neurok.dynamics import Run, Wind, start
+from neurok.errors import NeurokError
+from neurok.inference.spaces import learner
+from neurok.io import save
+from neurok.scene.files import read_scene
+from neurok.scene.run import engine_of, prepare_scene
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the window asks of the simulation."""
+
+    verb: str
+    """``play``, ``pause``, ``grab``, ``release``, ``gravity``, ``wind``, ``record``, ``keep``, ``taken``, ``end``."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class News:
+    """What the simulation tells: ``ready``, ``frame``, ``progress``, ``ended``, ``kept`` or ``error``."""
+
+    kind: str
+    text: str = ""
+    positions: np.ndarray | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def simulate_live(link: Connection, scene: str, fps: float, meter_rate: float, record_bytes: int) -> None:
+    """What the process does: it ends when it is told to, or when the window is gone."""
+    os.nice(5)  # the window comes first
+    try:
+        _Live(link, Path(scene), fps, meter_rate, record_bytes).go()
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+    except NeurokError as error:
+        _tell(link, News("error", str(error)))
+    except MemoryError:
+        _tell(link, News("error", "The simulation needs more memory than there is; take a coarser mesh."))
+
+
+def _tell(link: Connection, news: News) -> None:
+    try:
+        link.send(news)
+    except (BrokenPipeError, ConnectionResetError):
+        return
+
+
+class _Live:
+    """One run and what the window has asked of it."""
+
+    def __init__(self, link: Connection, scene: Path, fps: float, meter_rate: float, record_bytes: int) -> None:
+        self.link, self.fps, self.meter_rate, self.record_bytes = link, fps, meter_rate, record_bytes
+        described = read_scene(scene)
+        ready = prepare_scene(described, learner())
+        self.run: Run = start(
+            ready.bodies, ready.world, seconds=None, fps=fps, engine=engine_of(ready.scene), record=False
+        )
+        self.folder, self.weight = scene.parent, ready.mass
+        self.unit = ready.bodies[0].mesh.unit
+        self.playing, self.taken, self.ended = False, True, False
+        self.records, self.kept = False, list[tuple[np.ndarray, float, float]]()
+        self.let_go: float | None = None
+        self.frames, self.since, self.told = 0, time.perf_counter(), 0.0
+        self.meter: dict[str, Any] = {}
+        rest = self.run.rollouts()[0].rest
+        figures: dict[str, Any] = {"mass": ready.mass, "vertices": rest.vertex_count}
+        if rest.vertex_count != ready.assets[0].mesh.vertex_count:  # loose stuff is shown as grains
+            figures["mesh"] = str(self._kept_mesh(rest))
+        _tell(link, News("ready", " ".join(ready.notes), figures=figures))
+
+    def _kept_mesh(self, mesh: Mesh) -> Path:
+        path = self.folder / "grains.npz"
+        save(Asset(mesh), path)
+        return path
+
+    def go(self) -> None:
+        """Obey and step until told to end."""
+        orders: dict[str, Callable[..., None]] = {
+            "play": self.play,
+            "pause": self.pause,
+            "grab": self.grab,
+            "release": self.release,
+            "gravity": lambda vector: self.run.set_gravity(np.array(vector)),
+            "wind": lambda vector: self.run.set_wind(Wind(np.array(vector)) if any(vector) else None),
+            "record": self.record,
+            "keep": self.keep,
+            "taken": self.take,
+        }
+        self.send(self.run.positions[0])
+        while True:
+            while self.link.poll(None if not self.playing or self.ended else self.wait()):
+                order: Order = self.link.recv()
+                if order.verb == "end":
+                    return
+                orders[order.verb](**order.values)
+            if self.playing and not self.ended:
+                self.advance()
+
+    def wait(self) -> float:
+        """Seconds until the next frame is due; a run that is slower than real time never waits."""
+        return max(0.0, self.since + self.frames / self.fps - time.perf_counter())
+
+    def play(self) -> None:
+        self.playing, self.frames, self.since = True, 0, time.perf_counter()
+
+    def pause(self) -> None:
+        self.playing = False
+
+    def take(self) -> None:
+        self.taken = True
+
+    def grab(self, vertices: list[int], target: list[float], stiffness: float | None, seconds: float | None) -> None:
+        self.run.grab(vertices, target, stiffness=stiffness)
+        self.let_go = None if seconds is None else self.run.time + seconds
+
+    def release(self) -> None:
+        self.run.release()
+        self.let_go = None
+
+    def record(self, on: bool) -> None:
+        self.records = on
+        if on:
+            self.kept = []
+            self._keep_frame()
+
+    def _keep_frame(self) -> None:
+        positions = self.run.positions[0].astype(np.float32)
+        if (len(self.kept) + 1) * positions.nbytes <= self.record_bytes:
+            rollout = self.run.rollouts()[0]
+            depth = rollout.report.get("max_penetration")
+            deep = float(depth) if isinstance(depth, int | float) else np.nan
+            total = rollout.energies.get("total")
+            self.kept.append((positions, np.nan if total is None or not len(total) else float(total[-1]), deep))
+        else:
+            self.records = False
+
+    def keep(self, path: str) -> None:
+        """Hand over what was recorded."""
+        frames, energies, depths = (
+            (list(column) for column in zip(*self.kept, strict=True)) if self.kept else ([], [], [])
+        )
+        np.savez(path, positions=np.array(frames), energies=np.array(energies), depths=np.array(depths), fps=self.fps)
+        _tell(self.link, News("kept", path))
+
+    def advance(self) -> None:
+        """One frame, told to the window if it has taken the one before."""
+        if self.let_go is not None and self.run.time >= self.let_go:
+            self.release()
+        begin = time.perf_counter()
+        going = self.run.step(self.progress)
+        spent = time.perf_counter() - begin
+        if not going:
+            self.ended = True
+            message = self.run.rollouts()[0].message
+            _tell(self.link, News("ended", message, self.run.positions[0].astype(np.float32), dict(self.meter)))
+            return
+        self.frames += 1
+        if begin - self.since > 1.0 and self.frames / self.fps < (begin - self.since) - 1.0:
+            self.frames, self.since = 0, time.perf_counter()  # behind real time: do not hurry to make up for it
+        if self.records:
+            self._keep_frame()
+        self.measure(spent)
+        if self.taken:
+            self.send(self.run.positions[0])
+
+    def progress(self, fraction: float) -> None:
+        """A frame that takes long says how far it is."""
+        now = time.perf_counter()
+        if now - self.told > 1.0 / self.meter_rate:
+            self.told = now
+            _tell(self.link, News("progress", figures={"time": self.run.time}))
+
+    def measure(self, spent: float) -> None:
+        now = time.perf_counter()
+        before = self.meter.get("real_time_factor")
+        factor = 1.0 / (self.fps * max(spent, 1e-9))
+        self.meter["real_time_factor"] = factor if before is None else 0.8 * before + 0.2 * factor
+        if now - self.told <= 1.0 / self.meter_rate:
+            return
+        self.told = now
+        rollout = self.run.rollouts()[0]
+        for name in ("steps_per_second", "max_penetration", "engine"):
+            self.meter[name] = rollout.report.get(name)
+        self.meter["energy"] = {name: float(row[-1]) for name, row in rollout.energies.items() if len(row)}
+
+    def send(self, positions: np.ndarray) -> None:
+        self.taken = False
+        q = self.run.rollouts()[0].q
+        figures = {**self.meter, "time": self.run.time, "recorded": len(self.kept), "q": None if q is None else q[-1]}
+        _tell(self.link, News("frame", positions=positions.astype(np.float32), figures=figures))

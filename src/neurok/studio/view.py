@@ -1,0 +1,241 @@
+"""Drawing an object with viser: parts as nodes that move as wholes, vertices only where something bends.
+
+Everything is shown with its longest diagonal scaled to 1 and its middle at the origin, so that cameras, gizmos and
+near planes fit objects of any unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.bodyplan.plan import BodyPlan
+from neurok.core import Asset, MaterialField, Mesh
+from neurok.core.mesh import frame_change
+from neurok.geometry import lie
+from neurok.io.gltf_write import write as write_glb
+from neurok.rendering.markers import Arrow, Ball, joint_markers
+from neurok.rendering.palette import CLAY, part_color
+from neurok.studio.config import StudioConfig
+from neurok.studio.motion import groups_of, part_motions
+
+Look = Literal["object", "bodies", "materials"]
+"""What colours mean: how the object looks, which body it is, what it is made of."""
+
+Color = tuple[float, float, float]
+
+EYE = np.array([0.55, 0.4, 1.05])
+"""Of the first picture, when y is up [diagonals of the object]."""
+
+
+class View:
+    """One object in one viser scene, of a client or of a page."""
+
+    def __init__(self, scene: Any, config: StudioConfig) -> None:
+        self.scene, self.config = scene, config
+        scene.configure_default_lights(cast_shadow=False)  # shadows cost weak graphics most of their frames
+        scene.add_light_ambient("/light", intensity=1.6)
+        self.mesh: Mesh | None = None
+        self.center, self.scale = np.zeros(3), 1.0
+        self.nodes: dict[int, Any] = {}
+        self.bent: set[int] = set()
+        self.extras: list[Any] = []
+        self.sent = 0
+        """Messages of motion sent so far: poses of parts and arrays of vertices."""
+
+    # Between the object and the picture.
+
+    def shown(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
+        return (points - self.center) * self.scale
+
+    def meant(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
+        return np.asarray(points) / self.scale + self.center
+
+    @property
+    def eye(self) -> Float[np.ndarray, "3"]:
+        """Where a camera sees the object from the front, the right and above; it looks at the origin."""
+        assert self.mesh is not None
+        return np.asarray(frame_change("y", self.mesh.up) @ EYE)
+
+    @property
+    def up(self) -> Float[np.ndarray, "3"]:
+        return np.eye(3)[1] if self.mesh is None else self.mesh.up_vector
+
+    # The object.
+
+    def show(self, mesh: Mesh, colors: list[Color] | None = None, *, centred: Mesh | None = None) -> None:
+        """Draw a mesh at rest; ``colors`` holds one for each part, without it the object looks as it does."""
+        self.clear()
+        about = mesh if centred is None else centred
+        self.mesh, self.center, self.scale = mesh, about.bounds.mean(axis=0), 1.0 / about.size
+        self.scene.set_up_direction(f"+{mesh.up}")
+        labels = np.zeros(mesh.vertex_count, dtype=np.int64) if mesh.part_ids is None else mesh.part_ids
+        used = np.zeros(mesh.vertex_count, dtype=bool)
+        used[mesh.faces.reshape(-1)] = True
+        self.groups = [group[used[group]] for group in groups_of(labels, mesh.part_count)]
+        self.face_parts = mesh.face_parts
+        self.at_rest = self.shown(mesh.vertices)
+        self.colors = colors
+        self.plain = colors is not None or _texture_bytes(mesh) * mesh.part_count > self.config.textures_bytes
+        for part in range(mesh.part_count):
+            if len(self.groups[part]):
+                self.nodes[part] = self._add(part, bent=False)
+
+    def _add(self, part: int, bent: bool) -> Any:
+        """The node of a part: with its look where it moves as a whole, in one colour where it bends."""
+        assert self.mesh is not None
+        name = f"/object/{part}"
+        faces = self.face_parts == part
+        piece = replace(self.mesh, vertices=self.at_rest, up="y", unit=1.0).submesh(faces, f"part {part}")
+        if not (self.plain or bent):
+            piece = _with_used_surfaces(replace(piece, part_ids=None, part_names=()))
+            data = write_glb(Asset(piece), Path("part.glb"))["part.glb"]
+            return self.scene.add_glb(name, data)
+        color = self.colors[part] if self.colors is not None else _mean_color(piece)
+        return self.scene.add_mesh_simple(
+            name, piece.vertices, piece.faces, color=tuple(int(255 * c) for c in color), side="double"
+        )
+
+    def move(self, positions: Float[np.ndarray, "V 3"]) -> None:
+        """Show the object in another pose: parts that stay rigid by six numbers, others by their vertices."""
+        if self.mesh is None or len(positions) != self.mesh.vertex_count:
+            return
+        now = self.shown(positions)
+        motions, rigid = part_motions(self.at_rest, now, self.groups, self.config.stiff)
+        turns = lie.matrix_to_quaternion(motions[:, :3, :3])
+        for part, node in list(self.nodes.items()):
+            if not rigid[part] and part not in self.bent:
+                node = self._bend(part)
+            if part in self.bent:
+                node.vertices = now[self.groups[part]].astype(np.float32)
+                self.sent += 1
+                continue
+            if not np.allclose(node.position, motions[part, :3, 3], atol=1e-6):
+                node.position = motions[part, :3, 3]
+                self.sent += 1
+            if not np.allclose(node.wxyz, turns[part], atol=1e-6):
+                node.wxyz = turns[part]
+                self.sent += 1
+
+    def _bend(self, part: int) -> Any:
+        """Exchange the node of a part for one whose vertices move."""
+        self.bent.add(part)
+        self.nodes[part] = self._add(part, bent=True)
+        self.added(part, self.nodes[part])
+        return self.nodes[part]
+
+    def added(self, part: int, node: Any) -> None:
+        """Called for a node that takes the place of another; whoever listens to nodes overrides it."""
+
+    def clear(self) -> None:
+        """Take everything away."""
+        for node in self.nodes.values():
+            node.remove()
+        self.nodes, self.bent, self.mesh = {}, set(), None
+        self.clear_extras()
+
+    # What stands beside it.
+
+    def clear_extras(self) -> None:
+        for node in self.extras:
+            node.remove()
+        self.extras = []
+
+    def show_joints(self, plan: BodyPlan, q: Float[np.ndarray, " D"] | None, selected: int | None) -> None:
+        """Axes of hinges and arrows of slides, thicker and fuller where they are likelier, with their names."""
+        self.clear_extras()
+        joints = plan.articulation
+        at = q if q is not None and len(q) == joints.dof else None
+        moving = [k for k, joint in enumerate(joints.joints) if joint.kind != "fixed"]
+        for part, marker in zip(moving, joint_markers(joints, at), strict=True):
+            line, body = plan.bodies[part].joint, plan.bodies[part]
+            assert line is not None
+            assert not isinstance(marker, Ball)
+            way = np.asarray(marker.direction) / np.linalg.norm(marker.direction)
+            half = (marker.length or 0.3 / self.scale) * self.scale * 0.5 * way
+            middle = self.shown(np.asarray(marker.origin))
+            ends = (middle, middle + 2 * half) if isinstance(marker, Arrow) else (middle - half, middle + half)
+            thick = 0.002 + 0.005 * line.probability
+            red, green, blue = (230, 60, 40) if part == selected else tuple(int(255 * c) for c in marker.color)
+            self.extras.append(
+                self.scene.add_arrows(
+                    f"/joints/{part}",
+                    np.array([ends], dtype=np.float32),
+                    (red, green, blue),
+                    shaft_radius=thick,
+                    head_radius=2.5 * thick,
+                    head_length=6 * thick,
+                )
+            )
+            text = f"{body.name} {line.probability:.2f}"
+            self.extras.append(
+                self.scene.add_label(f"/joints/{part}/name", text, position=ends[1], font_screen_scale=0.7)
+            )
+
+    def show_ground(self, height: float | None) -> None:
+        """A grid where the object stands, or none."""
+        self.scene.remove_by_name("/ground")
+        if height is None or self.mesh is None:
+            return
+        up = self.mesh.up_vector
+        plane: Any = {"x": "yz", "y": "xz", "z": "xy"}[self.mesh.up]
+        place = self.shown(self.center + up * (height - float(up @ self.center)))
+        self.scene.add_grid(
+            "/ground", 6.0, 6.0, plane=plane, cell_size=0.1, section_size=0.5, position=place - 1e-3 * up
+        )
+
+
+def body_colors(count: int, selected: int | None = None) -> list[Color]:
+    """A colour for each body; the selected one stands out."""
+    return [(0.95, 0.35, 0.2) if part == selected else part_color(part) for part in range(count)]
+
+
+def material_colors(mesh: Mesh, field: MaterialField) -> list[Color]:
+    """The colour of what most vertices of each part are made of."""
+    names = [material.name for material in field.materials]
+    order = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    labels = np.zeros(mesh.vertex_count, dtype=np.int64) if mesh.part_ids is None else mesh.part_ids
+    out = []
+    for group in groups_of(labels, mesh.part_count):
+        most = int(np.bincount(field.ids[group]).argmax()) if len(group) else 0
+        out.append(part_color(order[names[most]]))
+    return out
+
+
+def _texture_bytes(mesh: Mesh) -> int:
+    return sum(len(surface.texture.data) for surface in mesh.surfaces if surface.texture is not None)
+
+
+def _with_used_surfaces(mesh: Mesh) -> Mesh:
+    """The mesh with the surfaces that its faces show, and no others."""
+    if mesh.face_surfaces is None:
+        return mesh if mesh.surfaces or mesh.vertex_colors is not None else replace(mesh, surfaces=(CLAY,))
+    used, numbers = np.unique(mesh.face_surfaces, return_inverse=True)
+    surfaces = tuple(mesh.surfaces[k] for k in used)
+    return replace(mesh, surfaces=surfaces, face_surfaces=np.asarray(numbers).reshape(-1))
+
+
+def _mean_color(mesh: Mesh) -> Color:
+    """sRGB of the surface that most faces show, times the mean of its texture."""
+    if mesh.vertex_colors is not None and not mesh.surfaces:
+        linear = mesh.vertex_colors[:, :3].mean(axis=0)
+        return _srgb(linear)
+    which: Int[np.ndarray, " F"] = (
+        np.zeros(mesh.face_count, dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
+    )
+    surface = mesh.surfaces[int(np.bincount(which).argmax())] if mesh.surfaces else CLAY
+    red, green, blue = _srgb(np.array(surface.base_color[:3]))
+    if surface.texture is None:
+        return red, green, blue
+    mean = surface.texture.pixels()[::8, ::8, :3].reshape(-1, 3).mean(axis=0) / 255.0
+    return red * float(mean[0]), green * float(mean[1]), blue * float(mean[2])
+
+
+def _srgb(linear: np.ndarray) -> Color:
+    value = np.clip(linear, 0.0, 1.0)
+    red, green, blue = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1 / 2.4) - 0.055)
+    return float(red), float(green), float(blue)
