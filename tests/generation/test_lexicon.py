@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from neurok.families.household.prompts import Wish
+from neurok.generation.fields import build_fields, look_fields
+from neurok.generation.holding import BuildHold, LookHold, wish_for
 from neurok.generation.lexicon import Meaning, features, meaning_count, read
-from neurok.generation.wishes import LookHold, Wishes, understood, wishes_of
+from neurok.generation.wishes import Wishes, understood, wishes_of
 
 
 def asked(text: str) -> Wishes:
@@ -28,12 +30,63 @@ def test_longest_phrases_are_read_first():
         ("a cabinet with 3 drawers and brass knobs", "cabinet", Wish("drawer", (), (), 3)),
         ("a bed. The headboard is made of walnut", "bed", Wish("headboard", (), ("walnut",))),
         ("a table with metal legs", "table", Wish("leg", (), ("metal",))),
+        ("a sofa with oak feet", "sofa", Wish("leg", (), ("oak",))),
+        ("a rucksack, navy, with a red pocket", "bag", Wish("*", ("blue",))),
+        ("a locker with a single door, grey", "cabinet", Wish("*", ("grey",))),
+        ("a grey laptop bag", "bag", Wish("*", ("grey",))),
+        ("a crib made of 2 parts: a base, 34 spindles", "crib", Wish("spindle", (), (), 34)),
+        ("a cabinet with two red doors and one blue door", "cabinet", Wish("door", ("red", "blue"), (), 3)),
+        ("stool next to my table with 3 legs", "chair", Wish("leg", (), (), 3)),
     ],
 )
 def test_words_belong_to_the_parts_they_are_said_of(text, category, wish):
     found = asked(text)
     assert found.category == category
-    assert wish in found.parts
+    assert wish in found.prompt(text, category).wishes
+
+
+def test_what_is_said_of_one_part_is_not_said_of_others():
+    found = asked("a teddy bear with a blue bow")
+    assert found.category == "teddy bear"
+    assert [wish.part for wish in found.parts] == ["bow"]
+    assert found.bound == {5}
+    assert wish_for(found, "body", "body") is None
+    assert wish_for(found, "knot", "body").shade == "blue"
+
+
+def test_a_part_that_is_not_wanted_is_none_of_the_wishes():
+    found = asked("a chair without arms and with no cushion")
+    assert not found.parts
+    assert {"arm", "armrest", "cushion"} <= set(found.without)
+
+
+def test_two_colours_of_one_thing_are_told():
+    assert "red" in asked("a red and blue sofa").notes[0]
+    assert not asked("a red and blue striped sofa").notes
+
+
+def test_the_rest_looks_like_the_whole_when_the_main_part_does_not():
+    found = asked("a white chair with a red seat")
+    assert wish_for(found, "leg", "seat").shade == "white"
+    assert wish_for(found, "seat", "seat").shade == "red"
+
+
+def test_counts_are_held_and_lists_know_what_is_missing():
+    hold, fields = BuildHold(asked("a cabinet with three drawers"), "cabinet"), {f.name: f for f in build_fields()}
+    name = fields["name"]
+    assert hold.missing == ["drawer"]
+    hold.add({"name": "drawer", "count": "1", "mirror": "x"})
+    chosen = [0] * len(fields)
+    chosen[0] = name.index("drawer")
+    counts = hold.mask(1, fields["count"], chosen)
+    assert [fields["count"].words[k] for k in counts.nonzero()[:, 0]] == ["1"]
+    hold.add({"name": "drawer", "count": "1", "mirror": ""})
+    assert not hold.missing
+    assert not hold.mask(2, name, [])[name.index("drawer")]
+
+
+def test_no_category_is_held_to_parts_that_it_never_has():
+    assert not BuildHold(asked("a teddy bear with three drawers"), "teddy bear").missing
 
 
 def test_misspelt_words_are_taken_for_what_they_mean_unless_they_are_words():
@@ -57,8 +110,6 @@ def test_colour_words_come_with_their_colour():
 
 def test_looks_are_held_to_wishes():
     import torch
-
-    from neurok.generation.fields import look_fields
 
     fields = {field.name: field for field in look_fields()}
     hold = LookHold([asked("a chair with a red leather seat")], ["seat"], ["seat"])

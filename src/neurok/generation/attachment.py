@@ -9,9 +9,11 @@ from jaxtyping import Float
 from scipy.spatial import cKDTree
 
 from neurok.families.household.assemble import grounded, placed_anew
-from neurok.families.household.checks import LEAST_VOLUME, body_count
+from neurok.families.household.checks import body_count
 from neurok.families.household.parts import Assembly, Part
+from neurok.generation.laying_out import LAYING_OUT, LayingOutConfig, laid_out, meets, missing
 from neurok.generation.numbers import scale_of
+from neurok.geometry.sampling import sample_surface
 from neurok.modelling.shapes import Shape
 
 
@@ -34,6 +36,8 @@ class AttachmentConfig:
     samples: int = 1500
     """Points of a surface beside its vertices."""
 
+    rows: LayingOutConfig = LAYING_OUT
+
 
 ATTACHMENT = AttachmentConfig()
 
@@ -44,7 +48,7 @@ class Attached:
 
     assembly: Assembly
     moved: float
-    """The largest move [shares of the longest side]."""
+    """The farthest that any copy of a part was moved beside what it hangs on [shares of the longest side]."""
 
     bodies: int
     """Into how many bodies the union of all parts falls."""
@@ -54,21 +58,32 @@ def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attache
     """The object on the ground with parts that meet."""
     scale = scale_of(assembly)
     parts = [_levelled(part, config.level * scale) for part in assembly.parts]
-    parents = [part.parent for part in parts]
+    carried = list(assembly.parts)
+    """The parts as written, moved only with what they hang on."""
+
     largest = 0.0
     for number, part in enumerate(parts):
         if part.parent < 0:
             continue
-        total = np.zeros(3)
+        parent = parts[part.parent]
+        parts[number] = laid_out(part, parent, config.rows)
+        _move(parts, number, parts[number].centre - part.centre, children_only=True)
+        _move(carried, number, parts[number].centre - part.centre, children_only=True)
         for _ in range(config.tries):
-            move = _gap(parts[number], parts[part.parent], scale, config)
+            move = _gap(parts[number], parent, scale, config)
             if move is None:
                 break
-            total = total + move
-            _move(parts, parents, number, move)
-        largest = max(largest, float(np.linalg.norm(total)) / scale)
+            _move(parts, number, move)
+            _move(carried, number, move, children_only=True)
+        parts[number] = _without_loose_end(parts[number], parent)
+        largest = max(largest, _distance(parts[number], carried[number]) / scale)
     whole = grounded(replace(assembly, parts=tuple(parts)))
     return Attached(whole, largest, body_count([solid for part in whole.parts for solid in part.solids]))
+
+
+def _distance(part: Part, before: Part) -> float:
+    count = min(len(part.poses), len(before.poses))
+    return float(np.linalg.norm(part.poses[:count, :3, 3] - before.poses[:count, :3, 3], axis=1).max())
 
 
 def _levelled(part: Part, level: float) -> Part:
@@ -77,17 +92,27 @@ def _levelled(part: Part, level: float) -> Part:
     return placed_anew(part, repeat=repeat)
 
 
+def _without_loose_end(part: Part, parent: Part) -> Part:
+    """Fewer copies where the last ones of a climbing row still hang in the air."""
+    repeat = part.repeat
+    if repeat.count == 1 or repeat.mirror or not repeat.turn:
+        return part
+    loose = missing(part, parent)
+    if not loose or loose[0] == 0:
+        return part
+    return placed_anew(part, repeat=replace(repeat, count=loose[0]))
+
+
 def _gap(child: Part, parent: Part, scale: float, config: AttachmentConfig) -> Float[np.ndarray, "3"] | None:
     """How the first copy of a part has to move so that the copy that is farthest off meets the parent."""
     others = list(zip(parent.copies, parent.solids, strict=True))
     worst: tuple[float, int, np.ndarray] | None = None
     tree = None
     for number, (shape, solid) in enumerate(zip(child.copies, child.solids, strict=True)):
-        if _meets(shape, solid, others):
+        if meets(shape, solid, others):
             continue
         if tree is None:
-            points = np.concatenate([_points(other, config.samples) for other, _ in others])
-            tree = cKDTree(points)
+            tree = cKDTree(np.concatenate([_points(other, config.samples) for other, _ in others]))
         mine = _points(shape, config.samples)
         far, nearest = tree.query(mine)
         k = int(far.argmin())
@@ -110,38 +135,22 @@ def _towards(shape: Shape, others: list) -> np.ndarray:  # type: ignore[type-arg
     return np.asarray(nearest / max(float(np.linalg.norm(nearest)), 1e-9))
 
 
-def _meets(shape: Shape, solid, others: list) -> bool:  # type: ignore[no-untyped-def, type-arg]
-    low, high = shape.bounds
-    for other, body in others:
-        if (
-            (other.bounds[0] <= high).all()
-            and (other.bounds[1] >= low).all()
-            and (solid ^ body).volume() > LEAST_VOLUME
-        ):
-            return True
-    return False
-
-
 def _points(shape: Shape, count: int) -> Float[np.ndarray, "N 3"]:
     """Vertices and points spread over the faces, always the same."""
-    a, b, c = (shape.vertices[shape.faces[:, k]] for k in range(3))
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    rng = np.random.default_rng(0)
-    face = rng.choice(len(area), size=count, p=area / area.sum())
-    u, v = rng.random((2, count, 1))
-    flip = u + v > 1
-    u, v = np.where(flip, 1 - u, u), np.where(flip, 1 - v, v)
-    return np.concatenate([shape.vertices, a[face] + u * (b[face] - a[face]) + v * (c[face] - a[face])])
+    spread = sample_surface(shape.vertices, shape.faces, count, np.random.default_rng(0))
+    return np.concatenate([shape.vertices, spread.interpolate(shape.vertices)])
 
 
-def _move(parts: list[Part], parents: list[int], number: int, by: np.ndarray) -> None:
+def _move(parts: list[Part], number: int, by: np.ndarray, children_only: bool = False) -> None:
     """Move a part and all that hangs on it; where there is one of it, mirror planes of what hangs on it go along."""
+    if not np.any(by):
+        return
     is_single = parts[number].repeat.total == 1
     moving = {number}
     for child in range(number + 1, len(parts)):
-        if parents[child] in moving:
+        if parts[child].parent in moving:
             moving.add(child)
-    for k in moving:
+    for k in sorted(moving - ({number} if children_only else set())):
         part = parts[k]
         repeat = part.repeat
         if k != number and is_single:

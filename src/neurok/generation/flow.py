@@ -148,3 +148,26 @@ class FlowModel(nn.Module):
                 speed = plain + guidance * (speed - plain)
             x = (x + speed / steps) * used
         return x if kept is None or is_kept is None else torch.where(is_kept[..., None], kept, x)
+
+    @torch.no_grad()
+    def finish(
+        self,
+        lists: Lists,
+        asked: Asked,
+        used: Float[Tensor, "B P N"],
+        given: Float[Tensor, "B P N"],
+        share: float,
+        generator: torch.Generator,
+        warmth: float = 1.0,
+    ) -> Float[Tensor, "B P N"]:
+        """Numbers near given ones: the flow starts with so large a share of them, the rest being noise."""
+        about, is_part = self.about(lists), self.is_part(lists)
+        context, bias = self.context(asked)
+        noise = torch.randn(used.shape, generator=generator) * used
+        noise[..., 0] = noise[:, :1, 0]
+        x = (1.0 - share) * warmth * noise + share * given
+        steps = max(1, math.ceil((1.0 - share) * self.config.steps))
+        for step in range(steps):
+            time = torch.full((len(x),), share + (1.0 - share) * step / steps)
+            x = (x + (1.0 - share) / steps * self.velocity(x, time, about, is_part, context, bias)) * used
+        return x

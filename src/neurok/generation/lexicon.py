@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,6 +19,7 @@ from neurok.families.household.vocabulary import CATEGORIES, PART_NAMES, STYLES
 from neurok.families.household.words import NUMBERS, plural, table
 
 WORD = re.compile(r"[^\W_]+")
+BREAKS = frozenset(",;:.!?()[]\n\u2013\u2014")
 READINGS = 4
 """Most meanings of one word that are kept."""
 
@@ -54,6 +57,9 @@ class Span:
     meant: str = ""
     """The known word that a misspelt one was taken for."""
 
+    clause: int = 0
+    """Number of the clause between commas and the like."""
+
     @property
     def text(self) -> str:
         return " ".join(self.words)
@@ -75,6 +81,16 @@ def split_words(text: str) -> list[str]:
     return [match.group().lower() for match in WORD.finditer(text)][:LONGEST]
 
 
+def clauses(text: str) -> list[int]:
+    """The clause of every word: commas, colons, full stops and brackets part them."""
+    out, end, number = [], 0, 0
+    for match in WORD.finditer(text):
+        number += bool(out) and any(mark in BREAKS for mark in text[end : match.start()])
+        out.append(number)
+        end = match.end()
+    return out
+
+
 @cache
 def meanings() -> tuple[Meaning, ...]:
     """All that words can name, in a fixed order."""
@@ -91,12 +107,13 @@ def meaning_count() -> int:
     return len(meanings()) + 1
 
 
-def read(text: str, known: frozenset[str] = frozenset()) -> list[Span]:
+def read(text: str, known: frozenset[str] = frozenset(), most: int = LONGEST) -> list[Span]:
     """The prompt as spans, longest phrases first; ``known`` words of the language are never taken for misspelt ones."""
-    words, out, at = split_words(text), [], 0
+    words, out, at = [match.group().lower() for match in WORD.finditer(text)][:most], [], 0
+    clause = clauses(text)
     while at < len(words):
         span = next(_matches(words, at), None) or _single(words[at], at, known)
-        out.append(span)
+        out.append(replace(span, clause=clause[at]))
         at += len(span.words)
     return out
 
@@ -169,6 +186,8 @@ def _entries() -> Iterator[tuple[str, Meaning, bool]]:
     nouns = [("category", name, [name, *words["categories"].get(name, [])]) for name in CATEGORIES]
     nouns += [("part", name, [name, *words["parts"].get(name, [])]) for name in PART_NAMES]
     nouns += [("whole style", kind, ways) for kind, ways in words["kinds"].items()]
+    for kind, key in (("category", "categories"), ("part", "parts"), ("whole style", "kinds")):
+        nouns += [(kind, name, ways) for name, ways in _more_words()[key].items()]
     for kind, value, ways in nouns:
         for way in dict.fromkeys(ways):
             yield way, Meaning(kind, value), False
@@ -194,6 +213,12 @@ def _entries() -> Iterator[tuple[str, Meaning, bool]]:
     for count in range(LARGEST + 1):
         yield str(count), Meaning("number", str(count)), False
     yield from (("pair of", Meaning("number", "2"), False), ("a couple of", Meaning("number", "2"), False))
+
+
+@cache
+def _more_words() -> Mapping[str, Mapping[str, list[str]]]:
+    """Words that captions do not use but people do; they name nothing that others do not name, too."""
+    return json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 @cache

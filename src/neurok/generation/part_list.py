@@ -93,6 +93,9 @@ class Lists:
     count: Int[Tensor, " B"]
     """Parts of each object, without the end."""
 
+    forced: Int[Tensor, " B"] | None = None
+    """Of lists that were drawn: parts that wishes put in."""
+
 
 class PartListModel(nn.Module):
     """The network."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from neurok.errors import NeurokError
 from neurok.families.household.parts import Assembly, Part
-from neurok.generation.attachment import attach
+from neurok.generation.attachment import Attached, attach
 from neurok.generation.context import Asked
 from neurok.generation.fields import (
     PARTS,
@@ -40,6 +39,12 @@ class RedrawingConfig:
     given: float = 0.65
     """Share of the given numbers in what the flow starts from, the rest being noise; 1 changes nothing."""
 
+    closer: float = 0.1
+    """How much that share grows with each drawing that comes apart."""
+
+    far: float = 0.02
+    """How far parts may be moved to meet [shares of the longest side] before another drawing is made."""
+
     tries: int = 3
     """Drawings among which the one is taken whose parts need to move least to meet."""
 
@@ -62,11 +67,11 @@ class Redrawer:
 
     def vary(self, assembly: Assembly) -> Assembly:
         """Another object of the same words: the flow starts part of the way from noise to the given numbers."""
-        return self._best(lambda: self._varied(assembly))
+        return self._best(lambda number: self._varied(assembly, self.config.given + number * self.config.closer))
 
     def replace(self, assembly: Assembly, numbers: Sequence[int], styles: Sequence[str]) -> Assembly:
         """The object with other words of shape and other numbers for some parts, in their old looks."""
-        return self._best(lambda: self._replaced(assembly, numbers, styles))
+        return self._best(lambda _: self._replaced(assembly, numbers, styles))
 
     def add(self, assembly: Assembly, names: Sequence[str]) -> tuple[Assembly, int] | None:
         """The object with one part more, where the list would have it, and its number."""
@@ -74,29 +79,22 @@ class Redrawer:
         if place is None:
             return None
         number, name = place
-        return self._best(lambda: self._added(assembly, number, name)), number
+        return self._best(lambda _: self._added(assembly, number, name)), number
 
-    def _best(self, draw: Callable[[], Assembly]) -> Assembly:
-        found = [draw() for _ in range(self.config.tries)]
-        tried = [attach(one) for one in found]
-        best = min(range(len(found)), key=lambda k: (tried[k].bodies, tried[k].moved))
-        return found[best]
+    def _best(self, draw: Callable[[int], Assembly]) -> Assembly:
+        """The first drawing whose parts meet, or the one that comes nearest to it; with parts that meet."""
+        found: list[Attached] = []
+        for number in range(self.config.tries):
+            found.append(attach(draw(number)))
+            if found[-1].bodies == 1 and found[-1].moved <= self.config.far:
+                break
+        return min(found, key=lambda one: (one.bodies, one.moved)).assembly
 
     @torch.no_grad()
-    def _varied(self, assembly: Assembly) -> Assembly:
+    def _varied(self, assembly: Assembly, share: float) -> Assembly:
         lists, given, used = self._listed([part_words(part) for part in assembly.parts], assembly)
-        flow = self.model.flow
-        about, is_part = flow.about(lists), flow.is_part(lists)
-        context, bias = flow.context(self.asked)
-        noise = torch.randn(used.shape, generator=self.generator) * used
-        noise[..., 0] = noise[:, :1, 0]
-        start = self.config.given
-        x = (1.0 - start) * self.config.writing.flow_warmth * noise + start * given
-        steps = max(1, math.ceil((1.0 - start) * flow.config.steps))
-        for step in range(steps):
-            time = torch.full((1,), start + (1.0 - start) * step / steps)
-            speed = flow.velocity(x, time, about, is_part, context, bias)
-            x = (x + (1.0 - start) * speed / steps) * used
+        config = self.config
+        x = self.model.flow.finish(lists, self.asked, used, given, share, self.generator, config.writing.flow_warmth)
         new = self.model.assembly_of(lists, x[0])
         parts = [
             replace(part, look=old.look, style=old.style) for part, old in zip(new.parts, assembly.parts, strict=True)

@@ -6,24 +6,40 @@ made (a red seat is red), and tell which of several lists fits best.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-
-import torch
-from torch import Tensor
+from pathlib import Path
+from typing import Any
 
 from neurok.core.material_library import library
-from neurok.families.household.looks import basic, palette
+from neurok.families.household.looks import basic, colour_words
 from neurok.families.household.prompts import Prompt, Wish
-from neurok.generation.fields import Field, look_fields
+from neurok.families.household.vocabulary import CATEGORIES
+from neurok.families.household.words import plural, table
 from neurok.generation.lexicon import Span, is_filler
 
-BACKWARD = frozenset({"is", "are", "of", "in", "made"})
+BACKWARD = frozenset({"is", "are", "of", "in", "made", "painted"})
 """Words after which what is said belongs to the noun before."""
 
-FORWARD = frozenset({"and", "with", "plus", "on", "has", "having", "featuring", "a", "an", "the", "whose", "that"})
-"""Words after which it belongs to the noun to come."""
+JOINING = frozenset({"with", "plus", "on", "has", "having", "featuring", "whose", "that", "which", "without"})
+"""Words after which a new part is spoken of; looks that still stand alone belong to what came before."""
+
+FORWARD = JOINING | {"and", "a", "an", "the"}
+"""Words after which what is said belongs to the noun to come."""
+
+BESIDE = frozenset({"at", "beside", "near", "next", "for", "under", "by", "behind", "from"})
+"""Words after which other things are named than the one that is asked for."""
+
+ABSENT = frozenset({"without", "no", "lacking"})
+PIECES = frozenset({"part", "parts", "piece", "pieces", "component", "components"})
+COMMON = 0.05
+"""Share of a category's objects from which a name is taken literally; else it may stand for a commoner one."""
+
+SURE = 1.3
+"""How many times likelier than the next a category must be to follow from the parts that are named."""
 
 WHOLE = "*"
 """The part whose look stands for the whole."""
@@ -33,16 +49,35 @@ FAMILY_WORDS = frozenset(
 )
 
 
+@dataclass(frozen=True)
+class PartWish(Wish):
+    """What a prompt says of one part, and how it says it."""
+
+    shade: str = ""
+    """The colour word, such as ``crimson``."""
+
+    is_single: bool = False
+    """An article stands before it: one, or one pair."""
+
+
 @dataclass
 class _Open:
     """What was said since the last noun."""
 
-    colours: list[str] = field(default_factory=list)
+    colours: list[tuple[str, str]] = field(default_factory=list)
+    """Colours of the palette, each with its word."""
+
     materials: list[tuple[str, str]] = field(default_factory=list)
     count: int | None = None
+    is_single: bool = False
+    starts: list[int] = field(default_factory=list)
+    """Numbers of the words that looks were said with."""
 
-    def __bool__(self) -> bool:
-        return bool(self.colours or self.materials or self.count is not None)
+    has_pattern: bool = False
+
+    @property
+    def has_look(self) -> bool:
+        return bool(self.colours or self.materials or self.has_pattern)
 
 
 @dataclass(frozen=True)
@@ -52,39 +87,112 @@ class Wishes:
     category: str
     """Empty where none is named."""
 
-    parts: tuple[Wish, ...]
+    parts: tuple[PartWish, ...]
+    without: tuple[str, ...] = ()
+    """Parts that it should not have."""
+
+    bound: frozenset[int] = frozenset()
+    """Numbers of the words that say how a named part looks; they say nothing of the others."""
+
+    notes: tuple[str, ...] = ()
+    """What was contradictory, and what was done instead."""
 
     def prompt(self, text: str, category: str) -> Prompt:
-        """The same in the form that objects are judged by."""
-        return Prompt(text, self.category or category, self.parts)
+        """The same in the form that objects are judged by: one wish for each name."""
+        merged: dict[str, Wish] = {}
+        for wish in self.parts:
+            old = merged.get(wish.part)
+            if old is None:
+                merged[wish.part] = Wish(wish.part, wish.colours, wish.materials, wish.count)
+                continue
+            known = old.count is not None and wish.count is not None
+            merged[wish.part] = Wish(
+                wish.part,
+                tuple(dict.fromkeys([*old.colours, *wish.colours])) if old.colours and wish.colours else (),
+                tuple(dict.fromkeys([*old.materials, *wish.materials])) if old.materials and wish.materials else (),
+                (old.count or 0) + (wish.count or 0) if known else None,
+            )
+        return Prompt(text, self.category or category, tuple(merged.values()))
+
+
+@cache
+def category_words() -> Mapping[str, Any]:
+    """Names of parts (with the share of objects that have them) and kinds of each category."""
+    return json.loads(Path(__file__).with_name("category_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def can_have(category: str, part: str) -> bool:
+    """Whether objects of a category are ever made with such a part."""
+    return part == WHOLE or not category or part in category_words()[category]["parts"]
 
 
 def wishes_of(spans: Sequence[Span]) -> Wishes:
     """What the words of a prompt ask for."""
-    found: dict[str, _Open] = {}
-    category, last, said, is_backward = "", "", _Open(), False
-    for span in spans:
-        kinds = {meaning.kind: meaning.value for meaning in reversed(span.meanings)}
+    at = _category_span(spans)
+    category = _category_of(spans[at]) if at is not None else _category_by_parts(spans)
+    is_listing = any(span.words[0] in PIECES for span in spans)
+    found: dict[tuple[str, int], _Open] = {}
+    without: list[str] = []
+    last: tuple[str, int] | None = None
+    said, is_backward, clause, is_absent, in_clause = _Open(), False, 0, False, False
+
+    def settle() -> None:
+        """Looks that stand alone belong to the noun before in the clause, or else to the whole."""
+        nonlocal said
+        if said.has_look:
+            _join(found.setdefault(last if in_clause and last is not None else (WHOLE, 0), _Open()), said)
+        said = _Open()
+
+    for number, span in enumerate(spans):
+        if span.clause != clause:
+            settle()
+            clause, is_backward, is_absent, in_clause = span.clause, False, False, False
+        word = span.words[0]
+        if word in ABSENT:
+            is_absent = True
+            continue
         if not span.meanings:
-            is_backward = (is_backward or span.words[0] in BACKWARD) and span.words[0] not in FORWARD
+            if word.isdecimal():
+                said.count = int(word)
+            if word in PIECES:
+                said = _Open()
+            if word in JOINING:
+                settle()
+            if word in ("a", "an", "single"):
+                said.is_single = True
+                said.count = 1 if word == "single" or is_listing else said.count
+            is_backward = (is_backward or word in BACKWARD) and word not in FORWARD
             continue
-        noun = _noun(kinds, category)
-        if noun is not None:
-            if noun == WHOLE:
-                category = category or kinds.get("category", "")
-            last, is_backward = noun, False
-            _join(found.setdefault(noun, _Open()), said)
-            said = _Open()
+        kinds = {meaning.kind: meaning.value for meaning in reversed(span.meanings)}
+        later = any(_is_part(one) for one in spans[number + 1 :] if one.clause == span.clause)
+        noun = None if later and number != at and "style" in kinds else _noun(span, kinds, number, at, category)
+        if noun is None:
+            target = found[last] if is_backward and in_clause and last is not None else said
+            _take(target, span, kinds)
             continue
-        target = found[last] if is_backward and last else said
-        _take(target, span, kinds)
-    if said and last:
-        _join(found[last], said)
-    named = [name for name in found if name != WHOLE]
-    wishes = [_wish(name, found[name]) for name in named]
-    if WHOLE in found and (found[WHOLE].colours or found[WHOLE].materials):
-        wishes.insert(0, _wish(WHOLE, found[WHOLE]))
-    return Wishes(category, tuple(wishes))
+        if number + 1 < len(spans) and noun != WHOLE and _names_more(spans[number + 1], span, number + 1 == at):
+            found.setdefault((noun, 0), _Open())  # part of a compound: what is said belongs to the noun behind it
+            continue
+        if is_absent and noun != WHOLE:
+            without += [meaning.value for meaning in span.meanings if meaning.kind == "part"]
+            said, is_absent = _Open(), False
+            continue
+        if noun == WHOLE:
+            said.count, said.is_single = None, False
+        if span.is_plural:
+            said.is_single = False
+        last = _place(found, noun, said)
+        _join(found.setdefault(last, _Open()), said)
+        said, is_backward, is_absent, in_clause = _Open(), False, False, True
+    settle()
+    without += [name for (name, _), one in found.items() if one.count == 0]
+    wishes = [_wish(name, one) for (name, _), one in found.items() if name != WHOLE and one.count != 0]
+    whole = found.get((WHOLE, 0))
+    if whole is not None and (whole.colours or whole.materials):
+        wishes.insert(0, replace(_wish(WHOLE, whole), count=None))
+    bound = frozenset(start for (name, _), one in found.items() if name != WHOLE for start in one.starts)
+    notes = [note for (name, _), one in found.items() if (note := _contradiction(name, category, one))]
+    return Wishes(category, tuple(wishes), tuple(dict.fromkeys(without)), bound, tuple(notes))
 
 
 def understood(spans: Sequence[Span]) -> tuple[list[str], list[str]]:
@@ -93,88 +201,132 @@ def understood(spans: Sequence[Span]) -> tuple[list[str], list[str]]:
     return known, [span.text for span in spans if not span.meanings and not is_filler(span)]
 
 
-class LookHold:
-    """Holds looks to what was wished for: a mask of words for each row of a batch, field by field."""
-
-    def __init__(self, wishes: Sequence[Wishes], names: Sequence[str], mains: Sequence[str]) -> None:
-        """
-        Args:
-            names: Of the part of each row.
-            mains: The name of the part that stands for the whole, in each row.
-        """
-        self._wishes = [_wish_for(one, name, main) for one, name, main in zip(wishes, names, mains, strict=True)]
-
-    def __call__(self, field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
-        if field.name not in ("colour", "material", "cover") or not any(self._wishes):
-            return None
-        mask = torch.ones(len(self._wishes), field.count, dtype=torch.bool)
-        for row, wish in enumerate(self._wishes):
-            words = _allowed(field, wish, int(chosen[0][row]) if chosen else -1) if wish is not None else None
-            if words:
-                mask[row] = False
-                mask[row, [field.index(word) for word in words]] = True
-        return mask
-
-
-def _wish_for(wishes: Wishes, name: str, main: str) -> Wish | None:
-    by_name = {wish.part: wish for wish in wishes.parts}
-    return by_name.get(name) or (by_name.get(WHOLE) if name == main else None)
+def _category_span(spans: Sequence[Span]) -> int | None:
+    """The number of the noun that says what is asked for."""
+    found: list[int] = []
+    for number, span in enumerate(spans):
+        if not _category_of(span):
+            continue
+        before = [one.words[0] for one in spans[max(0, number - 3) : number] if one.clause == span.clause]
+        if any(word in BESIDE for word in before):
+            continue
+        if found and found[-1] == number - 1 and spans[found[-1]].clause == span.clause:
+            found[-1] = number  # in a compound the last noun counts: a laptop bag
+        else:
+            found.append(number)
+    sure = [number for number in found if not any(m.kind == "part" for m in spans[number].meanings)]
+    if sure:
+        return sure[0]
+    others = {m.value for span in spans for m in span.meanings if m.kind == "part" and not _category_of(span)}
+    for number in found:
+        category = _category_of(spans[number])
+        is_first = spans[number].clause == 0 and not spans[number].is_plural
+        fits = not spans[number].is_plural or number == 0 or spans[number].clause == 0
+        if is_first or (fits and (not others or any(can_have(category, part) for part in others))):
+            return number
+    return None
 
 
-def _allowed(field: Field, wish: Wish, material: int) -> list[str]:
-    """The words of a field that a wish allows; none when it says nothing of it."""
-    if field.name == "colour":
-        return [colour for colour in palette() if basic(colour) in wish.colours]
-    stuffs = _stuffs(wish.materials)
-    if field.name == "material":
-        padding = [name for name in library() if _is_padding(name)] if set(stuffs) & _coverings() else []
-        return [*stuffs, *padding]
-    chosen = look_fields()[0].words[material]
-    if not stuffs or chosen in stuffs or not _is_padding(chosen):
-        return []
-    return [stuff for stuff in stuffs if stuff in _coverings()]
+def _category_by_parts(spans: Sequence[Span]) -> str:
+    """The only category that is likely to have the parts that are named; nothing when there are several."""
+    named = [[m.value for m in span.meanings if m.kind == "part"] for span in spans if _is_part(span)]
+    if not named:
+        return ""
+    likely = {}
+    for category in CATEGORIES:
+        share = category_words()[category]["parts"]
+        likely[category] = math.prod(max(share.get(part, 0.0) for part in parts) for parts in named)
+    first, second = sorted(likely, key=likely.__getitem__, reverse=True)[:2]
+    return first if likely[first] > SURE * likely[second] else ""
 
 
-def _noun(kinds: Mapping[str, str], category: str) -> str | None:
-    """The part that a word names; the first noun of a prompt that may be a category is one."""
-    if ("category" in kinds or "whole style" in kinds) and (not category or "part" not in kinds):
+def _is_part(span: Span) -> bool:
+    return any(meaning.kind == "part" for meaning in span.meanings)
+
+
+def _names_more(behind: Span, span: Span, is_whole: bool) -> bool:
+    return behind.clause == span.clause and (is_whole or _is_part(behind))
+
+
+def _category_of(span: Span) -> str:
+    for meaning in span.meanings:
+        if meaning.kind == "category":
+            return meaning.value
+    return next((_kind_category(m.value, span.text) for m in span.meanings if m.kind == "whole style"), "")
+
+
+@cache
+def _kind_category(kind: str, text: str) -> str:
+    """The category that a kind is one of; among several that which its usual names hold."""
+    known = [category for category in CATEGORIES if kind in category_words()[category]["kinds"]]
+    usual = " ".join([*table()["kinds"].get(kind, []), text])
+    return next((category for category in known if category in usual), known[0] if known else "")
+
+
+def _noun(span: Span, kinds: Mapping[str, str], number: int, at: int | None, category: str) -> str | None:
+    """The part that a word names, or the whole."""
+    if number == at:
         return WHOLE
-    return kinds.get("part")
+    parts = [meaning.value for meaning in span.meanings if meaning.kind == "part"]
+    if parts:
+        exact = [part for part in parts if (span.meant or span.text) in (part, plural(part))]
+        share: Mapping[str, float] = category_words()[category]["parts"] if category else {}
+        possible = [part for part in [*exact, *parts] if part in share]
+        if exact and share.get(exact[0], 0.0) >= COMMON:
+            return exact[0]
+        return max(possible, key=lambda part: share[part]) if possible else (exact or parts)[0]
+    if "category" in kinds and "colour" not in kinds and "material" not in kinds:
+        return WHOLE if kinds["category"] == category else None
+    return None
+
+
+def _place(found: Mapping[tuple[str, int], _Open], noun: str, said: _Open) -> tuple[str, int]:
+    """Where something said of a part belongs: another look of the same name is another group of such parts."""
+    group = max((k for name, k in found if name == noun), default=0)
+    old = found.get((noun, group))
+    if noun != WHOLE and old is not None and old.has_look and said.has_look:
+        return noun, group + 1
+    return noun, group
 
 
 def _take(target: _Open, span: Span, kinds: Mapping[str, str]) -> None:
     if "number" in kinds and len(kinds) == 1:
         target.count = int(kinds["number"])
+        return
+    looks = [kind for kind in ("colour", "material", "pattern") if kind in kinds]
+    if not looks:
+        return
+    target.starts += range(span.start, span.start + len(span.words))
+    text = span.meant or span.text
     if "colour" in kinds:
-        target.colours.append(kinds["colour"])
+        shade = next((w for w in (text, text.replace(" ", "-")) if w in colour_words()), kinds["colour"])
+        target.colours.append((kinds["colour"], shade))
     if "material" in kinds:
-        target.materials.append((kinds["material"], span.meant or span.text))
+        target.materials.append((kinds["material"], text))
+    target.has_pattern |= "pattern" in kinds
 
 
 def _join(target: _Open, more: _Open) -> None:
     target.colours += more.colours
     target.materials += more.materials
-    target.count = more.count if more.count is not None else target.count
+    target.starts += more.starts
+    target.has_pattern |= more.has_pattern
+    target.is_single |= more.is_single
+    if more.count is not None:
+        target.count = more.count + (target.count or 0)
 
 
-def _wish(name: str, said: _Open) -> Wish:
-    materials: list[str] = []
-    for material, word in said.materials:
-        is_family = word in FAMILY_WORDS
-        materials.append(library()[material].family if is_family else material)
-    colours = tuple(dict.fromkeys(basic(colour) for colour in said.colours[:1]))
-    return Wish(name, colours, tuple(dict.fromkeys(materials)), said.count)
+def _wish(name: str, said: _Open) -> PartWish:
+    materials = [library()[m].family if word in FAMILY_WORDS else m for m, word in said.materials]
+    colours = tuple(dict.fromkeys(basic(colour) for colour, _ in said.colours[:1]))
+    shade = said.colours[0][1] if said.colours else ""
+    return PartWish(name, colours, tuple(dict.fromkeys(materials)), said.count, shade, said.is_single)
 
 
-def _stuffs(materials: Iterable[str]) -> list[str]:
-    wanted = set(materials)
-    return [name for name, entry in library().items() if name in wanted or entry.family in wanted]
-
-
-def _is_padding(material: str) -> bool:
-    return library()[material].family == "foam"
-
-
-@cache
-def _coverings() -> frozenset[str]:
-    return frozenset(n for n, entry in library().items() if entry.family in ("fabric", "leather")) | {"fur"}
+def _contradiction(name: str, category: str, said: _Open) -> str:
+    """A sentence where two colours are said of one part; the first is taken."""
+    shades = list(dict.fromkeys(shade for _, shade in said.colours))
+    if len(shades) < 2 or said.has_pattern:
+        return ""
+    what = (category or "object") if name == WHOLE else name
+    return f"Of the {what} {' and '.join(shades[:3])} are said; it is {shades[0]}."

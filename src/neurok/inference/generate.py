@@ -17,14 +17,16 @@ from neurok.families.household.parts import Assembly
 from neurok.families.household.prompts import Verdict, judge
 from neurok.families.household.record import assembly_of, record_of
 from neurok.families.household.vocabulary import CATEGORIES
+from neurok.families.household.words import article
 from neurok.generation import sentence_states
 from neurok.generation.context import Asked
+from neurok.generation.holding import true_colours
 from neurok.generation.lexicon import Span, read, split_words
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists
 from neurok.generation.photo import Photo, read_photo
 from neurok.generation.prompt import asked_by, words_of
-from neurok.generation.wishes import Wishes, understood, wishes_of
+from neurok.generation.wishes import Wishes, can_have, understood, wishes_of
 from neurok.generation.writing import WRITING, Generator, WritingConfig, Written, draw_lists, list_words, rows_of
 from neurok.hub import load_model
 
@@ -34,17 +36,24 @@ class GenerateConfig:
     """How objects are asked for and chosen."""
 
     writing: WritingConfig = WRITING
-    lists: int = 16
+    lists: int = 8
     """Lists that are drawn for one object; the one that fits the words best is filled."""
 
     tries: int = 3
-    """Times a list is filled with numbers, until its parts meet without being moved far."""
+    """Times a list is filled with numbers, until its parts meet without being moved far; the second and every other
+    time the flow goes on from the object whose parts were moved."""
+
+    forced: float = 0.4
+    """What a part that the list would not have had by itself takes from its fitness; a wish counts one."""
 
     far: float = 0.02
     """How far parts may be moved to meet [shares of the object's longest side] before another try is made."""
 
     longest: int = 2000
     """Characters of a prompt."""
+
+    words: int = 400
+    """Words that the rules read; the networks read the first 64."""
 
     most: int = 64
     """Objects of one call."""
@@ -91,11 +100,8 @@ class Generated:
             }
             for part in self.assembly.parts
         ]
-        missed = [
-            wish.part if wish.part != "*" else self.assembly.category
-            for wish, is_there in zip(self.wishes.parts, self.verdict.present, strict=True)
-            if not is_there
-        ]
+        wishes = self.wishes.prompt("", self.assembly.category).wishes
+        missed = [wish.part for wish, is_there in zip(wishes, self.verdict.present, strict=True) if not is_there]
         return {
             "category": self.assembly.category,
             "style": list(self.assembly.style),
@@ -148,14 +154,22 @@ class Ask:
     photo: Photo | None
     notes: tuple[str, ...]
 
-    def batch(self, count: int) -> Asked:
-        """The same prompt so many times."""
-        words = words_of([self.text])[0] if self.spans else None
+    def batch(self, count: int, text: str | None = None) -> Asked:
+        """The same prompt, or another text with the same picture, so many times."""
+        words = words_of([self.text if text is None else text])[0] if self.spans else None
         pictures = None
         if self.photo is not None:
             pixels = torch.from_numpy(self.photo.pixels).permute(2, 0, 1).float()
             pictures = dict.fromkeys(range(count), pixels)
         return asked_by([words] * count, pictures)
+
+    @property
+    def plain(self) -> str | None:
+        """The text without the words that say how named parts look; nothing when there are none."""
+        if not self.wishes.bound:
+            return None
+        words = split_words(self.text)
+        return " ".join(word for number, word in enumerate(words) if number not in self.wishes.bound)
 
 
 def understand(text: str, image: str | Path | Photo | None, config: GenerateConfig = GENERATE) -> Ask:
@@ -166,7 +180,7 @@ def understand(text: str, image: str | Path | Photo | None, config: GenerateConf
             "Say what the object is, its parts, colours and materials."
         )
     photo = image if image is None or isinstance(image, Photo) else read_photo(image)
-    spans = tuple(read(text, sentence_states.language()))
+    spans = tuple(read(text, sentence_states.language(), config.words))
     known, _ = understood(spans)
     possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
     if photo is None and not split_words(text):
@@ -190,12 +204,17 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
     generator = torch.Generator().manual_seed(seed)
     asked = ask.batch(config.lists)
     wishes = [ask.wishes] * config.lists
-    lists = draw_lists(model.part_list, asked, generator, config.writing.list_warmth, wishes)
-    best = max(range(config.lists), key=lambda k: fitness(sketch_of(lists, k), ask))
+    plain = None if ask.plain is None else ask.batch(config.lists, ask.plain)
+    lists = draw_lists(model.part_list, asked, generator, config.writing.list_warmth, wishes, plain)
+    forced = [0] * config.lists if lists.forced is None else lists.forced.tolist()
+    best = max(range(config.lists), key=lambda k: fitness(sketch_of(lists, k), ask) - config.forced * forced[k])
     chosen, one = rows_of(lists, best), asked.rows(torch.tensor([best]))
     found: list[Written] = []
-    for _ in range(config.tries):
-        found += model.fill(chosen, one, generator, config.writing)
+    for number in range(config.tries):
+        if number % 2:
+            found.append(model.refine(found[-1], one, generator, config.writing))
+        else:
+            found += model.fill(chosen, one, generator, config.writing)
         if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
             break
     written = min(found, key=lambda w: (w.attached.bodies, w.attached.moved))
@@ -204,10 +223,11 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
 
 def generated(written: Written, ask: Ask, seed: int) -> Generated:
     """What is handed out for an object that was written."""
-    asset, assembly = listed_asset(replace(written.assembly, name=f"{written.assembly.category} {seed}"), ask.text)
+    coloured = true_colours(written.assembly, ask.wishes)
+    asset, assembly = listed_asset(replace(coloured, name=f"{coloured.category} {seed}"), ask.text)
     known, unknown = understood(ask.spans)
     verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
-    notes = [*ask.notes, *_short_of(ask.wishes, verdict)]
+    notes = [*ask.notes, *ask.wishes.notes, *_short_of(ask.wishes, verdict, assembly)]
     attached = written.attached
     return Generated(
         asset,
@@ -245,9 +265,20 @@ def sketch_of(lists: Lists, number: int) -> Assembly:
     return Assembly(whole["category"], tuple(part_of(words, np.zeros(WIDTH), 1.0) for words in parts))
 
 
-def _short_of(wishes: Wishes, verdict: Verdict) -> list[str]:
-    missing = [wish.part for wish, there in zip(wishes.parts, verdict.present, strict=True) if not there]
-    counted = [wish.part for wish in wishes.parts if wish.count is not None]
-    wrong = [part for part, right in zip(counted, verdict.counts, strict=True) if not right and part not in missing]
-    notes = [f"There is no {part} on it, though one was asked for." for part in missing]
-    return notes + [f"The number of {part} is not what was asked for." for part in wrong]
+def _short_of(wishes: Wishes, verdict: Verdict, assembly: Assembly) -> list[str]:
+    """What was asked for and is not there, and what there is instead."""
+    category = assembly.category
+    merged = wishes.prompt("", category).wishes
+    notes, missing = [], set()
+    for wish, there in zip(merged, verdict.present, strict=True):
+        if not there:
+            missing.add(wish.part)
+            known = can_have(category, wish.part)
+            why = "though one was asked for" if known else f"it is not made with one as {article(category)}"
+            notes.append(f"There is no {wish.part} on it, {why}.")
+    for wish, right in zip([w for w in merged if w.count is not None], verdict.counts, strict=True):
+        if not right and wish.part not in missing:
+            total = sum(part.repeat.total for part in assembly.parts if part.name == wish.part)
+            notes.append(f"{wish.count} of {wish.part} were asked for, it has {total}.")
+    there = [name for name in wishes.without if any(part.name == name for part in assembly.parts)]
+    return notes + [f"It has {article(name)}, though none was wanted." for name in there]

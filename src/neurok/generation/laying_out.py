@@ -1,0 +1,165 @@
+"""Puts the copies of a part in order: rows along their parent, rings about its axis, spirals along a stem.
+
+A network writes how copies follow each other with some error in every number, and over a dozen copies a row with a
+slight turn bends away from what carries it. The numbers of real ones are simple: no turn in a row, a whole turn in a
+ring, the golden angle up a stem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.families.household.assemble import placed_anew
+from neurok.families.household.checks import LEAST_VOLUME
+from neurok.families.household.parts import Part
+from neurok.modelling.shapes import Shape
+
+GOLDEN = 2.39983
+"""Angle between one leaf and the next [rad]."""
+
+
+@dataclass(frozen=True)
+class LayingOutConfig:
+    """From when on numbers are taken for simple ones; the first three after the errors that the flow makes."""
+
+    slight: float = 0.2
+    """Turns per copy below this are none [rad]."""
+
+    still: float = 0.02
+    """Leans [rad] and logarithms of scales below this are none."""
+
+    ring: float = 0.2
+    """Turns that add up to a whole one within this share make a ring."""
+
+    golden: float = 0.4
+    """Turns as near to the golden angle are that [rad]."""
+
+    tall: float = 2.0
+    """How many times higher than wide a parent is whose copies climb along it."""
+
+    end: float = 0.04
+    """Share of a stem's height at its ends that carries nothing."""
+
+    bins: int = 12
+    """Places along a stem where its middle is looked for."""
+
+
+LAYING_OUT = LayingOutConfig()
+
+
+def laid_out(part: Part, parent: Part, config: LayingOutConfig = LAYING_OUT) -> Part:
+    """The part with copies in order; as it is where they are and meet the parent."""
+    repeat = part.repeat
+    if repeat.count == 1:
+        return part
+    lean = 0.0 if abs(repeat.lean) < config.still else repeat.lean
+    scale = 1.0 if abs(np.log(repeat.scale)) < config.still else repeat.scale
+    part = placed_anew(part, repeat=replace(repeat, lean=lean, scale=scale))
+    if parent.repeat.count == repeat.count and parent.repeat.mirror == repeat.mirror:
+        return placed_anew(part, repeat=replace(parent.repeat, lean=lean, scale=scale))
+    if abs(repeat.turn) < config.slight:
+        return _row(part, parent)
+    turn = _simple_turn(repeat.turn, repeat.count, config)
+    part = placed_anew(part, repeat=replace(part.repeat, turn=turn))
+    size = np.ptp(parent.copies[0].bounds, axis=0)
+    if float(np.asarray(repeat.step)[1]) > 0 and size[1] > config.tall * min(size[0], size[2]):
+        return _climbing(part, parent, config)
+    return _around(part, parent, abs(turn) * repeat.count) if missing(part, parent) else part
+
+
+def missing(part: Part, parent: Part) -> list[int]:
+    """Numbers of the copies that do not share some volume with the parent."""
+    others = list(zip(parent.copies, parent.solids, strict=True))
+    mine = enumerate(zip(part.copies, part.solids, strict=True))
+    return [number for number, (shape, solid) in mine if not meets(shape, solid, others)]
+
+
+def meets(shape: Shape, solid, others: list) -> bool:  # type: ignore[no-untyped-def, type-arg]
+    """Whether a solid shares some volume with one of the others."""
+    low, high = shape.bounds
+    for other, body in others:
+        if (
+            (other.bounds[0] <= high).all()
+            and (other.bounds[1] >= low).all()
+            and (solid ^ body).volume() > LEAST_VOLUME
+        ):
+            return True
+    return False
+
+
+def _simple_turn(turn: float, count: int, config: LayingOutConfig) -> float:
+    whole = 2.0 * np.pi
+    if abs(abs(turn) * count - whole) < config.ring * whole:
+        return float(np.sign(turn) * whole / count)
+    for golden in (GOLDEN, whole - GOLDEN):
+        if abs(abs(turn) - golden) < config.golden:
+            return float(np.sign(turn) * golden)
+    return turn
+
+
+def _row(part: Part, parent: Part) -> Part:
+    """Without a turn; along one axis and no longer than the parent where copies would miss it."""
+    part = placed_anew(part, repeat=replace(part.repeat, turn=0.0))
+    if not missing(part, parent):
+        return part
+    count, step = part.repeat.count, np.asarray(part.repeat.step)
+    axis = int(np.abs(step).argmax())
+    if abs(step[axis]) < 1e-9:
+        return part
+    wide = float(np.ptp(part.copies[0].bounds[:, axis]))
+    ends = np.array([shape.bounds[:, axis] for shape in parent.copies])
+    low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+    longest = max(high - low - wide, 0.0) / max(count - 1, 1)
+    along = np.zeros(3)
+    along[axis] = np.sign(step[axis]) * min(abs(step[axis]), longest)
+    first = float(part.copies[0].bounds[:, axis].mean())
+    last = first + (count - 1) * along[axis]
+    near, far = min(first, last) - wide / 2, max(first, last) + wide / 2
+    by = np.zeros(3)
+    by[axis] = max(low - near, 0.0) - max(far - high, 0.0)
+    straight = replace(part.repeat, step=along)
+    return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=straight)
+
+
+def _around(part: Part, parent: Part, reach: float) -> Part:
+    """About the axis of the copy of the parent that is nearest; a ring that closes after ``reach`` does not climb."""
+    middles = np.array([shape.bounds.mean(axis=0) for shape in parent.copies])
+    nearest = middles[np.linalg.norm((middles - part.centre)[:, [0, 2]], axis=1).argmin()]
+    step = np.asarray(part.repeat.step) * [0.0, 0.0 if np.isclose(reach, 2.0 * np.pi) else 1.0, 0.0]
+    return placed_anew(part, repeat=replace(part.repeat, pivot=nearest[[0, 2]], step=step))
+
+
+def _climbing(part: Part, parent: Part, config: LayingOutConfig) -> Part:
+    """Up the middle of the parent, each copy rooted in it."""
+    distance = [np.linalg.norm(shape.bounds.mean(axis=0) - part.meets) for shape in parent.copies]
+    stem = parent.copies[int(np.argmin(distance))]
+    low, high = stem.bounds[:, 1]
+    margin = config.end * (high - low)
+    heights, middles = _middle_line(stem, config.bins)
+    middle = lambda y: np.array([np.interp(y, heights, middles[:, k]) for k in (0, 1)])  # noqa: E731
+    points = part.copies[0].vertices
+    line = np.stack([np.interp(points[:, 1], heights, middles[:, k]) for k in (0, 1)], axis=1)
+    aside = np.linalg.norm(points[:, [0, 2]] - line, axis=1)
+    root = points[aside.argmin()]
+    start = float(np.clip(root[1], low + margin, high - margin))
+    count = part.repeat.count
+    rise = min(float(np.asarray(part.repeat.step)[1]), (high - margin - start) / max(count - 1, 1))
+    foot, head = middle(start), middle(start + (count - 1) * rise)
+    slope = (head - foot) / max(count - 1, 1)
+    anchor = np.array([foot[0], start, foot[1]])
+    repeat = replace(part.repeat, step=np.array([slope[0], rise, slope[1]]), pivot=foot)
+    return placed_anew(part, centre=part.centre + anchor - root, meets=anchor, repeat=repeat)
+
+
+def _middle_line(shape: Shape, bins: int) -> tuple[Float[np.ndarray, " N"], Float[np.ndarray, "N 2"]]:
+    """The middle of a solid at some heights."""
+    points = shape.vertices
+    low, high = shape.bounds[:, 1]
+    number = np.clip(((points[:, 1] - low) / max(high - low, 1e-9) * bins).astype(int), 0, bins - 1)
+    found = [points[number == k] for k in range(bins)]
+    found = [some for some in found if len(some)]
+    boxes = np.array([(some.min(axis=0) + some.max(axis=0)) / 2 for some in found])
+    return boxes[:, 1], boxes[:, [0, 2]]
