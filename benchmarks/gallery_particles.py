@@ -19,6 +19,7 @@ import tyro
 from gallery_actions import ACTIONS, LOOK, keep, moments, rows_of
 
 from neurok.core import Asset, MaterialField, Mesh, material
+from neurok.dynamics.particles.binding import ground_height
 from neurok.evaluation.dynamics import member, stored
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.io import load
@@ -50,6 +51,7 @@ COLUMNS = {
     "triangles": ("sheet triangles", "{:,}"),
     "lost": ("diverged", "{}"),
     "depth": ("deepest [% of size]", "{:.2f}"),
+    "hover": ("hovers [% of size]", "{:.2f}"),
     "stretch": ("largest stretch", "{:.2f}"),
     "grew": ("energy grew without work", "{}"),
     "factor": ("x real time", "{:.3f}"),
@@ -211,10 +213,22 @@ def measured(run: SceneRun) -> dict[str, Any]:
         "rigid_parts": report.get("rigid_parts", 0),
         "triangles": report.get("sheet_triangles", 0),
         "depth": float(report["max_penetration"] or 0.0) / (mesh.size * mesh.unit),
+        "hover": hovering(run),
         "stretch": float(stretch.max()),
         "grew": float((total - np.minimum.accumulate(total)).max() / max(np.ptp(total), 1e-12)),
         "factor": float(report["real_time_factor"] or 0.0),
     }
+
+
+def hovering(run: SceneRun) -> float:
+    """Least height of what is drawn above the ground in a run [sizes]: zero where it touches."""
+    body, rollout, ground = run.ready.bodies[0], run.rollout, run.ready.world.ground
+    if ground is None:
+        return 0.0
+    normal = body.mesh.up_vector if ground.normal is None else np.asarray(ground.normal)
+    floor = ground_height(run.ready.bodies, normal) if ground.height is None else ground.height * body.mesh.unit
+    shown = rollout.clip().positions[:, np.unique(rollout.rest.faces)]
+    return max(0.0, float((shown @ normal).min()) - floor / body.mesh.unit) / body.mesh.size
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -226,6 +240,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         worst = {
             "lost": sum(row["status"] != "ok" for row in mine),
             "depth": 100.0 * max(row["depth"] for row in mine),
+            "hover": 100.0 * max(row["hover"] for row in mine),
             "stretch": max(row["stretch"] for row in mine),
             "grew": f"{100.0 * max(still):.1f} %" if still else "-",
             "factor": float(np.median([row["factor"] for row in mine])),

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from neurok.geometry.even_triangles import even_triangles, split_long_edges
+from neurok.geometry.distance import closest_point
+from neurok.geometry.even_triangles import drawn_out, even_triangles, split_long_edges
 from neurok.geometry.moving_least_squares import affine_weights
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import unique_edges
@@ -69,3 +70,19 @@ def test_moving_least_squares_repeat_every_affine_map():
     moved = np.einsum("pk,pkd->pd", weights, (nodes @ matrix.T + shift)[near])
     assert np.allclose(weights.sum(axis=1), 1.0)
     assert np.allclose(moved, points @ matrix.T + shift, atol=1e-7)
+
+
+def test_triangles_are_drawn_out_to_the_tips_that_they_cut():
+    kite = np.array([[0, 0, 0], [0.5, 0.2, 0], [1, 0, 0], [0.5, -0.2, 0]]), np.array([[0, 1, 2], [0, 2, 3]])
+    points, faces = even_triangles(*kite, 0.07)
+    moved = drawn_out(points, faces, kite[0], 0.007)
+    assert closest_point(kite[0], points, faces).distances.max() > 0.05
+    assert closest_point(kite[0], moved, faces).distances.max() <= 0.007
+    assert (moved != points).any(axis=1).sum() == 2
+    assert face_areas(points, faces).sum() < 0.195
+    assert face_areas(moved, faces).sum() == pytest.approx(0.2)
+
+
+def test_triangles_that_come_close_enough_stay_as_they_are():
+    points, faces = even_triangles(*SQUARE, 0.05)
+    assert np.array_equal(drawn_out(points, faces, points[faces].mean(axis=1), 1e-6), points)

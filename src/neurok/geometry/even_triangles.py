@@ -153,3 +153,47 @@ def _centred(
 
 def _area(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> float:
     return float(face_areas(vertices, faces).sum())
+
+
+def drawn_out(
+    points: Float[np.ndarray, "W 3"],
+    triangles: Int[np.ndarray, "G 3"],
+    wanted: Float[np.ndarray, "n 3"],
+    off: float,
+) -> Float[np.ndarray, "W 3"]:
+    """The points, some moved so that the triangles come closer to places that are farther from them than ``off``.
+
+    Even triangles cut corners and tips: the nearest corner of the nearest triangle goes there, the farthest place
+    first, unless a triangle would become lower than ``off``.
+    """
+    from neurok.geometry.distance import closest_point
+
+    points, moved = points.copy(), np.zeros(len(points), dtype=bool)
+    around: list[list[int]] = [[] for _ in points]
+    for face, corners in enumerate(triangles):
+        for corner in corners:
+            around[corner].append(face)
+    for _ in range(TRIES):
+        found = closest_point(wanted, points, triangles)
+        changed = False
+        for index in np.argsort(-found.distances, kind="stable"):
+            if found.distances[index] <= off:
+                break
+            corner = triangles[found.face_ids[index], found.barycentric[index].argmax()]
+            if moved[corner]:
+                continue
+            moved[corner], mine, before = True, triangles[around[corner]], points[corner].copy()
+            least = _least_height(points, mine)
+            points[corner] = wanted[index]
+            if _least_height(points, mine) < min(off, least):
+                points[corner] = before
+            else:
+                changed = True
+        if not changed:
+            break
+    return points
+
+
+def _least_height(points: Float[np.ndarray, "W 3"], triangles: Int[np.ndarray, "n 3"]) -> float:
+    sides = np.linalg.norm(points[triangles] - points[np.roll(triangles, 1, axis=1)], axis=2).max(axis=1)
+    return float((2.0 * face_areas(points, triangles) / np.maximum(sides, 1e-300)).min())

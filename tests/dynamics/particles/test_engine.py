@@ -32,7 +32,7 @@ from neurok.dynamics.particles.stuff import STUFF
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.geometry import lie
 from neurok.geometry.even_triangles import split_long_edges
-from neurok.modelling.shapes import box, join
+from neurok.modelling.shapes import box, join, sphere
 
 pytest.importorskip("warp")
 
@@ -80,6 +80,18 @@ def test_a_soft_cube_comes_to_rest_on_the_ground_and_loses_energy():
     assert np.abs(middle(found)[-1] - middle(found)[-2]).max() < 2e-3
     total = found.energies["total"]
     assert (np.diff(total) < 0.01 * np.ptp(total)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("height", [0.0, 0.013, -0.029])
+def test_a_soft_ball_neither_sinks_into_the_ground_nor_hovers(height):
+    ball = sphere(0.1, 32, 16)
+    mesh = Mesh(ball.vertices + (0.0, 0.1 + height, 0.0), ball.faces)
+    stuff = MaterialField.uniform(Material("firm", young=1e5, density=300.0), mesh.vertex_count)
+    body = Body.of(mesh, materials=stuff, free=True)
+    found = run(body, World(ground=Ground(height)), seconds=0.3)
+    assert found.report["max_penetration"] < 0.005 * mesh.size
+    assert found.positions[-1][:, 1].min() - height < 0.005 * mesh.size
 
 
 @pytest.mark.slow

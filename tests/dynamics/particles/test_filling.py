@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from neurok.core import Material, MaterialField, Mesh, material
 from neurok.dynamics import Body
+from neurok.dynamics.particles.carrying import carry
 from neurok.dynamics.particles.filling import FillingConfig, fill
+from neurok.dynamics.particles.skin import radii, soft_skin
+from neurok.dynamics.particles.state import SoftSkin
 from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, stiff_sheets, stiff_solids
 from neurok.errors import NeurokError
+from neurok.geometry.distance import closest_point
 from neurok.modelling.shapes import box, cylinder, join, lathe, sphere
 
 JELLY = Material("jelly", young=1e4, density=1000.0)
@@ -147,3 +152,57 @@ def test_a_flat_thing_of_sand_is_refused_in_one_sentence():
     body = Body.of(square, materials=MaterialField.uniform(material("sand"), 4))
     with pytest.raises(NeurokError, match=r"'object' is of sand, but its mesh encloses no volume"):
         fill(body, square.vertices, 0.1)
+
+
+def reached(shape, cell):
+    body = body_of(shape)
+    found = fill(body, body.mesh.vertices, cell)
+    carrier = carry(found, body.mesh.vertices, np.full(found.count, -1))
+    return found, radii(found, carrier, np.zeros(found.count, dtype=bool))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.004, 0.011, 0.019])
+def test_particles_reach_to_the_sides_of_a_box_wherever_the_lattice_lies(shift):
+    solid = box((0.4, 0.3, 0.35), (shift, 2 * shift, -shift))
+    found, radius = reached(solid, 0.05)
+    low, high = solid.vertices.min(axis=0), solid.vertices.max(axis=0)
+    assert np.allclose((found.points - radius[:, None]).min(axis=0), low, atol=1e-9)
+    assert np.allclose((found.points + radius[:, None]).max(axis=0), high, atol=1e-9)
+
+
+def test_particles_reach_to_a_ball_and_not_out_of_it():
+    found, radius = reached(sphere(0.2, 96, 48), 0.04)
+    out = np.linalg.norm(found.points, axis=1) + radius
+    assert out.max() < 0.2 + 1e-9
+    outermost = np.linalg.norm(found.points, axis=1) > 0.2 - 0.02
+    assert out[outermost].min() > 0.2 * np.cos(np.pi / 48) - 1e-3
+
+
+def test_a_sheet_lies_on_what_is_drawn_but_for_corners_that_its_triangles_cut():
+    square = Mesh(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1.0]]), np.array([[0, 2, 1], [0, 3, 2]]))
+    body = Body.of(square, materials=MaterialField.uniform(material("cotton"), 4))
+    found = fill(body, square.vertices, 0.05)
+    carrier = carry(found, square.vertices, np.full(found.count, -1))
+    radius = radii(found, carrier, np.zeros(found.count, dtype=bool))
+    away = closest_point(square.vertices, found.points, found.triangles).distances
+    assert radius.max() == pytest.approx(0.5 * away.max())
+    assert (radius > 0).sum() <= 3 * 4
+
+
+def test_a_particle_reaches_down_to_the_lowest_point_that_follows_it():
+    one = SoftSkin(csr_matrix([[1.0, 0.0], [1.2, -0.2]]), np.array([0, 0]))
+    both = SoftSkin.join([one, one], [2, 2])
+    heights, radius = np.array([1.0, 3.0, 9.0, 9.5]), np.full(4, 0.1)
+    found = both.reaches(heights, radius, near=2.0, most=5.0)
+    assert np.allclose(found, [0.4, 0.1, 0.1, 0.1])  # 1.2 * 1 - 0.2 * 3 = 0.6; the second object is far away
+    assert both.reaches(heights, radius, near=2.0, most=0.3)[0] == pytest.approx(0.3)
+
+
+def test_points_of_a_soft_skin_are_vertices_where_they_are_drawn():
+    body = body_of(sphere(0.2, 24, 12))
+    found = fill(body, body.mesh.vertices, 0.05)
+    carrier = carry(found, body.mesh.vertices, np.full(found.count, -1))
+    skin = soft_skin(found, carrier, np.ones(found.count, dtype=bool), body.mesh.faces)
+    places = skin.weights @ found.points
+    assert np.allclose(np.linalg.norm(places, axis=1), 0.2, atol=1e-6)
+    assert len(places) == len(np.unique(np.round(body.mesh.vertices, 9), axis=0))

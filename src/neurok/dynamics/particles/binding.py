@@ -16,10 +16,11 @@ from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineCon
 from neurok.dynamics.particles.filling import Filling, fill
 from neurok.dynamics.particles.grains import Grains, grains_of
 from neurok.dynamics.particles.sizing import cell_for, check_memory
+from neurok.dynamics.particles.skin import radii, soft_skin
 from neurok.dynamics.particles.starting import Beginning, beginning_of
-from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, Surroundings
+from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, SoftSkin, Surroundings
 from neurok.dynamics.particles.steps import least_heights, sheet_step
-from neurok.dynamics.particles.stuff import SHEET, SHELL, Numbers, numbers, stiff_solids
+from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, Numbers, numbers, stiff_solids
 from neurok.dynamics.reduced.build import gravity_of
 
 
@@ -49,6 +50,9 @@ class Occupant:
 
     skins: tuple[Float[np.ndarray, "n 3"], ...]
     """Corners of each rigid part at the start [m]: where it touches the ground."""
+
+    skin: SoftSkin
+    """Where solids that bend do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +111,8 @@ def _occupied(
     masses = _masses(body, filling)
     velocities = start.velocities_at(filling.points, filling.vertex, masses)
     named = np.where(rigid >= 0, rigid + first_rigid, -1)
+    loose = np.isin(found.law, (Law.GRANULAR, Law.FLUID))
+    carrier = carry(filling, start.vertices, named, config.carry)
     particles = ParticleSet(
         filling.points,
         velocities,
@@ -123,10 +129,8 @@ def _occupied(
         np.full(filling.count, body.damping),
         index + _apart(filling, rigid, cell, config),
         named,
-        np.where(filling.fill == SHELL, 0.0, 0.5 * np.cbrt(filling.volumes)),  # shells lie on the drawn surface
+        radii(filling, carrier, loose, config.skin),
     )
-    loose = np.isin(found.law, (Law.GRANULAR, Law.FLUID))
-    carrier = carry(filling, start.vertices, named, config.carry)
     occupant = Occupant(
         body,
         filling,
@@ -140,6 +144,7 @@ def _occupied(
         loose,
         led,
         tuple(carrier.corners(body.mesh.faces, first_rigid + part) for part in range(int(rigid.max(initial=-1)) + 1)),
+        soft_skin(filling, carrier, (filling.fill == SOLID) & (rigid < 0) & ~loose, body.mesh.faces, config.skin),
     )
     return occupant, particles
 

@@ -13,6 +13,7 @@ from neurok.dynamics.particles.grid import Layout, base_cells, tight_box
 from neurok.dynamics.particles.machine import Buffer, Machine
 from neurok.dynamics.particles.rigid_parts import Holder, RigidParts
 from neurok.dynamics.particles.solids import Solids
+from neurok.dynamics.particles.state import SoftSkin
 
 PAIR = 2
 RIGID, HELD, NEAR = 2, 8, 9
@@ -72,6 +73,29 @@ class Contact:
         self._kernels: Any = None
         self._say = say
         self._jobs: dict[str, Any] = {}
+
+    def clothe(self, soft: SoftSkin | None) -> None:
+        """Points on what bends touch the first plane; without any, particles do."""
+        planes = [which for which, kind in enumerate(self._solids.kinds) if kind == 0]
+        self._soft = soft if soft is not None and len(soft.leader) and planes else None
+        self._plane = planes[0] if planes else -1
+        self._placed = self._soft
+
+    def place(self, rank: Int[np.ndarray, " P"]) -> None:
+        """Particles were sorted: ``rank`` is the column of each."""
+        if self._soft is not None:
+            weights = self._soft.weights.copy()
+            weights.indices = rank[weights.indices].astype(weights.indices.dtype)
+            self._placed = SoftSkin(weights, rank[self._soft.leader])
+
+    def _look_below(self) -> None:
+        """How far what is drawn reaches from each particle towards the first plane."""
+        if self._placed is None:
+            return
+        table, count = self._machine.table, self._placed.weights.shape[1]
+        cell, row = float(self._machine.numbers[0]), self._solids.rows[self._plane]
+        heights = row[3:6] @ table[rows.POSITION : rows.POSITION + 3, :count] - row[:3] @ row[3:6]
+        table[rows.REACH, :count] = self._placed.reaches(heights, table[rows.RADIUS, :count], 1.5 * cell, cell)
 
     def _push_speed(self) -> float:
         """At which overlaps are undone at most [cells/s]."""
@@ -181,6 +205,7 @@ class Contact:
                 self._put("aims", np.concatenate([h.aims(self._machine, steps) for h in self._holders]))
                 self._job("own")()
             if len(self._meets):
+                self._look_below()
                 self._job("mark")()
             self._touch_solids(near)
             self._hold_rigid_parts(steps)

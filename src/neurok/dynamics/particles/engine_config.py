@@ -11,6 +11,7 @@ from neurok.dynamics.particles.carrying import CARRY, CarryConfig
 from neurok.dynamics.particles.config import DEFAULT, SolverConfig
 from neurok.dynamics.particles.filling import FILLING, FillingConfig
 from neurok.dynamics.particles.grains import GRAINS, GrainConfig
+from neurok.dynamics.particles.skin import SKIN, SkinConfig
 from neurok.errors import NeurokError
 
 ResolutionName = Literal["coarse", "medium", "fine"]
@@ -106,6 +107,7 @@ class ParticleEngineConfig:
     filling: FillingConfig = FILLING
     carry: CarryConfig = CARRY
     grains: GrainConfig = GRAINS
+    skin: SkinConfig = SKIN
     solver: SolverConfig = field(default_factory=lambda: DEFAULT)
 
     def __post_init__(self) -> None:

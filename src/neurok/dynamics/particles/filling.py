@@ -23,7 +23,7 @@ from neurok.dynamics.particles.stuff import (
 )
 from neurok.errors import NeurokError
 from neurok.geometry.distance import closest_point
-from neurok.geometry.even_triangles import even_triangles
+from neurok.geometry.even_triangles import drawn_out, even_triangles
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import degenerate_faces, face_components
 from neurok.geometry.voxels import enclosed_grid, winding_grid
@@ -91,6 +91,8 @@ class Filling:
 
     poisson: Float[np.ndarray, " T"]
     pieces: Pieces
+    spacing: float
+    """Of the lattice of solids [m]."""
 
     @property
     def count(self) -> int:
@@ -322,6 +324,7 @@ def _joined(
         bending * behind**3 * slab,
         np.clip(stuff.poisson, -0.9, config.stuff.poisson),
         pieces,
+        cell / config.per_side,
     )
 
 
@@ -367,7 +370,10 @@ def _even(
         return corners, triangles, names
     for tries in range(3):
         new, even = even_triangles(corners, triangles, edge / 2**tries)
-        if closest_point(corners, new, even).distances.max() <= config.off * edge:
+        drawn = drawn_out(new, even, corners, 0.5 * config.off * edge)
+        far = [float(closest_point(corners, one, even).distances.max()) for one in (new, drawn)]
+        new = drawn if far[1] < far[0] else new
+        if min(far) <= config.off * edge:
             break
     spread, source = spread_points(corners / (3.0 * edge), triangles)
     return new, even, names[source[cKDTree(3.0 * edge * spread).query(new[even].mean(axis=1))[1]]]

@@ -108,7 +108,7 @@ MARK = r"""
     for (int s = 0; s < (pair ? 2 : 1); s++) for (int run = m[11 + 2 * s]; run < m[12 + 2 * s]; run++) {
         for (long p = runs.data[8 * run]; p < runs.data[8 * run + 1]; p++) {
             const float x = base[(ROW_POSITION) * n + p], y = base[(ROW_POSITION + 1) * n + p], z = base[(ROW_POSITION + 2) * n + p];
-            const float radius = base[ROW_RADIUS * n + p];
+            const float radius = base[(kind == 0 ? ROW_REACH : ROW_RADIUS) * n + p];
             const int i = (int)floorf(x * inv - 0.5f) - li, j = (int)floorf(y * inv - 0.5f) - lj, k = (int)floorf(z * inv - 0.5f) - lk;
             if (i <= -3 || j <= -3 || k <= -3 || i >= ni || j >= nj || k >= nk) continue;
             float d = 0.0f, normal[3];

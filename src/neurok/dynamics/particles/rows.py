@@ -27,7 +27,10 @@ DAMPING = 34
 RADIUS = 35
 """How far its stuff reaches around a particle [m]: where it touches."""
 
-COUNT = 36
+REACH = 36
+"""The same towards the first plane, as what is drawn around the particle reaches now [m]."""
+
+COUNT = 37
 
 SLACK = 8
 """Columns beyond the last particle, so that eight can always be read."""

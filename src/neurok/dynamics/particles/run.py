@@ -23,6 +23,7 @@ from neurok.dynamics.particles.loads import Loads, causes
 from neurok.dynamics.particles.record import AWAY, Recorder
 from neurok.dynamics.particles.sizing import check_memory
 from neurok.dynamics.particles.solver import Solver
+from neurok.dynamics.particles.state import SoftSkin
 from neurok.dynamics.reduced.build import check_vertices, gravity_of
 
 LOST = 0.5
@@ -57,7 +58,8 @@ class ParticleRun:
             say(cost.sentence(len(scene.particles)))
         self._scene, self._chosen = scene, config
         skins = [skin for occupant in scene.occupants for skin in occupant.skins]
-        self._solver = Solver(scene.particles, scene.sheets, scene.surroundings, chosen, say, skins)
+        soft = SoftSkin.join([each.skin for each in scene.occupants], [each.filling.count for each in scene.occupants])
+        self._solver = Solver(scene.particles, scene.sheets, scene.surroundings, chosen, say, skins, soft)
         self._loads, self._holds = Loads(scene, world.wind, config), Holds(scene, config)
         self._recorder = Recorder(scene, causes(scene.occupants, world.wind), settings.record)
         self._frame = 0

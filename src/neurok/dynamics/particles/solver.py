@@ -18,7 +18,7 @@ from neurok.dynamics.particles.machine import Machine
 from neurok.dynamics.particles.rigid_parts import RigidParts
 from neurok.dynamics.particles.sheets import Sheets
 from neurok.dynamics.particles.solids import Solids
-from neurok.dynamics.particles.state import ParticleSet, SheetSet, Surroundings
+from neurok.dynamics.particles.state import ParticleSet, SheetSet, SoftSkin, Surroundings
 from neurok.dynamics.particles.steps import cell_width, stable_step
 from neurok.dynamics.particles.targets import FROZEN, Targets
 
@@ -36,11 +36,12 @@ class Solver:
         config: SolverConfig = DEFAULT,
         say: Callable[[str], None] | None = None,
         skins: Sequence[Float[np.ndarray, "n 3"]] = (),
+        soft: SoftSkin | None = None,
     ) -> None:
         """``say`` is told once when kernels must be compiled, before they are.
 
         ``skins`` are points on the surface of each rigid part at the start [m] that touch planes and obstacles; of a
-        part without any, its particles do.
+        part without any, its particles do. ``soft`` are points on what bends, which touch the first plane.
         """
         self.surroundings = surroundings or Surroundings()
         self.config = config
@@ -58,7 +59,7 @@ class Solver:
         self._particles = particles
         self._body, self._law = particles.body.copy(), particles.law
         self._order = np.arange(len(particles))
-        self._origin = _origin(particles.positions, self.cell)
+        self._origin = _origin(particles.positions, self.surroundings, self.cell)
         self._domain = _domain(particles, self.surroundings, config) - self._origin
         self._machine = Machine(len(particles), config, say)
         self._machine.numbers[:5] = [self.cell, 0.0, *self.surroundings.gravity]
@@ -69,6 +70,7 @@ class Solver:
         self._parts.clothe([np.asarray(skin, dtype=float) - self._origin for skin in skins])
         solids = Solids.of(self.surroundings, self._origin)
         self._contact = Contact(self._machine, solids, _densities(particles), self.surroundings.body_friction, say)
+        self._contact.clothe(soft)
         self._targets = Targets(self._machine, len(particles))
         self._sheets = Sheets(self._machine, sheets, say) if sheets is not None and len(sheets.triangles) else None
         self._forces: np.ndarray | None = None
@@ -107,7 +109,8 @@ class Solver:
         table[rows.VISCOSITY], table[rows.DAMPING] = particles.viscosity, particles.damping
         table[rows.RADIUS] = particles.radius
         if sheets is not None:
-            table[rows.RADIUS, sheets.triangles] = 0.5 * sheets.thickness[:, None]
+            np.minimum.at(table[rows.RADIUS], sheets.triangles, np.float32(0.5) * sheets.thickness[:, None])
+        table[rows.REACH] = table[rows.RADIUS]
 
     def _top_speed(self) -> float:
         moving = self._machine.table[rows.VELOCITY : rows.VELOCITY + 3, : self._alive]
@@ -158,6 +161,7 @@ class Solver:
         order, rank = self._order, np.empty_like(self._order)
         rank[order] = np.arange(len(order))
         body, rigid = self._body[order], self._particles.rigid[order]
+        self._contact.place(rank)
         self._parts.place(self._law[order], np.where(body == FROZEN, -1, rigid), body)
         self._targets.place(rank, self._body, self._particles.rigid, self._parts.count)
         if self._forces is not None:
@@ -365,10 +369,20 @@ class Solver:
         return momenta(self._table, self.positions[self._order], self.cell)
 
 
-def _origin(positions: Float[np.ndarray, "P 3"], cell: float) -> Float[np.ndarray, " 3"]:
-    """A node of the lattice through zero near the middle: coordinates stay small, where floats are fine."""
+def _origin(positions: Float[np.ndarray, "P 3"], surroundings: Surroundings, cell: float) -> Float[np.ndarray, " 3"]:
+    """A node of the lattice near the middle: coordinates stay small, where floats are fine.
+
+    The lattice goes through zero, and through the first plane across each axis: nodes on a plane stop what is soft
+    better than nodes below it.
+    """
     middle = 0.5 * (positions.min(axis=0) + positions.max(axis=0)) if len(positions) else np.zeros(3)
-    return np.round(middle / cell) * cell
+    start = np.zeros(3)
+    for plane in surroundings.planes[::-1]:
+        normal = np.abs(np.asarray(plane.normal, dtype=float))
+        axis = int(normal.argmax())
+        if normal[axis] == normal.sum():
+            start[axis] = plane.point[axis]
+    return start + np.round((middle - start) / cell) * cell
 
 
 def _densities(particles: ParticleSet) -> Float[np.ndarray, " B"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -262,3 +262,44 @@ class Surroundings:
     domain: tuple[Triple, Triple] | None = None
     """Lowest and highest corner of where anything may be [m]; what leaves it is frozen and counted. Without one it is
     a box around the particles, wider by ``SolverConfig.domain_margin`` times their size."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftSkin:
+    """Points of the drawn surface of solids that bend, as particles carry them: they touch planes."""
+
+    weights: Any
+    """Sparse (points × particles); rows sum to one."""
+
+    leader: Int[np.ndarray, " n"]
+    """The particle that each point follows most."""
+
+    @classmethod
+    def join(cls, skins: Sequence[SoftSkin], counts: Sequence[int]) -> SoftSkin:
+        """Of several objects, whose particles come one after the other."""
+        from scipy.sparse import block_diag, csr_matrix
+
+        starts = np.cumsum([0, *counts])
+        leaders = [skin.leader + start for skin, start in zip(skins, starts, strict=False)]
+        weights = csr_matrix(block_diag([skin.weights for skin in skins], format="csr"))
+        return cls(weights, np.concatenate([np.zeros(0, dtype=np.int64), *leaders]))
+
+    def reaches(
+        self,
+        heights: Float[np.ndarray, " P"],
+        radius: Float[np.ndarray, " P"],
+        near: float,
+        most: float,
+    ) -> Float[np.ndarray, " P"]:
+        """How far each particle reaches down, where particles have these heights above a plane [m].
+
+        Only points lower than ``near`` are looked at; nothing reaches farther than ``most``.
+        """
+        low = self.weights @ heights
+        chosen = np.flatnonzero(low < near)
+        if not len(chosen):
+            return radius
+        out, leader = radius.copy(), self.leader[chosen]
+        out[leader] = 0.0
+        np.maximum.at(out, leader, np.clip(heights[leader] - low[chosen], 0.0, most))
+        return out
