@@ -25,7 +25,8 @@ class Render:
     """Mesh, animation or articulated object, or a built-in one such as sample:laptop."""
 
     out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
-    """Where to write: .png (also .jpg, .webp) for a picture, .mp4 or .gif for a film."""
+    """Where to write: .png (also .jpg, .webp) for a picture, .mp4 or .gif for a film, .html for a page to turn and
+    play in a browser."""
 
     sheet: Annotated[tuple[int, ...] | None, tyro.conf.arg(metavar="[N]")] = None
     """Instead of one picture, N (8 if not given) moments of the motion side by side."""
@@ -55,6 +56,8 @@ class Render:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
+        if self.out.suffix.lower() == ".html":
+            return self._page()
         check_suffix(self.out, STILLS if self.sheet is not None else STILLS + FILMS)
         width, height = parse_size(self.size)
         options: dict[str, Any] = {
@@ -83,6 +86,27 @@ class Render:
             "seconds": round(seconds, 3),
             "ms_per_frame": round(1000.0 * seconds / count, 2),
         }
+
+    def _page(self) -> dict[str, Any]:
+        """One file that needs no server; the reader turns it, so what a camera needs is refused."""
+        import neurok
+
+        plain = Render(self.input, self.out)
+        given = [
+            name
+            for name in ("sheet", "size", "view", "flat", "parts", "fps")
+            if getattr(self, name) != getattr(plain, name)
+        ]
+        if given:
+            raise NeurokError(f"A page is turned and played by its reader; leave out --{given[0]}.")
+        asset = load_framed(self.input, self.unit, self.up)
+        start = time.perf_counter()
+        motion = motion_of(asset, self.clip)
+        neurok.show(asset, clip=self.clip).save(self.out)
+        seconds, size = time.perf_counter() - start, self.out.stat().st_size
+        frames = 1 if motion is None else motion.frame_count
+        say(f"{self.out}: a page of {size / 1e6:.1f} MB with {frames} frames in {seconds:.1f} s", json=self.json)
+        return {"out": str(self.out), "frames": frames, "bytes": size, "seconds": round(seconds, 3)}
 
 
 def parse_size(text: str) -> tuple[int, int]:

@@ -145,8 +145,8 @@ class Gate:
                 await _answer(writer, "302 Found", "", f"Location: /\r\nSet-Cookie: {kept}\r\n")
             else:
                 await _answer(writer, "403 Forbidden", verdict.sentence)
-        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # gone, or the gate is being closed
         finally:
             writer.close()
 

@@ -1,0 +1,80 @@
+"""Who gets through the door of the studio, and who does not."""
+
+import asyncio
+
+import pytest
+
+from neurok.studio.gate import COOKIE, Gate, Head, is_loopback, judge
+
+
+def head(path="/", **headers):
+    lines = [f"GET {path} HTTP/1.1", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+    return Head.parse(("\r\n".join(lines) + "\r\n\r\n").encode())
+
+
+@pytest.mark.parametrize(
+    ("request_head", "token", "kind"),
+    [
+        (head(host="127.0.0.1:8080"), None, "pass"),
+        (head(host="localhost:8080"), None, "pass"),
+        (head(host="evil.example:8080"), None, "refuse"),  # a name that was made to lead here
+        (head(host="127.0.0.1:1", upgrade="websocket", origin="http://127.0.0.1:1"), None, "pass"),
+        (head(host="127.0.0.1:1", upgrade="websocket", origin="http://evil.example"), None, "refuse"),
+        (head(host="127.0.0.1:1", upgrade="websocket"), None, "refuse"),
+        (head(host="10.0.0.5:80"), "secret", "refuse"),
+        (head("/?token=wrong", host="10.0.0.5:80"), "secret", "refuse"),
+        (head("/?token=secret", host="10.0.0.5:80"), "secret", "welcome"),
+        (head(host="10.0.0.5:80", cookie=f"{COOKIE}=secret"), "secret", "pass"),
+        (head(host="10.0.0.5:80", cookie=f"{COOKIE}=secre"), "secret", "refuse"),
+        (head("/?token=secret", host="h", upgrade="websocket", origin="http://h"), "secret", "refuse"),
+        (head(host="h", upgrade="websocket", origin="http://h", cookie=f"{COOKIE}=secret"), "secret", "pass"),
+        (head(host="h", upgrade="websocket", origin="http://other", cookie=f"{COOKIE}=secret"), "secret", "refuse"),
+    ],
+)
+def test_requests_are_judged(request_head, token, kind):
+    assert judge(request_head, token).kind == kind
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"nonsense\r\n\r\n", b"GET /\r\n\r\n", b"\x16\x03\x01\x02\r\n\r\n", b"GET / SPDY/3\r\n\r\n"]
+)
+def test_what_is_no_request_is_no_head(data):
+    assert Head.parse(data) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("10.1.2.3", False), ("name", False)],
+)
+def test_the_loopback_is_known(host, answer):
+    assert is_loopback(host) is answer
+
+
+def test_bytes_pass_both_ways_and_too_many_end_the_connection():
+    async def go():
+        async def echo(reader, writer):
+            while data := await reader.read(1000):
+                writer.write(data)
+                await writer.drain()
+            writer.close()
+
+        inner = await asyncio.start_server(echo, "127.0.0.1", 0)
+        gate = Gate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
+        port = await gate.open()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        asked = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        writer.write(asked)
+        assert await reader.readexactly(len(asked)) == asked
+        writer.write(b"x" * 4_000)
+        assert await reader.readexactly(4_000) == b"x" * 4_000
+        writer.write(b"x" * 20_000)
+        assert len(await reader.read()) < 20_000  # it was cut off
+        writer.close()
+        refused, other = await asyncio.open_connection("127.0.0.1", port)
+        other.write(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+        assert b"403" in await refused.readline()
+        other.close()
+        await gate.close()
+        inner.close()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
