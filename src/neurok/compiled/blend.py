@@ -67,8 +67,8 @@ def heights(weights, rest, vertices, rows, normal, out):
 
 @compiled
 def farthest(corners, change, as_a_whole):
-    """Largest square of how far corners ``(H, 8, 4)`` move when the rows of their frames change by ``(4 H, 3)``; against
-    the mean of all unless ``as_a_whole``."""
+    """Largest square of how far corners ``(H, 8, 4)`` move when the rows of their frames change by ``(4 H, 3)``;
+    against the mean of all unless ``as_a_whole``."""
     count = corners.shape[0]
     moved, mean, most = np.empty((count, 8, 3)), np.zeros(3), 0.0
     for h in range(count):

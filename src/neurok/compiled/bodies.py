@@ -88,7 +88,7 @@ class Place(NamedTuple):
 
 @compiled
 def _jacobian(omega, f, out):
-    """From rates of a twist to spin and velocity: V(ω) = I + b W + c W², and its change along v; ``omega`` holds both."""
+    """From rates of a twist to spin and velocity: V(ω) = I + b W + c W² and its change along v; ``omega`` has both."""
     square = 2.0 * (omega[0, 0] * omega[1, 0] + omega[0, 1] * omega[1, 1] + omega[0, 2] * omega[1, 2])
     lean, half = np.empty((2, 3)), np.empty((2, 3))
     for i in range(3):

@@ -227,10 +227,10 @@ def _smooth_curvature(bodies, own, mass, q0, q, dt):
 
 @compiled
 def _is_finite(values):
+    total = 0.0
     for value in values:
-        if not np.isfinite(value):
-            return False
-    return True
+        total += 0.0 * value
+    return total == 0.0
 
 
 @compiled

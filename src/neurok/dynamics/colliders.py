@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.compiled.nearness import meet_hull
 from neurok.core.mesh import Mesh
 from neurok.geometry.convex import Piece, convex_hull, convex_pieces
 from neurok.geometry.inertia import closed_components
@@ -144,7 +145,8 @@ class Hull:
         rounded = np.round(planes / [1e-6, 1e-6, 1e-6, 1e-6 * size]).astype(np.int64)
         planes = planes[np.sort(np.unique(rounded, axis=0, return_index=True)[1])]
         widths = planes[:, 3] - (vertices @ planes[:, :3].T).min(axis=0)
-        return Hull(planes[:, :3], planes[:, 3], vertices.min(axis=0), vertices.max(axis=0), float(widths.min()))
+        normals, heights = (np.ascontiguousarray(part) for part in (planes[:, :3], planes[:, 3]))
+        return Hull(normals, heights, vertices.min(axis=0), vertices.max(axis=0), float(widths.min()))
 
     def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
         return np.asarray(((points > self.low - margin) & (points < self.high + margin)).all(axis=1))
@@ -170,26 +172,13 @@ class Hull:
         marks: Int[np.ndarray, " n"],
         reach: float,
     ) -> Meeting:
-        close = _passing(start, end, self.low - reach, self.high + reach)
-        before, after = (points[close] @ self.normals.T - self.heights for points in (start, end))
-        top = before.argmax(axis=1) if len(close) else np.zeros(0, dtype=np.int64)
-        inside = before.max(axis=1, initial=-math.inf) <= 0
-        drop = before - after
-        with np.errstate(divide="ignore", invalid="ignore"):
-            when = before / drop
-        in_times = np.where(before > 0, np.where(drop > 0, when, math.inf), -math.inf)
-        out_times = np.where((before <= 0) & (after > 0), when, math.inf)
-        enters = ~inside & (
-            in_times.max(axis=1, initial=-math.inf) <= np.minimum(1.0, out_times.min(axis=1, initial=2))
-        )
-        # Above one face, and beside none: a little slack, or boxes of one size would not stack.
-        slack = 1e-3 * self.thickness
-        above = ~inside & (before.max(axis=1, initial=0.0) < reach) & ((before > slack).sum(axis=1) <= 1)
-        face = np.where(enters, in_times.argmax(axis=1) if len(close) else top, top)
-        face = np.where(inside & (marks[close] >= 0), marks[close], face)
-        chosen = np.flatnonzero(inside | enters | above)
-        face = face[chosen]
-        return Meeting(close[chosen], self.normals[face], before[chosen, face], face)
+        # A little slack, or boxes of one size would not stack.
+        slack, count = 1e-3 * self.thickness, len(start)
+        which, faces, gaps = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count)
+        box = self.low, self.high
+        found = meet_hull(start, end, marks, reach, self.normals, self.heights, *box, slack, which, faces, gaps)
+        faces = faces[:found]
+        return Meeting(which[:found], self.normals[faces], gaps[:found], faces)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,11 +55,20 @@ def sample_evenly(
     return SurfaceSamples(dense.faces[chosen], dense.face_ids[chosen], dense.barycentric[chosen])
 
 
+LARGE = 1_000_000
+"""Distances above which a compiled loop is worth the time to load it; it chooses the same points."""
+
+
 def farthest_points(points: Float[np.ndarray, "N D"], count: int, start: int = 0) -> Int[np.ndarray, " K"]:
     """Indices such that each next point is the one farthest from all before; O(N) work per point chosen."""
     if not 0 <= count <= len(points):
         raise NeurokError(f"{count} farthest points were asked of {len(points)} points.")
     chosen = np.empty(count, dtype=np.int64)
+    if points.dtype == np.float64 and count * len(points) > LARGE:
+        from neurok.compiled.farthest import choose
+
+        choose(np.ascontiguousarray(points), start, chosen)
+        return chosen
     nearest = np.full(len(points), np.inf)
     current = start
     for i in range(count):

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 
 from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
+from neurok.kinematics.strain_limits import StrainLimits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,8 +64,12 @@ class KinematicSpace:
 
         @property
         def exponentials(self) -> tuple[Float[np.ndarray, "6 H D"], Float[np.ndarray, "H 3"]] | None:
-            """Twists of handles by each coordinate and where they are taken, if all vertices follow handles that move by
-            the exponentials of their sums: whole steps are then compiled."""
+            """Twists of handles by each coordinate and where they are taken, if all vertices follow handles that move
+            by the exponentials of their sums: whole steps are then compiled."""
+
+        @property
+        def strain_limits(self) -> StrainLimits | None:
+            """What all coordinates together must not exceed, where the space knows when its object is strained."""
 
         @property
         def swing(self) -> float | None:
@@ -72,7 +77,7 @@ class KinematicSpace:
 
     else:
         facts = MappingProxyType({})
-        articulation = weights = features = inertia = stiffness = swing = exponentials = None
+        articulation = weights = features = inertia = stiffness = strain_limits = swing = exponentials = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from neurok.core.assembly import ASSEMBLY
 from neurok.core.gravity import STANDARD_GRAVITY as STANDARD_GRAVITY
 from neurok.dynamics.colliders import COLLIDERS, ColliderConfig
 from neurok.dynamics.elasticity import ELASTIC, ElasticConfig
@@ -200,14 +201,14 @@ class ReducedConfig:
     grab_sag: float = 0.02
     """The same for what is grabbed by hand, which shall give way when the hand is quick."""
 
-    rubbing: float = 4.0
+    rubbing: float = ASSEMBLY.rubbing
     """Rate at which joints without damping of their own come to rest in a world with contact [1/s]: a pushed door
     stops within a second."""
 
-    joint_friction: float = 0.3
+    joint_friction: float = ASSEMBLY.friction
     """Coefficient of dry friction of joints in a world with contact: wood on wood, unoiled steel."""
 
-    bearing: float = 0.05
+    bearing: float = ASSEMBLY.bearing
     """Radius of a hinge as a share of the size of what it carries; its torque is coefficient · weight · radius."""
 
     bearing_give: float = 1e-4

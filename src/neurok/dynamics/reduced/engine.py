@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from neurok.compiled import contact as loops
+from neurok.compiled import steps
 from neurok.compiled.loops import is_cached
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
@@ -62,8 +62,8 @@ class ReducedEngine:
 
 def _announce_compiling() -> None:
     """Say why the first run on a machine begins late."""
-    if not is_cached(loops.descent):
-        _LOG.warning("neurok: compiling the engine's inner loops, once on this machine; takes about half a minute.")
+    if not is_cached(steps.minimise):
+        _LOG.warning("neurok: compiling the engine's steps, once on this machine; takes about a minute.")
 
 
 class ReducedRun:

@@ -73,7 +73,7 @@ class IncrementalStepper:
         system: System, bounds: Sequence[Bound], world: World, state: State, config: ReducedConfig
     ) -> IncrementalStepper:
         size = min(bound.body.mesh.size for bound in bounds)
-        shapes = [shape_of(bound, k, config.contact) for k, bound in enumerate(bounds)]
+        shapes = [shape_of(bound, k, config.contact, len(bounds) == 1) for k, bound in enumerate(bounds)]
         gravity = gravity_of(world, bounds[0].body)
         touches = touches_of(bounds, shapes, world, system, state, config.contact)
         return IncrementalStepper(
@@ -164,6 +164,8 @@ class IncrementalStepper:
         motions = closed.motions(state, begin)
         start = self.system.clock.add("kinematics", start)
         found = self._search(motions, dt)
+        if any(self.rolling):
+            own = closed.own(self.bearings, self.rolling)
         start = time.perf_counter()
         if self._last is None and not len(self.rows):
             late = State(state.poses, state.q, state.p - 0.5 * dt * closed.gravity(begin), state.time)
@@ -174,22 +176,23 @@ class IncrementalStepper:
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
         for done in range(1, self.config.more_passes + 1):
-            own = closed.own(self.bearings, self.rolling)
+            if done > 1 and any(self.rolling):
+                own = closed.own(self.bearings, self.rolling)
             q, place = closed.minimise(state, q, dt, targets, self.rows, own, done == 1)
-            end, p = closed.ended(state, q, dt, place, own)
             start = self.system.clock.add("solve", start)
-            now = closed.motions(state, end)
-            deepest, again = self.rows.measure(now, self.search.config.same_load)
+            deepest, again = self.rows.measure((), self.search.config.same_load)
             self._share_load()
-            again = again and done < self.config.friction_passes
-            more = None if again else self.search.find_again(found, motions, now)
-            if more is not None:
-                loads = self.rows.loads
-                found, self.rows = more, Rows.of(more, motions)
-                self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
+            if again and done < self.config.friction_passes:
+                continue
+            end, p = closed.ended(state, q, dt, place, own)
+            now = closed.motions(state, end)
+            more = self.search.find_again(found, motions, now)
             start = self.system.clock.add("contact", start)
-            if more is None and not again:
+            if more is None:
                 break
+            loads = self.rows.loads
+            found, self.rows = more, Rows.of(more, motions)
+            self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
         self.touched |= deepest > 0
         energies = begin.kinetic, end.kinetic, begin.stored - end.stored
         p = p * self._thrift(state, dt, energies)

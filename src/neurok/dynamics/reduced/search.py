@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.compiled.nearness import Pairs, near_pairs
 from neurok.dynamics.colliders import HalfSpace, Meeting
 from neurok.dynamics.reduced.bending import BendingSurface
 from neurok.dynamics.reduced.config import ContactConfig
@@ -69,7 +70,7 @@ class ContactSearch:
         self.reach = self.config.near * self.size + self.fall * dt**2
         self.ways = {id(points): self._followed(points, motions, dt) for points in self._sets}
         self.moved = [0.0 for _ in motions]
-        for points in self._sets:
+        for points in self._sets if self._walls else ():
             way = self.ways[id(points)]
             travel = float(np.abs(way.end[way.which] - way.start[way.which]).max(initial=0.0))
             self.moved[points.owner] = max(self.moved[points.owner], travel)
@@ -198,44 +199,30 @@ class ContactSearch:
         return [touch for touch in self.touches if touch.other == touch.points.owner]
 
     @cached_property
-    def _inner_owners(self) -> list[int]:
-        return [touch.points.owner for touch in self._inner]
-
-    @cached_property
-    def _clear(self) -> Float[np.ndarray, " T"]:
-        """How far parts of one object are surely apart."""
-        return np.zeros(len(self._inner))
+    def _own_pairs(self) -> dict[int, tuple[list[Touch], Pairs, np.ndarray]]:
+        """Of each object whose parts touch each other: these touches, packed, and how far each is surely apart."""
+        out = {}
+        for owner in dict.fromkeys(touch.points.owner for touch in self._inner):
+            mine = [touch for touch in self._inner if touch.points.owner == owner]
+            out[owner] = mine, _pairs(mine), np.zeros(len(mine))
+        return out
 
     def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
         """Parts of one object that may meet: their joints have moved farther than they were apart."""
         out: list[tuple[Touch, np.ndarray]] = []
-        strides = dict.fromkeys(self._inner_owners, 0.0)
-        for owner in strides:
+        near = self.config.near_own * self.size
+        for owner, (touches, pairs, clear) in self._own_pairs.items():
             motion = motions[owner]
             base = motion.tree.base_dim
-            strides[owner] = dt * float(np.abs(motion.qdot[0, base:]) @ self._levers(owner, motion)[base:])
-        near = self.config.near_own * self.size
-        if not strides:
-            return out
-        self._clear -= np.array([strides[owner] for owner in self._inner_owners])
-        for k in np.flatnonzero(self._clear < near):
-            touch = self._inner[k]
-            key = id(touch.points)
-            if key not in self.ways:
-                self.ways[key] = _way(touch.points, motions, dt)
-            motion, way, hull = motions[touch.points.owner], self.ways[key], touch.solid
-            start = seen_from(motion.node_frame(touch.node), way.start)
-            heights = (start @ hull.normals.T - hull.heights).max(axis=1) - touch.points.radii
-            self._clear[k] = float(heights.min()) - strides[touch.points.owner]
-            if self._clear[k] < near:
-                end = seen_from(_frame_after(motion, touch.node, dt), way.end)
-                low, high = hull.low - near, hull.high + near
-                passes = ((np.minimum(start, end) < high) & (np.maximum(start, end) > low)).all(axis=1)
-                later = (end @ hull.normals.T - hull.heights).max(axis=1) - touch.points.radii
-                ways = np.abs(end - start).max(axis=1)
-                which = np.flatnonzero(passes & (np.minimum(heights, later) < near + ways))
-                if len(which):
-                    out.append((touch, which))
+            stride = dt * float(np.abs(motion.qdot[0, base:]) @ self._levers(owner, motion)[base:])
+            met = np.zeros(len(touches), dtype=bool)
+            marked = np.zeros((len(touches), int((pairs.last - pairs.first).max())), dtype=bool)
+            near_pairs(pairs, motion.nodes[0], motion.velocity[0], dt, near, stride, clear, met, marked)
+            for k in np.flatnonzero(met):
+                key = id(touches[k].points)
+                if key not in self.ways:
+                    self.ways[key] = _way(touches[k].points, motions, dt)
+                out.append((touches[k], np.flatnonzero(marked[k])))
         return out
 
     def _levers(self, owner: int, motion: Any) -> Float[np.ndarray, " D"]:
@@ -336,6 +323,39 @@ class ContactSearch:
             met = touch.solid.meet(seen_from(frame, start), seen_from(after, end), marks, reach)
         met = met._replace(which=which[met.which])
         return met_in_world(touch, met, faces, frame, motion, way, old, begin)
+
+
+def _pairs(touches: Sequence[Touch]) -> Pairs:
+    """Points of parts against convex pieces, as the compiled search takes them."""
+    sets = list({id(touch.points): touch.points for touch in touches}.values())
+    hulls = list({id(touch.solid): touch.solid for touch in touches}.values())
+    points = np.concatenate([[0], np.cumsum([len(each.radii) for each in sets])])
+    planes = np.concatenate([[0], np.cumsum([len(hull.heights) for hull in hulls])])
+    of_set, of_hull = ({id(each): k for k, each in enumerate(group)} for group in (sets, hulls))
+    mine = np.array([of_set[id(touch.points)] for touch in touches])
+    theirs = np.array([of_hull[id(touch.solid)] for touch in touches])
+    return Pairs(
+        np.concatenate([each.points.rest for each in sets]),
+        np.concatenate([each.points.nodes for each in sets]),
+        np.concatenate([each.radii for each in sets]),
+        points[mine],
+        points[mine + 1],
+        np.array([touch.node for touch in touches]),
+        np.concatenate([hull.normals for hull in hulls]),
+        np.concatenate([hull.heights for hull in hulls]),
+        planes[theirs],
+        planes[theirs + 1],
+        np.stack([touch.points.points.rest.mean(axis=0) for touch in touches]),
+        np.array([_reach(touch.points) for touch in touches]),
+        np.stack([touch.solid.low for touch in touches]),
+        np.stack([touch.solid.high for touch in touches]),
+    )
+
+
+def _reach(points: PointSet) -> float:
+    """Radius of a ball around the points of one rigid part, about their mean."""
+    rest = points.points.rest
+    return float((np.linalg.norm(rest - rest.mean(axis=0), axis=1) + points.radii).max())
 
 
 def _is_boxed(touch: Touch) -> bool:

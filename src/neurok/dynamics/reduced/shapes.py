@@ -101,11 +101,13 @@ class Shape:
     """Of its largest ball, which rolls; 0 where there is none."""
 
 
-def shape_of(bound: Bound, owner: int, config: ContactConfig) -> Shape:
-    """Points and solids of a body."""
+def shape_of(bound: Bound, owner: int, config: ContactConfig, is_alone: bool = False) -> Shape:
+    """Points and solids of a body; where it is alone, nobody touches a surface that bends."""
     mechanics, mesh = bound.mechanics, bound.body.mesh
     if not len(mechanics.part_nodes):
         lowest, spread = _soft_points(bound, owner, config)
+        if is_alone:
+            return Shape(lowest, spread, {}, (), 0.0)
         surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
         return Shape(lowest, spread, {}, (Piece(owner, surface, -1, -1),), 0.0)
     corners: list[tuple[np.ndarray, int, float]] = []
