@@ -137,3 +137,23 @@ def test_a_fifth_is_kept_aside_by_name_alone(tmp_path):
     assert found[0].category == "plant"
     with pytest.raises(NeurokError, match=r"categories\.csv"):
         real_models(tmp_path / "nothing")
+
+
+def test_an_open_underside_is_covered_and_near_corners_are_welded():
+    solid = box((1.0, 2.0, 3.0))
+    is_bottom = (solid.vertices[solid.faces][..., 1] < -0.99).all(axis=1)
+    covered = closed_solid(solid.vertices, solid.faces[~is_bottom], capped=True)
+    assert covered.volume == pytest.approx(6.0)
+    loose = solid.vertices[solid.faces].reshape(-1, 3)
+    loose = loose + np.random.default_rng(0).uniform(-1e-5, 1e-5, loose.shape) + 1e-4
+    welded = closed_solid(loose, np.arange(len(loose)).reshape(-1, 3))
+    assert welded.volume == pytest.approx(6.0, rel=1e-3)
+
+
+def test_what_lies_behind_a_narrow_seam_is_inside():
+    solid = box((1.0, 1.0, 1.0))
+    is_top = (solid.vertices[solid.faces][..., 1] > 0.49).all(axis=1)
+    lid = solid.vertices * [1.0, 1.0, 0.92]  # leaves a slit of two hundredths on either side
+    loose = np.concatenate([solid.vertices[solid.faces[~is_top]], lid[solid.faces[is_top]]]).reshape(-1, 3)
+    found = filled(loose, np.arange(len(loose)).reshape(-1, 3))
+    assert found.volume == pytest.approx(1.0, rel=0.1)

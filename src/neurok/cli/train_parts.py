@@ -35,6 +35,9 @@ class TrainParts:
     steps: int | None = None
     """Length of the run, if not the recipe's."""
 
+    start_from: str | None = None
+    """Weights to begin with: a checkpoint, or "parts" for the shipped ones; the model is theirs."""
+
     resume: bool = False
     """Go on from the checkpoint in --out."""
 
@@ -54,10 +57,13 @@ class TrainParts:
         tell = partial(say, json=self.json)
         found = samples(self.data, PartDataConfig(objects=self.objects), self.real, tell)
         checkpoint = self.out / CHECKPOINT if self.resume else None
-        task = training_of(recipe_for(recipe_named(self.recipe, found), checkpoint, steps=self.steps), found)
-        origin = {"data": found.origin, "examples": found.counts, "commit": commit()}
+        recipe = recipe_for(recipe_named(self.recipe, found), checkpoint, self.start_from, steps=self.steps)
+        task = training_of(recipe, found)
+        begun = None if self.start_from is None else Path(self.start_from).stem
+        origin = {"data": found.origin, "examples": found.counts, "commit": commit(), "started_from": begun}
         with Screen(tell, task.unit, task.meaning, live=False if self.json else None) as screen:
-            train(task, self.out, resume=self.resume, origin=origin, report=screen, pulse=screen.pulse)
+            begin = {"resume": self.resume, "start_from": self.start_from}
+            train(task, self.out, **begin, origin=origin, report=screen, pulse=screen.pulse)  # type: ignore[arg-type]
         if Team.join().is_first and task.recipe.task == "parts":
             ship([self.out], self.out / "parts.safetensors")
         return {"out": str(self.out), **(screen.rows[-1] if screen.rows else {})}

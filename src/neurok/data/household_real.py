@@ -29,6 +29,9 @@ from neurok.modelling.shapes import Shape
 KEPT_ASIDE = 5
 """One model in so many."""
 
+VESSELS = ("bag", "hat", "plant", "vase")
+"""Categories whose openings are meant."""
+
 CATEGORY = {"potted plant": "plant"}
 """Our names of categories that the library calls otherwise."""
 
@@ -97,7 +100,8 @@ def real_assembly(
     for region in regions_of(mesh):
         look, name = look_of(mesh, region, stuff[region.name]), name_of(region)
         for faces in pieces_of(mesh, region, config):
-            solid = closed_solid(np.asarray(mesh.vertices, dtype=np.float64), mesh.faces[faces])
+            places = np.asarray(mesh.vertices, dtype=np.float64)
+            solid = closed_solid(places, mesh.faces[faces], capped=category not in VESSELS)
             if solid is not None and np.ptp(solid.bounds, axis=0).max() > config.smallest * mesh.size:
                 found.append((solid, look, name))
     if not found:

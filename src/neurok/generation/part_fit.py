@@ -155,6 +155,16 @@ def decode(
     )  # fmt: skip
 
 
+@torch.no_grad()
+def forms_of(
+    model: PartModel, code: Float[np.ndarray, " Z"], size: Float[np.ndarray, "3"]
+) -> list[tuple[str, Float[np.ndarray, "24"]]]:
+    """What codes say of a part as a form of each kind, whichever is the right one."""
+    said = model.decoder(_row(code), _row(aspect_of(size)))
+    numbers = np.asarray(said.forms[0] * model.code_scale + model.code_mean, dtype=np.float64)
+    return list(zip(FORMS, numbers, strict=True))
+
+
 def solid_of(model: PartModel, guess: PartGuess, size: Float[np.ndarray, "3"]) -> Shape:
     """The closed solid of a decoded part, filling its box."""
     if guess.kind in FORMS:

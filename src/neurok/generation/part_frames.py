@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from neurok.families.household.parts import Look
+from neurok.generation.form_fit import Standing, Target, fit_form, missed
 from neurok.generation.part_autoencoder import FORMS, PartModel
-from neurok.generation.part_fit import Cloud, PartGuess, decode, encode_clouds, refine, solid_of
+from neurok.generation.part_fit import Cloud, PartGuess, decode, encode_clouds, forms_of, refine, solid_of
 from neurok.geometry import lie
-from neurok.geometry.distance import nearest_distances
-from neurok.geometry.sampling import sample_surface
+from neurok.modelling.forms import OPENINGS, Hollow, code_of
 from neurok.modelling.shapes import Shape
 
 
@@ -27,24 +28,48 @@ class FrameConfig:
     flat: float = 0.6
     """A part is flat whose least side is below this share of the middle one."""
 
-    refine: int = 20
+    fit: int = 8
+    """Steps by which the best form is fitted to the points; 0 to take forms as they were decoded."""
+
+    first: int = 2
+    """The same of the likeliest ..."""
+
+    tried: int = 4
+    """... which are so many, the best of each kind first, ..."""
+
+    finished: int = 1
+    """... and so many of which go on."""
+
+    tubes: int = 4
+    """Frames in which tubes are tried, which bend as they like."""
+
+    perfect: float = 0.12
+    """Share missed (of two) below which no other is tried."""
+
+    round: float = 0.15
+    """Largest difference of the logarithms of the sides across the axis of what is turned."""
+
+    glance: int = 200
+    """Points by which the likeliest are told."""
+
+    good: float = 0.5
+    """Share missed (of two) below which no implicit shape is tried."""
+
+    refine: int = 60
     """Steps by which the code of an implicit shape is fitted to the points; 0 to take codes as they were encoded."""
 
-    refine_points: int = 96
+    refine_points: int = 192
     seen: int = 256
     """Points in front of the encoder; boxes are those of all points."""
 
     around: int = 24
     """Neighbours among which the other side of a wall is looked for."""
 
-    band: float = 0.06
-    """Heights next to a knot of a turned solid whose outer points tell its radius, in halves of the longest side."""
-
-    surface: int = 800
-    """Points by which guesses are held against what was seen."""
-
 
 FRAMES = FrameConfig()
+
+TURNED = ("faceted", "ribbed", "fluted")
+"""Reliefs of turned solids; the others are of blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +84,8 @@ class Rebuilt:
     """From its own axes to those of the points."""
 
     size: Float[np.ndarray, "3"]
-    error: float
-    """Mean distance between its surface and the points, both ways, over the longest side."""
+    missed: float
+    """Share of the points that it misses, and of itself where there are none; 0 to 2 (``form_fit.missed``)."""
 
 
 def rebuild(
@@ -72,44 +97,136 @@ def rebuild(
     config: FrameConfig = FRAMES,
     seed: int = 0,
 ) -> Rebuilt:
-    """The part that some points show, in the box that they fill: of several frames and kinds, what fits them best."""
+    """The part that some points show, in the box that they fill: of several frames and kinds, what fits them best.
+
+    Without steps of fitting, codes are taken as they were encoded.
+    """
     rng = np.random.default_rng(seed)
     turns = frames_of(points, normals, config)
     clouds, places = zip(*(cloud_in(turn, points, normals, colours, look) for turn in turns), strict=True)
     pick = rng.permutation(len(points))[: config.seen]
     codes = encode_clouds(model, [_some(cloud, pick) for cloud in clouds])
-    found = []
-    for turn, cloud, place, code in zip(turns, clouds, places, codes, strict=True):
-        guess = decode(model, code, cloud.size)
-        wall = wall_of(cloud, config) if guess.hollow is not None and config.refine else 0.0
-        if wall > 0 and guess.hollow is not None:
-            guess = replace(guess, hollow=replace(guess.hollow, wall=wall))
-        guesses = [guess] if guess.kind in FORMS else []
-        if guess.kind == "lathe" and config.refine:
-            guesses.append(replace(guess, code=turned_code(guess.code, cloud, config)))
-        found += [_judged(model, one, cloud, lie.compose(turn, place), rng, config) for one in guesses]
+    target = Target.of(points, normals)
+    said = [decode(model, code, cloud.size) for code, cloud in zip(codes, clouds, strict=True)]
     least = int(np.argmin([float(np.prod(cloud.size)) for cloud in clouds]))
-    code = codes[least]
-    if config.refine:
-        some = _some(clouds[least], pick[: config.refine_points])
-        code = refine(model, codes[least : least + 1], [some], config.refine)[0]
-    guess = decode(model, code, clouds[least].size, "implicit")
-    found.append(_judged(model, guess, clouds[least], lie.compose(turns[least], places[least]), rng, config))
-    return min(found, key=lambda one: one.error)
+    found = []
+    for guess, turn, cloud, place in zip(said, turns, clouds, places, strict=True):
+        if guess.kind in FORMS:
+            stands = Standing(guess.kind, guess.code, turn, place, cloud.size, guess.hollow, guess.relief)
+            found.append(_rebuilt(guess, stands, missed(stands, target)))
+    if config.fit:
+        found += fitted_forms(model, codes, said, turns, clouds, places, target, config)
+    best = min(found, key=lambda one: one.missed, default=None)
+    if best is None or best.missed > config.good:
+        code = codes[least]
+        if config.refine:
+            some = _some(clouds[least], pick[: config.refine_points])
+            code = refine(model, codes[least : least + 1], [some], config.refine)[0]
+        guess = decode(model, code, clouds[least].size, "implicit")
+        solid = solid_of(model, guess, clouds[least].size)
+        stands = Standing("implicit", guess.code, turns[least], places[least], clouds[least].size)
+        found.append(_rebuilt(guess, stands, missed(stands, target, solid), solid))
+    return min(found, key=lambda one: one.missed)
 
 
-def turned_code(code: Float[np.ndarray, "24"], cloud: Cloud, config: FrameConfig = FRAMES) -> Float[np.ndarray, "24"]:
-    """The numbers of a turned solid with the radii that its points have at the heights of its knots."""
-    knots, half = code.reshape(-1, 3).copy(), cloud.size / 2.0
-    unit = float(half.max())
-    radius = np.hypot(cloud.points[:, 0] / half[0], cloud.points[:, 2] / half[2]) * half[0] / unit
-    height = cloud.points[:, 1] / unit
-    outwards = (cloud.points * cloud.normals)[:, [0, 2]].sum(axis=1) > 0
-    for knot in knots:
-        near = radius[outwards & (np.abs(height - knot[1]) < config.band)]
-        if len(near) >= 3:
-            knot[0] = float(np.median(near))
-    return knots.reshape(-1)
+def _rebuilt(guess: PartGuess, stands: Standing, miss: float, solid: Shape | None = None) -> Rebuilt:
+    guess = replace(guess, kind=stands.kind, code=stands.code, hollow=stands.hollow, relief=stands.relief)
+    return Rebuilt(guess, stands.solid if solid is None else solid, stands.pose, stands.size, miss)
+
+
+def fitted_forms(
+    model: PartModel,
+    codes: Float[np.ndarray, "T Z"],
+    said: Sequence[PartGuess],
+    turns: Sequence[np.ndarray],
+    clouds: Sequence[Cloud],
+    places: Sequence[np.ndarray],
+    target: Target,
+    config: FrameConfig = FRAMES,
+) -> list[Rebuilt]:
+    """Forms of every kind in every frame, the likeliest of them fitted to the points, and the best of these further."""
+    few, wall = target.thinned(config.glance), wall_of(clouds[0], config)
+    starts: list[tuple[float, Standing, PartGuess]] = []
+    for number, (code, guess, turn, cloud, place) in enumerate(zip(codes, said, turns, clouds, places, strict=True)):
+        for kind, numbers in [*forms_of(model, code, cloud.size), *plain_forms(cloud.size)]:
+            if can_be(kind, cloud.size, wall, config) and (kind != "tube" or number < config.tubes):
+                stands = Standing(kind, numbers, turn, place, cloud.size)
+                starts.append((missed(stands, few), stands, guess))
+    starts.sort(key=lambda one: one[0])
+    kinds = [one[1].kind for one in starts]
+    turn_of_kind = [kinds[:place].count(kind) for place, kind in enumerate(kinds)]
+    kept = [starts[place] for place in np.argsort(turn_of_kind, kind="stable")[: config.tried]]
+    mean, scale = (np.asarray(table, dtype=np.float64) for table in (model.code_mean, model.code_scale))
+    fit = lambda one, steps, done: fit_form(  # noqa: E731
+        one, target, scale[FORMS.index(one.kind)], mean[FORMS.index(one.kind)], steps, done
+    )[0]
+    first: list[tuple[Standing, float, PartGuess]] = []
+    for _, stands, guess in kept:
+        first.append((*hollow_of(fit(stands, config.first, 0), guess, wall, target, quick=True), guess))
+        if first[-1][1] < config.perfect:
+            break
+    first.sort(key=lambda one: one[1])
+    out = []
+    for stands, _, guess in first[: config.finished]:
+        out.append(_rebuilt(guess, *dressed(fit(stands, config.fit, config.first), guess, wall, target)))
+    return out
+
+
+def can_be(kind: str, size: Float[np.ndarray, "3"], wall: float, config: FrameConfig = FRAMES) -> bool:
+    """Whether a form of a kind may fill such a box: what is turned is round, and plates are thin along z.
+
+    Sheets, which may be bent, have two sides a wall [m] apart and may fill any box that is not deepest along z.
+    """
+    if kind == "lathe":
+        return bool(abs(np.log(size[0] / size[2])) < config.round)
+    if kind == "sheet":
+        return wall > 0 and bool(size[2] <= 1.05 * np.sort(size)[1])
+    return kind != "plate" or bool(size[2] < config.flat * np.sort(size)[1])
+
+
+def dressed(stands: Standing, guess: PartGuess, wall: float, target: Target) -> tuple[Standing, float]:
+    """A form with the hollow and then the relief that fit best, or none."""
+    best, miss = hollow_of(stands, guess, wall, target)
+    of_kind = {"lathe": TURNED, "block": tuple({guess.relief} - {"smooth", *TURNED})}.get(stands.kind, ())
+    for relief in of_kind:
+        other = replace(best, relief=relief)
+        new = missed(other, target)
+        if new < miss - 0.02:
+            best, miss = other, new
+    return best, miss
+
+
+def hollow_of(
+    stands: Standing, guess: PartGuess, wall: float, target: Target, quick: bool = False
+) -> tuple[Standing, float]:
+    """A form with the hollow that fits best, or none; walls about the one that was measured are tried, too."""
+    best = replace(stands, hollow=None)
+    miss = missed(best, target)
+    wall = wall if wall > 0 or guess.hollow is None else guess.hollow.wall
+    if stands.kind not in ("block", "plate", "lathe") or wall <= 0:
+        return best, miss
+    tried = [Hollow(wall, opening) for opening in OPENINGS if opening]
+    for factors in ((1.0,),) if quick else ((1.0,), (0.85, 1.15)):
+        for hollow in tried:
+            for factor in factors:
+                other = replace(stands, hollow=replace(hollow, wall=factor * hollow.wall))
+                new = missed(other, target)
+                if new < miss - 1e-3:
+                    best, miss = other, new
+        tried = [best.hollow] if best.hollow is not None else []
+    return best, miss
+
+
+def plain_forms(size: Float[np.ndarray, "3"]) -> list[tuple[str, Float[np.ndarray, "24"]]]:
+    """A box, an ellipsoid and a cylinder: where forms may start from that were decoded wrongly."""
+    half = np.asarray(size) / float(np.max(size))
+    sides = {"widths": np.full(5, half[0]), "depths": np.full(5, half[2])}
+    knots = np.column_stack([np.full(8, half[0]), np.linspace(-half[1], half[1], 8), np.ones(8)])
+    return [
+        ("block", code_of("block", **sides, corner=0.1, edges=[0.1, 0.1])),
+        ("block", code_of("block", **sides, corner=1.0, edges=[0.9, 0.9], crowns=[0.3, 0.3])),
+        ("lathe", code_of("lathe", knots=knots)),
+    ]
 
 
 def wall_of(cloud: Cloud, config: FrameConfig = FRAMES) -> float:
@@ -150,12 +267,23 @@ def frames_of(
     Flat parts are also tried as forms of sheets and plates are written: thin along z and long along y.
     """
     centred = points - points.mean(axis=0)
-    main = [np.eye(3), _axes(normals.T @ normals), _upright(centred), _axes(centred.T @ centred)]
+    axes = [np.eye(3), _axes(normals.T @ normals), _axes(centred.T @ centred)]
+    axes += [_upright(centred), _about(centred, axes[1][:, 0]), _about(centred, axes[2][:, 2])]
     out: list[np.ndarray] = []
-    for turn in [*map(_nearest, main), *_flat(centred, normals, config)]:
+    flat = _flat(centred, normals, config)
+    turned = [np.roll(_nearest(one), shift, axis=1) for one in axes for shift in range(3)]
+    for turn in [*turned[::3], *flat, *turned[1::3], *turned[2::3]]:
         if all(_angle(turn, other) > config.same for other in out):
             out.append(turn)
     return out
+
+
+def _about(points: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Axes of which one is given, turned about it so that the rectangle around the points is small."""
+    first = np.linalg.svd(axis[None])[2]
+    first = first * np.array([[1.0], [1.0], [np.linalg.det(first)]])
+    base = np.stack([first[1], first[0], np.cross(first[1], first[0])], axis=1)
+    return np.asarray(base @ _upright(points @ base))
 
 
 def _axes(moments: np.ndarray) -> np.ndarray:
@@ -171,12 +299,11 @@ def _upright(points: np.ndarray) -> np.ndarray:
 
 
 def _flat(points: np.ndarray, normals: np.ndarray, config: FrameConfig) -> list[np.ndarray]:
-    """Thin along z, long along y, both ways round; none where a part is not thin."""
+    """Thin along z, long along y, both ways round; none where normals look every way."""
     across = _axes(normals.T @ normals)[:, 2]
     within = points - np.outer(points @ across, across)
     along = _axes(within.T @ within)[:, 2]
-    sizes = np.ptp(points @ np.stack([np.cross(along, across), along, across], axis=1), axis=0)
-    if sizes[2] > config.flat * np.sort(sizes)[1]:
+    if np.linalg.eigvalsh(normals.T @ normals)[2] < config.flat * len(normals):
         return []
     pairs = [(a * along, b * across) for a in (1.0, -1.0) for b in (1.0, -1.0)]
     return [np.stack([np.cross(y, z), y, z], axis=1) for y, z in pairs]
@@ -191,12 +318,3 @@ def _nearest(axes: np.ndarray) -> np.ndarray:
 
 def _angle(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.arccos(np.clip((np.trace(first.T @ second) - 1.0) / 2.0, -1.0, 1.0)))
-
-
-def _judged(
-    model: PartModel, guess: PartGuess, cloud: Cloud, pose: np.ndarray, rng: np.random.Generator, config: FrameConfig
-) -> Rebuilt:
-    solid = solid_of(model, guess, cloud.size)
-    drawn = sample_surface(solid.vertices, solid.faces, config.surface, rng).interpolate(solid.vertices)
-    both = nearest_distances(cloud.points, drawn).mean() + nearest_distances(drawn, cloud.points).mean()
-    return Rebuilt(guess, solid, pose, cloud.size, float(both / cloud.size.max()))

@@ -1,0 +1,131 @@
+"""Parts that no single code can hold, cut into pieces that are nearly convex, each with a code of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from neurok.families.household.parts import Look, placed
+from neurok.generation.part_autoencoder import PartModel
+from neurok.generation.part_frames import FRAMES, FrameConfig, Rebuilt, rebuild
+from neurok.generation.part_points import face_normals
+from neurok.geometry.sampling import sample_surface
+from neurok.modelling.booleans import from_manifold, to_manifold
+from neurok.modelling.shapes import Shape
+
+
+@dataclass(frozen=True)
+class CutConfig:
+    """How parts are cut."""
+
+    good: float = 0.3
+    """A part of whose surface less is missed (of two, ``form_fit.missed``) is not cut."""
+
+    pieces: int = 6
+    """Of a part as long as its object, at most; of smaller ones in proportion."""
+
+    convex: float = 0.9
+    """A piece that fills so much of its convex hull is not cut further."""
+
+    planes: int = 9
+    """That are tried along each axis of the object."""
+
+    smallest: float = 0.01
+    """Pieces of a smaller share of the volume of the hull are left out."""
+
+    overlap: float = 0.004
+    """Share of the longest side by which pieces reach into each other, so that no slits are left between them."""
+
+    points: int = 768
+    """Of the surface of a piece."""
+
+
+CUTS = CutConfig()
+PIECES = replace(FRAMES, tried=3, fit=5)
+"""How pieces are fitted: not as far as whole parts."""
+
+
+def cut(solid: Shape, config: CutConfig = CUTS) -> list[Shape]:
+    """A closed solid in at most so many pieces: again and again the least convex is cut where that helps most."""
+    first = to_manifold(solid)
+    whole = max(first.hull().volume(), 1e-18)
+    reach = config.overlap * float(np.ptp(solid.bounds, axis=0).max())
+    pieces = sorted(first.decompose(), key=lambda piece: -piece.hull().volume())[: config.pieces]
+    done: list[Any] = []
+    while pieces and len(pieces) + len(done) < config.pieces:
+        pieces.sort(key=_gap)
+        worst = pieces.pop()
+        if worst.volume() > config.convex * worst.hull().volume():
+            done.append(worst)
+            continue
+        sides = [part for side in _best_cut(worst, reach, config) for part in side.decompose()]
+        sides = [side for side in sides if side.hull().volume() > config.smallest * whole]
+        room = config.pieces - len(pieces) - len(done)
+        if len(sides) < 2:
+            done.append(worst)
+        else:
+            pieces += sorted(sides, key=lambda piece: -piece.hull().volume())[: max(room, 2)]
+    return [from_manifold(piece) for piece in [*pieces, *done][: config.pieces]]
+
+
+def _gap(piece: Any) -> float:
+    return float(piece.hull().volume() - piece.volume())
+
+
+def _best_cut(piece: Any, reach: float, config: CutConfig) -> list[Any]:
+    """The two sides of the plane that leaves the least hull around them."""
+    low, high = np.array(piece.bounding_box()).reshape(2, 3)
+    best, least = [], np.inf
+    for axis in np.eye(3):
+        for share in (np.arange(config.planes) + 1.0) / (config.planes + 1.0):
+            at = float((low + share * (high - low)) @ axis)
+            sides = [piece.trim_by_plane(axis, at - reach), piece.trim_by_plane(-axis, -at - reach)]
+            if any(side.is_empty() for side in sides):
+                continue
+            size = sum(side.hull().volume() for side in sides)
+            if size < least:
+                best, least = sides, size
+    return best
+
+
+def rebuild_solid(
+    model: PartModel,
+    solid: Shape,
+    look: Look,
+    share: float = 1.0,
+    config: CutConfig = CUTS,
+    frames: FrameConfig = FRAMES,
+    seed: int = 0,
+) -> list[Rebuilt]:
+    """A closed solid made again from one code, or where that misses too much from those of its pieces.
+
+    ``share`` is how long it is beside its object.
+    """
+    whole = rebuild(model, *surface(solid, look, config.points, seed), look, frames)
+    most = round(min(share, 1.0) * config.pieces)
+    if whole.missed < config.good or most < 2:
+        return [whole]
+    pieces = cut(solid, replace(config, pieces=most))
+    if len(pieces) < 2:
+        return [whole]
+    return [rebuild(model, *surface(piece, look, config.points, seed), look, PIECES) for piece in pieces]
+
+
+def surface(
+    solid: Shape, look: Look, count: int, seed: int
+) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"]]:
+    """Points, normals and colours of a solid of one colour."""
+    drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(seed))
+    points, normals = drawn.interpolate(solid.vertices), face_normals(solid)[drawn.face_ids]
+    return points, normals, np.broadcast_to(np.array(look.rgb), points.shape)
+
+
+def joined(found: list[Rebuilt]) -> Shape:
+    """Pieces where they stand, as one solid."""
+    whole = to_manifold(placed(found[0].solid, found[0].pose))
+    for piece in found[1:]:
+        whole = whole + to_manifold(placed(piece.solid, piece.pose))
+    return from_manifold(whole)
