@@ -1,10 +1,11 @@
 """The annotation of a household set: proposals, flags, what they were worth by eye, edits, and flags after them.
 
-    python benchmarks/annotation_household.py --data DATA --out out/annotation [--write docs/annotation.md]
+    python benchmarks/annotation_household.py --data DATA --out OUT [--only sofa/] [--write docs/annotation.md]
 
 Needs ``household/sweethome3d`` in the data folder. It goes on where it stood. Edits and verdicts are files of names
-beside this script; the limits were chosen on four fifths of the files, by a hash of the file's name, and the fifth that
-was kept aside is counted apart.
+beside this script, and so are the flags of all runs: what was found earlier counts for objects that ``OUT`` has no run
+of. The limits were chosen on four fifths of the files, by a hash of the file's name, and the fifth that was kept aside
+is counted apart.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from neurok.evaluation.tables import markdown, put_section, stamp
 
 EDITS = Path(__file__).with_name("annotation_household_edits.json")
 VERDICTS = Path(__file__).with_name("annotation_household_verdicts.json")
+KNOWN = Path(__file__).with_name("annotation_household_flags.json")
+"""Flags of each object, as proposed and after the edits; an object that is not named was not run."""
+
 HELD_OUT = 5
 """One file in so many is kept aside."""
 
@@ -67,6 +71,9 @@ class Annotate:
     limit: float = 300.0
     """For one object [s]; a busy machine needs more."""
 
+    only: tuple[str, ...] = ("",)
+    """Beginnings of the names of objects to run; all by default."""
+
     only_tables: bool = False
     """Make the tables of what was checked so far, and run nothing."""
 
@@ -75,12 +82,16 @@ class Annotate:
         first, second = self.out / "proposed", self.out / "edited"
         if not self.only_tables:
             propose_folder(folder, first, progress=tell)
-            check_folder(folder, first, seconds=SECONDS, limit=self.limit, progress=tell)
+            check_folder(folder, first, seconds=SECONDS, limit=self.limit, only=self.only, progress=tell)
             if not second.exists():
                 shutil.copytree(first, second)
             edit_folder(folder, second, read_edits(EDITS))
-            check_folder(folder, second, seconds=SECONDS, limit=self.limit, progress=tell)
-        text = tables(find_sources(folder), Store(first), Store(second))
+            edited = {row["asset"] for row in json.loads(EDITS.read_text())}
+            chosen = sorted(name for name in edited if name.startswith(self.only)) or ["-"]
+            check_folder(folder, second, seconds=SECONDS, limit=self.limit, only=chosen, progress=tell)
+        sources = find_sources(folder)
+        known = remember(sources, Store(first), Store(second))
+        text = tables(sources, known, Store(first), Store(second))
         print(text)
         if self.write is not None:
             put_section(self.write, "household", f"{stamp()}\n\n{text}")
@@ -96,26 +107,36 @@ def is_aside(source: Source) -> bool:
     return int(hashlib.sha256(file.encode()).hexdigest(), 16) % HELD_OUT == 0
 
 
-def kinds_of(store: Store, key: str) -> set[str]:
-    return {flag["kind"] for flag in (store.check(key) or {}).get("flags", [])}
+def remember(sources: list[Source], first: Store, second: Store) -> dict[str, dict[str, Any]]:
+    """Flags of all runs so far, kept in a file: those of this folder, and of earlier ones for other objects."""
+    known: dict[str, dict[str, Any]] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
+    for source in sources:
+        key = source.key
+        for word, store in (("proposed", first), ("edited", second)):
+            check = store.check(key)
+            if check is None or check["problem"] or (word == "edited" and not second.changed(key)):
+                continue
+            known.setdefault(key, {})[word] = sorted({flag["kind"] for flag in check["flags"]})
+    KNOWN.write_text("{\n" + ",\n".join(f' "{k}": {json.dumps(known[k])}' for k in sorted(known)) + "\n}\n")
+    return known
 
 
-def tables(sources: list[Source], first: Store, second: Store) -> str:
+def tables(sources: list[Source], known: dict[str, dict[str, Any]], first: Store, second: Store) -> str:
     """All that is told about the set."""
     verdicts = json.loads(VERDICTS.read_text())
-    before = {source.key: kinds_of(first, source.key) for source in sources}
-    after = {source.key: kinds_of(second, source.key) for source in sources}
+    before = {source.key: set(known[source.key]["proposed"]) for source in sources if source.key in known}
+    after = {key: set(row["edited"]) for key, row in known.items() if "edited" in row}
     aside = {source.key for source in sources if is_aside(source)}
-    again = {source.key for source in sources if second.changed(source.key) and second.check(source.key)}
-    after = {key: kinds for key, kinds in after.items() if key in again}
     rows = [kind_row(kind, before, after, aside, verdicts) for kind in _kinds(before, after)]
     whole = {key: {"any"} if kinds else set() for key, kinds in before.items()}
     whole_after = {key: {"any"} if kinds else set() for key, kinds in after.items()}
     judged = {
-        key: {"any": _blame([said.get(kind, "unread") for kind in before[key]])} for key, said in verdicts.items()
+        key: {"any": _blame([verdicts.get(key, {}).get(kind, "unread") for kind in kinds])}
+        for key, kinds in before.items()
     }
     rows.append({**kind_row("any", whole, whole_after, aside, judged), "kind": "any of them"})
-    return "\n\n".join([_summary(sources, first, second, whole, aside), markdown(rows, COLUMNS), _edits(second)])
+    summary = _summary(sources, first, second, whole, aside)
+    return "\n\n".join([summary, markdown(rows, COLUMNS), _edits(second, after)])
 
 
 def _kinds(*found: dict[str, set[str]]) -> list[str]:
@@ -147,22 +168,21 @@ def _summary(sources: list[Source], first: Store, second: Store, whole: dict[str
     parts = sum(len(first.annotation(source.key).rows) for source in sources)  # type: ignore[union-attr]
     flagged = [key for key, kinds in whole.items() if kinds]
     checks = {source.key: check for source in sources if (check := first.check(source.key))}
-    checked = sum(not check["problem"] for check in checks.values())
     problems = [f"{key}: {check['problem']} " for key, check in checks.items() if check["problem"]]
+    here = sum(not check["problem"] for check in checks.values())
     return (
-        f"{len(sources)} objects with {parts} parts, {len(aside)} of them kept aside. {checked} were checked "
-        f"({sum(key in aside for key in checks)} of those kept aside), {len(flagged)} of them are flagged "
-        f"({sum(key in aside for key in flagged)} of those kept aside). {''.join(problems)}"
+        f"{len(sources)} objects with {parts} parts, {len(aside)} of them kept aside. {len(whole)} were checked "
+        f"({sum(key in aside for key in whole)} of those kept aside), {here} of them in this run; "
+        f"{len(flagged)} are flagged ({sum(key in aside for key in flagged)} of those kept aside). {''.join(problems)}"
         f"{sum(map(len, changed.values()))} parts of {sum(map(bool, changed.values()))} objects were changed by hand."
     )
 
 
-def _edits(second: Store) -> str:
+def _edits(second: Store, after: dict[str, set[str]]) -> str:
     """Each part that was edited, and the flags of its object that are left."""
     rows = []
     for row in json.loads(EDITS.read_text()):
-        found = second.check(row["asset"])
-        left = ", ".join(sorted(kinds_of(second, row["asset"]))) or "none"
+        left = ", ".join(sorted(after.get(row["asset"], ()))) or "none"
         change = second.changed(row["asset"])
         old = next((old for part, (old, new) in change.items() if row["part"] in part or row["part"] == "all"), "")
         told = f"{old} → {row['material']}" if old else row["material"]
@@ -172,7 +192,7 @@ def _edits(second: Store) -> str:
                 "part": "`{}`".format(row["part"].replace("|", "\\|")),
                 "change": told,
                 "why": row["why"],
-                "left": left if found else "not run yet",
+                "left": left if row["asset"] in after else "not run yet",
             }
         )
     return markdown(rows, EDIT_COLUMNS)

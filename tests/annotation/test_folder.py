@@ -48,6 +48,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+def test_only_objects_whose_names_begin_so_are_run(things, tmp_path):
+    propose_folder(things, tmp_path)
+    told = check_folder(things, tmp_path, seconds=SECONDS, only=("cases/",))
+    assert told["checked"] == 1
+    assert Store(tmp_path).check("balsa_crate") is None
+
+
 def test_every_object_is_proposed_checked_and_shown_and_a_broken_one_stops_nobody(things, done):
     store = Store(done)
     assert [source.key for source in find_sources(things)] == ["balsa_crate", "cases/broken", "cases/steel_case"]

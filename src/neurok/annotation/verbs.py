@@ -70,6 +70,7 @@ def check_folder(
     limit: float | None = None,
     trial: TrialConfig = TRIAL,
     limits: LimitConfig = LIMITS,
+    only: Sequence[str] = ("",),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Run the actions on every object with the materials that it has now, and flag what is implausible.
@@ -84,6 +85,7 @@ def check_folder(
         limit: Longest time for one object [s]; checks then run in a process of their own, which is ended.
         trial: How objects are tried.
         limits: When something is implausible; runs that are there are judged anew by them.
+        only: Beginnings of the names of objects that are run; by default all are.
         progress: Told how far it is.
 
     Returns:
@@ -95,7 +97,8 @@ def check_folder(
         raise NeurokError(f"Runs take 0.05 to 60 seconds, got {seconds:g}.")
     if limit is not None and not limit > 0:
         raise NeurokError(f"The limit must be a positive number of seconds, got {limit:g}.")
-    jobs = [Job(_absolute(source), Store(Path(out).absolute()), engine, seconds, trial, limits) for source in sources]
+    chosen = [source for source in sources if source.key.startswith(tuple(only))]
+    jobs = [Job(_absolute(source), Store(Path(out).absolute()), engine, seconds, trial, limits) for source in chosen]
     with Worker(limit) if limit is not None else nullcontext() as worker:
         for done, job in enumerate(jobs):
             _tell(progress, done, len(jobs), job.source.key)
