@@ -22,6 +22,8 @@ from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
 from neurok.kinematics.reduce import Reduction
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace
+from neurok.kinematics.strain_limits import StrainLimits
+from neurok.kinematics.straining import STRAIN, StrainConfig, strain_limits
 
 
 @dataclass(frozen=True)
@@ -41,32 +43,13 @@ class ElasticSpaceConfig:
     amplitude: float = 0.1
     """What a coordinate of 1 moves the liveliest point by, in sizes of the object."""
 
-    largest_turn: float = 0.6
-    """Largest turn of a handle [rad] ..."""
-
-    largest_strain: float = 0.25
-    """... and largest strain of the lattice that a single coordinate reaches: several add up in a hard fall, and then
-    blended handles would fold; by eye, on a bed, a bag and a curtain that are thrown."""
-
-    torn: float = 0.01
-    """Share of the mesh's edges that may be stretched by more than that by a single coordinate: where handles meet in a
-    thin strap the mesh is stretched more than the lattice, but a few edges bridge gaps whatever moves."""
-
-    most_edges: int = 4000
-    """Edges that are looked at."""
-
-    shorter: float = 0.7
-    """What the reach of a coordinate that tears the mesh is multiplied with, as often as it does ..."""
-
-    shortenings: int = 12
-    """... but at most so many times: to a seventieth."""
-
     visible_sag: float = 4e-4
     """An object is soft if its own weight deforms it by more than this share of its size: a fall over half its size
     then squashes it by the root of this, a fiftieth."""
 
     lattice: LatticeConfig = LATTICE
     spectrum: ModesConfig = MODES
+    strain: StrainConfig = STRAIN
 
 
 ELASTIC_SPACE = ElasticSpaceConfig()
@@ -83,7 +66,10 @@ class ElasticSpace(ScrewSpace):
     """Of each coordinate [J s]."""
 
     reach: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
-    """Largest amplitude of each coordinate."""
+    """Largest amplitude of each coordinate alone."""
+
+    strain_limits: StrainLimits | None = field(default=None)
+    """What all coordinates together must not exceed."""
 
     frequencies: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
     """[Hz]."""
@@ -191,8 +177,23 @@ def still_beside(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " 
         stiffness=block_diag(*[space.stiffness for space, _ in parts]),
         viscosity=joined("viscosity"),
         reach=joined("reach"),
+        strain_limits=_joined_limits([space for space, _ in parts]),
         frequencies=joined("frequencies"),
     )
+
+
+def _joined_limits(spaces: list[ElasticSpace]) -> StrainLimits | None:
+    """The limits of several spaces whose coordinates stand side by side."""
+    starts = np.cumsum([0, *(space.dim for space in spaces)]).tolist()
+    known = [
+        space.strain_limits.beside(start, starts[-1] - start - space.dim)
+        for space, start in zip(spaces, starts, strict=False)
+        if space.strain_limits is not None
+    ]
+    if not known:
+        return None
+    columns = zip(*((one.rows, one.steepness, one.fall) for one in known), strict=True)
+    return StrainLimits(*(np.concatenate(column) for column in columns))
 
 
 def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
@@ -229,10 +230,7 @@ def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticS
     largest = np.linalg.norm(modes.fields, axis=2).max(axis=1)
     scale = config.amplitude * mesh.size * mesh.unit / np.maximum(largest, 1e-300)
     screws = screws * scale
-    turns = np.linalg.norm(screws[:, :3], axis=1).max(axis=0)
     weights = lattice.interpolation(mesh.vertices * mesh.unit) @ shares
-    strains = modes.strains * scale
-    reach = 1.0 / np.maximum(np.maximum(turns / config.largest_turn, strains / config.largest_strain), 1e-12)
     mass = lattice.node_masses
     nodes = lattice.nodes / mesh.unit
     lifted = np.concatenate([nodes, np.ones((len(nodes), 1))], axis=1)
@@ -254,36 +252,11 @@ def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticS
         },
         stiffness=np.diag(modes.values * scale**2),
         viscosity=2.0 * modes.damping * np.sqrt(modes.values) * scale**2,
-        reach=reach,
         frequencies=np.sqrt(modes.values) / (2 * np.pi),
         inertia=(features.T @ (mass[:, None] * features), features.T @ mass),
     )
-    return replace(space, reach=_untorn(space, config))
-
-
-def _untorn(space: ElasticSpace, config: ElasticSpaceConfig) -> Float[np.ndarray, " D"]:
-    """How far each coordinate may go, either way, until it stretches more than a few edges of the mesh too much."""
-    reach, rest = space.reach.copy(), space.rest
-    edges = unique_edges(rest.faces)
-    edges = edges[:: max(1, -(-len(edges) // config.most_edges))]
-    ends, index = np.unique(edges, return_inverse=True)
-    first, second = index.reshape(edges.shape).T
-    features = space.features[ends]
-    lengths = np.linalg.norm(rest.vertices[edges[:, 1]] - rest.vertices[edges[:, 0]], axis=1)
-    lengths = np.maximum(lengths, 1e-3 * rest.size)
-    left = np.arange(space.dim)
-    for _ in range(config.shortenings):
-        if not len(left):
-            break
-        q = np.zeros((2 * len(left), space.dim))
-        rows = np.arange(len(left))
-        q[rows, left], q[len(left) + rows, left] = reach[left], -reach[left]
-        x = features @ space.shape(q)[0]
-        stretch = np.linalg.norm(x[:, second] - x[:, first], axis=2) / lengths
-        worst = np.quantile(stretch, 1.0 - config.torn, axis=1).reshape(2, -1).max(axis=0)
-        left = left[worst > 1.0 + config.largest_strain]
-        reach[left] *= config.shorter
-    return reach
+    limits = strain_limits(space, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()), config.strain)
+    return replace(space, reach=limits.reach(), strain_limits=limits)
 
 
 def _handles(

@@ -52,9 +52,6 @@ class ElasticModes:
     damping: Float[np.ndarray, " D"]
     """Share of critical damping, the mean over the elastic energy of the mode."""
 
-    strains: Float[np.ndarray, " D"]
-    """Largest strain of a cell at unit amplitude."""
-
 
 def elastic_modes(
     lattice: Lattice,
@@ -111,8 +108,7 @@ def elastic_modes(
     fields[:, free] = vectors.T
     fields *= np.sign(fields[np.arange(len(fields)), np.abs(fields).argmax(axis=1)])[:, None]
     fields = fields.reshape(len(fields), -1, 3)
-    damping, strains = _losses(lattice, fields)
-    return ElasticModes(values, fields, damping, strains)
+    return ElasticModes(values, fields, _damping(lattice, fields))
 
 
 def _rigid_motions(lattice: Lattice, mass: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 6"]:
@@ -179,17 +175,12 @@ def _smoothed(
     return np.asarray(out)
 
 
-def _losses(
-    lattice: Lattice, fields: Float[np.ndarray, "D N 3"]
-) -> tuple[Float[np.ndarray, " D"], Float[np.ndarray, " D"]]:
-    """Damping ratios by energy, and largest strains, from the mean strain of each cell."""
+def _damping(lattice: Lattice, fields: Float[np.ndarray, "D N 3"]) -> Float[np.ndarray, " D"]:
+    """Damping ratios by energy, from the mean strain of each cell."""
     from neurok.kinematics.brick import CORNERS
 
     slopes = (2.0 * CORNERS - 1.0) / (4.0 * lattice.sides)
     gradients = np.einsum("dcni,nj->dcij", fields[:, lattice.bricks], slopes)
     strains = 0.5 * (gradients + gradients.swapaxes(-1, -2))
-    squares = (strains**2).sum(axis=(-1, -2))
-    energies = squares * lattice.young + 1e-300
-    damping = (energies * lattice.damping).sum(axis=1) / energies.sum(axis=1)
-    busy = np.sqrt(np.quantile(squares, 0.99, axis=1))
-    return damping, busy
+    energies = (strains**2).sum(axis=(-1, -2)) * lattice.young + 1e-300
+    return np.asarray((energies * lattice.damping).sum(axis=1) / energies.sum(axis=1))

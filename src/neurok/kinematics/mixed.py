@@ -16,6 +16,7 @@ from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace
+from neurok.kinematics.strain_limits import StrainLimits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -88,6 +89,11 @@ class MixedSpace(KinematicSpace):
         out = np.zeros((self.dim, self.dim))
         out[self.joints.dof :, self.joints.dof :] = self.screws.stiffness
         return out
+
+    @property
+    def strain_limits(self) -> StrainLimits | None:
+        limits = self.screws.strain_limits
+        return None if limits is None else limits.beside(self.joints.dof, 0)
 
     @property
     def bends(self) -> Bool[np.ndarray, " V"]:
