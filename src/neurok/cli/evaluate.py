@@ -180,8 +180,18 @@ class EvaluateGeneration:
     each: int = 6
     """Held-out instances of each category whose captions and pictures are tried."""
 
+    what: tuple[Literal["text", "pictures", "seeds"], ...] = ("text", "pictures", "seeds")
+    """What objects are made from: captions and free prompts; renders of held-out instances and of real models
+    (household/sweethome3d of the data folder, if there); several seeds."""
+
+    retrieval: Path | None = None
+    """Pictures of 'neurok data household --pictures': the nearest of these is measured beside what is made."""
+
+    data: Path | None = None
+    """Folder of data sets; by default NEUROK_DATA."""
+
     limit: int | None = None
-    """At most so many prompts of each kind."""
+    """At most so many prompts or pictures of each kind, spread over all."""
 
     out: Path | None = None
     """Write all figures to this JSON file; rows go to .jsonl files beside it at once, so a stopped run goes on."""
@@ -194,12 +204,14 @@ class EvaluateGeneration:
 
     def run(self) -> dict[str, Any]:
         store = None if self.out is None else self.out.with_suffix(".jsonl")
-        return _run(self, "generation", store=store, tell=_tell_made, weights=self.weights, each=self.each)
+        words = {"weights": self.weights, "each": self.each, "what": self.what, "retrieval": self.retrieval}
+        return _run(self, "generation", store=store, tell=_tell_made, **words)
 
 
 def _tell_made(row: dict[str, Any]) -> None:
-    figure = "all of it" if row.get("all") else f"category {row['category']}, one body {row['whole']}"
-    say(f"{row['suite']} {row['number']}: {figure}")
+    names = [name for name in ("all", "category", "whole", "chamfer", "apart") if row.get(name) is not None]
+    told = ", ".join(f"{name} {float(row[name]):.3g}" for name in names)
+    say(f"{row['suite']}, {row.get('name', row.get('prompt', ''))}: {told}")
 
 
 def _run(command: Any, table: Any, *, tell: Any = None, **options: Any) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -17,9 +17,7 @@ from scipy.spatial import cKDTree
 
 from neurok.core import Asset, Mesh
 from neurok.data.household import drawn
-from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
-from neurok.evaluation.tables import markdown
-from neurok.families.household.asset import asset_of
+from neurok.errors import NeurokError
 from neurok.families.household.captions import full_caption, main_part
 from neurok.families.household.categories import split_of
 from neurok.families.household.checks import is_closed
@@ -27,10 +25,12 @@ from neurok.families.household.looks import basic
 from neurok.families.household.parts import Assembly
 from neurok.families.household.prompts import Prompt, Wish, free_prompts, judge
 from neurok.families.household.vocabulary import CATEGORIES
+from neurok.families.household.words import article, table
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.generate import GENERATE, Generated, generate
 
 Row = dict[str, Any]
+Item = TypeVar("Item")
 ASPECTS = ("category", "present", "counts", "colours", "materials")
 
 TEXT = {
@@ -48,17 +48,14 @@ TEXT = {
     "simulable": ("simulable", "{:.2f}"),
     "seconds": ("CPU s", "{:.1f}"),
 }
-PICTURES = {
-    "suite": ("pictures", "{}"),
-    "count": ("number", "{}"),
-    "category": ("category", "{:.2f}"),
-    "part_f1": ("parts F1", "{:.2f}"),
-    "colour": ("colour", "{:.2f}"),
-    "material": ("material family", "{:.2f}"),
-    "chamfer": ("Chamfer", "{:.4f}"),
-    "f_score": ("F-score", "{:.2f}"),
-    "seconds": ("CPU s", "{:.1f}"),
+DIVERSITY = {
+    "suite": ("over four", "{}"),
+    "count": ("prompts", "{}"),
+    "apart": ("Chamfer between two", "{:.4f}"),
+    "lists": ("lists of parts that differ", "{:.2f}"),
+    "shades": ("colours that differ", "{:.2f}"),
 }
+Tell = Callable[[Row], None]
 
 
 @dataclass(frozen=True)
@@ -82,6 +79,12 @@ class GenerationSuite:
 
     seconds: float = 0.4
     """Length of the fall [s]."""
+
+    diverse: int = 11
+    """Categories of which several objects are compared."""
+
+    seeds: int = 4
+    """Objects of one prompt that are compared."""
 
 
 SUITE = GenerationSuite()
@@ -113,18 +116,20 @@ def _listed(assembly: Assembly) -> Prompt:
 
 
 def _unsaid() -> set[str]:
-    from neurok.families.household.words import table
-
     return set(table()["unsaid"])
 
 
-def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> tuple[Row, Generated]:
-    """Whether what comes out has what was asked for."""
+def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> tuple[Row, Generated | None]:
+    """Whether what comes out has what was asked for; a prompt that is refused has nothing of it."""
     start = time.process_time()
-    (found,) = generate(prompt.text, weights=weights, seed=seed)
+    try:
+        (found,) = generate(prompt.text, weights=weights, seed=seed)
+    except NeurokError as error:
+        missed: Row = {name: 0.0 for name in ("category", "all") if prompt.text}
+        return {"prompt": prompt.text, "seconds": 0.0, "refused": str(error), **missed}, None
     seconds = time.process_time() - start
     verdict = judge(found.assembly, prompt)
-    row: Row = {"prompt": prompt.text, "seconds": seconds, **_soundness(found)}
+    row: Row = {"prompt": prompt.text, "seconds": seconds, **soundness(found)}
     row["category"] = verdict.category
     for name in ASPECTS[1:]:
         held = getattr(verdict, name)
@@ -133,7 +138,8 @@ def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> tuple[
     return row, found
 
 
-def _soundness(found: Generated) -> Row:
+def soundness(found: Generated) -> Row:
+    """Whether an object is closed, in one piece, and was so almost from the beginning."""
     closed = all(is_closed(part.solid) and part.solid.volume > 0 for part in found.assembly.parts)
     whole = found.bodies == 1
     return {
@@ -151,10 +157,10 @@ def measure_text(
     weights: str | Path,
     store: Path | None = None,
     suite: GenerationSuite = SUITE,
-    tell: Callable[[Row], None] | None = None,
+    tell: Tell | None = None,
 ) -> list[Row]:
     """A row for every prompt; with a store, a stopped run goes on."""
-    done = {(row["suite"], row["number"]): row for row in _stored(store)}
+    done = {(row["suite"], row["number"]): row for row in stored(store)}
     rows = []
     for name, prompts in suites.items():
         every = max(1, len(prompts) // suite.simulated)
@@ -162,10 +168,10 @@ def measure_text(
             if (name, number) not in done:
                 row, found = measure_prompt(prompt, weights)
                 row |= {"suite": name, "number": number}
-                if number % every == 0:
+                if found is not None and number % every == 0:
                     row["simulable"] = is_simulable(found.asset, suite.seconds)
                 done[name, number] = row
-                _store(store, row)
+                keep(store, row)
             rows.append(done[name, number])
             if tell is not None:
                 tell(rows[-1])
@@ -174,7 +180,6 @@ def measure_text(
 
 def is_simulable(asset: Asset, seconds: float) -> bool:
     """Whether an object can be dropped as it is: no divergence, nothing that is not finite."""
-    from neurok.errors import NeurokError
     from neurok.inference.spaces import learner
     from neurok.io import save
     from neurok.scene.description import Scene, SceneObject
@@ -192,56 +197,32 @@ def is_simulable(asset: Asset, seconds: float) -> bool:
     return run.rollout.status == "ok" and positions is not None and bool(np.isfinite(positions).all())
 
 
-def measure_pictures(
-    weights: str | Path,
-    store: Path | None = None,
-    suite: GenerationSuite = SUITE,
-    tell: Callable[[Row], None] | None = None,
+def measure_diversity(
+    weights: str | Path, store: Path | None = None, suite: GenerationSuite = SUITE, tell: Tell | None = None
 ) -> list[Row]:
-    """Pictures of held-out instances on a plain ground: what is made of each, beside the instance itself."""
-    from PIL import Image
-
-    done = {row["number"]: row for row in _stored(store)}
+    """How different the objects of several seeds are, for one plain prompt of some categories."""
+    done = {row["prompt"]: row for row in stored(store)}
     rows = []
-    for number, assembly in enumerate(held_out(suite)):
-        if number not in done:
-            asset = asset_of(assembly)
-            view = draw_views(assembly.name, PictureConfig(views=1))
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "picture.png"
-                Image.fromarray(take_pictures(asset, view)[0]).save(path)
-                start = time.process_time()
-                (found,) = generate(image=path, weights=weights)
-            row = {"number": number, "suite": "renders", "seconds": time.process_time() - start}
-            row |= _likeness(found, assembly, suite) | _soundness(found)
-            done[number] = row
-            _store(store, row)
-        rows.append(done[number])
+    for category in CATEGORIES[:: max(1, len(CATEGORIES) // max(1, suite.diverse))]:
+        text = article(category)
+        if text not in done:
+            found = generate(text, weights=weights, count=suite.seeds)
+            pairs = list(itertools.combinations(found, 2))
+            lists = {tuple(part.name for part in one.assembly.parts) for one in found}
+            colours = {one.assembly.parts[main_part(one.assembly)].look.colour for one in found}
+            row = {
+                "prompt": text,
+                "suite": "seeds",
+                "apart": float(np.mean([shape_distance(a.asset.mesh, b.asset.mesh, suite)[0] for a, b in pairs])),
+                "lists": len(lists) / suite.seeds,
+                "shades": len(colours) / suite.seeds,
+            }
+            done[text] = row
+            keep(store, row)
+        rows.append(done[text])
         if tell is not None:
             tell(rows[-1])
     return rows
-
-
-def _likeness(found: Generated, truth: Assembly, suite: GenerationSuite) -> Row:
-    from neurok.core.material_library import library
-
-    mine, theirs = _names(found.assembly), _names(truth)
-    shared = sum((mine & theirs).values())
-    looks = [one.parts[main_part(one)].look for one in (found.assembly, truth)]
-    family = [library()[look.stuff].family for look in looks]
-    near, f_score = shape_distance(found.asset.mesh, asset_of(truth).mesh, suite)
-    return {
-        "category": found.assembly.category == truth.category,
-        "part_f1": 2 * shared / (sum(mine.values()) + sum(theirs.values())),
-        "colour": basic(looks[0].colour) == basic(looks[1].colour),
-        "material": family[0] == family[1],
-        "chamfer": near,
-        "f_score": f_score,
-    }
-
-
-def _names(assembly: Assembly) -> Counter[str]:
-    return Counter(dict.fromkeys({part.name for part in assembly.parts}, 1))
 
 
 def shape_distance(one: Mesh, two: Mesh, suite: GenerationSuite = SUITE) -> tuple[float, float]:
@@ -273,24 +254,28 @@ def summarise(rows: list[Row], columns: dict[str, tuple[str, str]]) -> list[Row]
     return out
 
 
-def generation_table(text: list[Row], pictures: list[Row]) -> str:
-    """Both tables."""
-    parts = [markdown(summarise(text, TEXT), TEXT)] if text else []
-    parts += [markdown(summarise(pictures, PICTURES), PICTURES)] if pictures else []
-    return "\n\n".join(parts)
+def all_prompts(suite: GenerationSuite = SUITE, limit: int | None = None) -> dict[str, list[Prompt]]:
+    """Prompts of both kinds, at most so many of each, spread over all."""
+    found = {"templates": template_prompts(suite), "free": list(free_prompts())}
+    return {name: spread(prompts, limit) for name, prompts in found.items()}
 
 
-def all_prompts(suite: GenerationSuite = SUITE) -> dict[str, list[Prompt]]:
-    return {"templates": template_prompts(suite), "free": list(free_prompts())}
+def spread(items: list[Item], limit: int | None) -> list[Item]:
+    """At most so many of them, evenly from first to last."""
+    if limit is None or len(items) <= limit:
+        return items
+    return [items[k] for k in np.linspace(0, len(items) - 1, limit).round().astype(int)]
 
 
-def _stored(store: Path | None) -> list[Row]:
+def stored(store: Path | None) -> list[Row]:
+    """Rows of a run that was stopped."""
     if store is None or not store.exists():
         return []
     return [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
 
 
-def _store(store: Path | None, row: Row) -> None:
+def keep(store: Path | None, row: Row) -> None:
+    """Write a row down at once."""
     if store is not None:
         store.parent.mkdir(parents=True, exist_ok=True)
         with store.open("a", encoding="utf-8") as file:

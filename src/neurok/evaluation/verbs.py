@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -74,8 +74,8 @@ def evaluate(
         watch: Sees the objects on their way.
         tell: Told each row.
         options: ``parts``, ``drop_faces`` and ``rotate`` of ``articulation``; ``weights`` of ``samples``;
-            ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``; ``weights`` and
-            ``each`` of ``generation``.
+            ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``; ``weights``,
+            ``each``, ``what`` and ``retrieval`` of ``generation``.
     """
     measures: dict[str, Callable[..., Evaluation]] = {
         "motions": _motions,
@@ -103,31 +103,52 @@ def evaluate(
 
 def _generation(
     *,
+    folder: Callable[[str], Path],
     limit: int | None,
     store: Path | None,
     tell: Any,
     weights: str | Path | None = None,
     each: int = 6,
+    what: Sequence[str] = ("text", "pictures", "seeds"),
+    retrieval: Path | None = None,
     **_: Any,
 ) -> Evaluation:
     from neurok.evaluation.generation import (
-        PICTURES,
+        DIVERSITY,
         TEXT,
         GenerationSuite,
         all_prompts,
-        generation_table,
-        measure_pictures,
+        measure_diversity,
         measure_text,
         summarise,
     )
+    from neurok.evaluation.generation_pictures import PICTURES, measure_pictures
+    from neurok.evaluation.tables import markdown
 
     suite, model = GenerationSuite(each=each), weights or "generation"
-    prompts = {name: some[:limit] for name, some in all_prompts(suite).items()}
-    seen = store and store.with_name(store.stem + "_pictures.jsonl")
-    text = measure_text(prompts, model, store, suite, tell)
-    pictures = measure_pictures(model, seen, suite, tell)
-    summary = summarise(text, TEXT) + summarise(pictures, PICTURES)
-    return Evaluation("generation", generation_table(text, pictures), summary, text + pictures)
+    beside = lambda name: store and store.with_name(f"{store.stem}_{name}.jsonl")  # noqa: E731
+    try:
+        real: Path | None = folder("household/sweethome3d")
+    except NeurokError:
+        real = None
+    measured = {
+        "text": (TEXT, lambda: measure_text(all_prompts(suite, limit), model, store, suite, tell)),
+        "pictures": (
+            PICTURES,
+            lambda: measure_pictures(
+                model, beside("pictures"), suite, tell, real=real, retrieval=retrieval, limit=limit
+            ),
+        ),
+        "seeds": (DIVERSITY, lambda: measure_diversity(model, beside("seeds"), suite, tell)),
+    }
+    tables, summary, rows = [], [], []
+    for name in what:
+        columns, measure = measured[name]
+        found = measure()
+        rows += found
+        summary += summarise(found, columns)
+        tables.append(markdown(summarise(found, columns), columns))
+    return Evaluation("generation", "\n\n".join(tables), summary, rows)
 
 
 def _dynamics(

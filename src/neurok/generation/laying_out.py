@@ -28,6 +28,9 @@ class LayingOutConfig:
     slight: float = 0.2
     """Turns per copy below this are none [rad]."""
 
+    slope: float = 0.3
+    """A row that leaves an axis by less than this share of its step is along it, unless its parent is not."""
+
     still: float = 0.02
     """Leans [rad] and logarithms of scales below this are none."""
 
@@ -61,7 +64,7 @@ def laid_out(part: Part, parent: Part, config: LayingOutConfig = LAYING_OUT) -> 
     if parent.repeat.count == repeat.count and parent.repeat.mirror == repeat.mirror:
         return placed_anew(part, repeat=replace(parent.repeat, lean=lean, scale=scale))
     if abs(repeat.turn) < config.slight:
-        return _row(part, parent)
+        return _row(part, parent, config.slope)
     turn = _simple_turn(repeat.turn, repeat.count, config)
     part = placed_anew(part, repeat=replace(part.repeat, turn=turn))
     size = np.ptp(parent.copies[0].bounds, axis=0)
@@ -100,13 +103,18 @@ def _simple_turn(turn: float, count: int, config: LayingOutConfig) -> float:
     return turn
 
 
-def _row(part: Part, parent: Part) -> Part:
+def _row(part: Part, parent: Part, slope: float) -> Part:
     """Without a turn; along one axis and no longer than the parent where copies would miss it."""
+    step = np.asarray(part.repeat.step)
+    axis = int(np.abs(step).argmax())
     part = placed_anew(part, repeat=replace(part.repeat, turn=0.0))
+    only = np.where(np.arange(3) == axis, step, 0.0)
+    if np.linalg.norm(step - only) < slope * abs(step[axis]):
+        straight = placed_anew(part, repeat=replace(part.repeat, step=only))
+        part = straight if len(missing(straight, parent)) <= len(missing(part, parent)) else part
     if not missing(part, parent):
         return part
-    count, step = part.repeat.count, np.asarray(part.repeat.step)
-    axis = int(np.abs(step).argmax())
+    count = part.repeat.count
     if abs(step[axis]) < 1e-9:
         return part
     wide = float(np.ptp(part.copies[0].bounds[:, axis]))
@@ -120,8 +128,8 @@ def _row(part: Part, parent: Part) -> Part:
     near, far = min(first, last) - wide / 2, max(first, last) + wide / 2
     by = np.zeros(3)
     by[axis] = max(low - near, 0.0) - max(far - high, 0.0)
-    straight = replace(part.repeat, step=along)
-    return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=straight)
+    repeat = replace(part.repeat, step=along)
+    return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=repeat)
 
 
 def _around(part: Part, parent: Part, reach: float) -> Part:

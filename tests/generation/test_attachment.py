@@ -1,0 +1,75 @@
+"""Parts that were written with errors meet again, and their copies stand in order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from neurok.data.household import drawn
+from neurok.generation.attachment import attach
+from neurok.generation.laying_out import GOLDEN, laid_out, missing
+
+
+@pytest.fixture(scope="module")
+def crib():
+    return drawn("crib", 0, 11)
+
+
+@pytest.fixture(scope="module")
+def plant():
+    return drawn("plant", 0, 11)
+
+
+def number_of(assembly, name):
+    return [part.name for part in assembly.parts].index(name)
+
+
+def changed(assembly, number, **fields):
+    parts = list(assembly.parts)
+    parts[number] = replace(parts[number], **fields)
+    return replace(assembly, parts=tuple(parts))
+
+
+def test_an_object_whose_parts_meet_is_left_where_it_is(crib):
+    found = attach(crib)
+    assert found.bodies == 1
+    assert found.moved < 1e-6
+
+
+def test_a_row_with_a_slight_turn_and_slope_is_straight_again(crib):
+    number = number_of(crib, "spindle")
+    repeat = crib.parts[number].repeat
+    step = np.asarray(repeat.step)
+    bent = replace(repeat, turn=0.06, step=step * 1.1 + [0.0, 0.02, 0.0])
+    other = changed(crib, number, repeat=bent)
+    parent = other.parts[other.parts[number].parent]
+    assert missing(other.parts[number], parent)
+    row = laid_out(other.parts[number], parent).repeat
+    assert row.turn == 0.0
+    assert np.count_nonzero(row.step) == 1
+    found = attach(other)
+    assert found.bodies == 1
+    assert not missing(found.assembly.parts[number], found.assembly.parts[crib.parts[number].parent])
+    assert found.moved > 0.02
+
+
+def test_leaves_climb_their_stem_by_the_golden_angle(plant):
+    number = number_of(plant, "leaf")
+    leaf = plant.parts[number]
+    away = replace(leaf.repeat, pivot=np.asarray(leaf.repeat.pivot) + 0.03, turn=GOLDEN + 0.2)
+    parent = plant.parts[leaf.parent]
+    laid = laid_out(replace(leaf, repeat=away, centre=leaf.centre + [0.04, 0.0, 0.02]), parent)
+    assert laid.repeat.turn == pytest.approx(GOLDEN)
+    assert 0 not in missing(laid, parent)
+    roots = laid.contacts
+    assert (np.diff(roots[:, 1]) > 0).all()
+    assert roots[-1, 1] < parent.copies[0].bounds[1, 1]
+
+
+def test_a_part_is_moved_with_all_that_hangs_on_it(crib):
+    number = number_of(crib, "mattress")
+    by = np.array([0.0, 0.3, 0.0])
+    mattress = crib.parts[number]
+    found = attach(changed(crib, number, centre=mattress.centre + by, meets=mattress.meets + by))
+    assert found.bodies == 1
+    assert found.moved == pytest.approx(0.3 / 1.0, abs=0.1)
