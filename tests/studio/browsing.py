@@ -22,6 +22,9 @@ FLAGS = [
     "--disable-sync",
 ]
 SIZE = {"width": 760, "height": 560}
+SHARPNESS = 0.5
+"""Pixels drawn for each of the page: few, since they are drawn in software."""
+
 PATIENCE = 90_000
 """Milliseconds; a browser that draws in software on a busy machine is slow."""
 
@@ -34,12 +37,17 @@ def chromium() -> str:
     return path
 
 
-def launched(playwright):
+def launched(playwright, size=None, sharpness=SHARPNESS):
     """A browser with a fresh profile."""
     path = chromium()
     with tempfile.TemporaryDirectory() as folder:
         context = playwright.chromium.launch_persistent_context(
-            folder, executable_path=path, args=FLAGS, viewport=SIZE, accept_downloads=True
+            folder,
+            executable_path=path,
+            args=FLAGS,
+            viewport=size or SIZE,
+            device_scale_factor=sharpness,
+            accept_downloads=True,
         )
         context.set_default_timeout(PATIENCE)
         yield context
@@ -47,7 +55,10 @@ def launched(playwright):
 
 
 class Window:
-    """One page of the studio, and what its server knows of it."""
+    """One page of the studio, and what its server knows of it.
+
+    Clicks do not wait until things stand still: a browser that draws in software may take a second for a frame.
+    """
 
     def __init__(self, page, server, url=None):
         self.page, self.server = page, server
@@ -62,16 +73,16 @@ class Window:
         return self.session.scene
 
     def tab(self, name):
-        self.page.get_by_role("tab", name=name).click()
+        self.page.get_by_role("tab", name=name).click(force=True)
 
     def click(self, name):
-        self.page.get_by_role("button", name=name, exact=True).first.click()
+        self.page.get_by_role("button", name=name, exact=True).first.click(force=True)
 
     def choose(self, label, option):
         """Take an option of a list."""
         row = self.page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
-        row.locator("input").first.click()
-        self.page.get_by_role("option", name=option, exact=True).first.click()
+        row.locator("input").first.click(force=True)
+        self.page.get_by_role("option", name=option, exact=True).first.click(force=True)
 
     def picture(self):
         """The pixels of the window, without its panels."""

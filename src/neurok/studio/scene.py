@@ -25,7 +25,7 @@ from neurok.errors import NeurokError
 from neurok.inference.articulate import articulate
 from neurok.inference.materials import Proposals, propose_materials
 from neurok.inference.plan import plan as find_plan
-from neurok.inference.spaces import space_of
+from neurok.inference.spaces import SIMULATED, space_of
 from neurok.io import load, save
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.scene.description import PUSH_SECONDS
@@ -148,9 +148,12 @@ class StudioScene:
         return self.asset is not None and self.space is None and self.plan is None
 
     def study(self) -> tuple[BodyPlan, KinematicSpace | None, str]:
-        """Look for bodies and joints; changes nothing, ``learn`` takes the answer."""
+        """Look for bodies and joints; changes nothing, ``learn`` takes the answer.
+
+        Joints that would not move in a simulation are fixed; freeing their bodies brings them back.
+        """
         asset = self.open_asset
-        found = find_plan(asset)
+        found = find_plan(asset).likely(SIMULATED)
         try:
             return found, space_of(asset, "learned", plan=found), found.note
         except NeurokError as error:

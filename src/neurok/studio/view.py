@@ -38,7 +38,7 @@ class View:
     def __init__(self, scene: Any, config: StudioConfig) -> None:
         self.scene, self.config = scene, config
         scene.configure_default_lights(cast_shadow=False)  # shadows cost weak graphics most of their frames
-        scene.add_light_ambient("/light", intensity=1.6)
+        scene.add_light_ambient("/light", intensity=1.0)
         self.mesh: Mesh | None = None
         self.center, self.scale = np.zeros(3), 1.0
         self.nodes: dict[int, Any] = {}

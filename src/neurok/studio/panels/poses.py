@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 from neurok.studio.panels.base import Panel
@@ -49,7 +50,7 @@ class PosesPanel(Panel):
                 step, value = (high - low) / 200, min(max(float(self.scene.q[index]), low), high)
                 unit = "length" if space.is_length[index] else "rad"
                 made = self.gui.add_slider(space.names[index], low, high, step, value, hint=f"[{unit}]")
-                self.input(made, lambda value, index=index: self.scene.set_coordinate(index, value))
+                self.input(made, partial(self.scene.set_coordinate, index))
                 self.sliders.append(made)
 
     def ticked(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,11 @@ class RecordPanel(Panel):
 
     def _download(self) -> None:
         chosen = self.format.value
+        with self.session.lock:
+            still = copy.copy(self.scene)  # what happens while it is written is not in the file
 
         def work() -> tuple[str, bytes]:
-            with self.session.lock:
-                return export(self.scene, chosen)
+            return export(still, chosen)
 
         def give(file: tuple[str, bytes]) -> None:
             self.session.client.send_file_download(*file, save_immediately=True)

@@ -1,0 +1,278 @@
+"""How quick the studio is, in a real Chromium; run: python benchmarks/bench_studio.py
+
+The browser draws in software here (SwiftShader), on the same cores as the server: a machine with graphics draws faster.
+``--soak 600`` uses the studio for ten minutes and tells its memory before and after.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import trimesh
+from figures import write_table
+from playwright.sync_api import sync_playwright
+
+from neurok.core import Articulation, Asset, Joint, Mesh
+from neurok.geometry import lie
+from neurok.studio.config import CONFIG
+from neurok.studio.server import StudioServer
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "studio"))
+from browsing import Window, launched, until
+
+SECONDS = 5.0
+"""For which frames are pushed as fast as they go."""
+
+
+def balls(vertex_count: int, parts: int = 10) -> Asset:
+    """Balls in a row, each on a hinge of its own."""
+    level = {1_000: 4, 10_000: 5}[vertex_count // parts]
+    made = trimesh.creation.icosphere(level)
+    one, faces = made.vertices, made.faces
+    vertices = np.concatenate([one + (2.2 * k, 0, 0) for k in range(parts)])
+    joined = np.concatenate([faces + len(one) * k for k in range(parts)])
+    ids = np.repeat(np.arange(parts), len(one))
+    mesh = Mesh(vertices, joined, part_ids=ids, part_names=tuple(f"ball_{k}" for k in range(parts)), name="balls")
+    joints = [Joint(), *(Joint("continuous", 0, (0, 1, 0), (2.2 * k, 0, 0)) for k in range(1, parts))]
+    return Asset(mesh, articulation=Articulation(mesh, tuple(joints)))
+
+
+def pushed(window: Window, bends: bool) -> dict[str, float]:
+    """Frames per second that leave the server, and processor time of each."""
+    session = window.session
+    rest, centre = session.scene.mesh.vertices, session.scene.mesh.bounds.mean(axis=0)
+    frames, busy, start = 0, 0.0, time.perf_counter()
+    flush = session.client.flush
+    while time.perf_counter() - start < SECONDS:
+        angle = 0.05 * frames
+        if bends:
+            x = rest * (1.0, 1.0 + 0.2 * np.sin(angle), 1.0) + 0.05 * np.sin(3 * rest[:, [1, 2, 0]] + angle)
+        else:
+            x = lie.apply(lie.rotation_about(np.array([0.0, 1.0, 0.0]), centre, np.array(angle)), rest)
+        before = time.thread_time()
+        with session.lock:
+            session.view.move(x)
+        busy += time.thread_time() - before
+        flush()
+        frames += 1
+    took = time.perf_counter() - start
+    window.page.get_by_role("button", name="Reset", exact=True).is_visible()  # the window still answers
+    return {"fps": frames / took, "ms": 1e3 * busy / frames}
+
+
+def frames_pushed(context) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for count in (10_000, 100_000):
+        server = StudioServer(balls(count))
+        try:
+            for bends in (False, True):
+                page = context.new_page()
+                window = Window(page, server)
+                until(lambda window=window: window.scene.asset is not None)
+                found = pushed(window, bends)
+                how = "vertices of what bends" if bends else "10 parts as wholes"
+                real = window.scene.mesh.vertex_count
+                rows.append([f"frames pushed, {real:,} vertices, {how}", found["fps"], "1/s"])
+                rows.append([f"processor time of one frame, {real:,} vertices, {how}", found["ms"], "ms"])
+                page.close()
+        finally:
+            server.stop()
+    return rows
+
+
+def drag_latency(context, count: int = 20) -> list[list[object]]:
+    """From the mouse to the message that moves the part, and to the changed picture."""
+    from neurok.io import load
+
+    server = StudioServer(load("sample:laptop"))
+    try:
+        page = context.new_page()
+        window = Window(page, server)
+        until(lambda: window.scene.asset is not None)
+        mesh = window.scene.mesh
+        mine = np.flatnonzero(mesh.part_ids == mesh.part_names.index("screen"))
+        top = window.scene.positions[mine[window.scene.positions[mine, 1].argmax()]].copy()
+        x, y = window.at(top)
+        mouse, waits = page.mouse, []
+        mouse.move(x, y)
+        mouse.down()
+        mouse.move(x, y + 8)
+        until(lambda: window.scene._held is not None)
+        time.sleep(1.0)
+        for k in range(count):
+            before, start = window.session.view.sent, time.perf_counter()
+            mouse.move(x, y + 12 + 3 * k)
+            until(lambda before=before: window.session.view.sent > before, 5.0)
+            waits.append(time.perf_counter() - start)
+            time.sleep(0.1)
+        first, start = window.picture(), time.perf_counter()
+        alone = time.perf_counter() - start
+        start = time.perf_counter()
+        window.picture()
+        alone = time.perf_counter() - start
+        start = time.perf_counter()
+        mouse.move(x, y + 120)
+        until(lambda: (np.abs(window.picture() - first).max(axis=2) > 40).sum() > 200)
+        seen = time.perf_counter() - start
+        mouse.up()
+        page.close()
+    finally:
+        server.stop()
+    return [
+        ["drag to the message that moves the part, median", 1e3 * float(np.median(waits)), "ms"],
+        ["drag to the message, slowest of twenty", 1e3 * max(waits), "ms"],
+        ["drag to a picture that shows it", 1e3 * seen, "ms"],
+        ["of which the screenshot alone takes", 1e3 * alone, "ms"],
+    ]
+
+
+def first_picture(context) -> list[list[object]]:
+    """From the command to the address, and to the object in the window; the second time, when files are cached."""
+    rows: list[list[object]] = []
+    for which in ("cold", "warm"):
+        start = time.perf_counter()
+        line = [sys.executable, "-m", "neurok", "studio", "sample:cabinet", "--port", "0", "--json"]
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        try:
+            url = json.loads(process.stdout.readline())["url"]
+            listening = time.perf_counter() - start
+            page = context.new_page()
+            page.goto(url)
+            page.get_by_text("cabinet · posing").wait_for()
+            told = time.perf_counter() - start
+            page.close()
+        finally:
+            process.terminate()
+            process.wait()
+        rows += [[f"command to address, {which}", listening, "s"], [f"command to the open object, {which}", told, "s"]]
+    return rows
+
+
+def memory(pid: int | str) -> float:
+    """Megabytes that a process holds."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return float(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1e3
+
+
+def soak(context, seconds: float) -> list[list[object]]:
+    """Use the studio: poses, runs, edits, recordings, one after the other."""
+    from neurok.bodyplan import editing
+    from neurok.io import load
+
+    server = StudioServer(load("sample:cabinet"))
+    try:
+        page = context.new_page()
+        window = Window(page, server)
+        until(lambda: window.scene.asset is not None)
+        session, scene = window.session, window.scene
+        time.sleep(5.0)
+        before, start, rounds = memory("self"), time.perf_counter(), 0
+        while time.perf_counter() - start < seconds:
+            for seed in range(10):
+                session.do(lambda seed=seed: scene.random_pose(seed))
+                time.sleep(0.1)
+            session.do(lambda: scene.edit("limits", lambda plan: editing.with_limits(plan, 1, -0.5, 0.0)))
+            session.do(scene.undo)
+            session.do(lambda: scene.record(True))
+            session.do(scene.run)
+            until(lambda: scene.meter.get("time", 0) > 2.0, 60.0)
+            session.do(lambda: scene.record(False))
+            until(lambda: scene.recording is not None)
+            session.do(scene.rest)
+            rounds += 1
+        after = memory("self")
+        page.get_by_text("cabinet · posing").wait_for()
+        page.close()
+    finally:
+        server.stop()
+    return [
+        ["memory of the server before use", before, "MB"],
+        [
+            f"memory of the server after {seconds / 60:.0f} minutes, {rounds} rounds of poses, edits and recordings",
+            after,
+            "MB",
+        ],
+    ]
+
+
+def pictures(playwright, folder: Path) -> None:
+    """What the docs show: the plan, a run, a recording and a page."""
+    from neurok.io import load
+
+    folder.mkdir(parents=True, exist_ok=True)
+    server = StudioServer(load("sample:cabinet"))
+    for context in launched(playwright, {"width": 900, "height": 600}, 1.0):
+        _walk(context.new_page(), server, folder)
+    server.stop()
+
+
+def _walk(page, server: StudioServer, folder: Path) -> None:
+    import neurok
+
+    window = Window(page, server)
+
+    def keep(name: str) -> None:
+        time.sleep(4.0)
+        page.screenshot(path=folder / f"{name}.jpg", quality=70, type="jpeg", timeout=120_000)
+
+    until(lambda: window.scene.asset is not None)
+    page.locator(".mantine-Notification-closeButton").first.click(force=True)
+    session, scene = window.session, window.scene
+    window.tab("Pose")
+    session.do(lambda: scene.random_pose(5))
+    keep("poses")
+    session.do(scene.rest)
+    window.tab("Plan")
+    page.get_by_text("Show bodies and axes").click(force=True)
+    page.get_by_text("Move the axis").click(force=True)
+    door = scene.mesh.part_names.index("door_2")
+    session.do(lambda: session.select(door))
+    keep("plan")
+    page.get_by_text("Move the axis").click(force=True)
+    page.get_by_text("Show bodies and axes").click(force=True)
+    session.do(lambda: session.select(None))
+    window.tab("Record")
+    window.click("Record")
+    window.tab("Forces")
+    window.choose("Do", "throw")
+    window.click("Do it")
+    until(lambda: scene.meter.get("time", 0) > 0.7)
+    window.click("Pause")
+    keep("forces")
+    window.click("Run")
+    until(lambda: scene.meter.get("time", 0) > 2.0)
+    window.tab("Record")
+    window.click("Stop recording")
+    until(lambda: scene.recording is not None)
+    session.do(lambda: scene.scrub(20))
+    keep("record")
+    with tempfile.TemporaryDirectory() as room:
+        path = neurok.show(neurok.plan("sample:lamp")).save(Path(room) / "page.html")
+        page.goto(f"file://{path}")
+        keep("page")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--soak", type=float, default=0.0, help="use it for so many seconds [s]")
+    parser.add_argument("--pictures", type=Path, help="only take pictures for the docs, into this folder")
+    options = parser.parse_args()
+    with sync_playwright() as playwright:
+        if options.pictures is not None:
+            pictures(playwright, options.pictures)
+            return
+        for context in launched(playwright):
+            rows = first_picture(context) + frames_pushed(context) + drag_latency(context)
+            if options.soak:
+                rows += soak(context, options.soak)
+    rows.append(["pictures per second at most", CONFIG.picture_rate, "1/s"])
+    write_table("studio", ["figure", "value", "unit"], rows)
+
+
+if __name__ == "__main__":
+    main()
