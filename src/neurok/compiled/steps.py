@@ -31,6 +31,12 @@ class Own(NamedTuple):
     steepness: ndarray
     buffer: ndarray
     viscosity: ndarray
+    vectors: ndarray
+    """Of the limits of all coordinates together ``(R, 3, D)`` ..."""
+
+    wells: ndarray
+    """... and their steepness and buffer ``(R, 2)``."""
+
     rub_limits: ndarray
     rub_stiffness: ndarray
     rub_slips: ndarray
@@ -102,7 +108,7 @@ def stored(bodies, own, place, q):
     """Energy of gravity and of all that acts on the coordinates."""
     total = coordinates.energy(
         q, np.zeros_like(q), own.stiffness, own.lower, own.upper, own.steepness, own.buffer, own.viscosity,
-        np.zeros_like(q),
+        own.vectors, own.wells, np.zeros_like(q),
     )  # fmt: skip
     for m in range(bodies.trees.shape[0]):
         for k in range(4 * bodies.frames[m], 4 * bodies.frames[m + 1]):
@@ -201,8 +207,9 @@ def _evaluate(bodies, own, touch, poses, q0, q, dt, targets, found, forces, hope
     frames.pull(bodies, place, forces, gradient)
     moved = q - q0
     value += coordinates.energy(
-        q, moved / dt, own.stiffness, own.lower, own.upper, own.steepness, own.buffer, own.viscosity, gradient
-    )
+        q, moved / dt, own.stiffness, own.lower, own.upper, own.steepness, own.buffer, own.viscosity,
+        own.vectors, own.wells, gradient,
+    )  # fmt: skip
     value += _friction(own, bodies, moved, gradient)
     return value, torn
 
@@ -219,8 +226,9 @@ def _smooth_curvature(bodies, own, mass, q0, q, dt):
     """Of all but the contact."""
     matrix, moved = mass / dt**2, q - q0
     coordinates.add_curvature(
-        q, moved / dt, dt, own.stiffness, own.lower, own.upper, own.steepness, own.buffer, own.viscosity, matrix
-    )
+        q, moved / dt, dt, own.stiffness, own.lower, own.upper, own.steepness, own.buffer, own.viscosity,
+        own.vectors, own.wells, matrix,
+    )  # fmt: skip
     _add_friction_curvature(own, bodies, moved, matrix)
     return matrix
 

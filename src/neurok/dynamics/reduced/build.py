@@ -26,6 +26,7 @@ from neurok.dynamics.reduced.loads import (
     LimitWell,
     PointLoad,
     Push,
+    StrainWell,
     UniformField,
     WindLoad,
     autodiff_energy,
@@ -172,6 +173,7 @@ def _loads(
     mesh, condition = body.mesh, body.condition
     loads: list[Any] = gravity_load(body, world)
     loads += [_limits(body, world, mechanics, q, config)] if _has_limits(body) else []
+    loads += _strain_limits(body, world, mechanics, config)
     loads += _damping(body, world, mechanics, config)
     for force in condition.forces:
         share = 1.0 / (mesh.unit * len(force.vertices))
@@ -235,6 +237,17 @@ def _limits(body: Body, world: World, mechanics: Mechanics, q: np.ndarray, confi
     return LimitWell(
         lower, upper, np.concatenate([nothing, steepness]), np.concatenate([nothing, damping * np.ones_like(force)])
     )
+
+
+def _strain_limits(body: Body, world: World, mechanics: Mechanics, config: ReducedConfig) -> list[StrainWell]:
+    """Wells that keep what bends from being strained too much by all coordinates together."""
+    limits = body.poses.strain_limits
+    if limits is None or body.limit_stiffness == 0:
+        return []
+    steepness = limits.steepness / body.mesh.unit**2
+    buffer = 2.0 * config.buffer * np.sqrt(2.0 / limits.fall) if world.has_contact else np.zeros_like(limits.fall)
+    vectors = limits.beside(mechanics.dim - body.poses.dim, 0).rows
+    return [StrainWell(np.ascontiguousarray(vectors), np.stack([steepness, steepness * buffer], axis=1))]
 
 
 def _turns(limits: Float[np.ndarray, "D 2"], q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:

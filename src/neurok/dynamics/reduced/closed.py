@@ -103,6 +103,8 @@ class ClosedSystem:
             stiffness[member.where, member.where] = own.columns[0]
         slope_at = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         assert count == len(bodies.trees)
+        vectors = [_wide(own.columns[6], each.where, dim) for own, each in zip(loads, system.members, strict=True)]
+        columns += [np.concatenate(vectors), np.concatenate([own.columns[7] for own in loads])]
         return ClosedSystem(system, bodies, (stiffness, *columns), limits, slope_at, int(sum(sizes)))
 
     def __post_init__(self) -> None:
@@ -185,6 +187,13 @@ class ClosedSystem:
 
     def _poses(self, state: State) -> Float[np.ndarray, "M 4 4"]:
         return state.poses[0][None] if len(state.poses) == 1 else np.stack(state.poses)
+
+
+def _wide(vectors: Float[np.ndarray, "R 3 d"], where: slice, dim: int) -> Float[np.ndarray, "R 3 D"]:
+    """Vectors of one object among the coordinates of all."""
+    out = np.zeros((len(vectors), 3, dim))
+    out[:, :, where] = vectors
+    return out
 
 
 def _begins(pieces: Sequence[np.ndarray]) -> np.ndarray:

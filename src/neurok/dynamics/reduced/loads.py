@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from neurok.compiled import coordinates as loops
 from neurok.dynamics.condition import Force
 
 Times = Float[np.ndarray, " B"]
@@ -169,6 +170,38 @@ class LimitWell:
         depth, inward = below + above, np.maximum(np.where(below > 0, -motion.qdot[0], motion.qdot[0]), 0.0)
         buffer = depth**1.5 / dt + 1.5 * np.sqrt(depth) * inward
         return np.diag(2.0 * self.steepness * depth + self.damping * buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class StrainWell:
+    """Flat where no vector of some that are linear in the coordinates is longer than 1, rising smoothly outside."""
+
+    vectors: Float[np.ndarray, "R 3 D"]
+    wells: Float[np.ndarray, "R 2"]
+    """Steepness and buffer of each, as those of ``LimitWell`` by how much it is longer than 1."""
+
+    name: str = "strain limits"
+    is_potential: bool = True
+
+    @property
+    def feels_rates(self) -> bool:
+        return bool(self.wells[:, 1].any())
+
+    def _evaluated(self, motion: Any) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
+        slopes = np.zeros(motion.q.shape)
+        rows = zip(motion.q, motion.qdot, slopes, strict=True)
+        return np.array([loops.strain_energy(q, rate, self.vectors, self.wells, out) for q, rate, out in rows]), slopes
+
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        return -self._evaluated(motion)[1]
+
+    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
+        return self._evaluated(motion)[0]
+
+    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
+        out = np.zeros((motion.q.shape[1],) * 2)
+        loops.add_strain_curvature(motion.q[0], motion.qdot[0], dt, self.vectors, self.wells, out)
+        return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.compiled import coordinates as loops
-from neurok.dynamics.reduced.loads import CoordinateLoad, Damping, LimitWell, UniformField
+from neurok.dynamics.reduced.loads import CoordinateLoad, Damping, LimitWell, StrainWell, UniformField
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class OwnLoads:
 
     gravity: Float[np.ndarray, "3"]
     columns: tuple[np.ndarray, ...]
-    """Stiffness, limits, steepness, buffer and viscosity, as the compiled loops take them."""
+    """Stiffness, limits, steepness, buffer, viscosity, strain vectors and wells, as the compiled loops take them."""
 
     others: tuple[Any, ...]
     """Loads that need more than coordinates, or more than a closed form."""
@@ -29,7 +29,7 @@ class OwnLoads:
         """Sort the loads of an object with so many coordinates."""
         gravity, stiffness, viscosity = np.zeros(3), np.zeros((dim, dim)), np.zeros(dim)
         well = LimitWell(np.full(dim, -np.inf), np.full(dim, np.inf), np.zeros(dim), np.zeros(dim))
-        others = []
+        strained, others = StrainWell(np.zeros((0, 3, dim)), np.zeros((0, 2))), []
         for load in loads:
             if isinstance(load, UniformField):
                 gravity = gravity + load.acceleration
@@ -39,11 +39,13 @@ class OwnLoads:
                 viscosity += load.coefficients
             elif isinstance(load, LimitWell):
                 well = load
+            elif isinstance(load, StrainWell):
+                strained = load
             else:
                 others.append(load)
         wells = well.lower, well.upper, well.steepness, well.damping
         columns = (stiffness, *(np.array(column, dtype=np.float64) for column in (*wells, viscosity)))
-        return OwnLoads(gravity, columns, tuple(others))
+        return OwnLoads(gravity, (*columns, strained.vectors, strained.wells), tuple(others))
 
     def add(self, motion: Any, target: np.ndarray, time: float, dt: float) -> tuple[float, Float[np.ndarray, " D"]]:
         """Energy and gradient of inertia about ``target`` and of all loads, at the first moment of a motion."""
