@@ -38,8 +38,8 @@ class TrainGeneration:
     captions: int = 5
     """Captions of each object."""
 
-    start_from: Path | None = None
-    """Folder of runs to begin with the weights of."""
+    start_from: str | None = None
+    """Begin with the weights of a folder of runs, or with shipped ones: generation, or a .safetensors file."""
 
     resume: bool = False
     """Go on from the checkpoints in --out."""
@@ -71,7 +71,9 @@ class TrainGeneration:
         for name in ("list", "flow") if self.which == "both" else (self.which,):
             folder = self.out / name
             checkpoint = folder / CHECKPOINT if self.resume and (folder / CHECKPOINT).exists() else None
-            start = self.start_from / name / CHECKPOINT if self.start_from is not None else None
+            start: str | Path | None = self.start_from
+            if start is not None and Path(start).is_dir():
+                start = Path(start) / name / CHECKPOINT
             usual = recipe_named(name if self.recipe == "base" else f"{name}-smoke")
             recipe = recipe_for(usual, checkpoint, start, seed=self.seed, steps=self.steps)
             task = training_of(recipe, learned, watched)

@@ -113,8 +113,14 @@ def recipe_for(recipe: Recipe, checkpoint: Path | None, start_from: str | Path |
     return replace(recipe, **{name: value for name, value in changes.items() if value is not None})
 
 
+HALVES = {"part list": "part_list", "flow": "flow"}
+"""Tasks whose networks are shipped together, for generation."""
+
+
 def _network(path: Path, task: str) -> Any:
-    """The only network of shipped weights."""
+    """The network of shipped weights that a task learns."""
+    if task in HALVES:
+        return getattr(load_model(path, "generation"), HALVES[task])
     networks = list(TASKS[task].modules(load_model(path, task)).values())  # type: ignore[call-overload]
     if len(networks) != 1:
         raise NeurokError(f"'{path}' holds {len(networks)} networks; start from the checkpoint of one of them.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,7 +141,14 @@ class GenerationTraining:
 
     def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
+        if self._shown:
+            count = round(self.recipe.asking.shown * self.batch_size)
+            chosen[:count] = [self._shown[k] for k in rng.integers(len(self._shown), size=count)]
         return self._batch(module, chosen, rng, generator)
+
+    @cached_property
+    def _shown(self) -> list[Example]:
+        return [one for one in self.examples if one.pictures is not None]
 
     def _batch(
         self, module: Any, chosen: Sequence[Example], rng: np.random.Generator, generator: torch.Generator

@@ -70,10 +70,14 @@ class AskConfig:
     forget: float = 0.08
     """Chance that a single word is in no table."""
 
-    pictured: float = 0.45
-    """Chance that an object with pictures is asked for with one ..."""
+    shown: float = 0.5
+    """Share of a batch that is drawn from objects with pictures, if there are any. Without it a few pictures among many
+    objects were not learned from at all."""
 
-    wordless: float = 0.5
+    pictured: float = 0.9
+    """Chance that one of these is asked for with its picture ..."""
+
+    wordless: float = 0.75
     """... and that nothing is said besides."""
 
 
