@@ -23,6 +23,7 @@ import tyro
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import markdown, put_section
 from neurok.inference.spaces import learner
+from neurok.kinematics.space import KinematicSpace
 from neurok.samples import SAMPLES
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import prepare_scene, run_ready
@@ -38,6 +39,9 @@ SOFT = "upholstery"
 
 REST = 0.02
 """Mean speed below which an object rests [sizes per second]."""
+
+WAYS = ("slides", "turns", "swings")
+"""Why something does not rest."""
 
 PATIENCE = 60
 """Longest time for one run [CPU s]; body plans of trees with hundreds of leaves take longer."""
@@ -72,20 +76,16 @@ class Stability:
     def run(self) -> None:
         done = set() if self.again else {_key(row) for row in self._known()}
         index, count = map(int, self.part.split("/"))
-        cases = [
-            (name, path, aside, action, stuff)
-            for stuff in ("as found", SOFT)
-            for action in ACTIONS
-            for name, path, aside in objects(self.data)
-            if self._wanted(name, action, stuff)
-        ]
-        for name, path, aside, action, stuff in cases[index::count] if self.write is None else []:
-            if (name, action, stuff) not in done:
-                row = measured(path, action, stuff, self.seconds)
-                row = {"object": name, "aside": aside, "action": action, "stuff": stuff, **row}
-                kept = [old for old in self._known() if _key(old) != _key(row)]
-                self.rows.write_text("".join(json.dumps(one) + "\n" for one in [*kept, row]))
-                print(json.dumps(row), flush=True)
+        cases = [(stuff, *thing) for stuff in (SOFT, "as found") for thing in objects(self.data)]
+        for stuff, name, path, aside in cases[index::count] if self.write is None else []:
+            spaces: dict[int, KinematicSpace] = {}  # what an object can do is found once
+            for action in ACTIONS:
+                if self._wanted(name, action, stuff) and (name, action, stuff) not in done:
+                    row = measured(path, action, stuff, self.seconds, spaces)
+                    row = {"object": name, "aside": aside, "action": action, "stuff": stuff, **row}
+                    kept = [old for old in self._known() if _key(old) != _key(row)]
+                    self.rows.write_text("".join(json.dumps(one) + "\n" for one in [*kept, row]))
+                    print(json.dumps(row), flush=True)
         if self.write is not None:
             put_section(self.write, "stability", tables(self._known()))
 
@@ -110,8 +110,8 @@ def objects(data: Path) -> Iterator[tuple[str, str, bool]]:
             yield path.stem, str(path), zlib.crc32(path.name[::-1].encode()) % 5 == 0
 
 
-def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, Any]:
-    """One run: how it ended, how deep things sank, whether it rests."""
+def measured(path: str, action: str, stuff: str, seconds: float, spaces: dict[int, KinematicSpace]) -> dict[str, Any]:
+    """One run: how it ended, how deep things sank, whether it rests; ``spaces`` remembers its poses for the next."""
     materials = {} if stuff == "as found" else {"all": stuff}
     space = "auto" if stuff == "as found" else "elastic"
     begin = time.process_time()
@@ -119,7 +119,9 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
         signal.signal(signal.SIGPROF, _too_long)
         signal.setitimer(signal.ITIMER_PROF, PATIENCE)
         thing = SceneObject(path, act=action, materials=materials, space=space)  # type: ignore[arg-type]
-        ready = prepare_scene(Scene((thing,), seconds=seconds), learner())
+        ready = prepare_scene(Scene((thing,), seconds=seconds), learner(), spaces)
+        if not ready.scene.objects[0].pins:
+            spaces[0] = ready.bodies[0].poses
         setup = time.process_time() - begin
         run = run_ready(ready)
     except NeurokError as error:
@@ -140,11 +142,26 @@ def measured(path: str, action: str, stuff: str, seconds: float) -> dict[str, An
         "dof": report["dof"],
         "depth": (report["max_penetration"] or 0.0) / mesh.size,
         "speed": float(speeds.mean()),
+        "way": way(rollout.positions[-4], rollout.positions[-1]),
         "stretch": float(np.quantile(stretch, 0.99)),
         "setup": setup,
         "factor": report["real_time_factor"],
         "seconds": time.process_time() - begin,
     }
+
+
+def way(before: np.ndarray, after: np.ndarray) -> str:
+    """What most of a motion is: it slides as a whole, turns (rolls, rocks or tumbles), or bends and swings."""
+    a, b = before - before.mean(axis=0), after - after.mean(axis=0)
+    left, _, right = np.linalg.svd(a.T @ b)
+    turn = right.T @ np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))]) @ left.T
+    turned = a @ turn.T
+    shares = {
+        "slides": np.linalg.norm(after.mean(axis=0) - before.mean(axis=0)),
+        "turns": np.linalg.norm(turned - a, axis=1).mean(),
+        "swings": np.linalg.norm(b - turned, axis=1).mean(),
+    }
+    return max(shares, key=lambda name: shares[name])
 
 
 def _too_long(number: int, frame: object) -> None:
@@ -169,8 +186,8 @@ def tables(rows: list[dict[str, Any]]) -> str:
                         "deeper than 0.5 %": sum(row["depth"] > DEEP for row in ran),
                         "deepest [%]": 100 * max(row["depth"] for row in ran),
                         "at rest": sum(row["speed"] < REST for row in ran),
+                        **{name: sum(row["speed"] >= REST and row["way"] == name for row in ran) for name in WAYS},
                         "median x real time": float(np.median([row["factor"] for row in ran])),
-                        "median CPU s": float(np.median([row["seconds"] for row in ran])),
                     }
                 )
     bad = [
