@@ -240,7 +240,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         worst = {
             "lost": sum(row["status"] != "ok" for row in mine),
             "depth": 100.0 * max(row["depth"] for row in mine),
-            "hover": 100.0 * max(row["hover"] for row in mine),
+            "hover": 100.0 * max(row["hover"] for row in mine) if all("hover" in row for row in mine) else None,
             "stretch": max(row["stretch"] for row in mine),
             "grew": f"{100.0 * max(still):.1f} %" if still else "-",
             "factor": float(np.median([row["factor"] for row in mine])),
