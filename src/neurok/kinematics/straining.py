@@ -40,6 +40,10 @@ class StrainConfig:
     fewer_edges: int = 1000
     """... and those of them that are drawn in poses at the border."""
 
+    long: float = 1.0
+    """Edges that are longer than this many distances of neighbouring handles bend with several of them, which is no
+    strain."""
+
     shared: float = 0.05
     """Handles are neighbours where a vertex follows both to at least this share."""
 
@@ -79,8 +83,12 @@ def strain_limits(
     stiffness = np.maximum(stiffness, 1e-300)
     random = np.random.default_rng(0).normal(size=(config.directions, space.dim)) / np.sqrt(stiffness)
     directions = np.concatenate([random, np.diag(1.0 / np.sqrt(stiffness))])
-    torn = _mismatches(space, edges) / (config.largest_strain * lengths[:, None, None])
-    vectors = np.concatenate([torn[_whole(torn, directions, config)], _turns(space, config) / config.largest_turn])
+    first, second = _neighbours(space, config)
+    apart = np.linalg.norm(space.centers[first] - space.centers[second], axis=1)
+    short = lengths <= config.long * np.median(apart) if len(apart) else np.zeros(len(edges), dtype=bool)
+    torn = _mismatches(space, edges[short]) / (config.largest_strain * lengths[short, None, None])
+    turns = (space.screws[first, :3] - space.screws[second, :3]) / config.largest_turn
+    vectors = np.concatenate([torn[_whole(torn, directions, config)], turns])
     found = lengths_of(vectors, directions)
     rows = vectors[np.unique(found.argmax(axis=1))] if len(vectors) else vectors
     border = directions / np.maximum(lengths_of(rows, directions).max(axis=1, initial=1e-300), 1e-300)[:, None]
@@ -112,17 +120,19 @@ def _mismatches(space: ScrewSpace, edges: Int[np.ndarray, "E 2"]) -> Float[np.nd
     return np.cross(turned, middles[:, :, None], axis=1) + np.einsum("eh,hid->eid", change, at_origin)
 
 
-def _turns(space: ScrewSpace, config: StrainConfig) -> Float[np.ndarray, "P 3 D"]:
-    """How far neighbouring handles turn against each other at unit coordinates."""
+def _neighbours(space: ScrewSpace, config: StrainConfig) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
+    """Pairs of handles that share vertices."""
     follows = (space.weights >= config.shared).astype(np.float64)
     first, second = np.nonzero(np.triu(follows.T @ follows, 1))
-    return space.screws[first, :3] - space.screws[second, :3]
+    return first, second
 
 
 def _whole(
     torn: Float[np.ndarray, "E 3 D"], directions: Float[np.ndarray, "N D"], config: StrainConfig
 ) -> Int[np.ndarray, " n"]:
     """Edges without the few that are the most strained in most poses."""
+    if not len(torn):
+        return np.zeros(0, dtype=np.int64)
     found = lengths_of(torn, directions)
     beyond = (found > np.quantile(found, 1.0 - config.torn, axis=1, keepdims=True)).mean(axis=0)
     dropped = int(config.torn * len(torn))
