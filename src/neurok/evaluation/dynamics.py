@@ -71,6 +71,7 @@ def compare_engines(
         full, reduced = (_timed(replace(scene, engine=engine)) for engine in ("particles", "reduced"))
     row = {"key": key, "object": name, **compared(reduced, full)}
     if store is not None:
+        store.parent.mkdir(parents=True, exist_ok=True)
         with store.open("a") as file:
             file.write(json.dumps(row) + "\n")
     return row
