@@ -216,7 +216,7 @@ def test_a_written_pendulum_swings_with_the_closed_form_period(tmp_path):
 
     mesh = boxes({"rod": ((0, 0, -0.5), (0.002, 0.002, 1.0))}, up="z")
     rod = Articulation(mesh, (Joint("continuous", -1, axis=(0, 1, 0), name="pivot"),))
-    formats.save(rod, tmp_path / "rod.xml")
+    formats.save(rod, tmp_path / "rod.xml", rubs=False)
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "rod.xml"))
     model.opt.timestep = 1e-3
     data = mujoco.MjData(model)

@@ -11,6 +11,10 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+SIMULATED = 0.25
+"""Joints of a plan that are less likely do not move in a simulation or an export: one that should not be there is seen
+at once, in a list of poses it is only one too many. By eye, on sofas and cupboards of the household set."""
+
 
 @dataclass(frozen=True)
 class ContactConfig:

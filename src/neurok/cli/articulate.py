@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import tyro
 
+from neurok.bodyplan.config import SIMULATED
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli.frame import UnitFlag, UpFlag, load_framed
 from neurok.cli.labels import read_labels
+from neurok.cli.physics import PhysicsFlags
 from neurok.cli.report import say
 from neurok.errors import NeurokError
 
@@ -51,6 +53,11 @@ class Articulate:
     labels: Annotated[Path | None, tyro.conf.arg(metavar="FILE.npy")] = None
     """The part of each face or each vertex as whole numbers, instead of the file's own parts."""
 
+    weld_below: Annotated[float, tyro.conf.arg(metavar="CONFIDENCE")] = SIMULATED
+    """Joints less sure than this are written as fixed; 0 writes all. A plan that was handed over is taken as it is."""
+
+    physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
+
     unit: UnitFlag = None
     up: UpFlag = None
 
@@ -72,9 +79,21 @@ class Articulate:
             plan, search, method = found.plan, found.search, found.method
         seconds = time.perf_counter() - start
         figures = {**_figures(self.input, method, plan, search, seconds), "parts_from": plan.origin}
-        files = [str(file) for path in self.out for file in self._write(path, asset, plan, figures)]
-        say(_sentences(figures, self.out), json=self.json)
+        weak = set() if self.plan is not None else _unsure(plan, self.weld_below)
+        figures["welded"] = [plan.bodies[part].name for part in sorted(weak)]
+        written = self._object(asset, plan, weak)
+        notes = [note for path in self.out for note in self.physics.left_out(written, path)]
+        figures["notes"] = list(dict.fromkeys(notes))
+        files = [str(file) for path in self.out for file in self._write(path, written, figures)]
+        say(_sentences(figures, self.out, self.weld_below), json=self.json)
         return {**figures, "files": files}
+
+    def _object(self, asset: Asset, plan: BodyPlan, weak: set[int]) -> Asset:
+        """What is written: the plan's joints, without those that are not sure enough, in the size asked for."""
+        from neurok.io.physics import welded
+
+        articulation = welded(plan.articulation, weak) if weak else plan.articulation
+        return self.physics.scaled(replace(asset, mesh=articulation.mesh, clips=(), articulation=articulation))
 
     def _check_outputs(self) -> None:
         from neurok.io.formats import WITH_JOINTS
@@ -83,11 +102,15 @@ class Articulate:
         for path in self.out:
             if path.suffix.lower() not in known:
                 raise NeurokError(f"'{path}' cannot hold joints; --out takes files that end in {', '.join(known)}.")
+        if not 0.0 <= self.weld_below <= 1.0:
+            raise NeurokError(f"--weld-below must lie between 0 and 1, got {self.weld_below:g}.")
+        self.physics.check(self.out)
 
-    def _write(self, path: Path, asset: Asset, plan: BodyPlan, figures: dict[str, Any]) -> list[Path]:
+    def _write(self, path: Path, asset: Asset, figures: dict[str, Any]) -> list[Path]:
         from neurok import io
 
-        articulation, suffix = plan.articulation, path.suffix.lower()
+        articulation, suffix = asset.articulation, path.suffix.lower()
+        assert articulation is not None
         if suffix == ".json":
             return _write_json(path, figures)
         if suffix in PICTURES:
@@ -97,7 +120,13 @@ class Articulate:
             from neurok.bodyplan.tour import tour
 
             clips = (articulation.clip(tour(articulation), name="joints"),)
-        return io.save(replace(asset, mesh=articulation.mesh, clips=clips, articulation=articulation), path)
+        return io.save(replace(asset, clips=clips), path, **self.physics.options(path))
+
+
+def _unsure(plan: BodyPlan, least: float) -> set[int]:
+    """Bodies whose joint moves and is less sure than ``least``."""
+    joints = plan.articulation.joints
+    return {k for k, body in enumerate(plan.bodies) if joints[k].dof and body.probability < least}
 
 
 def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, seconds: float) -> dict[str, Any]:
@@ -156,7 +185,7 @@ def _draw(path: Path, articulation: Articulation) -> list[Path]:
     return [path]
 
 
-def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
+def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: float) -> str:
     lines = [f"{len(figures['parts'])} parts, {len(figures['joints'])} joints in {figures['seconds']:.1f} s."]
     if not figures["joints"]:
         lines.append("The object is one piece: give it parts (scene nodes, groups or --labels) to find joints.")
@@ -176,6 +205,12 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
             line += f", {joint['lower'] * 57.29578:.0f} to {joint['upper'] * 57.29578:.0f} deg"
         if joint["type"] == "prismatic":
             line += f", {joint['lower']:.3g} to {joint['upper']:.3g}"
-        lines.append(f"{line} (confidence {joint['confidence']:.2f})")
+        welded = ", written as fixed" if files and joint["part"] in figures["welded"] else ""
+        lines.append(f"{line} (confidence {joint['confidence']:.2f}{welded})")
+    if files and figures["welded"]:
+        count = len(figures["welded"])
+        told = "1 joint is" if count == 1 else f"{count} joints are"
+        lines.append(f"{told} less sure than {weld_below:g} and written as fixed; --weld-below 0 lets them move.")
+    lines += figures["notes"]
     lines += [f"Wrote {path}" for path in files]
     return "\n".join(lines)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from neurok.cli.physics import PhysicsFlags
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Convert:
     fps: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
     """Frames per second to resample animations to."""
 
+    physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
+
     json: bool = False
     """Print one JSON object instead of text."""
 
@@ -61,6 +64,7 @@ class Convert:
         from neurok.doctor import decimate_asset
         from neurok.io import load
 
+        self.physics.check((self.output,))
         asset = load(self.input)
         if self.clip is not None:
             asset = replace(asset, clips=(asset.clip(self.clip),))
@@ -69,7 +73,7 @@ class Convert:
             asset = replace(asset, clips=tuple(clip.resampled(self.fps) for clip in asset.clips))
         if self.max_faces is not None:
             asset = decimate_asset(asset, self.max_faces)
-        asset = self._fitting(asset)
+        asset = self._fitting(self.physics.scaled(asset))
         files = self._write(asset)
         figures = self._figures(asset, files)
         say(_sentence(figures), json=self.json)
@@ -108,6 +112,7 @@ class Convert:
         if asset.articulation is not None and suffix not in WITH_JOINTS:
             notes.append(f"Joints are left out: '{suffix}' files hold none.")
             asset = replace(asset, articulation=None)
+        notes += self.physics.left_out(asset, self.output)
         return replace(asset, notes=(*asset.notes, *notes))
 
     def _write(self, asset: Asset) -> list[Path]:
@@ -117,7 +122,7 @@ class Convert:
         if suffix in PICTURES:
             _render(asset, self.output, self.fps, self.json)
             return [self.output]
-        options = {}
+        options = self.physics.options(self.output)
         if self.tolerance is not None:
             if suffix not in TAKES_TOLERANCE:
                 raise NeurokError(f"--tolerance is for {' and '.join(TAKES_TOLERANCE)} files, not '{self.output}'.")

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 DEFAULT_DENSITY = 500.0
 """[kg/m^3] where nothing is said about a material: wood."""
 
+DEFAULT_FRICTION = 0.5
+"""Coulomb's coefficient where nothing is said about a material."""
+
+SHEET_SHARE = 0.01
+"""Thickness of open surfaces that name none, as a share of the object's size: a board, a sheet of metal."""
+
 DENSITY_RANGE = (0.1, 3e4)
 """[kg/m^3]: from the lightest aerogels to beyond osmium."""
 
@@ -52,7 +58,7 @@ class Material:
     damping_ratio: float = 0.02
     """Share of critical damping with which a piece of it stops ringing, in [0, 1)."""
 
-    friction: float = 0.5
+    friction: float = DEFAULT_FRICTION
     """Coulomb's coefficient against a hard dry surface."""
 
     thickness: float | None = None

@@ -16,15 +16,12 @@ from jaxtyping import Float
 
 from neurok.core.articulation import Articulation, Joint
 from neurok.core.asset import Asset
-from neurok.core.material import DEFAULT_DENSITY, Material, MaterialField, check_range
+from neurok.core.material import DEFAULT_DENSITY, SHEET_SHARE, Material, MaterialField, check_range
 from neurok.core.mesh import Mesh
 from neurok.dynamics.condition import Condition, Numbers, check_positive, put_finite
 from neurok.errors import NeurokError
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.space import KinematicSpace
-
-SHELL_SHARE = 0.01
-"""Thickness of open surfaces that name none, as a share of the object's size: a board, a sheet of metal."""
 
 Thing = Mesh | Articulation | Asset | KinematicSpace
 """What a body can be made of."""
@@ -141,7 +138,7 @@ class Body:
     @property
     def shell_thickness(self) -> float:
         """Of open surfaces whose material names none, in mesh units."""
-        return SHELL_SHARE * self.mesh.size if self.thickness is None else self.thickness
+        return SHEET_SHARE * self.mesh.size if self.thickness is None else self.thickness
 
     @cached_property
     def stuff(self) -> MaterialField:

@@ -13,7 +13,7 @@ from neurok.core.articulation import Articulation, Inertial
 from neurok.core.mesh import Mesh
 from neurok.dynamics.body import Body
 from neurok.errors import NeurokError
-from neurok.geometry.inertia import closed_components, mass_properties
+from neurok.geometry.inertia import closed_components, mass_properties, second_moment
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 
@@ -77,13 +77,7 @@ def part_moments(body: Body, articulation: Articulation) -> Float[np.ndarray, "P
 
 def moment_of(inertial: Inertial, unit: float = 1.0) -> Float[np.ndarray, "4 4"]:
     """Second-moment matrix of a part with given mass, centre and inertia."""
-    inertia = inertial.inertia / unit**2
-    spread = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    out = np.zeros((4, 4))
-    out[:3, :3] = spread + inertial.mass * np.outer(inertial.center, inertial.center)
-    out[:3, 3] = out[3, :3] = inertial.mass * inertial.center
-    out[3, 3] = inertial.mass
-    return out
+    return second_moment(inertial.mass, inertial.center, inertial.inertia / unit**2)
 
 
 def inertial_of(moment: Float[np.ndarray, "4 4"], unit: float = 1.0) -> Inertial:

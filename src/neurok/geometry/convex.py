@@ -78,6 +78,83 @@ def convex_hull(points: Float[np.ndarray, "N 3"], thickness: float, corners: int
     return points[used], inverse.reshape(-1, 3)
 
 
+def hull_volume(piece: Piece) -> float:
+    """What a convex piece encloses."""
+    vertices, faces = piece
+    corners = vertices[faces] - vertices.mean(axis=0)
+    return float(abs(np.linalg.det(corners).sum()) / 6.0)
+
+
+def hull_planes(piece: Piece) -> tuple[Float[np.ndarray, "F 3"], Float[np.ndarray, " F"]]:
+    """Outward unit normals of the faces of a convex piece, and how far along them it goes."""
+    vertices, faces = piece
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    cross = np.cross(b - a, c - a)
+    length = np.linalg.norm(cross, axis=1)
+    good = length > 1e-12 * length.max(initial=0.0)
+    normals = cross[good] / length[good, None]
+    # Triangles of one flat side are one plane.
+    normals = normals[np.sort(np.unique(np.round(normals / 1e-6), axis=0, return_index=True)[1])]
+    # Round-off must not put a corner outside of its own piece.
+    return normals, (vertices @ normals.T).max(axis=0)
+
+
+def separation(one: Piece, two: Piece) -> tuple[float, Float[np.ndarray, "3"]]:
+    """How far two convex pieces are apart along the direction that parts them best; negative if they overlap.
+
+    The direction, from the first to the second, is sought among the normals of their faces and the products of their
+    longest edges: what overlaps is surely found, what passes by with edges across each other may be said to touch.
+    """
+    axes = np.concatenate([hull_planes(one)[0], -hull_planes(two)[0], _edge_products(one, two)])
+    gaps = (two[0] @ axes.T).min(axis=0) - (one[0] @ axes.T).max(axis=0)
+    best = int(gaps.argmax())
+    return float(gaps[best]), axes[best]
+
+
+def _edge_products(one: Piece, two: Piece, count: int = 9) -> Float[np.ndarray, "_ 3"]:
+    """Directions across the longest edges of two pieces, both ways."""
+    longest = []
+    for vertices, faces in (one, two):
+        edges = vertices[np.roll(faces, -1, axis=1)].reshape(-1, 3) - vertices[faces].reshape(-1, 3)
+        longest.append(edges[np.argsort(-np.linalg.norm(edges, axis=1))[: 2 * count : 2]])
+    cross = np.cross(longest[0][:, None], longest[1][None]).reshape(-1, 3)
+    length = np.linalg.norm(cross, axis=1)
+    scale = np.linalg.norm(longest[0][0]) * np.linalg.norm(longest[1][0])
+    cross = cross[length > 1e-3 * scale] / length[length > 1e-3 * scale, None]
+    return np.concatenate([cross, -cross])
+
+
+def clipped(
+    triangles: Float[np.ndarray, "n 3 3"], normal: Float[np.ndarray, "3"], height: float
+) -> Float[np.ndarray, "m 3 3"]:
+    """What of some triangles lies beyond a plane, on the side to which its normal points."""
+    gap = triangles @ normal - height
+    # What lies in the plane belongs to neither side, or walls along a cut would reach into both.
+    beyond = gap.max(axis=1, initial=0.0) > 1e-9 * max(float(np.abs(gap).max(initial=0.0)), 1e-300)
+    triangles, gap = triangles[beyond], gap[beyond]
+    inside = gap >= 0
+    count = inside.sum(axis=1)
+    out = [triangles[count == 3]]
+    for alone, is_inside in ((1, True), (2, False)):
+        mine = np.flatnonzero(count == alone)
+        if not len(mine):
+            continue
+        lone = (inside[mine] if is_inside else ~inside[mine]).argmax(axis=1)
+        turn = (lone[:, None] + np.arange(3)) % 3
+        corner = np.take_along_axis(triangles[mine], turn[:, :, None], axis=1)
+        level = np.take_along_axis(gap[mine], turn, axis=1)
+        one, two = (
+            corner[:, 0] + (level[:, 0] / (level[:, 0] - level[:, k]))[:, None] * (corner[:, k] - corner[:, 0])
+            for k in (1, 2)
+        )
+        if is_inside:
+            out.append(np.stack([corner[:, 0], one, two], axis=1))
+        else:
+            out.append(np.stack([one, corner[:, 1], corner[:, 2]], axis=1))
+            out.append(np.stack([one, corner[:, 2], two], axis=1))
+    return np.concatenate(out)
+
+
 def directions(count: int) -> Float[np.ndarray, "N 3"]:
     """Evenly spread unit vectors (a Fibonacci spiral)."""
     k = np.arange(count) + 0.5

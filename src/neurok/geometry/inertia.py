@@ -61,6 +61,17 @@ def mass_properties(
     return mass, center + middle, np.trace(second) * np.eye(3) - second
 
 
+def second_moment(
+    mass: float, center: Float[np.ndarray, "3"], inertia: Float[np.ndarray, "3 3"]
+) -> Float[np.ndarray, "4 4"]:
+    """Σ m p̃ p̃ᵀ with p̃ = (p, 1) of a body with this mass, centre and inertia about it."""
+    out = np.zeros((4, 4))
+    out[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia + mass * np.outer(center, center)
+    out[:3, 3] = out[3, :3] = mass * center
+    out[3, 3] = mass
+    return out
+
+
 def closed_components(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], component: Int[np.ndarray, " F"]
 ) -> Bool[np.ndarray, " C"]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from neurok.bodyplan.config import SIMULATED as SIMULATED
 from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components
@@ -15,10 +16,6 @@ from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 
 CLIP_MODES = 8
 """Coordinates of an object whose own animation spans its poses."""
-
-SIMULATED = 0.25
-"""Joints of a plan that are less likely do not move in a simulation: one that should not be there is seen at once, in a
-list of poses it is only one too many. By eye, on sofas and cupboards of the household set."""
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
 

@@ -6,29 +6,45 @@ import io
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from lxml import etree
 
-from neurok.core import Asset, Joint, Mesh, Surface, Texture
-from neurok.core.material import DEFAULT_DENSITY
+from neurok.core import Asset, Mesh, Surface, Texture
+from neurok.core.material import DEFAULT_FRICTION
+from neurok.geometry import lie
+from neurok.geometry.decomposition import Solid
 from neurok.geometry.topology import degenerate_faces
 from neurok.io.colors import srgb_from_linear
 from neurok.io.files import Files
 from neurok.io.part_materials import LABEL, pack
-from neurok.io.urdf_bodies import UNBOUNDED, Body, bodies, finite_limits, safe_stem, stl_bytes, words
+from neurok.io.physics import Physics, servo_gains
+from neurok.io.urdf_bodies import (
+    UNBOUNDED,
+    Body,
+    bodies,
+    finite_limits,
+    is_base,
+    safe_stem,
+    stl_bytes,
+    untouching_bodies,
+    words,
+)
 from neurok.io.xml import Element, clean_name, unique_names
 
 VISUAL = {"contype": "0", "conaffinity": "0", "group": "1"}
-CONTACT = {"contype": "1", "conaffinity": "0", "group": "3", "rgba": "0.5 0.5 0.5 0.4"}
-"""Parts touch the world but not each other: hulls of a cabinet and its drawers overlap at rest."""
+CONTACT = {"group": "3", "rgba": "0.5 0.5 0.5 0.4", "solref": "0.004 1", "solimp": "0.95 0.99 0.001"}
+"""Harder than MuJoCo's own: a ball must not sink through a thin wall. Two steps of 2 ms are the shortest it takes."""
 
 
-def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> Files:
-    """The object as an MJCF model and a folder of meshes; ``density`` [kg/m^3] where it has no materials."""
-    parts = bodies(asset, density, taken=("world",))
+def write(asset: Asset, path: Path, **options: Any) -> Files:
+    """The object as an MJCF model and a folder of meshes; ``options`` are fields of ``Physics``."""
+    physics = Physics(**options)
+    parts = bodies(asset, physics, taken=("world",))
     model = etree.Element("mujoco", model=clean_name(asset.mesh.name))
     etree.SubElement(model, "compiler", angle="radian", autolimits="true")
+    etree.SubElement(model, "option", integrator="implicitfast")
     book = _Assets(etree.SubElement(model, "asset"), f"{safe_stem(path.stem)}_meshes", {path.name: b""})
     world = etree.SubElement(model, "worldbody")
     elements: dict[int, Element] = {}
@@ -41,15 +57,89 @@ def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> File
             waiting.append(i)  # its parent comes later in the list
             continue
         above = elements[body.joint.parent] if body.joint.parent >= 0 else world
-        elements[i] = _body(above, body, slides[i], book)
+        elements[i] = _body(above, body, slides[i], book, physics.free_base and is_base(body.joint))
+    _exclude(model, asset, parts)
+    if physics.servo:
+        _servos(model, parts, slides)
     packed = pack([body.name for body in parts], [body.material for body in parts])
     if packed:
         etree.SubElement(etree.SubElement(model, "custom"), "text", name=LABEL, data=packed)
     book.files[path.name] = etree.tostring(model, pretty_print=True, xml_declaration=True, encoding="utf-8")
+    if physics.scene:
+        book.files |= scene_file(asset, path)
     return book.files
 
 
-def _body(above: Element, body: Body, slide_name: str, book: _Assets) -> Element:
+def _exclude(model: Element, asset: Asset, parts: list[Body]) -> None:
+    """Bodies of one object that never touch; parts that are welded to each other do not anyway."""
+    pairs = untouching_bodies(asset, parts)
+    if pairs:
+        contact = etree.SubElement(model, "contact")
+        for one, two in pairs:
+            etree.SubElement(contact, "exclude", body1=parts[one].name, body2=parts[two].name)
+
+
+def _servos(model: Element, parts: list[Body], slides: list[str]) -> None:
+    """A position servo for each joint value."""
+    actuator = etree.SubElement(model, "actuator")
+    for body, slide in zip(parts, slides, strict=True):
+        if not body.joint.dof:
+            continue
+        assert body.losses is not None
+        limits = body.joint.limits
+        stiffness, damping = servo_gains(body.losses, limits)
+        names = [body.joint_name, slide][: body.joint.dof]
+        for k, name in enumerate(names):
+            low, high = finite_limits(*limits[k])
+            fields = {"name": f"{name}_servo", "joint": name, "kp": words(stiffness[k]), "kv": words(damping[k])}
+            if abs(low) < UNBOUNDED and abs(high) < UNBOUNDED:
+                fields["ctrlrange"] = words((low, high))
+            force = float(body.losses.effort[k])
+            etree.SubElement(actuator, "position", fields | {"forcerange": words((-force, force))})
+
+
+def scene_file(asset: Asset, path: Path) -> Files:
+    """A scene that includes the object's file, on a floor under its lowest point and in light."""
+    mesh = asset.mesh.in_frame("z", 1.0)
+    low, size = float(mesh.vertices[:, 2].min()), mesh.size
+    scene = etree.Element("mujoco", model=f"{clean_name(asset.mesh.name)} scene")
+    etree.SubElement(scene, "include", file=path.name)
+    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+    etree.SubElement(scene, "statistic", center=words(middle), extent=words(1.2 * size))
+    visual = etree.SubElement(scene, "visual")
+    etree.SubElement(visual, "headlight", diffuse="0.6 0.6 0.6", ambient="0.3 0.3 0.3", specular="0 0 0")
+    assets = etree.SubElement(scene, "asset")
+    etree.SubElement(
+        assets,
+        "texture",
+        type="skybox",
+        builtin="gradient",
+        rgb1="0.3 0.5 0.7",
+        rgb2="0 0 0",
+        width="512",
+        height="3072",
+    )
+    etree.SubElement(
+        assets, "texture", name="scene_ground", type="2d", builtin="checker", rgb1="0.5 0.5 0.55", rgb2="0.4 0.4 0.45",
+        width="300", height="300",
+    )  # fmt: skip
+    etree.SubElement(
+        assets, "material", name="scene_ground", texture="scene_ground", texuniform="true",
+        texrepeat=words((2.0 / size, 2.0 / size)), reflectance="0.1",
+    )  # fmt: skip
+    world = etree.SubElement(scene, "worldbody")
+    above = middle + np.array([0.0, 0.0, 3.0 * size])
+    etree.SubElement(world, "light", pos=words(above), dir="0 0 -1", type="directional")
+    etree.SubElement(
+        world, "geom", name="scene_ground", type="plane", size="0 0 0.05", pos=words((0.0, 0.0, low)),
+        material="scene_ground", friction=words((DEFAULT_FRICTION, 0.005, 0.0001)),
+        solref=CONTACT["solref"], solimp=CONTACT["solimp"],
+    )  # fmt: skip
+    name = f"{path.stem}_scene{path.suffix}"
+    return {name: etree.tostring(scene, pretty_print=True, xml_declaration=True, encoding="utf-8")}
+
+
+def _body(above: Element, body: Body, slide_name: str, book: _Assets, free: bool) -> Element:
     element = etree.SubElement(above, "body", name=body.name, pos=words(body.offset))
     inertial, m = body.inertial, body.inertial.inertia
     full = (m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
@@ -57,36 +147,57 @@ def _body(above: Element, body: Body, slide_name: str, book: _Assets) -> Element
         element, "inertial", pos=words(inertial.center), mass=words(inertial.mass), fullinertia=words(full)
     )
     joint = body.joint
+    if free:
+        etree.SubElement(element, "freejoint", name=f"{body.name}_free")
     if joint.kind in ("prismatic", "cylindrical"):
         limits = (joint.lower, joint.upper)
         if joint.kind == "cylindrical":
             limits = (joint.slide_lower, joint.slide_upper)
-        _joint(element, joint, "slide", body.joint_name if joint.kind == "prismatic" else slide_name, limits)
+        _joint(element, body, "slide", body.joint_name if joint.kind == "prismatic" else slide_name, limits)
     if joint.kind in ("revolute", "continuous", "cylindrical"):
         limits = (-math.inf, math.inf) if joint.kind == "continuous" else (joint.lower, joint.upper)
-        _joint(element, joint, "hinge", body.joint_name, limits)
+        _joint(element, body, "hinge", body.joint_name, limits)
     if body.mesh is not None:
         for mesh, surface in _by_surface(body.mesh):
             name = book.mesh(body.file_name, obj_bytes(mesh), ".obj")
             etree.SubElement(
                 element, "geom", {"type": "mesh", "mesh": name, "material": book.material(surface)} | VISUAL
             )
-    for piece in body.hulls:
-        name = book.mesh(f"{body.file_name}_contact", stl_bytes(piece), ".stl")
-        etree.SubElement(element, "geom", {"type": "mesh", "mesh": name} | CONTACT | _stuff(body))
+    for solid in body.solids:
+        etree.SubElement(element, "geom", _shape(solid, body, book) | CONTACT | _stuff(body))
     return element
+
+
+def _shape(solid: Solid, body: Body, book: _Assets) -> dict[str, str]:
+    """A convex shape: a primitive where it is one, and else a mesh."""
+    primitive = solid.primitive
+    if primitive is None:
+        return {"type": "mesh", "mesh": book.mesh(f"{body.file_name}_contact", stl_bytes(solid.piece), ".stl")}
+    half = 0.5 * primitive.size
+    size = {"box": half, "cylinder": half[[0, 2]], "sphere": half[:1]}[primitive.kind]
+    turn = lie.matrix_to_quaternion(primitive.pose[:3, :3])
+    return {"type": primitive.kind, "size": words(size), "pos": words(primitive.pose[:3, 3]), "quat": words(turn)}
 
 
 def _stuff(body: Body) -> dict[str, str]:
     """Density and friction of what touches; the mass is stated by the body. Torsion and rolling stay MuJoCo's own."""
-    if body.material is None:
-        return {}
-    return {"density": words(body.material.density), "friction": words((body.material.friction, 0.005, 0.0001))}
+    friction = {"friction": words((body.friction, 0.005, 0.0001))}
+    return friction if body.material is None else {"density": words(body.material.density)} | friction
 
 
-def _joint(element: Element, joint: Joint, kind: str, name: str, limits: tuple[float, float]) -> None:
+def _joint(element: Element, body: Body, kind: str, name: str, limits: tuple[float, float]) -> None:
     low, high = finite_limits(*limits)
-    fields = {"name": name, "type": kind, "axis": words(joint.axis), "damping": words(joint.damping)}
+    joint, losses = body.joint, body.losses
+    assert losses is not None
+    k = 1 if joint.kind == "cylindrical" and kind == "slide" else 0
+    fields = {
+        "name": name,
+        "type": kind,
+        "axis": words(joint.axis),
+        "damping": words(losses.damping[k]),
+        "frictionloss": words(losses.friction[k]),
+        "armature": words(losses.armature[k]),
+    }
     if low <= -UNBOUNDED and high >= UNBOUNDED:
         fields["limited"] = "false"
     else:

@@ -9,14 +9,15 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Inertial, Joint, Material, Mesh
+from neurok.core.assembly import ASSEMBLY, SMOOTH, JointLosses, joint_losses, untouching
+from neurok.core.material import DEFAULT_FRICTION, SHEET_SHARE
 from neurok.errors import NeurokError
-from neurok.geometry.convex import Piece, convex_pieces
+from neurok.geometry.convex import Piece
+from neurok.geometry.decomposition import Solid, collision_solids
 from neurok.geometry.inertia import mass_properties
 from neurok.io import xml
 from neurok.io.part_materials import part_materials
-
-SHEET = 0.005
-"""Thickness of open surfaces, as a share of the object's size."""
+from neurok.io.physics import Physics
 
 UNBOUNDED = 1e6
 """Limits this far out stand for none, since URDF cannot say infinity."""
@@ -39,16 +40,35 @@ class Body:
     """Where the frame stands: from the parent's frame, or from the object's for a root."""
 
     mesh: Mesh | None
-    hulls: list[Piece]
+    solids: list[Solid]
+    """Convex shapes that stand in for it in collisions."""
+
     inertial: Inertial
     material: Material | None = None
     """What most of it is made of, where the object has materials."""
 
+    node: int = 0
+    """The node of the object's tree that moves it; 0 stands still."""
 
-def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Body]:
-    """The parts of an object as bodies; ``taken`` are names that the format keeps for itself."""
+    losses: JointLosses | None = None
+    """Of its own joint values: none, one, or the turn and the slide of a cylindrical joint."""
+
+    @property
+    def friction(self) -> float:
+        """Coulomb's coefficient of its surface."""
+        return DEFAULT_FRICTION if self.material is None else self.material.friction
+
+
+def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[Body]:
+    """The parts of an object as bodies; ``taken`` are names that the format keeps for itself.
+
+    With a mass of the whole object parts are weighed as always, and then made heavier or lighter alike.
+    """
+    density, mass = physics.density, physics.mass
     if not (np.isfinite(density) and density > 0):
         raise NeurokError(f"density must be positive [kg/m^3], got {density}.")
+    if mass is not None and not (np.isfinite(mass) and mass > 0):
+        raise NeurokError(f"mass must be positive [kg], got {mass}.")
     articulation = as_articulation(asset).in_frame("z", 1.0)
     mesh, joints = articulation.mesh, articulation.joints
     names = xml.unique_names(articulation.part_names, taken)
@@ -57,19 +77,29 @@ def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Bo
     )
     file_names = xml.unique_names([re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lower()[:60] for name in names])
     stuffs: list[Material | None] = [None] * len(joints)
-    face_density, sheet = np.full(mesh.face_count, density), np.full(mesh.face_count, SHEET * mesh.size)
+    face_density, sheet = np.full(mesh.face_count, density), np.full(mesh.face_count, SHEET_SHARE * mesh.size)
     if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count:
         face_density = asset.materials.density[mesh.faces].mean(axis=1)
         usual = asset.materials.thickness[mesh.faces].mean(axis=1)
         sheet = np.where(np.isnan(usual), sheet, usual)
         stuffs = part_materials(asset.materials, mesh)
+    masks = [mesh.face_parts == i for i in range(len(joints))]
+    parts = [mesh.submesh(mask, name) if mask.any() else None for mask, name in zip(masks, names, strict=True)]
+    given = articulation.inertials or (None,) * len(joints)
+    inertials = [
+        known or _weigh(part, face_density[mask], sheet[mask])
+        for known, part, mask in zip(given, parts, masks, strict=True)
+    ]
+    total = sum(inertial.mass for inertial in inertials)
+    if mass is not None and total > 0:
+        share = mass / total
+        inertials = [Inertial(share * each.mass, each.center, share * each.inertia) for each in inertials]
+    inertials = [lawful(each) for each in inertials]
+    losses = joint_losses(articulation, inertials, ASSEMBLY if physics.rubs else SMOOTH)
     out = []
-    for i, joint in enumerate(joints):
+    for i, (joint, part, inertial) in enumerate(zip(joints, parts, inertials, strict=True)):
         parent = joints[joint.parent].origin if joint.parent >= 0 else np.zeros(3)
-        mask = mesh.face_parts == i
-        part = mesh.submesh(mask, names[i]) if mask.any() else None
-        known = articulation.inertials[i] if articulation.inertials else None
-        inertial = known or _weigh(part, face_density[mask], sheet[mask])
+        solids = [] if part is None else collision_solids(part.vertices, part.faces, float(sheet[masks[i]].mean()))
         out.append(
             Body(
                 names[i],
@@ -78,12 +108,31 @@ def bodies(asset: Asset, density: float, taken: tuple[str, ...] = ()) -> list[Bo
                 joint_names[i],
                 joint.origin - parent,
                 None if part is None else _alone(part.with_vertices(part.vertices - joint.origin)),
-                [] if part is None else [(v - joint.origin, f) for v, f in convex_pieces(part.vertices, part.faces)],
-                lawful(replace(inertial, center=inertial.center - joint.origin)),
+                [solid.moved(-joint.origin) for solid in solids],
+                replace(inertial, center=inertial.center - joint.origin),
                 stuffs[i],
+                int(articulation.part_nodes[i]),
+                losses.of(articulation.slots[i]),
             )
         )
     return out
+
+
+def untouching_bodies(asset: Asset, parts: list[Body]) -> list[tuple[int, int]]:
+    """Pairs of bodies that never touch each other, and would if nobody said so."""
+    articulation = as_articulation(asset).in_frame("z", 1.0)
+    pieces = [
+        [(solid.piece[0] + joint.origin, solid.piece[1]) for solid in body.solids]
+        for body, joint in zip(parts, articulation.joints, strict=True)
+    ]
+    apart = untouching(articulation, pieces)
+    shaped = [i for i, body in enumerate(parts) if body.solids]
+    return [(i, j) for i in shaped for j in shaped if i < j and tuple(sorted((parts[i].node, parts[j].node))) in apart]
+
+
+def is_base(joint: Joint) -> bool:
+    """Whether this is the joint of a part on which the object stands."""
+    return joint.parent < 0 and joint.kind == "fixed"
 
 
 def as_articulation(asset: Asset) -> Articulation:

@@ -11,9 +11,13 @@ import numpy as np
 from lxml import etree
 
 from neurok.core import Asset, Inertial, Joint
-from neurok.core.material import DEFAULT_DENSITY
+from neurok.core.assembly import carriers_of
+from neurok.geometry.convex import Piece, clipped, convex_hull, hull_volume, separation
+from neurok.geometry.decomposition import Solid
+from neurok.geometry.primitives import Primitive, fit_primitive
 from neurok.io.files import Files
 from neurok.io.part_materials import LABEL, pack
+from neurok.io.physics import Physics
 from neurok.io.urdf_bodies import (
     Body,
     as_articulation,
@@ -21,29 +25,39 @@ from neurok.io.urdf_bodies import (
     finite_limits,
     lawful,
     safe_stem,
-    stl_bytes,
+    untouching_bodies,
     words,
 )
 from neurok.io.xml import Element, clean_name, unique_names
 
-EFFORT, VELOCITY = 1e5, 10.0
-"""URDF demands them of every limited joint [N m or N], [rad/s or m/s].
+VELOCITY = 10.0
+"""URDF demands one of every limited joint [rad/s or m/s]."""
 
-Simulators cut forces off at the effort, so it is more than it takes to lift the heaviest lid.
-"""
+REST_GAP = 1e-3
+"""How far shapes that must not touch are cut back, as a share of the object's size ..."""
+
+KEPT = 0.3
+"""... unless less than this share of a shape would stay; then it is left out."""
 
 
-def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> Files:
-    """The object as ``robot.urdf`` and a folder of meshes; ``density`` [kg/m^3] where the object has no materials."""
+def write(asset: Asset, path: Path, **options: Any) -> Files:
+    """The object as ``robot.urdf`` and a folder of meshes; ``options`` are fields of ``Physics``.
+
+    Simulators let parts of one object touch unless they hang on each other, and MuJoCo even then if what carries them
+    stands still. Shapes that overlap at rest are cut back, since URDF cannot say that they do not touch.
+    """
+    physics = Physics(**options)
     articulation = as_articulation(asset)
     roots = [i for i, joint in enumerate(articulation.joints) if joint.parent < 0]
     needs_world = len(roots) > 1 or articulation.joints[roots[0]].kind != "fixed"
     # Only the root may be called "world": MuJoCo takes any link of that name for the ground.
     is_world = not needs_world and articulation.part_names[roots[0]] == "world"
-    parts = bodies(asset, density, taken=() if is_world else ("world",))
+    parts = bodies(asset, physics, taken=() if is_world else ("world",))
+    _cut_back(asset, parts)
     folder = f"{safe_stem(path.stem)}_meshes"
     robot = etree.Element("robot", name=clean_name(asset.mesh.name))
-    _tell_mujoco(etree.SubElement(robot, "mujoco"))
+    # MuJoCo would drop the folder from file names and fuse fixed links.
+    etree.SubElement(etree.SubElement(robot, "mujoco"), "compiler", strippath="false", fusestatic="false")
     files: Files = {path.name: b""}
     for body in parts:
         _link(robot, body, folder, files)
@@ -55,15 +69,43 @@ def write(asset: Asset, path: Path, *, density: float = DEFAULT_DENSITY) -> File
     return files
 
 
-def _tell_mujoco(element: Element) -> None:
-    """What MuJoCo would do otherwise: drop the folder from file names, fuse fixed links, let parts jam.
+def _cut_back(asset: Asset, parts: list[Body]) -> None:
+    """Take from shapes what lies in parts that must not touch them; the lighter part gives way."""
+    articulation = as_articulation(asset).in_frame("z", 1.0)
+    origins = [joint.origin for joint in articulation.joints]
+    carriers = carriers_of(articulation)
+    gap = REST_GAP * articulation.mesh.size
+    for one, two in untouching_bodies(asset, parts):
+        nodes = sorted((parts[one].node, parts[two].node))
+        if nodes[0] > 0 and carriers.get(nodes[1]) == nodes[0]:
+            continue  # every simulator leaves out what hangs on each other and moves
+        moving = two if parts[one].node == 0 else one if parts[two].node == 0 else None
+        if moving is None:
+            moving = min((one, two), key=lambda i: parts[i].inertial.mass)
+        still = one if moving == two else two
+        offset = origins[still] - origins[moving]
+        for solid in parts[still].solids:
+            piece = (solid.piece[0] + offset, solid.piece[1])
+            parts[moving].solids[:] = [
+                kept for mine in parts[moving].solids if (kept := _without(mine, piece, gap)) is not None
+            ]
 
-    It alone lets the links of a fixed object touch their parent, and hulls of a cabinet and its drawers overlap at
-    rest. Alone in its file the object has nothing else to touch; where it is attached to a scene, the scene's options
-    hold.
-    """
-    etree.SubElement(element, "compiler", strippath="false", fusestatic="false")
-    etree.SubElement(etree.SubElement(element, "option"), "flag", contact="disable")
+
+def _without(solid: Solid, other: Piece, gap: float) -> Solid | None:
+    """A shape cut back until it is ``gap`` away from another; ``None`` where hardly anything would be left."""
+    near = (solid.piece[0].min(axis=0) - gap <= other[0].max(axis=0)).all()
+    if not near or not (other[0].min(axis=0) - gap <= solid.piece[0].max(axis=0)).all():
+        return solid
+    apart, normal = separation(other, solid.piece)
+    if apart >= gap:
+        return solid
+    vertices, faces = solid.piece
+    height = float((other[0] @ normal).max()) + gap
+    left = clipped(vertices[faces], normal, height)
+    piece = convex_hull(left.reshape(-1, 3), 0.0) if len(left) else None
+    if piece is None or hull_volume(piece) < KEPT * hull_volume(solid.piece):
+        return None
+    return Solid(piece, fit_primitive(piece))
 
 
 def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
@@ -81,9 +123,9 @@ def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
             weightless = lawful(Inertial(0.0, np.zeros(3), np.zeros((3, 3))))
             _weight(etree.SubElement(robot, "link", name=carriage), weightless)
             slide = replace(joint, kind="prismatic", lower=joint.slide_lower, upper=joint.slide_upper)
-            _joint(robot, slide, slide_name, parent, carriage, offset)
+            _joint(robot, slide, slide_name, parent, carriage, offset, body, 1)
             parent, offset, joint = carriage, np.zeros(3), replace(joint, kind="revolute")
-        _joint(robot, joint, body.joint_name, parent, body.name, offset)
+        _joint(robot, joint, body.joint_name, parent, body.name, offset, body, 0)
 
 
 def _link(robot: Element, body: Body, folder: str, files: Files) -> None:
@@ -98,12 +140,40 @@ def _link(robot: Element, body: Body, folder: str, files: Files) -> None:
     _mesh(visual, f"{folder}/{body.file_name}.obj")
     written = obj.write(Asset(body.mesh), Path(f"{body.file_name}.obj"))
     files.update({f"{folder}/{name}": data for name, data in written.items()})
-    for k, piece in enumerate(body.hulls):
-        name = f"{folder}/{body.file_name}_hull_{k}.stl"
-        files[name] = stl_bytes(piece)
+    for k, solid in enumerate(body.solids):
         collision = etree.SubElement(link, "collision")
+        if solid.primitive is not None:
+            _primitive(collision, solid.primitive)
+            continue
+        name = f"{folder}/{body.file_name}_hull_{k}.obj"
+        files[name] = _plain_obj(solid.piece)
         etree.SubElement(collision, "origin", xyz="0 0 0", rpy="0 0 0")
         _mesh(collision, name)
+
+
+def _plain_obj(piece: Piece) -> bytes:
+    """A convex piece as OBJ, which all simulators read; Drake takes no STL."""
+    vertices, faces = piece
+    lines = [f"v {words(vertex)}" for vertex in vertices] + [f"f {a} {b} {c}" for a, b, c in faces + 1]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _primitive(collision: Element, primitive: Primitive) -> None:
+    turn = primitive.pose[:3, :3]
+    angles = (
+        math.atan2(turn[2, 1], turn[2, 2]),
+        math.atan2(-turn[2, 0], math.hypot(turn[2, 1], turn[2, 2])),
+        math.atan2(turn[1, 0], turn[0, 0]),
+    )
+    etree.SubElement(collision, "origin", xyz=words(primitive.pose[:3, 3]), rpy=words(angles))
+    geometry = etree.SubElement(collision, "geometry")
+    size = primitive.size
+    if primitive.kind == "box":
+        etree.SubElement(geometry, "box", size=words(size))
+    elif primitive.kind == "cylinder":
+        etree.SubElement(geometry, "cylinder", radius=words(0.5 * size[0]), length=words(size[2]))
+    else:
+        etree.SubElement(geometry, "sphere", radius=words(0.5 * size[0]))
 
 
 def _materials(robot: Element, parts: list[Body]) -> None:
@@ -132,7 +202,10 @@ def _weight(link: Element, inertial: Inertial) -> None:
     etree.SubElement(element, "inertia", {key: words(value) for key, value in keys.items()})
 
 
-def _joint(robot: Element, joint: Joint, name: str, parent: str, child: str, offset: np.ndarray) -> None:
+def _joint(
+    robot: Element, joint: Joint, name: str, parent: str, child: str, offset: np.ndarray, body: Body, k: int
+) -> None:
+    """One joint value: the ``k``-th of a body."""
     low, high = joint.lower, joint.upper
     kind: str = joint.kind
     if kind == "revolute" and math.isinf(low) and math.isinf(high):
@@ -143,11 +216,12 @@ def _joint(robot: Element, joint: Joint, name: str, parent: str, child: str, off
     etree.SubElement(element, "origin", xyz=words(offset), rpy="0 0 0")
     if kind == "fixed":
         return
+    losses = body.losses
+    assert losses is not None
     etree.SubElement(element, "axis", xyz=words(joint.axis))
-    limit = {"effort": words(EFFORT), "velocity": words(VELOCITY)}
+    limit = {"effort": words(losses.effort[k]), "velocity": words(VELOCITY)}
     if kind != "continuous":
         low, high = finite_limits(low, high)
         limit |= {"lower": words(low), "upper": words(high)}
     etree.SubElement(element, "limit", limit)
-    if joint.damping:
-        etree.SubElement(element, "dynamics", damping=words(joint.damping), friction="0")
+    etree.SubElement(element, "dynamics", damping=words(losses.damping[k]), friction=words(losses.friction[k]))

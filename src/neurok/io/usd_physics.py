@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Asset, Inertial, Joint
+from neurok.core.assembly import JointLosses
 from neurok.core.mesh import frame_change
 from neurok.geometry import lie
-from neurok.io.urdf_bodies import UNBOUNDED, bodies
+from neurok.io.physics import Physics, servo_gains
+from neurok.io.urdf_bodies import UNBOUNDED, bodies, is_base, untouching_bodies
+from neurok.io.usd_collisions import add_colliders
+from neurok.io.usd_materials import Stuffs
 
 LOCKED = (1.0, -1.0)
 """A limit with low above high locks a degree of freedom of a general joint."""
@@ -19,8 +23,10 @@ ANGULAR = math.pi / 180
 """Angular drives count per degree, and in the stage's unit of length."""
 
 
-def add_physics(stage: Any, root: str, prims: list[Any], asset: Asset, density: float, is_animated: bool) -> None:
-    """Make the parts rigid bodies with mass and hulls, and tie them by joints.
+def add_physics(
+    stage: Any, root: str, prims: list[Any], asset: Asset, physics: Physics, stuffs: Stuffs, is_animated: bool
+) -> None:
+    """Make the parts rigid bodies with mass and shapes, and tie them by joints.
 
     Parts that follow time samples are kinematic and their joints switched off, so that motion and physics do not
     fight; the joints stay in the file.
@@ -34,22 +40,54 @@ def add_physics(stage: Any, root: str, prims: list[Any], asset: Asset, density: 
     UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(root))
     UsdGeom.Scope.Define(stage, f"{root}/joints")
     turn = frame_change(asset.mesh.up, "z")  # bodies come in metres with z up
-    for prim, body, joint in zip(prims, bodies(asset, density), articulation.joints, strict=True):
+    parts = bodies(asset, physics)
+    for prim, body, joint in zip(prims, parts, articulation.joints, strict=True):
         rigid_body = UsdPhysics.RigidBodyAPI.Apply(prim)
         if is_animated:
             rigid_body.CreateKinematicEnabledAttr(True)
         center = joint.origin + turn.T @ body.inertial.center / unit
         _add_mass(prim, Inertial(body.inertial.mass, center, turn.T @ body.inertial.inertia @ turn), unit)
-        for child in prim.GetChildren():
-            UsdPhysics.CollisionAPI.Apply(child)
-            UsdPhysics.MeshCollisionAPI.Apply(child).CreateApproximationAttr(UsdPhysics.Tokens.convexDecomposition)
-        tie = _add_joint(stage, f"{root}/joints/{prim.GetName()}", joint, unit)
+        add_colliders(stage, prim, body, joint, turn, unit, stuffs)
+        if physics.free_base and is_base(joint):
+            continue
+        tie = _add_joint(stage, f"{root}/joints/{prim.GetName()}", joint)
+        if joint.dof:
+            assert body.losses is not None
+            _add_losses(tie.GetPrim(), joint, body.losses, unit, physics.servo)
         tie.GetPrim().SetDisplayName(joint.name)
         if joint.parent >= 0:
             tie.CreateBody0Rel().SetTargets([prims[joint.parent].GetPath()])
         tie.CreateBody1Rel().SetTargets([prim.GetPath()])
         if is_animated:
             tie.CreateJointEnabledAttr(False)
+    for one, two in untouching_bodies(asset, parts):
+        pairs = UsdPhysics.FilteredPairsAPI.Apply(prims[one])
+        pairs.CreateFilteredPairsRel().AddTarget(prims[two].GetPath())
+
+
+def _add_losses(prim: Any, joint: Joint, losses: JointLosses, unit: float, servo: bool) -> None:
+    """Damping as a drive; dry friction and armature under the names by which Newton and PhysX know them."""
+    from pxr import Sdf, UsdPhysics
+
+    stiffness, gain = servo_gains(losses, joint.limits)
+    names = {"prismatic": ["linear"], "cylindrical": ["rotX", "transX"]}.get(joint.kind, ["angular"])
+    for k, name in enumerate(names):
+        turns = name in ("angular", "rotX")
+        scale = ANGULAR / unit**2 if turns else 1.0
+        drive = UsdPhysics.DriveAPI.Apply(prim, name)
+        drive.CreateTypeAttr(UsdPhysics.Tokens.force)
+        drive.CreateDampingAttr(float(losses.damping[k] + (gain[k] if servo else 0.0)) * scale)
+        drive.CreateStiffnessAttr(float(stiffness[k]) * scale if servo else 0.0)
+        if servo:
+            drive.CreateTargetPositionAttr(0.0)
+            drive.CreateMaxForceAttr(float(losses.effort[k]) / (unit**2 if turns else unit))
+    if joint.dof > 1:
+        return
+    turns, values = names[0] == "angular", {}
+    values["newton:armature"] = values["physxJoint:armature"] = losses.armature[0] / (unit**2 if turns else 1.0)
+    values["newton:friction"] = losses.friction[0] / (unit**2 if turns else unit)
+    for key, value in values.items():
+        prim.CreateAttribute(key, Sdf.ValueTypeNames.Float, custom=True).Set(float(value))
 
 
 def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
@@ -71,7 +109,7 @@ def _quatf(rotation: np.ndarray) -> Any:
     return Gf.Quatf(*map(float, lie.matrix_to_quaternion(rotation)))
 
 
-def _add_joint(stage: Any, path: str, joint: Joint, unit: float) -> Any:
+def _add_joint(stage: Any, path: str, joint: Joint) -> Any:
     """A joint whose x axis is ours, at our origin, in the frames of both bodies (which are the object's at rest)."""
     from pxr import Gf, UsdPhysics
 
@@ -101,9 +139,6 @@ def _add_joint(stage: Any, path: str, joint: Joint, unit: float) -> Any:
             limit = UsdPhysics.LimitAPI.Apply(tie.GetPrim(), name)
             limit.CreateLowAttr(float(low))
             limit.CreateHighAttr(float(high))
-    if joint.damping and joint.dof == 1:
-        drive = UsdPhysics.DriveAPI.Apply(tie.GetPrim(), "linear" if joint.kind == "prismatic" else "angular")
-        drive.CreateDampingAttr(joint.damping * (1.0 if joint.kind == "prismatic" else ANGULAR / unit**2))
     return tie
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
-from neurok.core.material import DEFAULT_DENSITY
 from neurok.errors import NeurokError, require
 from neurok.io.files import Files
 from neurok.io.part_materials import face_materials
+from neurok.io.physics import Physics
 from neurok.io.urdf_bodies import as_articulation, safe_stem
 from neurok.io.usd_look import Looks, Stuff
 from neurok.io.usd_materials import Stuffs
@@ -23,16 +23,17 @@ from neurok.io.usd_names import unique_identifiers
 Transforms = Float[np.ndarray, "T 4 4"]
 
 
-def write(asset: Asset, path: Path, *, clip: int = 0, density: float = DEFAULT_DENSITY) -> Files:
+def write(asset: Asset, path: Path, *, clip: int = 0, **options: Any) -> Files:
     """The object as a USD stage; USD has one timeline, so one ``clip`` is kept.
 
     Args:
         asset: The object; joints become UsdPhysics joints.
         path: Target: .usda is text, .usdc and .usd are binary, .usdz holds everything in one file.
         clip: Which motion to keep.
-        density: Where the object has no materials [kg/m^3].
+        options: Fields of ``Physics``.
     """
     require("pxr", "usd")
+    physics = Physics(**options)
     if asset.clips and not 0 <= clip < len(asset.clips):
         raise NeurokError(f"The object has {len(asset.clips)} clips, numbered from 0; there is no clip {clip}.")
     asset = _with_usable_axis(asset)
@@ -41,7 +42,7 @@ def write(asset: Asset, path: Path, *, clip: int = 0, density: float = DEFAULT_D
     inner = f"{stem}.usdc" if is_package else path.name
     with tempfile.TemporaryDirectory(prefix="neurok-usd-") as scratch:
         folder = Path(scratch)
-        pictures = _build(asset, folder / inner, clip, density, f"{stem}_textures")
+        pictures = _build(asset, folder / inner, clip, physics, f"{stem}_textures")
         if is_package:
             return {path.name: _package(folder / inner, folder / "package.usdz")}
         return {path.name: (folder / inner).read_bytes(), **pictures}
@@ -62,7 +63,7 @@ def _package(stage: Path, target: Path) -> bytes:
     return target.read_bytes()
 
 
-def _build(asset: Asset, target: Path, which: int, density: float, picture_folder: str) -> Files:
+def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_folder: str) -> Files:
     """Save the stage and its pictures beside it; returns the pictures."""
     from pxr import Kind, Usd, UsdGeom
 
@@ -108,7 +109,7 @@ def _build(asset: Asset, target: Path, which: int, density: float, picture_folde
     if asset.articulation is not None:
         from neurok.io.usd_physics import add_physics
 
-        add_physics(stage, f"/{root}", bodies, asset, density, is_animated=clip is not None)
+        add_physics(stage, f"/{root}", bodies, asset, physics, stuffs, is_animated=clip is not None)
     for name, data in looks.pictures.items():
         file = target.parent / name
         file.parent.mkdir(exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neurok.core.assembly import ASSEMBLY
 from neurok.dynamics.colliders import COLLIDERS, ColliderConfig
 from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
 
@@ -46,10 +47,10 @@ class MujocoConfig:
     massless: float = 1e-9
     """Mass of parts that have none, as a share of the object's: MuJoCo wants some."""
 
-    overlap: float = 1e-4
+    overlap: float = ASSEMBLY.overlap
     """Parts of one object that are deeper in each other at rest than this share of its size never touch ..."""
 
-    apart: float = 1e-3
+    apart: float = ASSEMBLY.apart
     """... and parts that hang on each other by a joint do only if they are farther apart than this."""
 
     corners: int = 1000
