@@ -25,7 +25,7 @@ SIZE = {"width": 760, "height": 560}
 SHARPNESS = 0.5
 """Pixels drawn for each of the page: few, since they are drawn in software."""
 
-PATIENCE = 90_000
+PATIENCE = 180_000
 """Milliseconds; a browser that draws in software on a busy machine is slow."""
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import MissingDependencyError, NeurokError
@@ -16,7 +18,7 @@ from neurok.io.files import write_files
 from neurok.io.formats import as_asset
 from neurok.scene.picture import motion_of
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.view import View, body_colors
+from neurok.studio.view import EYE, UP, View, body_colors
 
 MOST_BYTES = 300_000_000
 """Positions of one page [bytes]: a browser holds all of them."""
@@ -75,11 +77,12 @@ def page_of(thing: Any, clip: str = "0", config: StudioConfig = CONFIG) -> str:
 
 def _drawn(server: Any, thing: Any, clip: str, config: StudioConfig) -> str:
     """The page of a server's scene, in which the thing is drawn and moved."""
+    server.scene.set_up_direction("+y")
     view = View(server.scene, config)
     if isinstance(thing, BodyPlan):
         view.show(thing.mesh, body_colors(len(thing.bodies)))
         view.show_joints(thing, None, None)
-        _look(server, view)
+        _look(server)
         return str(server.get_scene_serializer().as_html())
     if isinstance(thing, str | Path):
         from neurok.io import load
@@ -88,7 +91,7 @@ def _drawn(server: Any, thing: Any, clip: str, config: StudioConfig) -> str:
     asset = as_asset(thing)
     motion = motion_of(asset, clip)
     view.show(asset.mesh if motion is None else motion.rest)
-    _look(server, view)
+    _look(server)
     if motion is None:
         return str(server.get_scene_serializer().as_html())
     if motion.skin is None and motion.positions.nbytes > MOST_BYTES:
@@ -104,9 +107,9 @@ def _drawn(server: Any, thing: Any, clip: str, config: StudioConfig) -> str:
     return str(recorder.as_html())
 
 
-def _look(server: Any, view: View) -> None:
+def _look(server: Any) -> None:
     camera = server.initial_camera
-    camera.position, camera.look_at, camera.up = tuple(view.eye), (0.0, 0.0, 0.0), tuple(view.up)
+    camera.position, camera.look_at, camera.up = EYE, np.zeros(3), UP
 
 
 @contextlib.contextmanager

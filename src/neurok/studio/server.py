@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from neurok.core import Asset
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.studio.config import CONFIG, StudioConfig
@@ -16,6 +18,7 @@ from neurok.studio.gate import Gate, is_loopback
 from neurok.studio.page import quiet
 from neurok.studio.processes import warm_up
 from neurok.studio.session import Session
+from neurok.studio.view import EYE, UP
 
 LOOPBACK = "127.0.0.1"
 
@@ -44,6 +47,9 @@ class StudioServer:
         self.viser.gui.configure_theme(
             show_logo=False, show_share_button=False, control_layout="collapsible", control_width="large"
         )
+        self.viser.scene.set_up_direction("+y")
+        camera = self.viser.initial_camera
+        camera.position, camera.look_at, camera.up = EYE, np.zeros(3), UP
         self.viser.on_client_connect(self._come)
         self.viser.on_client_disconnect(self._go)
         self.gate = Gate(host, port, self.viser.get_port(), self.token, 2 * config.upload_bytes)

@@ -30,7 +30,7 @@ from neurok.studio.panels.plan import PlanPanel
 from neurok.studio.panels.poses import PosesPanel
 from neurok.studio.panels.record import RecordPanel
 from neurok.studio.scene import StudioScene
-from neurok.studio.view import Look, View, body_colors, material_colors
+from neurok.studio.view import EYE, UP, Look, View, body_colors, material_colors
 
 
 class _ClickableView(View):
@@ -149,10 +149,13 @@ class Session:
             self.later("Looking for joints ...", self.scene.study, learn)
 
     def look_at_object(self) -> None:
-        """Put the camera in front of the object."""
+        """Put the camera in front of the object, wherever it is now."""
+        self.scene.open_asset  # noqa: B018
+        used = np.unique(self.scene.mesh.faces)
+        middle = self.view.shown(self.scene.positions[used].mean(axis=0))
         camera = self.client.camera
-        camera.up_direction = self.view.up
-        camera.position, camera.look_at = self.view.eye, np.zeros(3)
+        camera.up_direction = UP
+        camera.position, camera.look_at = middle + EYE, middle
 
     def select(self, body: int | None) -> None:
         """Choose a body, by a click or by its name."""

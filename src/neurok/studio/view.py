@@ -1,7 +1,7 @@
 """Drawing an object with viser: parts as nodes that move as wholes, vertices only where something bends.
 
-Everything is shown with its longest diagonal scaled to 1 and its middle at the origin, so that cameras, gizmos and
-near planes fit objects of any unit.
+Everything is shown with its diagonal scaled to 1, its middle at the origin and y up, so that cameras, gizmos and near
+planes fit objects of any unit and frame.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ Look = Literal["object", "bodies", "materials"]
 Color = tuple[float, float, float]
 
 EYE = np.array([0.55, 0.4, 1.05])
-"""Of the first picture, when y is up [diagonals of the object]."""
+"""From the middle of the object to the eye of the first picture [diagonals of the object]."""
+
+UP = np.array([0.0, 1.0, 0.0])
+"""Of every picture."""
 
 
 class View:
@@ -40,7 +43,7 @@ class View:
         scene.configure_default_lights(cast_shadow=False)  # shadows cost weak graphics most of their frames
         scene.add_light_ambient("/light", intensity=1.0)
         self.mesh: Mesh | None = None
-        self.center, self.scale = np.zeros(3), 1.0
+        self.center, self.scale, self.turn = np.zeros(3), 1.0, np.eye(3)
         self.nodes: dict[int, Any] = {}
         self.bent: set[int] = set()
         self.extras: list[Any] = []
@@ -50,20 +53,10 @@ class View:
     # Between the object and the picture.
 
     def shown(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
-        return (points - self.center) * self.scale
+        return (points - self.center) @ self.turn.T * self.scale
 
     def meant(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
-        return np.asarray(points) / self.scale + self.center
-
-    @property
-    def eye(self) -> Float[np.ndarray, "3"]:
-        """Where a camera sees the object from the front, the right and above; it looks at the origin."""
-        assert self.mesh is not None
-        return np.asarray(frame_change("y", self.mesh.up) @ EYE)
-
-    @property
-    def up(self) -> Float[np.ndarray, "3"]:
-        return np.eye(3)[1] if self.mesh is None else self.mesh.up_vector
+        return np.asarray(points) @ self.turn / self.scale + self.center
 
     # The object.
 
@@ -72,7 +65,7 @@ class View:
         self.clear()
         about = mesh if centred is None else centred
         self.mesh, self.center, self.scale = mesh, about.bounds.mean(axis=0), 1.0 / about.size
-        self.scene.set_up_direction(f"+{mesh.up}")
+        self.turn = frame_change(mesh.up, "y")
         labels = np.zeros(mesh.vertex_count, dtype=np.int64) if mesh.part_ids is None else mesh.part_ids
         used = np.zeros(mesh.vertex_count, dtype=bool)
         used[mesh.faces.reshape(-1)] = True
@@ -141,7 +134,7 @@ class View:
     # What stands beside it.
 
     def clear_extras(self) -> None:
-        for node in self.extras:
+        for node in reversed(self.extras):  # names hang on axes
             node.remove()
         self.extras = []
 
@@ -155,7 +148,7 @@ class View:
             line, body = plan.bodies[part].joint, plan.bodies[part]
             assert line is not None
             assert not isinstance(marker, Ball)
-            way = np.asarray(marker.direction) / np.linalg.norm(marker.direction)
+            way = self.turn @ (np.asarray(marker.direction) / np.linalg.norm(marker.direction))
             half = (marker.length or 0.3 / self.scale) * self.scale * 0.5 * way
             middle = self.shown(np.asarray(marker.origin))
             ends = (middle, middle + 2 * half) if isinstance(marker, Arrow) else (middle - half, middle + half)
@@ -182,10 +175,9 @@ class View:
         if height is None or self.mesh is None:
             return
         up = self.mesh.up_vector
-        plane: Any = {"x": "yz", "y": "xz", "z": "xy"}[self.mesh.up]
         place = self.shown(self.center + up * (height - float(up @ self.center)))
         self.scene.add_grid(
-            "/ground", 6.0, 6.0, plane=plane, cell_size=0.1, section_size=0.5, position=place - 1e-3 * up
+            "/ground", 6.0, 6.0, plane="xz", cell_size=0.1, section_size=0.5, position=place - 1e-3 * UP
         )
 
 

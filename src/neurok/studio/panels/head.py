@@ -16,6 +16,7 @@ class HeadPanel(Panel):
         self.status = self.gui.add_markdown("")
         self.run = self.button("Run", self._run, icon="player-play")
         self.reset = self.button("Reset", self.scene.rest, icon="player-skip-back")
+        self.button("Look at it", self.session.look_at_object, icon="focus-2")
         self.message = self.gui.add_markdown("")
 
     def _run(self) -> None:

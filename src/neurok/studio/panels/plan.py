@@ -146,8 +146,9 @@ class PlanPanel(Panel):
         joint = plan.bodies[chosen].joint if chosen is not None and chosen < len(plan.bodies) else None
         if joint is None or not self.moves.value:
             return
-        first, second = lie.across(joint.axis)
-        turn = np.stack([joint.axis, first, second], axis=1)
+        axis = view.turn @ joint.axis
+        first, second = lie.across(axis)
+        turn = np.stack([axis, first, second], axis=1)
         turn[:, 2] *= np.sign(np.linalg.det(turn))
         self.gizmo = self.session.client.scene.add_transform_controls(
             "/gizmo",
@@ -159,8 +160,9 @@ class PlanPanel(Panel):
         self.gizmo.on_drag_end(self._led)
 
     def _led(self, event: Any) -> None:
-        axis = lie.quaternion_to_matrix(np.asarray(event.target.wxyz, dtype=np.float64))[:, 0]
-        origin = self.session.view.meant(np.asarray(event.target.position, dtype=np.float64))
+        view = self.session.view
+        axis = view.turn.T @ lie.quaternion_to_matrix(np.asarray(event.target.wxyz, dtype=np.float64))[:, 0]
+        origin = view.meant(np.asarray(event.target.position, dtype=np.float64))
         self.session.do(lambda: self._edit("axis of", editing.with_axis, origin, axis))
 
 

@@ -1,0 +1,108 @@
+"""What is drawn where: a view with a scene that only takes notes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gates import make_gate
+from neurok.bodyplan.editing import plan_of_joints
+from neurok.core import MaterialField, material
+from neurok.geometry import lie
+from neurok.studio.config import CONFIG
+from neurok.studio.view import View, body_colors, material_colors
+
+
+class Notes:
+    """Takes every node that is added, as viser's scene would."""
+
+    def __init__(self):
+        self.nodes = {}
+
+    def __getattr__(self, verb):
+        def add(name="", *values, **options):
+            if verb == "remove_by_name":
+                self.nodes.pop(name, None)
+                return None
+            node = SimpleNamespace(verb=verb, values=values, position=np.zeros(3), wxyz=np.array([1.0, 0, 0, 0]))
+            node.__dict__.update(options)
+            node.remove = lambda: self.nodes.pop(name, None)
+            self.nodes[name] = node
+            return node
+
+        return add
+
+
+@pytest.fixture
+def notes():
+    return Notes()
+
+
+@pytest.mark.parametrize(("up", "unit"), [("y", 1.0), ("z", 0.001)])
+def test_objects_of_any_frame_are_shown_upright_and_as_large_as_all(notes, up, unit):
+    gate = make_gate(up, unit)
+    view = View(notes, CONFIG)
+    view.show(gate.mesh)
+    shown = view.shown(gate.mesh.vertices)
+    assert np.linalg.norm(np.ptp(shown, axis=0)) == pytest.approx(1.0)
+    np.testing.assert_allclose(view.meant(shown), gate.mesh.vertices, atol=1e-9 * gate.mesh.size)
+    top = int((gate.mesh.vertices @ gate.mesh.up_vector).argmax())
+    assert shown[top, 1] == pytest.approx(shown[:, 1].max())
+    reference = View(Notes(), CONFIG)
+    reference.show(make_gate().mesh)
+    np.testing.assert_allclose(shown, reference.shown(make_gate().mesh.vertices), atol=1e-9)
+
+
+@pytest.mark.parametrize("up", ["y", "z"])
+def test_rigid_parts_are_moved_as_wholes_and_land_where_their_vertices_are(notes, up):
+    gate = make_gate(up)
+    view = View(notes, CONFIG)
+    view.show(gate.mesh, body_colors(2))
+    moved = gate.pose(np.array([0.7])).vertices
+    view.move(moved)
+    for part, node in view.nodes.items():
+        drawn = lie.quaternion_to_matrix(np.asarray(node.wxyz)) @ view.at_rest[view.groups[part]].T
+        np.testing.assert_allclose(drawn.T + node.position, view.shown(moved)[view.groups[part]], atol=1e-6)
+    assert view.sent == 2  # the turn and the place of the door; the post stands
+    view.move(moved)
+    assert view.sent == 2
+
+
+def test_what_bends_is_sent_by_its_vertices_in_their_order(notes):
+    gate = make_gate()
+    view = View(notes, CONFIG)
+    added = []
+    view.added = lambda part, node: added.append(part)
+    view.show(gate.mesh)
+    bent = gate.mesh.vertices.copy()
+    door = gate.mesh.part_ids == 1
+    bent[door, 2] += 0.2 * bent[door, 0] ** 2
+    view.move(bent)
+    assert added == [1]
+    np.testing.assert_allclose(view.nodes[1].vertices, view.shown(bent)[door], atol=1e-6)
+    assert view.nodes[0].verb == "add_glb"
+
+
+@pytest.mark.parametrize("up", ["y", "z"])
+def test_axes_are_drawn_on_the_lines_of_joints(notes, up):
+    gate = make_gate(up)
+    view = View(notes, CONFIG)
+    view.show(gate.mesh)
+    view.show_joints(plan_of_joints(gate), None, 1)
+    ((start, end),) = notes.nodes["/joints/1"].values[0]
+    np.testing.assert_allclose((end - start) / np.linalg.norm(end - start), [0, 1, 0], atol=1e-6)
+    on_line = view.meant(np.array([start, end]))
+    level = on_line - on_line @ gate.mesh.up_vector[:, None] * gate.mesh.up_vector
+    np.testing.assert_allclose(level, 0.0, atol=1e-6)
+    assert notes.nodes["/joints/1/name"].values[0] == "door 1.00"
+    view.clear_extras()
+    assert not [name for name in notes.nodes if name.startswith("/joints")]
+
+
+def test_parts_of_one_material_have_one_colour():
+    gate = make_gate()
+    field = MaterialField.of_parts(gate.mesh, {"post": material("steel"), "door": material("oak")})
+    post, door = material_colors(gate.mesh, field)
+    assert post != door
+    same = MaterialField.of_parts(gate.mesh, {"post": material("steel"), "door": material("steel")})
+    assert len(set(material_colors(gate.mesh, same))) == 1
