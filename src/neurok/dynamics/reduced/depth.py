@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class DepthGauge:
         """Largest depth, in mesh units and as a share of the object's size."""
         depth, share = 0.0, 0.0
         boxes: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        for owner, solid, other, node in self.solids:
+        for owner, solid, other, node in [self.solids[k] for k in self._close(positions, motions)]:
             everything = positions[owner]
             if isinstance(solid, HalfSpace):
                 found = max(0.0, float(solid.height - (everything @ solid.normal).min()))
@@ -57,6 +58,30 @@ class DepthGauge:
                 found = _depth(solid, everything[self.vertices[owner]], motion, node)
             depth, share = max(depth, found), max(share, found / self.sizes[owner])
         return depth, share
+
+    @cached_property
+    def _boxed(self) -> dict[int, tuple[np.ndarray, ...]]:
+        """Of each object with rigid solids: these, who is looked at, nodes, and middles and half sides of the boxes."""
+        out = {}
+        for carrier in dict.fromkeys(other for _, _, other, node in self.solids if other is not None and node >= 0):
+            mine = [k for k, (_, _, other, node) in enumerate(self.solids) if other == carrier and node >= 0]
+            corners = np.array([self.solids[k][1].box for k in mine])
+            owners, nodes = (np.array([self.solids[k][column] for k in mine]) for column in (0, 3))
+            sides = 0.5 * (corners[:, 1] - corners[:, 0])
+            out[int(carrier)] = (np.array(mine), owners, nodes, corners.mean(axis=1), sides)
+        return out
+
+    def _close(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> list[int]:
+        """Solids but for those of other objects whose box has nothing in common with that around the vertices."""
+        is_close = np.ones(len(self.solids), dtype=bool)
+        if self._boxed:
+            low, high = (np.stack([pick(x, axis=0) for x in positions]) for pick in (np.min, np.max))
+        for carrier, (mine, owners, nodes, middles, halves) in self._boxed.items():
+            frames = np.stack([motions[carrier].node_frame(int(node)) for node in nodes])
+            places = (frames[:, :3, :3] @ middles[..., None])[..., 0] + frames[:, :3, 3]
+            sides = (np.abs(frames[:, :3, :3]) @ halves[..., None])[..., 0]
+            is_close[mine] = ((places - sides <= high[owners]) & (places + sides >= low[owners])).all(axis=1)
+        return np.flatnonzero(is_close).tolist()
 
 
 def _is_apart(solid: Any, motion: Any, node: int, box: tuple[np.ndarray, np.ndarray]) -> bool:

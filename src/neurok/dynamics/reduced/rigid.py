@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.compiled import carried
 from neurok.dynamics.reduced.equations import ClosedForm, Pose
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
 from neurok.geometry.lie import apply, commutator, screw_twists, tidy
@@ -300,10 +301,19 @@ class TreePoints:
         return motion.nodes[:, self.nodes] @ self._lifted
 
     def positions(self, motion: TreeMotion) -> Float[np.ndarray, "B n 3"]:
-        return self._places(motion)[..., :3, 0]
+        if len(motion.nodes) > 1:
+            return self._places(motion)[..., :3, 0]
+        out = np.empty((1, len(self.nodes), 3))
+        carried.places(np.ascontiguousarray(motion.nodes[0]), self.nodes, self.rest, out[0])
+        return out
 
     def velocities(self, motion: TreeMotion) -> Float[np.ndarray, "B n 3"]:
-        return (motion.velocity[:, self.nodes] @ self._places(motion))[..., :3, 0]
+        if len(motion.nodes) > 1:
+            return (motion.velocity[:, self.nodes] @ self._places(motion))[..., :3, 0]
+        out = np.empty((1, len(self.nodes), 3))
+        frames, twists = (np.ascontiguousarray(column[0]) for column in (motion.nodes, motion.velocity))
+        carried.velocities(frames, twists, self.nodes, self.rest, out[0])
+        return out
 
     def pull(self, motion: TreeMotion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         batch, count = forces.shape[:2]

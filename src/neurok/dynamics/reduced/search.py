@@ -188,11 +188,24 @@ class ContactSearch:
     def _level(self) -> list[tuple[Touch, np.ndarray]]:
         """Planes, and all points that are followed: to ask for their heights is as quick as to ask for a box."""
         out = []
-        for touch in self._outer:
-            if isinstance(touch.solid, HalfSpace):
-                which = self.ways[id(touch.points)].which
-                out.append((touch, np.arange(len(touch.points.radii)) if isinstance(which, slice) else which))
+        for touch in self._floors:
+            which = self.ways[id(touch.points)].which
+            out.append((touch, np.arange(len(touch.points.radii)) if isinstance(which, slice) else which))
         return out
+
+    @cached_property
+    def _floors(self) -> list[Touch]:
+        return [touch for touch in self._outer if isinstance(touch.solid, HalfSpace)]
+
+    @cached_property
+    def _bending(self) -> list[int]:
+        """Which walls bend."""
+        return [k for k, touch in enumerate(self._walls) if isinstance(touch.solid, BendingSurface)]
+
+    @cached_property
+    def _others(self) -> Int[np.ndarray, " T"]:
+        """The object that each wall belongs to, -1 where it stands still."""
+        return np.array([-1 if touch.other is None else touch.other for touch in self._walls], dtype=np.int64)
 
     @cached_property
     def _inner(self) -> list[Touch]:
@@ -268,7 +281,7 @@ class ContactSearch:
         top = np.array([a.max(axis=0, initial=-np.inf) for a in above])
         pick, out = self._set_of, []
         # Ways of points are in their boxes; that of the solid is not.
-        reach = self.reach + np.array([0.0 if t.other is None else self.moved[t.other] for t in self._walls])[:, None]
+        reach = self.reach + np.append(self.moved, 0.0)[self._others, None]
         low, high = low - reach, high + reach
         near = ((bottom[pick] < high) & (top[pick] > low)).all(axis=1)
         for index in np.unique(pick[near]):
@@ -290,11 +303,11 @@ class ContactSearch:
                 middles = (frames[:, :3, :3] @ middles[..., None])[..., 0] + frames[:, :3, 3]
                 halves = (np.abs(frames[:, :3, :3]) @ halves[..., None])[..., 0]
             low[mine], high[mine] = middles - halves, middles + halves
-        for k, touch in enumerate(self._walls):
-            if isinstance(touch.solid, BendingSurface) and touch.other is not None:
-                margin = touch.solid.half + touch.solid.reach
-                bottom, top = touch.solid.place(motions[touch.other])[2:]
-                low[k], high[k] = bottom - margin, top + margin
+        for k in self._bending:
+            touch = self._walls[k]
+            margin = touch.solid.half + touch.solid.reach
+            bottom, top = touch.solid.place(motions[touch.other or 0])[2:]
+            low[k], high[k] = bottom - margin, top + margin
         return low, high
 
     def _meet(
