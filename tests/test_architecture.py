@@ -59,7 +59,7 @@ INSIDE = {
         "hypotheses pieces_predict",
     ],
     "generation": [
-        "fields image_encoder laying_out lexicon part_points photo",
+        "fields image_encoder laying_out lexicon part_points photo silhouettes",
         "counting edit_words numbers part_autoencoder sentence_states vecset_points wishes",
         "attachment context holding part_loss part_set resizing vecset",
         "editing part_batches part_list prompt",

@@ -74,8 +74,8 @@ class GenerationSuite:
     near: float = 0.05
     """Distance that counts as found in the F-score [shares of the longest side]."""
 
-    simulated: int = 24
-    """Objects that are dropped."""
+    simulated: int = 6
+    """Objects of each kind of prompt that are dropped."""
 
     seconds: float = 0.4
     """Length of the fall [s]."""

@@ -13,12 +13,15 @@ import torch
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.families.household.asset import asset_of
+from neurok.families.household.captions import full_caption, main_part
+from neurok.families.household.looks import colour_words, rgb_of
 from neurok.families.household.parts import Assembly
 from neurok.families.household.prompts import Verdict, judge
 from neurok.families.household.record import assembly_of, record_of
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.families.household.words import article
 from neurok.generation import sentence_states
+from neurok.generation.attachment import Attached, attach
 from neurok.generation.context import Asked
 from neurok.generation.holding import true_colours
 from neurok.generation.lexicon import Span, read, split_words
@@ -26,6 +29,8 @@ from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists
 from neurok.generation.photo import Photo, read_photo
 from neurok.generation.prompt import asked_by, words_of
+from neurok.generation.redrawing import REDRAWING, Redrawer
+from neurok.generation.silhouettes import colour_of, known_outlines
 from neurok.generation.wishes import Wishes, can_have, understood, wishes_of
 from neurok.generation.writing import WRITING, Generator, WritingConfig, Written, draw_lists, list_words, rows_of
 from neurok.hub import load_model
@@ -60,6 +65,9 @@ class GenerateConfig:
 
 
 GENERATE = GenerateConfig()
+
+LIKENESS = replace(REDRAWING, given=0.8)
+"""How far objects stray from the known one whose outline is that of a picture: less than variations do."""
 
 LIST = "assembly"
 """Where the provenance of what was generated holds its list of parts, as JSON."""
@@ -141,6 +149,8 @@ def generate(
     if not 1 <= count <= config.most:
         raise NeurokError(f"{count} objects were asked for; ask for 1 to {config.most} at a time.")
     model = load_model(weights, "generation")
+    if ask.photo is not None and not ask.spans:
+        return [_seen(model, ask, ask.photo, seed + number, config) for number in range(count)]
     return [_one(model, ask, seed + number, config) for number in range(count)]
 
 
@@ -156,7 +166,8 @@ class Ask:
 
     def batch(self, count: int, text: str | None = None) -> Asked:
         """The same prompt, or another text with the same picture, so many times."""
-        words = words_of([self.text if text is None else text])[0] if self.spans else None
+        text = self.text if text is None else text
+        words = words_of([text])[0] if split_words(text) else None
         pictures = None
         if self.photo is not None:
             pixels = torch.from_numpy(self.photo.pixels).permute(2, 0, 1).float()
@@ -192,6 +203,10 @@ def understand(text: str, image: str | Path | Photo | None, config: GenerateConf
     if spans and not sentence_states.is_installed():
         notes.append("Only words of the tables are understood; pip install 'neurok[text]' reads whole sentences.")
     wishes = wishes_of(spans)
+    if photo is not None and spans and not wishes.category:
+        seen = known_outlines().nearest(photo.pixels).category
+        wishes = replace(wishes, category=seen)
+        notes.append(f"The words name no object; by its outline the picture shows {article(seen)}.")
     nouns = [span for span in spans if not any(meaning.kind == "part" for meaning in span.meanings)]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and wishes.category:
@@ -221,14 +236,38 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
     return generated(written, ask, seed)
 
 
+def _seen(model: Generator, ask: Ask, photo: Photo, seed: int, config: GenerateConfig) -> Generated:
+    """An object like the one in a picture: a variation of the known one whose outline is nearest, in its colour."""
+    source = known_outlines().nearest(photo.pixels, rank=seed)
+    redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
+    attached = attach(recoloured(redrawer.vary(source), colour_of(photo.pixels)))
+    return _handed_out(attached, ask, seed)
+
+
+def recoloured(assembly: Assembly, shade: str) -> Assembly:
+    """The part that stands for the whole in another colour, and all that have the same."""
+    old, colour = assembly.parts[main_part(assembly)].look.colour, colour_words()[shade]
+    parts = [
+        replace(part, look=replace(part.look, colour=colour, shade=shade, rgb=rgb_of(shade)))
+        if part.look.colour == old
+        else part
+        for part in assembly.parts
+    ]
+    return replace(assembly, parts=tuple(parts))
+
+
 def generated(written: Written, ask: Ask, seed: int) -> Generated:
     """What is handed out for an object that was written."""
     coloured = true_colours(written.assembly, ask.wishes)
+    return _handed_out(replace(written.attached, assembly=coloured), ask, seed)
+
+
+def _handed_out(attached: Attached, ask: Ask, seed: int) -> Generated:
+    coloured = attached.assembly
     asset, assembly = listed_asset(replace(coloured, name=f"{coloured.category} {seed}"), ask.text)
     known, unknown = understood(ask.spans)
     verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
     notes = [*ask.notes, *ask.wishes.notes, *_short_of(ask.wishes, verdict, assembly)]
-    attached = written.attached
     return Generated(
         asset,
         assembly,

@@ -1,0 +1,97 @@
+"""Which known object a picture is most like, by the outline of what it shows.
+
+The image encoder of the shipped weights has seen too few pictures to tell categories apart, so a picture alone is read
+by comparison: outlines of two thousand renders of objects to learn from, with the lists of parts of these.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+
+from neurok.data.picture_augmentation import PLAIN
+from neurok.families.household.looks import colour_words, rgb_of
+from neurok.families.household.parts import Assembly
+from neurok.families.household.record import assembly_of
+
+GRID = 16
+"""Cells of an outline along each side of its box."""
+
+OUTLINES = Path(__file__).with_name("outlines.npz")
+
+
+@dataclass(frozen=True)
+class OutlineConfig:
+    """How pictures are compared."""
+
+    behind: float = 0.04
+    """How far a pixel is from the plain background, in one channel, to belong to the object."""
+
+    aspect: float = 0.5
+    """What the logarithm of height over width counts beside the outline."""
+
+
+OUTLINE = OutlineConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Outlines:
+    """Outlines of known objects, and the lists of these."""
+
+    outlines: UInt8[np.ndarray, "N G G"]
+    aspects: Float[np.ndarray, " N"]
+    categories: list[str]
+    records: list[bytes]
+    """JSON, compressed."""
+
+    def nearest(self, pixels: Float[np.ndarray, "S S 3"], category: str = "", rank: int = 0) -> Assembly:
+        """The object whose outline is nearest, or the next ones; of one category if that is known."""
+        outline, aspect = outline_of(pixels)
+        apart = np.linalg.norm((self.outlines / 255.0 - outline).reshape(len(self.outlines), -1), axis=1) / GRID
+        apart = np.hypot(apart, OUTLINE.aspect * (self.aspects - aspect))
+        if category:
+            apart = np.where(np.array(self.categories) == category, apart, np.inf)
+        number = int(np.argsort(apart, kind="stable")[rank % len(apart)])
+        return assembly_of(json.loads(gzip.decompress(self.records[number])))
+
+
+@cache
+def known_outlines() -> Outlines:
+    """Those that are shipped."""
+    with np.load(OUTLINES) as file:
+        ends = np.cumsum(file["lengths"])
+        raw = file["records"].tobytes()
+        records = [raw[end - length : end] for end, length in zip(ends, file["lengths"], strict=True)]
+        return Outlines(file["outlines"], file["aspects"], file["categories"].tolist(), records)
+
+
+def is_object(pixels: Float[np.ndarray, "S S 3"]) -> Bool[np.ndarray, "S S"]:
+    """Pixels of what was cut out, not of the plain grey behind it."""
+    return np.asarray(np.abs(pixels - PLAIN).max(axis=2) > OUTLINE.behind)
+
+
+def outline_of(pixels: Float[np.ndarray, "S S 3"]) -> tuple[Float[np.ndarray, "G G"], float]:
+    """How much of each cell of its box an object fills, and the logarithm of height over width."""
+    mask = is_object(pixels)
+    if not mask.any():
+        return np.zeros((GRID, GRID)), 0.0
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    box = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.float64)
+    ends = [np.linspace(0, side, GRID + 1) for side in box.shape]
+    sums = np.pad(box.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    lines = np.stack([np.interp(ends[0], np.arange(len(sums)), column) for column in sums.T], axis=1)
+    cells = np.stack([np.interp(ends[1], np.arange(lines.shape[1]), row) for row in lines])
+    filled = np.diff(np.diff(cells, axis=0), axis=1) * GRID**2 / box.size
+    return np.clip(filled, 0.0, 1.0), float(np.log(box.shape[0] / box.shape[1]))
+
+
+def colour_of(pixels: Float[np.ndarray, "S S 3"]) -> str:
+    """The colour word that is nearest to the middle one of an object's pixels."""
+    middle = np.median(pixels[is_object(pixels)], axis=0)
+    return min(colour_words(), key=lambda word: float(np.linalg.norm(np.subtract(rgb_of(word), middle))))
