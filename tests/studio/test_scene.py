@@ -12,6 +12,7 @@ from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.kinematics import ArticulatedSpace
+from neurok.studio.panels.head import meter_line
 from neurok.studio.scene import StudioScene
 from neurok.studio.simulator import News
 
@@ -130,6 +131,14 @@ def test_frames_are_shown_and_the_values_are_kept_when_a_hand_takes_over(scene):
     scene.grab(3)
     assert scene.mode == "posing"
     np.testing.assert_allclose(scene.q, q[6:])
+
+
+def test_a_frame_that_takes_long_says_so_in_the_meter(scene):
+    scene.run()
+    scene.made[0].waiting = [News("progress", figures={"time": 0.5, "pieces": 3})]
+    assert scene.tick(0.0)
+    assert "next frame: 3 steps done" in meter_line(scene.meter)
+    assert meter_line({}) == "getting ready ..."
 
 
 def test_a_simulation_that_fails_says_so_and_the_object_is_back(scene):

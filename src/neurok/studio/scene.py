@@ -410,7 +410,7 @@ class StudioScene:
             self._show_pose()
         if news.positions is not None and len(news.positions) == self.mesh.vertex_count:
             self.positions = news.positions.astype(np.float64)
-        if news.figures and news.kind in ("frame", "ended"):
+        if news.figures and news.kind in ("frame", "progress", "ended"):
             self.meter = {**self.meter, **news.figures}
         if news.kind == "ended":
             self.notes.append(news.text)

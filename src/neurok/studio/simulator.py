@@ -80,6 +80,7 @@ class _Live:
         self.records, self.kept = False, list[tuple[np.ndarray, float, float]]()
         self.let_go: float | None = None
         self.frames, self.since, self.told = 0, time.perf_counter(), 0.0
+        self.pulse, self.pieces = 0.0, 0
         self.meter: dict[str, Any] = {}
         rest = self.run.rollouts()[0].rest
         figures: dict[str, Any] = {"mass": ready.mass, "vertices": rest.vertex_count}
@@ -165,7 +166,8 @@ class _Live:
         """One frame, told to the window if it has taken the one before."""
         if self.let_go is not None and self.run.time >= self.let_go:
             self.release()
-        begin = time.perf_counter()
+        begin = self.pulse = time.perf_counter()
+        self.pieces = 0
         going = self.run.step(self.progress)
         spent = time.perf_counter() - begin
         if not going:
@@ -183,11 +185,12 @@ class _Live:
             self.send(self.run.positions[0])
 
     def progress(self, fraction: float) -> None:
-        """A frame that takes long says how far it is."""
+        """A frame that takes long says that it goes on, and how many of its steps are done."""
+        self.pieces += 1
         now = time.perf_counter()
-        if now - self.told > 1.0 / self.meter_rate:
-            self.told = now
-            _tell(self.link, News("progress", figures={"time": self.run.time}))
+        if now - self.pulse > 1.0 / self.meter_rate:
+            self.pulse = now
+            _tell(self.link, News("progress", figures={"time": self.run.time, "pieces": self.pieces}))
 
     def measure(self, spent: float) -> None:
         now = time.perf_counter()
@@ -205,5 +208,11 @@ class _Live:
     def send(self, positions: np.ndarray) -> None:
         self.taken = False
         q = self.run.rollouts()[0].q
-        figures = {**self.meter, "time": self.run.time, "recorded": len(self.kept), "q": None if q is None else q[-1]}
+        figures = {
+            **self.meter,
+            "time": self.run.time,
+            "recorded": len(self.kept),
+            "q": None if q is None else q[-1],
+            "pieces": 0,
+        }
         _tell(self.link, News("frame", positions=positions.astype(np.float32), figures=figures))

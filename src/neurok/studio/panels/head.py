@@ -56,6 +56,8 @@ def meter_line(meter: dict[str, Any]) -> str:
         said.append(f"{total:.3g} J")
     if meter.get("real_time_factor"):
         said.append(f"{meter['real_time_factor']:.1f}x real time")
+    if meter.get("pieces"):
+        said.append(f"next frame: {meter['pieces']} steps done")
     if meter.get("engine"):
         said.append(str(meter["engine"]))
     return " · ".join(said)
