@@ -357,22 +357,23 @@ class FeaturePoints:
         return FeaturePoints(self.mechanics, np.concatenate([points.vertices for points in everyone]), rows)
 
     def _select(self, y: Float[np.ndarray, "*B K 3"]) -> Float[np.ndarray, "*B n 3"]:
-        if self._is_blended and len(y) == 1:
+        if self._shares is not None and len(y) == 1:
             out = np.empty((1, len(self.vertices), 3))
-            blend.some(*self.mechanics.shares, self.vertices, y[0].reshape(-1, 12), out[0])
+            blend.some(*self._shares, self.vertices, y[0].reshape(-1, 12), out[0])
             return out
         return y[..., self.vertices, :] if self._rows is None else self._rows @ y
 
     @property
-    def _is_blended(self) -> bool:
-        return self.mixed is None and self.mechanics.shares is not None
+    def _shares(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Of vertices that follow handles, as the compiled loops take them."""
+        return self.mechanics.shares if self.mixed is None else None
 
     def heights(self, motion: FeatureMotion, normal: Float[np.ndarray, "3"]) -> Float[np.ndarray, " n"]:
         """How far the points are along a direction; of the first moment."""
-        if not self._is_blended:
+        if self._shares is None:
             return self.positions(motion)[0] @ normal
         out = np.empty(len(self.vertices))
-        blend.heights(*self.mechanics.shares, self.vertices, motion.y[0].reshape(-1, 12), normal, out)
+        blend.heights(*self._shares, self.vertices, motion.y[0].reshape(-1, 12), normal, out)
         return out
 
     def positions(self, motion: FeatureMotion) -> Float[np.ndarray, "B n 3"]:
