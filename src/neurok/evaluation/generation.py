@@ -45,6 +45,11 @@ TEXT = {
     "watertight": ("watertight", "{:.2f}"),
     "whole": ("one body", "{:.2f}"),
     "near": ("... moved < 2 %", "{:.2f}"),
+    "seconds": ("CPU s", "{:.1f}"),
+}
+FALLS = {
+    "suite": ("dropped", "{}"),
+    "count": ("number", "{}"),
     "simulable": ("simulable", "{:.2f}"),
     "seconds": ("CPU s", "{:.1f}"),
 }
@@ -74,7 +79,7 @@ class GenerationSuite:
     near: float = 0.05
     """Distance that counts as found in the F-score [shares of the longest side]."""
 
-    simulated: int = 6
+    simulated: int = 12
     """Objects of each kind of prompt that are dropped."""
 
     seconds: float = 0.4
@@ -119,14 +124,14 @@ def _unsaid() -> set[str]:
     return set(table()["unsaid"])
 
 
-def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> tuple[Row, Generated | None]:
+def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> Row:
     """Whether what comes out has what was asked for; a prompt that is refused has nothing of it."""
     start = time.process_time()
     try:
         (found,) = generate(prompt.text, weights=weights, seed=seed)
     except NeurokError as error:
         missed: Row = {name: 0.0 for name in ("category", "all") if prompt.text}
-        return {"prompt": prompt.text, "seconds": 0.0, "refused": str(error), **missed}, None
+        return {"prompt": prompt.text, "seconds": 0.0, "refused": str(error), **missed}
     seconds = time.process_time() - start
     verdict = judge(found.assembly, prompt)
     row: Row = {"prompt": prompt.text, "seconds": seconds, **soundness(found)}
@@ -135,7 +140,7 @@ def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> tuple[
         held = getattr(verdict, name)
         row[name] = float(np.mean(held)) if held else None
     row["all"] = verdict.category and all(all(getattr(verdict, name)) for name in ASPECTS[1:])
-    return row, found
+    return row
 
 
 def soundness(found: Generated) -> Row:
@@ -163,16 +168,38 @@ def measure_text(
     done = {(row["suite"], row["number"]): row for row in stored(store)}
     rows = []
     for name, prompts in suites.items():
-        every = max(1, len(prompts) // suite.simulated)
         for number, prompt in enumerate(prompts):
             if (name, number) not in done:
-                row, found = measure_prompt(prompt, weights)
-                row |= {"suite": name, "number": number}
-                if found is not None and number % every == 0:
-                    row["simulable"] = is_simulable(found.asset, suite.seconds)
+                row = measure_prompt(prompt, weights) | {"suite": name, "number": number}
                 done[name, number] = row
                 keep(store, row)
             rows.append(done[name, number])
+            if tell is not None:
+                tell(rows[-1])
+    return rows
+
+
+def measure_falls(
+    suites: dict[str, list[Prompt]],
+    weights: str | Path,
+    store: Path | None = None,
+    suite: GenerationSuite = SUITE,
+    tell: Tell | None = None,
+) -> list[Row]:
+    """Whether objects of some of the prompts can be dropped."""
+    done = {row["prompt"]: row for row in stored(store)}
+    rows = []
+    for name, prompts in suites.items():
+        for prompt in spread(prompts, suite.simulated):
+            if prompt.text not in done:
+                (found,) = generate(prompt.text, weights=weights)
+                start = time.process_time()
+                row: Row = {"suite": name, "prompt": prompt.text}
+                row["simulable"] = is_simulable(found.asset, suite.seconds)
+                row["seconds"] = time.process_time() - start
+                done[prompt.text] = row
+                keep(store, row)
+            rows.append(done[prompt.text])
             if tell is not None:
                 tell(rows[-1])
     return rows

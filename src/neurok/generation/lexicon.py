@@ -83,7 +83,8 @@ def split_words(text: str) -> list[str]:
 
 def clauses(text: str) -> list[int]:
     """The clause of every word: commas, colons, full stops and brackets part them."""
-    out, end, number = [], 0, 0
+    out: list[int] = []
+    end, number = 0, 0
     for match in WORD.finditer(text):
         number += bool(out) and any(mark in BREAKS for mark in text[end : match.start()])
         out.append(number)

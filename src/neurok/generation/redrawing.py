@@ -82,13 +82,14 @@ class Redrawer:
         return self._best(lambda _: self._added(assembly, number, name)), number
 
     def _best(self, draw: Callable[[int], Assembly]) -> Assembly:
-        """The first drawing whose parts meet, or the one that comes nearest to it; with parts that meet."""
-        found: list[Attached] = []
+        """The first drawing whose parts meet, or the one that comes nearest to it."""
+        found: list[tuple[Assembly, Attached]] = []
         for number in range(self.config.tries):
-            found.append(attach(draw(number)))
-            if found[-1].bodies == 1 and found[-1].moved <= self.config.far:
+            drawn = draw(number)
+            found.append((drawn, attach(drawn)))
+            if found[-1][1].bodies == 1 and found[-1][1].moved <= self.config.far:
                 break
-        return min(found, key=lambda one: (one.bodies, one.moved)).assembly
+        return min(found, key=lambda one: (one[1].bodies, one[1].moved))[0]
 
     @torch.no_grad()
     def _varied(self, assembly: Assembly, share: float) -> Assembly:

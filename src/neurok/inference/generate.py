@@ -319,5 +319,5 @@ def _short_of(wishes: Wishes, verdict: Verdict, assembly: Assembly) -> list[str]
         if not right and wish.part not in missing:
             total = sum(part.repeat.total for part in assembly.parts if part.name == wish.part)
             notes.append(f"{wish.count} of {wish.part} were asked for, it has {total}.")
-    there = [name for name in wishes.without if any(part.name == name for part in assembly.parts)]
-    return notes + [f"It has {article(name)}, though none was wanted." for name in there]
+    unwanted = [name for name in wishes.without if any(part.name == name for part in assembly.parts)]
+    return notes + [f"It has {article(name)}, though none was wanted." for name in unwanted]
