@@ -63,7 +63,7 @@ class ReducedEngine:
 def _announce_compiling() -> None:
     """Say why the first run on a machine begins late."""
     if not is_cached(steps.minimise):
-        _LOG.warning("neurok: compiling the engine's steps, once on this machine; takes about a minute.")
+        _LOG.warning("neurok: compiling the engine's steps, once on this machine; takes one to two minutes.")
 
 
 class ReducedRun:
