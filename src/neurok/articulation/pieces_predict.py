@@ -39,8 +39,8 @@ class Grouper:
 class GroupConfig:
     """From answers to bodies. Chosen on watched objects."""
 
-    moves: float = 0.5
-    """Pieces that are likelier to move than this are not of the base."""
+    moves: float = 0.1
+    """Pieces that are likelier to move than this are not of the base: the plan asks again about the whole body."""
 
     linked: float = 0.0
     """Clusters are joined while their mean log-odds of being one body is above this."""
@@ -79,6 +79,11 @@ class Groups:
 
     anything: float
     """Log-odds that anything moves."""
+
+    @property
+    def chance(self) -> float:
+        """Probability that anything moves."""
+        return float(1.0 / (1.0 + np.exp(-self.anything)))
 
 
 @torch.no_grad()

@@ -74,13 +74,17 @@ class EvaluateSamples:
 
 @dataclass
 class EvaluateMotions:
-    """Find what held-out PartNet-Mobility objects can do from their raw meshes, and compare it with their joints."""
+    """Find what held-out PartNet-Mobility objects can do from their raw meshes, and compare it with their joints.
+
+    Objects that stand still (household and furniture folders beside it, if there) are asked as well.
+    """
 
     data: Path | None = None
     """Folder of data sets (partnet_mobility/train); by default NEUROK_DATA."""
 
     methods: str = "search,infer,articulate,parts"
-    """Comma-separated: infer, articulate, search (alone), parts (true parts given)."""
+    """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
+    network), grouped (bodies by it)."""
 
     limit: int | None = None
     """At most so many objects, spread over the test set."""
@@ -89,7 +93,8 @@ class EvaluateMotions:
     """Also a row for each category."""
 
     out: Path | None = None
-    """Write all figures to this JSON file."""
+    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on (with the
+    same weights: take another name for others)."""
 
     write: Path | None = None
     """Put the tables into this Markdown file."""
@@ -98,7 +103,8 @@ class EvaluateMotions:
     """Print one JSON object and nothing else."""
 
     def run(self) -> dict[str, Any]:
-        return _run(self, "motions", methods=self.methods, categories=self.categories)
+        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        return _run(self, "motions", methods=self.methods, store=store, categories=self.categories)
 
 
 @dataclass

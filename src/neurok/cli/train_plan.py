@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from neurok.cli.report import progress, say
 
@@ -13,7 +13,8 @@ from neurok.cli.report import progress, say
 class TrainPlan:
     """Fit how sure body plans are of their joints, on annotated objects whose parts are hidden.
 
-    Of a folder of PartNet-Mobility objects those are read that the articulation network's training keeps aside.
+    Of a folder of PartNet-Mobility objects those are read that the training of the networks keeps aside, and so of
+    folders of objects that stand still.
     """
 
     data: Path
@@ -21,6 +22,15 @@ class TrainPlan:
 
     weights: str = "articulation_held_out"
     """Articulation weights that have not learned from these objects."""
+
+    static: tuple[Path, ...] = ()
+    """Folders of objects that stand still."""
+
+    pieces: str | None = None
+    """Weights of the grouping network; the shipped ones by default, 'none' leaves it out."""
+
+    group_by: Literal["rules", "network"] = "rules"
+    """Who says which pieces are one body."""
 
     prior: bool = True
     """Whether the learned prior is a source, too."""
@@ -31,14 +41,19 @@ class TrainPlan:
     def run(self) -> dict[str, Any]:
         from dataclasses import asdict
 
-        from neurok.core import Articulation
-        from neurok.train.articulation_data import JointDataConfig, watched_things
+        from neurok.core import Articulation, Joint
+        from neurok.inference.plan import PlanConfig
+        from neurok.train.pieces_sources import PieceSources, watched
         from neurok.train.plan_calibration import fit_plan
 
-        things = watched_things(JointDataConfig((str(self.data),)))
+        things = watched(PieceSources((str(self.data),), tuple(map(str, self.static))))
         loaded = (thing.load() for thing in progress(things, "plans", total=len(things), json=self.json))
-        objects = (Articulation(mesh, joints) for mesh, joints in loaded if joints is not None)
-        fit = fit_plan(objects, self.weights, self.prior)
+        objects = (
+            Articulation(mesh, joints or tuple(Joint(parent=-1 if k == 0 else 0) for k in range(mesh.part_count)))
+            for mesh, joints in loaded
+        )
+        config = PlanConfig(group_by=self.group_by)
+        fit = fit_plan(objects, self.weights, self.prior, self.pieces, config)
         numbers = ", ".join(f"{value:.2f}" for value in fit.calibration)
         say(
             f"{fit.bodies} bodies of {fit.objects} objects: ({numbers}); "

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from neurok.data.splits import category
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource
 from neurok.evaluation.cases import boxed_articulation, unlabelled
+from neurok.evaluation.run import _append, read_rows
+from neurok.evaluation.still import STILL, STILL_COLUMNS, SURE, summarise_still
 from neurok.geometry.operators import face_areas
 from neurok.inference.infer import Inference
 
@@ -37,6 +40,7 @@ class Found:
 
     fields: Fields
     strengths: Float[np.ndarray, " D"]
+    """Probabilities, unless the method tells only what moves most."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +49,19 @@ class MotionMethod:
     run: Callable[[Articulation], Found]
     """From an object whose true joints only some methods look at."""
 
+    knows_joints: bool = True
+    """Whether all that it finds are joints with probabilities."""
+
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
-    """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, or ``parts``:
-    the plan with the true parts given. Weights that have learned from the objects are replaced by their twin."""
+    """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
+    plan without the grouping network), ``grouped`` (bodies by that network), or ``parts``: the plan with the true parts
+    given. Weights that have learned from the objects are replaced by their twin."""
     from neurok.evaluation.articulation import joint_weights_for
     from neurok.hub import load_model
-    from neurok.inference.plan import plan
+    from neurok.inference.plan import PlanConfig, plan
 
-    known = ("plan", "infer", "articulate", "search", "parts")
+    known = ("plan", "infer", "articulate", "search", "unasked", "grouped", "parts")
     if name not in known:
         raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(known)}.")
     if name == "search":
@@ -62,7 +70,14 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
         )
     ensemble = load_model(joint_weights_for(objects), "articulation")
     if name == "infer":
-        return MotionMethod("infer, raw mesh", lambda true: _of_inference(unlabelled(true.mesh), ensemble))
+        return MotionMethod("infer, raw mesh", lambda true: _of_inference(unlabelled(true.mesh), ensemble), False)
+    if name == "unasked":
+        without = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, piece_weights="none")  # noqa: E731
+        return MotionMethod("grouping network not asked, raw mesh", lambda true: _of_plan(without(true)))
+    if name == "grouped":
+        config = PlanConfig(group_by="network")
+        grouped = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, config=config)  # noqa: E731
+        return MotionMethod("bodies by the grouping network, raw mesh", lambda true: _of_plan(grouped(true)))
     if name == "parts":
         return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, joint_weights=ensemble)))
     label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"
@@ -101,20 +116,30 @@ def _of_space(space: Any) -> Found:
     return Found(fields, reach * np.sqrt(np.einsum("afk,afk,f->a", fields, fields, areas)))
 
 
-def measure_motions(sources: Iterable[JointSource], methods: list[MotionMethod]) -> list[Row]:
-    """A row for every object and method."""
-    rows = []
+def measure_motions(
+    sources: Iterable[JointSource], methods: list[MotionMethod], store: Path | None = None
+) -> list[Row]:
+    """A row for every object and method; those already in ``store`` are taken from there."""
+    rows, done = list[Row](), read_rows(store)
     for source in sources:
+        keys = {method.label: f"motions/{method.label}/{source.name}" for method in methods}
+        if all(key in done for key in keys.values()):
+            rows += [done[key] for key in keys.values()]
+            continue
         true = boxed_articulation(source.load())
         areas = face_areas(true.mesh.vertices, true.mesh.faces)
         fields = joint_fields(true)
         fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
         for method in methods:
+            if (key := keys[method.label]) in done:
+                rows.append(done[key])
+                continue
             begin = time.process_time()
             found = method.run(true)
             seconds = time.process_time() - begin
-            facts = {"name": source.name, "group": source.group, "category": category(source.name)}
+            facts = {"key": key, "name": source.name, "group": source.group, "category": category(source.name)}
             rows.append({**facts, "method": method.label, "seconds": seconds, **_matched(found, fields, areas)})
+            _append(store, rows[-1])
     return rows
 
 
@@ -125,7 +150,8 @@ def _matched(found: Found, fields: Fields, areas: Float[np.ndarray, " F"]) -> Ro
     pairs = linear_sum_assignment(-np.where(alike > MATCH, 1.0 + alike, 0.0)) if alike.size else ([], [])
     hits = sum(bool(alike[i, j] > MATCH) for i, j in zip(*pairs, strict=True))
     strongest = bool(len(found.strengths) and alike.size and alike[int(found.strengths.argmax())].max() > MATCH)
-    return {"joints": len(fields), "coordinates": len(alike), "hits": hits, "strongest": strongest}
+    sure = int((found.strengths > SURE).sum())
+    return {"joints": len(fields), "coordinates": len(alike), "hits": hits, "strongest": strongest, "sure": sure}
 
 
 def summarise_motions(rows: list[Row], by: str = "group") -> list[Row]:
@@ -168,9 +194,12 @@ def motion_tables(rows: list[Row], categories: bool = False) -> str:
     from neurok.evaluation.tables import markdown
 
     parts = []
+    still, rows = [row for row in rows if row["group"] == STILL], [row for row in rows if row["group"] != STILL]
     summary = summarise_motions(rows)
     for group in dict.fromkeys(row["group"] for row in summary):
         parts += [f"{group.capitalize()}:", markdown([row for row in summary if row["group"] == group], MOTION_COLUMNS)]
+    if still:
+        parts += [f"{STILL.capitalize()}:", markdown(summarise_still(still), STILL_COLUMNS)]
     if categories:
         columns = {"category": ("category", "{}"), **{k: v for k, v in MOTION_COLUMNS.items() if k != "seconds"}}
         parts += ["By category:", markdown(summarise_motions(rows, "category"), columns)]

@@ -174,16 +174,28 @@ def _dynamics(
 
 
 def _motions(
-    *, folder: Any, names: list[str], limit: int | None, watch: Watch, categories: bool = False, **_: Any
+    *,
+    folder: Any,
+    names: list[str],
+    limit: int | None,
+    store: Path | None,
+    watch: Watch,
+    categories: bool = False,
+    **_: Any,
 ) -> Evaluation:
     from neurok.evaluation.articulation import find_joint_sources
     from neurok.evaluation.motions import find_motion_method, measure_motions, motion_tables, summarise_motions
 
     sources = find_joint_sources(folder("partnet_mobility/train"), limit)
     objects = [source.name for source in sources]
+    from neurok.evaluation.still import STILL, find_still_sources, summarise_still
     methods = [find_motion_method(name, objects) for name in names]
-    rows = measure_motions(watch(sources, "motions", len(sources)), methods)
-    return Evaluation("motions", motion_tables(rows, categories), summarise_motions(rows), rows)
+    rows = measure_motions(watch(sources, "motions", len(sources)), methods, store)
+    still = find_still_sources(folder, limit)
+    rows += measure_motions(watch(still, "still", len(still)), [one for one in methods if one.knows_joints], store)
+    moving = [row for row in rows if row["group"] != STILL]
+    summary = summarise_motions(moving) + summarise_still(row for row in rows if row["group"] == STILL)
+    return Evaluation("motions", motion_tables(rows, categories), summary, rows)
 
 
 def _articulation(

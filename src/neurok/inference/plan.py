@@ -1,7 +1,8 @@
-"""The verb ``plan``: pieces, contacts, bodies and joints of a mesh, decided once from three sources of evidence.
+"""The verb ``plan``: pieces, contacts, bodies and joints of a mesh, decided once from four sources of evidence.
 
 The geometric search moves bodies along lines until they collide or detach; the articulation network has seen joints of
-other objects; the learned prior has seen motions of other objects. They are combined here and nowhere else: ``infer``,
+other objects; the learned prior has seen motions of other objects; of a raw mesh the grouping network tells whether
+anything moves at all, and on request which pieces are one body. They are combined here and nowhere else: ``infer``,
 ``articulate``, ``sample``, ``pose``, ``simulate`` and exports read the plan.
 """
 
@@ -25,6 +26,7 @@ from neurok.hub import has_weights, load_model
 
 if TYPE_CHECKING:
     from neurok.articulation.ensemble import Ensemble
+    from neurok.articulation.pieces_predict import Grouper, Groups
     from neurok.deformation.handles import HandleModel
     from neurok.inference.prior import LearnedPrior
 
@@ -34,8 +36,11 @@ Thing = Mesh | Asset | str | Path
 SAME_DIRECTION = float(np.cos(np.radians(8.0)))
 """Cosine from which on two axes are one; as in the evidence of the search."""
 
-JOINT_WEIGHTS, PRIOR_WEIGHTS = "articulation", "deformation"
-"""Names of the shipped weights behind the two learned sources."""
+JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pieces"
+"""Names of the shipped weights behind the three learned sources."""
+
+NO_WEIGHTS = "none"
+"""Name that leaves a learned source out."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,20 @@ class PlanConfig:
 
     calibration_without_prior: tuple[float, ...] = (-2.09, 1.98, 1.28)
     """The same where no prior is at hand."""
+
+    still: float = 0.1
+    """Where the grouping network was asked, probabilities are multiplied by its own that anything moves, and if that is
+    less than this, nothing does. Nearly all static training objects kept aside are below, and none that moves."""
+
+    group_by: Literal["rules", "network"] = "rules"
+    """Who says which pieces are one body. On those objects rules find more (docs/articulation.md)."""
+
+    grouped: tuple[float, ...] = (2.46, 1.78, 0.38, -0.03, 0.17, 0.64, -0.61)
+    """As ``calibration``, where the grouping network has found the bodies: after the others, per unit of its log-odds
+    that the body moves and that anything does. Fitted to the same objects and 21 that stand still."""
+
+    grouped_without_prior: tuple[float, ...] = (2.49, 1.67, 0.32, 0.74, -0.65)
+    """The same without a prior."""
 
     least: float = 0.03
     """Bodies made of pieces whose best joint is less likely than this are fixed. Low, because a joint that is missing
@@ -79,6 +98,7 @@ def plan(
     method: Method = "auto",
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
+    piece_weights: Grouper | str | Path | None = None,
     given_parts: bool = True,
     config: PlanConfig | None = None,
 ) -> BodyPlan:
@@ -90,6 +110,7 @@ def plan(
         method: ``search`` asks geometry alone, ``learned`` needs weights, ``auto`` takes them where there are any.
         joint_weights: Of the articulation network; the shipped ones by default.
         prior_weights: Of the deformation model; the shipped ones by default.
+        piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
         given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
         config: How the sources are weighed.
     """
@@ -99,6 +120,7 @@ def plan(
         method=method,
         joint_weights=joint_weights,
         prior_weights=prior_weights,
+        piece_weights=piece_weights,
         given_parts=given_parts,
         config=config,
     ).plan
@@ -117,6 +139,9 @@ class PlanStudy:
     weighed: dict[int, WeighedLines] = field(default_factory=dict)
     """The evidence of all sources for bodies that are made of pieces."""
 
+    groups: Groups | None = None
+    """What the grouping network said, if it was asked; its bodies are not those of the plan unless that asks for it."""
+
 
 def study(
     thing: Thing,
@@ -125,23 +150,24 @@ def study(
     method: Method = "auto",
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
+    piece_weights: Grouper | str | Path | None = None,
     given_parts: bool = True,
     use_prior: bool = True,
     config: PlanConfig | None = None,
 ) -> PlanStudy:
     """The plan with its evidence; arguments as in ``plan``, and whether the learned prior is asked."""
     config = config or PlanConfig()
-    mesh, pieces, origin = _bodies(mesh_of(thing), labels, given_parts)
     chosen = choose_method(method, joint_weights)
-    ensemble = None
+    ensemble, grouper = None, None
     if chosen == "learned":
-        ensemble = _model(joint_weights, "articulation")
+        ensemble, grouper = _model(joint_weights, "articulation"), find_grouper(piece_weights)
+    mesh, pieces, origin, groups = _bodies(mesh_of(thing), labels, given_parts, grouper, config)
     prior = None
     if chosen == "learned" and origin == "pieces" and use_prior:
         prior = find_prior(mesh, prior_weights)
     if mesh.part_count == 1:
         alone = PlannedBody(mesh.part_names[0], _pieces_of(mesh, pieces, 0), -1, bends=bool(_soft(prior, mesh)[0]))
-        return PlanStudy(BodyPlan(mesh, pieces, (alone,), origin), None, prior, chosen)
+        return PlanStudy(BodyPlan(mesh, pieces, (alone,), origin), None, prior, chosen, groups=groups)
     if ensemble is None:
         search = search_joints(mesh)
         found = {part: list(search.hypotheses[part]) for part in range(mesh.part_count)}
@@ -151,7 +177,8 @@ def study(
         from neurok.articulation.hypotheses import fixed_probability, joint_hypotheses
         from neurok.articulation.predict import predict_joints
 
-        prediction = predict_joints(mesh, ensemble, pieces=origin == "pieces")
+        base = 0 if groups is not None and config.group_by == "network" else None
+        prediction = predict_joints(mesh, ensemble, pieces=origin == "pieces", base=base)
         assert prediction.search is not None, "it was asked"
         search = prediction.search
         answers = {answer.part: answer for answer in prediction.answers if answer.parent >= 0}
@@ -162,12 +189,18 @@ def study(
     soft = _soft(prior, mesh)
     if origin == "pieces" and ensemble is not None:
         fixed = {part: fixed_probability(prediction, part) for part in answers}
-        weighed = weigh_lines(ranked, fixed, search, prior, config)
-        calibration = config.calibration_without_prior if prior is None else config.calibration
+        weighed = weigh_lines(ranked, fixed, search, prior, config, groups)
+        calibration = calibration_for(config, prior is not None, groups is not None)
+        anything = 1.0 if groups is None else groups.chance
+        moves = anything if config.group_by == "rules" else 1.0
         for part, lines in weighed.items():
-            ranked[part] = distinct(lines.ranked(calibration), config.shown, search.contacts.size)
+            ranked[part] = distinct(lines.ranked(calibration, moves), config.shown, search.contacts.size)
         doubtful = np.full(len(soft), True) if prior is not None and prior.mostly_bends else soft
-        held = {part: _holds(lines, bool(doubtful[part]), config) for part, lines in ranked.items()}
+        # How likely a joint must be is counted if anything moves: whether it does is asked once, of the whole object.
+        enough = {part: moves * (config.soft if doubtful[part] else config.least) for part in ranked}
+        held = {part: _holds(lines, enough[part]) for part, lines in ranked.items()}
+        if anything < config.still:
+            held = dict.fromkeys(held)
     else:
         held = {part: answers.get(part) for part in ranked}
     bodies = []
@@ -183,7 +216,14 @@ def study(
         mine = _pieces_of(mesh, pieces, part)
         bodies.append(PlannedBody(name, mine, int(parents[part]), kept, joint, bends, float(likely)))
     found_plan = BodyPlan(mesh, pieces, tuple(bodies), origin, search.note)
-    return PlanStudy(found_plan, search, prior, chosen, weighed)
+    return PlanStudy(found_plan, search, prior, chosen, weighed, groups)
+
+
+def calibration_for(config: PlanConfig, with_prior: bool, asked: bool) -> tuple[float, ...]:
+    """The calibration of bodies made of pieces."""
+    if asked and config.group_by == "network":
+        return config.grouped if with_prior else config.grouped_without_prior
+    return config.calibration if with_prior else config.calibration_without_prior
 
 
 def asset_of(thing: Thing) -> Asset:
@@ -218,24 +258,41 @@ def find_prior(mesh: Mesh, weights: HandleModel | str | Path | None = None) -> L
     return LearnedPrior.of(mesh, model) if isinstance(model, HandleModel) else None
 
 
-def _model(weights: Any, task: Literal["articulation", "deformation"]) -> Any:
+def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
+    """The grouping network; nothing where there are no weights of it, or none are wanted."""
+    if weights == NO_WEIGHTS or (weights is None and not has_weights(PIECE_WEIGHTS)):
+        return None
+    return _model(weights, "pieces")
+
+
+def _model(weights: Any, task: Literal["articulation", "deformation", "pieces"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights
 
 
 def _bodies(
-    mesh: Mesh, labels: Int[np.ndarray, " N"] | None, given_parts: bool
-) -> tuple[Mesh, Int[np.ndarray, " F"], Origin]:
-    """The mesh with one part for each body, the piece of each face, and who says so."""
+    mesh: Mesh,
+    labels: Int[np.ndarray, " N"] | None,
+    given_parts: bool,
+    grouper: Grouper | None,
+    config: PlanConfig,
+) -> tuple[Mesh, Int[np.ndarray, " F"], Origin, Groups | None]:
+    """The mesh with one part for each body, the piece of each face, who says so, and what the network says of them."""
     if labels is not None:
         cut = find_parts(mesh, labels)
-        return cut, cut.face_parts, "labels"
+        return cut, cut.face_parts, "labels", None
     if given_parts and mesh.part_ids is not None and len(np.unique(mesh.face_parts)) > 1:
-        return mesh, mesh.face_parts, "file"
+        return mesh, mesh.face_parts, "file", None
     plain = replace(mesh, part_ids=None, part_names=())
-    merged = merge_components(plain)
+    found = None
+    if grouper is not None:
+        from neurok.articulation.pieces_predict import find_groups
+
+        found = find_groups(plain, grouper)
+    merged = found.face_bodies if found is not None and config.group_by == "network" else merge_components(plain)
+    groups = None if found is None else found.groups
     names = tuple(f"part_{k}" for k in range(int(merged.max()) + 1))
-    return with_bodies(plain, merged, names), connected_pieces(plain), "pieces"
+    return with_bodies(plain, merged, names), connected_pieces(plain), "pieces", groups
 
 
 def _pieces_of(mesh: Mesh, pieces: Int[np.ndarray, " F"], body: int) -> tuple[int, ...]:
@@ -265,12 +322,13 @@ class WeighedLines:
     """Their log-scores, of all sources together."""
 
     facts: tuple[float, ...]
-    """One, log-probability of the best line by search and network, log-odds that the body moves, and with a prior its
-    log-likelihood of the line and the log of the body's pace beside the liveliest one."""
+    """One, log-probability of the best line by search and network, log-odds that the body moves, with a prior its
+    log-likelihood of the line and the log of the body's pace beside the liveliest one, and with bodies of the grouping
+    network its log-odds that the body moves and that anything does."""
 
-    def ranked(self, calibration: tuple[float, ...]) -> list[Hypothesis]:
-        """The lines with calibrated probabilities."""
-        right = 1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
+    def ranked(self, calibration: tuple[float, ...], moves: float = 1.0) -> list[Hypothesis]:
+        """The lines with calibrated probabilities, if anything moves with this probability."""
+        right = moves / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
         shares = right * np.exp(self.scores - self.scores[0])
         return [replace(line, probability=float(share)) for line, share in zip(self.lines, shares, strict=True)]
 
@@ -281,8 +339,9 @@ def weigh_lines(
     search: Search,
     prior: LearnedPrior | None,
     config: PlanConfig,
+    groups: Groups | None = None,
 ) -> dict[int, WeighedLines]:
-    """The lines of every body, weighed by all three sources."""
+    """The lines of every body, weighed by all sources."""
     base = search.parents.index(-1)
     screws = None if prior is None else prior.screws_of(search.mesh.face_parts)
     paces = np.zeros(len(search.parents))
@@ -307,6 +366,8 @@ def weigh_lines(
         if screws is not None:
             pace = float(np.log(max(paces[part] / max(float(paces.max()), 1e-12), config.slowest)))
             facts = (*facts, float(agree[best]), pace)
+        if groups is not None and config.group_by == "network":
+            facts = (*facts, float(groups.moves[part]), groups.anything)
         out[part] = WeighedLines(tuple(lines[k] for k in order), scores[order], facts)
     return out
 
@@ -331,8 +392,7 @@ def _same_line(first: Hypothesis, second: Hypothesis, apart: float) -> bool:
     return slides[0] or float(np.linalg.norm(across)) < apart
 
 
-def _holds(lines: list[Hypothesis], soft: bool, config: PlanConfig) -> Hypothesis | None:
-    least = config.soft if soft else config.least
+def _holds(lines: list[Hypothesis], least: float) -> Hypothesis | None:
     return lines[0] if lines and lines[0].probability >= least else None
 
 

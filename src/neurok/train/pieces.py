@@ -29,7 +29,7 @@ class PieceRecipe(RunConfig):
     model: PieceConfig = field(default_factory=PieceConfig)
     view: PieceViewConfig = field(default_factory=PieceViewConfig)
     weights: PieceLossConfig = field(default_factory=PieceLossConfig)
-    steps: int = 5_000
+    steps: int = 4_500
     warmup: int = 100
     decay: float = 0.7
     matrix_rate: float = 1.5e-3

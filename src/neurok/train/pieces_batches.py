@@ -24,7 +24,10 @@ class PieceViewConfig:
     """What a batch is made of, and how far its views go from what is stored. Lengths are shares of the unit box."""
 
     objects: int = 16
-    """Objects in a batch."""
+    """Objects in a batch, or fewer ..."""
+
+    rows: int = 256
+    """... so that it has no more pieces than this, padding included: objects of many pieces cost most of the time."""
 
     points: int = 48
     """Points of each piece that the network sees ..."""
@@ -71,14 +74,21 @@ class PieceBatches:
         self.ends = np.cumsum([share for source, share in zip(SOURCES, config.shares, strict=True) if source in groups])
 
     def draw(self, rng: np.random.Generator) -> tuple[Parts, PieceTargets]:
-        size, pool = self.config.objects, self.config.pool
-        first = int(rng.random() * pool) * size
-        ordered = sorted((self._example(rng) for _ in range(pool * size)), key=lambda e: len(e.bodies))
-        views = [augmented(example, rng, self.config) for example in ordered[first : first + size]]
+        count = self.config.objects * self.config.pool
+        ordered = sorted((self._example(rng) for _ in range(count)), key=lambda e: len(e.bodies))
+        chosen = self._alike(ordered, int(rng.integers(count)))
+        views = [augmented(example, rng, self.config) for example in chosen]
         most = max(len(view.bodies) for view in views)
         points = self.config.points if most <= self.config.many else 2 * self.config.points // 3
         parts = stack_clouds([view.clouds for view in views], points, rng)
         return parts, stack_targets(views)
+
+    def _alike(self, ordered: list[PieceExample], first: int) -> list[PieceExample]:
+        """Some examples from a place of the list on, as many as a batch holds; the last ones at its end."""
+        most = self.config.objects
+        while most > 1 and most * len(ordered[min(first + most, len(ordered)) - 1].bodies) > self.config.rows:
+            most -= 1
+        return ordered[min(first, len(ordered) - most) :][:most]
 
     def _example(self, rng: np.random.Generator) -> PieceExample:
         objects = self.sources[int(np.searchsorted(self.ends, rng.random() * self.ends[-1], side="right"))]

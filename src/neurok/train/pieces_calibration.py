@@ -13,9 +13,16 @@ from neurok.articulation.pieces_predict import Grouper, PieceCalibration, piece_
 from neurok.train.pieces_data import PieceExample
 from neurok.train.plan_calibration import PlanFitConfig, logistic
 
+FIT = PlanFitConfig(ridge=0.1)
+"""Each fit has two numbers, so that little pull is enough."""
+
 
 def calibrate(model: PieceModel, examples: Sequence[PieceExample]) -> tuple[PieceCalibration, dict[str, Any]]:
-    """The calibration, and the mean surprise at the truth before and after [nats]; objects count alike."""
+    """The calibration, and the mean surprise at the truth before and after [nats].
+
+    Objects count alike. Pairs of one body and pairs of two count alike in each: there are many more of the latter, and
+    clusters are joined by the odds.
+    """
     rows: dict[str, list[tuple[float, bool, float]]] = {"moves": [], "affinity": [], "anything": []}
     for example in examples:
         odds, moving = piece_odds(Grouper(model), example.clouds), example.moves > STATIC
@@ -23,9 +30,9 @@ def calibrate(model: PieceModel, examples: Sequence[PieceExample]) -> tuple[Piec
         rows["moves"] += [(float(o), bool(m), 1.0 / len(moving)) for o, m in zip(odds.moves, moving, strict=True)]
         first, second = np.nonzero(np.triu(moving[:, None] | moving, 1))
         same = example.bodies[first] == example.bodies[second]
-        rows["affinity"] += [
-            (float(o), bool(s), 1.0 / len(same)) for o, s in zip(odds.affinity[first, second], same, strict=True)
-        ]
+        count = np.where(same, same.sum(), (~same).sum())
+        pairs = zip(odds.affinity[first, second], same, 0.5 / np.maximum(count, 1), strict=True)
+        rows["affinity"] += [(float(o), bool(s), float(weight)) for o, s, weight in pairs]
     found, facts = {}, {}
     for name, some in rows.items():
         odds_, truth, weights = (np.array(column) for column in zip(*some, strict=True))
@@ -42,7 +49,7 @@ def _platt(
     if truth.all() or not truth.any():
         return 1.0, 0.0
     rows = np.column_stack([np.ones(len(odds)), odds])
-    offset, slope = logistic(rows, truth, PlanFitConfig(), weights)
+    offset, slope = logistic(rows, truth, FIT, weights)
     return float(slope), float(offset)
 
 

@@ -13,7 +13,7 @@ from neurok.core.velocity_fields import cosines, joint_fields
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
-from neurok.inference.plan import PlanStudy, study
+from neurok.inference.plan import NO_WEIGHTS, PlanConfig, PlanStudy, find_grouper, study
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,29 @@ def fit_plan(
     objects: Iterable[Articulation],
     joint_weights: str = "articulation_held_out",
     with_prior: bool = True,
+    piece_weights: str | None = None,
+    plan_config: PlanConfig | None = None,
     config: PlanFitConfig | None = None,
 ) -> PlanFit:
     """Fit the calibration on objects with true joints, from their raw meshes.
 
-    The articulation network must not have learned from them: by default its twin is asked, and objects are those that
-    training keeps aside.
+    The networks must not have learned from them: by default the twin of the articulation network is asked, and objects
+    are those that training keeps aside. Whatever is found in an object without joints is wrong.
     """
     config = config or PlanFitConfig()
-    ensemble = load_model(joint_weights, "articulation")
+    ensemble, grouper = load_model(joint_weights, "articulation"), find_grouper(piece_weights)
     facts, right, owners = [], [], []
     count = 0
     for count, articulation in enumerate(objects, start=1):
-        found = study(_raw(articulation.mesh), joint_weights=ensemble, use_prior=with_prior)
+        found = study(
+            _raw(articulation.mesh),
+            joint_weights=ensemble,
+            piece_weights=grouper or NO_WEIGHTS,
+            use_prior=with_prior,
+            config=plan_config,
+        )
+        if grouper is not None and found.groups is None:
+            continue  # an object of one piece, of which it says nothing
         for weighed, is_right in _checked(found, articulation, config.match):
             facts.append(weighed)
             right.append(is_right)

@@ -1,0 +1,72 @@
+"""A sheet of raw meshes with what their plans say: 24 held-out objects, and 12 that stand still.
+
+Run: python benchmarks/sheet_raw.py [OUT.png] [--data=FOLDER]; the folder, NEUROK_DATA unless given, holds
+partnet_mobility/train and the folders of furniture. Parts of files are hidden. Bodies have colours and are moved
+through part of their range by every joint that is likelier than not; a rod is the axis of a turn, an arrow the way of
+a slide. Green joints do what a true one does (cosine of velocity fields above 0.9), red ones do not. The frame is green
+when every true joint is found and nothing else, red when none is found, amber between; of what stands still it is green
+when nothing moves.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choose, marker, states
+
+from neurok.core.velocity_fields import cosines, joint_fields
+from neurok.data.folder import data_folder
+from neurok.evaluation.articulation import JointSource, find_joint_sources, joint_weights_for
+from neurok.evaluation.cases import boxed_articulation, unlabelled
+from neurok.evaluation.motions import MATCH
+from neurok.evaluation.still import STILL, SURE, find_still_sources
+from neurok.geometry.operators import face_areas
+from neurok.hub import load_model
+from neurok.inference.plan import plan
+from neurok.rendering import Renderer, contact_sheet, save_image
+
+STANDING = 12
+"""Objects that stand still."""
+
+
+def picture(source: JointSource, ensemble) -> tuple[np.ndarray, str]:  # type: ignore[no-untyped-def]
+    true = boxed_articulation(source.load())
+    found = plan(unlabelled(true.mesh), joint_weights=ensemble).likely(SURE)
+    areas = face_areas(true.mesh.vertices, true.mesh.faces)
+    fields = joint_fields(true)
+    fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
+    alike = cosines(joint_fields(found.articulation), fields, areas)
+    fine = alike.max(axis=1, initial=0.0) > MATCH
+    hits = int((alike.max(axis=0, initial=0.0) > MATCH).sum())
+    held = [body.joint for body in found.bodies if body.joint is not None]
+    mesh, size = found.mesh, found.mesh.size
+    marks = [marker(joint, bool(right), size) for joint, right in zip(held, fine, strict=False)]
+    with Renderer(mesh, width=SIZE, height=SIZE, colors="parts", fit_to=[mesh.vertices]) as renderer:
+        image = np.array(renderer.render(found.articulation.pose(states(found.articulation)).vertices, markers=marks))
+    wrong = int((~fine).sum())
+    whole = hits == len(fields) and wrong == 0
+    color = RIGHT if whole else (PARTLY if hits else WRONG)
+    rim = np.ones(image.shape[:2], dtype=bool)
+    rim[BORDER:-BORDER, BORDER:-BORDER] = False
+    image[rim, :3] = (np.array(color) * 255).astype(np.uint8)
+    score = f"{hits}/{len(fields)}" if source.group != STILL else "still"
+    print(source.name, score, f"wrong {wrong}", flush=True)
+    name = source.name.rsplit("_", 1)[1] if source.group == STILL else source.name.rsplit("_", 1)[0]
+    return image, f"  {name[:16]} {score}" + (f" +{wrong}" if wrong else "")
+
+
+def main(data: Path, out: Path) -> None:
+    chosen = choose(find_joint_sources(data / "partnet_mobility" / "train"))
+    ensemble = load_model(joint_weights_for([source.name for source in chosen]), "articulation")
+    chosen += find_still_sources(lambda inside: data / inside, STANDING)
+    images, labels = zip(*(picture(source, ensemble) for source in chosen), strict=True)
+    save_image(contact_sheet(images, COLUMNS, labels), out)
+
+
+if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    flags = dict(word[2:].split("=", 1) for word in sys.argv[1:] if word.startswith("--") and "=" in word)
+    target = Path(words[0]) if words else Path("docs/images/raw_sheet.png")
+    main(data_folder(Path(flags["data"]) if "data" in flags else None), target)

@@ -1,0 +1,89 @@
+"""Bodies of raw meshes by the grouping network: what it says is what the plan has."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from neurok.articulation.network import Parts
+from neurok.articulation.pieces_network import PieceAnswers, PieceModel
+from neurok.articulation.pieces_predict import Grouper
+from neurok.core import Mesh
+from neurok.inference.plan import PlanConfig, calibration_for, plan, study
+from solids import door_on_a_box
+
+SURE = 6.0
+BY_NETWORK = PlanConfig(group_by="network")
+
+
+class Says(PieceModel):
+    """A grouping network with one opinion: the smaller of two pieces moves, or nothing does."""
+
+    def __init__(self, smallest_moves: bool) -> None:
+        nn.Module.__init__(self)
+        self.smallest_moves = smallest_moves
+
+    def forward(self, parts: Parts) -> PieceAnswers:
+        small = parts.areas == parts.areas.amin(dim=1, keepdim=True)
+        moving = small & self.smallest_moves
+        moves = torch.stack([torch.zeros_like(parts.areas), SURE * (2.0 * moving - 1.0)], dim=-1)
+        moves = torch.cat([moves, torch.full_like(moves[..., :1], -2 * SURE)], dim=-1)
+        same = small[:, :, None] == small[:, None]
+        anything = torch.full((len(small),), SURE if self.smallest_moves else -SURE)
+        return PieceAnswers(moves, SURE * (2.0 * same - 1.0), anything)
+
+
+@pytest.fixture(scope="module")
+def raw() -> Mesh:
+    return replace(door_on_a_box(), part_ids=None, part_names=())
+
+
+def test_what_the_network_holds_for_static_has_no_joint(raw):
+    asked, unasked = (study(raw, piece_weights=some, use_prior=False) for some in (Grouper(Says(False)), "none"))
+    assert asked.groups.anything == pytest.approx(-SURE)
+    assert asked.plan.articulation.dof == 0
+    assert unasked.plan.articulation.dof > 0
+    first, second = (found.plan.bodies[1].hypotheses[0].probability for found in (asked, unasked))
+    assert first == pytest.approx(second * asked.groups.chance)
+
+
+def test_nothing_is_left_apart_of_what_stands_still(raw):
+    found = study(raw, piece_weights=Grouper(Says(False)), use_prior=False, config=BY_NETWORK)
+    assert len(found.plan.bodies) == 1
+
+
+def test_what_the_network_holds_for_a_body_is_one(raw):
+    found = study(raw, piece_weights=Grouper(Says(True)), use_prior=False, config=BY_NETWORK)
+    assert len(found.plan.bodies) == 2
+    assert [body.parent for body in found.plan.bodies] == [-1, 0]
+    assert found.groups.moves[1] > 3.0
+    (facts,) = [weighed.facts for weighed in found.weighed.values()]
+    assert facts[-2:] == (found.groups.moves[1], found.groups.anything)
+
+
+def test_faces_stay_in_the_order_of_the_file(raw):
+    found = plan(raw, piece_weights=Grouper(Says(True)), config=BY_NETWORK)
+    corners = found.mesh.vertices[found.mesh.faces]
+    np.testing.assert_array_equal(corners, raw.vertices[raw.faces])
+
+
+def test_parts_of_a_file_are_not_asked_about():
+    found = study(door_on_a_box(), piece_weights=Grouper(Says(False)), use_prior=False)
+    assert found.groups is None
+    assert len(found.plan.bodies) == 2
+
+
+def test_the_network_is_left_out_where_it_is_not_wanted(raw):
+    assert study(raw, piece_weights="none", use_prior=False).groups is None
+    assert study(raw, method="search", use_prior=False).groups is None
+
+
+def test_every_calibration_has_a_weight_for_every_fact(raw):
+    for with_prior in (False, True):
+        for grouper, config in ((Grouper(Says(True)), BY_NETWORK), (Grouper(Says(True)), None), ("none", None)):
+            found = study(raw, piece_weights=grouper, use_prior=with_prior, config=config)
+            asked = found.groups is not None
+            calibration = calibration_for(config or PlanConfig(), found.prior is not None, asked)
+            assert all(len(weighed.facts) == len(calibration) for weighed in found.weighed.values())
