@@ -106,6 +106,9 @@ def left_out(asset: Asset, suffix: str, physics: Physics) -> list[str]:
             notes.append("URDF has no servos: their force is the effort of each joint, gains are left out.")
         if physics.free_base:
             notes.append("URDF leaves it to the simulator whether the base is free; MuJoCo holds it fixed.")
+    both = asset.articulation is not None and any(joint.dof > 1 for joint in asset.articulation.joints)
+    if suffix.startswith(".usd") and both:
+        notes.append("Dry friction and armature of joints that turn and slide are left out: USD has no names for them.")
     if suffix in (".urdf", ".xml", ".mjcf") and asset.materials is not None:
         notes.append(f"Bounce of materials is left out of contacts: '{suffix}' files have no restitution.")
     if not has_coacd():
