@@ -141,6 +141,7 @@ def main() -> None:
     parser.add_argument("--fall", type=int, default=0, help="objects of each set that are let fall (Sim-CD)")
     parser.add_argument("--only", nargs="*", default=list(TITLES), help="methods to measure")
     parser.add_argument("--anew", action="store_true")
+    parser.add_argument("--report", action="store_true", help="only write what was measured before")
     parser.add_argument("--write", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -149,15 +150,10 @@ def main() -> None:
     store = Store(RESULTS, args.anew)
     store.known.setdefault("steps", {}).update({name: steps for name, (_, steps) in found.items()})
     wanted = {name: one for name, one in found.items() if name in args.only}
-    run(
-        GENERATED,
-        held_out(ReconstructionConfig(objects=args.objects, skip=args.skip)),
-        wanted,
-        args.fall,
-        store,
-        args.some,
-    )
-    if args.real and library.exists():
+    if not args.report:
+        config = ReconstructionConfig(objects=args.objects, skip=args.skip)
+        run(GENERATED, held_out(config), wanted, args.fall, store, args.some)
+    if args.real and library.exists() and not args.report:
         run(REAL, kept_aside(library, args.real), wanted, args.fall, store, args.some)
     text = report(store.known)
     print(text)
@@ -171,11 +167,11 @@ def report(known: dict[str, Any]) -> str:
     for title in (GENERATED, REAL):
         found = {name: [Figures(**row) for row in known.get(title, {}).get(name, {}).values()] for name in TITLES}
         columns = {f"{TITLES[name]} ({len(rows)})": means(rows) for name, rows in found.items() if rows}
-        if columns:
+        if found["shipped"]:
             lines += [f"## {title}", "", table({**columns, "SOPHY, published": SOPHY}), ""]
     told = ", ".join(f"{TITLES[name]} {count:,}" for name, count in known["steps"].items() if count)
     words = ["RUNS" if before == "--runs" else word for before, word in itertools.pairwise(sys.argv)]
-    command = " ".join(["results_reconstruction.py", *words])
+    command = " ".join(["results_reconstruction.py", *(word for word in words if word not in ("--anew", "--report"))])
     return "\n".join([*lines, f"Steps: {told}. AMD EPYC, 2 cores; {date.today()}; `{command}`"])
 
 

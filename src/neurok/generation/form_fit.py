@@ -37,7 +37,10 @@ class FormFitConfig:
     """Pairs that are farther apart than so many medians, but not along the normal, are none."""
 
     near: float = 0.01
-    """Distance at which a point counts as half missed."""
+    """Distance at which a point counts as half missed ..."""
+
+    coarse: float = 5.0
+    """... and so many times this for a coarse look."""
 
     wide: tuple[float, float, float] = (0.12, 0.7, 0.015)
     """Distance within which pairs pull: at first, its factor at each step that helps, and the least."""
@@ -145,8 +148,12 @@ class Pairs:
 
 
 def missed(standing: Standing, target: Target, solid: Shape | None = None) -> float:
-    """How much of the target a form (or any solid in its axes) misses, and how much of it is not there; 0 to 2."""
-    return pairs_of(standing, target, standing.solid if solid is None else solid).missed(target.config.near)
+    """How much of the target a form (or any solid in its axes) misses, and how much of it is not there; 0 to 2.
+
+    The mean of a fine and a coarse look: where nothing fits, the coarse one tells bad from worse.
+    """
+    pairs, near = pairs_of(standing, target, standing.solid if solid is None else solid), target.config.near
+    return 0.5 * (pairs.missed(near) + pairs.missed(target.config.coarse * near))
 
 
 def pairs_of(standing: Standing, target: Target, solid: Shape) -> Pairs:
@@ -204,8 +211,7 @@ def fit_form(
             if fruitless >= config.fruitless:
                 break
         width = max(factor * width, least)
-    miss = pairs.missed(config.near) if standing.hollow is None else missed(standing, target)
-    return standing, miss
+    return standing, missed(standing, target)
 
 
 def _moves(

@@ -21,7 +21,7 @@ from neurok.modelling.shapes import Shape
 class CutConfig:
     """How parts are cut."""
 
-    good: float = 0.3
+    good: float = 0.25
     """A part of whose surface less is missed (of two, ``form_fit.missed``) is not cut."""
 
     pieces: int = 6

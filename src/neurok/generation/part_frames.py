@@ -43,16 +43,16 @@ class FrameConfig:
     tubes: int = 4
     """Frames in which tubes are tried, which bend as they like."""
 
-    perfect: float = 0.12
+    perfect: float = 0.07
     """Share missed (of two) below which no other is tried."""
 
-    round: float = 0.15
+    round: float = 0.5
     """Largest difference of the logarithms of the sides across the axis of what is turned."""
 
     glance: int = 200
     """Points by which the likeliest are told."""
 
-    good: float = 0.5
+    good: float = 0.4
     """Share missed (of two) below which no implicit shape is tried."""
 
     refine: int = 60
