@@ -78,6 +78,11 @@ def wish_for(wishes: Wishes, name: str, main: str, before: int = 0) -> PartWish 
     return groups[-1]
 
 
+def is_said_of(wishes: Wishes, name: str) -> bool:
+    """Whether a part of some name, or the one that it belongs to, is named itself."""
+    return any(wish.part in (name, PARTNERS.get(name)) for wish in wishes.parts)
+
+
 class BuildHold:
     """Holds names and counts of one row: not more than was asked for, nothing that is not wanted, a root first."""
 

@@ -17,7 +17,7 @@ from neurok.generation.attachment import Attached, attach
 from neurok.generation.context import Asked
 from neurok.generation.fields import PARTS, Field, build_fields, look_fields, said, whole_fields
 from neurok.generation.flow import FlowConfig, FlowModel
-from neurok.generation.holding import BuildHold, LookHold, wish_for
+from neurok.generation.holding import BuildHold, LookHold, is_said_of
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel, stack_lists
 from neurok.generation.wishes import Wishes
@@ -201,8 +201,7 @@ def draw_lists(
         before = [hold.have.get(name, 0) for hold, name in zip(holds, names, strict=True)]
         place = model.places(inputs, *full)[:, -1]
         if other is not None:
-            rows = zip(wishes, names, mains, before, strict=True)
-            is_named = torch.tensor([wish_for(*row) is not None for row in rows])
+            is_named = torch.tensor([is_said_of(one, name) for one, name in zip(wishes, names, strict=True)])
             place = torch.where(is_named[:, None], place, model.places(inputs, *other)[:, -1])
         look = model.look.draw(place, warmth, generator, LookHold(wishes, names, mains, before))
         inputs = torch.cat([inputs, model.look.embed(look)[:, None]], dim=1)

@@ -1,0 +1,48 @@
+"""Pictures read by their outlines."""
+
+import numpy as np
+import pytest
+
+from neurok.data.picture_augmentation import PLAIN
+from neurok.families.household.vocabulary import CATEGORIES
+from neurok.generation.silhouettes import GRID, colour_of, known_outlines, outline_of
+
+
+def picture(top, left, bottom, right, colour=(0.8, 0.1, 0.1), side=112):
+    pixels = np.full((side, side, 3), PLAIN)
+    pixels[top:bottom, left:right] = colour
+    return pixels
+
+
+def test_an_outline_fills_its_box_wherever_it_stands():
+    outline, aspect = outline_of(picture(10, 30, 90, 70))
+    np.testing.assert_allclose(outline, 1.0)
+    assert aspect == pytest.approx(np.log(80 / 40))
+
+
+def test_half_a_box_is_half_full():
+    pixels = picture(0, 0, 96, 96)
+    pixels[:48, :48] = PLAIN
+    outline, _ = outline_of(pixels)
+    np.testing.assert_allclose(outline[: GRID // 2, : GRID // 2], 0.0, atol=1e-9)
+    assert outline.mean() == pytest.approx(0.75)
+
+
+def test_nothing_has_no_outline():
+    assert not outline_of(np.full((20, 20, 3), PLAIN))[0].any()
+
+
+def test_colours_are_read_from_what_is_not_behind():
+    from neurok.families.household.looks import basic, colour_words
+
+    assert basic(colour_words()[colour_of(picture(20, 20, 60, 60))]) == "red"
+
+
+def test_known_outlines_are_of_all_categories_and_hold_whole_objects():
+    known = known_outlines()
+    assert set(known.categories) == set(CATEGORIES)
+    found = known.nearest(picture(10, 45, 100, 65), category="lamp")
+    assert found.category == "lamp"
+    assert found.parts
+    other = known.nearest(picture(10, 45, 100, 65), category="lamp", rank=1)
+    assert other.name != found.name
