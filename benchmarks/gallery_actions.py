@@ -61,11 +61,12 @@ HARD = {
 
 FRESH_SOFT = {
     "couch": "furniture_glb/quaternius__Couch_Medium1.glb",
-    "pot_plant": "furniture_glb/quaternius__Houseplant_3.glb",
+    "curtains": "furniture_glb/quaternius__Curtains_Double.glb",
 }
 FRESH_HARD = {
     "kitchen_drawers": "furniture_glb/quaternius__Kitchen_2Drawers.glb",
     "desk_light": "furniture_glb/quaternius__Light_Desk.glb",
+    "cactus": "furniture_glb/quaternius__Houseplant_3.glb",
 }
 """Files that are kept aside and were drawn once, after everything was done."""
 
