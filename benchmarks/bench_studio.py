@@ -96,8 +96,7 @@ def drag_latency(context, count: int = 20) -> list[list[object]]:
         until(lambda: window.scene.asset is not None)
         mesh = window.scene.mesh
         mine = np.flatnonzero(mesh.part_ids == mesh.part_names.index("screen"))
-        top = window.scene.positions[mine[window.scene.positions[mine, 1].argmax()]].copy()
-        x, y = window.at(top)
+        x, y = window.at(window.scene.positions[mine].mean(axis=0))
         mouse, waits = page.mouse, []
         mouse.move(x, y)
         mouse.down()

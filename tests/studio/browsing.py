@@ -112,7 +112,9 @@ class Window:
         for k in range(1, steps + 1):
             mouse.move(x0 + (x1 - x0) * k / steps, y0 + (y1 - y0) * k / steps)
             time.sleep(0.03)
-        until(lambda: not self.session.hands)
+        until(lambda: self.session.target is not None)  # it has taken hold
+        mouse.move(x1 + 1, y1)
+        time.sleep(0.5)
         mouse.up()
         until(lambda: self.session.target is None)
 
