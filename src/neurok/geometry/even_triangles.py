@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.geometry.distance import closest_point
 from neurok.geometry.operators import face_areas, vertex_normals
 
 FINE = 0.4
@@ -166,8 +167,6 @@ def drawn_out(
     Even triangles cut corners and tips: the nearest corner of the nearest triangle goes there, the farthest place
     first, unless a triangle would become lower than ``off``.
     """
-    from neurok.geometry.distance import closest_point
-
     points, moved = points.copy(), np.zeros(len(points), dtype=bool)
     around: list[list[int]] = [[] for _ in points]
     for face, corners in enumerate(triangles):

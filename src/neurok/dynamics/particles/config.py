@@ -82,6 +82,13 @@ class SolverConfig:
     soft_slop: float = 0.25
     """Overlap of what is soft that is left alone, in cells: stress pushes it out."""
 
+    skin_near: float = 1.5
+    """Points on what bends are looked at where they are lower than this above the first plane [cells]: as far as the
+    grid reaches ..."""
+
+    skin_reach: float = 1.0
+    """... and are at most so far from the particle that they follow [cells]: a surface that is farther off has torn."""
+
     corners: int = 48
     """Points at most where one rigid part touches one plane or obstacle."""
 

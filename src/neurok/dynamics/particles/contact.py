@@ -95,7 +95,9 @@ class Contact:
         table, count = self._machine.table, self._placed.weights.shape[1]
         cell, row = float(self._machine.numbers[0]), self._solids.rows[self._plane]
         heights = row[3:6] @ table[rows.POSITION : rows.POSITION + 3, :count] - row[:3] @ row[3:6]
-        table[rows.REACH, :count] = self._placed.reaches(heights, table[rows.RADIUS, :count], 1.5 * cell, cell)
+        config = self._machine.config
+        near, most = config.skin_near * cell, config.skin_reach * cell
+        table[rows.REACH, :count] = self._placed.reaches(heights, table[rows.RADIUS, :count], near, most)
 
     def _push_speed(self) -> float:
         """At which overlaps are undone at most [cells/s]."""
