@@ -222,7 +222,8 @@ def _drop_copy(path: Path, box: tuple[np.ndarray, np.ndarray], out: Trials) -> N
     """A free copy of the object falls on the object, which stands fixed: do they meet, and how deep?"""
     size = float(np.linalg.norm(box[1] - box[0]))
     spec = mujoco.MjSpec.from_file(str(path))
-    above = spec.worldbody.add_frame(pos=[0.1 * size, 0.07 * size, float(box[1][2] - box[0][2]) + 0.05 * size])
+    sides = box[1] - box[0]
+    above = spec.worldbody.add_frame(pos=[0.1 * sides[0], 0.07 * sides[1], sides[2] + 0.05 * size])
     free = mujoco.MjSpec.from_file(str(path.with_name(path.stem + "_free.xml")))
     spec.attach(free, prefix="copy_", frame=above)
     model = spec.compile()

@@ -15,8 +15,8 @@ PrimitiveKind = Literal["box", "cylinder", "sphere"]
 TOLERANCE = 0.01
 """How far corners may lie beside a primitive, as a share of its size; a rounded edge is farther off."""
 
-BOX_FILLED = 0.97
-"""Share of a box that a hull fills which is taken for one: edges may be a little rounded."""
+BOX_FILLED = 0.995
+"""Share of a box that a hull fills which is taken for one: a box that stands out of it would push neighbours away."""
 
 LEAST_SIDES = 10
 """A prism with fewer sides is no cylinder: its edges stick out by more than 5 % of the radius."""

@@ -14,7 +14,7 @@ from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import carriers_of
 from neurok.geometry.convex import Piece, clipped, convex_hull, hull_volume, separation
 from neurok.geometry.decomposition import Solid
-from neurok.geometry.primitives import Primitive, fit_primitive
+from neurok.geometry.primitives import Primitive
 from neurok.io.files import Files
 from neurok.io.part_materials import LABEL, pack
 from neurok.io.physics import Physics
@@ -105,7 +105,7 @@ def _without(solid: Solid, other: Piece, gap: float) -> Solid | None:
     piece = convex_hull(left.reshape(-1, 3), 0.0) if len(left) else None
     if piece is None or hull_volume(piece) < KEPT * hull_volume(solid.piece):
         return None
-    return Solid(piece, fit_primitive(piece))
+    return Solid(piece)
 
 
 def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
