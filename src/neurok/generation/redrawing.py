@@ -36,8 +36,11 @@ class RedrawingConfig:
     """How far from the given object things may go; set by looking at sheets of variations."""
 
     writing: WritingConfig = WRITING
-    given: float = 0.65
+    given: float = 0.5
     """Share of the given numbers in what the flow starts from, the rest being noise; 1 changes nothing."""
+
+    warmth: float = 0.8
+    """Spread of that noise; with 0.25 variations could not be told apart."""
 
     closer: float = 0.1
     """How much that share grows with each drawing that comes apart."""
@@ -95,7 +98,7 @@ class Redrawer:
     def _varied(self, assembly: Assembly, share: float) -> Assembly:
         lists, given, used = self._listed([part_words(part) for part in assembly.parts], assembly)
         config = self.config
-        x = self.model.flow.finish(lists, self.asked, used, given, share, self.generator, config.writing.flow_warmth)
+        x = self.model.flow.finish(lists, self.asked, used, given, share, self.generator, config.warmth)
         new = self.model.assembly_of(lists, x[0])
         parts = [
             replace(part, look=old.look, style=old.style) for part, old in zip(new.parts, assembly.parts, strict=True)

@@ -309,6 +309,8 @@ def _short_of(wishes: Wishes, verdict: Verdict, assembly: Assembly) -> list[str]
     category = assembly.category
     merged = wishes.prompt("", category).wishes
     notes, missing = [], set()
+    if wishes != Wishes("", ()) and not wishes.category:
+        notes.append(f"No word says what it should be; this is {article(category)}.")
     for wish, there in zip(merged, verdict.present, strict=True):
         if not there:
             missing.add(wish.part)
