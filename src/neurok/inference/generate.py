@@ -238,7 +238,9 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
 
 def _seen(model: Generator, ask: Ask, photo: Photo, seed: int, config: GenerateConfig) -> Generated:
     """An object like the one in a picture: a variation of the known one whose outline is nearest, in its colour."""
-    source = known_outlines().nearest(photo.pixels, rank=seed)
+    source = known_outlines().nearest(photo.pixels)
+    if seed:
+        source = known_outlines().nearest(photo.pixels, source.category, seed)
     redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
     attached = attach(recoloured(redrawer.vary(source), colour_of(photo.pixels)))
     return _handed_out(attached, ask, seed)
