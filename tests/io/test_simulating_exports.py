@@ -83,6 +83,7 @@ def test_a_servo_reaches_its_target_under_gravity(tmp_path):
     assert abs(data.qvel[0]) < 0.05
 
 
+@pytest.mark.slow
 def test_exports_and_our_own_engine_answer_alike(tmp_path):
     from neurok.dynamics import Body, Ground, World, start
 
