@@ -186,9 +186,9 @@ class EvaluateGeneration:
     each: int = 6
     """Held-out instances of each category whose captions and pictures are tried."""
 
-    what: tuple[Literal["text", "pictures", "seeds"], ...] = ("text", "pictures", "seeds")
+    what: tuple[Literal["text", "pictures", "seeds", "falls"], ...] = ("text", "pictures", "seeds", "falls")
     """What objects are made from: captions and free prompts; renders of held-out instances and of real models
-    (household/sweethome3d of the data folder, if there); several seeds."""
+    (household/sweethome3d of the data folder, if there); several seeds; and whether they can be dropped."""
 
     retrieval: Path | None = None
     """Pictures of 'neurok data household --pictures': the nearest of these is measured beside what is made."""
@@ -215,7 +215,8 @@ class EvaluateGeneration:
 
 
 def _tell_made(row: dict[str, Any]) -> None:
-    names = [name for name in ("all", "category", "whole", "chamfer", "apart") if row.get(name) is not None]
+    known = ("all", "category", "whole", "chamfer", "apart", "simulable")
+    names = [name for name in known if row.get(name) is not None]
     told = ", ".join(f"{name} {float(row[name]):.3g}" for name in names)
     say(f"{row['suite']}, {row.get('name', row.get('prompt', ''))}: {told}")
 

@@ -109,16 +109,18 @@ def _generation(
     tell: Any,
     weights: str | Path | None = None,
     each: int = 6,
-    what: Sequence[str] = ("text", "pictures", "seeds"),
+    what: Sequence[str] = ("text", "pictures", "seeds", "falls"),
     retrieval: Path | None = None,
     **_: Any,
 ) -> Evaluation:
     from neurok.evaluation.generation import (
         DIVERSITY,
+        FALLS,
         TEXT,
         GenerationSuite,
         all_prompts,
         measure_diversity,
+        measure_falls,
         measure_text,
         summarise,
     )
@@ -140,6 +142,7 @@ def _generation(
             ),
         ),
         "seeds": (DIVERSITY, lambda: measure_diversity(model, beside("seeds"), suite, tell)),
+        "falls": (FALLS, lambda: measure_falls(all_prompts(suite, limit), model, beside("falls"), suite, tell)),
     }
     tables, summary, rows = [], [], []
     for name in what:
