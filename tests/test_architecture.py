@@ -60,12 +60,12 @@ INSIDE = {
     ],
     "generation": [
         "fields image_encoder laying_out lexicon part_points photo silhouettes",
-        "counting edit_words numbers part_autoencoder sentence_states vecset_points wishes",
+        "counting edit_words form_fit numbers part_autoencoder sentence_states vecset_points wishes",
         "attachment context holding part_loss part_set resizing vecset",
         "editing part_batches part_list prompt",
         "flow part_fit",
         "part_frames writing",
-        "redrawing",
+        "part_cutting redrawing",
     ],
     "kinematics": [
         "brick handle_motion reduce strain_limits",

@@ -220,9 +220,9 @@ def measure(assembly: Assembly, seen: Surface, answer: Answer, config: Reconstru
     errors = [_mean(np.abs(answer.values[:, i] - true[:, i])) for i in range(true.shape[1])]
     whole = join([shape for part in assembly.parts for shape in part.copies])
     colour = float(np.abs(np.clip(answer.colours, 0.0, 1.0) - seen.colours).mean())
-    count = float(answer.numbers) if answer.numbers else np.nan
     shape = shape_figures(whole, answer.shape, config)
-    return Figures(*right.tolist(), *errors, colour, *shape, numbers=count)  # type: ignore[call-arg]
+    figures = Figures(*right.tolist(), *errors, colour, *shape)  # type: ignore[call-arg]
+    return replace(figures, numbers=float(answer.numbers) if answer.numbers else np.nan)
 
 
 def shape_figures(true: Shape, made: Shape, config: ReconstructionConfig) -> tuple[float, float, float, float]:
