@@ -2,10 +2,10 @@
 
 Run: python benchmarks/sheet_raw.py [OUT.png] [--data=FOLDER]; the folder, NEUROK_DATA unless given, holds
 partnet_mobility/train and the folders of furniture. Parts of files are hidden. Bodies have colours and are moved
-through part of their range by every joint that is likelier than not; a rod is the axis of a turn, an arrow the way of
-a slide. Green joints do what a true one does (cosine of velocity fields above 0.9), red ones do not. The frame is green
-when every true joint is found and nothing else, red when none is found, amber between; of what stands still it is green
-when nothing moves.
+through part of their range by every joint that a simulation would move (above 0.25); a rod is the axis of a turn, an
+arrow the way of a slide. Green joints do what a true one does (cosine of velocity fields above 0.9), red ones do not.
+The frame is green when every true joint is found and nothing else, red when none is found, amber between; of what
+stands still it is green when nothing moves.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from neurok.data.folder import data_folder
 from neurok.evaluation.articulation import JointSource, find_joint_sources, joint_weights_for
 from neurok.evaluation.cases import boxed_articulation, unlabelled
 from neurok.evaluation.motions import MATCH
-from neurok.evaluation.still import STILL, SURE, find_still_sources
+from neurok.evaluation.still import STILL, find_still_sources
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
 from neurok.inference.plan import plan
+from neurok.inference.spaces import SIMULATED
 from neurok.rendering import Renderer, contact_sheet, save_image
 
 STANDING = 12
@@ -33,7 +34,7 @@ STANDING = 12
 
 def picture(source: JointSource, ensemble) -> tuple[np.ndarray, str]:  # type: ignore[no-untyped-def]
     true = boxed_articulation(source.load())
-    found = plan(unlabelled(true.mesh), joint_weights=ensemble).likely(SURE)
+    found = plan(unlabelled(true.mesh), joint_weights=ensemble).likely(SIMULATED)
     areas = face_areas(true.mesh.vertices, true.mesh.faces)
     fields = joint_fields(true)
     fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]

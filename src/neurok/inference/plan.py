@@ -157,11 +157,11 @@ def study(
 ) -> PlanStudy:
     """The plan with its evidence; arguments as in ``plan``, and whether the learned prior is asked."""
     config = config or PlanConfig()
-    chosen = choose_method(method, joint_weights)
+    given, chosen = mesh_of(thing), choose_method(method, joint_weights)
     ensemble, grouper = None, None
     if chosen == "learned":
         ensemble, grouper = _model(joint_weights, "articulation"), find_grouper(piece_weights)
-    mesh, pieces, origin, groups = _bodies(mesh_of(thing), labels, given_parts, grouper, config)
+    mesh, pieces, origin, groups = _bodies(given, labels, given_parts, grouper, config)
     prior = None
     if chosen == "learned" and origin == "pieces" and use_prior:
         prior = find_prior(mesh, prior_weights)
