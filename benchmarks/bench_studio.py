@@ -216,7 +216,7 @@ def _walk(page, server: StudioServer, folder: Path) -> None:
     window = Window(page, server)
 
     def keep(name: str) -> None:
-        time.sleep(4.0)
+        time.sleep(12.0)  # a browser that draws in software lags behind
         page.screenshot(path=folder / f"{name}.jpg", quality=70, type="jpeg", timeout=120_000)
 
     until(lambda: window.scene.asset is not None)
