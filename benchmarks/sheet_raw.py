@@ -1,6 +1,6 @@
 """A sheet of raw meshes with what their plans say: 24 held-out objects, and 12 that stand still.
 
-Run: python benchmarks/sheet_raw.py [OUT.png] [--data=FOLDER]; the folder, NEUROK_DATA unless given, holds
+Run: python benchmarks/sheet_raw.py [OUT.jpg] [--data=FOLDER]; the folder, NEUROK_DATA unless given, holds
 partnet_mobility/train and the folders of furniture. Parts of files are hidden. Bodies have colours and are moved
 through part of their range by every joint that a simulation would move (above 0.25); a rod is the axis of a turn, an
 arrow the way of a slide. Green joints do what a true one does (cosine of velocity fields above 0.9), red ones do not.
@@ -69,5 +69,5 @@ def main(data: Path, out: Path) -> None:
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     flags = dict(word[2:].split("=", 1) for word in sys.argv[1:] if word.startswith("--") and "=" in word)
-    target = Path(words[0]) if words else Path("docs/images/raw_sheet.png")
+    target = Path(words[0]) if words else Path("docs/images/raw_sheet.jpg")
     main(data_folder(Path(flags["data"]) if "data" in flags else None), target)
