@@ -56,8 +56,8 @@ class ClosedSystem:
     @staticmethod
     def of(system: System, loads: Sequence[OwnLoads], size: float, config: ImplicitConfig) -> ClosedSystem | None:
         """``None`` where something has no closed form."""
-        forms = [member.mechanics.closed for member in system.members]
-        if any(form is None for form in forms) or any(own.others for own in loads) or not system.dim:
+        forms = [form for member in system.members if (form := member.mechanics.closed) is not None]
+        if len(forms) < len(system.members) or any(own.others for own in loads) or not system.dim:
             return None
         dim, count = system.dim, len(forms)
         frames = np.concatenate([[0], np.cumsum([len(form.handles) for form in forms])])
@@ -126,7 +126,11 @@ class ClosedSystem:
                 rub[:, member.where] = bearing.limits, bearing.stiffness, bearing.slips
             if ball is not None:
                 roll[k], slips[k], steep = ball.share * ball.radius * ball.load, ball.slips, ball.stiffness
-        return steps.Own(*self.columns, *rub, roll, steep, slips)
+        stiffness, lower, upper, steepness, buffer, viscosity, vectors, wells = self.columns
+        return steps.Own(
+            stiffness, lower, upper, steepness, buffer, viscosity, vectors, wells,
+            rub[0], rub[1], rub[2], roll, steep, slips,
+        )  # fmt: skip
 
     def begin(self, state: State, own: steps.Own) -> tuple[Moment, Float[np.ndarray, " D"]]:
         """The start of a step, and the inertia of each coordinate."""

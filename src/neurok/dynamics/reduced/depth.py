@@ -62,7 +62,7 @@ class DepthGauge:
     @cached_property
     def _boxed(self) -> dict[int, tuple[np.ndarray, ...]]:
         """Of each object with rigid solids: these, who is looked at, nodes, and middles and half sides of the boxes."""
-        out = {}
+        out: dict[int, tuple[np.ndarray, ...]] = {}
         for carrier in dict.fromkeys(other for _, _, other, node in self.solids if other is not None and node >= 0):
             mine = [k for k, (_, _, other, node) in enumerate(self.solids) if other == carrier and node >= 0]
             corners = np.array([self.solids[k][1].box for k in mine])
