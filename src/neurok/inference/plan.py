@@ -67,7 +67,8 @@ class PlanConfig:
     less than this, nothing does. Nearly all static training objects kept aside are below, and none that moves."""
 
     group_by: Literal["rules", "network"] = "rules"
-    """Who says which pieces are one body. On those objects rules find more (docs/articulation.md)."""
+    """Who says which pieces are one body. The network is ahead on known categories, rules on new ones
+    (docs/articulation.md)."""
 
     grouped: tuple[float, ...] = (2.46, 1.78, 0.38, -0.03, 0.17, 0.64, -0.61)
     """As ``calibration``, where the grouping network has found the bodies: after the others, per unit of its log-odds
