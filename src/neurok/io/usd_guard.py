@@ -86,12 +86,12 @@ def _check_inside(anchored: str, reference: str, folder: Path) -> None:
     if ".." in inner.split("/"):
         resolve_inside(folder, "../" + reference)
     target = Path(outer)
-    if outer.lower().endswith(LAYER_SUFFIXES) and not target.is_file():
-        raise FormatError(f"The file refers to the layer {shown(reference)}, which is not in its folder; put it there.")
     if "://" in reference or not (folder / target).resolve().is_relative_to(folder):
         raise FormatError(
             f"The file refers to '{reference}', which lies outside its folder; only files in or below it are read."
         )
+    if outer.lower().endswith(LAYER_SUFFIXES) and not target.is_file():
+        raise FormatError(f"The file refers to the layer {shown(reference)}, which is not in its folder; put it there.")
 
 
 def reason(error: Exception) -> str:
