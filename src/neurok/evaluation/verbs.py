@@ -188,10 +188,10 @@ def _motions(
 ) -> Evaluation:
     from neurok.evaluation.articulation import find_joint_sources
     from neurok.evaluation.motions import find_motion_method, measure_motions, motion_tables, summarise_motions
+    from neurok.evaluation.still import STILL, find_still_sources, summarise_still
 
     sources = find_joint_sources(folder("partnet_mobility/train"), limit)
     objects = [source.name for source in sources]
-    from neurok.evaluation.still import STILL, find_still_sources, summarise_still
     methods = [find_motion_method(name, objects) for name in names]
     rows = measure_motions(watch(sources, "motions", len(sources)), methods, store)
     still = find_still_sources(folder, limit)
