@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from neurok.families.household import generate
+from neurok.generation.attachment import Attached
 from neurok.generation.context import ContextConfig
 from neurok.generation.fields import build_fields
 from neurok.generation.flow import FlowConfig
@@ -34,6 +35,12 @@ def examples():
 def generator():
     torch.manual_seed(0)
     return Generator.build(LIST, FLOW).requires_grad_(False)
+
+
+@pytest.fixture
+def loose(monkeypatch):
+    """Parts stay where numbers put them: hundreds of copies of a network that has learned nothing take long to meet."""
+    monkeypatch.setattr("neurok.generation.writing.attach", lambda assembly: Attached(assembly, 0.0, 1))
 
 
 def test_lists_are_trees_with_one_root(generator):
@@ -73,14 +80,13 @@ def test_words_that_are_not_there_do_not_count(generator, examples):
     torch.testing.assert_close(alone["material"][0], beside["material"][0], atol=1e-4, rtol=1e-4)
 
 
-def test_the_same_seed_gives_the_same_object(generator):
+def test_the_same_seed_gives_the_same_object(generator, loose):
     asked = asked_by(words_of(["a pillow"]))
     one, two = (generator.write(asked, torch.Generator().manual_seed(3))[0] for _ in range(2))
     assert torch.equal(one.numbers, two.numbers)
-    assert one.attached.moved == two.attached.moved
 
 
-def test_parts_that_are_kept_keep_their_numbers(generator, examples):
+def test_parts_that_are_kept_keep_their_numbers(generator, examples, loose):
     standard = standard_of(examples)
     generator.flow.mean.copy_(torch.tensor(standard.mean))
     generator.flow.spread.copy_(torch.tensor(standard.spread))
