@@ -15,7 +15,7 @@ from neurok.inference.plan import PlanConfig, calibration_for, plan, study
 from solids import door_on_a_box
 
 SURE = 6.0
-BY_NETWORK = PlanConfig(group_by="network")
+BY_NETWORK, BY_RULES = PlanConfig(group_by="network"), PlanConfig(group_by="rules")
 
 
 class Says(PieceModel):
@@ -41,7 +41,9 @@ def raw() -> Mesh:
 
 
 def test_what_the_network_holds_for_static_has_no_joint(raw):
-    asked, unasked = (study(raw, piece_weights=some, use_prior=False) for some in (Grouper(Says(False)), "none"))
+    asked, unasked = (
+        study(raw, piece_weights=some, use_prior=False, config=BY_RULES) for some in (Grouper(Says(False)), "none")
+    )
     assert asked.groups.anything == pytest.approx(-SURE)
     assert asked.plan.articulation.dof == 0
     assert unasked.plan.articulation.dof > 0
@@ -82,7 +84,7 @@ def test_the_network_is_left_out_where_it_is_not_wanted(raw):
 
 def test_every_calibration_has_a_weight_for_every_fact(raw):
     for with_prior in (False, True):
-        for grouper, config in ((Grouper(Says(True)), BY_NETWORK), (Grouper(Says(True)), None), ("none", None)):
+        for grouper, config in ((Grouper(Says(True)), BY_RULES), (Grouper(Says(True)), None), ("none", None)):
             found = study(raw, piece_weights=grouper, use_prior=with_prior, config=config)
             asked = found.groups is not None
             calibration = calibration_for(config or PlanConfig(), found.prior is not None, asked)

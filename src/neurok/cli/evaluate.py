@@ -84,7 +84,7 @@ class EvaluateMotions:
 
     methods: str = "search,infer,articulate,parts"
     """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
-    network), grouped (bodies by it)."""
+    network), rules (bodies by rules)."""
 
     limit: int | None = None
     """At most so many objects, spread over the test set."""

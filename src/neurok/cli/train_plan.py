@@ -29,7 +29,7 @@ class TrainPlan:
     pieces: str | None = None
     """Weights of the grouping network; the shipped ones by default, 'none' leaves it out."""
 
-    group_by: Literal["rules", "network"] = "rules"
+    group_by: Literal["rules", "network"] = "network"
     """Who says which pieces are one body."""
 
     prior: bool = True

@@ -55,13 +55,13 @@ class MotionMethod:
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
-    plan without the grouping network), ``grouped`` (bodies by that network), or ``parts``: the plan with the true parts
+    plan without the grouping network), ``rules`` (bodies by rules), or ``parts``: the plan with the true parts
     given. Weights that have learned from the objects are replaced by their twin."""
     from neurok.evaluation.articulation import joint_weights_for
     from neurok.hub import load_model
     from neurok.inference.plan import PlanConfig, plan
 
-    known = ("plan", "infer", "articulate", "search", "unasked", "grouped", "parts")
+    known = ("plan", "infer", "articulate", "search", "unasked", "rules", "parts")
     if name not in known:
         raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(known)}.")
     if name == "search":
@@ -74,10 +74,10 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     if name == "unasked":
         without = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, piece_weights="none")  # noqa: E731
         return MotionMethod("grouping network not asked, raw mesh", lambda true: _of_plan(without(true)))
-    if name == "grouped":
-        config = PlanConfig(group_by="network")
-        grouped = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, config=config)  # noqa: E731
-        return MotionMethod("bodies by the grouping network, raw mesh", lambda true: _of_plan(grouped(true)))
+    if name == "rules":
+        config = PlanConfig(group_by="rules")
+        by_rules = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, config=config)  # noqa: E731
+        return MotionMethod("bodies by rules, raw mesh", lambda true: _of_plan(by_rules(true)))
     if name == "parts":
         return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, joint_weights=ensemble)))
     label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"

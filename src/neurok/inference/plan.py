@@ -66,9 +66,9 @@ class PlanConfig:
     """Where the grouping network was asked, probabilities are multiplied by its own that anything moves, and if that is
     less than this, nothing does. Nearly all static training objects kept aside are below, and none that moves."""
 
-    group_by: Literal["rules", "network"] = "rules"
-    """Who says which pieces are one body. The network is ahead on known categories, rules on new ones
-    (docs/articulation.md)."""
+    group_by: Literal["rules", "network"] = "network"
+    """Who says which pieces are one body, if the network is there. It is far ahead on known categories; on new ones it
+    finds as much, but its surest joint is less often right (docs/articulation.md)."""
 
     grouped: tuple[float, ...] = (2.46, 1.78, 0.38, -0.03, 0.17, 0.64, -0.61)
     """As ``calibration``, where the grouping network has found the bodies: after the others, per unit of its log-odds
