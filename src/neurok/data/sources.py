@@ -41,7 +41,8 @@ class Source:
 def find_sources(folder: str | Path) -> list[Source]:
     """Every readable asset below a folder, in the order of their names.
 
-    A folder with ``mobility_v2.json`` is one PartNet-Mobility object; numbered ``name_0001.obj`` files are a sequence.
+    A folder with ``mobility_v2.json`` is one PartNet-Mobility object; numbered ``name_0001.obj`` files are a sequence,
+    unless they are the meshes of a robot file beside their folder.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -62,7 +63,8 @@ def _paths(folder: Path) -> Iterator[str]:
     patterns: dict[str, None] = {}
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            yield from _paths(path)
+            if not _is_of_a_robot(path):
+                yield from _paths(path)
         elif path.suffix.lower() in SINGLE_FILES:
             yield str(path)
         elif path.suffix.lower() in SEQUENCES:
@@ -70,3 +72,11 @@ def _paths(folder: Path) -> Iterator[str]:
             if digits:
                 patterns[str(path.with_name(f"{path.stem[:-digits]}%0{digits}d{path.suffix}"))] = None
     yield from patterns
+
+
+def _is_of_a_robot(folder: Path) -> bool:
+    """Whether a folder holds the meshes of a URDF or MJCF file beside it, as ours do."""
+    name = folder.name.removesuffix("_meshes")
+    return name != folder.name and any(
+        folder.with_name(name + suffix).exists() for suffix in (".urdf", ".xml", ".mjcf")
+    )
