@@ -154,7 +154,8 @@ INSIDE = {
         "verbs",
     ],
     "train": [
-        "articulation_versions config curve deformation_data generation_data log parts_data plan_calibration processes",
+        "articulation_versions config curve deformation_data example_cache generation_data log parts_data "
+        "plan_calibration processes",
         "articulation_data checkpoint deformation generation optimizer parts pieces_data screen vecset",
         "articulation_batches articulation_calibration articulation_ranking loop origin parts_run pieces_calibration "
         "pieces_sources",

@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,10 +21,11 @@ from neurok.core import Articulation, Joint, Mesh
 from neurok.data.shards import MANIFEST, Item, ShardSet
 from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out, object_name
 from neurok.errors import NeurokError
-from neurok.io.files import read_bytes, write_files
+from neurok.io.files import read_bytes
 from neurok.io.partnet import MOBILITY
 from neurok.train.articulation_versions import pieces, posed
 from neurok.train.deformation_data import licenses_of
+from neurok.train.example_cache import make_once
 
 Teacher = Literal["joints", "search"]
 VERSION = 2
@@ -290,15 +292,7 @@ def prepare(
     """Examples, computed once and kept in a folder; objects that fail or are no puzzle are told and left out."""
     for thing in things:
         path = cache / f"{thing.name}.{config.teacher}.{VERSION}.npz"
-        if not path.exists():
-            try:
-                made = make_examples(thing, config)
-            except (NeurokError, ValueError, np.linalg.LinAlgError) as error:
-                made = []
-                if report is not None:
-                    report(f"{thing.name} is left out: {error}")
-            cache.mkdir(parents=True, exist_ok=True)
-            write_files(path, {path.name: encode(made)})
+        make_once(path, partial(make_examples, thing, config), encode, thing.name, report)
         for example in decode(path):
             if 2 <= len(example.clouds.parts) <= config.most_parts:
                 yield example

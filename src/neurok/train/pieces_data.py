@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +18,10 @@ from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
 from neurok.bodyplan.bodies import label_faces
 from neurok.core import Articulation, Joint, Mesh
-from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
-from neurok.io.files import read_bytes, write_files
+from neurok.io.files import read_bytes
 from neurok.train.articulation_versions import posed
+from neurok.train.example_cache import make_once
 
 Source = Literal["real", "generated", "static"]
 SOURCES: tuple[Source, ...] = ("real", "generated", "static")
@@ -234,15 +235,7 @@ def prepare(
     """Examples, computed once and kept in a folder; objects that fail are told and left out."""
     for thing in things:
         path = cache / f"{thing.source}.{thing.name}.{VERSION}.npz"
-        if not path.exists():
-            try:
-                made = make_examples(thing, config)
-            except (NeurokError, ValueError, np.linalg.LinAlgError) as error:
-                made = []
-                if report is not None:
-                    report(f"{thing.name} is left out: {error}")
-            cache.mkdir(parents=True, exist_ok=True)
-            write_files(path, {path.name: encode(made)})
+        make_once(path, partial(make_examples, thing, config), encode, thing.name, report)
         yield from decode(path)
 
 
