@@ -119,6 +119,17 @@ class Window:
         until(lambda: self.session.target is None)
 
 
+def repeat(act, found, tries=12, seconds=8.0):
+    """Do something until it has its effect: a page that is being drawn anew may lose a click."""
+    for _ in range(tries):
+        act()
+        try:
+            return until(found, seconds)
+        except AssertionError:
+            continue
+    raise AssertionError(f"it did not happen in {tries} tries")
+
+
 def until(found, seconds=60.0):
     """What a function gives as soon as it gives something."""
     end = time.monotonic() + seconds

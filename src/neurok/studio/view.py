@@ -45,6 +45,9 @@ class View:
         self.mesh: Mesh | None = None
         self.center, self.scale, self.turn = np.zeros(3), 1.0, np.eye(3)
         self.nodes: dict[int, Any] = {}
+        self.drawings = 0
+        """How often an object was drawn: part of the names of nodes, since browsers keep the pose of a name."""
+
         self.bent: set[int] = set()
         self.extras: list[Any] = []
         self.sent = 0
@@ -63,6 +66,7 @@ class View:
     def show(self, mesh: Mesh, colors: list[Color] | None = None, *, centred: Mesh | None = None) -> None:
         """Draw a mesh at rest; ``colors`` holds one for each part, without it the object looks as it does."""
         self.clear()
+        self.drawings += 1
         about = mesh if centred is None else centred
         self.mesh, self.center, self.scale = mesh, about.bounds.mean(axis=0), 1.0 / about.size
         self.turn = frame_change(mesh.up, "y")
@@ -81,7 +85,7 @@ class View:
     def _add(self, part: int, bent: bool) -> Any:
         """The node of a part: with its look where it moves as a whole, in one colour where it bends."""
         assert self.mesh is not None
-        name = f"/object/{part}"
+        name = f"/object_{self.drawings}/{part}"
         faces = self.face_parts == part
         piece = replace(self.mesh, vertices=self.at_rest, up="y", unit=1.0).submesh(faces, f"part {part}")
         if not (self.plain or bent):
