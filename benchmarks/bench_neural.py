@@ -37,6 +37,9 @@ from neurok.kinematics import ArticulatedSpace
 from neurok.samples import make_sample
 
 FRAME = 1 / 60
+UNSEEN = "articulation_held_out"
+"""Articulation weights that have not learned from held-out objects."""
+
 DOWN = np.array([0.0, -9.81, 0.0])
 NOTHING = np.zeros(3)
 WITHIN = 0.8
@@ -81,7 +84,7 @@ def cost(model: Any, rounds: int) -> tuple[Table, Table]:
             path = Path(folder) / "object.glb"
             neurok.save(mesh, path)
             seconds, space = best_of(rounds, lambda path=path: neurok.infer(path, model=model))
-        size = {"vertices": mesh.vertex_count, "handles": len(space.centers), "coordinates": space.dim}
+        size = {"vertices": mesh.vertex_count, "coordinates": space.dim}
         opening.append({**size, "file to space [s]": seconds, "peak memory [MB]": peak_memory()})
         start = Condition(Start(qdot=0.3 * np.ones(space.dim)))
         for label, body, world in (
@@ -209,8 +212,8 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     start = Start(velocities=VertexValues(np.arange(mesh.vertex_count), velocity))
     way = np.linalg.norm(truth - truth[:1], axis=2)
     row: dict[str, Any] = {"way at the end / size": float(way[-1].mean() / size)}
-    for label, touch in (("joints", True), ("wide", False)):
-        space = neurok.infer(mesh, model=model, touch=touch)
+    for label, wide in (("joints", False), ("wide", True)):
+        space = neurok.infer(mesh, model=model, joint_weights=UNSEEN, wide=wide)
         ours = simulate(Body.of(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
         gap = np.linalg.norm(ours.positions[: len(truth)] - truth[: ours.frame_count], axis=2)
         last = min(len(truth), ours.frame_count) - 1
