@@ -112,18 +112,20 @@ class Window:
         for k in range(1, steps + 1):
             mouse.move(x0 + (x1 - x0) * k / steps, y0 + (y1 - y0) * k / steps)
             time.sleep(0.03)
-        until(lambda: self.session.target is not None)  # it has taken hold
-        mouse.move(x1 + 1, y1)
-        time.sleep(0.5)
-        mouse.up()
+        try:
+            until(lambda: self.session.target is not None, 20.0)  # it has taken hold
+            mouse.move(x1 + 1, y1)
+            time.sleep(0.5)
+        finally:
+            mouse.up()
         until(lambda: self.session.target is None)
 
 
 def repeat(act, found, tries=12, seconds=8.0):
     """Do something until it has its effect: a page that is being drawn anew may lose a click."""
     for _ in range(tries):
-        act()
         try:
+            act()
             return until(found, seconds)
         except AssertionError:
             continue
