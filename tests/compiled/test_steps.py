@@ -50,6 +50,7 @@ def stepped(body, seconds, is_compiled):
     return run.rollouts()[0], stepper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["jelly", "laptop"])
 def test_compiled_steps_do_what_steps_by_calls_do(which, request):
     body = request.getfixturevalue(which)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh
-from neurok.core.surface import Surface, Texture
+from neurok.core.surface import Surface
+from neurok.core.texture import Texture
 from neurok.doctor import diagnose
 from neurok.doctor.guess import DEFAULTS, guess_unit
 from neurok.samples import make_sample

@@ -99,7 +99,7 @@ def test_formats_that_state_a_frame():
     [
         ["plan", "IN", "--method", "search", "--out", "OUT.json"],
         ["articulate", "IN", "--method", "search", "--out", "OUT.urdf"],
-        ["render", "IN", "OUT.png", "--size", "64x48"],
+        ["render", "IN", "--out", "OUT.png", "--size", "64x48"],
         ["simulate", "IN", "--space", "rigid", "--act", "drop", "--seconds", "0.1", "--out", "OUT.npz"],
     ],
 )

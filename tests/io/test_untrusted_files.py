@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
+import zipfile
 
 import numpy as np
 import pytest
 
-from neurok.core import Mesh
-from neurok.errors import FormatError, NeurokError
-from neurok.io import load, save
+from neurok.core import Clip, Joint, Mesh
+from neurok.errors import FormatError, MeshError, NeurokError
+from neurok.io import load, rehearsal, save
 from neurok.io.npz_arrays import pack
 
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
@@ -95,10 +96,61 @@ def test_a_texture_with_an_endless_name_is_a_sentence(tmp_path):
     assert all(len(note) < 400 for note in notes)
 
 
-def test_coordinates_beyond_single_precision_are_refused_before_anything_is_written(tmp_path):
-    mesh = Mesh(TRIANGLE * 1e300, FACE)
-    for suffix in (".glb", ".stl", ".ply", ".obj"):
-        with pytest.raises(NeurokError, match="reaches to 1e"):
-            save(mesh, tmp_path / f"far{suffix}")
-    assert not list(tmp_path.iterdir())
-    save(mesh, tmp_path / "far.npz")
+def test_coordinates_nobody_can_compute_with_are_refused_and_the_doctor_gets_them(tmp_path):
+    for far in (1e13, 1e38, 1e300):
+        with pytest.raises(MeshError, match="beyond 1e"):
+            Mesh(TRIANGLE * far, FACE)
+    (tmp_path / "far.obj").write_text("v 0 0 0\nv 1e300 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\n")
+    with pytest.raises(MeshError) as caught:
+        load(tmp_path / "far.obj")
+    assert len(caught.value.draft.faces) == 2
+    with pytest.raises(NeurokError, match="beyond 1e"):
+        Clip(Mesh(TRIANGLE, FACE), np.full((2, 3, 3), 1e200))
+    with pytest.raises(NeurokError, match="below 1e"):
+        Joint("revolute", origin=np.array([1e300, 0, 0]))
+
+
+def test_a_slow_clip_is_not_resampled_to_endless_frames():
+    clip = Clip(Mesh(TRIANGLE, FACE), np.zeros((3, 3, 3)), fps=1e-9)
+    with pytest.raises(NeurokError, match="lower rate"):
+        clip.resampled(60.0)
+
+
+def test_a_stage_is_tried_with_bounds_before_it_is_opened(tmp_path, capfd):
+    pytest.importorskip("pxr")
+    save(Mesh(TRIANGLE, FACE), tmp_path / "good.usdc")
+    assert load(tmp_path / "good.usdc").mesh.face_count == 1
+    (tmp_path / "lost.usda").write_text('#usda 1.0\ndef Xform "A" (references=@C:/x@) {}\n')
+    with pytest.raises(FormatError):
+        load(tmp_path / "lost.usda")
+    said = capfd.readouterr()
+    assert not said.err
+    assert not said.out
+
+
+@pytest.mark.parametrize(
+    ("work", "word"),
+    [("os.abort()", "broke off"), ("x = bytearray(6 << 30)", "memory"), ("while True: pass", "longer")],
+)
+def test_what_ends_a_decoder_ends_only_its_own_process(tmp_path, monkeypatch, work, word):
+    path = tmp_path / "model.xml"
+    path.write_text("<mujoco/>")
+    begin = "def mjcf(path):\n"
+    monkeypatch.setattr(rehearsal, "HELPER", rehearsal.HELPER.replace(begin, f"{begin}    {work}\n"))
+    monkeypatch.setattr(rehearsal, "_helpers", [])
+    monkeypatch.setitem(rehearsal.BOUNDS, "mjcf", rehearsal.Bounds(seconds=1))
+    assert word in rehearsal.rehearse(path, "mjcf").damage
+    with pytest.raises(FormatError, match=word):
+        load(path)
+
+
+def test_what_is_wrong_with_an_object_in_an_archive_is_said_as_without_one(tmp_path):
+    for name, text in {"far": "v 0 0 0\nv 1e300 0 0\nv 0 1 0\nf 1 2 3\n", "none": "v 0 0 0\n"}.items():
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
+            archive.writestr("a.obj", text)
+        with pytest.raises(MeshError, match="In '"):
+            load(tmp_path / f"{name}.zip")
+    with zipfile.ZipFile(tmp_path / "out.zip", "w") as archive:
+        archive.writestr("../../a.obj", "v 0 0 0\n")
+    with pytest.raises(FormatError, match="outside its folder"):
+        load(tmp_path / "out.zip")

@@ -211,6 +211,7 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
     return bytes(out)
 
 
+@pytest.mark.slow
 def test_two_thousand_damaged_robots_load_or_are_refused(tmp_path):
     path = tmp_path / "robot.urdf"
     rng = random.Random(7)

@@ -303,6 +303,7 @@ def test_a_truncated_binary_stage_is_refused(tmp_path):
             formats.load(tmp_path / f"cut{size}.usdc")
 
 
+@pytest.mark.slow
 def test_a_thousand_damaged_stages_load_or_are_refused(tmp_path):
     rng = random.Random(3)
     texts = [(HEAD.format("") + body).encode() for body in (QUADS, JOINTED)]
@@ -362,3 +363,13 @@ def test_what_is_no_usd_at_all_is_called_so_without_names_of_usd_code(suffix, tm
         formats.load(path)
     assert ".cpp" not in str(caught.value)
     assert "__" not in str(caught.value)
+
+
+def test_a_package_has_no_clock_times(tmp_path):
+    import zipfile
+
+    formats.save(cupboard(), tmp_path / "a.usdz")
+    with zipfile.ZipFile(tmp_path / "a.usdz") as archive:
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert archive.testzip() is None
+    assert formats.load(tmp_path / "a.usdz").mesh.part_count == cupboard().mesh.part_count

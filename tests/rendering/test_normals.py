@@ -5,8 +5,9 @@ import pytest
 import trimesh
 
 from neurok.core import Mesh
+from neurok.core.authored import Authored
 from neurok.geometry.operators import face_normals
-from neurok.rendering.normals import find_corners
+from neurok.rendering.normals import authored_turns, find_corners
 
 
 def split(vertices, faces, **fields):
@@ -70,3 +71,13 @@ def test_normals_follow_a_motion():
     corners = find_corners(mesh)
     rest = corners.normals(mesh.vertices, mesh.faces)
     assert np.allclose(corners.normals(mesh.vertices @ turn.T, mesh.faces), rest @ turn.T, atol=1e-5)
+
+
+def test_of_two_faces_back_to_back_each_is_lit_on_its_own_side():
+    vertices = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    up = np.tile([0.0, 0.0, 1.0], (3, 1)).astype(np.float32)
+    mesh = Mesh(vertices, np.array([[0, 1, 2], [0, 2, 1]]), authored=Authored(vertices, up))
+    corners = find_corners(mesh)
+    found = authored_turns(mesh, corners)
+    assert found is not None
+    np.testing.assert_allclose(found.given[corners.faces][:, :, 2], [[1, 1, 1], [-1, -1, -1]])

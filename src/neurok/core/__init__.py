@@ -4,13 +4,16 @@ from neurok.core.articulation import Articulation as Articulation
 from neurok.core.articulation import Inertial as Inertial
 from neurok.core.articulation import Joint as Joint
 from neurok.core.asset import Asset as Asset
+from neurok.core.authored import Authored as Authored
 from neurok.core.clip import Bind as Bind
 from neurok.core.clip import Clip as Clip
 from neurok.core.clip import Skin as Skin
+from neurok.core.finish import Finish as Finish
+from neurok.core.finish import Lookup as Lookup
 from neurok.core.material import Material as Material
 from neurok.core.material import MaterialField as MaterialField
 from neurok.core.material_library import material as material
 from neurok.core.mesh import Mesh as Mesh
 from neurok.core.rollout import Rollout as Rollout
 from neurok.core.surface import Surface as Surface
-from neurok.core.surface import Texture as Texture
+from neurok.core.texture import Texture as Texture

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from neurok.errors import ShapeError
+
+LARGEST = 1e12
+"""Largest coordinate, in any unit: its cube, a volume, still fits in single precision."""
+
+
+def within_reach(array: np.ndarray) -> np.ndarray:
+    """Which numbers can be computed with: neither NaN nor infinite nor beyond ``LARGEST``."""
+    with np.errstate(invalid="ignore"):
+        return cast(np.ndarray, np.abs(array) <= LARGEST)
 
 
 def frozen_array(value: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> np.ndarray:

@@ -10,10 +10,10 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core.arrays import frozen_array
+from neurok.core.arrays import LARGEST, frozen_array, within_reach
 from neurok.core.clip import Clip, Skin
 from neurok.core.mesh import Mesh, UpAxis, frame_change
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, shown
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST, JointTree
 
@@ -54,19 +54,24 @@ class Joint:
     def __post_init__(self) -> None:
         if self.kind not in get_args(JointKind):
             raise NeurokError(
-                f"Joint '{self.name}' has kind {self.kind!r}; allowed are {', '.join(get_args(JointKind))}."
+                f"Joint {shown(self.name)} has kind {shown(self.kind)}; allowed are {', '.join(get_args(JointKind))}."
             )
         axis = frozen_array(self.axis, np.float64, (3,), "axis")
         length = float(np.linalg.norm(axis))
         if not (np.isfinite(length) and length > 0):
-            raise NeurokError(f"The axis of joint '{self.name}' must be a direction, got {axis.tolist()}.")
+            raise NeurokError(f"The axis of joint {shown(self.name)} must be a direction, got {axis.tolist()}.")
         object.__setattr__(self, "axis", frozen_array(axis / length, np.float64, (3,), "axis"))
         object.__setattr__(self, "origin", frozen_array(self.origin, np.float64, (3,), "origin"))
-        if not np.isfinite(self.origin).all():
-            raise NeurokError(f"The origin of joint '{self.name}' must be finite, got {self.origin.tolist()}.")
+        if not within_reach(self.origin).all():
+            raise NeurokError(
+                f"The origin of joint {shown(self.name)} must be finite and below {LARGEST:.0e}, "
+                f"got {self.origin.tolist()}."
+            )
         for low, high in ((self.lower, self.upper), (self.slide_lower, self.slide_upper)):
             if math.isnan(low) or math.isnan(high) or low > high:
-                raise NeurokError(f"The limits of joint '{self.name}' must be lower <= upper, got {low} and {high}.")
+                raise NeurokError(
+                    f"The limits of joint {shown(self.name)} must be lower <= upper, got {low} and {high}."
+                )
 
     @property
     def dof(self) -> int:
@@ -116,8 +121,10 @@ class Inertial:
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", frozen_array(self.center, np.float64, (3,), "center"))
         object.__setattr__(self, "inertia", frozen_array(self.inertia, np.float64, (3, 3), "inertia"))
-        if not (math.isfinite(self.mass) and self.mass >= 0):
-            raise NeurokError(f"A part's mass must be zero or positive, got {self.mass}.")
+        if not 0 <= self.mass <= LARGEST:
+            raise NeurokError(f"A part's mass must be zero or positive and below {LARGEST:.0e} kg, got {self.mass}.")
+        if not within_reach(self.center).all() or not np.isfinite(self.inertia).all():
+            raise NeurokError("A part's centre of mass and inertia must be finite numbers.")
 
     def turned(self, turn: Float[np.ndarray, "3 3"], scale: float) -> Inertial:
         """The same part in other axes and another unit of length; mass and inertia are SI and do not scale."""

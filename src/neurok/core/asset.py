@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from neurok.core.articulation import Articulation
 from neurok.core.clip import Clip
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh, UpAxis
+from neurok.core.origin import Origin
 from neurok.errors import NeurokError
 
 
@@ -25,6 +27,13 @@ class Asset:
 
     notes: tuple[str, ...] = ()
     """What the reader had to leave out or repair, one sentence each."""
+
+    origin: Origin | None = None
+    """The file it came from, for writers that can write it again as it was."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: the object, not the file it came from."""
+        return {**self.__dict__, "origin": None}
 
     def clip(self, which: str | int = 0) -> Clip:
         """One animation, by name or number."""

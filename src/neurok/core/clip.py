@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import frozen_array
+from neurok.core.arrays import LARGEST, frozen_array, within_reach
 from neurok.core.mesh import Mesh, UpAxis, frame_change
-from neurok.errors import NeurokError, ShapeError
+from neurok.errors import NeurokError, ShapeError, shown
 
 MAX_FPS = 1000.0
 """Highest rate a clip is resampled to."""
+
+MAX_NUMBERS = 500_000_000
+"""Most coordinates of a resampled clip: 4 GB in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,24 +109,69 @@ class Clip:
     skin: Skin | None = None
     """The handles behind the motion, when it has any; writers then store bones instead of positions."""
 
+    @classmethod
+    def deferred(
+        cls,
+        rest: Mesh,
+        bake: Callable[[], Float[np.ndarray, "T V 3"]],
+        frame_count: int,
+        fps: float = 24.0,
+        name: str = "motion",
+        skin: Skin | None = None,
+    ) -> Clip:
+        """A clip whose positions are made by ``bake`` when they are first asked for."""
+        clip = object.__new__(cls)
+        values = {"rest": rest, "fps": fps, "name": name, "skin": skin, "_bake": bake, "_frame_count": frame_count}
+        for key, value in values.items():
+            object.__setattr__(clip, key, value)
+        clip._check_timing(frame_count)
+        return clip
+
+    def __getattr__(self, name: str) -> Any:
+        bake = self.__dict__.get("_bake")
+        if name != "positions" or bake is None:
+            raise AttributeError(f"A clip has no '{name}'.")
+        object.__setattr__(self, "positions", self._checked(bake()))
+        del self.__dict__["_bake"]
+        return self.positions
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: positions, not the way to make them."""
+        state = {**self.__dict__, "positions": self.positions}
+        return {key: value for key, value in state.items() if not key.startswith("_")}
+
+    @property
+    def is_baked(self) -> bool:
+        """Whether the positions are there; asking for them makes them."""
+        return "positions" in self.__dict__
+
+    def _checked(self, positions: Float[np.ndarray, "T V 3"]) -> Float[np.ndarray, "T V 3"]:
+        positions = frozen_array(positions, np.floating, (None, self.rest.vertex_count, 3), "positions")
+        if not (sound := within_reach(positions)).all():
+            frame = int(np.flatnonzero(~sound.all(axis=(1, 2)))[0])
+            raise NeurokError(
+                f"Frame {frame} of clip {shown(self.name)} has positions that are NaN, infinite or "
+                f"beyond {LARGEST:.0e}."
+            )
+        return positions
+
     def __post_init__(self) -> None:
-        positions = frozen_array(self.positions, np.floating, (None, self.rest.vertex_count, 3), "positions")
-        object.__setattr__(self, "positions", positions)
-        if len(positions) == 0:
+        object.__setattr__(self, "positions", self._checked(self.positions))
+        self._check_timing(len(self.positions))
+
+    def _check_timing(self, frame_count: int) -> None:
+        if frame_count == 0:
             raise ShapeError("A clip needs at least one frame.")
-        if not np.isfinite(positions).all():
-            frame = int(np.flatnonzero(~np.isfinite(positions).all(axis=(1, 2)))[0])
-            raise NeurokError(f"Frame {frame} of clip '{self.name}' has NaN or infinite positions.")
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise NeurokError(f"fps must be positive, got {self.fps}.")
         if self.skin is not None and (
-            self.skin.transforms.shape[0] != len(positions) or len(self.skin.weights) != self.rest.vertex_count
+            self.skin.transforms.shape[0] != frame_count or len(self.skin.weights) != self.rest.vertex_count
         ):
             raise ShapeError("The skin must have one row per vertex and one set of transforms per frame.")
 
     @property
     def frame_count(self) -> int:
-        return len(self.positions)
+        return len(self.positions) if self.is_baked else int(self.__dict__["_frame_count"])
 
     @property
     def duration(self) -> float:
@@ -146,6 +196,11 @@ class Clip:
         if not (np.isfinite(fps) and 0 < fps <= MAX_FPS):
             raise NeurokError(f"A frame rate must lie between 0 and {MAX_FPS:g}, got {fps}.")
         count = int(np.floor(self.duration * fps + 1e-6)) + 1
+        if 3 * count * self.rest.vertex_count > MAX_NUMBERS:
+            raise NeurokError(
+                f"{self.duration:.3g} s at {fps:g} frames per second are {count} frames of {self.rest.vertex_count} "
+                f"vertices, more than fit in memory; choose a lower rate."
+            )
         at = np.minimum(np.arange(count) * (self.fps / fps), self.frame_count - 1)
         whole = np.rint(at).astype(np.int64)
         if np.allclose(at, whole, atol=1e-6):

@@ -9,9 +9,10 @@ from typing import Literal, cast
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import frozen_array
+from neurok.core.arrays import LARGEST, frozen_array, within_reach
+from neurok.core.authored import Authored
 from neurok.core.surface import Surface
-from neurok.errors import MeshError, NeurokError, ShapeError
+from neurok.errors import MeshError, NeurokError, ShapeError, shown
 
 UpAxis = Literal["x", "y", "z"]
 AXIS_INDEX = {"x": 0, "y": 1, "z": 2}
@@ -23,8 +24,8 @@ class Mesh:
 
     Raises:
         ShapeError: If an array has the wrong shape.
-        MeshError: If it is empty, has NaN or infinite vertices, or indices out of range; the error carries
-            the draft, which the mesh doctor can repair.
+        MeshError: If it is empty, has vertices that are NaN, infinite or absurdly far, or indices out of range; the
+            error carries the draft, which the mesh doctor can repair.
     """
 
     vertices: Float[np.ndarray, "V 3"]
@@ -54,6 +55,8 @@ class Mesh:
 
     up: UpAxis = "y"
     name: str = "object"
+    authored: Authored | None = None
+    """Normals, tangents and sets of texture coordinates that the file gives; dropped when vertices come or go."""
 
     def __post_init__(self) -> None:
         put = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
@@ -70,6 +73,8 @@ class Mesh:
             put("face_surfaces", frozen_array(self.face_surfaces, np.int64, (face_count,), "face_surfaces"))
         put("part_names", tuple(self.part_names))
         put("surfaces", tuple(self.surfaces))
+        if self.authored is not None and self.authored.count != count:
+            put("authored", None)
         if self.up not in AXIS_INDEX:
             raise NeurokError(f"up must be 'x', 'y' or 'z', got {self.up!r}.")
         if not (np.isfinite(self.unit) and self.unit > 0):
@@ -80,22 +85,22 @@ class Mesh:
     def _check_geometry(self) -> None:
         if len(self.vertices) == 0 or len(self.faces) == 0:
             raise MeshError(
-                f"The mesh '{self.name}' is empty ({len(self.vertices)} vertices, {len(self.faces)} faces); "
+                f"The mesh {shown(self.name)} is empty ({len(self.vertices)} vertices, {len(self.faces)} faces); "
                 "a mesh needs at least one triangle.",
                 self,
             )
-        if not np.isfinite(self.vertices).all():
-            bad = int((~np.isfinite(self.vertices).all(axis=1)).sum())
+        if not within_reach(self.vertices).all():
+            bad = int((~within_reach(self.vertices).all(axis=1)).sum())
             raise MeshError(
-                f"{bad} of {len(self.vertices)} vertices of '{self.name}' are NaN or infinite; "
-                "'neurok inspect MESH --fix OUT' drops them.",
+                f"{bad} of {len(self.vertices)} vertices of {shown(self.name)} are NaN, infinite or beyond "
+                f"{LARGEST:.0e}; 'neurok inspect MESH --out FILE' drops them.",
                 self,
             )
         if self.faces.min() < 0 or self.faces.max() >= len(self.vertices):
             wrong = int(((self.faces < 0) | (self.faces >= len(self.vertices))).any(axis=1).sum())
             raise MeshError(
-                f"{wrong} of {len(self.faces)} faces of '{self.name}' name vertices outside "
-                f"0..{len(self.vertices) - 1}; 'neurok inspect MESH --fix OUT' drops them.",
+                f"{wrong} of {len(self.faces)} faces of {shown(self.name)} name vertices outside "
+                f"0..{len(self.vertices) - 1}; 'neurok inspect MESH --out FILE' drops them.",
                 self,
             )
 
@@ -176,8 +181,17 @@ class Mesh:
         """The same object with another up axis and unit (a rotation and a uniform scale)."""
         if up == self.up and unit == self.unit:
             return self
-        turn = frame_change(self.up, up) * (self.unit / unit)
-        return replace(self, vertices=self.vertices @ turn.T, up=up, unit=unit)
+        turn = frame_change(self.up, up)
+        turned = replace(self, vertices=self.vertices @ (turn.T * (self.unit / unit)), up=up, unit=unit, authored=None)
+        if self.authored is None or not self.authored.belongs_to(self.vertices):
+            return replace(turned, authored=self.authored)
+        return replace(turned, authored=self.authored.turned(turned.vertices, turn))
+
+    @property
+    def normals(self) -> Float[np.ndarray, "V 3"] | None:
+        """The normals that the file gives, as long as no vertex has moved; rows of zeros say nothing."""
+        given = self.authored
+        return None if given is None or not given.belongs_to(self.vertices) else given.normals
 
     def submesh(self, face_mask: np.ndarray, name: str | None = None) -> Mesh:
         """The faces chosen by a mask or indices, with only the vertices they use; parts keep their numbers."""
@@ -193,6 +207,7 @@ class Mesh:
             part_ids=pick(self.part_ids),
             face_surfaces=None if self.face_surfaces is None else self.face_surfaces[face_mask],
             name=name or self.name,
+            authored=self.authored and self.authored.at(used),
         )
 
 

@@ -2,73 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast, get_args
 
-import numpy as np
-
-from neurok.errors import FormatError, NeurokError
+from neurok.core.finish import Finish, Lookup, Record, number, numbers
+from neurok.core.texture import Texture
+from neurok.errors import NeurokError
 
 AlphaMode = Literal["OPAQUE", "MASK", "BLEND"]
-
-MAX_TEXTURE_PIXELS = 8192 * 8192
-"""Larger pictures are refused before they are decoded."""
-
-
-@dataclass(frozen=True)
-class Texture:
-    """A picture, kept in its encoded form so that files pass through unchanged."""
-
-    data: bytes = field(repr=False)
-    """The encoded file."""
-
-    mime: str = "image/png"
-    """``image/png`` or ``image/jpeg``."""
-
-    name: str = "texture"
-
-    def __post_init__(self) -> None:
-        width, height = self._open().size
-        if width * height > MAX_TEXTURE_PIXELS:
-            raise self._too_large(f"has {width}x{height} pixels")
-
-    def _open(self):  # type: ignore[no-untyped-def]
-        from PIL import Image
-
-        try:
-            with warnings.catch_warnings():
-                # Pillow warns of pictures that we refuse, or that we allow.
-                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-                return Image.open(io.BytesIO(self.data))
-        except Image.DecompressionBombError:
-            raise self._too_large("is far too large") from None
-        except Exception as error:
-            raise FormatError(f"Texture '{self.name}' is not a picture that can be read: {error}.") from error
-
-    def _too_large(self, what: str) -> FormatError:
-        limit = f"at most {MAX_TEXTURE_PIXELS} pixels are allowed"
-        return FormatError(f"Texture '{self.name}' {what}; {limit}. Scale it down.")
-
-    def pixels(self) -> np.ndarray:
-        """Decoded RGBA, ``(H, W, 4)`` uint8, first row at the top."""
-        try:
-            return np.asarray(self._open().convert("RGBA"))
-        except FormatError:
-            raise
-        except Exception as error:
-            raise FormatError(f"Texture '{self.name}' is damaged: {error}.") from error
-
-    @staticmethod
-    def from_pixels(pixels: np.ndarray, name: str = "texture") -> Texture:
-        """Encode ``(H, W, 3 or 4)`` uint8 as PNG."""
-        from PIL import Image
-
-        buffer = io.BytesIO()
-        Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, format="PNG", optimize=False)
-        return Texture(buffer.getvalue(), "image/png", name)
+GLOSS = "KHR_materials_pbrSpecularGlossiness"
 
 
 @dataclass(frozen=True)
@@ -87,6 +30,8 @@ class Surface:
     double_sided: bool = True
     alpha_mode: AlphaMode = "OPAQUE"
     emissive: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    finish: Finish | None = None
+    """All that the material's author said; the fields above win where they differ from it."""
 
     def __post_init__(self) -> None:
         numbers = {"base_color": self.base_color, "emissive": self.emissive}
@@ -98,3 +43,83 @@ class Surface:
             raise NeurokError(f"Surface '{self.name}' needs an RGBA base_color and an RGB emissive.")
         if self.alpha_mode not in get_args(AlphaMode):
             raise NeurokError(f"alpha_mode must be one of {', '.join(get_args(AlphaMode))}, got {self.alpha_mode!r}.")
+
+    @staticmethod
+    def of(name: str, finish: Finish) -> Surface:
+        """The surface that a finish gives; one that its plain fields say alone is left without."""
+        record = finish.record()
+        metal = record.get("pbrMetallicRoughness", {})
+        gloss = record.get("extensions", {}).get(GLOSS)
+        if gloss is not None:
+            color, info = numbers(gloss, "diffuseFactor", (1.0,) * 4), gloss.get("diffuseTexture")
+            metallic, roughness = 0.0, 1.0 - _share(gloss, "glossinessFactor")
+        else:
+            color, info = numbers(metal, "baseColorFactor", (1.0,) * 4), metal.get("baseColorTexture")
+            metallic, roughness = _share(metal, "metallicFactor"), _share(metal, "roughnessFactor")
+        mode = record.get("alphaMode", "OPAQUE")
+        glow = numbers(record, "emissiveFactor", (0.0,) * 3)
+        bare = Surface(
+            name,
+            cast(Any, tuple(color.clip(0.0, 1.0).tolist())),
+            metallic,
+            roughness,
+            finish.lookups[info["index"]].texture if isinstance(info, dict) and "index" in info else None,
+            bool(record.get("doubleSided", False)),
+            mode if mode in get_args(AlphaMode) else "OPAQUE",
+            cast(Any, tuple(glow.clip(0.0, 1.0).tolist())),
+        )
+        return bare if bare._plain_finish() == finish else replace(bare, finish=finish)
+
+    def whole_finish(self) -> Finish:
+        """The finish with the surface's own fields: what a file that holds everything should say."""
+        if self.finish is None:
+            return self._plain_finish()
+        said = Surface.of(self.name, self.finish)
+        if said == self:
+            return self.finish
+        record, lookups = self.finish.record(), self.finish.lookups
+        own = self._plain_finish().record()
+        for key in ("doubleSided", "alphaMode", "emissiveFactor"):
+            record.pop(key, None)
+            record |= {key: own[key]} if key in own else {}
+        shine = ("base_color", "metallic", "roughness", "texture")
+        if any(getattr(said, name) != getattr(self, name) for name in shine):
+            record.get("extensions", {}).pop(GLOSS, None)
+            metal = record.setdefault("pbrMetallicRoughness", {})
+            picture = metal.get("baseColorTexture") if self.texture == said.texture else None
+            metal |= own["pbrMetallicRoughness"]
+            if picture is not None:
+                metal["baseColorTexture"] = picture
+            elif self.texture is not None:
+                metal["baseColorTexture"] = {"index": len(lookups)}
+                lookups = (*lookups, Lookup(self.texture))
+            else:
+                metal.pop("baseColorTexture", None)
+        return Finish.of(record, lookups)
+
+    @property
+    def even_glow(self) -> tuple[float, float, float]:
+        """The light that the whole surface gives; none where a picture says where it glows."""
+        is_pictured = self.finish is not None and "emissive" in self.finish.maps
+        return (0.0, 0.0, 0.0) if is_pictured else self.emissive
+
+    def _plain_finish(self) -> Finish:
+        metal: Record = {
+            "baseColorFactor": list(self.base_color),
+            "metallicFactor": self.metallic,
+            "roughnessFactor": self.roughness,
+        }
+        record: Record = {"pbrMetallicRoughness": metal}
+        if self.texture is not None:
+            metal["baseColorTexture"] = {"index": 0}
+        if self.double_sided:
+            record["doubleSided"] = True
+        if self.alpha_mode != "OPAQUE":
+            record["alphaMode"] = self.alpha_mode
+        if any(self.emissive):
+            record["emissiveFactor"] = list(self.emissive)
+        return Finish.of(record, () if self.texture is None else (Lookup(self.texture),))
+
+
+def _share(record: Record, key: str) -> float:
+    return min(max(number(record, key, 1.0), 0.0), 1.0)

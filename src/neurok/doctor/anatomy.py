@@ -9,15 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
-
-LARGEST = 1e30
-"""Coordinates beyond this cannot be squared and stored in single precision; they count as infinite."""
+from neurok.core.arrays import within_reach
 
 
 def sound_vertices(vertices: Float[np.ndarray, "V 3"]) -> Bool[np.ndarray, " V"]:
     """Vertices that are numbers one can compute with."""
-    with np.errstate(invalid="ignore"):
-        return cast(np.ndarray, (np.abs(vertices) <= LARGEST).all(axis=1))
+    return cast(np.ndarray, within_reach(vertices).all(axis=1))
 
 
 def faces_in_range(faces: Int[np.ndarray, "F 3"], vertex_count: int) -> Bool[np.ndarray, " F"]:
@@ -112,6 +109,8 @@ def weld_map(mesh: Mesh) -> Int[np.ndarray, " V"]:
 
     count = len(mesh.vertices)
     classes = vertex_classes(mesh)
+    if count and int(classes.max()) + 1 == count:
+        return np.arange(count)  # no two are alike
     is_open = HalfEdges.of(mesh.faces).uses == 1
     half = HalfEdges.of(classes[mesh.faces], face_surfaces(mesh), is_open)
     corners = mesh.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)[is_open]

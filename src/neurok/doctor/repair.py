@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core import Articulation, Asset, Clip, Mesh
+from neurok.core import Articulation, Asset, Authored, Clip, Mesh
 from neurok.doctor import anatomy
 from neurok.doctor.diagnosis import is_absurd, offset_ratio, place_corners
 from neurok.doctor.winding import check_winding
@@ -134,8 +134,15 @@ class _Work:
     def mesh(self) -> Mesh:
         return Mesh(
             self.vertices, self.faces, self.uv, self.vertex_colors, self.part_ids, self.part_names,
-            self.surfaces, self.face_surfaces, self.unit, self.draft.up, self.draft.name,
+            self.surfaces, self.face_surfaces, self.unit, self.draft.up, self.draft.name, self.authored(),
         )  # fmt: skip
+
+    def authored(self) -> Authored | None:
+        """What the file says of the vertices that are left; normals only while the faces are the file's own."""
+        given = self.draft.authored
+        if given is None or np.array_equal(self.faces, self.draft.faces):
+            return given and given.at(self.source)
+        return given.at(self.source).without_directions()
 
 
 def _nothing_left(draft: Mesh) -> MeshError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Int
 
-from neurok.core import Articulation, Asset, Bind, Clip, Mesh, Skin
+from neurok.core import Articulation, Asset, Authored, Bind, Clip, Mesh, Skin
 from neurok.doctor.anatomy import face_surfaces, vertex_classes
 from neurok.errors import NeurokError
 from neurok.geometry.decimate import decimate as decimate_faces
@@ -75,7 +75,14 @@ def _dress(
         part_ids = np.empty(len(vertices), dtype=np.int64)
         part_ids[faces] = mesh.face_parts[first_face[coarse_groups]][:, None]
     bare = replace(
-        mesh, vertices=vertices, faces=faces, uv=None, vertex_colors=None, part_ids=part_ids, face_surfaces=None
+        mesh,
+        vertices=vertices,
+        faces=faces,
+        uv=None,
+        vertex_colors=None,
+        part_ids=part_ids,
+        face_surfaces=None,
+        authored=None,
     )
     if mesh.uv is None and mesh.vertex_colors is None and len(mesh.surfaces) < 2:
         return bare
@@ -87,15 +94,20 @@ def _dress(
     index, faces, vertex_island = split_by_face_label(faces, face_island)
     near = closest_point(vertices[index], mesh.vertices, mesh.faces, vertex_island, islands, 6)
     corners = mesh.faces[near.face_ids]
-    read = lambda array: None if array is None else np.einsum("nk,nkc->nc", near.barycentric, array[corners])  # noqa: E731
+
+    def blended(array: np.ndarray) -> np.ndarray:
+        return np.einsum("nk,nkc->nc", near.barycentric, array[corners])
+
     island_surface = np.zeros(int(islands.max()) + 1, dtype=np.int64)
     island_surface[islands] = surfaces
+    sets = () if mesh.authored is None else mesh.authored.uv_sets
     return replace(
         bare,
         vertices=vertices[index],
+        authored=Authored(None, uv_sets=tuple(blended(uv) for uv in sets)) if sets else None,
         faces=faces,
-        uv=read(mesh.uv),
-        vertex_colors=read(mesh.vertex_colors),
+        uv=None if mesh.uv is None else blended(mesh.uv),
+        vertex_colors=None if mesh.vertex_colors is None else blended(mesh.vertex_colors),
         part_ids=None if part_ids is None else part_ids[index],
         face_surfaces=None if mesh.face_surfaces is None else island_surface[face_island],
     )

@@ -20,10 +20,13 @@ import numpy as np
 from neurok.core import (
     Articulation,
     Asset,
+    Authored,
     Bind,
     Clip,
+    Finish,
     Inertial,
     Joint,
+    Lookup,
     Material,
     MaterialField,
     Mesh,
@@ -117,18 +120,36 @@ class _Writer:
             "up": mesh.up,
             "name": mesh.name,
         }
+        if mesh.authored is not None:
+            entry["authored"] = self.authored(mesh.authored, prefix)
         self.meshes.append((mesh, entry))
         return number
 
     def surface(self, surface: Surface) -> dict[str, Any]:
-        texture = None
-        if surface.texture is not None:
-            data = surface.texture.data
-            number = self.textures.setdefault(data, len(self.textures))
-            self.arrays[f"texture{number}"] = np.frombuffer(data, dtype=np.uint8)
-            texture = {"number": number, "mime": surface.texture.mime, "name": surface.texture.name}
-        entry = {f.name: _plain(getattr(surface, f.name)) for f in fields(surface) if f.name != "texture"}
-        return {**entry, "texture": texture}
+        kept = [f.name for f in fields(surface) if f.name not in ("texture", "finish")]
+        entry = {name: _plain(getattr(surface, name)) for name in kept}
+        entry["texture"] = surface.texture and self.texture(surface.texture)
+        if surface.finish is not None:
+            lookups = [
+                {"texture": self.texture(one.texture), "wrap": one.wrap, "filters": [one.magnify, one.minify]}
+                for one in surface.finish.lookups
+            ]
+            entry["finish"] = {"text": surface.finish.text, "lookups": lookups}
+        return entry
+
+    def texture(self, texture: Texture) -> dict[str, Any]:
+        number = self.textures.setdefault(texture.data, len(self.textures))
+        self.arrays[f"texture{number}"] = np.frombuffer(texture.data, dtype=np.uint8)
+        return {"number": number, "mime": texture.mime, "name": texture.name}
+
+    def authored(self, authored: Authored, prefix: str) -> dict[str, Any]:
+        """What the author gave the vertices."""
+        for name in ("vertices", "normals", "tangents"):
+            if getattr(authored, name) is not None:
+                self.arrays[f"{prefix}authored_{name}"] = getattr(authored, name)
+        for number, uv in enumerate(authored.uv_sets):
+            self.arrays[f"{prefix}authored_uv{number}"] = uv
+        return {"uv_sets": len(authored.uv_sets)}
 
     def clip(self, clip: Clip, number: int) -> dict[str, Any]:
         self.arrays[f"clip{number}_positions"] = clip.positions
@@ -198,13 +219,30 @@ class _Reader:
             unit=float(entry["unit"]),
             up=entry["up"],
             name=str(entry["name"]),
+            authored=self.authored(entry["authored"], prefix) if "authored" in entry else None,
         )
 
+    def authored(self, entry: dict[str, Any], prefix: str) -> Authored:
+        vertices, normals, tangents = (
+            self.arrays.get(f"{prefix}authored_{name}") for name in ("vertices", "normals", "tangents")
+        )
+        sets = tuple(self.arrays[f"{prefix}authored_uv{number}"] for number in range(int(entry["uv_sets"])))
+        return Authored(vertices, normals, tangents, sets)
+
+    def texture(self, entry: dict[str, Any]) -> Texture:
+        data = self.arrays[f"texture{entry['number']}"].tobytes()
+        return Texture(data, str(entry["mime"]), str(entry["name"]))
+
+    def finish(self, entry: dict[str, Any]) -> Finish:
+        lookups = []
+        for one in entry["lookups"]:
+            wrap_s, wrap_t = map(int, one["wrap"])
+            magnify, minify = (None if number is None else int(number) for number in one["filters"])
+            lookups.append(Lookup(self.texture(one["texture"]), (wrap_s, wrap_t), magnify, minify))
+        return Finish(str(entry["text"]), tuple(lookups))
+
     def surface(self, entry: dict[str, Any]) -> Surface:
-        texture = entry["texture"]
-        if texture is not None:
-            data = self.arrays[f"texture{texture['number']}"].tobytes()
-            texture = Texture(data, str(texture["mime"]), str(texture["name"]))
+        texture = None if entry["texture"] is None else self.texture(entry["texture"])
         red, green, blue, alpha = map(float, entry["base_color"])
         glow_red, glow_green, glow_blue = map(float, entry["emissive"])
         if entry["alpha_mode"] not in ("OPAQUE", "MASK", "BLEND"):
@@ -218,6 +256,7 @@ class _Reader:
             double_sided=bool(entry["double_sided"]),
             alpha_mode=entry["alpha_mode"],
             emissive=(glow_red, glow_green, glow_blue),
+            finish=self.finish(entry["finish"]) if "finish" in entry else None,
         )
 
     def clip(self, entry: dict[str, Any], number: int, meshes: list[Mesh]) -> Clip:

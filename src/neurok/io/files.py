@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from neurok.errors import FormatError, NeurokError, shown
+from neurok.staging import staged, together
 
 MAX_FILE_BYTES = 2 * 1024**3
 """Larger files are refused before they are read."""
@@ -26,16 +26,16 @@ _SIGNATURES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
     (b"glTF", "GLB", (".glb", ".vrm")),
     (b"ply\n", "PLY", (".ply",)),
     (b"ply\r", "PLY", (".ply",)),
-    (b"PK\x03\x04", "zip archive", (".npz", ".usdz")),
+    (b"PK\x03\x04", "zip archive", (".npz", ".usdz", ".zip")),
     (b"POINTCACHE2", "PC2", (".pc2",)),
     (b"PXR-USDC", "USD", (".usd", ".usdc")),
     (b"#usda", "USD text", (".usd", ".usda")),
-    (b"<?xml", "XML", (".xml", ".urdf", ".mjcf")),
+    (b"<?xml", "XML", (".xml", ".urdf", ".mjcf", ".dae")),
     (b"\x89PNG", "PNG picture", ()),
     (b"\xff\xd8\xff", "JPEG picture", ()),
     (b"GIF8", "GIF picture", ()),
     (b"%PDF", "PDF", ()),
-    (b"Kaydara FBX", "FBX", ()),
+    (b"Kaydara FBX", "FBX", (".fbx",)),
     (b"BLENDER", "Blender", ()),
     (b"\x1f\x8b", "gzip", ()),
 )
@@ -93,8 +93,9 @@ def read_card(path: Path) -> dict[str, Any]:
     """The card of weights, a file that holds one JSON object."""
     try:
         card = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise FormatError(f"The card '{path}' is damaged: {error}; install or copy it again.") from error
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise FormatError(f"The card '{path}' is damaged: {reason}; install or copy it again.") from error
     if not isinstance(card, dict):
         raise FormatError(f"The card '{path}' is damaged: it must hold one JSON object; install or copy it again.")
     return card
@@ -118,26 +119,20 @@ def resolve_inside(folder: Path, reference: str) -> Path:
     return target
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a path that cannot be written, before any work is done."""
+    if path_kind(path) == "folder":
+        raise NeurokError(f"'{path}' is a folder; name a file in it.")
+    folder = Path(os.path.abspath(path)).parent
+    while path_kind(folder) == "nothing" and folder != folder.parent:
+        folder = folder.parent
+    if path_kind(folder) != "folder" or not os.access(folder, os.W_OK):
+        raise NeurokError(f"'{path}' cannot be written: '{folder}' is not a folder one may write to.")
+
+
 def write_files(path: Path, files: Files) -> None:
-    """Write all files beside ``path``, each to a temporary name first, the main one last."""
-    folder = path.parent
-    staged: list[tuple[Path, Path]] = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    """Write all files beside ``path`` or none, the main one last."""
+    with together():
         for name, data in reversed(files.items()):
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=".neurok-", dir=target.parent)
-            staged.append((Path(temporary), target))
-            with os.fdopen(handle, "wb") as out:
-                out.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        for temporary_path, target in staged:
-            temporary_path.chmod(0o666 & ~umask)
-            temporary_path.replace(target)
-    except OSError as error:
-        raise NeurokError(f"'{path}' cannot be written: {error.strerror or error}.") from error
-    finally:
-        for temporary_path, _ in staged:
-            temporary_path.unlink(missing_ok=True)
+            with staged(path.parent / name) as temporary:
+                temporary.write_bytes(data)

@@ -12,8 +12,11 @@ import numpy as np
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import NeurokError
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
+from neurok.io.holds import FORMATS
 
 READERS: dict[str, str] = {
+    ".dae": "neurok.io.collada:read",
+    ".fbx": "neurok.io.fbx:read",
     ".glb": "neurok.io.gltf_read:read",
     ".gltf": "neurok.io.gltf_read:read",
     ".mjcf": "neurok.io.mjcf:read",
@@ -29,6 +32,7 @@ READERS: dict[str, str] = {
     ".usdc": "neurok.io.usd:read",
     ".usdz": "neurok.io.usd:read",
     ".xml": "neurok.io.mjcf:read",
+    ".zip": "neurok.io.zipped:read",
 }
 """Suffix to ``module:function``, a function from a path to an ``Asset``; imported when used."""
 
@@ -51,13 +55,13 @@ WRITERS: dict[str, str] = {
 }
 """Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""
 
-ALL_CLIPS = (".glb", ".gltf", ".npz")
+ALL_CLIPS = tuple(suffix for suffix, holds in FORMATS.items() if holds.clips == "all")
 """Formats that hold every clip of an object."""
 
-ONE_CLIP = (".pc2", ".usd", ".usda", ".usdc", ".usdz")
+ONE_CLIP = tuple(suffix for suffix, holds in FORMATS.items() if holds.clips == "first")
 """Formats that hold the first clip, as numbered files do."""
 
-WITH_JOINTS = (".glb", ".gltf", ".mjcf", ".npz", ".urdf", ".usd", ".usda", ".usdc", ".usdz", ".xml")
+WITH_JOINTS = tuple(sorted(suffix for suffix, holds in FORMATS.items() if holds.joints))
 """Formats that hold joints."""
 
 WITHOUT_FRAME = (".obj", ".off", ".pc2", ".ply", ".stl")
@@ -141,7 +145,8 @@ def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, 
 
 def _check_reach(asset: Asset, path: Path) -> None:
     """Refuse numbers that formats of single precision cannot hold, in metres or in the object's own unit."""
-    reach = max([float(np.abs(a).max(initial=0.0)) for a in (asset.mesh.vertices, *(c.positions for c in asset.clips))])
+    told = [clip.positions for clip in asset.clips if clip.is_baked]
+    reach = max([float(np.abs(a).max(initial=0.0)) for a in (asset.mesh.vertices, *told)])
     if not reach * max(1.0, asset.mesh.unit) < LARGEST_NUMBER:
         raise NeurokError(
             f"'{path}' cannot be written: the object reaches to {reach:.3g}, and files hold numbers up to "

@@ -15,6 +15,12 @@ from neurok.io.gltf_geometry import Geometry
 Worlds = list[np.ndarray]
 """World-from-node transforms, ``(4, 4)`` or ``(T, 4, 4)``."""
 
+BLOCK_ROWS = 1_000_000
+"""Vertices times frames that are placed at once in double precision."""
+
+UNIT_SLACK = 5e-4
+"""Vectors this near to unit length are kept as they are: files store rounded numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class PartSource:
@@ -46,6 +52,24 @@ class PartSource:
         if world.ndim == 2 and np.array_equal(world, np.eye(4)):
             return shape
         return lie.apply(world, shape)
+
+    def authored(self, worlds: Worlds) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Normals and tangents at rest in the scene, rows of zeros where none are known; none if there are none."""
+        normals, tangents = self.geometry.normals, self.geometry.tangents
+        if normals is None or (self.geometry.targets is not None and self.morph.any()):
+            return None, None
+        if self.joints:
+            linear = self.joint_matrices(worlds)[0][:, :3, :3].reshape(-1, 9)
+            each = (self.weight_matrix() @ linear).reshape(-1, 3, 3)
+        else:
+            each = worlds[self.node][:3, :3]
+        turned = None
+        if tangents is not None:
+            turned = np.column_stack([_directions(each, tangents[:, :3]), tangents[:, 3]])
+            turned[~turned[:, :3].any(axis=1)] = 0.0
+        with np.errstate(all="ignore"):
+            upright = np.linalg.pinv(each).swapaxes(-1, -2) if np.abs(np.linalg.det(each)).min() > 0 else each
+        return _directions(upright, normals), turned
 
     def joint_matrices(self, worlds: Worlds) -> Float[np.ndarray, "T J 4 4"]:
         """World-from-mesh transform of each joint."""
@@ -85,6 +109,21 @@ class PartSource:
         """The part is turned inside out by a negative scale."""
         matrices = self.joint_matrices(worlds)[0] if self.joints else worlds[self.node][None]
         return float(np.median(np.linalg.det(matrices[:, :3, :3]))) < 0
+
+
+def _directions(matrices: np.ndarray, vectors: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
+    """Unit vectors after one matrix, or one for each; untouched by an identity, zero where they were not unit."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if matrices.ndim == 2 and np.array_equal(matrices, np.eye(3)):
+        moved = np.asarray(vectors)
+    elif matrices.ndim == 2:
+        moved = vectors @ matrices.T
+    else:
+        moved = np.einsum("vij,vj->vi", matrices, vectors)
+    size = np.linalg.norm(moved, axis=1, keepdims=True)
+    is_given = np.isfinite(moved).all(axis=1, keepdims=True) & (np.abs(lengths - 1.0) < 0.1) & (size > 1e-12)
+    is_unit = np.abs(size - 1.0) < UNIT_SLACK
+    return np.where(is_given, np.where(is_unit, moved, moved / np.where(is_given, size, 1.0)), 0.0)
 
 
 def _times_points(weights, lifted: Float[np.ndarray, "V 4"]):  # type: ignore[no-untyped-def]
@@ -131,6 +170,10 @@ def bake(
     start = 0
     for part in parts:
         stop = start + len(part.geometry.vertices)
-        out[:, start:stop] = part.positions(worlds, morph)
+        room = max(1, BLOCK_ROWS // max(1, stop - start))
+        for first in range(0, frame_count, room):
+            block = slice(first, first + room)
+            there = [world[block] if world.ndim == 3 else world for world in worlds]
+            out[block, start:stop] = part.positions(there, {node: weights[block] for node, weights in morph.items()})
         start = stop
     return out

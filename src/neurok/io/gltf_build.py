@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ from urllib.parse import quote
 
 import numpy as np
 
-from neurok.core import Texture
+from neurok.core import Finish, Lookup, Texture
+from neurok.core.finish import extension_names, texture_infos
 from neurok.io.files import Files
+from neurok.io.gltf_look import PICTURE_EXTENSIONS
 
 COMPONENT_TYPES = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 ARRAY_BUFFER, ELEMENT_BUFFER = 34962, 34963
+SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/ktx2": "ktx2"}
 SPARSE_BELOW = 0.5
 """A morph target that moves fewer of its vertices than this is stored by its moving vertices alone."""
 
@@ -29,6 +33,7 @@ class Builder:
     _chunks: list[bytes] = field(default_factory=list)
     _length: int = 0
     _known: dict[Any, int] = field(default_factory=dict)
+    _places: dict[bytes, int] = field(default_factory=dict)
     _textures: list[Texture] = field(default_factory=list)
 
     def add(self, kind: str, record: dict[str, Any]) -> int:
@@ -48,6 +53,16 @@ class Builder:
             self._length += len(data) + padding
             self._known[key] = self.add("bufferViews", record)
         return self._known[key]
+
+    def keep_view(self, data: bytes, record: dict[str, Any]) -> int:
+        """Put bytes into the buffer under a record of their own, in which all but the place stays as it is."""
+        if data not in self._places:
+            self._places[data] = self._length
+            padding = -len(data) % 4
+            self._chunks += [data, b"\0" * padding]
+            self._length += len(data) + padding
+        place = {"buffer": 0, "byteOffset": self._places[data], "byteLength": len(data)}
+        return self.add("bufferViews", record | place)
 
     def array(self, values: np.ndarray, target: int | None = None, bounds: bool = False) -> int:
         """Store ``(count, width)`` (or ``(count,)``) numbers of their own kind."""
@@ -83,34 +98,76 @@ class Builder:
             self._known[key] = self.add("accessors", record)
         return self._known[key]
 
-    def texture(self, picture: Texture) -> int:
+    def material(self, name: str, finish: Finish) -> int:
+        """Store a material with all it says and its pictures."""
+        record = finish.record()
+        for info in texture_infos(record):
+            info["index"] = self.texture(finish.lookups[info["index"]])
+        self.use(extension_names(record))
+        return self.add("materials", {"name": name, **record})
+
+    def use(self, extensions: Iterable[str]) -> None:
+        """Say that the file uses extensions."""
+        used = {*self.json.get("extensionsUsed", ()), *extensions}
+        if used:
+            self.json["extensionsUsed"] = sorted(used)
+
+    def texture(self, lookup: Lookup) -> int:
+        """Store a texture."""
+        if lookup not in self._known:
+            record: dict[str, Any] = {"sampler": self._sampler(lookup)}
+            source = self._image(lookup.texture)
+            extension = next((n for n, mime in PICTURE_EXTENSIONS.items() if mime == lookup.texture.mime), None)
+            if extension is None:
+                record["source"] = source
+            else:
+                record["extensions"] = {extension: {"source": source}}
+                self.use((extension,))
+                self.json["extensionsRequired"] = sorted({*self.json.get("extensionsRequired", ()), extension})
+            self._known[lookup] = self.add("textures", record)
+        return self._known[lookup]
+
+    def _sampler(self, lookup: Lookup) -> int:
+        filters = {"magFilter": lookup.magnify, "minFilter": lookup.minify}
+        sampler = {key: value for key, value in filters.items() if value is not None}
+        sampler |= {"wrapS": lookup.wrap[0], "wrapT": lookup.wrap[1]}
+        key = ("sampler", *sampler.items())
+        if key not in self._known:
+            self._known[key] = self.add("samplers", sampler)
+        return self._known[key]
+
+    def _image(self, picture: Texture) -> int:
         """Store a picture, byte for byte."""
         key = (picture.data, picture.mime)
         if key not in self._known:
             self._textures.append(picture)
-            self.json.setdefault("samplers", [{"wrapS": 10497, "wrapT": 10497}])
-            image = self.add("images", {"name": picture.name, "mimeType": picture.mime})
-            self._known[key] = self.add("textures", {"source": image, "sampler": 0})
+            self._known[key] = self.add("images", {"name": picture.name, "mimeType": picture.mime})
         return self._known[key]
 
     def files(self, path: Path) -> Files:
         """The finished file: one GLB, or a ``.gltf`` with its buffer and pictures beside it."""
         return self._gltf(path) if path.suffix.lower() == ".gltf" else self._glb(path)
 
+    def _own_images(self) -> list[dict[str, Any]]:
+        """The images that were added here, and lie in no buffer yet."""
+        return self.json.get("images", [])[-len(self._textures) :] if self._textures else []
+
     def _glb(self, path: Path) -> Files:
-        for image, picture in zip(self.json.get("images", []), self._textures, strict=True):
+        for image, picture in zip(self._own_images(), self._textures, strict=True):
             image["bufferView"] = self.view(picture.data)
-        self.json["buffers"] = [{"byteLength": self._length}]
+        if self._length:
+            self.json["buffers"] = [{"byteLength": self._length}]
         text = json.dumps(self.json, separators=(",", ":"), allow_nan=False).encode()
         text += b" " * (-len(text) % 4)
-        total = 12 + 8 + len(text) + 8 + self._length
+        body = [struct.pack("<II", self._length, 0x004E4942), *self._chunks] if self._length else []
+        total = 12 + 8 + len(text) + sum(map(len, body))
         head = struct.pack("<4sIIII", b"glTF", 2, total, len(text), 0x4E4F534A)
-        return {path.name: b"".join([head, text, struct.pack("<II", self._length, 0x004E4942), *self._chunks])}
+        return {path.name: b"".join([head, text, *body])}
 
     def _gltf(self, path: Path) -> Files:
         beside: Files = {f"{path.stem}.bin": b"".join(self._chunks)}
-        for number, (image, picture) in enumerate(zip(self.json.get("images", []), self._textures, strict=True)):
-            name = f"{path.stem}_{number}.{'jpg' if picture.mime == 'image/jpeg' else 'png'}"
+        for number, (image, picture) in enumerate(zip(self._own_images(), self._textures, strict=True)):
+            name = f"{path.stem}_{number}.{SUFFIXES[picture.mime]}"
             image["uri"] = quote(name)
             beside[name] = picture.data
         self.json["buffers"] = [{"byteLength": self._length, "uri": quote(f"{path.stem}.bin")}]

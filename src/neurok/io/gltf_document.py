@@ -18,7 +18,6 @@ Record = dict[str, Any]
 
 COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-COMPRESSED = {"KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"}
 MAX_NODES = 200_000
 ZERO_ELEMENTS = 1_000_000
 """An array that stands in no buffer may always be this long, and longer only in files that are as large."""
@@ -34,6 +33,8 @@ class Document:
     """The binary chunk of a GLB."""
 
     _buffers: dict[int, bytes | memoryview] = field(default_factory=dict)
+    _files: dict[str, bytes] = field(default_factory=dict)
+    """What was read beside the file, by its name; the file may be gone when it is written again."""
 
     def items(self, kind: str) -> list[Record]:
         """All nodes, meshes, skins ... of the file."""
@@ -75,6 +76,13 @@ class Document:
             self._buffers[index] = data
         return self._buffers[index]
 
+    def add_buffer(self, data: bytes) -> int:
+        """Put bytes that were made from others beside the buffers of the file."""
+        self.json.setdefault("buffers", []).append({"byteLength": len(data)})
+        index = len(self.json["buffers"]) - 1
+        self._buffers[index] = data
+        return index
+
     def uri_bytes(self, uri: str) -> bytes:
         """What a data URI holds, or the file it names in or below the folder of this one."""
         if uri.startswith("data:"):
@@ -82,10 +90,13 @@ class Document:
             if not comma or not head.endswith(";base64"):
                 raise self.error("it has a data URI that is not base64")
             return base64.b64decode(body, validate=True)
+        if uri in self._files:
+            return self._files[uri]
         target = resolve_inside(self.path.parent, uri)
         if not target.is_file():
             raise FormatError(f"'{self.path}' needs the file '{uri}', which is missing; put it beside the model.")
-        return read_bytes(target)
+        self._files[uri] = read_bytes(target)
+        return self._files[uri]
 
     def view(self, index: int) -> tuple[bytes | memoryview, int, int, int]:
         """Buffer, start, length and stride (0 when packed) of a buffer view, all inside the buffer."""
@@ -150,23 +161,13 @@ def natural(record: Record, key: str, default: int | None = None) -> int:
     return value
 
 
-def numbers(record: Record, key: str, default: tuple[float, ...]) -> np.ndarray:
-    """A list of finite numbers, as long as ``default``."""
-    if key not in record:
-        return np.array(default)
-    value = np.asarray(record[key], dtype=np.float64)
-    if value.shape != (len(default),) or not np.isfinite(value).all():
-        raise ValueError(f"'{key}' must be {len(default)} finite numbers")
-    return value
-
-
-def open_document(path: Path) -> Document:
-    """Take a ``.glb`` or ``.gltf`` file apart.
+def open_document(path: Path, data: bytes | None = None) -> Document:
+    """Take a ``.glb`` or ``.gltf`` file apart, or a GLB that was made of the file at ``path``.
 
     Raises:
-        FormatError: If it is damaged, of another kind than its suffix says, or compressed.
+        FormatError: If it is damaged, or of another kind than its suffix says.
     """
-    data = read_bytes(path)
+    data = read_bytes(path) if data is None else data
     is_binary = data[:4] == b"glTF"
     if path.suffix.lower() == ".glb" and not is_binary:
         raise FormatError(f"'{path}' is not a GLB file (it does not begin with 'glTF'); check its suffix.")
@@ -183,11 +184,6 @@ def open_document(path: Path) -> Document:
     document = Document(path, content, binary)
     if not str(content["asset"].get("version", "")).startswith("2"):
         raise FormatError(f"'{path}' is glTF {content['asset'].get('version')!r}; version 2 is read. Export it again.")
-    packed = COMPRESSED & {e for e in content.get("extensionsRequired", []) if isinstance(e, str)}
-    if packed:
-        raise FormatError(
-            f"'{path}' is compressed with {min(packed)}, which neurok does not read; export it without compression."
-        )
     if len(document.items("nodes")) > MAX_NODES:
         raise FormatError(f"'{path}' has {len(document.items('nodes'))} nodes; at most {MAX_NODES} are read.")
     return document

@@ -13,6 +13,8 @@ from neurok.io.gltf_extras import MATERIAL_ATTRIBUTES, UNSAID
 from neurok.io.gltf_look import PLAIN, Look
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
+POINTS_AND_LINES = "Points and lines are left out; only triangles are kept."
+MAX_UV_SETS = 8
 OUT_OF_RANGE = -1
 """Stands for a vertex that does not exist, so that the fault survives joining several meshes."""
 
@@ -36,6 +38,11 @@ class Geometry:
     materials: Float[np.ndarray, "V 8"] | None = None
     """What each vertex is made of, as neurok stores it; see ``MATERIAL_ATTRIBUTES``."""
 
+    normals: Float[np.ndarray, "V 3"] | None = None
+    tangents: Float[np.ndarray, "V 4"] | None = None
+    uv_sets: tuple[Float[np.ndarray, "V 2"], ...] = ()
+    """All texture coordinates as they are stored."""
+
 
 class GeometryReader:
     """Reads each mesh once, however many nodes show it."""
@@ -53,7 +60,7 @@ class GeometryReader:
                 if look != len(self.looks):
                     self.doc.item("materials", look)
                 if natural(primitive, "mode", TRIANGLES) not in (TRIANGLES, STRIP, FAN):
-                    self.notes["Points and lines are left out; only triangles are kept."] = None
+                    self.notes[POINTS_AND_LINES] = None
                 elif "POSITION" in primitive["attributes"]:
                     key = json.dumps([primitive["attributes"], primitive.get("targets"), self._placing(look)])
                     blocks.setdefault(key, (primitive, []))[1].append((primitive, look))
@@ -83,6 +90,9 @@ class GeometryReader:
             joints,
             weights,
             self._materials(attributes, count),
+            self._attribute(attributes["NORMAL"], 3, count) if "NORMAL" in attributes else None,
+            self._attribute(attributes["TANGENT"], 4, count) if "TANGENT" in attributes else None,
+            self._uv_sets(attributes, count),
         )
 
     def _materials(self, attributes: Record, count: int) -> Float[np.ndarray, "V 8"] | None:
@@ -127,7 +137,19 @@ class GeometryReader:
         if name not in attributes:
             return None
         placed = look.place(self._attribute(attributes[name], 2, count).astype(np.float64))
+        if not np.isfinite(placed).all():
+            self.notes["Texture coordinates that are not numbers are read as zero."] = None
+            placed = np.nan_to_num(placed, posinf=0.0, neginf=0.0)
         return np.column_stack([placed[:, 0], 1.0 - placed[:, 1]])
+
+    def _uv_sets(self, attributes: Record, count: int) -> tuple[Float[np.ndarray, "V 2"], ...]:
+        names = [f"TEXCOORD_{n}" for n in range(MAX_UV_SETS)]
+        last = max((n for n, name in enumerate(names) if name in attributes), default=-1)
+        if f"TEXCOORD_{MAX_UV_SETS}" in attributes:
+            self.notes[f"Only the first {MAX_UV_SETS} sets of texture coordinates are read."] = None
+        nothing = np.zeros((count, 2), dtype=np.float32)
+        sets = (self._attribute(attributes[n], 2, count) if n in attributes else nothing for n in names[: last + 1])
+        return tuple(np.nan_to_num(uv.astype(np.float32, copy=False), posinf=0.0, neginf=0.0) for uv in sets)
 
     def _colors(self, attributes: Record, count: int) -> Float[np.ndarray, "V 4"] | None:
         if "COLOR_0" not in attributes:
@@ -181,6 +203,9 @@ def merge(blocks: list[Geometry]) -> Geometry:
         joined([_padded(b.joints, width) for b in blocks]) if has_skin else None,
         joined([_padded(b.weights, width) for b in blocks]) if has_skin else None,
         filled([b.materials for b in blocks], counts, UNSAID),
+        filled([b.normals for b in blocks], counts, 0.0),
+        filled([b.tangents for b in blocks], counts, 0.0),
+        filled_sets([b.uv_sets for b in blocks], counts),
     )
 
 
@@ -201,6 +226,12 @@ def filled(arrays: list[np.ndarray | None], counts: list[int], value: float) -> 
     if width is None:
         return None
     return joined([np.full((n, width), value) if a is None else a for a, n in zip(arrays, counts)])
+
+
+def filled_sets(sets: list[tuple[np.ndarray, ...]], counts: list[int]) -> tuple[np.ndarray, ...]:
+    """The same for several arrays of each block."""
+    columns = [[own[k] if k < len(own) else None for own in sets] for k in range(max(map(len, sets)))]
+    return tuple(found for column in columns if (found := filled(column, counts, 0.0)) is not None)
 
 
 def _padded(array: np.ndarray | None, width: int) -> np.ndarray:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Surface, Texture
-from neurok.io.gltf_document import Document, Record, numbers
+from neurok.core import Finish, Lookup, Surface, Texture
+from neurok.core.finish import REPEAT, TRANSFORM, Record, number, texture_infos, transform_matrix, without_pictures
+from neurok.core.surface import GLOSS
+from neurok.core.texture import mime_of
+from neurok.io.gltf_document import Document
 
-SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-ONLY_BASE_COLOR = "Only base-colour textures are kept; normal, roughness, occlusion and emission ones are left out."
-OTHER_PICTURES = ("normalTexture", "occlusionTexture", "emissiveTexture")
+PICTURE_EXTENSIONS = {"EXT_texture_webp": "image/webp", "KHR_texture_basisu": "image/ktx2"}
+"""Extensions of a texture that name a picture of another kind than PNG and JPEG."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A surface and how its picture lies on the texture coordinates."""
+    """A surface and how its base-colour picture lies on the texture coordinates."""
 
     surface: Surface
     coordinates: int = 0
@@ -35,67 +37,75 @@ PLAIN = Look(Surface("default", (1.0, 1.0, 1.0, 1.0)))
 
 
 def read_looks(doc: Document, notes: dict[str, None]) -> list[Look]:
-    """One look per material; what a surface cannot hold is noted."""
-    pictures: dict[int, Texture | None] = {}
-    return [_look(doc, index, record, pictures, notes) for index, record in enumerate(doc.items("materials"))]
+    """One look per material, with all that it says; pictures that cannot be read are noted."""
+    shelf = _Shelf(doc, notes)
+    return [_look(shelf, index, record) for index, record in enumerate(doc.items("materials"))]
 
 
-def _look(
-    doc: Document, index: int, record: Record, pictures: dict[int, Texture | None], notes: dict[str, None]
-) -> Look:
-    metal = record.get("pbrMetallicRoughness", {})
-    gloss = record.get("extensions", {}).get("KHR_materials_pbrSpecularGlossiness")
-    if gloss is not None:
-        color, picture = numbers(gloss, "diffuseFactor", (1.0, 1.0, 1.0, 1.0)), gloss.get("diffuseTexture")
-        metallic, roughness = 0.0, 1.0 - _factor(gloss, "glossinessFactor")
-    else:
-        color, picture = numbers(metal, "baseColorFactor", (1.0, 1.0, 1.0, 1.0)), metal.get("baseColorTexture")
-        metallic, roughness = _factor(metal, "metallicFactor"), _factor(metal, "roughnessFactor")
-    if any(key in record for key in OTHER_PICTURES) or "metallicRoughnessTexture" in metal:
-        notes[ONLY_BASE_COLOR] = None
-    texture, transform, coordinates = None, None, 0
-    if picture is not None:
-        texture = _texture(doc, picture["index"], pictures, notes)
-        settings = picture.get("extensions", {}).get("KHR_texture_transform")
-        transform = None if settings is None else _transform(settings)
-        coordinates = int((settings or {}).get("texCoord", picture.get("texCoord", 0)))
-    alpha = record.get("alphaMode", "OPAQUE")
-    surface = Surface(
-        name=str(record.get("name") or f"surface_{index}"),
-        base_color=cast(Any, tuple(color.clip(0.0, 1.0).tolist())),
-        metallic=metallic,
-        roughness=roughness,
-        texture=texture,
-        double_sided=bool(record.get("doubleSided", False)),
-        alpha_mode=alpha if alpha in ("OPAQUE", "MASK", "BLEND") else "OPAQUE",
-        emissive=cast(Any, tuple(numbers(record, "emissiveFactor", (0.0, 0.0, 0.0)).clip(0.0, 1.0).tolist())),
-    )
-    return Look(surface, coordinates, transform)
+def _look(shelf: _Shelf, index: int, original: Record) -> Look:
+    record = json.loads(json.dumps({key: value for key, value in original.items() if key != "name"}, allow_nan=False))
+    without_pictures(record, lambda info: shelf.lookup(info["index"]) is not None)
+    lookups: dict[int, int] = {}
+    for info in texture_infos(record):
+        info["index"] = lookups.setdefault(info["index"], len(lookups))
+    found = tuple(found for index in lookups if (found := shelf.lookup(index)) is not None)
+    surface = Surface.of(str(original.get("name") or f"surface_{index}"), Finish.of(record, found))
+    base = _base_info(record)
+    if base is None:
+        return Look(surface)
+    settings = base.get("extensions", {}).get(TRANSFORM)
+    coordinates = int(number(settings or {}, "texCoord", number(base, "texCoord", 0.0)))
+    return Look(surface, coordinates, None if settings is None else transform_matrix(settings))
 
 
-def _factor(record: Record, key: str) -> float:
-    return float(np.clip(np.nan_to_num(float(record.get(key, 1.0))), 0.0, 1.0))
+def _base_info(record: Record) -> Record | None:
+    """The base-colour picture's place in a record."""
+    gloss = record.get("extensions", {}).get(GLOSS)
+    found = record.get("pbrMetallicRoughness", {}).get("baseColorTexture") if gloss is None else None
+    return gloss.get("diffuseTexture") if gloss is not None else found
 
 
-def _transform(settings: Record) -> Float[np.ndarray, "2 3"]:
-    offset, scale = numbers(settings, "offset", (0.0, 0.0)), numbers(settings, "scale", (1.0, 1.0))
-    cos, sin = np.cos(float(settings.get("rotation", 0.0))), np.sin(float(settings.get("rotation", 0.0)))
-    return np.column_stack([np.array([[cos, sin], [-sin, cos]]) * scale, offset])
+class _Shelf:
+    """The textures of a file, each read once."""
 
+    def __init__(self, doc: Document, notes: dict[str, None]) -> None:
+        self.doc, self.notes = doc, notes
+        self._lookups: dict[int, Lookup | None] = {}
+        self._pictures: dict[int, Texture | None] = {}
 
-def _texture(doc: Document, index: int, pictures: dict[int, Texture | None], notes: dict[str, None]) -> Texture | None:
-    """The picture of a texture, or none (noted) when it is neither PNG nor JPEG."""
-    source = doc.item("textures", index).get("source")
-    if source is None:
-        notes["A texture has no PNG or JPEG picture; its base colour is used alone."] = None
+    def lookup(self, index: int) -> Lookup | None:
+        """A texture with its sampler; none (noted) when no picture of it can be read."""
+        if index not in self._lookups:
+            record = self.doc.item("textures", index)
+            picture = self._picture(record)
+            self._lookups[index] = None if picture is None else self._sampled(record, picture)
+        return self._lookups[index]
+
+    def _sampled(self, record: Record, picture: Texture) -> Lookup:
+        if "sampler" not in record:
+            return Lookup(picture)
+        sampler = self.doc.item("samplers", record["sampler"])
+        wrap = (int(sampler.get("wrapS", REPEAT)), int(sampler.get("wrapT", REPEAT)))
+        return Lookup(picture, wrap, sampler.get("magFilter"), sampler.get("minFilter"))
+
+    def _picture(self, record: Record) -> Texture | None:
+        extensions = record.get("extensions", {})
+        named = [extensions[name]["source"] for name in PICTURE_EXTENSIONS if name in extensions]
+        for source in (*named, *([record["source"]] if "source" in record else [])):
+            if source not in self._pictures:
+                self._pictures[source] = self._read(source)
+            if self._pictures[source] is not None:
+                return self._pictures[source]
+        if not named and "source" not in record:
+            self.notes["A texture has no picture that can be read; its factors are used alone."] = None
         return None
-    if source not in pictures:
-        record = doc.item("images", source)
-        data = doc.uri_bytes(record["uri"]) if "uri" in record else doc.view_bytes(record["bufferView"])
-        mime = next((m for signature, m in SIGNATURES.items() if data.startswith(signature)), None)
+
+    def _read(self, source: int) -> Texture | None:
+        record = self.doc.item("images", source)
+        data = self.doc.uri_bytes(record["uri"]) if "uri" in record else self.doc.view_bytes(record["bufferView"])
         uri = str(record.get("uri", ""))
         name = str(record.get("name") or (uri if uri and not uri.startswith("data:") else f"texture_{source}"))
+        mime = mime_of(data)
         if mime is None:
-            notes[f"Texture '{name}' is neither PNG nor JPEG; its base colour is used alone."] = None
-        pictures[source] = None if mime is None else Texture(data, mime, name)
-    return pictures[source]
+            self.notes[f"Texture '{name}' is no PNG, JPEG, WebP or KTX2 picture; its factors are used alone."] = None
+        return None if mime is None else Texture(data, mime, name)

@@ -51,6 +51,10 @@ class BoneMotion:
     transforms: tuple[Float[np.ndarray, "T H 4 4"], ...]
     """Motion from there, one entry per clip."""
 
+    def resting_turns(self) -> Float[np.ndarray, "V 3 3"]:
+        """How the bones turn the surface around each vertex on the way to rest."""
+        return np.einsum("vj,vjab->vab", self.weights, self.rest[:, :3, :3][self.joints], optimize=True)
+
 
 STILL = PartMotion(np.zeros(3))
 
@@ -111,15 +115,19 @@ def _rigid_motion(
 ) -> PartMotion | None:
     """The part's motion as a whole, if it is one."""
     source = mesh.vertices[chosen]
-    if not len(chosen) or all(_distance(clip.positions[:, chosen], source) <= 0.1 * tolerance for clip in clips):
+    if not len(chosen):
         return STILL
     probe = np.unique(np.linspace(0, len(chosen) - 1, PROBE).astype(np.int64))
+    for clip in clips:
+        target = clip.positions[:, chosen[probe]]
+        rough = lie.fit_rigid(source[probe], target.astype(np.float64))
+        if _distance(lie.apply(rough, source[probe]), target) > 2.0 * tolerance:
+            return None
+    if all(_distance(clip.positions[:, chosen], source) <= 0.1 * tolerance for clip in clips):
+        return STILL
     transforms = []
     for clip in clips:
         target = clip.positions[:, chosen]
-        rough = lie.fit_rigid(source[probe], target[:, probe].astype(np.float64))
-        if _distance(lie.apply(rough, source[probe]), target[:, probe]) > 2.0 * tolerance:
-            return None
         fitted = lie.fit_rigid(source, target.astype(np.float64))
         if _distance(lie.apply(fitted, source), target) > 0.9 * tolerance:
             return None
@@ -144,9 +152,15 @@ def _bone_motion(mesh: Mesh, clips: tuple[Clip, ...], tolerance: float) -> BoneM
     pivots = (dense.T @ bind.vertices / np.maximum(load, 1e-12)).astype(np.float32).astype(np.float64)
     rest, *motions = (_unstretched(t, pivots) for t in (bind.transforms, *(skin.transforms for skin in skins)))
 
+    from scipy.sparse import csr_matrix
+
+    ends = np.arange(0, weights.size + 1, weights.shape[1])
+    table = csr_matrix((weights.reshape(-1).astype(np.float64), joints.reshape(-1), ends), (len(weights), len(pivots)))
+    table.eliminate_zeros()
+
     def is_near(transforms: Float[np.ndarray, "H 4 4"], frame: Float[np.ndarray, "V 3"]) -> bool:
-        blended = np.einsum("vj,vjab->vab", weights, transforms[:, :3][joints], optimize=True)
-        moved = np.einsum("vab,vb->va", blended[..., :3], bind.vertices) + blended[..., 3]
+        blended = (table @ transforms[:, :3].reshape(len(transforms), 12)).reshape(-1, 3, 4)
+        moved = (blended[..., :3] @ bind.vertices[:, :, None])[..., 0] + blended[..., 3]
         return _distance(moved[None], frame) <= 0.9 * tolerance
 
     if not is_near(rest, mesh.vertices):

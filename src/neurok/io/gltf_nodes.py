@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from neurok.core.finish import numbers
 from neurok.geometry import lie
-from neurok.io.gltf_document import Document, Record, numbers
+from neurok.io.gltf_document import Document, Record
 
 Poses = Mapping[int, Mapping[str, np.ndarray]]
 """Animated ``translation``, ``rotation`` (x, y, z, w) and ``scale`` by node, each ``(T, n)``."""
@@ -44,7 +45,14 @@ def node_tree(doc: Document) -> Tree:
     order = _depth_first(roots, children)
     if len(order) != len(nodes):
         raise doc.error("its nodes form a cycle")
-    return Tree(parents, tuple(order), tuple(_depth_first(_scene_roots(doc, roots), children)))
+    shown = [[] if _is_hidden(node) else below for node, below in zip(nodes, children, strict=True)]
+    visible = (i for i in _depth_first(_scene_roots(doc, roots), shown) if not _is_hidden(nodes[i]))
+    return Tree(parents, tuple(order), tuple(visible))
+
+
+def _is_hidden(node: Record) -> bool:
+    """Whether a node, and all below it, is invisible at rest (KHR_node_visibility)."""
+    return node.get("extensions", {}).get("KHR_node_visibility", {}).get("visible") is False
 
 
 def _children(doc: Document, node: Record) -> list[int]:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neurok.core import Articulation, Asset, Clip, MaterialField, Mesh
+from neurok.core import Articulation, Asset, Authored, Clip, MaterialField, Mesh
+from neurok.core.origin import Origin
 from neurok.errors import FormatError, NeurokError
 from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
 from neurok.io.gltf_bake import PartSource, Worlds, bake, part_source
 from neurok.io.gltf_document import Document, Record, open_document
+from neurok.io.gltf_draco import unpack_meshes
 from neurok.io.gltf_extras import UNSAID, VERSION, unpack_articulation, unpack_materials
-from neurok.io.gltf_geometry import GeometryReader, filled, joined, merge, shifted
+from neurok.io.gltf_geometry import POINTS_AND_LINES, GeometryReader, filled, filled_sets, joined, merge, shifted
+from neurok.io.gltf_instances import instances, repeated
 from neurok.io.gltf_look import PLAIN, Look, read_looks
+from neurok.io.gltf_meshopt import unpack_views
 from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
 from neurok.io.gltf_skin import find_skin
 from neurok.io.names import unique_names
+
+FORMAT = "glTF"
+UNDERSTOOD = ("KHR_mesh_quantization", "EXT_texture_webp", "EXT_mesh_gpu_instancing", "KHR_node_visibility")
+"""Extensions that change what is read, beside those of materials, which are kept as they are."""
 
 MAX_CORNERS = 60_000_000
 """Vertices, or corners of faces, that all parts of a scene may have together."""
@@ -38,13 +47,24 @@ def read(path: Path) -> Asset:
     The mesh is the file's default pose. Clips run at the even rate of their key frames, or at 24 frames a second.
 
     Raises:
-        FormatError: If the file is damaged, refers to a missing file or one outside its folder, or is compressed.
+        FormatError: If the file is damaged, refers to a missing file or one outside its folder.
         MeshError: If it holds no triangle, NaN positions or indices out of range.
     """
-    path = Path(path)
+    return _guarded(Path(path), None)
+
+
+def read_packed(data: bytes, path: Path) -> Asset:
+    """The object in the bytes of a GLB that another reader made of the file at ``path``."""
+    return _guarded(Path(path), data)
+
+
+def _guarded(path: Path, data: bytes | None) -> Asset:
     try:
         with np.errstate(all="ignore"):
-            return _Reading(open_document(path)).asset()
+            doc = open_document(path, data)
+            unpack_views(doc)
+            unpack_meshes(doc)
+            return _Reading(doc).asset()
     except NeurokError:
         raise
     except DAMAGE as error:
@@ -60,6 +80,7 @@ class _Reading:
         self.notes: dict[str, None] = {}
         self.extras = self._neurok_extras()
         self.locals = local_matrices(doc)
+        self.clip_numbers: list[int] = []
 
     def asset(self) -> Asset:
         tree = node_tree(self.doc)
@@ -73,9 +94,9 @@ class _Reading:
         if not isinstance(provenance, dict):
             provenance = {}
         for name in self.doc.json.get("extensionsRequired", []):
-            if name not in ("KHR_mesh_quantization", "KHR_texture_transform"):
+            if name not in UNDERSTOOD and not str(name).startswith(("KHR_materials_", "KHR_texture_")):
                 self.notes[f"The file asks for the extension '{name}', which is ignored."] = None
-        return Asset(
+        asset = Asset(
             mesh,
             clips,
             articulation,
@@ -83,6 +104,23 @@ class _Reading:
             provenance={str(k): str(v) for k, v in provenance.items()},
             notes=tuple(self.notes),
         )
+        return replace(asset, origin=Origin(FORMAT, self.doc, asset, tuple(self.clip_numbers), self._more(tree)))
+
+    def _more(self, tree: Tree) -> tuple[str, ...]:
+        """What the file has and a mesh with clips does not say."""
+        nodes, json = self.doc.items("nodes"), self.doc.json
+        extensions = {*json.get("extensionsUsed", ())}
+        found = {
+            "cameras": "cameras" in json,
+            "lights": "KHR_lights_punctual" in extensions,
+            "material variants": "KHR_materials_variants" in extensions,
+            "the node hierarchy": any("mesh" in nodes[child] for child in tree.parents),
+            "other scenes": len(self.doc.items("scenes")) > 1,
+            "instances": "EXT_mesh_gpu_instancing" in extensions,
+            "animations of properties": "KHR_animation_pointer" in extensions,
+            "points and lines": POINTS_AND_LINES in self.notes,
+        }
+        return tuple(name for name, is_there in found.items() if is_there)
 
     def _neurok_extras(self) -> Record:
         scenes = self.doc.items("scenes")
@@ -105,12 +143,17 @@ class _Reading:
             shown = list(dict.fromkeys(listed))
         names = unique_names(self._part_name(nodes[index], place) for place, index in enumerate(shown))
         shapes = [reader.mesh(nodes[index]["mesh"]) if "mesh" in nodes[index] else merge([]) for index in shown]
-        corners = sum(max(len(shape.vertices), 3 * len(shape.faces)) for shape in shapes)
+        copies = [instances(self.doc, nodes[index]) for index in shown]
+        corners = sum(
+            max(len(shape.vertices), 3 * len(shape.faces)) * (1 if places is None else len(places))
+            for shape, places in zip(shapes, copies, strict=True)
+        )
         room = min(MAX_CORNERS, max(COPIED_CORNERS, self.doc.byte_count))
         if corners > room:
             raise FormatError(
                 f"'{self.doc.path}' shows {corners:,} corners; at most {room:,} are read. Simplify it first."
             )
+        shapes = [shape if places is None else repeated(shape, places) for shape, places in zip(shapes, copies)]
         return [part_source(self.doc, *entry) for entry in zip(shown, names, shapes, strict=True)]
 
     def _part_name(self, node: Record, place: int) -> str:
@@ -128,8 +171,9 @@ class _Reading:
         used = sorted({look for look, _ in runs})
         labels = np.repeat([used.index(look) for look, _ in runs], [n for _, n in runs]) if len(used) > 1 else None
         name = self.extras.get("name")
+        vertices = np.ascontiguousarray(joined(placed), dtype=np.float64)
         return Mesh(
-            joined(placed),
+            vertices,
             shifted(faces, counts),
             filled([block.uv for block in blocks], counts, 0.0),
             filled([block.colors for block in blocks], counts, 1.0),
@@ -138,6 +182,17 @@ class _Reading:
             tuple((*looks, PLAIN)[look].surface for look in used),
             labels,
             name=name if isinstance(name, str) else self.doc.path.stem,
+            authored=self._authored(parts, worlds, vertices, counts),
+        )
+
+    def _authored(self, parts: list[PartSource], worlds: Worlds, vertices: np.ndarray, counts: list[int]) -> Authored:
+        """What the file says of each vertex beyond its place."""
+        given = [part.authored(worlds) for part in parts] or [(None, None)]
+        return Authored(
+            vertices,
+            filled([normals for normals, _ in given], counts, 0.0),
+            filled([tangents for _, tangents in given], counts, 0.0),
+            filled_sets([part.geometry.uv_sets for part in parts] or [()], counts),
         )
 
     def _clips(self, parts: list[PartSource], tree: Tree, worlds: Worlds, mesh: Mesh) -> tuple[Clip, ...]:
@@ -148,6 +203,7 @@ class _Reading:
         if len(animations) > room // 2:
             self.notes[f"Only {room // 2} of {len(animations)} animations are read: they hold too many frames."] = None
             animations = dict(list(animations.items())[: room // 2])
+            del self.clip_numbers[len(animations) :]
         wanted = sum(len(frame_times(tracks, MAX_FRAMES, stored)[0]) for tracks, stored in animations.values())
         limit = MAX_FRAMES if wanted <= room else min(MAX_FRAMES, room // len(animations))
         size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
@@ -162,11 +218,13 @@ class _Reading:
     def _animations(self) -> dict[str, tuple[list[Track], tuple[float, int] | None]]:
         """Tracks and stored rate of every animation that moves something, by a name of its own."""
         found: dict[str, tuple[list[Track], tuple[float, int] | None]] = {}
+        self.clip_numbers.clear()
         animations = self.doc.items("animations")
         names = unique_names(str(a.get("name") or f"animation_{index}") for index, a in enumerate(animations))
-        for name, animation in zip(names, animations, strict=True):
+        for number, (name, animation) in enumerate(zip(names, animations, strict=True)):
             tracks = read_tracks(self.doc, animation)
             if tracks:
+                self.clip_numbers.append(number)
                 found[name] = (tracks, _stored_rate(animation))
             else:
                 self.notes[f"Animation '{name}' moves no node and is left out."] = None
@@ -192,11 +250,10 @@ class _Reading:
             else:
                 poses.setdefault(track.node, {})[track.path] = track.at(times)
         worlds = world_matrices(tree, posed_matrices(self.doc, self.locals, poses, len(times)))
-        positions = bake(parts, worlds, len(times), morph)
-        if not np.isfinite(positions).all():
+        if not all(np.isfinite(moving).all() for moving in (*worlds, *morph.values())):
             raise FormatError(f"Animation '{name}' of '{self.doc.path}' has NaN or infinite values. Export it again.")
         skin = find_skin(parts, mesh.vertices, rest_worlds, worlds, len(times), morph, size)
-        return Clip(mesh, positions, fps, name, skin)
+        return Clip.deferred(mesh, lambda: bake(parts, worlds, len(times), morph), len(times), fps, name, skin)
 
     def _materials(self, parts: list[PartSource]) -> MaterialField | None:
         packed = self.extras.get("materials")

@@ -10,13 +10,16 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Clip, Mesh, Surface
+from neurok.core.finish import placed_finish
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.geometry.operators import vertex_normals
 from neurok.io.files import Files
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
 from neurok.io.gltf_extras import material_attributes, scene_extras
+from neurok.io.gltf_keep import kept_files
 from neurok.io.gltf_motion import BoneMotion, PartMotion, plan_motion
+from neurok.io.gltf_read import DAMAGE, FORMAT
 
 NO_TURN = np.array([0.0, 0.0, 0.0, 1.0])
 TOLERANCE = 1e-4
@@ -26,6 +29,8 @@ TOLERANCE = 1e-4
 def write(asset: Asset, path: Path, tolerance: float = TOLERANCE) -> Files:
     """A ``.glb``, or a ``.gltf`` with its buffer and pictures beside it; y up, in metres.
 
+    An object that was read from glTF and has not changed is written as its file had it, with all it holds.
+    Otherwise:
     Each part becomes a node and each clip an animation; vertices come out grouped by part. Motion is stored as
     moving nodes, bones or low-rank morph targets, whichever fits within ``tolerance`` of the object's size (the
     diagonal of its box). Joints, masses, materials and provenance travel in ``extras``; joints without
@@ -37,11 +42,28 @@ def write(asset: Asset, path: Path, tolerance: float = TOLERANCE) -> Files:
         raise NeurokError(
             f"The materials are given for {len(asset.materials.ids)} vertices, the mesh has {asset.mesh.vertex_count}."
         )
+    kept = _kept(asset, Path(path))
+    if kept is not None:
+        return kept
     source, path = asset.mesh, Path(path)
     asset = asset.in_frame()
     if asset.articulation is not None:
         asset = _with_joint_motion(asset)
     return _Writing(asset, source, tolerance).files(path)
+
+
+def _kept(asset: Asset, path: Path) -> Files | None:
+    """The file that the object came from, when it was glTF and nothing has changed since."""
+    origin = asset.origin
+    if origin is None or origin.format != FORMAT:
+        return None
+    numbers = origin.kept_clips(asset)
+    if numbers is None:
+        return None
+    try:
+        return kept_files(origin.content, None if numbers == origin.clip_numbers else numbers, path)
+    except (NeurokError, *DAMAGE):  # parts of it that nothing shows are broken
+        return None
 
 
 def _with_joint_motion(asset: Asset) -> Asset:
@@ -74,7 +96,26 @@ class _Writing:
         allowed = tolerance * self.mesh.size if asset.clips else 0.0
         self.motions, self.bones = plan_motion(self.mesh, asset.clips, self.part_vertices, allowed, asset.articulation)
         self.vertices = self.mesh.vertices if self.bones is None else self.bones.vertices
-        self.normals = vertex_normals(self.vertices, self.mesh.faces).astype(np.float32)
+        authored = self.mesh.authored
+        self.uv_sets = () if authored is None or self.mesh.uv is None else authored.uv_sets
+        self.normals, self.tangents = self._directions()
+
+    def _directions(self) -> tuple[Float[np.ndarray, "V 3"] | None, Float[np.ndarray, "V 4"] | None]:
+        """Normals and tangents as the author gave them, else smooth normals; none where the author gave none."""
+        smooth = vertex_normals(self.vertices, self.mesh.faces).astype(np.float32)
+        authored = self.mesh.authored
+        if authored is None or not authored.belongs_to(self.mesh.vertices):
+            return smooth, None
+        if authored.normals is None:
+            return None, None
+        normals, tangents = authored.normals, authored.tangents
+        if self.bones is not None:
+            back = np.linalg.pinv(self.bones.resting_turns())
+            normals = _unit(np.einsum("vij,vj->vi", back, normals))
+            if tangents is not None:
+                tangents = np.column_stack([_unit(np.einsum("vij,vj->vi", back, tangents[:, :3])), tangents[:, 3]])
+        is_missing = np.abs(authored.normals).max(axis=1, keepdims=True) == 0
+        return np.where(is_missing, smooth, normals).astype(np.float32), tangents
 
     def files(self, path: Path) -> Files:
         builder = self.builder
@@ -97,21 +138,12 @@ class _Writing:
         return self.mesh.surfaces or (plain,)
 
     def _material(self, surface: Surface) -> int:
-        base: dict[str, Any] = {
-            "baseColorFactor": list(surface.base_color),
-            "metallicFactor": surface.metallic,
-            "roughnessFactor": surface.roughness,
-        }
-        if surface.texture is not None and self.mesh.uv is not None:
-            base["baseColorTexture"] = {"index": self.builder.texture(surface.texture)}
-        record: dict[str, Any] = {"name": surface.name, "pbrMetallicRoughness": base}
-        if surface.double_sided:
-            record["doubleSided"] = True
-        if surface.alpha_mode != "OPAQUE":
-            record["alphaMode"] = surface.alpha_mode
-        if any(surface.emissive):
-            record["emissiveFactor"] = list(surface.emissive)
-        return self.builder.add("materials", record)
+        finish = surface.whole_finish()
+        if self.mesh.uv is None:
+            finish = placed_finish(finish, None)
+        elif not self.uv_sets:
+            finish = placed_finish(finish, finish.base_placing)
+        return self.builder.material(surface.name, finish)
 
     def _part_node(self, part: int, materials: list[int], skin: int | None) -> int:
         motion, chosen = self.motions[part], self.part_vertices[part]
@@ -152,11 +184,14 @@ class _Writing:
     def _attributes(self, chosen: Int[np.ndarray, " N"], motion: PartMotion) -> dict[str, int]:
         mesh, put = self.mesh, self.builder.array
         positions = (self.vertices[chosen] - motion.pivot).astype(np.float32)
-        attributes = {
-            "POSITION": put(positions, ARRAY_BUFFER, bounds=True),
-            "NORMAL": put(self.normals[chosen], ARRAY_BUFFER),
-        }
-        if mesh.uv is not None:
+        attributes = {"POSITION": put(positions, ARRAY_BUFFER, bounds=True)}
+        if self.normals is not None:
+            attributes["NORMAL"] = put(self.normals[chosen], ARRAY_BUFFER)
+        if self.tangents is not None and self.tangents[chosen, 3].all():
+            attributes["TANGENT"] = put(self.tangents[chosen].astype(np.float32), ARRAY_BUFFER)
+        for number, uv_set in enumerate(self.uv_sets):
+            attributes[f"TEXCOORD_{number}"] = put(uv_set[chosen], ARRAY_BUFFER)
+        if mesh.uv is not None and not self.uv_sets:
             uv = np.column_stack([mesh.uv[chosen, 0], 1.0 - mesh.uv[chosen, 1]])
             attributes["TEXCOORD_0"] = put(uv.astype(np.float32), ARRAY_BUFFER)
         if mesh.vertex_colors is not None:
@@ -257,3 +292,7 @@ def node_motion(
     """Rotation (x, y, z, w) and translation of nodes that stood unturned at ``pivot`` and were moved rigidly."""
     quaternions = np.roll(lie.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
     return quaternions, lie.apply_each(transforms, pivot)
+
+
+def _unit(vectors: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N 3"]:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Articulation, Asset, Inertial, Joint
-from neurok.errors import FormatError, NeurokError, require
+from neurok.errors import FormatError, NeurokError, brief, require
 from neurok.io import xml
 from neurok.io.files import read_bytes
 from neurok.io.mjcf_geoms import body_pieces
 from neurok.io.mjcf_guard import check_references
 from neurok.io.part_materials import LABEL, unpack
+from neurok.io.rehearsal import rehearse
 from neurok.io.urdf_pieces import assemble
 
 
@@ -30,6 +31,9 @@ def read(path: Path) -> Asset:
         raise FormatError(f"{what} is XML, but neither MJCF nor URDF: its root element is <{root.tag}>.")
     require("mujoco", "sim")
     check_references(root, path.parent, path.parent, what)
+    trial = rehearse(path, "mjcf")
+    if trial.damage or not trial.is_read:
+        raise FormatError(f"MuJoCo cannot compile '{path}': {trial.damage or brief(trial.reason)}.")
     notes: list[str] = []
     model, data = _compile(path, notes)
     return _asset(model, data, path, notes)
@@ -51,7 +55,7 @@ def _compile(path: Path, notes: list[str]) -> tuple[Any, Any]:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise FormatError(f"MuJoCo cannot compile '{path}': {reason}.") from error
+        raise FormatError(f"MuJoCo cannot compile '{path}': {brief(reason)}.") from error
     finally:
         mujoco.set_mju_user_warning(before)
     return model, data

@@ -136,7 +136,7 @@ def write_library(surfaces: tuple[Surface, ...], names: list[str], stem: str) ->
         lines += [f"newmtl {name}", f"Kd {color}", f"d {float(surface.base_color[3])!r}"]
         # Ns before Pr: readers that know the latter take it, others get the same shine.
         lines += [f"Ns {1000 * (1 - surface.roughness) ** 2!r}", f"Pr {float(surface.roughness)!r}"]
-        lines += [f"Pm {float(surface.metallic)!r}", f"Ke {' '.join(map(repr, map(float, surface.emissive)))}"]
+        lines += [f"Pm {float(surface.metallic)!r}", f"Ke {' '.join(map(repr, map(float, surface.even_glow)))}"]
         if surface.texture is not None:
             data = surface.texture.data
             if data not in pictures:

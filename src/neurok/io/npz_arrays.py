@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from neurok.errors import FormatError
+from neurok.errors import FormatError, brief
+from neurok.io.files import read_bytes
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """Archives that unpack to more are refused before anything is unpacked."""
@@ -64,12 +66,24 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
         raise FormatError(f"'{path}' is not an NPZ archive, or it is damaged: {reason.rstrip('.')}.") from error
 
 
+def read_array(path: Path) -> np.ndarray:
+    """The array of an ``.npy`` file; damage of any kind is one sentence."""
+    data = read_bytes(path)
+    try:
+        return _array(data)
+    except Exception as error:  # numpy parses the header as Python and raises whatever that raises
+        reason = brief(str(error), 120) or type(error).__name__
+        raise FormatError(f"'{path}' is no .npy file of numbers, or it is damaged: {reason}.") from error
+
+
 def _array(data: bytes) -> np.ndarray:
     """One ``.npy`` file; its header is checked against its size before any memory is taken."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, is_fortran, dtype = read_header(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numpy's own words about headers of Python 2
+        shape, is_fortran, dtype = read_header(stream)
     if dtype.hasobject or dtype.fields is not None or dtype.kind not in "biufUS":
         raise ValueError("it holds something other than plain arrays of numbers and text")
     count = 1

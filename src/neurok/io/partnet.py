@@ -39,7 +39,7 @@ def read(folder: Path) -> Asset:
         joints = tuple(_joint(link, index, notes) for link in links)
         pieces = _pieces(folder, links, nodes, notes)
         names = unique_names(str(link["name"]) for link in links)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise FormatError(
             f"'{folder}' is not a PartNet-Mobility object: {MOBILITY} or {TREE} is not as expected ({error!r})."
         ) from error

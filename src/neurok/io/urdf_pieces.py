@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Mesh, Surface
+from neurok.core import Authored, Mesh, Surface
+from neurok.core.authored import joined_uv_sets
 from neurok.errors import FormatError
 from neurok.geometry import lie
 from neurok.io.colors import linear_from_srgb
@@ -44,8 +45,9 @@ def assemble(pieces: Sequence[Piece], part_names: Sequence[str], what: str, **fi
         raise FormatError(f"{what} places more than {MAX_VERTICES} vertices, which is more than can be read.")
     surfaces: dict[Surface, int] = {}
     starts = np.cumsum([0, *(piece.mesh.vertex_count for piece in pieces)])
+    vertices = np.concatenate([_placed(piece) for piece in pieces])
     mesh = Mesh(
-        np.concatenate([_placed(piece) for piece in pieces]),
+        vertices,
         np.concatenate([_outward(piece) + start for piece, start in zip(pieces, starts[:-1], strict=True)]),
         uv=_stacked(pieces, "uv", (0.0, 0.0)),
         vertex_colors=_stacked(pieces, "vertex_colors", (1.0, 1.0, 1.0, 1.0)),
@@ -53,6 +55,7 @@ def assemble(pieces: Sequence[Piece], part_names: Sequence[str], what: str, **fi
         part_names=tuple(part_names),
         face_surfaces=np.concatenate([_surface_ids(piece, surfaces) for piece in pieces]),
         surfaces=tuple(surfaces),
+        authored=_authored(pieces, vertices),
         **fields,
     )
     return with_one_sided_twins(mesh)
@@ -103,6 +106,26 @@ def _stacked(pieces: Sequence[Piece], field: str, filler: tuple[float, ...]) -> 
             for piece, array in zip(pieces, arrays, strict=True)
         ]
     )
+
+
+def _authored(pieces: Sequence[Piece], vertices: Vertices) -> Authored | None:
+    """The pieces' normals, turned as they are placed, and all their sets of texture coordinates."""
+    meshes = [piece.mesh for piece in pieces]
+    sets = joined_uv_sets([m.authored for m in meshes], [m.uv for m in meshes], [m.vertex_count for m in meshes])
+    rows = [_placed_normals(piece) for piece in pieces]
+    if all(row is None for row in rows):
+        return sets
+    normals = [np.zeros((mesh.vertex_count, 3)) if row is None else row for mesh, row in zip(meshes, rows, strict=True)]
+    return Authored(vertices, np.concatenate(normals), uv_sets=() if sets is None else sets.uv_sets)
+
+
+def _placed_normals(piece: Piece) -> Float[np.ndarray, "V 3"] | None:
+    normals, linear = piece.mesh.normals, piece.placement[:3, :3]
+    if normals is None or not abs(np.linalg.det(linear)) > 0:
+        return None
+    placed = normals @ np.linalg.inv(linear)
+    size = np.linalg.norm(placed, axis=1, keepdims=True)
+    return np.divide(placed, size, out=np.zeros_like(placed), where=size > 1e-12)
 
 
 def _surface_ids(piece: Piece, surfaces: dict[Surface, int]) -> Int[np.ndarray, " F"]:

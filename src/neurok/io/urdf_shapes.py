@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Mesh, Surface
-from neurok.errors import FormatError, MissingDependencyError
+from neurok.errors import FormatError
 from neurok.geometry import lie
 from neurok.io import xml
 from neurok.io.files import read_bytes, resolve_inside
@@ -144,27 +144,11 @@ def _load_mesh(path: Path, folder: Path) -> Mesh:
 
         return obj.read(path, root=folder).mesh
     if suffix == ".dae":
-        return _load_collada(path)
+        from neurok.io import collada
+
+        return replace(collada.read(path).mesh, up="y", unit=1.0)
     if suffix not in (".stl", ".ply", ".glb", ".gltf", ".off"):
         raise FormatError(f"'{path}' cannot be a mesh of a robot: .obj, .stl, .ply, .glb, .gltf, .off, .dae are read.")
     from neurok.io import formats
 
     return formats.load(path).mesh
-
-
-def _load_collada(path: Path) -> Mesh:
-    """Geometry and unit of a COLLADA file, without its pictures."""
-    import importlib.util
-    import io
-
-    import trimesh
-
-    if importlib.util.find_spec("collada") is None:
-        raise MissingDependencyError(f"'{path}' is a COLLADA file; to read it, run: pip install pycollada.")
-    data = read_bytes(path)
-    xml.parse(data, f"'{path}'")  # trimesh's own parser would follow entities
-    try:
-        loaded = trimesh.load_scene(io.BytesIO(data), file_type="dae").to_mesh()
-        return Mesh(np.asarray(loaded.vertices), np.asarray(loaded.faces), name=path.stem)
-    except Exception as error:
-        raise FormatError(f"'{path}' is not a COLLADA file that can be read: {error}.") from error

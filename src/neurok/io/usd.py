@@ -13,7 +13,7 @@ from neurok.core import Articulation, Asset, Clip, Mesh, Surface
 from neurok.errors import FormatError, NeurokError, require
 from neurok.geometry import lie
 from neurok.io.urdf_pieces import Piece, assemble
-from neurok.io.usd_guard import check_layers, reason
+from neurok.io.usd_guard import check_layers, quiet, reason
 from neurok.io.usd_look import surface_of
 from neurok.io.usd_materials import read_field
 from neurok.io.usd_physics import read_inertial, read_joints
@@ -30,9 +30,10 @@ def read(path: Path) -> Asset:
     from pxr import Tf, Usd
 
     try:
-        check_layers(path)
-        stage = Usd.Stage.Open(str(path))
-        return _Scene(stage, path).asset()
+        with quiet():
+            check_layers(path)
+            stage = Usd.Stage.Open(str(path))
+            return _Scene(stage, path).asset()
     except NeurokError:
         raise
     except (Tf.ErrorException, RuntimeError, TypeError, ValueError, OverflowError) as error:
@@ -63,6 +64,7 @@ class _Scene:
     def asset(self) -> Asset:
         from pxr import Usd, UsdGeom
 
+        self._pose_skeletons()
         up = UsdGeom.GetStageUpAxis(self.stage).lower()
         unit = float(UsdGeom.GetStageMetersPerUnit(self.stage))
         if not (np.isfinite(unit) and unit > 0):
@@ -97,12 +99,35 @@ class _Scene:
             notes=tuple(dict.fromkeys(self.notes)),
         )
 
+    def _pose_skeletons(self) -> None:
+        """Put what skeletons carry where it goes, frame by frame, in a layer over the file's own."""
+        from pxr import Tf, Usd, UsdGeom, UsdSkel
+
+        everything = list(Usd.PrimRange(self.stage.GetPseudoRoot()))
+        roots = [prim for prim in everything if prim.IsA(UsdSkel.Root)]
+        if not roots:
+            return
+        times: set[float] = set()
+        for prim in everything:
+            if prim.IsA(UsdSkel.Animation):
+                times.update(t for a in prim.GetAttributes() for t in a.GetTimeSamples())
+        points = sum(len(UsdGeom.Mesh(p).GetPointsAttr().Get() or ()) for p in everything if p.IsA(UsdGeom.Mesh))
+        if len(times) > MAX_FRAMES or len(times) * points > MAX_POSITIONS:
+            raise FormatError(f"'{self.path}' has {len(times)} frames of {points} vertices, which cannot be read.")
+        self.stage.SetEditTarget(self.stage.GetSessionLayer())
+        try:
+            failed = [root for root in roots if not UsdSkel.BakeSkinning(UsdSkel.Root(root))]
+        except (Tf.ErrorException, RuntimeError):
+            failed = roots
+        if failed:
+            self.notes.append("Some of what skeletons carry could not be posed; it is read as it was bound.")
+
     def _geometry(self) -> Any:
         """Visible prims with geometry, each with the prim that stands for its part."""
-        from pxr import Usd, UsdGeom, UsdSkel
+        from pxr import Usd, UsdGeom
 
         for prim in Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
-            if prim.IsA(UsdGeom.PointInstancer) or prim.IsA(UsdSkel.Root):
+            if prim.IsA(UsdGeom.PointInstancer):
                 self.notes.append(f"'{prim.GetPath()}' is a {prim.GetTypeName()}, which is read without its effect.")
             if not prim.IsA(UsdGeom.Gprim):
                 continue

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 
 from neurok.errors import FormatError, shown
 from neurok.io.files import read_bytes, resolve_inside
+from neurok.io.rehearsal import Decoder, Trial, rehearse
 
 MAX_LAYERS = 500
 LAYER_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-BINARY = (b"PXR-USDC", b"PK\x03\x04")
-PROBE = """
-import sys
-try:
-    import resource
-    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]),) * 2)
-except (ImportError, ValueError, OSError):
-    pass
-from pxr import Sdf, Usd, UsdUtils
-if not Sdf.Layer.FindOrOpen(sys.argv[1]):
-    sys.exit(3)
-UsdUtils.ExtractExternalReferences(sys.argv[1])
-stage = Usd.Stage.Open(sys.argv[1])
-for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
-    for attribute in prim.GetAttributes():
-        attribute.Get()
-"""
 
 
 def check_layers(path: Path) -> None:
@@ -44,7 +30,7 @@ def check_layers(path: Path) -> None:
         seen.add(here)
         if len(seen) > MAX_LAYERS:
             raise FormatError(f"'{path}' is made of more than {MAX_LAYERS} layers.")
-        _probe_binary(Path(here.split("[")[0]))
+        _rehearse(Path(here.split("[")[0]), "layer")
         try:
             layer = Sdf.Layer.FindOrOpen(here)
         except Tf.ErrorException as error:
@@ -61,23 +47,17 @@ def check_layers(path: Path) -> None:
                 _check_inside(anchored, reference, folder)
                 if anchored.split("[")[-1].rstrip("]").lower().endswith(LAYER_SUFFIXES):
                     waiting.append(anchored)
+    _rehearse(path, "stage")
 
 
-def _probe_binary(path: Path) -> None:
-    """Open a binary file in a process of its own first: damage can make USD's decoder hang, fill memory or crash."""
-    if not path.is_file() or not sys.executable:
-        return
-    data = read_bytes(path)
-    if not data.startswith(BINARY):
-        return
-    memory = 4 * 1024**3 + 16 * len(data)
-    command = [sys.executable, "-P", "-c", PROBE, str(path), str(memory)]
-    try:
-        code = subprocess.run(command, capture_output=True, timeout=20 + len(data) / 5e6, check=False).returncode
-    except subprocess.TimeoutExpired:
-        code = -1
-    if code != 0:
-        raise FormatError(f"'{path}' is damaged: USD cannot open it; write it again, or give the .usda form.")
+def _rehearse(path: Path, kind: Decoder) -> None:
+    """Open a layer or stage in a process of its own first: damage can make USD hang, fill memory or crash."""
+    trial = rehearse(path, kind) if path.is_file() else Trial()
+    if trial.damage:
+        raise FormatError(f"'{path}' is damaged: {trial.damage}; write it again.")
+    if not trial.is_read:
+        why = f": {in_words(trial.reason)}" if trial.reason else ", or it is damaged; export it again"
+        raise FormatError(f"'{path}' is not a USD file{why}.")
 
 
 def _check_inside(anchored: str, reference: str, folder: Path) -> None:
@@ -88,7 +68,7 @@ def _check_inside(anchored: str, reference: str, folder: Path) -> None:
     target = Path(outer)
     if "://" in reference or not (folder / target).resolve().is_relative_to(folder):
         raise FormatError(
-            f"The file refers to '{reference}', which lies outside its folder; only files in or below it are read."
+            f"The file refers to {shown(reference)}, which lies outside its folder; only files in or below it are read."
         )
     if outer.lower().endswith(LAYER_SUFFIXES) and not target.is_file():
         raise FormatError(f"The file refers to the layer {shown(reference)}, which is not in its folder; put it there.")
@@ -97,7 +77,42 @@ def _check_inside(anchored: str, reference: str, folder: Path) -> None:
 def reason(error: Exception) -> str:
     """What USD says, on one line and without the places in its own source; it may quote bytes that are no text."""
     try:
-        said = " ".join(str(error).split())
-        return said.rsplit(" : '", 1)[-1].strip(" .'")[-160:]
+        return in_words(str(error))
     except UnicodeDecodeError:
         return "it holds bytes that are no text"
+
+
+def in_words(said: str) -> str:
+    """The last thing that USD says of an error, without the places in its own source."""
+    return " ".join(said.split()).rsplit(" : '", 1)[-1].strip(" .'")[-160:]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep USD's own warnings from stderr; what matters of them is said by the reader."""
+    from pxr import UsdUtils
+
+    listener = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        with redirect_stderr(io.StringIO()), _nothing_on(2):  # Python's words about texts that are none, and C++'s own
+            yield
+    finally:
+        del listener
+
+
+@contextmanager
+def _nothing_on(handle: int) -> Iterator[None]:
+    """What C++ code writes to a file handle of the process goes nowhere."""
+    try:
+        kept = os.dup(handle)
+    except OSError:  # it is closed
+        yield
+        return
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, handle)
+        yield
+    finally:
+        os.dup2(kept, handle)
+        os.close(kept)
+        os.close(nothing)

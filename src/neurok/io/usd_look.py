@@ -10,11 +10,13 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.core import Material, Mesh, Surface, Texture
-from neurok.errors import FormatError
-from neurok.io.files import Files, resolve_inside
-from neurok.io.mtl import SUFFIX_OF_MIME, texture_from_bytes
+from neurok.core.finish import placed_finish
+from neurok.io.files import Files
+from neurok.io.mtl import SUFFIX_OF_MIME
 from neurok.io.usd_materials import Stuffs
 from neurok.io.usd_names import unique_identifiers
+from neurok.io.usd_shading import Network
+from neurok.io.usd_shading_read import read_surface
 
 Stuff = tuple[Stuffs, tuple[Material, ...], Int[np.ndarray, " F"]]
 """Where physics materials are written, those of an object, and which of them each face of a part is made of."""
@@ -28,6 +30,9 @@ class Looks:
     scope: str
     folder: str
     """Where pictures go, from the stage's own folder."""
+
+    has_sets: bool = False
+    """Meshes keep all their texture coordinates as the file had them; else they have those of the base colour."""
 
     pictures: Files = field(default_factory=dict)
     materials: dict[Surface, Any] = field(default_factory=dict)
@@ -63,7 +68,7 @@ class Looks:
 
     def material(self, surface: Surface) -> Any:
         """The material of a surface, defined once."""
-        from pxr import Sdf, UsdGeom, UsdShade
+        from pxr import UsdGeom, UsdShade
 
         if surface in self.materials:
             return self.materials[surface]
@@ -73,119 +78,28 @@ class Looks:
         name = unique_identifiers([*taken, surface.name])[-1]
         material = UsdShade.Material.Define(self.stage, f"{self.scope}/{name}")
         material.GetPrim().SetDisplayName(surface.name)
-        shader = UsdShade.Shader.Define(self.stage, f"{material.GetPath()}/preview")
-        shader.CreateIdAttr("UsdPreviewSurface")
-        kinds = Sdf.ValueTypeNames
-        shader.CreateInput("roughness", kinds.Float).Set(float(surface.roughness))
-        shader.CreateInput("metallic", kinds.Float).Set(float(surface.metallic))
-        shader.CreateInput("emissiveColor", kinds.Color3f).Set(tuple(map(float, surface.emissive)))
-        shader.CreateInput("opacity", kinds.Float).Set(float(surface.base_color[3]))
-        if surface.alpha_mode == "MASK":
-            shader.CreateInput("opacityThreshold", kinds.Float).Set(0.5)
-        base = shader.CreateInput("diffuseColor", kinds.Color3f)
-        if surface.texture is None:
-            base.Set(tuple(map(float, surface.base_color[:3])))
-        else:
-            base.ConnectToSource(self._texture(material, surface.texture, surface.base_color[:3]))
+        finish = surface.whole_finish()
+        if not self.has_sets:
+            finish = placed_finish(finish, finish.base_placing)
+        shader = Network(self.stage, str(material.GetPath()), self._file).write(surface, finish)
         material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
         self.materials[surface] = material
         return material
 
-    def _texture(self, material: Any, texture: Texture, factor: tuple[float, ...]) -> Any:
-        """The output of a node that looks the picture up at the mesh's texture coordinates."""
-        from pxr import Sdf, UsdShade
-
+    def _file(self, texture: Texture) -> str:
+        """Where a picture lies, from the stage's own folder."""
         if texture not in self.files:
             suffix = SUFFIX_OF_MIME.get(texture.mime, ".png")
             self.files[texture] = f"{self.folder}/texture_{len(self.files)}{suffix}"
             self.pictures[self.files[texture]] = texture.data
-        kinds = Sdf.ValueTypeNames
-        reader = UsdShade.Shader.Define(self.stage, f"{material.GetPath()}/st")
-        reader.CreateIdAttr("UsdPrimvarReader_float2")
-        reader.CreateInput("varname", kinds.String).Set("st")
-        lookup = UsdShade.Shader.Define(self.stage, f"{material.GetPath()}/picture")
-        lookup.CreateIdAttr("UsdUVTexture")
-        lookup.CreateInput("file", kinds.Asset).Set(f"./{self.files[texture]}")
-        lookup.CreateInput("sourceColorSpace", kinds.Token).Set("sRGB")
-        lookup.CreateInput("wrapS", kinds.Token).Set("repeat")
-        lookup.CreateInput("wrapT", kinds.Token).Set("repeat")
-        lookup.CreateInput("scale", kinds.Float4).Set((*map(float, factor), 1.0))
-        result = reader.CreateOutput("result", kinds.Float2)
-        lookup.CreateInput("st", kinds.Float2).ConnectToSource(result)
-        return lookup.CreateOutput("rgb", kinds.Float3)
+        return self.files[texture]
 
 
 def surface_of(material: Any, folder: Path, notes: list[str]) -> Surface:
-    """The base colour, picture and shine of a bound material; plain where it has no preview surface."""
+    """The look of a bound material; plain where it has no preview surface."""
     name = material.GetPrim().GetDisplayName() or material.GetPrim().GetName()
     shader = material.ComputeSurfaceSource()[0]
     if not shader or shader.GetShaderId() != "UsdPreviewSurface":
         notes.append(f"Material '{name}' has no UsdPreviewSurface; it is shown plain.")
         return Surface(name)
-    color, texture = (0.18, 0.18, 0.18), None
-    base = shader.GetInput("diffuseColor")
-    if base:
-        source = base.GetConnectedSources()[0] if base.HasConnectedSource() else []
-        if source:
-            texture, color = _picture(source[0].source, folder, notes)
-        else:
-            color = _triple(base.Get(), color)
-    opacity = _unit(shader, "opacity", 1.0)
-    mode = "MASK" if _unit(shader, "opacityThreshold", 0.0) > 0 else "BLEND" if opacity < 1 else "OPAQUE"
-    emissive = shader.GetInput("emissiveColor")
-    return Surface(
-        name,
-        (*color, opacity),
-        metallic=_unit(shader, "metallic", 0.0),
-        roughness=_unit(shader, "roughness", 0.5),
-        texture=texture,
-        alpha_mode=mode,  # type: ignore[arg-type]
-        emissive=_triple(emissive.Get() if emissive else None, (0.0, 0.0, 0.0)),
-    )
-
-
-def _triple(value: Any, default: tuple[float, float, float]) -> tuple[float, float, float]:
-    if value is None or len(value) < 3 or not all(np.isfinite(list(value)[:3])):
-        return default
-    return (float(value[0]), float(value[1]), float(value[2]))
-
-
-def _unit(shader: Any, name: str, default: float) -> float:
-    given = shader.GetInput(name)
-    value = given.Get() if given else None
-    return min(max(float(value), 0.0), 1.0) if value is not None and np.isfinite(value) else default
-
-
-def _picture(source: Any, folder: Path, notes: list[str]) -> tuple[Texture | None, tuple[float, float, float]]:
-    """The picture behind a texture node, and the factor on it."""
-    from pxr import UsdShade
-
-    shader = UsdShade.Shader(source.GetPrim())
-    file = shader.GetInput("file")
-    value = file.Get() if file else None
-    scale = shader.GetInput("scale")
-    factor = _triple(scale.Get() if scale else None, (1.0, 1.0, 1.0))
-    if value is None or not value.path:
-        return None, factor
-    if "<UDIM>" in value.path:
-        notes.append(f"The tiled texture '{value.path}' was left out.")
-        return None, factor
-    return texture_from_bytes(_asset_bytes(value, folder), Path(value.path).name), factor
-
-
-def _asset_bytes(value: Any, folder: Path) -> bytes:
-    """The contents of an asset path, from a file below ``folder`` or a package there."""
-    from pxr import Ar
-
-    outer = value.resolvedPath.split("[")[0]
-    if not outer:
-        resolve_inside(folder, value.path)
-        raise FormatError(f"The texture '{value.path}' is missing.")
-    if not Path(outer).resolve().is_relative_to(folder.resolve()):
-        raise FormatError(
-            f"The file refers to '{value.path}', which lies outside its folder; only files below are read."
-        )
-    asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(value.resolvedPath))
-    if not asset:
-        raise FormatError(f"The texture '{value.path}' cannot be read.")
-    return bytes(asset.GetBuffer())
+    return read_surface(name, shader, folder, notes)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Mesh, Surface
+from neurok.core import Authored, Mesh, Surface
 from neurok.errors import FormatError
 from neurok.io.polygons import split_corners, triangulate
 from neurok.io.urdf_pieces import box, capsule
@@ -66,14 +66,22 @@ def _mesh(prim: Any, time: Any, surface_of: Callable[[Any], Surface | None], not
         corners = corners[:, ::-1]
     faces = indices[corners]
     uv = _primvar(prim, ("st", "st0", "UVMap", "map1"), time, corners, faces, polygon, 2, where)
+    second = None if uv is None else _primvar(prim, ("st1",), time, corners, faces, polygon, 2, where)
+    uv = uv if second is None else np.concatenate([uv, second], axis=2)
     colors = _colors(prim, time, corners, faces, polygon, where)
     source, faces, uv, colors = _split(faces, uv, colors, len(points))
     surfaces, face_surfaces = _surfaces(prim, polygon, len(counts), surface_of)
     is_double = bool(prim.GetAttribute("doubleSided").Get(time))
     surfaces = tuple(replace(surface, double_sided=is_double) for surface in surfaces)
+    sets = () if uv is None else tuple(_flipped(uv[:, k : k + 2]) for k in range(0, uv.shape[1], 2))
+    vertices, normals = points[source], _normals(prim, time, source, len(points))
+    authored = Authored(None if normals is None else vertices, normals, uv_sets=sets)
+    if uv is not None:
+        uv = _flipped(_base_coordinates(sets, surfaces, faces, face_surfaces))
     mesh = Mesh(
-        points[source],
+        vertices,
         faces,
+        authored=authored if authored.count else None,
         uv=uv,
         vertex_colors=colors,
         surfaces=surfaces,
@@ -139,8 +147,50 @@ def _split(
     table, code = np.unique(rows, axis=0, return_inverse=True)
     source, faces, kept = split_corners(faces, code.reshape(faces.shape), count)
     values = table[kept]
-    width = 0 if uv is None else 2
-    return source, faces, values[:, :2] if uv is not None else None, values[:, width:] if colors is not None else None
+    width = 0 if uv is None else uv.shape[2]
+    return (
+        source,
+        faces,
+        values[:, :width] if uv is not None else None,
+        values[:, width:] if colors is not None else None,
+    )
+
+
+def _flipped(uv: Float[np.ndarray, "V 2"]) -> Float[np.ndarray, "V 2"]:
+    """Texture coordinates with v counted from the other side."""
+    return np.column_stack([uv[:, 0], 1.0 - uv[:, 1]])
+
+
+def _normals(prim: Any, time: Any, source: Int[np.ndarray, " V"], count: int) -> Float[np.ndarray, "V 3"] | None:
+    """Unit normals of the vertices, if the prim has one for each point."""
+    from pxr import UsdGeom
+
+    shape = UsdGeom.Mesh(prim)
+    if shape.GetNormalsInterpolation() not in ("vertex", "varying"):
+        return None
+    normals = _array(prim, "normals", time, (-1, 3))
+    if len(normals) != count or not np.isfinite(normals).all():
+        return None
+    size = np.linalg.norm(normals, axis=1, keepdims=True)
+    return np.divide(normals, size, out=np.zeros_like(normals), where=size > 1e-12)[source]
+
+
+def _base_coordinates(
+    sets: tuple[np.ndarray, ...],
+    surfaces: tuple[Surface, ...],
+    faces: Corners,
+    face_surfaces: Int[np.ndarray, " F"] | None,
+) -> Float[np.ndarray, "V 2"]:
+    """Where each surface looks its base colour up: its own set of coordinates, moved as its picture asks."""
+    out = np.array(sets[0], dtype=np.float64)
+    for number, surface in enumerate(surfaces):
+        placed = surface.finish and surface.finish.maps.get("base_color")
+        if not placed or placed.placing == (0, b""):
+            continue
+        own = faces if face_surfaces is None else faces[face_surfaces == number]
+        uv = sets[min(placed.uv_set, len(sets) - 1)][own]
+        out[own] = uv if placed.transform is None else uv @ placed.transform[:, :2].T + placed.transform[:, 2]
+    return out
 
 
 def _surfaces(

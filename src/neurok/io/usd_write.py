@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import struct
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +22,13 @@ from neurok.io.urdf_bodies import as_articulation, safe_stem
 from neurok.io.usd_look import Looks, Stuff
 from neurok.io.usd_materials import Stuffs
 from neurok.io.usd_names import unique_identifiers
+from neurok.io.usd_shading import primvar_name
 
 Transforms = Float[np.ndarray, "T 4 4"]
+
+
+DOS_EPOCH = struct.pack("<HH", 0, 0x21)
+"""Midnight of the first day that zip archives know."""
 
 
 def write(asset: Asset, path: Path, *, clip: int = 0, **options: Any) -> Files:
@@ -60,7 +68,20 @@ def _package(stage: Path, target: Path) -> bytes:
 
     if not UsdUtils.CreateNewUsdzPackage(str(stage), str(target)):
         raise NeurokError("USD could not pack the stage into a .usdz file; write .usdc instead.")
-    return target.read_bytes()
+    return _without_times(target.read_bytes())
+
+
+def _without_times(data: bytes) -> bytes:
+    """A zip archive with the same members, whose clock times all say the first day of 1980: same object, same bytes."""
+    out = bytearray(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entry = archive.start_dir
+        for member in archive.infolist():
+            out[member.header_offset + 10 : member.header_offset + 14] = DOS_EPOCH
+            out[entry + 12 : entry + 16] = DOS_EPOCH
+            name, extra, comment = struct.unpack_from("<HHH", data, entry + 28)
+            entry += 46 + name + extra + comment
+    return bytes(out)
 
 
 def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_folder: str) -> Files:
@@ -83,7 +104,8 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
         stage.SetEndTimeCode(clip.frame_count - 1)
         stage.SetTimeCodesPerSecond(clip.fps)
         stage.SetFramesPerSecond(clip.fps)
-    looks = Looks(stage, f"/{root}/looks", picture_folder)
+    has_sets = mesh.authored is not None and mesh.uv is not None and len(mesh.authored.uv_sets) > 0
+    looks = Looks(stage, f"/{root}/looks", picture_folder, has_sets)
     stuffs = Stuffs(stage, f"/{root}/physics_materials", mesh.unit)
     stuff, of_face = ((), None) if asset.materials is None else face_materials(asset.materials, mesh)
     motion = None if clip is None else _rigid_motion(clip, articulation)
@@ -127,11 +149,19 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | N
     shape.CreateExtentAttr(_points(np.stack([part.vertices.min(axis=0), part.vertices.max(axis=0)])))
     shape.CreateFaceVertexCountsAttr(Vt.IntArray([3] * part.face_count))
     shape.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(part.faces.astype(np.int32).reshape(-1)))
-    shape.CreateDoubleSidedAttr(all(surface.double_sided for surface in part.surfaces or (Surface(),)))
+    used = np.unique(part.face_surfaces) if part.face_surfaces is not None else [0]
+    seen = [part.surfaces[number] for number in used] if part.surfaces else [Surface()]
+    shape.CreateDoubleSidedAttr(any(surface.double_sided for surface in seen))
     primvars = UsdGeom.PrimvarsAPI(shape)
-    if part.uv is not None:
-        st = primvars.CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex)
-        st.Set(Vt.Vec2fArray.FromNumpy(part.uv.astype(np.float32)))
+    uv_sets = [] if part.uv is None else [part.uv]
+    if part.authored is not None and looks.has_sets:
+        uv_sets = [np.column_stack([uv[:, 0], 1.0 - uv[:, 1]]) for uv in part.authored.uv_sets]
+    for number, uv in enumerate(uv_sets):
+        st = primvars.CreatePrimvar(primvar_name(number), Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex)
+        st.Set(Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(uv, dtype=np.float32)))
+    if part.normals is not None and part.normals.any(axis=1).all():
+        shape.CreateNormalsAttr(_points(part.normals))
+        shape.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
     if part.vertex_colors is not None:
         colors = part.vertex_colors.astype(np.float32)
         shape.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex).Set(

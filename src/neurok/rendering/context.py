@@ -18,6 +18,9 @@ GROUND_SIZE = 224
 LIT_SHADERS = ("ground_light", "object_light")
 """Those that look up light get the functions of ``visibility``."""
 
+PICTURED_SHADERS = ("object", "prepass", "cutout")
+"""Those that look up the pictures of a surface."""
+
 EGL: dict[str, Any] = {"backend": "egl"}
 
 _open = threading.local()
@@ -97,6 +100,7 @@ class Stage:
         if key not in self._programs:
             head = "#version 330\n" + constants
             shared = _shader("visibility") if fragment in LIT_SHADERS else ""
+            shared += _shader("coordinates") if fragment in PICTURED_SHADERS else ""
             self._programs[key] = self.context.program(
                 vertex_shader=head + _shader(f"{vertex}.vert"),
                 fragment_shader=head + shared + _shader(f"{fragment}.frag"),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import UInt8
 
 from neurok.errors import NeurokError
+from neurok.staging import staged
 
 STILLS = (".png", ".jpg", ".jpeg", ".webp")
 FILMS = (".mp4", ".gif")
@@ -30,7 +28,7 @@ def save_image(image: UInt8[np.ndarray, "H W C"], path: str | Path) -> None:
     picture = Image.fromarray(np.ascontiguousarray(image))
     if path.suffix.lower() in (".jpg", ".jpeg"):
         picture = picture.convert("RGB")
-    with _staged(path) as temporary:
+    with staged(path) as temporary:
         picture.save(temporary)
 
 
@@ -49,34 +47,13 @@ def save_video(frames: Iterable[UInt8[np.ndarray, "H W C"]], path: str | Path, f
         raise NeurokError(f"There are no frames to write to '{path}'.")
     every = itertools.chain([first], frames)
     write = _write_gif if path.suffix.lower() == ".gif" else _write_mp4
-    with _staged(path) as temporary:
+    with staged(path) as temporary:
         return write(every, temporary, fps)
 
 
 def check_suffix(path: Path, allowed: tuple[str, ...]) -> None:
     if path.suffix.lower() not in allowed:
         raise NeurokError(f"A picture cannot be written to '{path}'; the name must end in {', '.join(allowed)}.")
-
-
-@contextlib.contextmanager
-def _staged(path: Path) -> Iterator[Path]:
-    """A temporary name beside the target that takes its place when all went well."""
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".neurok-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    except OSError as error:
-        raise NeurokError(f"'{path}' cannot be written: {error.strerror or error}.") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
 
 
 def _write_mp4(frames: Iterable[np.ndarray], path: Path, fps: float) -> int:

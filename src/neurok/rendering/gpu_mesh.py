@@ -11,27 +11,25 @@ from jaxtyping import Float
 from neurok.core import Mesh, Surface
 from neurok.errors import NeurokError
 from neurok.rendering.context import Stage, put
-from neurok.rendering.normals import CREASE_DEGREES, find_corners
+from neurok.rendering.maps import Coat, Wardrobe, stored_coordinates
+from neurok.rendering.normals import CREASE_DEGREES, authored_turns, find_corners
 from neurok.rendering.palette import CLAY, PLAIN, part_colors
 
 Colors = Literal["surface", "parts"] | np.ndarray
-SRGB8_ALPHA8 = 0x8C43
-MAX_TEXTURE_SIDE = 8192
-"""Larger textures are thinned out: graphics cards refuse them."""
-
-LAYOUT = (("3f 3f", "in_position", "in_normal"), ("2f 4f", "in_uv", "in_color"))
+LAYOUT = (("3f 3f", "in_position", "in_normal"), ("2f 4f", "in_uv", "in_color"), ("4f", "in_stored"))
+CLEAR = 0.9
+"""Share of its colour that a surface loses which lets all light through."""
 
 
 @dataclass
 class Batch:
     """Faces that share a look: a range of the index buffer."""
 
-    surface: Surface
+    coat: Coat
     first: int
     count: int
     """Both in indices, three per face."""
 
-    texture: Any
     blend: bool
     holes: bool
     """Parts of it may be invisible, so its shadow needs a look at the colours."""
@@ -45,11 +43,13 @@ class GpuMesh:
             raise NeurokError(f"shading must be 'smooth' or 'flat', got {shading!r}.")
         self.stage = stage
         self.corners = find_corners(mesh, CREASE_DEGREES if shading == "smooth" else 0.0)
+        self.authored = authored_turns(mesh, self.corners) if shading == "smooth" else None
+        self.wardrobe = Wardrobe(stage, mesh)
         surfaces, rgba = _look(mesh, colors)
         labels = mesh.face_surfaces if len(surfaces) > 1 and mesh.face_surfaces is not None else None
         labels = np.zeros(mesh.face_count, dtype=np.int64) if labels is None else labels
         drawn_rgba = np.ones((len(self.corners.source), 4)) if rgba is None else rgba[self.corners.source]
-        self.batches, order = self._sort_faces(surfaces, labels, drawn_rgba, mesh)
+        self.batches, order = self._sort_faces(surfaces, labels, drawn_rgba)
         self.mesh_faces, self.faces = mesh.faces, self.corners.faces
         self.sorted_faces = self.faces[order].astype(np.int32)
         uv = np.zeros((len(drawn_rgba), 2)) if mesh.uv is None else mesh.uv[self.corners.source]
@@ -58,16 +58,26 @@ class GpuMesh:
         self.moving = gl.buffer(reserve=self.motion.nbytes, dynamic=True)
         self.still = gl.buffer(np.column_stack([uv, drawn_rgba]).astype("f4").tobytes())
         self.indices = gl.buffer(self.sorted_faces.tobytes())
-        kinds = sorted({batch.texture is not None for batch in self.batches})
-        self.objects = {kind: self._array(stage.program("object", "object", textured(kind))) for kind in kinds}
-        cut = sorted({batch.holes and batch.texture is not None for batch in self.batches})
-        self.prepasses = {kind: self._array(stage.program("object", "prepass", textured(kind))) for kind in cut}
+        stored = stored_coordinates(mesh) if any("PLACED" in batch.coat.constants for batch in self.batches) else None
+        self.stored = None if stored is None else gl.buffer(stored[self.corners.source].astype("f4").tobytes())
+        constants = sorted({batch.coat.constants for batch in self.batches})
+        self.objects = {kind: self._array(stage.program("object", "object", kind)) for kind in constants}
+        cut = sorted({self._cut(batch) for batch in self.batches})
+        self.prepasses = {kind: self._array(stage.program("object", "prepass", kind)) for kind in cut}
+        cut = sorted({self._cut(batch) for batch in self.batches if batch.holes})
+        self.cutouts = {kind: self._array(stage.program("object", "cutout", kind)) for kind in cut}
         self.depth = self._array(stage.program("depth", "depth"))
-        self.cutout = self._array(stage.program("object", "cutout"))
+
+    @staticmethod
+    def _cut(batch: Batch) -> str:
+        """Constants of shaders that only cut holes."""
+        return batch.coat.base_constants if batch.holes else ""
 
     def _array(self, program: Any) -> Any:
         content = []
-        for buffer, (sizes, *names) in zip((self.moving, self.still), LAYOUT, strict=True):
+        for buffer, (sizes, *names) in zip((self.moving, self.still, self.stored), LAYOUT, strict=True):
+            if buffer is None:
+                continue
             used = [name in program for name in names]
             padded = [size if here else f"{4 * int(size[0])}x" for size, here in zip(sizes.split(), used, strict=True)]
             kept = [name for name, here in zip(names, used, strict=True) if here]
@@ -76,47 +86,32 @@ class GpuMesh:
         return self.stage.context.vertex_array(program, content, index_buffer=self.indices)
 
     def _sort_faces(
-        self, surfaces: tuple[Surface, ...], labels: np.ndarray, rgba: np.ndarray, mesh: Mesh
+        self, surfaces: tuple[Surface, ...], labels: np.ndarray, rgba: np.ndarray
     ) -> tuple[list[Batch], np.ndarray]:
         """Group faces by surface, opaque ones first so that one call draws all their shadows."""
         clear = rgba[self.corners.faces, 3].min(axis=1) < 0.999
+        coats = {index: self.wardrobe.coat(surfaces[index]) for index in np.unique(labels).tolist()}
         groups = []
-        for index, surface in enumerate(surfaces):
+        for index, coat in coats.items():
+            mode = coat.surface.alpha_mode
             for see_through in (False, True):
                 members = np.flatnonzero((labels == index) & (clear == see_through))
                 if len(members) == 0:
                     continue
-                blend = surface.alpha_mode == "BLEND" or (see_through and surface.alpha_mode != "MASK")
-                groups.append((blend or surface.alpha_mode == "MASK", index, blend, members))
+                blend = mode == "BLEND" or coat.see_through > 0.0 or (see_through and mode != "MASK")
+                groups.append((blend or mode == "MASK", index, blend, members))
         groups.sort(key=lambda g: (g[0], g[1]))
         batches, first = [], 0
-        textures: dict[int, Any] = {}
         for holes, index, blend, members in groups:
-            surface = surfaces[index]
-            if surface.texture is not None and mesh.uv is not None and index not in textures:
-                textures[index] = self._texture(surface)
-            batches.append(Batch(surface, first, 3 * len(members), textures.get(index), blend, holes))
+            batches.append(Batch(coats[index], first, 3 * len(members), blend, holes))
             first += 3 * len(members)
-        self.textures = list(textures.values())
         return batches, np.concatenate([g[3] for g in groups])
-
-    def _texture(self, surface: Surface) -> Any:
-        assert surface.texture is not None
-        pixels = surface.texture.pixels()
-        step = -(-max(pixels.shape[:2]) // MAX_TEXTURE_SIDE)
-        pixels = np.ascontiguousarray(pixels[::-step, ::step])
-        height, width = pixels.shape[:2]
-        gl = self.stage.context
-        texture = gl.texture((width, height), 4, pixels.tobytes(), internal_format=SRGB8_ALPHA8)
-        texture.build_mipmaps()
-        small = max(width, height) <= 8
-        texture.filter = (gl.NEAREST, gl.NEAREST) if small else (gl.LINEAR_MIPMAP_NEAREST, gl.LINEAR)
-        return texture
 
     def move(self, positions: Float[np.ndarray, "V 3"]) -> None:
         """Put the vertices into new places, in world coordinates."""
         self.motion[:, :3] = positions[self.corners.source]
-        self.motion[:, 3:] = self.corners.normals(positions, self.mesh_faces)
+        normals = self.corners.normals(positions, self.mesh_faces)
+        self.motion[:, 3:] = normals if self.authored is None else self.authored.follow(normals)
         self.moving.write(self.motion.tobytes())
 
     def draw_shadow(self, clip_from_world: Float[np.ndarray, "4 4"]) -> None:
@@ -127,17 +122,18 @@ class GpuMesh:
             self.depth.render(vertices=solid)
         for batch in self.batches:
             if batch.holes:
-                self._bind_texture(self.cutout.program, batch)
-                put(self.cutout.program, clip_from_world=clip_from_world, opacity=batch.surface.base_color[3])
-                self.cutout.render(vertices=batch.count, first=batch.first)
+                array = self.cutouts[self._cut(batch)]
+                self._put_holes(array.program, batch)
+                put(array.program, clip_from_world=clip_from_world)
+                array.render(vertices=batch.count, first=batch.first)
 
     def draw_prepass(self, clip_from_world: Float[np.ndarray, "4 4"], eye: Float[np.ndarray, "3"]) -> None:
         """Draw normals and depth of everything that is not see-through."""
         for batch in self.batches:
             if not batch.blend:
-                array = self.prepasses[batch.holes and batch.texture is not None]
-                put(array.program, clip_from_world=clip_from_world, eye=eye, opacity=batch.surface.base_color[3])
-                self._bind_texture(array.program, batch)
+                array = self.prepasses[self._cut(batch)]
+                put(array.program, clip_from_world=clip_from_world, eye=eye)
+                self._put_holes(array.program, batch)
                 self._cull(batch)
                 array.render(vertices=batch.count, first=batch.first)
 
@@ -174,16 +170,15 @@ class GpuMesh:
         return float(distances.mean())
 
     def _draw_batch(self, batch: Batch) -> None:
-        surface, array = batch.surface, self.objects[batch.texture is not None]
-        program = array.program
-        self._bind_texture(program, batch)
+        coat, array = batch.coat, self.objects[batch.coat.constants]
+        surface, program = coat.surface, array.program
+        coat.bind(program)
         put(
             program,
-            base_color=tuple(surface.base_color),
-            emissive=tuple(surface.emissive),
+            base_color=(*surface.base_color[:3], surface.base_color[3] * (1.0 - CLEAR * coat.see_through)),
             metallic=float(surface.metallic),
             roughness=float(np.clip(surface.roughness, 0.04, 1.0)),
-            alpha_cutoff=0.5 if surface.alpha_mode == "MASK" else (0.002 if batch.blend else -1.0),
+            alpha_cutoff=coat.cutoff if surface.alpha_mode == "MASK" else (0.002 if batch.blend else -1.0),
             blend=batch.blend,
         )
         self._cull(batch)
@@ -191,26 +186,25 @@ class GpuMesh:
 
     def _cull(self, batch: Batch) -> None:
         gl = self.stage.context
-        if batch.surface.double_sided:
+        if batch.coat.surface.double_sided:
             gl.disable(gl.CULL_FACE)
         else:
             gl.enable(gl.CULL_FACE)
 
-    def _bind_texture(self, program: Any, batch: Batch) -> None:
-        put(program, has_texture=batch.texture is not None, base_texture=0)
-        if batch.texture is not None:
-            batch.texture.use(0)
+    def _put_holes(self, program: Any, batch: Batch) -> None:
+        """Tell a program what is invisible: below the cutoff of a mask, or less than half of glass."""
+        coat = batch.coat
+        cutoff = coat.cutoff if coat.surface.alpha_mode == "MASK" else 0.5
+        coat.bind(program)
+        opacity = coat.surface.base_color[3] * (1.0 - CLEAR * coat.see_through)
+        put(program, opacity=opacity, cutoff=cutoff)
 
     def release(self) -> None:
         """Give the memory of the graphics card back."""
-        arrays = (*self.objects.values(), *self.prepasses.values(), self.depth, self.cutout)
-        for thing in (*arrays, self.moving, self.still, self.indices, *self.textures):
+        arrays = (*self.objects.values(), *self.prepasses.values(), *self.cutouts.values(), self.depth)
+        buffers = [buffer for buffer in (self.moving, self.still, self.stored, self.indices) if buffer is not None]
+        for thing in (*arrays, *buffers, *self.wardrobe.textures):
             thing.release()
-
-
-def textured(kind: bool) -> str:
-    """The constant of shaders with and without a texture."""
-    return f"#define TEXTURED {int(kind)}\n"
 
 
 def _look(mesh: Mesh, colors: Colors) -> tuple[tuple[Surface, ...], np.ndarray | None]:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from neurok.core import Mesh
 
 CREASE_DEGREES = 38.0
+UNTURNED = 1.0 - 1e-6
+"""Cosine of the angle from which on a face counts as not turned."""
+
+TURNED_OVER = -0.9
+"""Cosine below which a face has turned so far that its old normal says nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,45 @@ class Corners:
         total = self._gather @ cross
         length = np.sqrt(np.einsum("ij,ij->i", total, total))[:, None]
         return np.divide(total, length, out=np.zeros_like(total), where=length > 0)[self.patch]
+
+
+@dataclass(frozen=True, eq=False)
+class AuthoredNormals:
+    """Normals that the file gives, carried along by those of the moving faces."""
+
+    given: Float[np.ndarray, "C 3"]
+    resting: Float[np.ndarray, "C 3"]
+    """Normals of the faces at rest, in the same axes."""
+
+    turn: Float[np.ndarray, "3 3"]
+    """To the axes of the picture."""
+
+    def follow(self, normals: Float[np.ndarray, "C 3"]) -> Float[np.ndarray, "C 3"]:
+        """The given normals after the shortest turn that takes the faces from rest to ``normals``."""
+        given, resting = self.given @ self.turn.T, self.resting @ self.turn.T
+        cosine = np.einsum("ij,ij->i", resting, normals)[:, None]
+        if cosine.min() > UNTURNED:
+            return given
+        axis = np.cross(resting, normals)
+        turned = given * cosine + np.cross(axis, given)
+        turned += axis * (np.einsum("ij,ij->i", axis, given)[:, None] / np.maximum(1.0 + cosine, 0.05))
+        return np.where(cosine > TURNED_OVER, turned, normals)
+
+
+def authored_turns(mesh: Mesh, corners: Corners) -> AuthoredNormals | None:
+    """The file's own normals for drawing, if it gives one for every vertex.
+
+    Two faces back to back share their vertices and with them one normal; it is turned over for the one it does not fit.
+    """
+    from neurok.core.mesh import frame_change
+
+    given = mesh.normals
+    if given is None or not (np.abs(given).max(axis=1) > 0)[corners.source].all():
+        return None
+    resting = corners.normals(mesh.vertices, mesh.faces)
+    given = given[corners.source]
+    against = np.einsum("ij,ij->i", given, resting)[:, None] < 0.0
+    return AuthoredNormals(np.where(against, -given, given), resting, frame_change(mesh.up, "y").astype(np.float32))
 
 
 def find_corners(mesh: Mesh, crease: float = CREASE_DEGREES) -> Corners:

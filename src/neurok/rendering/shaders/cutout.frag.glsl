@@ -1,12 +1,12 @@
-// Depth of surfaces with holes: what is less than half opaque casts no shadow.
+// Depth of surfaces with holes: what is less opaque than the cutoff casts no shadow.
 uniform float opacity;
-uniform bool has_texture;
-uniform sampler2D base_texture;
-in vec2 v_uv;
+uniform float cutoff;
 in vec4 v_color;
 
 void main() {
     float seen = opacity * v_color.a;
-    if (has_texture) seen *= texture(base_texture, v_uv).a;
-    if (seen < 0.5) discard;
+#ifdef MAP_BASE_COLOR
+    seen *= texture(base_color_map, BASE_COLOR_AT).a;
+#endif
+    if (seen < cutoff) discard;
 }

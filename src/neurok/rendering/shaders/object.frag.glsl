@@ -8,9 +8,28 @@ uniform float metallic;
 uniform float roughness;
 uniform float alpha_cutoff;
 uniform bool blend;
-#if TEXTURED
-uniform sampler2D base_texture;
+#ifdef MAP_METALLIC_ROUGHNESS
+uniform sampler2D metallic_roughness_map;
 #endif
+#ifdef MAP_NORMAL
+uniform sampler2D normal_map;
+uniform float normal_strength;
+#endif
+#ifdef MAP_OCCLUSION
+uniform sampler2D occlusion_map;
+uniform float occlusion_strength;
+#endif
+#ifdef MAP_EMISSIVE
+uniform sampler2D emissive_map;
+#endif
+#ifdef CLEARCOAT
+uniform float coat;
+uniform float coat_roughness;
+#endif
+#ifdef SHEEN
+uniform vec3 sheen;
+#endif
+uniform float dielectric;
 uniform sampler2D ground_map;
 uniform vec3 ground_area;  // centre x, centre z, half width
 uniform sampler2D light_map;
@@ -18,7 +37,6 @@ uniform vec2 canvas_size;
 
 in vec3 v_position;
 in vec3 v_normal;
-in vec2 v_uv;
 in vec4 v_color;
 out vec4 out_color;
 
@@ -94,39 +112,85 @@ vec3 to_srgb(vec3 c) {
     return 0.662002687 * half_power + 0.684122060 * quarter - 0.323583601 * eighth - 0.0225411470 * c;
 }
 
+// Turns a normal by a picture; its axes follow from how the texture coordinates change over the screen.
+#ifdef MAP_NORMAL
+vec3 bent(vec3 n, vec2 at) {
+    vec3 mapped = texture(normal_map, at).xyz * 2.0 - 1.0;
+    vec3 px = dFdx(v_position), py = dFdy(v_position);
+    vec2 ux = dFdx(at), uy = dFdy(at);
+    vec3 across = cross(py, n), along = cross(n, px);
+    vec3 t = across * ux.x + along * uy.x, b = across * ux.y + along * uy.y;
+    float size = max(dot(t, t), dot(b, b));
+    if (!(size > 0.0)) return n;
+    mapped.xy *= normal_strength * inversesqrt(size);
+    return normalize(t * mapped.x + b * mapped.y + n * mapped.z);
+}
+#endif
+
 void main() {
     vec4 base = base_color * v_color;
-#if TEXTURED
-    base *= texture(base_texture, v_uv);
+#ifdef MAP_BASE_COLOR
+    base *= texture(base_color_map, BASE_COLOR_AT);
 #endif
     if (base.a < alpha_cutoff) discard;
+#ifdef UNLIT
+    float seen = blend ? base.a : 1.0;
+    out_color = vec4(to_srgb(base.rgb) * seen, seen);
+    return;
+#endif
 
     vec3 v = normalize(eye - v_position);
     vec3 n = normalize(v_normal) * (gl_FrontFacing ? 1.0 : -1.0);
     vec3 g = cross(dFdx(v_position), dFdy(v_position));
     g = dot(g, g) > 0.0 ? normalize(g) * (dot(g, v) < 0.0 ? -1.0 : 1.0) : n;
     if (!(dot(n, n) > 0.5)) n = g;
+#ifdef MAP_NORMAL
+    n = bent(n, NORMAL_AT);
+#endif
+    float metal = metallic, rough = roughness, hollow = 1.0;
+#ifdef MAP_METALLIC_ROUGHNESS
+    vec4 surface = texture(metallic_roughness_map, METALLIC_ROUGHNESS_AT);
+    metal *= surface.b;
+    rough = max(rough * surface.g, 0.04);
+#endif
+#ifdef MAP_OCCLUSION
+    hollow = mix(1.0, texture(occlusion_map, OCCLUSION_AT).r, occlusion_strength);
+#endif
+    vec3 glow = emissive;
+#ifdef MAP_EMISSIVE
+    glow *= texture(emissive_map, EMISSIVE_AT).rgb;
+#endif
 
     vec2 ground_at = (v_position.xz - ground_area.xy) / ground_area.z * 0.5 + 0.5;
     float below = textureLod(ground_map, ground_at, 0.0).g;
     vec2 light = blend ? vec2(1.0) : light_here(length(v_position - eye));
-    float key = light.r, open = light.g;
+    float key = light.r, open = light.g * hollow;
 
-    vec3 diffuse = base.rgb * (1.0 - metallic);
-    vec3 f0 = mix(vec3(0.04), base.rgb, metallic);
-    float alpha = max(roughness * roughness, 0.02);
+    vec3 diffuse = base.rgb * (1.0 - metal);
+    vec3 f0 = mix(vec3(dielectric), base.rgb, metal);
+    float alpha = max(rough * rough, 0.02);
     float nv = max(dot(n, v), 1e-3);
 
     float down = 0.5 - 0.5 * n.y;
     vec3 ambient = mix(SKY_LIGHT * (0.25 + 0.75 * open) * open, BOUNCE_LIGHT * mix(below * below, 1.0, 0.25), down);
     matt += diffuse * ambient;
     float shine = mix(open, 1.0, 0.3) * mix(1.0, below, down);
-    gloss += surroundings(reflect(-v, n), roughness) * mirror_share(f0, roughness, nv) * shine;
+    gloss += surroundings(reflect(-v, n), rough) * mirror_share(f0, rough, nv) * shine;
     add_light(KEY_LIGHT * key, key_toward, n, v, diffuse * 0.45, f0 * 0.6, alpha);
     matt += diffuse * FILL_LIGHT * (0.6 * (0.4 + 0.6 * open) * max(dot(n, fill_toward), 0.0));
     add_light(RIM_LIGHT * open, rim_toward, n, v, diffuse * 0.5, f0 * 0.5, max(alpha, 0.2));
+#ifdef SHEEN
+    float graze = 1.0 - nv;
+    matt += sheen * (SKY_LIGHT * open + KEY_LIGHT * 0.3 * key * max(dot(n, key_toward), 0.0)) * graze * graze * graze;
+#endif
+#ifdef CLEARCOAT
+    vec3 film = mirror_share(vec3(0.04), coat_roughness, nv) * coat;
+    matt *= 1.0 - film;
+    gloss = gloss * (1.0 - film) + surroundings(reflect(-v, n), coat_roughness) * film * shine;
+    add_light(KEY_LIGHT * key * coat, key_toward, n, v, vec3(0.0), vec3(0.04), max(coat_roughness * coat_roughness, 0.02));
+#endif
     // Reflections on glass do not fade with its opacity.
     float opacity = blend ? clamp(base.a + dot(gloss, vec3(0.333)), 0.0, 1.0) : 1.0;
-    vec3 color = (matt + emissive) * (blend ? base.a / opacity : 1.0) + gloss / opacity;
+    vec3 color = (matt + glow) * (blend ? base.a / opacity : 1.0) + gloss / opacity;
     out_color = vec4(to_srgb(tonemap(color * EXPOSURE)) * opacity, opacity);
 }

@@ -1,12 +1,9 @@
 // Shading normal (two numbers), face normal (packed into one) and distance; holes are cut out.
 uniform vec3 eye;
-#if TEXTURED
 uniform float opacity;
-uniform sampler2D base_texture;
-#endif
+uniform float cutoff;
 in vec3 v_position;
 in vec3 v_normal;
-in vec2 v_uv;
 in vec4 v_color;
 out vec4 out_surface;
 
@@ -17,8 +14,8 @@ vec2 fold(vec3 n) {
 }
 
 void main() {
-#if TEXTURED
-    if (opacity * v_color.a * texture(base_texture, v_uv).a < 0.5) discard;
+#ifdef MAP_BASE_COLOR
+    if (opacity * v_color.a * texture(base_color_map, BASE_COLOR_AT).a < cutoff) discard;
 #endif
     vec3 v = eye - v_position;
     vec3 g = cross(dFdx(v_position), dFdy(v_position));
