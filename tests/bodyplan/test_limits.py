@@ -1,5 +1,7 @@
 """Limits from a free range, and how far a part may go before it loses what carries it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,24 @@ def test_a_lid_that_is_lifted_comes_loose_at_once():
     mesh = of_parts(pot=[slab((0, 0, 0), (1, 1, 1))], lid=[slab((0, 1, 0), (1, 1.1, 1))])
     held = clip_limits(moving("prismatic", (0, 1, 0), (0, 0, 0), 0.0, 0.5), contact_graph(mesh))
     assert 0.0 <= held.upper < 0.05
+
+
+def test_a_lid_that_a_network_knows_to_be_lifted_is_not_held_down():
+    mesh = of_parts(pot=[slab((0, 0, 0), (1, 1, 1))], lid=[slab((0, 1, 0), (1, 1.1, 1))])
+    known = replace(moving("prismatic", (0, 1, 0), (0, 0, 0), 0.0, 0.5), source="network and search")
+    assert clip_limits(known, contact_graph(mesh)).upper == 0.5
+
+
+def test_whatever_a_part_does_not_carry_may_hold_it():
+    mesh = of_parts(
+        frame=[slab((0, 0, 0), (1, 0.1, 1))],
+        front=[slab((0, 0.1, 0.9), (0.1, 0.2, 1.0))],
+        tray=[slab((0.1, 0.1, 0), (1, 0.2, 1))],
+    )
+    contacts = contact_graph(mesh)
+    slide = replace(moving("prismatic", (0, 0, -1), (0, 0, 0), 0.0, 0.6), part=2, parent=1)
+    assert clip_limits(slide, contacts).upper < 0.3
+    assert clip_limits(slide, contacts, parents=(-1, 0, 1)).upper == 0.6
 
 
 def test_a_door_on_its_hinge_keeps_its_limits_and_one_on_a_wrong_axis_does_not():

@@ -1,11 +1,14 @@
 """Convex pieces that keep hollows: exact on boxes, within the stated error on round cups, the same in any unit."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
+from neurok.geometry import decomposition
+from neurok.geometry.coacd_process import Cutter
 from neurok.geometry.convex import convex_hull, hull_planes, hull_volume, separation
 from neurok.geometry.decomposition import DECOMPOSITION, collision_solids, has_coacd
 from neurok.geometry.lie import axis_angle_matrix
@@ -113,3 +116,28 @@ def test_separation_is_the_gap_of_boxes_and_the_depth_where_they_overlap():
 def test_the_volume_of_a_hull_is_that_of_qhull():
     points = np.random.default_rng(3).random((40, 3))
     assert hull_volume(convex_hull(points, 0.0)) == pytest.approx(ConvexHull(points).volume)
+
+
+@pytest.mark.parametrize("ends", ["import os; os.abort()", "import time; time.sleep(60)"])
+def test_a_solid_that_ends_or_stops_coacd_is_cut_by_planes(monkeypatch, ends):
+    cutter = Cutter([sys.executable, "-c", ends], patience=0.5)
+    vertices, faces = cup()
+    assert cutter.cut(vertices, faces) is None
+    monkeypatch.setattr(decomposition, "CUTTER", cutter)
+    monkeypatch.setattr(decomposition, "has_coacd", lambda: True)
+    found = collision_solids(vertices, faces, config=replace(PLANES, use_coacd=True))
+    by_planes = collision_solids(vertices, faces, config=PLANES)
+    assert len(found) == len(by_planes) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_coacd(), reason="coacd is not installed: closed solids are cut by planes of our own")
+def test_coacd_answers_from_its_own_process_and_comes_back_after_it_was_killed():
+    cutter, (vertices, faces) = Cutter(), cup()
+    first = cutter.cut(vertices, faces, threshold=0.05, seed=0)
+    assert first is not None
+    assert len(first) > 1
+    cutter.process.kill()
+    cutter.process.wait()
+    again = cutter.cut(vertices, faces, threshold=0.05, seed=0)
+    assert [piece.shape for piece in again] == [piece.shape for piece in first]

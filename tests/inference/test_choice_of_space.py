@@ -11,10 +11,11 @@ from neurok.core import Asset, Clip
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.inference.plan import plan
-from neurok.inference.spaces import asset_of, learned_spaces, learner, space_of, spaces_of
+from neurok.inference.spaces import asset_of, learned_spaces, learner, reason, space_for, space_of, spaces_of
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, LinearSpace
 from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.skinned import SkinnedSpace
 from neurok.samples import make_sample
 
 
@@ -54,24 +55,25 @@ def test_learned_poses_are_sought_along_joints_and_then_in_all_that_the_prior_ho
     assert space_of(make_sample("laptop").mesh, "learned", model, hinged).articulation is hinged.articulation
 
 
-def test_where_nothing_has_a_joint_the_wide_space_is_all_there_is(model, hinged):
+def test_where_nothing_has_a_joint_a_pose_is_sought_with_bones(model, hinged):
     still = hinged
     for body in range(len(hinged.bodies)):
         still = still.with_joint(body, None)
     (only,) = learned_spaces(make_sample("laptop").mesh, model, still)
-    assert isinstance(only, ScrewSpace)
+    assert isinstance(only, SkinnedSpace)
+    assert only.is_loose
     assert learner(model)(make_sample("laptop").mesh, still) is None, "a scene takes what the plan says"
 
 
-def test_what_bends_without_joints_is_sought_in_its_bends_and_then_in_the_whole_prior(model):
+def test_what_bends_without_joints_is_sought_in_its_bends_and_then_with_bones(model):
     bending = copy.deepcopy(model)
     torch.nn.init.constant_(bending.rigid_out.bias, -50.0)
     pillow = make_sample("pillow").mesh
     bodies = (PlannedBody("pillow", (0,), -1, bends=True),)
     one = BodyPlan(replace(pillow, part_ids=None, part_names=()), connected_pieces(pillow) * 0, bodies)
-    bends, wide = learned_spaces(pillow, bending, one)
+    bends, bones = learned_spaces(pillow, bending, one)
     assert isinstance(bends, ScrewSpace)
-    assert isinstance(wide, ScrewSpace)
+    assert isinstance(bones, SkinnedSpace)
     assert bends.bends.any()
 
 
@@ -91,6 +93,20 @@ def test_an_object_of_one_pose_is_refused():
     for find in (space_of, spaces_of):
         with pytest.raises(NeurokError, match="only the pose it is in"):
             find(laptop, "rigid")
+
+
+def test_each_space_says_what_it_is_and_why(model, hinged):
+    laptop = make_sample("laptop")
+    assert reason(laptop, space_of(laptop)) == "joints: 1 joint of its file."
+    raw = Asset(laptop.mesh)
+    planned = space_of(raw, weights=model, plan=hinged)
+    assert reason(raw, planned, planned=True) == "joints: 1 joint of its body plan (the body plan handed over)."
+    assert reason(raw, planned) == "joints: 1 joint of its body plan (its file has no joints or animation)."
+    still = space_for(raw, "auto", lambda mesh: None)
+    assert reason(raw, still) == "rigid: nothing of its body plan is likely to move, so it moves as a whole."
+    assert reason(raw, still, "rigid") == "rigid: asked for."
+    moved = Asset(laptop.mesh, clips=(laptop.articulation.clip(np.linspace(0.0, 0.5, 6)[:, None]),))
+    assert reason(moved, space_of(moved)) == "joints: 1 joint behind its animation."
 
 
 def test_a_clip_spans_the_poses_of_an_object_without_joints():

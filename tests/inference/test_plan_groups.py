@@ -10,11 +10,16 @@ from torch import nn
 from neurok.articulation.network import Parts
 from neurok.articulation.pieces_network import PieceAnswers, PieceModel
 from neurok.articulation.pieces_predict import Grouper
+from neurok.bodyplan.plan_file import read_plan, write_plan
 from neurok.core import Mesh
-from neurok.inference.plan import PlanConfig, calibration_for, plan, study
+from neurok.data.single_surface import single_surface
+from neurok.geometry.single_surface import MeltConfig
+from neurok.inference.plan import plan, study
+from neurok.inference.plan_evidence import PlanConfig, calibration_for
 from solids import door_on_a_box
 
 SURE = 6.0
+EAGER = PlanConfig(least=0.0, soft=0.0, beside=0.0)
 BY_NETWORK, BY_RULES = PlanConfig(group_by="network"), PlanConfig(group_by="rules")
 
 
@@ -71,10 +76,43 @@ def test_faces_stay_in_the_order_of_the_file(raw):
     np.testing.assert_array_equal(corners, raw.vertices[raw.faces])
 
 
-def test_parts_of_a_file_are_not_asked_about():
-    found = study(door_on_a_box(), piece_weights=Grouper(Says(False)), use_prior=False)
-    assert found.groups is None
-    assert len(found.plan.bodies) == 2
+def test_parts_of_a_file_stay_its_bodies_but_may_all_stand_still():
+    still, moving = (study(door_on_a_box(), piece_weights=Grouper(Says(says))) for says in (False, True))
+    assert len(still.plan.bodies) == len(moving.plan.bodies) == 2
+    assert moving.groups.chance > 0.9
+    assert not still.plan.moving
+    assert "Nothing seems to move" in still.plan.note
+    unasked = study(door_on_a_box(), piece_weights="none")
+    assert unasked.groups is None
+    assert unasked.plan.moving
+
+
+@pytest.fixture(scope="module")
+def surface() -> Mesh:
+    box = door_on_a_box()
+    return single_surface(box, MeltConfig(cells=24, faces=1_500, samples=4_000))[0]
+
+
+def test_a_single_surface_is_cut_only_where_something_moves(surface):
+    moving = study(surface, piece_weights=Grouper(Says(True)), use_prior=False, config=EAGER)
+    assert len(moving.plan.bodies) == 2
+    assert moving.plan.bodies[1].joint is not None
+    owners = [{body for body, one in enumerate(moving.plan.bodies) if piece in one.pieces} for piece in
+              range(moving.plan.face_pieces.max() + 1)]  # fmt: skip
+    assert all(len(some) == 1 for some in owners)
+    for says, config in ((False, EAGER), (True, PlanConfig(least=2.0))):
+        still = study(surface, piece_weights=Grouper(Says(says)), use_prior=False, config=config)
+        assert len(still.plan.bodies) == 1
+        assert not still.plan.moving
+        assert still.plan.face_pieces.max() == 0
+
+
+def test_a_plan_of_a_cut_surface_can_be_handed_back(surface, tmp_path):
+    found = plan(surface, piece_weights=Grouper(Says(True)), config=EAGER)
+    write_plan(found, tmp_path / "plan.json")
+    again = read_plan(tmp_path / "plan.json", surface)
+    np.testing.assert_array_equal(again.face_pieces, found.face_pieces)
+    assert [body.pieces for body in again.bodies] == [body.pieces for body in found.bodies]
 
 
 def test_the_network_is_left_out_where_it_is_not_wanted(raw):

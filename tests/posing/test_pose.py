@@ -66,6 +66,7 @@ def test_learned_joints_are_posed_within_their_room():
             np.testing.assert_allclose(pose.vertices, decode(space, pose.q))
 
 
+@pytest.mark.slow
 def test_a_refined_pose_says_which_space_it_is_of():
     mesh = make_sample("laptop").mesh
     joints, wide = learned_spaces(mesh)

@@ -137,7 +137,7 @@ def test_refining_comes_closer_than_the_space_can():
         ({"target": np.zeros((20, 2))}, "rows of three numbers"),
         ({"target": np.zeros((3, 3))}, "at least 10 finite"),
         ({"target": np.zeros((20, 3)), "spaces": []}, "give at least one"),
-        ({"target": "nowhere.npy"}, "cannot be read"),
+        ({"target": "nowhere.npy"}, "There is no file"),
         ({"move": {"nowhere": (0, 0, 0)}}, "nowhere"),
     ],
 )
@@ -154,5 +154,17 @@ def test_samples_are_states_of_the_space_and_meshes_of_the_object(laptop):
         np.testing.assert_allclose(mesh.vertices, laptop.articulation.pose(q).vertices, atol=1e-9)
         assert mesh.part_names == laptop.mesh.part_names
     np.testing.assert_array_equal(states.q, sample("sample:laptop", 3, seed=4).q)
-    with pytest.raises(NeurokError, match="1 or more"):
+    with pytest.raises(NeurokError, match="1 to 10,000"):
         sample(laptop, 0)
+
+
+def test_numbers_nobody_can_meet_are_refused(laptop, tmp_path):
+    with pytest.raises(NeurokError, match="1 to 10,000"):
+        sample(laptop, 10**8)
+    with pytest.raises(NeurokError, match="further than"):
+        pose(laptop, move={"top": (1e300, 0, 0)})
+    np.save(tmp_path / "far.npy", np.full((50, 3), 1e300))
+    (tmp_path / "empty.npy").touch()
+    for name, word in (("far", "far away"), ("empty", "is empty")):
+        with pytest.raises(NeurokError, match=word):
+            pose(laptop, target=tmp_path / f"{name}.npy")

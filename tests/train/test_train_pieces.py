@@ -17,23 +17,15 @@ from neurok.train.loop import CHECKPOINT, train
 from neurok.train.pieces import PieceTraining, find_recipe, measure
 from neurok.train.pieces_batches import augmented
 from neurok.train.pieces_calibration import calibrate
-from neurok.train.pieces_data import (
-    PieceDataConfig,
-    PieceExample,
-    PieceThing,
-    bodies_of,
-    make_examples,
-    merge_some,
-    plain_example,
-    prepare,
-)
+from neurok.train.pieces_data import PieceExample, PieceThing, make_examples, plain_examples, prepare
+from neurok.train.pieces_versions import FORMS, PieceDataConfig, bodies_of, merge_some, plain_pieces
 
 
 @pytest.fixture(scope="module")
 def examples() -> list[PieceExample]:
     cabinet = make_sample("cabinet").articulation
-    moving = plain_example("cabinet.0", cabinet.mesh, cabinet.joints, "real")
-    still = plain_example("still.0", cabinet.mesh, None, "static")
+    moving = PieceExample("cabinet.0", *plain_pieces(cabinet.mesh, cabinet.joints), "real")
+    still = PieceExample("still.0", *plain_pieces(cabinet.mesh, None), "static")
     return [moving, still]
 
 
@@ -56,6 +48,18 @@ def test_hidden_parts_come_back_as_truth(examples):
     assert (still.moves == STATIC).all()
     assert (still.bodies == 0).all()
     assert ((moving.bodies == 0) == (moving.moves == STATIC)).all()
+
+
+def test_an_object_is_known_in_three_forms():
+    cabinet = make_sample("cabinet").articulation
+    found = plain_examples(PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints)))
+    assert [example.name for example in found] == [f"cabinet.{form}" for form in FORMS]
+    moving = sum(joint.kind != "fixed" for joint in cabinet.joints)
+    named, melted = found[1], found[2]
+    assert len(named.bodies) == len(cabinet.joints)
+    assert len(set(named.bodies)) == moving + 1
+    assert {STATIC} < set(melted.moves.tolist())
+    assert len(set(melted.bodies)) > 1
 
 
 def test_only_pieces_that_may_are_merged():
@@ -126,5 +130,5 @@ def test_things_that_open_are_not_called_static(tmp_path: Path):
 
 
 def test_unknown_recipes_are_named():
-    with pytest.raises(NeurokError, match="base, smoke"):
+    with pytest.raises(NeurokError, match="base, further, smoke"):
         find_recipe("grand")

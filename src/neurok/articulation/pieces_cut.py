@@ -1,4 +1,8 @@
-"""The pieces that the grouping network sees of a mesh: connected components, few enough and none too tiny."""
+"""The pieces that the grouping network sees of a mesh: connected components, few enough and none too tiny.
+
+A mesh that is one surface, or nearly so (scans, sculpts, shapes made by generators), is cut into patches along its
+creases.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ from scipy.spatial import cKDTree
 from neurok.articulation.config import CloudConfig
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Mesh
+from neurok.geometry.decimate import decimate
 from neurok.geometry.operators import face_areas
+from neurok.geometry.patches import cut_patches
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,12 @@ class PieceCutConfig:
     size_weight: float = 0.2
     """Where there are too many, those are kept that have most area, plus this times their squared size."""
 
+    whole: float = 0.995
+    """A component with more of the surface than this is a single surface, and cut into patches ..."""
+
+    finest: int = 8_000
+    """... after it was reduced to so many faces, if it has more: noise has creases, too."""
+
 
 PIECE_CUT = PieceCutConfig()
 PIECE_CLOUDS = CloudConfig(points=96, view_points=96, dense_points=12_000, frame_only=True)
@@ -37,8 +49,31 @@ PIECE_CLOUDS = CloudConfig(points=96, view_points=96, dense_points=12_000, frame
 
 
 def cut_pieces(mesh: Mesh, config: PieceCutConfig = PIECE_CUT) -> Int[np.ndarray, " F"]:
-    """A piece for each face, numbered from 0: components of the plan, tiny ones and too many joined to the nearest."""
-    return join_tiny(mesh, connected_pieces(mesh), config)
+    """A piece for each face, numbered from 0: components of the plan, tiny ones and too many joined to the nearest, or
+    patches where nearly all of the mesh is one component."""
+    return join_tiny(mesh, cut_single(mesh, connected_pieces(mesh), config), config)
+
+
+def cut_single(mesh: Mesh, labels: Int[np.ndarray, " F"], config: PieceCutConfig = PIECE_CUT) -> Int[np.ndarray, " F"]:
+    """The same pieces, but a single surface in patches; numbered by first appearance."""
+    areas = face_areas(mesh.vertices, mesh.faces)
+    share = np.bincount(labels, areas) / max(float(areas.sum()), 1e-300)
+    largest = int(share.argmax()) if len(share) else 0
+    if not len(share) or share[largest] <= config.whole:
+        return labels
+    mine = np.flatnonzero(labels == largest)
+    faces = mesh.faces[mine]
+    if len(faces) <= config.finest:
+        patches = cut_patches(mesh.vertices, faces)
+    else:
+        coarse, triangles, _ = decimate(mesh.vertices, faces, config.finest)
+        near = cKDTree(coarse[triangles].mean(axis=1)).query(mesh.vertices[faces].mean(axis=1))[1]
+        patches = cut_patches(coarse, triangles)[near]
+    out = labels.copy()
+    out[mine] = len(share) + patches
+    first = np.unique(out, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first[1]))
+    return np.asarray(rank[first[2].reshape(-1)])
 
 
 def join_tiny(mesh: Mesh, labels: Int[np.ndarray, " F"], config: PieceCutConfig = PIECE_CUT) -> Int[np.ndarray, " F"]:

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 
 from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces
+from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.articulation.pieces_network import STATIC, PieceModel
 from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import stack_clouds, turned
@@ -48,6 +48,13 @@ class GroupConfig:
     surest: float = 9.0
     """Log-odds are cut off here."""
 
+    alike: float = 0.01
+    """Pieces whose areas differ by less than this share ..."""
+
+    alike_sides: float = 0.08
+    """... and whose sides differ by less than this are copies: what one of them does, all do. Sides are those of
+    sampled points, and less exact."""
+
 
 GROUPS = GroupConfig()
 
@@ -66,16 +73,19 @@ class PieceOdds:
     anything: float
     """That anything moves at all."""
 
+    copies: Int[np.ndarray, " P"] | None = None
+    """Pieces of one number are copies of each other; nobody is of anybody where this is not given."""
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Bodies of an object: the base is 0."""
+    """Bodies of an object; of a raw mesh the base is 0."""
 
     labels: Int[np.ndarray, " P"]
     """Body of each piece."""
 
     moves: Float[np.ndarray, " B"]
-    """Log-odds that each body moves; minus infinity for the base."""
+    """Log-odds that each body moves; minus infinity for what is known to be the base."""
 
     anything: float
     """Log-odds that anything moves."""
@@ -97,7 +107,19 @@ def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray]
     (slope, offset), (pair_slope, pair_offset) = calibration.moves, calibration.affinity
     anything = calibration.anything[0] * float(answers.anything.mean()) + calibration.anything[1]
     paired = pair_slope * (affinity + affinity.T) / 2 + pair_offset
-    return PieceOdds(clouds.areas, slope * moves + offset, paired, anything)
+    return PieceOdds(clouds.areas, slope * moves + offset, paired, anything, find_copies(clouds))
+
+
+def find_copies(clouds: PartClouds, config: GroupConfig = GROUPS) -> Int[np.ndarray, " P"]:
+    """A number for each piece; those with the same are copies of each other, however they are turned."""
+    sides = np.sort(np.ptp(clouds.points, axis=1), axis=1) + 1e-6
+    first = np.arange(len(sides))
+    for piece in range(len(sides)):
+        near = np.abs(np.log(clouds.areas[:piece] / clouds.areas[piece])) < config.alike
+        near &= (np.abs(np.log(sides[:piece] / sides[piece])) < config.alike_sides).all(axis=1)
+        if near.any():
+            first[piece] = first[int(np.flatnonzero(near)[0])]
+    return first
 
 
 def moving_odds(logits: torch.Tensor) -> torch.Tensor:
@@ -106,7 +128,7 @@ def moving_odds(logits: torch.Tensor) -> torch.Tensor:
 
 
 def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
-    """Bodies from odds: pieces are told by their likes as well, then those that move are clustered.
+    """Bodies from odds: pieces are told by their likes and their copies as well, then those that move are clustered.
 
     Clusters are joined, the likeliest first, while the mean of the odds of their pairs is above a threshold. If nothing
     is left of the base, the largest body is it.
@@ -117,6 +139,9 @@ def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
     np.fill_diagonal(alike, 1.0)
     weight = alike**2 * np.sqrt(odds.areas)[None]
     smooth = weight @ moves / weight.sum(axis=1)
+    if odds.copies is not None:
+        counts = np.bincount(odds.copies, minlength=count)
+        smooth = (np.bincount(odds.copies, smooth, count) / np.maximum(counts, 1))[odds.copies]
     moving = np.flatnonzero(smooth > np.log(config.moves / (1.0 - config.moves)))
     clusters = linked_clusters(affinity, [[int(piece)] for piece in moving], config.linked)
     if len(moving) == count:
@@ -154,6 +179,20 @@ class FaceGroups:
     """Body of each face; the base is 0."""
 
     groups: Groups
+    face_patches: Int[np.ndarray, " F"]
+    """What was looked at: connected pieces, or patches of a single surface."""
+
+    def cuts(self, pieces: Int[np.ndarray, " F"]) -> bool:
+        """Whether a body ends within one of these pieces."""
+        count = int(self.face_bodies.max(initial=0)) + 1
+        return len(np.unique(pieces * count + self.face_bodies)) > int(pieces.max(initial=0)) + 1
+
+    def refined(self, pieces: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
+        """Pieces of which every one belongs to one body: as given, or patches where a body ends within one."""
+        if not self.cuts(pieces):
+            return pieces
+        both = np.stack([pieces, self.face_patches], axis=1)
+        return np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def find_groups(mesh: Mesh, grouper: Grouper, config: GroupConfig = GROUPS) -> FaceGroups | None:
@@ -167,4 +206,19 @@ def find_groups(mesh: Mesh, grouper: Grouper, config: GroupConfig = GROUPS) -> F
     groups = group_pieces(piece_odds(grouper, clouds), config)
     of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int64)
     of_piece[clouds.parts] = groups.labels
-    return FaceGroups(of_piece[pieces], groups)
+    return FaceGroups(of_piece[pieces], groups, pieces)
+
+
+def part_groups(mesh: Mesh, grouper: Grouper) -> Groups | None:
+    """What the network says of the parts that a file names, each a body of its own; nothing where it sees fewer than
+    two. Tiny parts do as the part they are joined to."""
+    pieces = join_tiny(mesh, mesh.face_parts)
+    clouds = describe_parts(label_faces(mesh, pieces), config=PIECE_CLOUDS)
+    if len(clouds.parts) < 2:
+        return None
+    odds = piece_odds(grouper, clouds)
+    of_piece = np.full(int(pieces.max()) + 1, -GROUPS.surest)
+    of_piece[clouds.parts] = np.clip(odds.moves, -GROUPS.surest, GROUPS.surest)
+    moves = np.full(mesh.part_count, -GROUPS.surest)
+    moves[mesh.face_parts] = of_piece[pieces]
+    return Groups(np.arange(mesh.part_count), moves, odds.anything)

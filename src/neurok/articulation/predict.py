@@ -271,7 +271,10 @@ def _answer(clouds: PartClouds, posterior: JointPosterior, row: int, calibration
     parent = int(clouds.parts[above]) if above >= 0 else -1
     slide = posterior.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
     ends = (float(slide.min()), float(slide.max()))
-    return Hypothesis(part, parent, kind, axis, clouds.from_box(place), float(low), float(high), confidence, slide=ends)
+    return Hypothesis(
+        part, parent, kind, axis, clouds.from_box(place), float(low), float(high), confidence,
+        slide=ends, source="network and search",
+    )  # fmt: skip
 
 
 def calibrated(share: float, slope: float, offset: float) -> float:

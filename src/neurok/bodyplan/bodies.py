@@ -41,6 +41,7 @@ def label_faces(mesh: Mesh, labels: Int[np.ndarray, " F"], names: tuple[str, ...
         vertex_colors=pick(mesh.vertex_colors),
         part_ids=part_ids,
         part_names=names or tuple(f"part_{k}" for k in range(len(kept))),
+        authored=mesh.authored and mesh.authored.at(source),
     )
 
 

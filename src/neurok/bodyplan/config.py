@@ -341,14 +341,18 @@ class LimitConfig:
     slack: float = 0.01
     """How much wider than at rest the gap to the carrier may get [share of the object]. By eye."""
 
+    loose: float = 0.25
+    """A slide that a network knows and that loses its carrier within this share of its way keeps its limits: lids are
+    lifted off, and drawers that are a mere front have nothing to run in. By eye, on training objects kept aside."""
+
     contact_steps: int = 24
     """Values tried between rest and a limit. By eye."""
 
     contact_points: int = 600
     """Points of the part that are followed, about. By eye."""
 
-    contact_play: float = 0.05
-    """A way back shorter than this is noise [share of the way forth]. By eye."""
+    contact_play: float = 0.2
+    """A way back shorter than this is noise [share of the way forth]. By eye, on training objects kept aside."""
 
 
 RANKING = Path(__file__).parent / "priors.json"
@@ -417,7 +421,28 @@ class TourConfig:
     """How far a turn with one limit is shown [rad]."""
 
 
+@dataclass(frozen=True)
+class ClearanceConfig:
+    """When two bodies of one object count as passing through each other. By eye, as in the search."""
+
+    crossing: float = 0.07
+    """Share of the points of a body that must cross the other: that of ``SweepConfig.collides``."""
+
+    steps: int = 12
+    """Steps from rest to a state, for each of the two bodies."""
+
+    bisections: int = 6
+    """How finely a body that must wait is drawn back: to a sixty-fourth of its way."""
+
+    tries: int = 12
+    """States drawn before one that is not free is drawn back."""
+
+    most_bodies: int = 24
+    """Objects of more moving bodies, like keyboards, are not asked: their keys do not reach each other."""
+
+
 CONTACT = ContactConfig()
+CLEARANCE = ClearanceConfig()
 BODIES = BodiesConfig()
 TREE = TreeConfig()
 COPIES = CopyConfig()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial import cKDTree
 
 from neurok.bodyplan.config import LIMITS, LimitConfig
 from neurok.bodyplan.contacts import ContactGraph
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.sweep import trajectories
+
+LEARNED = "network"
+"""Word of the source of hypotheses that a network has a say in."""
 
 
 def turn_limits(low: float, high: float, config: LimitConfig = LIMITS) -> tuple[float, float]:
@@ -31,33 +36,53 @@ def slide_limits(
     return lower, usual if high > config.slide_scrape * length else high
 
 
-def clip_limits(hypothesis: Hypothesis, contacts: ContactGraph, config: LimitConfig = LIMITS) -> Hypothesis:
+def clip_limits(
+    hypothesis: Hypothesis,
+    contacts: ContactGraph,
+    config: LimitConfig = LIMITS,
+    parents: Sequence[int] | None = None,
+) -> Hypothesis:
     """The same joint with its limits drawn in to where the part stays as close to its carrier as it was.
 
     Rest is always within the limits, and is one of them where the other way is hardly open. A joint that turns all
-    the way has none, and is left alone.
+    the way has none, and is left alone. With the ``parents`` of all parts known, whatever the part does not carry may
+    hold it: a drawer that is said to hang on its neighbour still runs in the frame. A slide that a network knows
+    is left alone where the part would come loose at once.
     """
     if hypothesis.kind == "fixed" or hypothesis.parent < 0:
         return hypothesis
     if hypothesis.kind == "cylindrical":
-        return replace(hypothesis, slide=_clipped(hypothesis, contacts, hypothesis.slide, False, config))
+        return replace(hypothesis, slide=_clipped(hypothesis, contacts, hypothesis.slide, False, config, parents))
     if hypothesis.kind == "continuous":
         return hypothesis
     ends = (hypothesis.lower, hypothesis.upper)
-    lower, upper = _clipped(hypothesis, contacts, ends, hypothesis.kind == "revolute", config)
+    lower, upper = _clipped(hypothesis, contacts, ends, hypothesis.kind == "revolute", config, parents)
+    if hypothesis.kind == "prismatic" and LEARNED in hypothesis.source:
+        low, high = min(ends[0], 0.0), max(ends[1], 0.0)
+        if upper - lower < config.loose * (high - low):
+            lower, upper = low, high
     return replace(hypothesis, lower=lower, upper=upper)
 
 
 def _clipped(
-    hypothesis: Hypothesis, contacts: ContactGraph, limits: tuple[float, float], turning: bool, config: LimitConfig
+    hypothesis: Hypothesis,
+    contacts: ContactGraph,
+    limits: tuple[float, float],
+    turning: bool,
+    config: LimitConfig,
+    parents: Sequence[int] | None,
 ) -> tuple[float, float]:
     own, carrier = contacts.samples[hypothesis.part], contacts.samples[hypothesis.parent]
     low, high = min(limits[0], 0.0), max(limits[1], 0.0)
     if own is None or carrier is None:
         return low, high
+    tree = carrier.tree()
+    if parents is not None:
+        others = (contacts.samples[part] for part in _not_carried(hypothesis.part, parents))
+        tree = cKDTree(np.concatenate([samples.points for samples in others if samples is not None]))
     every = max(1, len(own.points) // config.contact_points)
     points = own.points[::every]
-    gap = lambda values, far: _gaps(points, carrier.tree(), hypothesis, values, turning, far)  # noqa: E731
+    gap = lambda values, far: _gaps(points, tree, hypothesis, values, turning, far)  # noqa: E731
     allowed = float(gap(np.zeros(1), np.inf)[0]) + config.slack * contacts.size
     ends = []
     for end in (low, high):
@@ -66,6 +91,14 @@ def _clipped(
         ends.append(float(values[loose[0] - 1]) if len(loose) else float(end))
     back, forth = (end if abs(end) >= config.contact_play * max(-ends[0], ends[1]) else 0.0 for end in ends)
     return back, forth
+
+
+def _not_carried(part: int, parents: Sequence[int]) -> list[int]:
+    """Parts that a part does not carry, itself left out."""
+    carried = {part}
+    for _ in parents:  # as deep as the tree can be
+        carried |= {child for child, above in enumerate(parents) if above in carried}
+    return [other for other in range(len(parents)) if other not in carried]
 
 
 def _gaps(

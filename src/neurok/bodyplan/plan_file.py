@@ -70,8 +70,9 @@ def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
 
 
 def _needs_runs(plan: BodyPlan) -> bool:
-    """Whether the mesh alone does not tell its pieces: labels did, perhaps before a person edited the plan."""
-    if plan.origin == "edited":
+    """Whether the mesh alone does not tell its pieces: labels did, perhaps before a person edited the plan, or a single
+    surface was cut."""
+    if plan.origin in ("edited", "pieces"):
         return not np.array_equal(plan.face_pieces, connected_pieces(plan.mesh))
     return plan.origin == "labels"
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.geometry import topology
+from neurok.geometry.coacd_process import CUTTER
 from neurok.geometry.convex import MAX_HULL_POINTS, Piece, clipped, convex_hull, hull_planes, hull_volume
 from neurok.geometry.decimate import decimate
 from neurok.geometry.inertia import closed_components
@@ -269,14 +270,13 @@ def _cut_component(room: Room, faces: Int[np.ndarray, "F 3"], closed: bool, limi
 
 
 def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -> list[Piece]:
-    import coacd
-
-    coacd.set_log_level("off")
+    """Nothing where CoACD dies of the mesh."""
     config = room.config
     # CoACD measures concavity where the longest half side is 1.
     threshold = float(np.clip(2.0 * room.error / np.ptp(vertices, axis=0).max(), 0.01, 1.0))
-    found = coacd.run_coacd(
-        coacd.Mesh(vertices, faces),
+    found = CUTTER.cut(
+        vertices,
+        faces,
         threshold=threshold,
         max_convex_hull=limit,
         preprocess_mode="off",
@@ -286,7 +286,7 @@ def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -
         mcts_max_depth=config.depth,
         seed=0,
     )
-    hulls = [room.hull(np.asarray(points, dtype=np.float64)) for points, _ in found if len(points) > 3]
+    hulls = [room.hull(points) for points in found or () if len(points) > 3]
     return [piece for piece in hulls if piece is not None]
 
 

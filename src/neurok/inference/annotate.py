@@ -81,7 +81,7 @@ class SelfMade:
         """The joint with limits that it can reach, or none and why."""
         if answer.probability < self.sure:
             return None, "joint that is not sure enough"
-        moving = clip_limits(_freed(answer, mesh, search, parents), search.contacts)
+        moving = clip_limits(_freed(answer, mesh, search, parents), search.contacts, parents=parents)
         if moving.kind == "continuous":
             return moving, None
         if moving.kind == "prismatic":

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset
+from neurok.errors import NeurokError
 from neurok.inference import plan as planning
 from neurok.inference.plan import Thing, asset_of
+from neurok.kinematics.tracks import tracked_space
 
 
 def articulate(thing: Thing, *, plan: BodyPlan | None = None, **options: Any) -> Asset:
     """The object with the joints of its body plan, ready to be written or simulated.
+
+    Where nodes of its own animation turn and slide as wheels and lids do, these are its joints.
 
     Args:
         thing: A mesh, an asset, or what ``neurok.load`` reads.
@@ -20,5 +25,17 @@ def articulate(thing: Thing, *, plan: BodyPlan | None = None, **options: Any) ->
         options: Those of ``neurok.plan``.
     """
     asset = asset_of(thing)
-    found = planning.plan(asset, **options) if plan is None else plan
+    found = plan or (None if options else animated_plan(asset)) or planning.plan(asset, **options)
     return replace(asset, mesh=found.mesh, clips=(), articulation=found.articulation)
+
+
+def animated_plan(asset: Asset) -> BodyPlan | None:
+    """The plan behind the animation of a file, if its nodes are rigid and have one joint each."""
+    found = tracked_space(asset.mesh, asset.clips)
+    joints = None if found is None else found.articulation
+    if joints is None or not joints.dof:
+        return None
+    try:
+        return plan_of_joints(joints)
+    except NeurokError:  # a node without a surface
+        return None

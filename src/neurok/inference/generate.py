@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,16 +23,17 @@ from neurok.families.household.vocabulary import CATEGORIES
 from neurok.families.household.words import article
 from neurok.generation import sentence_states
 from neurok.generation.attachment import Attached, attach
+from neurok.generation.category_words import can_have
 from neurok.generation.context import Asked
 from neurok.generation.holding import true_colours
 from neurok.generation.lexicon import Span, read, split_words
 from neurok.generation.numbers import WIDTH, part_of
-from neurok.generation.part_list import Lists
+from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
 from neurok.generation.prompt import asked_by, words_of
 from neurok.generation.redrawing import REDRAWING, Redrawer
 from neurok.generation.silhouettes import colour_of, known_outlines
-from neurok.generation.wishes import Wishes, can_have, understood, wishes_of
+from neurok.generation.wishes import Wishes, understood, wishes_of
 from neurok.generation.writing import WRITING, Generator, WritingConfig, Written, draw_lists, list_words, rows_of
 from neurok.hub import load_model
 
@@ -50,6 +52,14 @@ class GenerateConfig:
 
     forced: float = 0.4
     """What a part that the list would not have had by itself takes from its fitness; a wish counts one."""
+
+    agreement: float = 0.9
+    """What counts for a list of a picture that it is like the others that were drawn: what they share is what is seen,
+    what they do not is guessed."""
+
+    outlines: bool = True
+    """Whether a picture alone is read with the help of known objects: the one whose outline is near and whose category
+    the network takes for likely has its list and numbers. Otherwise the network writes these, too."""
 
     far: float = 0.02
     """How far parts may be moved to meet [shares of the object's longest side] before another try is made."""
@@ -149,9 +159,9 @@ def generate(
     if not 1 <= count <= config.most:
         raise NeurokError(f"{count} objects were asked for; ask for 1 to {config.most} at a time.")
     model = load_model(weights, "generation")
-    if ask.photo is not None and not ask.spans:
-        return [_seen(model, ask, ask.photo, seed + number, config) for number in range(count)]
-    return [_one(model, ask, seed + number, config) for number in range(count)]
+    is_compared = config.outlines and ask.photo is not None and not ask.spans
+    make = _alike if is_compared else _one
+    return [make(model, ask, seed + number, config) for number in range(count)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,10 +213,6 @@ def understand(text: str, image: str | Path | Photo | None, config: GenerateConf
     if spans and not sentence_states.is_installed():
         notes.append("Only words of the tables are understood; pip install 'neurok[text]' reads whole sentences.")
     wishes = wishes_of(spans)
-    if photo is not None and spans and not wishes.category:
-        seen = known_outlines().nearest(photo.pixels).category
-        wishes = replace(wishes, category=seen)
-        notes.append(f"The words name no object; by its outline the picture shows {article(seen)}.")
     nouns = [span for span in spans if not any(meaning.kind == "part" for meaning in span.meanings)]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and wishes.category:
@@ -222,7 +228,12 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
     plain = None if ask.plain is None else ask.batch(config.lists, ask.plain)
     lists = draw_lists(model.part_list, asked, generator, config.writing.list_warmth, wishes, plain)
     forced = [0] * config.lists if lists.forced is None else lists.forced.tolist()
-    best = max(range(config.lists), key=lambda k: fitness(sketch_of(lists, k), ask) - config.forced * forced[k])
+    sketches = [sketch_of(lists, k) for k in range(config.lists)]
+    alike = agreement(sketches) if ask.photo is not None else [0.0] * config.lists
+    best = max(
+        range(config.lists),
+        key=lambda k: fitness(sketches[k], ask) - config.forced * forced[k] + config.agreement * alike[k],
+    )
     chosen, one = rows_of(lists, best), asked.rows(torch.tensor([best]))
     found: list[Written] = []
     for number in range(config.tries):
@@ -236,14 +247,22 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
     return generated(written, ask, seed)
 
 
-def _seen(model: Generator, ask: Ask, photo: Photo, seed: int, config: GenerateConfig) -> Generated:
-    """An object like the one in a picture: a variation of the known one whose outline is nearest, in its colour."""
-    source = known_outlines().nearest(photo.pixels)
-    if seed:
-        source = known_outlines().nearest(photo.pixels, source.category, seed)
+@torch.no_grad()
+def categories_seen(model: PartListModel, ask: Ask) -> dict[str, float]:
+    """Logarithms of how probable the network takes it that a picture shows each category."""
+    context, bias = model.context(ask.batch(1))
+    place = model.places(model.start.expand(1, 1, -1), context, bias)[:, -1]
+    scores = model.whole.mixes[0](place)[0].log_softmax(dim=-1)
+    return dict(zip(model.whole.fields[0].words, scores.tolist(), strict=True))
+
+
+def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Generated:
+    """An object like the one in a picture: a variation of a known one, by outline and category, in its colour."""
+    assert ask.photo is not None
+    pixels = ask.photo.pixels
+    source = known_outlines().nearest(pixels, categories_seen(model.part_list, ask), seed)
     redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
-    attached = attach(recoloured(redrawer.vary(source), colour_of(photo.pixels)))
-    return _handed_out(attached, ask, seed)
+    return _handed_out(attach(recoloured(redrawer.vary(source), colour_of(pixels))), ask, seed)
 
 
 def recoloured(assembly: Assembly, shade: str) -> Assembly:
@@ -294,8 +313,23 @@ def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
 def fitness(assembly: Assembly, ask: Ask) -> float:
     """How much of what was asked for a list has: each wish counts one."""
     verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
-    held: Sequence[bool] = (*verdict.present, *verdict.counts, *verdict.colours, *verdict.materials)
-    return float(verdict.category) + sum(held)
+    return float(verdict.category) + sum(verdict.held)
+
+
+def agreement(sketches: Sequence[Assembly]) -> list[float]:
+    """How much each object shares with the others: names, colours and materials of parts, 0 to 1."""
+    bags = [
+        Counter(
+            word
+            for part in one.parts
+            for word in (part.name, (part.name, part.look.colour), (part.name, part.look.material))
+        )
+        for one in sketches
+    ]
+    return [
+        sum(2 * (mine & theirs).total() / max(1, mine.total() + theirs.total()) for theirs in bags) / len(bags)
+        for mine in bags
+    ]
 
 
 def sketch_of(lists: Lists, number: int) -> Assembly:

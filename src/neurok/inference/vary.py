@@ -12,7 +12,7 @@ import torch
 
 from neurok.core import Asset
 from neurok.data.household_pictures import SIDE, View, take_pictures
-from neurok.data.picture_augmentation import on_plain
+from neurok.data.picture_augmentation import framed, on_plain
 from neurok.errors import FormatError, NeurokError
 from neurok.families.household.captions import full_caption
 from neurok.families.household.parts import Assembly
@@ -108,7 +108,7 @@ def read_source(source: str | Path | Asset | Assembly) -> Source:
 def looked_at(asset: Asset, note: str = SEEN) -> Photo:
     """A mesh as the image encoder takes it."""
     pictures = take_pictures(asset, [VIEW], SIDE)
-    pixels = on_plain(torch.from_numpy(pictures))[0].permute(1, 2, 0).double().numpy()
+    pixels = on_plain(framed(torch.from_numpy(pictures)))[0].permute(1, 2, 0).double().numpy()
     covered = float((pictures[0, ..., 3] > 127).mean())
     if covered == 0.0:
         raise NeurokError("Nothing of the mesh can be seen; give one that has faces.")

@@ -146,6 +146,11 @@ class KinematicSpace:
         """Whether a search for a pose should also start from single coordinates at several values."""
         return False
 
+    @property
+    def is_loose(self) -> bool:
+        """Whether the first six coordinates shift and turn the whole object about its middle."""
+        return False
+
     # What carries the vertices.
 
     @property
@@ -242,3 +247,12 @@ def decode(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarra
 
     with torch.no_grad():
         return space.decode(torch.as_tensor(np.asarray(q, dtype=np.float64))).numpy()
+
+
+def on_vertices(rest: Mesh, other: Mesh, x: Float[np.ndarray, "W 3"]) -> Float[np.ndarray, "V 3"]:
+    """Positions of the vertices of a mesh, from those of the same mesh with shared vertices split: face by face."""
+    if len(x) == rest.vertex_count:
+        return x
+    out = rest.vertices.copy()
+    out[rest.faces] = x[other.faces]
+    return out

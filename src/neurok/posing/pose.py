@@ -14,11 +14,20 @@ from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
+from neurok.posing.judging import Verdict
 from neurok.posing.refine import RefineConfig, refine
 from neurok.posing.registration import RegistrationConfig, longest_side, register_points
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
+
+
+QUARTER = np.pi / 2
+SIDES = np.array(
+    [(x * QUARTER, 0.0, z * QUARTER) for x in range(-1, 3) for z in range(-1, 3)]
+    + [(x * QUARTER, y * QUARTER, 0.0) for x in range(-1, 3) for y in (-1, 1)]
+)
+"""The 24 ways to set a box on its faces, as turns about x, y and z after each other."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +88,17 @@ class Pose:
     """Mean distance to what was wanted, as a share of the longest side of the object's box."""
 
     status: str
-    """``ok``, or ``stalled`` when the search ended before it settled."""
+    """``ok``, ``stalled`` when the search ended before it settled, ``poor`` when less than 60 % of the way is reached,
+    ``torn`` when the surface had to tear."""
 
     is_close: bool = False
     """Whether it is as close to a cloud as samples can tell: no wider space could be closer."""
+
+    verdict: Verdict | None = None
+    """How much of the way it goes and whether it had to tear, as ``neurok.pose`` found."""
+
+    why: str = ""
+    """Which space it is in, and why, in one sentence."""
 
     def mesh(self, rest: Mesh) -> Mesh:
         """The object in this pose; with the vertices of the space where bodies that shared some were split."""
@@ -126,7 +142,7 @@ def pose_to_points(
         registration = replace(registration, coarse_points=all_points)
     scale = longest_side(space.rest)
     limits = space.limits if space.has_hard_limits else None
-    starts = _starts(space, seed, config)
+    starts = _starts(space, seed, config, points)
     found = register_points(space, samples.interpolate(space.features), points, starts, scale, registration, limits)
     q = _within_limits(space, found.q)
     return Pose(space, q, decode_pose(space, q), found.distance / scale, "ok", found.is_close)
@@ -164,8 +180,19 @@ def simplest(poses: Sequence[Pose], slack: float = 0.0, config: PoseConfig | Non
     return next((pose for pose in poses if pose.residual <= enough), poses[-1])
 
 
-def _starts(space: KinematicSpace, seed: int, config: PoseConfig) -> Float[np.ndarray, "N D"]:
-    """Rest, states drawn from the space, and single coordinates from limit to limit."""
+def _starts(
+    space: KinematicSpace, seed: int, config: PoseConfig, points: Float[np.ndarray, "N 3"]
+) -> Float[np.ndarray, "S D"]:
+    """Rest, states drawn from the space, and single coordinates from limit to limit.
+
+    What can move as a whole starts in the middle of the cloud, turned to every side.
+    """
+    if space.is_loose:
+        samples = sample_surface(space.rest.vertices, space.rest.faces, config.samples, np.random.default_rng(seed))
+        turned = np.zeros((1 + len(SIDES), space.dim))
+        turned[1:, :3] = points.mean(axis=0) - samples.interpolate(space.rest.vertices).mean(axis=0)
+        turned[1:, 3:6] = SIDES
+        return turned
     many = space.dim > config.many_coordinates
     count = min(config.starts, config.starts_of_many) if many else config.starts
     drawn = np.concatenate([np.zeros((1, space.dim)), space.sample(count - 1, seed)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,16 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh
+from neurok.core.arrays import LARGEST, within_reach
 from neurok.core.mesh import frame_change
 from neurok.core.select import select_vertices
-from neurok.errors import MeshError, NeurokError
+from neurok.errors import MeshError, NeurokError, shown
 from neurok.geometry.sampling import sample_surface
-from neurok.inference.spaces import SpaceName, Thing, asset_of, space_of, spaces_of
-from neurok.kinematics.space import KinematicSpace, decode
+from neurok.inference.spaces import SpaceName, Thing, asset_of, reason, sampled_space, spaces_of
+from neurok.io.npz_arrays import read_array
+from neurok.kinematics.space import KinematicSpace, decode, on_vertices
+from neurok.posing.freeing import free_pose, free_states
+from neurok.posing.judging import Judge, Measure, to_vertices
 from neurok.posing.pose import (
     Pose,
     PoseConfig,
@@ -31,6 +35,9 @@ from neurok.posing.registration import longest_side
 Target = Asset | Mesh | np.ndarray | str | Path
 """What a pose shall fit: an object, points (rows of three numbers), or a file of either."""
 
+MOST_STATES = 10_000
+"""States drawn at once; each is kept as coordinates and drawn or written as a mesh."""
+
 Place = Sequence[float | int] | np.ndarray
 """Three numbers."""
 
@@ -42,6 +49,8 @@ class Samples:
     space: KinematicSpace
     rest: Mesh
     q: Float[np.ndarray, "N D"]
+    why: str = ""
+    """Which space it is, and why, in one sentence."""
 
     def __len__(self) -> int:
         return len(self.q)
@@ -76,12 +85,15 @@ def sample(
     Raises:
         NeurokError: If ``count`` is not positive, or the object has only one pose.
     """
-    if count < 1:
-        raise NeurokError(f"The number of states must be 1 or more, got {count}.")
+    if not 1 <= count <= MOST_STATES:
+        raise NeurokError(
+            f"The number of states must be 1 to {MOST_STATES:,}, got {count}; draw more with other seeds."
+        )
     asset = asset_of(thing)
-    found = space_of(asset, space, weights, plan)
+    found = sampled_space(asset, space, weights, plan)
     same = found.rest.vertex_count == asset.mesh.vertex_count  # bodies that shared vertices were split
-    return Samples(found, asset.mesh if same else found.rest, found.sample(count, seed))
+    why = reason(asset, found, space, plan is not None)
+    return Samples(found, asset.mesh if same else found.rest, free_states(found, count, seed), why)
 
 
 def pose(
@@ -131,18 +143,38 @@ def pose(
     found = spaces_of(asset, space, weights, plan) if spaces is None else list(spaces)
     if not found:
         raise NeurokError(f"There is no space of poses to look in for '{asset.mesh.name}'; give at least one.")
+    judge = Judge(asset.mesh)
     if target is None:
-        return _drag(found, asset.mesh, move or {}, config)
-    if refine:
-        check_refinable(found[-1])
-    vertices, points = _read_target(target, asset.mesh, config)
-    if vertices is not None:
-        poses = [pose_to_vertices(one, np.arange(len(vertices)), vertices) for one in found]
+        best, measure = _drag(found, asset.mesh, move or {}, config)
     else:
-        poses = _fit(found, points, seed, partial, config)
-    if refine and not poses[-1].is_close:
-        return refine_pose(poses[-1], points, seed, poses[:-1], config.refinement)
-    return simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
+        if refine:
+            check_refinable(found[-1])
+        vertices, points = read_target(target, asset.mesh, config)
+        if vertices is not None:
+            everything = np.arange(len(vertices))
+            measure = to_vertices(everything, vertices)
+            poses = [pose_to_vertices(one, everything, vertices) for one in found]
+        else:
+            measure = judge.to_points(points, partial)
+            poses = _fit(found, points, seed, partial, config)
+        if refine and not poses[-1].is_close:
+            best = refine_pose(poses[-1], points, seed, poses[:-1], config.refinement)
+            return _judged(best, judge, measure, (), reason(asset, best.space, space, plan is not None))
+        best = simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
+    best, waits = free_pose(best)
+    return _judged(best, judge, measure, waits, reason(asset, best.space, space, plan is not None))
+
+
+def _judged(pose: Pose, judge: Judge, measure: Measure, waits: tuple[tuple[str, str], ...], why: str) -> Pose:
+    """The pose with a verdict, which its status follows."""
+    rest = judge.rest
+    same = len(pose.vertices) == rest.vertex_count
+    vertices = pose.vertices if same else on_vertices(rest, pose.space.rest, pose.vertices)
+    verdict = judge.verdict(vertices, measure, waits)
+    if waits:
+        pose = replace(pose, residual=measure(vertices) / longest_side(rest))
+    status = "torn" if verdict.is_torn else "poor" if verdict.grade == "poor" else pose.status
+    return replace(pose, verdict=verdict, status=status, why=why)
 
 
 def _fit(
@@ -157,38 +189,39 @@ def _fit(
     return poses
 
 
-def _drag(spaces: Sequence[KinematicSpace], mesh: Mesh, move: Mapping[str, Place], config: PoseConfig) -> Pose:
+def _drag(
+    spaces: Sequence[KinematicSpace], mesh: Mesh, move: Mapping[str, Place], config: PoseConfig
+) -> tuple[Pose, Measure]:
     """Places are moved as a whole: their middle goes to the point."""
+    if far := [at for at, point in move.items() if not within_reach(np.asarray(point)).all()]:
+        raise NeurokError(f"{shown(far[0])} shall go further than {LARGEST:.0e}; give a point that can be reached.")
     chosen: list[Int[np.ndarray, " n"]] = [select_vertices(mesh, at) for at in move]
     rest = [mesh.vertices[vertices] for vertices in chosen]
     wanted = [x - x.mean(axis=0) + np.asarray(point) for x, point in zip(rest, move.values(), strict=True)]
     vertices, targets = np.concatenate(chosen), np.concatenate(wanted)
     way = float(np.linalg.norm(targets - np.concatenate(rest), axis=1).mean())
     poses = [pose_to_vertices(space, vertices, targets) for space in spaces]
-    return simplest(poses, config.drag_tolerance * way / longest_side(mesh), config)
+    best = simplest(poses, config.drag_tolerance * way / longest_side(mesh), config)
+    return best, to_vertices(vertices, targets)
 
 
-def _read_target(
+def read_target(
     target: Target, like: Mesh, config: PoseConfig
 ) -> tuple[Float[np.ndarray, "V 3"] | None, Float[np.ndarray, "N 3"]]:
     """Vertices, if the correspondence is known, and points, in the frame of the object."""
     if isinstance(target, np.ndarray):
         return None, _checked_points(target, "the target")
     if isinstance(target, str | Path) and str(target).endswith(".npy"):
-        try:
-            points = np.load(target, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise NeurokError(
-                f"'{target}' cannot be read as an array of points; give a .npy of rows x, y, z."
-            ) from error
-        return None, _checked_points(points, f"'{target}'")
+        return None, _checked_points(read_array(Path(target)), f"'{target}'")
     try:
         mesh = asset_of(target).mesh.in_frame(like.up, like.unit)
     except MeshError as error:
         draft = error.draft
         if len(draft.faces) or not len(draft.vertices):
             raise
-        return None, draft.vertices @ frame_change(draft.up, like.up).T * (draft.unit / like.unit)
+        points = _checked_points(draft.vertices, "the target")
+        with np.errstate(invalid="ignore"):  # what is no number in a cloud is left out later
+            return None, points @ frame_change(draft.up, like.up).T * (draft.unit / like.unit)
     samples = sample_surface(mesh.vertices, mesh.faces, config.target_samples, np.random.default_rng(0))
     same = np.array_equal(mesh.faces, like.faces) and mesh.vertex_count == like.vertex_count
     return mesh.vertices if same else None, samples.interpolate(mesh.vertices)
@@ -197,4 +230,8 @@ def _read_target(
 def _checked_points(points: np.ndarray, where: str) -> Float[np.ndarray, "N 3"]:
     if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind not in "fiu":
         raise NeurokError(f"A cloud needs rows of three numbers; {where} holds {points.dtype} of {points.shape}.")
+    if not within_reach(finite := points[np.isfinite(points).all(axis=1)]).all():
+        raise NeurokError(
+            f"{where} has points as far away as {np.abs(finite).max():.3g}; at most {LARGEST:.0e} is read."
+        )
     return points.astype(np.float64)

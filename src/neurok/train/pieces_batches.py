@@ -15,6 +15,7 @@ from neurok.articulation.pieces_loss import PieceTargets
 from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import some_points, stack_clouds, turned
 from neurok.errors import NeurokError
+from neurok.geometry import lie
 from neurok.train.articulation_batches import PART_FIELDS
 from neurok.train.pieces_data import SOURCES, PieceExample
 
@@ -38,7 +39,7 @@ class PieceViewConfig:
     pool: int = 4
     """Batches are cut from so many times their size, sorted by pieces: padding is work for nothing."""
 
-    shares: tuple[float, float, float] = (0.5, 0.3, 0.2)
+    shares: tuple[float, float, float] = (0.5, 0.27, 0.23)
     """How much is drawn of real, generated and static objects."""
 
     stretched: float = 0.6
@@ -46,6 +47,12 @@ class PieceViewConfig:
 
     stretch: float = 0.3
     """... and by how much at most along each axis, on a log scale."""
+
+    tipped: float = 0.3
+    """Share of the views that are turned out of their axes ..."""
+
+    tip: float = 0.15
+    """... and by how much at most about each axis [rad]; about the vertical twice as much."""
 
     incomplete: float = 0.25
     """Share of the views without some of the pieces ..."""
@@ -106,7 +113,7 @@ def stack_targets(views: Sequence[PieceExample]) -> PieceTargets:
 
 
 def augmented(example: PieceExample, rng: np.random.Generator, how: PieceViewConfig) -> PieceExample:
-    """Another view: one of eight, often stretched, shifted, sometimes without some pieces."""
+    """Another view: one of eight, often stretched, tipped, shifted, sometimes without some pieces."""
     clouds = some_points(example.clouds, 2 * how.points, rng)
     bodies, moves = example.bodies, example.moves
     if len(bodies) > 3 and rng.random() < how.incomplete:
@@ -116,6 +123,10 @@ def augmented(example: PieceExample, rng: np.random.Generator, how: PieceViewCon
     matrix: Float[np.ndarray, "3 3"] = VIEWS[int(rng.integers(len(VIEWS)))]
     if rng.random() < how.stretched:
         matrix = matrix @ np.diag(np.exp(rng.uniform(-how.stretch, how.stretch, 3)))
+    if rng.random() < how.tipped:
+        turn = rng.uniform(-how.tip, how.tip, 3) * np.array([1.0, 2.0, 1.0])
+        angle = max(float(np.linalg.norm(turn)), 1e-9)
+        matrix = lie.axis_angle_matrix(turn / angle, angle) @ matrix
     clouds = turned(clouds, None, matrix)[0]
     moved = clouds.points + rng.uniform(-how.shift, how.shift, 3) + how.noise * rng.normal(size=clouds.points.shape)
     return replace(example, clouds=replace(clouds, points=moved), bodies=bodies, moves=moves)

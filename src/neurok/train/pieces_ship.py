@@ -11,8 +11,11 @@ from neurok.articulation.pieces_network import PieceModel
 from neurok.articulation.pieces_predict import Grouper
 from neurok.train.config import restored
 from neurok.train.pieces_calibration import calibrate
-from neurok.train.pieces_data import plain_example
+from neurok.train.pieces_data import prepare
 from neurok.train.pieces_sources import PieceSources, watched
+
+EXAMPLES = "examples"
+"""Folder of a run with what it has prepared."""
 
 PIECES = {
     "what": "bodies of raw meshes: which connected pieces move together, which belong to the base, and whether "
@@ -20,7 +23,8 @@ PIECES = {
     "metrics_meaning": "of watched objects: shares of pieces that rightly move or stand still, of pairs of which one "
     "moves that are rightly told apart, and of objects of which it is rightly told whether anything moves",
     "limits": [
-        "Pieces are connected components: what is welded into one surface is one piece, and its joints are not found.",
+        "Pieces are connected components; a single surface is cut along its creases, and parts in it that are flush "
+        "with what carries them are not found.",
         "Up must be known; learned from furniture, appliances, tools and containers.",
         "Knobs and buttons are often taken for parts of the base; drawers among legs are missed.",
         "Static objects it has learned from are furniture and household things.",
@@ -29,14 +33,14 @@ PIECES = {
 
 
 def pieces_to_ship(
-    model: PieceModel, origin: dict[str, Any], data: Sequence[str | Path] = ()
+    model: PieceModel, origin: dict[str, Any], data: Sequence[str | Path], cache: Path
 ) -> tuple[Grouper, dict[str, Any]]:
-    """The network with its calibration, and facts for the card; ``data`` are folders of annotated objects, if moved."""
+    """The network with its calibration, and facts for the card; ``data`` are folders of annotated objects, if moved.
+    Examples that are kept in the ``cache`` are taken from there."""
     sources = restored(PieceSources(), origin.get("sources", {}))
     if data:
         sources = replace(sources, annotated=tuple(map(str, data)))
-    found = (plain_example(thing.name, *thing.load(), thing.source) for thing in watched(sources))
-    examples = [example for example in found if example is not None]
+    examples = list(prepare(watched(sources), None, cache))
     facts = {"learned_from": origin.get("objects", []), **PIECES}
     if not examples:
         return Grouper(model), {**facts, "calibrated_on": None}

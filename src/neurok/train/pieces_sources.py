@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neurok.core import Joint, Mesh
-from neurok.data.splits import UNSEEN_FAMILIES
+from neurok.data.splits import UNSEEN_FAMILIES, category
 from neurok.data.static_things import static_files
 from neurok.train.articulation_data import JointDataConfig, find_things, watched_things
 from neurok.train.pieces_data import PieceThing
@@ -25,7 +25,7 @@ class PieceSources:
     static: tuple[str, ...] = ()
     """Folders of objects that stand still; every fifth of each is kept aside."""
 
-    generated: int = 5
+    generated: int = 4
     """Objects of each generated family ..."""
 
     seed: int = 19
@@ -34,15 +34,22 @@ class PieceSources:
     watch_every: int = 10
     """Of so many static files to learn from one is watched instead."""
 
+    leave_out: tuple[str, ...] = ()
+    """Categories of annotated objects that are watched instead, so that settings can be chosen for new ones."""
+
+    everything: bool = False
+    """Learn from held-out objects and files too: for use, with nothing left to measure by."""
+
 
 def training_things(sources: PieceSources) -> list[PieceThing]:
     """What is learned from."""
     aside = {thing.name for thing in watched(sources)}
     found: list[PieceThing] = []
     for folder in sources.annotated:
-        found += [PieceThing(thing.name, "real", thing.load) for thing in find_things(folder)]
+        found += [PieceThing(thing.name, "real", thing.load) for thing in find_things(folder, sources.everything)]
     for folder in sources.static:
-        found += [_static(path) for path in static_files(folder)[0]]
+        learned, kept = static_files(folder)
+        found += [_static(path) for path in (*learned, *(kept if sources.everything else ()))]
     found = [thing for thing in found if thing.name not in aside]
     return found + list(_generated(sources))
 
@@ -52,6 +59,10 @@ def watched(sources: PieceSources) -> list[PieceThing]:
     some static ones."""
     annotated = watched_things(JointDataConfig(sources.annotated)) if sources.annotated else []
     found = [PieceThing(thing.name, "real", thing.load) for thing in annotated]
+    for folder in sources.annotated:
+        left = (thing for thing in find_things(folder) if category(thing.name) in sources.leave_out)
+        known = {thing.name for thing in found}
+        found += [PieceThing(thing.name, "real", thing.load) for thing in left if thing.name not in known]
     for folder in sources.static:
         found += [_static(path) for path in static_files(folder)[0][:: sources.watch_every]]
     return found
@@ -72,15 +83,15 @@ def _generated(sources: PieceSources) -> Iterator[PieceThing]:
 
     for index in range(sources.generated):
         for family in FAMILIES:
-            if family not in UNSEEN_FAMILIES:
+            if sources.everything or family not in UNSEEN_FAMILIES:
                 yield PieceThing(f"{family}_{sources.seed}-{index}", "generated", _family(family, sources.seed, index))
-        for category in MOVING_TEN:
+        for kind in MOVING_TEN:
             yield PieceThing(
-                f"household {category}_{sources.seed}-{index}", "generated", _household(category, sources.seed, index)
+                f"household {kind}_{sources.seed}-{index}", "generated", _household(kind, sources.seed, index)
             )
-        for category in SOFT_TWELVE:
+        for kind in SOFT_TWELVE:
             yield PieceThing(
-                f"household {category}_{sources.seed}-{index}", "static", _household(category, sources.seed, index)
+                f"household {kind}_{sources.seed}-{index}", "static", _household(kind, sources.seed, index)
             )
 
 

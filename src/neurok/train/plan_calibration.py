@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,13 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core import Articulation, Mesh
 from neurok.core.velocity_fields import cosines, joint_fields
+from neurok.data.single_surface import single_surface, with_true_parts
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
-from neurok.inference.plan import NO_WEIGHTS, PlanConfig, PlanStudy, find_grouper, study
+from neurok.inference.plan import NO_WEIGHTS, PlanStudy, find_grouper, study
+from neurok.inference.plan_evidence import PlanConfig
+from neurok.train.pieces_versions import Form
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,9 @@ class PlanFitConfig:
     folds: int = 6
     """Objects are left out in so many groups to tell how well it generalises."""
 
+    thresholds: tuple[float, ...] = (0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    """Least probabilities of a joint that are tried on them."""
+
 
 @dataclass(frozen=True)
 class PlanFit:
@@ -43,6 +49,8 @@ class PlanFit:
 
     bodies: int
     objects: int
+    thresholds: tuple[tuple[float, float, float], ...] = ()
+    """Of left-out objects: least probability, share of right lines that are kept, share of the kept that is right."""
 
 
 def fit_plan(
@@ -52,19 +60,24 @@ def fit_plan(
     piece_weights: str | None = None,
     plan_config: PlanConfig | None = None,
     config: PlanFitConfig | None = None,
+    forms: Sequence[Form] = ("raw",),
 ) -> PlanFit:
-    """Fit the calibration on objects with true joints, from their raw meshes.
+    """Fit the calibration on objects with true joints, from their raw meshes, with their parts, or as single surfaces.
 
     The networks must not have learned from them: by default the twin of the articulation network is asked, and objects
     are those that training keeps aside. Whatever is found in an object without joints is wrong.
     """
     config = config or PlanFitConfig()
+    # Whatever is found counts, however unlikely: a surface of which nothing is kept would be one body again.
+    plan_config = replace(plan_config or PlanConfig(), least=0.0, soft=0.0, beside=0.0)
     ensemble, grouper = load_model(joint_weights, "articulation"), find_grouper(piece_weights)
     facts, right, owners = [], [], []
     count = 0
-    for count, articulation in enumerate(objects, start=1):
+    for count, (articulation, form) in enumerate(
+        ((_shown(one, form), form) for one in objects for form in forms), start=1
+    ):
         found = study(
-            _raw(articulation.mesh),
+            articulation.mesh if form == "named" else _raw(articulation.mesh),
             joint_weights=ensemble,
             piece_weights=grouper or NO_WEIGHTS,
             use_prior=with_prior,
@@ -75,15 +88,29 @@ def fit_plan(
         for weighed, is_right in _checked(found, articulation, config.match):
             facts.append(weighed)
             right.append(is_right)
-            owners.append(count)
+            owners.append((count - 1) // len(forms))
     if len(set(right)) < 2:
         raise NeurokError("The calibration needs joints that are right and joints that are wrong; give more objects.")
     rows, answers = np.array(facts, dtype=np.float64), np.array(right)
-    held = _left_out(rows, answers, np.array(owners), config)
-    return PlanFit(tuple(logistic(rows, answers, config).tolist()), held, len(rows), count)
+    asked, chance = _left_out(rows, answers, np.array(owners), config)
+    told = np.where(answers[asked], chance, 1.0 - chance)
+    held = float(np.log(told + 1e-9).mean()) if len(told) else 0.0
+    kept = [(least, answers[asked][chance >= least]) for least in config.thresholds]
+    total = max(int(answers[asked].sum()), 1)
+    table = tuple((least, float(some.sum() / total), float(some.mean()) if len(some) else 1.0) for least, some in kept)
+    return PlanFit(tuple(logistic(rows, answers, config).tolist()), held, len(rows), count // len(forms), table)
+
+
+def _shown(true: Articulation, form: Form) -> Articulation:
+    """An object as it is shown; the truth with it."""
+    if form != "melted":
+        return true
+    mesh, owners = single_surface(true.mesh)
+    return with_true_parts(mesh, true.mesh.face_parts[owners], true)
 
 
 def _raw(mesh: Mesh) -> Mesh:
+    """The mesh without its parts."""
     return replace(mesh, part_ids=None, part_names=())
 
 
@@ -121,12 +148,12 @@ def logistic(
 
 def _left_out(
     rows: Float[np.ndarray, "N K"], right: Bool[np.ndarray, " N"], owners: Int[np.ndarray, " N"], config: PlanFitConfig
-) -> float:
-    """Mean log-likelihood of bodies whose objects were left out of the fit."""
-    out = []
+) -> tuple[Int[np.ndarray, " M"], Float[np.ndarray, " M"]]:
+    """Rows whose objects were left out of a fit, and the probability it gives them of being right."""
+    asked, chances = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for fold in range(config.folds):
         away = owners % config.folds == fold
         if away.any() and not away.all():
-            chance = 1.0 / (1.0 + np.exp(-rows[away] @ logistic(rows[~away], right[~away], config)))
-            out += np.log(np.where(right[away], chance, 1.0 - chance) + 1e-9).tolist()
-    return float(np.mean(out)) if out else 0.0
+            asked.append(np.flatnonzero(away))
+            chances.append(1.0 / (1.0 + np.exp(-rows[away] @ logistic(rows[~away], right[~away], config))))
+    return np.concatenate(asked), np.concatenate(chances)

@@ -1,0 +1,174 @@
+"""Whether a state of an object is free: no two bodies have gone through each other on the way there from rest.
+
+The answer of the search for joints, asked of pairs of bodies: points of one travel in short steps through the frame of
+the other, and what lies deeper at rest than the clearance does not count. Either body may go first; a state is free
+if one of both orders is. What a body does against its carriers and against what stands still is a matter of limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from neurok.bodyplan.config import CLEARANCE, ClearanceConfig
+from neurok.bodyplan.contacts import contact_graph
+from neurok.bodyplan.sweep import Mover, StaticScene
+from neurok.core import Articulation
+from neurok.geometry import lie
+from neurok.geometry.joint_tree import AT_REST
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance:
+    """The bodies of an articulation, ready to be asked about states. A body is all that one node of the tree moves."""
+
+    articulation: Articulation
+    config: ClearanceConfig = CLEARANCE
+
+    @cached_property
+    def bodies(self) -> dict[int, tuple[int, ...]]:
+        """Parts with a surface that each node moves, but for what stands still; none where there are too many."""
+        joints, mesh = self.articulation, self.articulation.mesh
+        shown = np.bincount(mesh.face_parts, minlength=len(joints.joints)) > 0
+        nodes = {int(node) for node in joints.part_nodes[shown]} - {0}
+        found = {node: tuple(np.flatnonzero((joints.part_nodes == node) & shown).tolist()) for node in sorted(nodes)}
+        return found if len(found) <= self.config.most_bodies else {}
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Bodies neither of which carries the other."""
+        above = self.articulation.tree.ancestors.astype(bool)
+        nodes = list(self.bodies)
+        return tuple(
+            (a, b) for k, a in enumerate(nodes) for b in nodes[k + 1 :] if not (above[a, b - 1] or above[b, a - 1])
+        )
+
+    @cached_property
+    def _scene(self) -> StaticScene:
+        return StaticScene(self.articulation.mesh, self._contacts)
+
+    @cached_property
+    def _contacts(self):  # type: ignore[no-untyped-def]
+        return contact_graph(self.articulation.mesh)
+
+    @cached_property
+    def _movers(self) -> dict[int, Mover]:
+        mesh = self.articulation.mesh
+        return {node: Mover(mesh, self._contacts, parts, self._scene) for node, parts in self.bodies.items()}
+
+    @cached_property
+    def _surfaces(self):  # type: ignore[no-untyped-def]
+        parts = self.articulation.mesh.face_parts
+        return {node: self._scene.surface_of(np.isin(parts, mine)) for node, mine in self.bodies.items()}
+
+    def is_free(self, q: Float[np.ndarray, " D"]) -> bool:
+        return self.blocked(q) is None
+
+    def blocked(self, q: Float[np.ndarray, " D"]) -> tuple[int, int] | None:
+        """The first two bodies that go through each other on every way to ``q``, as nodes; nothing if it is free."""
+        q = np.asarray(q, dtype=np.float64)
+        for a, b in self.pairs:
+            if self._meet(a, b, q):
+                return a, b
+        return None
+
+    def names(self, pair: tuple[int, int]) -> tuple[str, str]:
+        """Two bodies by the names of their first parts."""
+        first, second = (self.articulation.part_names[self.bodies[node][0]] for node in pair)
+        return first, second
+
+    def freed(self, q: Float[np.ndarray, " D"]) -> tuple[Float[np.ndarray, " D"], tuple[tuple[str, str], ...]]:
+        """A state near ``q``, between it and rest, that is free, and who had to wait for whom.
+
+        Of two bodies the one goes back that keeps more of its way; both rest where neither can.
+        """
+        q, waits = np.array(q, dtype=np.float64), list[tuple[str, str]]()
+        for _ in range(2 * len(self.pairs)):
+            pair = self.blocked(q)
+            if pair is None:
+                return q, tuple(dict.fromkeys(waits))
+            ways = [(self._free_share(q, *order), order) for order in (pair, pair[::-1])]
+            share, (waiting, other) = max(ways, key=lambda way: way[0])
+            mine = self._own(waiting, other)
+            both = mine | self._own(other, waiting)
+            q = np.where(both, 0.0, q) if share < 0 else np.where(mine, share * q, q)
+            waits.append(self.names((waiting, other)))
+        return (q if self.is_free(q) else np.zeros_like(q)), tuple(dict.fromkeys(waits))
+
+    def _free_share(self, q: Float[np.ndarray, " D"], waiting: int, other: int) -> float:
+        """How much of its way one body can keep beside the other; -1 where it would have to rest and even then meets
+        it."""
+        mine = self._own(waiting, other)
+        if not q[mine].any() or self._meet(waiting, other, np.where(mine, 0.0, q)):
+            return -1.0
+        low, high = 0.0, 1.0
+        for _ in range(self.config.bisections):
+            middle = 0.5 * (low + high)
+            meets = self._meet(waiting, other, np.where(mine, middle * q, q))
+            low, high = (low, middle) if meets else (middle, high)
+        return low
+
+    def _own(self, node: int, other: int) -> Bool[np.ndarray, " D"]:
+        """Coordinates that move one body and not the other."""
+        above = self.articulation.tree.ancestors
+        return (above[node] > 0) & ~(above[other] > 0)
+
+    def _meet(self, a: int, b: int, q: Float[np.ndarray, " D"]) -> bool:
+        """Whether two bodies go through each other, whoever goes first."""
+        if not (q[self._own(a, b)].any() or q[self._own(b, a)].any()):
+            return False
+        if self._are_apart(a, b, q):
+            return False
+        return all(self._cross(a, b, path) for path in self._paths(a, b, q))
+
+    def _paths(self, a: int, b: int, q: Float[np.ndarray, " D"]) -> list[Float[np.ndarray, "T D"]]:
+        """From rest to ``q``, one body after the other; one way only where one of them rests."""
+        mine, other = np.where(self._own(a, b), q, 0.0), np.where(self._own(b, a), q, 0.0)
+        leg = np.linspace(0.0, 1.0, self.config.steps + 1)[:, None]
+        ways = [
+            np.concatenate([leg * mine, mine + leg[1:] * other]),
+            np.concatenate([leg * other, other + leg[1:] * mine]),
+        ]
+        return ways if mine.any() and other.any() else [leg * (mine + other)]
+
+    def _frames(self, path: Float[np.ndarray, "T D"], a: int, b: int) -> Float[np.ndarray, "T 4 4"]:
+        """How one body moves in the frame of another, in shares of the object about its middle."""
+        nodes = self.articulation.tree.nodes(AT_REST, path)
+        out = lie.inverse(nodes[:, b]) @ nodes[:, a]
+        middle, size = self._scene.middle, self._contacts.size
+        out[:, :3, 3] = (out[:, :3, 3] + out[:, :3, :3] @ middle - middle) / size
+        return out
+
+    def _are_apart(self, a: int, b: int, q: Float[np.ndarray, " D"]) -> bool:
+        """Whether the boxes of all places that both get to are apart, which is seen at once."""
+        boxes = []
+        for node, other in ((a, b), (b, a)):
+            path = np.linspace(0.0, 1.0, self.config.steps + 1)[:, None] * np.where(self._own(node, other), q, 0.0)
+            nodes = self.articulation.tree.nodes(AT_REST, path)[:, node]
+            vertices = self._scene.places[np.unique(self._faces(node))] * self._contacts.size + self._scene.middle
+            corners = (
+                np.array(np.meshgrid(*np.stack([vertices.min(axis=0), vertices.max(axis=0)], axis=1))).reshape(3, -1).T
+            )
+            places = lie.apply(nodes, corners).reshape(-1, 3)
+            boxes.append((places.min(axis=0), places.max(axis=0)))
+        (low, high), (other_low, other_high) = boxes
+        return bool((low > other_high).any() or (high < other_low).any())
+
+    def _faces(self, node: int) -> Int[np.ndarray, "F 3"]:
+        mesh = self.articulation.mesh
+        return mesh.faces[np.isin(mesh.face_parts, self.bodies[node])]
+
+    def _cross(self, a: int, b: int, path: Float[np.ndarray, "T D"]) -> bool:
+        """Whether more points of either body go through the other than is forgiven."""
+        for mine, other in ((a, b), (b, a)):
+            points = self._movers[mine].own_points
+            if len(points) == 0:
+                continue
+            moved = lie.apply(self._frames(path, mine, other), points)[None]
+            first, _ = self._surfaces[other].first_crossing(moved.astype(np.float32))
+            if float((first[0] < len(path)).mean()) > self.config.crossing:
+                return True
+        return False

@@ -1,0 +1,21 @@
+"""Which of several lists is filled."""
+
+from dataclasses import replace
+
+import pytest
+
+from neurok.data.household import drawn
+from neurok.inference.generate import agreement
+
+
+def test_the_list_that_shares_most_with_the_others_agrees_most():
+    chair, other = drawn("chair", 0, 1), drawn("fridge", 0, 1)
+    shorter = replace(chair, parts=chair.parts[:-1])
+    found = agreement([chair, other, shorter, chair])
+    assert found[0] == found[3] == max(found)
+    assert found[1] == min(found)
+
+
+def test_lists_that_are_all_alike_agree_wholly():
+    vase = drawn("vase", 0, 2)
+    assert agreement([vase, vase]) == pytest.approx([1.0, 1.0])
