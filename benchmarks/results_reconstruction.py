@@ -1,9 +1,11 @@
 """Objects made again from their codes, by parts and by whole sets of tokens; writes docs/generation_reconstruction.md.
 
 Run: python benchmarks/results_reconstruction.py --runs RUNS [--objects 2] [--skip 1] [--real 8] [--fall 0] [--write
-DOCUMENT]; RUNS holds folders of training runs: ``split``, ``decoded``, ``apart``, ``fused`` and ``vecset``. Those that
-are there are measured beside the shipped weights. What was measured before (benchmarks/results/reconstruction.json)
-is kept unless --anew. Real models are read from ``household/sweethome3d`` in the folder that NEUROK_DATA names.
+DOCUMENT] [--keep FOLDER --sheet PICTURE]; RUNS holds folders of training runs: ``split``, ``decoded``, ``apart``,
+``fused`` and ``vecset``. Those that are there are measured beside the shipped weights. What was measured before
+(benchmarks/results/reconstruction.json) is kept unless --anew. Several runs may share the work: each with its
+--results, which --join brings together. Real models are read from ``household/sweethome3d`` in the folder that
+NEUROK_DATA names, small files first.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import argparse
 import itertools
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -23,6 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from neurok.core import Mesh
 from neurok.evaluation.generation_reconstruction import (
     AS_ENCODED,
     SOPHY,
@@ -42,6 +46,7 @@ from neurok.evaluation.generation_reconstruction import (
 from neurok.evaluation.generation_simulation import apart, fall
 from neurok.families.household import Assembly
 from neurok.hub import has_weights, load_card, load_model
+from neurok.rendering import contact_sheet, render_mesh, save_image
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.loop import CHECKPOINT
 from neurok.train.parts import PartRecipe
@@ -50,14 +55,17 @@ from neurok.train.vecset import VecsetRecipe
 TITLES = {
     "shipped": "parts",
     "encoded": "parts, as encoded",
-    "split": "split, short",
-    "decoded": "B. Dec., short",
-    "apart": "without cross-attention, short",
-    "fused": "fused, short",
-    "vecset": "vecset, short",
+    "split": "split, briefly trained",
+    "decoded": "B. Dec., briefly trained",
+    "apart": "without cross-attention, briefly trained",
+    "fused": "fused, briefly trained",
+    "vecset": "vecset, briefly trained",
     "truth": "truth, sampled again",
 }
 """Columns of the table, in their order."""
+
+SHORT = ("split", "decoded", "apart", "fused", "vecset")
+"""Runs that are compared at equal steps."""
 
 GENERATED, REAL = "Generated objects of the test split", "Real models kept aside"
 RESULTS = Path(__file__).with_name("results") / "reconstruction.json"
@@ -69,7 +77,7 @@ def methods(runs: Path) -> dict[str, tuple[Any, int]]:
     if has_weights("parts"):
         shipped = (load_model("parts", "parts"), int(load_card("parts")["steps"]))
         out |= {"shipped": shipped, "encoded": shipped}
-    for name in ("split", "decoded", "apart", "fused", "vecset"):
+    for name in SHORT:
         checkpoint = runs / name / CHECKPOINT
         if checkpoint.exists():
             facts = read_facts(checkpoint)
@@ -103,8 +111,24 @@ class Store:
     def write(self) -> None:
         self.path.write_text(json.dumps(self.known, indent=1) + "\n")
 
+    def join(self, paths: Sequence[Path]) -> None:
+        """Take over what other runs have measured."""
+        for path in paths:
+            for title, methods_ in json.loads(path.read_text()).items():
+                for name, rows in methods_.items():
+                    if title != "steps":
+                        self.rows(title, name).update(rows)
 
-def run(title: str, things: Iterable[Assembly], found: dict[str, Any], falling: int, store: Store, some: int) -> None:
+
+def run(
+    title: str,
+    things: Iterable[Assembly],
+    found: dict[str, Any],
+    falling: int,
+    store: Store,
+    some: int,
+    keep: Path | None = None,
+) -> None:
     """Figures of every method on every object; ``some`` is how many objects others than the shipped network get."""
     config = ReconstructionConfig()
     for number, assembly in enumerate(things):
@@ -117,6 +141,10 @@ def run(title: str, things: Iterable[Assembly], found: dict[str, Any], falling: 
             seen, started = seen_of(assembly, config), time.process_time()
             answer = answer_of(name, model, assembly, seen, config)
             one = measure(assembly, seen, answer, config)
+            if keep is not None and name in ("truth", "shipped"):
+                keep.mkdir(parents=True, exist_ok=True)
+                shape, place = answer.shape, keep / f"{key.replace('/', ' ')}, {name}.npz"
+                np.savez(place, vertices=shape.vertices, faces=shape.faces, tints=answer.tints, iou=one.shell_iou)
             spent = time.process_time() - started
             if number < falling:
                 motion = fall(truth(assembly, seen), seen, "truth") if motion is None else motion
@@ -142,19 +170,28 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(TITLES), help="methods to measure")
     parser.add_argument("--anew", action="store_true")
     parser.add_argument("--report", action="store_true", help="only write what was measured before")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--join", type=Path, nargs="*", default=[], help="results of other runs to take over")
+    parser.add_argument("--keep", type=Path, help="folder for the shapes of truth and parts")
+    parser.add_argument("--sheet", type=Path, help="picture of the shapes that were kept")
     parser.add_argument("--write", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
     found = methods(args.runs)
     library = Path(os.environ.get("NEUROK_DATA", "data")) / "household" / "sweethome3d"
-    store = Store(RESULTS, args.anew)
+    store = Store(args.results, args.anew)
+    store.join(args.join)
     store.known.setdefault("steps", {}).update({name: steps for name, (_, steps) in found.items()})
     wanted = {name: one for name, one in found.items() if name in args.only}
     if not args.report:
         config = ReconstructionConfig(objects=args.objects, skip=args.skip)
-        run(GENERATED, held_out(config), wanted, args.fall, store, args.some)
+        run(GENERATED, held_out(config), wanted, args.fall, store, args.some, args.keep)
     if args.real and library.exists() and not args.report:
-        run(REAL, kept_aside(library, args.real), wanted, args.fall, store, args.some)
+        run(REAL, kept_aside(library, args.real), wanted, args.fall, store, args.some, args.keep)
+    if args.join:
+        store.write()
+    if args.sheet is not None:
+        sheet(args.keep, args.sheet)
     text = report(store.known)
     print(text)
     if args.write is not None:
@@ -162,17 +199,70 @@ def main() -> None:
 
 
 def report(known: dict[str, Any]) -> str:
-    """Tables of all sets."""
+    """Tables of all sets, of the short runs on objects that all of them have, and of the real models one by one."""
     lines = []
     for title in (GENERATED, REAL):
-        found = {name: [Figures(**row) for row in known.get(title, {}).get(name, {}).values()] for name in TITLES}
-        columns = {f"{TITLES[name]} ({len(rows)})": means(rows) for name, rows in found.items() if rows}
+        found = {name: _figures(known, title, name) for name in ("shipped", "encoded", "truth")}
+        columns = {f"{TITLES[name]} ({len(rows)})": means(list(rows.values())) for name, rows in found.items() if rows}
         if found["shipped"]:
-            lines += [f"## {title}", "", table({**columns, "SOPHY, published": SOPHY}), ""]
+            lines += [f"## {title}", "", table({**columns, "SOPHY, published": SOPHY}), "", _fallen(found), ""]
+    lines += _one_by_one(_figures(known, REAL, "shipped"), _figures(known, REAL, "encoded"))
+    lines += _ablations({name: _figures(known, GENERATED, name) for name in ("encoded", *SHORT)})
     told = ", ".join(f"{TITLES[name]} {count:,}" for name, count in known["steps"].items() if count)
     words = ["RUNS" if before == "--runs" else word for before, word in itertools.pairwise(sys.argv)]
+    words = re.sub(r" --join( [^-]\S*)*", "", " ".join(words)).split()
     command = " ".join(["results_reconstruction.py", *(word for word in words if word not in ("--anew", "--report"))])
     return "\n".join([*lines, f"Steps: {told}. AMD EPYC, 2 cores; {date.today()}; `{command}`"])
+
+
+def _figures(known: dict[str, Any], title: str, name: str) -> dict[str, Figures]:
+    return {key: Figures(**row) for key, row in known.get(title, {}).get(name, {}).items()}
+
+
+def _fallen(found: dict[str, dict[str, Figures]]) -> str:
+    """On how many objects Sim-CD stands."""
+    counts = {name: sum(not np.isnan(row.sim_chamfer) for row in rows.values()) for name, rows in found.items()}
+    told = ", ".join(f"{TITLES[name]} {count}" for name, count in counts.items() if count)
+    return f"Objects that were let fall: {told or 'none'}."
+
+
+def _one_by_one(fitted: dict[str, Figures], encoded: dict[str, Figures]) -> list[str]:
+    """Shapes of the real models."""
+    if not fitted:
+        return []
+    lines = ["| real model | IoU [%] | thin walls [%] | CD [1e-4] | F-score [%] | IoU as encoded [%] | numbers |"]
+    lines.append("|---" * 7 + "|")
+    for key, row in fitted.items():
+        raw = f"{100.0 * encoded[key].iou:.1f}" if key in encoded else "–"
+        lines.append(
+            f"| {key} | {100.0 * row.iou:.1f} | {100.0 * row.shell_iou:.1f} | {1e4 * row.chamfer:.2f} | "
+            f"{100.0 * row.f_score:.1f} | {raw} | {row.numbers:.0f} |"
+        )
+    return [*lines, ""]
+
+
+def _ablations(found: dict[str, dict[str, Figures]]) -> list[str]:
+    """Short runs beside each other, on the objects that all of them were measured on."""
+    found = {name: rows for name, rows in found.items() if rows}
+    shared = set.intersection(*(set(rows) for rows in found.values())) if found else set()
+    if len(found) < 2 or not shared:
+        return []
+    columns = {TITLES[name]: means([rows[key] for key in sorted(shared)]) for name, rows in found.items()}
+    title = f"## Ablations on the same {len(shared)} generated objects"
+    return [title, "", table({**columns, "SOPHY, published": SOPHY}), ""]
+
+
+def sheet(folder: Path, out: Path, columns: int = 6) -> None:
+    """Truth beside what the codes of parts made of it, with their overlap (thin walls counted)."""
+    images, labels = [], []
+    for path in sorted(folder.glob("*, shipped.npz")):
+        name = path.name.removesuffix(", shipped.npz")
+        for found in (np.load(folder / f"{name}, truth.npz"), np.load(path)):
+            colours = np.column_stack([found["tints"].clip(0.0, 1.0) ** 2.2, np.ones(len(found["tints"]))])
+            mesh = Mesh(found["vertices"], found["faces"], vertex_colors=colours)
+            images.append(render_mesh(mesh, width=200, height=170))
+        labels += [name[:30], f"{found['iou']:.2f}"]
+    save_image(contact_sheet(images, columns=columns, labels=labels), out)
 
 
 def write(path: Path, text: str) -> None:

@@ -197,6 +197,8 @@ def test_info_and_preview_say_and_show_what_is_there(built, tmp_path, capsys):
     figures = json.loads(capsys.readouterr().out)
     assert figures["items"] == 5
     assert figures["kinds"] == {"articulated": 4, "soft": 1}
-    main(["data", "preview", str(built), str(tmp_path / "sheet.png"), "--items", "2", "--states", "2", "--json"])
+    main(
+        ["data", "preview", str(built), "--out", str(tmp_path / "sheet.png"), "--items", "2", "--states", "2", "--json"]
+    )
     assert json.loads(capsys.readouterr().out)["items"] == 2
     assert (tmp_path / "sheet.png").stat().st_size > 5000

@@ -8,10 +8,12 @@ import torch
 
 from neurok.data.picture_augmentation import (
     BACKGROUNDS,
+    MARGIN,
     PLAIN,
     AugmentationConfig,
     augment,
     cosine_basis,
+    framed,
     hue_turn,
     on_plain,
     random_backgrounds,
@@ -112,3 +114,27 @@ def test_the_asked_share_of_backgrounds_is_plain():
     made = random_backgrounds(400, 8, generator(), plain=0.3)
     plain = (made == PLAIN).all(dim=3).all(dim=2).all(dim=1).float().mean()
     assert plain == pytest.approx(0.3, abs=0.06)
+
+
+def test_framed_objects_are_in_the_middle_and_of_one_size():
+    pictures = torch.zeros(2, 112, 112, 4, dtype=torch.uint8)
+    pictures[0, 10:30, 5:15] = torch.tensor([200, 10, 10, 255], dtype=torch.uint8)
+    pictures[1, 40:100, 30:110] = torch.tensor([10, 200, 10, 255], dtype=torch.uint8)
+    found = framed(pictures)
+    for one, long_axis in zip(found, (0, 1), strict=True):
+        alpha = one[..., 3] > 127
+        ends = [torch.nonzero(alpha.any(dim=axis))[:, 0] for axis in (1, 0)]
+        assert abs(len(ends[long_axis]) - (1 - 2 * MARGIN) * 112) <= 2
+        for rows in ends:
+            assert abs(float(rows[0] + rows[-1]) - 111) <= 2
+    assert (found[0, 56, 56, :3] - torch.tensor([200, 10, 10])).abs().max() <= 1
+    assert framed(torch.zeros(1, 112, 112, 4, dtype=torch.uint8)).shape == (1, 112, 112, 4)
+
+
+def test_plain_backgrounds_stay_plain():
+    pictures = torch.zeros(3, 112, 112, 4, dtype=torch.uint8)
+    pictures[:, 40:70, 40:70] = 255
+    config = AugmentationConfig(plain=1.0, still=1.0, brightness=(0.5, 0.5), noise=0.1)
+    changed = augment(pictures, torch.Generator().manual_seed(0), config)
+    assert (changed[:, :, :30] == PLAIN).all()
+    assert changed[:, :, 50:60, 50:60].mean() < 0.7

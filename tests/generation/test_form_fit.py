@@ -58,6 +58,19 @@ def test_the_profile_of_a_hollow_turned_solid_is_found_by_its_outside():
     assert found.outer.volume == pytest.approx(true.outer.volume, rel=0.03)
 
 
+def test_a_fluted_ring_is_found_by_a_fluted_form_and_not_by_a_smooth_one():
+    knots = np.array([[0.98, -0.12 + 0.24 * k / 7, 0.5] for k in range(8)])
+    size = np.array([0.18, 0.02, 0.2])
+    true = Standing(
+        "lathe", code_of("lathe", knots=knots), np.eye(3), np.zeros(3), size, Hollow(0.005, "through"), "fluted"
+    )
+    start = replace(true, hollow=None, size=size * [1.03, 1.0, 0.98])
+    target = target_of(true)
+    fitted, smooth = (fit_form(replace(start, relief=r), target, SPREAD, MIDDLE, 4)[0] for r in ("fluted", "smooth"))
+    hollow = [missed(replace(one, hollow=true.hollow), target) for one in (fitted, smooth)]
+    assert hollow[0] < 0.25 < 0.4 < hollow[1]
+
+
 def test_an_l_is_cut_into_its_two_boxes_and_a_box_is_left_whole():
     ell = union(box((1.0, 0.2, 0.4)), box((0.2, 1.0, 0.4), (-0.4, 0.4, 0.0)))
     pieces = cut(ell, CutConfig(pieces=4, planes=19))

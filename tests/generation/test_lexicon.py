@@ -123,3 +123,34 @@ def test_looks_are_held_to_wishes():
     colours = hold(fields["colour"], [torch.tensor([padding])])[0]
     assert colours[fields["colour"].index("red")]
     assert not colours[fields["colour"].index("green")]
+
+
+def test_parts_that_are_not_named_keep_clear_of_the_colour_of_others():
+    import torch
+
+    fields = {field.name: field for field in look_fields()}
+    oak = torch.tensor([fields["material"].index("oak")])
+    hold = LookHold([asked("a wooden chair with a red seat")], ["leg"], ["seat"])
+    colours = hold(fields["colour"], [oak])[0]
+    assert not colours[fields["colour"].index("red")]
+    assert colours[fields["colour"].index("brown")]
+    brown = LookHold([asked("a wooden chair with a brown seat")], ["leg"], ["seat"])(fields["colour"], [oak])
+    assert brown.all()
+
+
+def test_shapes_and_patterns_are_held():
+    import torch
+
+    build, look = {f.name: f for f in build_fields()}, {f.name: f for f in look_fields()}
+    hold = BuildHold(asked("a round table with tapered legs"), "table")
+    top, leg = ([build["name"].index(name)] for name in ("top", "leg"))
+    named = lambda field, mask: {field.words[k] for k in mask.nonzero()[:, 0]}  # noqa: E731
+    assert named(build["style 0"], hold.mask(0, build["style 0"], top)) == {"round"}
+    assert named(build["kind"], hold.mask(0, build["kind"], top)) == {"lathe"}
+    assert named(build["style 0"], hold.mask(1, build["style 0"], leg)) == {"tapered"}
+    assert hold.mask(0, build["style 1"], top).all()
+    looks = LookHold([asked("a pillow striped blue and white")], ["body"], ["body"])
+    before = [torch.tensor([k]) for k in (0, 0, look["colour"].index("blue"), 0)]
+    assert named(look["pattern"], looks(look["pattern"], before)[0]) == {"stripes"}
+    before.append(torch.tensor([look["pattern"].index("stripes")]))
+    assert named(look["second"], looks(look["second"], before)[0]) == {"white"}

@@ -5,7 +5,7 @@ import pytest
 
 from neurok.data.picture_augmentation import PLAIN
 from neurok.families.household.vocabulary import CATEGORIES
-from neurok.generation.silhouettes import GRID, colour_of, known_outlines, outline_of
+from neurok.generation.silhouettes import GRID, OUTLINE, colour_of, known_outlines, outline_of
 
 
 def picture(top, left, bottom, right, colour=(0.8, 0.1, 0.1), side=112):
@@ -41,8 +41,30 @@ def test_colours_are_read_from_what_is_not_behind():
 def test_known_outlines_are_of_all_categories_and_hold_whole_objects():
     known = known_outlines()
     assert set(known.categories) == set(CATEGORIES)
-    found = known.nearest(picture(10, 45, 100, 65), category="lamp")
+    found = known.nearest(picture(10, 45, 100, 65), {"lamp": 0.0})
     assert found.category == "lamp"
     assert found.parts
-    other = known.nearest(picture(10, 45, 100, 65), category="lamp", rank=1)
+    other = known.nearest(picture(10, 45, 100, 65), {"lamp": 0.0}, rank=1)
+    assert other.category == "lamp"
     assert other.name != found.name
+
+
+def test_outline_and_doubt_are_weighed_against_each_other():
+    known, pixels = known_outlines(), picture(10, 45, 100, 65)
+    alone = known.nearest(pixels)
+    best = {c: known.apart(pixels)[np.array(known.categories) == c].min() for c in CATEGORIES}
+    other = min((c for c in CATEGORIES if c != alone.category), key=best.__getitem__)
+    needed = (best[other] - best[alone.category]) / OUTLINE.doubt
+
+    def chosen(lead: float) -> str:
+        likely = dict.fromkeys(CATEGORIES, -1e3) | {alone.category: -lead, other: 0.0}
+        return known.nearest(pixels, likely).category
+
+    assert chosen(needed - 0.1) == alone.category
+    assert chosen(needed + 0.1) == other
+
+
+def test_an_evenly_doubting_network_leaves_the_choice_to_the_outline():
+    known, pixels = known_outlines(), picture(10, 45, 100, 65)
+    even = dict.fromkeys(CATEGORIES, -np.log(len(CATEGORIES)))
+    assert known.nearest(pixels, even).name == known.nearest(pixels).name

@@ -41,6 +41,7 @@ def generator():
 def loose(monkeypatch):
     """Parts stay where numbers put them: hundreds of copies of a network that has learned nothing take long to meet."""
     monkeypatch.setattr("neurok.generation.writing.attach", lambda assembly: Attached(assembly, 0.0, 1))
+    monkeypatch.setattr("neurok.generation.writing.meeting", lambda assembly, config: (assembly, 0.0))
 
 
 def test_lists_are_trees_with_one_root(generator):
@@ -128,3 +129,17 @@ def test_both_networks_can_learn_three_objects_by_heart(examples):
         optimizer.step()
         errors.append(float(terms.loss.detach()))
     assert np.mean(errors[-20:]) < 0.7 * np.mean(errors[:5])
+
+
+def test_the_flow_goes_on_from_where_parts_were_put_together(generator, examples):
+    lists = lists_of(examples[:1])
+    used = torch.ones(*lists.build.shape[:2], generator.flow.mean.shape[1])
+    goal = torch.full_like(used, 0.5)
+    asked = asked_by([None])
+
+    def together(time, rows):
+        return goal - rows if 0.5 < time < 1.0 else None
+
+    free = generator.flow.sample(lists, asked, used, torch.Generator().manual_seed(0))
+    pulled = generator.flow.sample(lists, asked, used, torch.Generator().manual_seed(0), project=together)
+    assert (pulled - goal).abs().mean() < 0.5 * (free - goal).abs().mean()

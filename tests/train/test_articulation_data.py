@@ -34,6 +34,7 @@ def test_every_source_has_its_share_of_the_draws(examples):
         Batches(mixed, JointViewConfig(shares=(1.0,)))
 
 
+@pytest.mark.slow
 def test_categories_and_objects_left_out_are_watched_and_not_learned_from(tmp_path):
     for number in range(4):
         save(make_sample("laptop"), tmp_path / "data" / f"Laptop_{number}.npz")

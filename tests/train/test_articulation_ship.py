@@ -26,13 +26,15 @@ from neurok.train.articulation_batches import JointViewConfig, augmented, withou
 from neurok.train.articulation_data import Example, JointDataConfig, describe_data, find_things, make_examples
 from neurok.train.ship import HELD_OUT, ship
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("joints")
     for number in range(7):
         save(make_sample("laptop" if number % 2 else "cabinet"), folder / "data" / f"Laptop_{number}.npz")
-    args = ["--recipe", "smoke", "--steps", "2", "--data", str(folder / "data"), "--out", str(folder / "run")]
+    args = ["--recipe", "smoke", "--steps", "2", str(folder / "data"), "--out", str(folder / "run")]
     main(["train", "articulation", *args, "--json"])
     return folder / "run"
 
@@ -68,7 +70,7 @@ def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_
     data = run.parent / "data"
     assert len(find_things(data)) == 5
     assert {thing.name for thing in find_things(data, everything=True)} == {f"Laptop_{number}" for number in range(7)}
-    args = ["--recipe", "smoke", "--steps", "1", "--data", str(data), "--out", str(tmp_path / "all"), "--everything"]
+    args = ["--recipe", "smoke", "--steps", "1", str(data), "--out", str(tmp_path / "all"), "--everything"]
     main(["train", "articulation", *args, "--json"])
     for folder, held_out in ((tmp_path / "all", None), (run, HELD_OUT)):
         card = read_card(folder / "articulation.json")

@@ -33,7 +33,7 @@ def data(tmp_path_factory) -> Path:
 
 
 def test_a_run_is_shipped_with_its_card_and_can_be_gone_on_with(data, tmp_path, capsys):
-    line = ["train", "deformation", "--recipe", "smoke", "--steps", "4", "--seed", "3", "--data", str(data), "--json"]
+    line = ["train", "deformation", "--recipe", "smoke", "--steps", "4", "--seed", "3", str(data), "--json"]
     main([*line, "--out", str(tmp_path / "run")])
     assert json.loads(capsys.readouterr().out)["step"] == 4
     out = tmp_path / "mine.safetensors"
@@ -87,11 +87,11 @@ def test_what_is_no_run_gets_a_sentence(tmp_path, capsys):
     for arguments, word in (
         (["train", "ship", str(tmp_path), "--out", str(tmp_path / "mine.safetensors")], "There is no file"),
         (["train", "ship", str(tmp_path), "--out", "mine.bin"], "are written to a .safetensors file"),
-        (["train", "deformation", "--data", "none", "--out", str(tmp_path), "--resume"], "There is no file"),
-        (["train", "articulation", "--data", "none", "--out", str(tmp_path), "--start-from", "no"], "no weights 'no'"),
-        (["train", "deformation", "--data", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
-        (["train", "articulation", "--data", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
-        (["train", "articulation", "--data", "none", "--out", str(tmp_path), "--limit", "0"], "limit must be at least"),
+        (["train", "deformation", "none", "--out", str(tmp_path), "--resume"], "There is no file"),
+        (["train", "articulation", "none", "--out", str(tmp_path), "--start-from", "no"], "no weights 'no'"),
+        (["train", "deformation", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
+        (["train", "articulation", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
+        (["train", "articulation", "none", "--out", str(tmp_path), "--limit", "0"], "limit must be at least"),
     ):
         with pytest.raises(SystemExit):
             main(arguments)

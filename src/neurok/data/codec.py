@@ -13,10 +13,13 @@ import numpy as np
 
 from neurok.core import Asset
 from neurok.data.subject import FrameMotion, JointMotion, Subject
+from neurok.errors import FormatError, brief
 from neurok.io import archive
 from neurok.io.npz_arrays import pack, unpack
 
 _WHERE = Path("item.npz")
+DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
+"""What reading damaged arrays raises."""
 
 
 def encode_asset(asset: Asset) -> bytes:
@@ -39,6 +42,13 @@ def encode_asset(asset: Asset) -> bytes:
 
 def decode_asset(data: bytes) -> Asset:
     """The asset of an item."""
+    try:
+        return _decode_asset(data)
+    except DAMAGE as error:
+        raise FormatError(f"An item of the data set is damaged ({brief(str(error))}); build it again.") from error
+
+
+def _decode_asset(data: bytes) -> Asset:
     arrays = unpack(data, _WHERE)
     for name in [n for n in arrays if n.endswith("_positions_steps")]:
         stem = name.removesuffix("_steps")
@@ -94,6 +104,13 @@ def encode_subject(subject: Subject) -> bytes:
 
 def decode_subject(data: bytes) -> Subject:
     """The subject of an item."""
+    try:
+        return _decode_subject(data)
+    except DAMAGE as error:
+        raise FormatError(f"An item of the data set is damaged ({brief(str(error))}); build it again.") from error
+
+
+def _decode_subject(data: bytes) -> Subject:
     arrays = unpack(data, _WHERE)
     header = json.loads(arrays["header"].tobytes())
     motion: JointMotion | FrameMotion

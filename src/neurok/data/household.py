@@ -96,7 +96,7 @@ def _rows(path: Path) -> Iterator[dict]:  # type: ignore[type-arg]
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if number == len(lines):
                 return
             raise FormatError(f"Line {number} of '{path}' is not JSON; delete it and build again.") from error

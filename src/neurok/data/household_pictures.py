@@ -31,6 +31,9 @@ from neurok.rendering.lights import studio_lights
 SIDE = 112
 """Pixels of a picture's side: seven patches of sixteen."""
 
+HELD_OUT = "held_out"
+"""Folder below a store with pictures of instances that are watched, not learned from."""
+
 
 @dataclass(frozen=True)
 class PictureConfig:

@@ -16,10 +16,11 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh
 from neurok.core.regions import Region, regions_of
+from neurok.data.household_repeats import Single, repeated
 from neurok.data.household_solids import closed_solid
 from neurok.errors import NeurokError
 from neurok.families.household.looks import colour_words, rgb_of
-from neurok.families.household.parts import Assembly, Look, Part, Repeat
+from neurok.families.household.parts import Assembly, Look, Part
 from neurok.families.household.vocabulary import PART_NAMES
 from neurok.geometry.topology import face_components
 from neurok.io import load
@@ -87,7 +88,7 @@ def is_kept_aside(file: str) -> bool:
 def real_assembly(
     thing: Asset | Path, category: str, stuff: Mapping[str, str], config: PieceConfig = PIECES
 ) -> Assembly:
-    """A model as a list of implicit parts, the largest first; each meets the nearest one before it.
+    """A model as a list of implicit parts, the largest first, copies as one; each meets the nearest one before it.
 
     Args:
         thing: The model, or where it lies.
@@ -96,18 +97,18 @@ def real_assembly(
         config: How regions are cut into parts.
     """
     mesh = (thing if isinstance(thing, Asset) else load(thing)).mesh
-    found: list[tuple[Shape, Look, str]] = []
+    found: list[Single] = []
     for region in regions_of(mesh):
         look, name = look_of(mesh, region, stuff[region.name]), name_of(region)
         for faces in pieces_of(mesh, region, config):
             places = np.asarray(mesh.vertices, dtype=np.float64)
             solid = closed_solid(places, mesh.faces[faces], capped=category not in VESSELS)
             if solid is not None and np.ptp(solid.bounds, axis=0).max() > config.smallest * mesh.size:
-                found.append((solid, look, name))
+                found.append(Single(solid, look, name))
     if not found:
         raise NeurokError(f"'{mesh.name}' has no part with a surface.")
-    found.sort(key=lambda item: -float(np.prod(np.ptp(item[0].bounds, axis=0))))
-    return Assembly(category, tuple(_placed(found[: config.parts])), name=mesh.name)
+    found.sort(key=lambda one: -float(np.prod(one.size)))
+    return Assembly(category, tuple(_placed(repeated(found)[: config.parts])), name=mesh.name)
 
 
 def pieces_of(mesh: Mesh, region: Region, config: PieceConfig = PIECES) -> list[Int[np.ndarray, " f"]]:
@@ -180,24 +181,23 @@ def name_of(region: Region) -> str:
     return next((name for name in sorted(PART_NAMES, key=len, reverse=True) if name in text), "body")
 
 
-def _placed(found: list[tuple[Shape, Look, str]]) -> list[Part]:
+def _placed(found: list[Single]) -> list[Part]:
     parts: list[Part] = []
-    for solid, look, name in found:
-        low, high = solid.bounds
-        middle = (low + high) / 2
+    for one in found:
+        low, high = one.solid.bounds
         parent, meets = _nearest(parts, low, high)
-        shape = Shape(solid.vertices - middle, solid.faces)
+        shape = Shape(one.solid.vertices - one.centre, one.solid.faces)
         parts.append(
             Part(
-                name,
+                one.name,
                 "body",
                 "implicit",
                 np.zeros(CODE),
-                high - low,
-                middle,
+                one.size,
+                one.centre,
                 np.eye(3),
-                look,
-                repeat=Repeat(),
+                one.look,
+                repeat=one.repeat,
                 parent=parent,
                 meets=meets,
                 mesh=shape,

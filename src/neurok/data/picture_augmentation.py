@@ -18,6 +18,9 @@ from torch.nn import functional
 PLAIN = 0.86
 """The grey behind what was cut out (sRGB): white things stand out from it as well as dark ones."""
 
+MARGIN = 0.07
+"""Free space around what was cut out, as a share of the picture's side."""
+
 GREY = (0.299, 0.587, 0.114)
 """Shares of red, green and blue in how bright a colour looks (ITU-R BT.601)."""
 
@@ -70,7 +73,7 @@ class AugmentationConfig:
 def augment(
     pictures: UInt8[Tensor, "B S S 4"], generator: torch.Generator, config: AugmentationConfig | None = None
 ) -> Float[Tensor, "B 3 S S"]:
-    """Pictures with alpha on random backgrounds, changed at random; colours 0..1."""
+    """Pictures with alpha on random backgrounds, changed at random; colours 0..1. Plain backgrounds stay plain."""
     config = config or AugmentationConfig()
     rgba = _moved(_premultiplied(pictures), generator, config)
     behind = random_backgrounds(len(rgba), rgba.shape[-1], generator, config.plain)
@@ -80,7 +83,25 @@ def augment(
     rgb = _for_some(rgb, config.blur, generator, lambda x: _blurred(x, config.blur_sigma, generator))
     rgb = rgb + config.noise * _uniform(generator, len(rgb), 1, 1, 1) * torch.randn(rgb.shape, generator=generator)
     rgb = _for_some(rgb, config.compressed, generator, lambda x: _compressed(x, config.compression, generator))
-    return rgb.clamp(0.0, 1.0)
+    is_plain = (behind == PLAIN).flatten(1).all(dim=1)[:, None, None, None]
+    return torch.where(is_plain & (rgba[:, 3:] == 0.0), PLAIN, rgb).clamp(0.0, 1.0)
+
+
+def framed(pictures: UInt8[Tensor, "B S S 4"], margin: float = MARGIN) -> UInt8[Tensor, "B S S 4"]:
+    """Pictures with alpha, their objects brought to the middle and to one size, as after a cut-out."""
+    side, rows = pictures.shape[1], []
+    for alpha in pictures[..., 3] > 127:
+        down, across = (torch.nonzero(alpha.any(dim=axis))[:, 0].float() for axis in (1, 0))
+        if len(down) == 0:
+            down = across = torch.tensor([0.0, side - 1.0])
+        size = max(float(down[-1] - down[0]), float(across[-1] - across[0])) + 1.0
+        zoom = size / (1.0 - 2.0 * margin) / side
+        middle = [float(ends[0] + ends[-1] + 1.0) / side - 1.0 for ends in (across, down)]
+        rows.append([[zoom, 0.0, middle[0]], [0.0, zoom, middle[1]]])
+    grid = functional.affine_grid(torch.tensor(rows), [len(rows), 4, side, side], align_corners=False)
+    moved = functional.grid_sample(_premultiplied(pictures), grid, align_corners=False)
+    colours = moved[:, :3] / moved[:, 3:].clamp(min=1e-3)
+    return (255.0 * torch.cat([colours, moved[:, 3:]], dim=1)).round().clamp(0, 255).byte().permute(0, 2, 3, 1)
 
 
 def on_plain(pictures: UInt8[Tensor, "B S S 4"]) -> Float[Tensor, "B 3 S S"]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,10 +23,15 @@ import numpy as np
 from neurok.core import Asset
 from neurok.data.codec import decode_asset, decode_subject
 from neurok.data.subject import Subject
-from neurok.errors import FormatError, NeurokError, require
+from neurok.errors import FormatError, NeurokError, require, shown
 
 MANIFEST = "manifest.json"
 VERSION = 1
+WORDS = ("kind", "family", "license", "source")
+"""What every item says of itself."""
+
+MANIFEST_FIELDS = {"bytes": int, "recipe": str, "seed": int, "tally": dict, "rejected": dict}
+SHARD_NAME = re.compile(r"shard-\d{5,}\.tar")
 
 
 @dataclass(frozen=True)
@@ -76,9 +82,20 @@ def read_shard(data: bytes, name: str = "shard") -> Iterator[Item]:
                 members.setdefault(stem, {})[suffix] = handle.read()
                 if len(members[stem]) == 3:
                     parts = members.pop(stem)
-                    yield Item(int(stem), json.loads(parts["json"]), parts["npz"], parts["subject.npz"])
-    except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
+                    yield Item(int(stem), _info(parts["json"]), parts["npz"], parts["subject.npz"])
+    except (tarfile.TarError, ValueError, KeyError, EOFError, RecursionError) as error:
         raise FormatError(f"{name} is damaged ({error}); delete it and build again.") from error
+
+
+def _info(text: bytes) -> dict[str, Any]:
+    """What an item says of itself; its words are words and its joints a list of them."""
+    info = json.loads(text)
+    if not isinstance(info, dict) or not all(isinstance(info.get(key), str) for key in WORDS):
+        raise ValueError(f"an item does not say its {', '.join(WORDS)}")
+    joints = info.get("joints")
+    if not isinstance(joints, list) or not all(isinstance(kind, str) for kind in joints):
+        raise ValueError("an item does not list its joints")
+    return info
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +110,14 @@ class ShardSet:
         """Read the manifest of a folder or URL."""
         try:
             manifest = json.loads(_fetch(str(root), MANIFEST))
-        except ValueError as error:
-            raise FormatError(f"The manifest of '{root}' is damaged: {error}.") from error
+        except (ValueError, RecursionError) as error:
+            reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise FormatError(f"The manifest of '{root}' is damaged: {reason}.") from error
         version = manifest.get("version") if isinstance(manifest, dict) else None
         if version != VERSION:
-            raise FormatError(f"'{root}' has version {version} of the layout; this neurok reads {VERSION}.")
+            raise FormatError(f"'{root}' has version {shown(version)} of the layout; this neurok reads {VERSION}.")
+        if problem := _manifest_problem(manifest):
+            raise FormatError(f"The manifest of '{root}' is damaged: {problem}; build or copy the data set again.")
         return ShardSet(str(root), manifest)
 
     def __len__(self) -> int:
@@ -138,6 +158,25 @@ class ShardSet:
         """Compare every shard with its checksum."""
         for number in range(len(self.manifest["shards"])):
             self.shard(number, verify=True)
+
+
+def _manifest_problem(manifest: dict[str, Any]) -> str:
+    """What is wrong with a manifest, in words; its shards may lie nowhere but beside it."""
+    shards, items = manifest.get("shards"), manifest.get("items")
+    if isinstance(items, bool) or not isinstance(items, int) or items < 0:
+        return f"its number of items is {shown(items)}"
+    if not isinstance(shards, list):
+        return "it lists no shards"
+    for key, kind in MANIFEST_FIELDS.items():
+        if not isinstance(manifest.get(key), kind):
+            return f"its {key} is {shown(manifest.get(key))}"
+    for entry in shards:
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not SHARD_NAME.fullmatch(name):
+            return f"a shard is called {shown(name)}, and shards are called like {shard_name(0)}"
+        if not isinstance(entry.get("sha256"), str):
+            return f"{name} has no checksum"
+    return ""
 
 
 def _fetch(root: str, name: str) -> bytes:

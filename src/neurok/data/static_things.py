@@ -14,7 +14,8 @@ OPENING = (
     "cupboard", "curtain", "deck", "desk", "door", "drawer", "dryer", "fan", "folding", "fridge", "futon", "high_chair",
     "junior", "captains", "kitchen", "laptop", "light", "lamp", "microwave", "mirror", "nightstand", "office", "oven",
     "pool", "radio", "refrigerator", "relax", "rocking", "shower", "sidetable", "sink", "stove", "suitcase",
-    "television", "toilet", "trash", "wardrobe", "wash", "window",
+    "television", "toilet", "trash", "wardrobe", "wash", "window", "bouncer", "lever", "mech_pack", "spiketrap",
+    "tank_pack",
 )  # fmt: skip
 """Words of file names whose objects open, turn or slide, or may: they are neither taught nor counted as static."""
 

@@ -167,7 +167,10 @@ def search_answers(search: Search) -> Answers:
 
 def held(answers: Answers, search: Search | None) -> Answers:
     """Answers as files get them: limits end where a part would lose its carrier, if contacts are known."""
-    return answers if search is None else tuple(clip_limits(answer, search.contacts) for answer in answers)
+    if search is None:
+        return answers
+    parents = [answer.parent for answer in answers]
+    return tuple(clip_limits(answer, search.contacts, parents=parents) for answer in answers)
 
 
 def evaluate_joints(

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from neurok.core import Asset, Mesh
 from neurok.data.household import drawn
 from neurok.errors import NeurokError
-from neurok.families.household.captions import full_caption, main_part
+from neurok.families.household.captions import full_caption, main_part, shared_style
 from neurok.families.household.categories import split_of
 from neurok.families.household.checks import is_closed
 from neurok.families.household.looks import basic
@@ -31,7 +31,7 @@ from neurok.inference.generate import GENERATE, Generated, generate
 
 Row = dict[str, Any]
 Item = TypeVar("Item")
-ASPECTS = ("category", "present", "counts", "colours", "materials")
+ASPECTS = ("category", "present", "counts", "colours", "materials", "styles", "patterns")
 
 TEXT = {
     "suite": ("prompts", "{}"),
@@ -41,6 +41,9 @@ TEXT = {
     "counts": ("counts", "{:.2f}"),
     "colours": ("colours", "{:.2f}"),
     "materials": ("materials", "{:.2f}"),
+    "styles": ("shapes", "{:.2f}"),
+    "patterns": ("patterns", "{:.2f}"),
+    "others": ("colours not spread", "{:.2f}"),
     "all": ("all of it", "{:.2f}"),
     "watertight": ("watertight", "{:.2f}"),
     "whole": ("one body", "{:.2f}"),
@@ -116,7 +119,8 @@ def _listed(assembly: Assembly) -> Prompt:
         colours = tuple(dict.fromkeys(colour for colour, _ in looks))
         unsaid = {stuff for _, stuff in looks} & _unsaid()
         materials = () if unsaid else tuple(dict.fromkeys(stuff for _, stuff in looks))
-        wishes.append(Wish(name, colours, materials, sum(part.repeat.total for part in parts)))
+        styles = tuple(shared_style(parts)[:1]) if len(looks) == 1 else ()
+        wishes.append(Wish(name, colours, materials, sum(part.repeat.total for part in parts), styles))
     return Prompt(full_caption(assembly), assembly.category, tuple(wishes))
 
 
@@ -139,6 +143,8 @@ def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> Row:
     for name in ASPECTS[1:]:
         held = getattr(verdict, name)
         row[name] = float(np.mean(held)) if held else None
+    others = found.verdict.others  # as the prompt was read: those written down name the seat of a chair for the whole
+    row["others"] = float(np.mean(others)) if others else None
     row["all"] = verdict.category and all(all(getattr(verdict, name)) for name in ASPECTS[1:])
     return row
 

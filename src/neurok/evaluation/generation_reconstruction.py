@@ -119,10 +119,10 @@ def held_out(config: ReconstructionConfig) -> Iterator[Assembly]:
 
 
 def kept_aside(library: Path, count: int) -> Iterator[Assembly]:
-    """Real models that nothing was learned from, spread over the categories."""
+    """Real models that nothing was learned from, small files first: large ones take long."""
     models = [model for model in real_models(library) if model.is_kept_aside]
-    for place in np.linspace(0, len(models) - 1, min(count, len(models))).astype(int):
-        yield real_thing(models[place])
+    for model in sorted(models, key=lambda one: one.path.stat().st_size)[:count]:
+        yield real_thing(model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +137,9 @@ class Answer:
     values: Float[np.ndarray, "N 5"]
     numbers: int = 0
     """That say it."""
+
+    tints: Float[np.ndarray, "V 3"] | None = None
+    """sRGB of the corners of the shape, for pictures."""
 
 
 AS_ENCODED = replace(FRAMES, fit=0, refine=0)
@@ -159,6 +162,7 @@ def by_parts(
     Parts of real models may be cut into pieces, unless codes are taken as they are.
     """
     shapes: list[Shape] = []
+    tints: list[np.ndarray] = []
     rows, codes, longest = [], 0, float(np.ptp(assembly.bounds, axis=0).max())
     for number, part in enumerate(assembly.parts):
         if part.mesh is not None and frames.fit:
@@ -168,11 +172,12 @@ def by_parts(
         first, solid = np.linalg.inv(part.poses[0]), joined(found)
         shapes += [placed(solid, pose @ first) for pose in part.poses]
         guess = found[0].guess
+        tints.append(np.tile(guess.colour, (len(part.poses) * len(solid.vertices), 1)))
         rows.append([*guess.colour, LAWS.index(guess.law), FAMILIES.index(guess.family), *guess.values])
         codes += len(found)
     table = np.array(rows)[seen.owners]
     numbers = codes * (model.config.total + BOX)
-    return Answer(join(shapes), table[:, :3], table[:, 3:5], table[:, 5:], numbers)
+    return Answer(join(shapes), table[:, :3], table[:, 3:5], table[:, 5:], numbers, np.concatenate(tints))
 
 
 def points_of(part: Part, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -262,7 +267,9 @@ def truth(assembly: Assembly, seen: Surface) -> Answer:
     values = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
     stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)[seen.owners]
     colours = np.array([part.look.rgb for part in assembly.parts])[seen.owners]
-    return Answer(join([s for part in assembly.parts for s in part.copies]), colours, stuffs, values)
+    shapes = [(shape, part.look.rgb) for part in assembly.parts for shape in part.copies]
+    tints = np.concatenate([np.tile(rgb, (len(shape.vertices), 1)) for shape, rgb in shapes])
+    return Answer(join([shape for shape, _ in shapes]), colours, stuffs, values, tints=tints)
 
 
 def seen_of(assembly: Assembly, config: ReconstructionConfig) -> Surface:

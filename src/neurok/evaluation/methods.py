@@ -27,6 +27,7 @@ PEERS: dict[str, tuple[Method, str | None]] = {
     "rigid": (registration.rigid_icp, None),
     "cpd": (registration.coherent_drift, "pycpd"),
     "arap": (rigid_cells_icp, "igl"),
+    "bones": (spaces.bones, None),
 }
 """Methods that need nothing but their input, and the package each needs."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from jaxtyping import Float
 
 from neurok.core import Articulation, Mesh
 from neurok.core.velocity_fields import Fields, cosines, joint_fields
+from neurok.data.single_surface import single_surface, with_true_parts
 from neurok.data.splits import category
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource
@@ -52,16 +53,21 @@ class MotionMethod:
     knows_joints: bool = True
     """Whether all that it finds are joints with probabilities."""
 
+    shown: Callable[[Articulation], Articulation] | None = None
+    """What becomes of the object before it is shown; the truth with it."""
+
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
-    plan without the grouping network), ``rules`` (bodies by rules), or ``parts``: the plan with the true parts
-    given. Weights that have learned from the objects are replaced by their twin."""
+    plan without the grouping network), ``rules`` (bodies by rules), ``parts`` (the plan with the true parts given), or
+    ``surface``: the plan of everything melted into one surface. Weights that have learned from the objects are replaced
+    by their twin."""
     from neurok.evaluation.articulation import joint_weights_for
     from neurok.hub import load_model
-    from neurok.inference.plan import PlanConfig, plan
+    from neurok.inference.plan import plan
+    from neurok.inference.plan_evidence import PlanConfig
 
-    known = ("plan", "infer", "articulate", "search", "unasked", "rules", "parts")
+    known = ("plan", "infer", "articulate", "search", "unasked", "rules", "parts", "surface")
     if name not in known:
         raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(known)}.")
     if name == "search":
@@ -80,8 +86,22 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
         return MotionMethod("bodies by rules, raw mesh", lambda true: _of_plan(by_rules(true)))
     if name == "parts":
         return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, joint_weights=ensemble)))
+    if name == "surface":
+        run = lambda true: _of_plan(plan(_without_seams(true.mesh), joint_weights=ensemble))  # noqa: E731
+        return MotionMethod("articulate, single surface", run, shown=_as_surface)
     label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"
     return MotionMethod(label, lambda true: _of_plan(plan(unlabelled(true.mesh), joint_weights=ensemble)))
+
+
+def _as_surface(true: Articulation) -> Articulation:
+    mesh, owners = single_surface(true.mesh)
+    return with_true_parts(mesh, true.mesh.face_parts[owners], true)
+
+
+def _without_seams(mesh: Mesh) -> Mesh:
+    """The mesh without parts and without the cuts between them; faces in the same order."""
+    vertices, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    return replace(unlabelled(mesh), vertices=vertices, faces=place.reshape(-1)[mesh.faces])
 
 
 def _of_plan(plan: Any) -> Found:
@@ -127,15 +147,16 @@ def measure_motions(
             rows += [done[key] for key in keys.values()]
             continue
         true = boxed_articulation(source.load())
-        areas = face_areas(true.mesh.vertices, true.mesh.faces)
-        fields = joint_fields(true)
-        fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
         for method in methods:
             if (key := keys[method.label]) in done:
                 rows.append(done[key])
                 continue
+            shown = true if method.shown is None else method.shown(true)
+            areas = face_areas(shown.mesh.vertices, shown.mesh.faces)
+            fields = joint_fields(shown)
+            fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
             begin = time.process_time()
-            found = method.run(true)
+            found = method.run(shown)
             seconds = time.process_time() - begin
             facts = {"key": key, "name": source.name, "group": source.group, "category": category(source.name)}
             rows.append({**facts, "method": method.label, "seconds": seconds, **_matched(found, fields, areas)})

@@ -13,6 +13,9 @@ from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import learned_spaces
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.linear import LinearSpace
+from neurok.kinematics.skeleton import skeleton_space
+from neurok.kinematics.space import on_vertices
+from neurok.posing.pose import pose_to_points
 from neurok.posing.registration import RegistrationConfig, register_points
 from neurok.posing.verbs import pose
 
@@ -59,6 +62,14 @@ def principal_components(
     return register_in(space, rest, target, starts, rng)
 
 
+def bones(
+    rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator, seed: int = 0
+) -> Float[np.ndarray, "V 3"]:
+    """The skeleton of the surface alone, without a plan or a network; the rest shape where there are no bones."""
+    space = skeleton_space(rest, loose=True)
+    return rest.vertices if space is None else pose_to_points(space, target, seed).vertices
+
+
 def learned(
     model: Any,
     mode: Any,
@@ -78,12 +89,3 @@ def learned(
     spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
     found = pose(rest, target=target, refine=closer, spaces=spaces, seed=seed)
     return on_vertices(rest, found.space.rest, found.vertices)
-
-
-def on_vertices(rest: Mesh, other: Mesh, x: Float[np.ndarray, "W 3"]) -> Float[np.ndarray, "V 3"]:
-    """Positions of the vertices of a mesh, from those of the same mesh with shared vertices split: face by face."""
-    if len(x) == rest.vertex_count:
-        return x
-    out = rest.vertices.copy()
-    out[rest.faces] = x[other.faces]
-    return out

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from neurok.families.household.assemble import grounded, placed_anew
 from neurok.families.household.checks import body_count
 from neurok.families.household.parts import Assembly, Part
+from neurok.generation.fronts import closed
 from neurok.generation.laying_out import LAYING_OUT, LayingOutConfig, laid_out, meets, missing
 from neurok.generation.numbers import scale_of
 from neurok.geometry.sampling import sample_surface
@@ -40,6 +41,8 @@ class AttachmentConfig:
 
 
 ATTACHMENT = AttachmentConfig()
+ROUGH = replace(ATTACHMENT, tries=2, samples=300)
+"""While the numbers are still being written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +59,23 @@ class Attached:
 
 def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attached:
     """The object on the ground with parts that meet."""
+    met, moved = meeting(assembly, config)
+    whole = grounded(met)
+    return Attached(whole, moved, body_count([solid for part in whole.parts for solid in part.solids]))
+
+
+def meeting(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> tuple[Assembly, float]:
+    """The object with parts that meet, and the farthest that a part was moved [shares of the longest side]."""
     scale = scale_of(assembly)
-    parts = [_levelled(part, config.level * scale) for part in assembly.parts]
+    level = tuple(_levelled(part, config.level * scale) for part in assembly.parts)
+    parts = list(closed(replace(assembly, parts=level)).parts)
     carried = list(assembly.parts)
     """The parts as written, moved only with what they hang on."""
 
     largest = 0.0
+    for number, part in enumerate(parts):
+        _move(carried, number, part.centre - carried[number].centre, children_only=True)
+        largest = max(largest, _distance(part, carried[number]) / scale)
     for number, part in enumerate(parts):
         if part.parent < 0:
             continue
@@ -77,8 +91,7 @@ def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attache
             _move(carried, number, move, children_only=True)
         parts[number] = _without_loose_end(parts[number], parent)
         largest = max(largest, _distance(parts[number], carried[number]) / scale)
-    whole = grounded(replace(assembly, parts=tuple(parts)))
-    return Attached(whole, largest, body_count([solid for part in whole.parts for solid in part.solids]))
+    return replace(assembly, parts=tuple(parts)), largest
 
 
 def _distance(part: Part, before: Part) -> float:

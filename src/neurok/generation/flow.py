@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -27,6 +28,10 @@ class FlowConfig:
     depth: int = 5
     steps: int = 16
     """Euler steps from noise to numbers."""
+
+
+Project = Callable[[float, Float[Tensor, "B P N"]], Float[Tensor, "B P N"] | None]
+"""Called with the share of the way that is gone and the numbers it leads to; says by how much they should change."""
 
 
 class FlowBlock(nn.Module):
@@ -120,6 +125,7 @@ class FlowModel(nn.Module):
         warmth: float = 1.0,
         kept: Float[Tensor, "B P N"] | None = None,
         is_kept: Bool[Tensor, "B P"] | None = None,
+        project: Project | None = None,
     ) -> Float[Tensor, "B P N"]:
         """Numbers for a list, standardised; those that mean nothing stay zero.
 
@@ -128,6 +134,7 @@ class FlowModel(nn.Module):
             warmth: Spread of the noise that it starts from; less is more usual.
             kept: Numbers of parts that are to stay as they are ...
             is_kept: ... and which parts those are; the others are filled in to fit.
+            project: Changes what the numbers are about to become; the rest of the flow goes on from there.
         """
         about, is_part = self.about(lists), self.is_part(lists)
         context, bias = self.context(asked)
@@ -147,6 +154,7 @@ class FlowModel(nn.Module):
                 plain = self.velocity(x, time, about, is_part, *empty)
                 speed = plain + guidance * (speed - plain)
             x = (x + speed / steps) * used
+            x = x + used * _pull(project, (step + 1) / steps, x, speed)
         return x if kept is None or is_kept is None else torch.where(is_kept[..., None], kept, x)
 
     @torch.no_grad()
@@ -159,6 +167,7 @@ class FlowModel(nn.Module):
         share: float,
         generator: torch.Generator,
         warmth: float = 1.0,
+        project: Project | None = None,
     ) -> Float[Tensor, "B P N"]:
         """Numbers near given ones: the flow starts with so large a share of them, the rest being noise."""
         about, is_part = self.about(lists), self.is_part(lists)
@@ -169,5 +178,13 @@ class FlowModel(nn.Module):
         steps = max(1, math.ceil((1.0 - share) * self.config.steps))
         for step in range(steps):
             time = torch.full((len(x),), share + (1.0 - share) * step / steps)
-            x = (x + (1.0 - share) / steps * self.velocity(x, time, about, is_part, context, bias)) * used
+            speed = self.velocity(x, time, about, is_part, context, bias)
+            x = (x + (1.0 - share) / steps * speed) * used
+            x = x + used * _pull(project, share + (1.0 - share) * (step + 1) / steps, x, speed)
         return x
+
+
+def _pull(project: Project | None, time: float, x: Tensor, speed: Tensor) -> Tensor:
+    """The change of the numbers at the end of the way, as much of it as belongs to this time."""
+    change = None if project is None else project(time, x + (1.0 - time) * speed)
+    return torch.zeros_like(x) if change is None else time * change

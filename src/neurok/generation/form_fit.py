@@ -1,7 +1,8 @@
 """Forms fitted to points: the numbers of a code, its box and its axes by damped Gauss-Newton steps.
 
 Distances are taken along normals, both from the points to the solid and back, and weighted so that what a form cannot
-show does not pull it. How the surface moves with each number is measured by making the solid again.
+show does not pull it. How the surface moves with each number is measured by making the solid again, of most kinds with
+triangles that stay the same and for all numbers at once (``form_rings``).
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
+from neurok.generation.form_rings import can_be_rings, ring_solid, ring_solids
 from neurok.generation.part_points import face_normals
 from neurok.geometry import lie
 from neurok.geometry.sampling import sample_surface
-from neurok.modelling.forms import CODE, Hollow, fitted, mesh_of
-from neurok.modelling.shapes import Shape, loft
-from neurok.modelling.turned import SEGMENTS, profile_curve
+from neurok.modelling.forms import CODE, Hollow, mesh_of
+from neurok.modelling.shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,13 @@ class Standing:
 
     @cached_property
     def outer(self) -> Shape:
-        """The solid without its hollow, in its own axes; of what is turned, with triangles that stay the same."""
-        if self.kind == "lathe":
-            return fitted(_revolved(self.code, SEGMENTS.get(self.relief, 32)), self.size)
-        return mesh_of(self.kind, self.code, self.size, None, self.relief)
+        """The solid without its hollow, in its own axes, as fitting moves it."""
+        if can_be_rings(self.kind):
+            return ring_solid(self.kind, self.code, self.size, self.relief)
+        return mesh_of(self.kind, self.code, self.size)
 
-    @property
+    @cached_property
     def solid(self) -> Shape:
-        if self.hollow is None and self.kind != "lathe":
-            return self.outer
         return mesh_of(self.kind, self.code, self.size, self.hollow, self.relief)
 
     @property
@@ -223,23 +222,23 @@ def _moves(
     arm = pairs.points - standing.centre
     out[:, CODE : CODE + 3] = np.cross(arm, pairs.normals) / target.unit
     out[:, CODE + 3 : CODE + 6] = pairs.normals
-    low, high = target.config.nudge
-    for number in [*range(CODE), *range(CODE + 6, CODE + 9)]:
-        step = float(np.clip(0.1 * scale[number], low, high))
-        if number < CODE and standing.code[number] > middle[number]:
-            step = -step
-        change = np.zeros(len(scale))
-        change[number] = step
-        after = _moved(standing, change, target.unit).outer
-        if after.faces.shape == before.faces.shape and (after.faces == before.faces).all():
-            corners = before.faces[pairs.face_ids]
-            shift = np.einsum(
-                "sk,skd->sd", pairs.weights, after.vertices[corners] - before.vertices[corners]
-            ) @ standing.turn.T  # fmt: skip
-            away = np.einsum("sd,sd->s", shift, pairs.normals)
-        else:
-            away = _displaced(standing, target, pairs, after)
-        out[:, number] = away / target.unit / step
+    numbers = np.array([*range(CODE), *range(CODE + 6, CODE + 9)])
+    steps = np.clip(0.1 * scale[numbers], *target.config.nudge)
+    steps[:CODE] *= np.where(standing.code > middle, -1.0, 1.0)
+    codes, sizes = (np.repeat(one[None], len(numbers), axis=0) for one in (standing.code, standing.size))
+    codes[range(CODE), range(CODE)] += steps[:CODE]
+    sizes[range(CODE, len(numbers)), range(3)] *= np.exp(steps[CODE:])
+    if can_be_rings(standing.kind):
+        corners = before.faces[pairs.face_ids]
+        shift = ring_solids(standing.kind, codes, sizes, standing.relief)[0] - before.vertices
+        local = pairs.normals @ standing.turn
+        away = sum(
+            np.einsum("bsd,sd->sb", shift[:, corners[:, k]], pairs.weights[:, k : k + 1] * local) for k in range(3)
+        )
+    else:
+        shapes = [mesh_of(standing.kind, code, size) for code, size in zip(codes, sizes, strict=True)]
+        away = np.stack([_displaced(standing, target, pairs, after) for after in shapes], axis=1)
+    out[:, numbers] = away / target.unit / steps
     return out * scale
 
 
@@ -263,16 +262,6 @@ def _moved(standing: Standing, change: np.ndarray, unit: float) -> Standing:
         standing, code=standing.code + change[:CODE], turn=rotation @ standing.turn,
         centre=standing.centre + unit * shift, size=standing.size * np.exp(grow),
     )  # fmt: skip
-
-
-def _revolved(code: Float[np.ndarray, "24"], segments: int) -> Shape:
-    """The solid inside a profile, whatever its knots."""
-    curve = profile_curve(code.reshape(-1, 3))
-    curve = np.concatenate([curve[:1] * [0.0, 1.0], curve, curve[-1:] * [0.0, 1.0]])
-    angles = 2.0 * np.pi * np.arange(segments) / segments
-    radius, height = curve[:, :1] + 1e-6, np.repeat(curve[:, 1:], segments, axis=1)
-    rings = np.stack([radius * np.cos(angles), height, -radius * np.sin(angles)], axis=-1)
-    return loft(rings)
 
 
 def _six(points: np.ndarray, normals: np.ndarray, target: Target) -> np.ndarray:

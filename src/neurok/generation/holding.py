@@ -15,8 +15,10 @@ from neurok.core.material_library import library
 from neurok.families.household.captions import main_part
 from neurok.families.household.looks import basic, colour_words, palette, rgb_of, shades
 from neurok.families.household.parts import Assembly
+from neurok.families.household.prompts import PARTNERS, is_other, said_of_parts
+from neurok.generation.category_words import WHOLE, can_have, category_words
 from neurok.generation.fields import END, Field, build_fields, look_fields
-from neurok.generation.wishes import WHOLE, PartWish, Wishes, can_have
+from neurok.generation.wishes import PartWish, Wishes
 
 FRAME = frozenset(
     {"leg", "back", "arm", "armrest", "arm support", "post", "frame", "base", "stretcher", "apron", "top rail", "slat",
@@ -24,10 +26,6 @@ FRAME = frozenset(
      "side panel", "wing", "lower rail", "cross bar", "end panel"}
 )  # fmt: skip
 """Parts that look like the whole when the one that stands for it looks otherwise: a white chair with a red seat."""
-
-
-PARTNERS = {"knot": "bow", "tie": "scarf"}
-"""Parts that look like another one that they belong to, unless they are named themselves."""
 
 
 class LookHold:
@@ -48,18 +46,28 @@ class LookHold:
         """
         before = before or [0] * len(names)
         rows = zip(wishes, names, mains, before, strict=True)
+        self._asked, self._names = wishes, names
         self._wishes = [wish_for(one, name, main, count) for one, name, main, count in rows]
 
     def __call__(self, field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
-        if field.name not in ("colour", "material", "cover") or not any(self._wishes):
+        if field.name not in ("colour", "material", "cover", "pattern", "second"):
             return None
         mask = torch.ones(len(self._wishes), field.count, dtype=torch.bool)
         for row, wish in enumerate(self._wishes):
-            words = _allowed(field, wish, int(chosen[0][row]) if chosen else -1) if wish is not None else None
+            so_far = [int(choice[row]) for choice in chosen]
+            words = _allowed(field, wish, so_far) if wish is not None else None
+            if not words and field.name == "colour":
+                words = self._others(row, so_far[0])
             if words:
                 mask[row] = False
                 mask[row, [field.index(word) for word in words]] = True
         return mask
+
+    def _others(self, row: int, material: int) -> list[str]:
+        """Colours that were not said of other parts."""
+        parts, name, stuff = self._asked[row].parts, self._names[row], look_fields()[0].words[material]
+        taken = {colour for colour in said_of_parts(parts) if is_other(name, stuff, colour, parts)}
+        return [colour for colour in palette() if basic(colour) not in taken] if taken else []
 
 
 def wish_for(wishes: Wishes, name: str, main: str, before: int = 0) -> PartWish | None:
@@ -94,6 +102,8 @@ class BuildHold:
                 self._wanted[wish.part] = None if wish.count is None or old is None else old + wish.count
         self._single = {w.part for w in wishes.parts if w.is_single and w.count is None}
         self._without = set(wishes.without)
+        self._category = category
+        self._styles = {wish.part: wish.styles for wish in wishes.parts if wish.styles}
         self.have: dict[str, int] = {}
         self.forced = 0
         """How many parts the network would not have written by itself."""
@@ -126,6 +136,9 @@ class BuildHold:
         elif field.name == "parent":
             mask[:] = False
             mask[slice(0, 1) if number == 0 else slice(1, number + 1)] = True
+        elif field.name == "kind" or field.name == "relief" or field.name.startswith("style "):
+            words = self._shapes(field, chosen)
+            mask = torch.tensor([word in words for word in field.words]) if words else mask
         elif field.name in ("mirror", "count"):
             left = self._left(chosen)
             if left is not None:
@@ -133,6 +146,17 @@ class BuildHold:
                 sizes = [int(w) * each if field.name == "count" else 2 ** len(w) for w in field.words]
                 mask = torch.tensor([size <= left for size in sizes])
         return mask if mask.any() else torch.ones(field.count, dtype=torch.bool)
+
+    def _shapes(self, field: Field, chosen: Sequence[int]) -> set[str]:
+        """The words of a field that go with the shapes that were said of a part; none when there are none."""
+        name, words = build_fields()[0].words[chosen[0]], category_words()[self._category]
+        styles = self._styles.get(name, ()) or (self._styles.get(WHOLE, ()) if name in words["mains"] else ())
+        known = [(style, words["styles"].get(name, {}).get(style)) for style in styles]
+        found = [(style, entry) for style, entry in known if entry is not None]
+        if field.name.startswith("style "):
+            return {style for style, entry in found if entry["slot"] == int(field.name.split()[1])}
+        options = [set(entry[f"{field.name}s"]) for _, entry in found]
+        return set.intersection(*options) if options else set()
 
     def _left(self, chosen: Sequence[int]) -> int | None:
         name = build_fields()[0].words[chosen[0]]
@@ -165,8 +189,16 @@ def true_colours(assembly: Assembly, wishes: Wishes, far: float = 0.12) -> Assem
     return replace(assembly, parts=tuple(parts))
 
 
-def _allowed(field: Field, wish: PartWish, material: int) -> list[str]:
-    """The words of a field that a wish allows; none when it says nothing of it."""
+def _allowed(field: Field, wish: PartWish, chosen: Sequence[int]) -> list[str]:
+    """The words of a field that a wish allows, given the choices before it; none when it says nothing of it."""
+    if field.name == "pattern":
+        return list(wish.patterns)
+    if field.name == "second":
+        if not wish.patterns:
+            return []
+        first = basic(look_fields()[2].words[chosen[2]])
+        other = [colour_words()[wish.second]] if wish.second else []
+        return other or [word for word in field.words if word and basic(word) != first]
     if field.name == "colour":
         if wish.shade:
             return [colour_words()[wish.shade]]
@@ -175,8 +207,8 @@ def _allowed(field: Field, wish: PartWish, material: int) -> list[str]:
     if field.name == "material":
         padding = [name for name in library() if _is_padding(name)] if set(stuffs) & _coverings() else []
         return [*stuffs, *padding]
-    chosen = look_fields()[0].words[material]
-    if not stuffs or chosen in stuffs or not _is_padding(chosen):
+    material = look_fields()[0].words[chosen[0]]
+    if not stuffs or material in stuffs or not _is_padding(material):
         return []
     return [stuff for stuff in stuffs if stuff in _coverings()]
 

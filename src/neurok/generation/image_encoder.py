@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from neurok.data.picture_augmentation import PLAIN
 from neurok.nn.attention import Block
 from neurok.nn.norm import LayerNorm
 
@@ -24,27 +26,45 @@ class ImageConfig:
     """Pixels of the side of the square that a token stands for."""
 
     cells: int = 4
-    """Mean colours are kept for so many squares along the side of a patch."""
+    """Mean colours are kept for so many squares along the side of a patch ..."""
 
-    channels: tuple[int, int, int] = (32, 48, 80)
-    """Of the convolutions at a quarter, a quarter and an eighth of the picture's side."""
+    edge_cells: int = 2
+    """... and edges for so many."""
+
+    directions: int = 8
+    """Of edges, over half a turn."""
+
+    behind: float = 0.04
+    """How far a pixel is from the plain background, in one channel, to belong to the object."""
+
+    summary: int = 256
+    """Width of the layer that sees the whole picture at once."""
+
+    dropout: float = 0.3
+    """Share of what that layer sees that is hidden while learning: it has most of the weights."""
 
     width: int = 128
     """Of the tokens inside the encoder."""
 
     heads: int = 4
-    blocks: int = 2
+    blocks: int = 1
 
     @property
     def grid(self) -> int:
         """Tokens along a side."""
         return self.side // self.patch
 
+    @property
+    def features(self) -> int:
+        """Numbers that are known of a patch before anything is learned."""
+        return 4 * self.cells**2 + self.directions * self.edge_cells**2
+
 
 class ImageEncoder(nn.Module):
-    """Convolutions for what things look like, mean colours of small squares as they are, attention over both.
+    """What is known of each patch (colours, what is object, directions of edges) and of the whole, attention over both.
 
-    Colours take the short way, since what convolutions keep of them after their normalisation is little.
+    Edges are counted, not learned: convolutions that start from nothing had told 0.37 of 22 categories after 15,000
+    pictures, where one hidden layer on counted edges tells 0.78 within seconds.
     """
 
     def __init__(self, width: int, config: ImageConfig | None = None) -> None:
@@ -54,47 +74,56 @@ class ImageEncoder(nn.Module):
         """
         super().__init__()
         self.config = config = config or ImageConfig()
-        first, second, third = config.channels
-        self.stem = nn.Conv2d(3, first, 6, stride=4, padding=1)
-        self.fine = _Convolution(first, second)
-        self.middle = _Convolution(second, third, stride=2)
-        self.again = _Convolution(third, third)
-        self.coarse = _Convolution(third, config.width, stride=2)
-        self.colours = nn.Linear(3 * config.cells**2, config.width)
+        self.patches = nn.Linear(config.features, config.width)
+        self.rise = nn.Linear(config.features * config.grid**2, config.summary)
+        self.fall = nn.Linear(config.summary, config.width)
         self.places = nn.Parameter(0.02 * torch.randn(config.grid**2, config.width))
         self.blocks = nn.ModuleList(Block(config.width, config.heads) for _ in range(config.blocks))
         self.norm = LayerNorm(config.width)
         self.out = nn.Linear(config.width, width)
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # a quarter faster on CPUs
 
     @property
     def token_count(self) -> int:
-        return self.config.grid**2
+        """One of the whole, then one of each patch."""
+        return 1 + self.config.grid**2
 
     def forward(self, pictures: Float[Tensor, "B 3 S S"]) -> Float[Tensor, "B N W"]:
-        """Tokens of pictures with colours 0..1, row by row from the top left."""
-        centred = (pictures - 0.5).contiguous(memory_format=torch.channels_last)
-        x = self.fine(functional.gelu(self.stem(centred)))
-        x = self.middle(x)
-        x = self.coarse(x + self.again(x))
-        tokens = x.flatten(2).transpose(1, 2) + self.colours(self.patch_colours(centred)) + self.places
+        """Tokens of pictures with colours 0..1: of the whole, then of patches, row by row from the top left."""
+        known = self.features(pictures)
+        seen = functional.dropout(known.flatten(1), self.config.dropout, self.training)
+        whole = self.fall(functional.gelu(self.rise(seen)))
+        tokens = torch.cat([whole[:, None], self.patches(known) + self.places], dim=1)
         for block in self.blocks:
             tokens = block(tokens)
         return self.out(self.norm(tokens))
 
-    def patch_colours(self, pictures: Float[Tensor, "B 3 S S"]) -> Float[Tensor, "B N C"]:
-        """Mean colours of the small squares of each patch, side by side."""
-        means = functional.avg_pool2d(pictures, self.config.patch // self.config.cells)
-        return functional.unfold(means, self.config.cells, stride=self.config.cells).transpose(1, 2)
+    @torch.no_grad()
+    def features(self, pictures: Float[Tensor, "B 3 S S"]) -> Float[Tensor, "B N F"]:
+        """What is known of each patch, side by side: mean colours, shares of the object, directions of edges."""
+        config, centred = self.config, pictures - PLAIN
+        is_object = (centred.abs().amax(dim=1, keepdim=True) > config.behind).to(centred.dtype)
+        fine = functional.avg_pool2d(torch.cat([2.0 * centred, is_object], dim=1), config.patch // config.cells)
+        half = functional.avg_pool2d(centred, 2)  # a quarter of the time, and less noise
+        edges = functional.avg_pool2d(edge_planes(half, config.directions), config.patch // config.edge_cells // 2)
+        edges = 4.0 * (edges + 1e-4).sqrt()  # faint ones count, too
+        rows = [
+            functional.unfold(planes, cells, stride=cells).transpose(1, 2)
+            for planes, cells in ((fine, config.cells), (edges, config.edge_cells))
+        ]
+        return torch.cat(rows, dim=2)
 
 
-class _Convolution(nn.Module):
-    """3 x 3, normalised in groups of eight channels."""
-
-    def __init__(self, channels: int, out: int, stride: int = 1) -> None:
-        super().__init__()
-        self.convolution = nn.Conv2d(channels, out, 3, stride=stride, padding=1, bias=False)
-        self.norm = nn.GroupNorm(out // 8, out)
-
-    def forward(self, x: Float[Tensor, "B C H W"]) -> Float[Tensor, "B D G V"]:
-        return functional.gelu(self.norm(self.convolution(x)))
+def edge_planes(pictures: Float[Tensor, "B 3 S S"], directions: int) -> Float[Tensor, "B {directions} S S"]:
+    """How strong edges are at each pixel, shared among directions (Dalal and Triggs 2005), of the clearest channel."""
+    padded = functional.pad(pictures, [1] * 4, mode="replicate")
+    across = padded[:, :, 1:-1, 2:] - padded[:, :, 1:-1, :-2]
+    down = padded[:, :, 2:, 1:-1] - padded[:, :, :-2, 1:-1]
+    clearest = (across.square() + down.square()).argmax(dim=1, keepdim=True)
+    across, down = across.gather(1, clearest)[:, 0], down.gather(1, clearest)[:, 0]
+    strength = torch.hypot(across, down)
+    turn = torch.remainder(torch.atan2(down, across), math.pi) * (directions / math.pi)
+    half = directions / 2
+    shares = [
+        (1.0 - (torch.remainder(turn - k + half, directions) - half).abs()).clamp(min=0.0) for k in range(directions)
+    ]
+    return strength[:, None] * torch.stack(shares, dim=1)

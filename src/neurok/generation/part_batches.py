@@ -37,7 +37,7 @@ class PartViewConfig:
     """Share of parts whose material is not shown."""
 
     balance: float = 0.5
-    """Kinds are drawn by their number to the power of one minus this."""
+    """Kinds of each law (so that soil is seen) are drawn by their number to the power of one minus this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class PartRows:
 
     @staticmethod
     def of(rows: Rows, balance: float = 0.5) -> PartRows:
-        kinds = rows["labels"][:, 0].astype(int)
-        chances = np.bincount(kinds, minlength=len(KINDS))[kinds].astype(np.float64) ** -balance
+        kinds = rows["labels"][:, 0].astype(int) + len(KINDS) * (rows["labels"][:, 4].astype(int) + 1)
+        chances = np.bincount(kinds)[kinds].astype(np.float64) ** -balance
         return PartRows({name: torch.from_numpy(value) for name, value in rows.items()}, chances / chances.sum())
 
     def __len__(self) -> int:

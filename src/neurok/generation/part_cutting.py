@@ -9,11 +9,13 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.families.household.parts import Look, placed
+from neurok.generation.form_fit import Standing, Target, missed
 from neurok.generation.part_autoencoder import PartModel
 from neurok.generation.part_frames import FRAMES, FrameConfig, Rebuilt, rebuild
 from neurok.generation.part_points import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import from_manifold, to_manifold
+from neurok.modelling.forms import CODE
 from neurok.modelling.shapes import Shape
 
 
@@ -21,10 +23,13 @@ from neurok.modelling.shapes import Shape
 class CutConfig:
     """How parts are cut."""
 
-    good: float = 0.25
-    """A part of whose surface less is missed (of two, ``form_fit.missed``) is not cut."""
+    good: float = 0.3
+    """A part of whose surface less is missed (of two, ``form_fit.missed``) is not cut ..."""
 
-    pieces: int = 6
+    gain: float = 0.05
+    """... nor one of which pieces do not miss so much less."""
+
+    pieces: int = 10
     """Of a part as long as its object, at most; of smaller ones in proportion."""
 
     convex: float = 0.9
@@ -33,8 +38,8 @@ class CutConfig:
     planes: int = 9
     """That are tried along each axis of the object."""
 
-    smallest: float = 0.01
-    """Pieces of a smaller share of the volume of the hull are left out."""
+    smallest: float = 0.001
+    """Pieces of a smaller share of the volume of the hull are left out; a leg of a chair is a few thousandths."""
 
     overlap: float = 0.004
     """Share of the longest side by which pieces reach into each other, so that no slits are left between them."""
@@ -44,8 +49,11 @@ class CutConfig:
 
 
 CUTS = CutConfig()
-PIECES = replace(FRAMES, tried=3, fit=5)
-"""How pieces are fitted: not as far as whole parts."""
+NEVER = 2.0
+"""Share missed (of two) that nothing exceeds."""
+
+PIECES = replace(FRAMES, tried=3, fit=5, good=NEVER)
+"""How pieces are fitted: not as far as whole parts, and never as implicit shapes, which did not win where tried."""
 
 
 def cut(solid: Shape, config: CutConfig = CUTS) -> list[Shape]:
@@ -104,14 +112,17 @@ def rebuild_solid(
 
     ``share`` is how long it is beside its object.
     """
-    whole = rebuild(model, *surface(solid, look, config.points, seed), look, frames)
-    most = round(min(share, 1.0) * config.pieces)
+    seen, most = surface(solid, look, config.points, seed), round(min(share, 1.0) * config.pieces)
+    whole = rebuild(model, *seen, look, replace(frames, good=NEVER) if most > 1 else frames)
     if whole.missed < config.good or most < 2:
         return [whole]
     pieces = cut(solid, replace(config, pieces=most))
     if len(pieces) < 2:
-        return [whole]
-    return [rebuild(model, *surface(piece, look, config.points, seed), look, PIECES) for piece in pieces]
+        return [rebuild(model, *seen, look, frames)]
+    found = [rebuild(model, *surface(piece, look, config.points, seed), look, PIECES) for piece in pieces]
+    nowhere = Standing("implicit", np.zeros(CODE), np.eye(3), np.zeros(3), np.ptp(solid.bounds, axis=0))
+    miss = missed(nowhere, Target.of(*seen[:2]), joined(found))
+    return found if miss < whole.missed - config.gain else [whole]
 
 
 def surface(

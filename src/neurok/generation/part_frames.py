@@ -37,6 +37,9 @@ class FrameConfig:
     tried: int = 4
     """... which are so many, the best of each kind first, ..."""
 
+    hopeless: float = 0.35
+    """... none of which misses by a glance so much more (of two) than the best of all, ..."""
+
     finished: int = 1
     """... and so many of which go on."""
 
@@ -50,7 +53,10 @@ class FrameConfig:
     """Largest difference of the logarithms of the sides across the axis of what is turned."""
 
     glance: int = 200
-    """Points by which the likeliest are told."""
+    """Points by which the likeliest are told ..."""
+
+    looked: int = 3
+    """... and how many of the forms as they were decoded are looked at closely."""
 
     good: float = 0.4
     """Share missed (of two) below which no implicit shape is tried."""
@@ -110,10 +116,15 @@ def rebuild(
     said = [decode(model, code, cloud.size) for code, cloud in zip(codes, clouds, strict=True)]
     least = int(np.argmin([float(np.prod(cloud.size)) for cloud in clouds]))
     found = []
-    for guess, turn, cloud, place in zip(said, turns, clouds, places, strict=True):
-        if guess.kind in FORMS:
-            stands = Standing(guess.kind, guess.code, turn, place, cloud.size, guess.hollow, guess.relief)
-            found.append(_rebuilt(guess, stands, missed(stands, target)))
+    few = target.thinned(config.glance)
+    decoded = [
+        (guess, Standing(guess.kind, guess.code, turn, place, cloud.size, guess.hollow, guess.relief))
+        for guess, turn, cloud, place in zip(said, turns, clouds, places, strict=True)
+        if guess.kind in FORMS
+    ]
+    decoded.sort(key=lambda one: missed(one[1], few))
+    for guess, stands in decoded[: config.looked]:
+        found.append(_rebuilt(guess, stands, missed(stands, target)))
     if config.fit:
         found += fitted_forms(model, codes, said, turns, clouds, places, target, config)
     best = min(found, key=lambda one: one.missed, default=None)
@@ -151,18 +162,23 @@ def fitted_forms(
         for kind, numbers in [*forms_of(model, code, cloud.size), *plain_forms(cloud.size)]:
             if can_be(kind, cloud.size, wall, config) and (kind != "tube" or number < config.tubes):
                 stands = Standing(kind, numbers, turn, place, cloud.size)
-                starts.append((missed(stands, few), stands, guess))
+                starts.append((missed(stands, few, stands.outer), stands, guess))
     starts.sort(key=lambda one: one[0])
     kinds = [one[1].kind for one in starts]
     turn_of_kind = [kinds[:place].count(kind) for place, kind in enumerate(kinds)]
     kept = [starts[place] for place in np.argsort(turn_of_kind, kind="stable")[: config.tried]]
+    kept = [one for one in kept if one[0] < starts[0][0] + config.hopeless]
     mean, scale = (np.asarray(table, dtype=np.float64) for table in (model.code_mean, model.code_scale))
     fit = lambda one, steps, done: fit_form(  # noqa: E731
         one, target, scale[FORMS.index(one.kind)], mean[FORMS.index(one.kind)], steps, done
     )[0]
     first: list[tuple[Standing, float, PartGuess]] = []
-    for _, stands, guess in kept:
-        first.append((*hollow_of(fit(stands, config.first, 0), guess, wall, target, quick=True), guess))
+    for _, start, guess in kept:
+        for relief in ("smooth", *TURNED) if start.kind == "lathe" else ("smooth",):
+            stands = fit(replace(start, relief=relief), config.first, 0)
+            first.append((*hollow_of(stands, guess, wall, target, quick=True), guess))
+            if first[-1][1] < config.perfect:
+                break
         if first[-1][1] < config.perfect:
             break
     first.sort(key=lambda one: one[1])
@@ -185,10 +201,9 @@ def can_be(kind: str, size: Float[np.ndarray, "3"], wall: float, config: FrameCo
 
 
 def dressed(stands: Standing, guess: PartGuess, wall: float, target: Target) -> tuple[Standing, float]:
-    """A form with the hollow and then the relief that fit best, or none."""
+    """A form with the hollow that fits best, or none, and of blocks with the relief that was decoded, if that fits."""
     best, miss = hollow_of(stands, guess, wall, target)
-    of_kind = {"lathe": TURNED, "block": tuple({guess.relief} - {"smooth", *TURNED})}.get(stands.kind, ())
-    for relief in of_kind:
+    for relief in {guess.relief} - {"smooth", *TURNED} if stands.kind == "block" else ():
         other = replace(best, relief=relief)
         new = missed(other, target)
         if new < miss - 0.02:
@@ -203,10 +218,11 @@ def hollow_of(
     best = replace(stands, hollow=None)
     miss = missed(best, target)
     wall = wall if wall > 0 or guess.hollow is None else guess.hollow.wall
-    if stands.kind not in ("block", "plate", "lathe") or wall <= 0:
+    has_room = 0.0 < wall < 0.45 * float(stands.size.min())
+    if stands.kind not in ("block", "plate", "lathe") or not has_room:
         return best, miss
     tried = [Hollow(wall, opening) for opening in OPENINGS if opening]
-    for factors in ((1.0,),) if quick else ((1.0,), (0.85, 1.15)):
+    for factors in ((1.0,),) if quick else ((1.0,), (0.85, 1.15), (0.93, 1.07)):
         for hollow in tried:
             for factor in factors:
                 other = replace(stands, hollow=replace(hollow, wall=factor * hollow.wall))
@@ -235,10 +251,14 @@ def wall_of(cloud: Cloud, config: FrameConfig = FRAMES) -> float:
 
     points, normals = cloud.points, cloud.normals
     near = cKDTree(points).query(points, k=min(config.around, len(points)))[1]
-    behind = -np.einsum("nkd,nd->nk", points[near] - points[:, None], normals)
-    faces_away = np.einsum("nkd,nd->nk", normals[near], normals) < -0.9
-    found = behind[faces_away & (behind > 0)]
-    return float(np.median(found)) if len(found) > len(points) / 10 else 0.0
+    offset = points[near] - points[:, None]
+    behind = -np.einsum("nkd,nd->nk", offset, normals)
+    faces_away = (np.einsum("nkd,nd->nk", normals[near], normals) < -0.9) & (behind > 0)
+    # Of a bent wall, only what is straight behind is as far away as the wall is thick.
+    beside = np.where(faces_away, np.square(offset).sum(axis=-1) - behind**2, np.inf)
+    has_wall = faces_away.any(axis=1)
+    found = behind[np.arange(len(points)), beside.argmin(axis=1)][has_wall]
+    return float(np.median(found)) if len(found) > len(points) / 4 else 0.0
 
 
 def _some(cloud: Cloud, pick: np.ndarray) -> Cloud:

@@ -124,15 +124,19 @@ def form_terms(decoded: Decoded, targets: PartTargets) -> dict[str, Tensor]:
 
 
 def stuff_terms(decoded: Decoded, targets: PartTargets) -> dict[str, Tensor]:
-    """Numbers that a material has not, and those of unknown materials, count nothing."""
-    known = ~targets.values.isnan()
-    error = (decoded.values - targets.values.nan_to_num()).abs()
+    """Numbers that a material has not, and those of unknown materials, count nothing.
+
+    Each number counts alike, however few materials have it: pooled, friction angles drown among the others.
+    """
+    known = (~targets.values.isnan()).to(decoded.values.dtype)
+    error = (decoded.values - targets.values.nan_to_num()).abs() * known
+    of_number = error.sum(dim=0) / known.sum(dim=0).clamp(min=1)
     look = (decoded.look - targets.look).abs()
     is_patterned = targets.pattern > 0
     return {
         "law": _choice(decoded.law, targets.law),
         "family": _choice(decoded.family, targets.family),
-        "material": _mean(error, known),
+        "material": of_number.sum() / (known.sum(dim=0) > 0).sum().clamp(min=1),
         "colour": look[:, :3].mean() + 0.3 * _mean(look[:, 3:].mean(dim=-1), is_patterned),
         "pattern": _choice(decoded.pattern, targets.pattern),
     }

@@ -93,7 +93,7 @@ def read_sets(folder: Path, pattern: str = "*.npz") -> tuple[Rows, Rows]:
     """All parts and all objects of the files in a folder."""
     files = [file for file in sorted(folder.glob(pattern)) if ".partial" not in file.name]
     if not files:
-        raise NeurokError(f"There are no samples in '{folder}'; 'neurok train parts --data {folder}' makes them.")
+        raise NeurokError(f"There are no samples in '{folder}'; 'neurok train parts {folder}' makes them.")
     found: dict[str, list[Rows]] = {"part": [], "object": []}
     for file in files:
         with np.load(file, allow_pickle=False) as data:

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import ndimage
 
-from neurok.data.picture_augmentation import PLAIN
+from neurok.data.picture_augmentation import MARGIN, PLAIN
 from neurok.errors import FormatError, NeurokError
 
 FORMATS = ("PNG", "JPEG", "WEBP")
@@ -58,7 +58,7 @@ class PhotoConfig:
     most_share: float = 0.95
     """Share of the picture that an object may cover."""
 
-    margin: float = 0.07
+    margin: float = MARGIN
     """Free space around the object, as a share of the result's side."""
 
 

@@ -6,12 +6,10 @@ made (a red seat is red), and tell which of several lists fits best.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from neurok.core.material_library import library
@@ -19,6 +17,7 @@ from neurok.families.household.looks import basic, colour_words
 from neurok.families.household.prompts import Prompt, Wish
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.families.household.words import plural, table
+from neurok.generation.category_words import WHOLE, can_have, category_words, style_of
 from neurok.generation.lexicon import Span, is_filler
 
 BACKWARD = frozenset({"is", "are", "of", "in", "made", "painted"})
@@ -41,9 +40,6 @@ COMMON = 0.05
 SURE = 1.3
 """How many times likelier than the next a category must be to follow from the parts that are named."""
 
-WHOLE = "*"
-"""The part whose look stands for the whole."""
-
 FAMILY_WORDS = frozenset(
     {"wood", "wooden", "timber", "metal", "cloth", "fabric", "textile", "plastic", "ceramic", "leather", "foam"}
 )
@@ -59,6 +55,9 @@ class PartWish(Wish):
     is_single: bool = False
     """An article stands before it: one, or one pair."""
 
+    second: str = ""
+    """The other colour word of a pattern."""
+
 
 @dataclass
 class _Open:
@@ -73,11 +72,17 @@ class _Open:
     starts: list[int] = field(default_factory=list)
     """Numbers of the words that looks were said with."""
 
-    has_pattern: bool = False
+    patterns: list[str] = field(default_factory=list)
+    styles: list[tuple[str, ...]] = field(default_factory=list)
+    """Words of shape, each with all that it may mean."""
 
     @property
     def has_look(self) -> bool:
-        return bool(self.colours or self.materials or self.has_pattern)
+        return bool(self.colours or self.materials or self.patterns)
+
+    @property
+    def says(self) -> bool:
+        return self.has_look or bool(self.styles)
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,9 @@ class Wishes:
         for wish in self.parts:
             old = merged.get(wish.part)
             if old is None:
-                merged[wish.part] = Wish(wish.part, wish.colours, wish.materials, wish.count)
+                merged[wish.part] = Wish(
+                    wish.part, wish.colours, wish.materials, wish.count, wish.styles, wish.patterns
+                )
                 continue
             known = old.count is not None and wish.count is not None
             merged[wish.part] = Wish(
@@ -111,19 +118,10 @@ class Wishes:
                 tuple(dict.fromkeys([*old.colours, *wish.colours])) if old.colours and wish.colours else (),
                 tuple(dict.fromkeys([*old.materials, *wish.materials])) if old.materials and wish.materials else (),
                 (old.count or 0) + (wish.count or 0) if known else None,
+                tuple(style for style in old.styles if style in wish.styles),
+                tuple(dict.fromkeys([*old.patterns, *wish.patterns])) if old.patterns and wish.patterns else (),
             )
         return Prompt(text, self.category or category, tuple(merged.values()))
-
-
-@cache
-def category_words() -> Mapping[str, Any]:
-    """Names of parts (with the share of objects that have them) and kinds of each category."""
-    return json.loads(Path(__file__).with_name("category_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
-
-
-def can_have(category: str, part: str) -> bool:
-    """Whether objects of a category are ever made with such a part."""
-    return part == WHOLE or not category or part in category_words()[category]["parts"]
 
 
 def wishes_of(spans: Sequence[Span]) -> Wishes:
@@ -139,7 +137,7 @@ def wishes_of(spans: Sequence[Span]) -> Wishes:
     def settle() -> None:
         """Looks that stand alone belong to the noun before in the clause, or else to the whole."""
         nonlocal said
-        if said.has_look:
+        if said.says:
             _join(found.setdefault(last if in_clause and last is not None else (WHOLE, 0), _Open()), said)
         said = _Open()
 
@@ -186,10 +184,12 @@ def wishes_of(spans: Sequence[Span]) -> Wishes:
         said, is_backward, is_absent, in_clause = _Open(), False, False, True
     settle()
     without += [name for (name, _), one in found.items() if one.count == 0]
-    wishes = [_wish(name, one) for (name, _), one in found.items() if name != WHOLE and one.count != 0]
     whole = found.get((WHOLE, 0))
-    if whole is not None and (whole.colours or whole.materials):
-        wishes.insert(0, replace(_wish(WHOLE, whole), count=None))
+    _share_styles(whole, found, category)
+    wishes = [_wish(name, one, category) for (name, _), one in found.items() if name != WHOLE and one.count != 0]
+    if whole is not None and whole.says:
+        wish = replace(_wish(WHOLE, whole, category), count=None)
+        wishes = [wish, *wishes] if wish != PartWish(WHOLE) else wishes
     bound = frozenset(start for (name, _), one in found.items() if name != WHOLE for start in one.starts)
     notes = [note for (name, _), one in found.items() if (note := _contradiction(name, category, one))]
     return Wishes(category, tuple(wishes), tuple(dict.fromkeys(without)), bound, tuple(notes))
@@ -293,6 +293,8 @@ def _take(target: _Open, span: Span, kinds: Mapping[str, str]) -> None:
     if "number" in kinds and len(kinds) == 1:
         target.count = int(kinds["number"])
         return
+    styles = tuple(meaning.value for meaning in span.meanings if meaning.kind == "style")
+    target.styles += [styles] if styles and "pattern" not in kinds else []
     looks = [kind for kind in ("colour", "material", "pattern") if kind in kinds]
     if not looks:
         return
@@ -303,30 +305,72 @@ def _take(target: _Open, span: Span, kinds: Mapping[str, str]) -> None:
         target.colours.append((kinds["colour"], shade))
     if "material" in kinds:
         target.materials.append((kinds["material"], text))
-    target.has_pattern |= "pattern" in kinds
+    target.patterns += [kinds["pattern"]] if "pattern" in kinds else []
 
 
 def _join(target: _Open, more: _Open) -> None:
     target.colours += more.colours
     target.materials += more.materials
     target.starts += more.starts
-    target.has_pattern |= more.has_pattern
+    target.patterns += more.patterns
+    target.styles += more.styles
     target.is_single |= more.is_single
     if more.count is not None:
         target.count = more.count + (target.count or 0)
 
 
-def _wish(name: str, said: _Open) -> PartWish:
+def _share_styles(whole: _Open | None, found: dict[tuple[str, int], _Open], category: str) -> None:
+    """What is said of the shape of the whole goes to the part that has such a shape: the back of a tufted sofa."""
+    for options in list(whole.styles) if whole is not None and category else []:
+        if style_of(category, WHOLE, options):
+            continue
+        known: Mapping[str, Any] = category_words()[category]["styles"]
+        shares = {
+            part: max(words[o]["share"] for o in options if o in words)
+            for part, words in known.items()
+            if set(options) & set(words)
+        }
+        kinds = category_words()[category]["kinds"]
+        if shares and not any(option in kinds for option in options):
+            part = max(shares, key=shares.__getitem__)
+            if shares[part] >= COMMON:
+                found.setdefault((part, 0), _Open()).styles.append(options)
+
+
+def _shapes(name: str, said: _Open, category: str) -> dict[int, list[str]]:
+    """Words of shape by the place that they have in the list; those of one place exclude each other."""
+    found: dict[int, list[str]] = {}
+    words = category_words()[category] if category else {"mains": [], "styles": {}}
+    for style in [style_of(category, name, options) for options in said.styles] if category else []:
+        for part in words["mains"] if name == WHOLE else [name]:
+            entry = words["styles"].get(part, {}).get(style)
+            if entry is not None:
+                found[entry["slot"]] = list(dict.fromkeys([*found.get(entry["slot"], []), style]))
+                break
+    return found
+
+
+def _wish(name: str, said: _Open, category: str) -> PartWish:
     materials = [library()[m].family if word in FAMILY_WORDS else m for m, word in said.materials]
     colours = tuple(dict.fromkeys(basic(colour) for colour, _ in said.colours[:1]))
     shade = said.colours[0][1] if said.colours else ""
-    return PartWish(name, colours, tuple(dict.fromkeys(materials)), said.count, shade, said.is_single)
+    return PartWish(
+        name,
+        colours,
+        tuple(dict.fromkeys(materials)),
+        said.count,
+        tuple(shape[0] for shape in _shapes(name, said, category).values()),
+        tuple(said.patterns[:1]),
+        shade,
+        said.is_single,
+        said.colours[1][1] if said.patterns and len(said.colours) > 1 else "",
+    )
 
 
 def _contradiction(name: str, category: str, said: _Open) -> str:
-    """A sentence where two colours are said of one part; the first is taken."""
+    """A sentence where two colours or shapes are said of one part; the first is taken."""
     shades = list(dict.fromkeys(shade for _, shade in said.colours))
-    if len(shades) < 2 or said.has_pattern:
-        return ""
+    words = [shades] if len(shades) > 1 and not said.patterns else []
+    words += [shapes for shapes in _shapes(name, said, category).values() if len(shapes) > 1]
     what = (category or "object") if name == WHOLE else name
-    return f"Of the {what} {' and '.join(shades[:3])} are said; it is {shades[0]}."
+    return " ".join(f"Of the {what} {' and '.join(some[:3])} are said; it is {some[0]}." for some in words)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from neurok.families.household.captions import main_roles
 from neurok.families.household.parts import Assembly
-from neurok.generation.attachment import Attached, attach
+from neurok.generation.attachment import ROUGH, Attached, attach, meeting
 from neurok.generation.context import Asked
 from neurok.generation.fields import PARTS, Field, build_fields, look_fields, said, whole_fields
 from neurok.generation.flow import FlowConfig, FlowModel
@@ -40,6 +40,10 @@ class WritingConfig:
 
     guidance: float = 1.0
     """How far what is asked for is exaggerated in the flow."""
+
+    together: tuple[float, ...] = (0.5, 0.75, 0.9375)
+    """After which shares of the way parts are put together in what the flow is about to write; the last step is its own
+    again, so that in the end it chooses itself where parts meet."""
 
 
 WRITING = WritingConfig()
@@ -100,8 +104,9 @@ class Generator(nn.Module):
         used = torch.zeros(*lists.build.shape[:2], len(used_by(words[0][0])))
         for k, parts in enumerate(words):
             used[k, : len(parts)] = torch.tensor(np.stack([used_by(part) for part in parts]), dtype=torch.float32)
+        together = partial(self._together, lists, list(config.together))
         rows = self.flow.sample(
-            lists, asked, used, generator, config.guidance, config.flow_warmth, kept=kept, is_kept=is_kept
+            lists, asked, used, generator, config.guidance, config.flow_warmth, kept, is_kept, together
         )
         return [self._written(rows_of(lists, k), rows[k]) for k in range(len(words))]
 
@@ -118,8 +123,27 @@ class Generator(nn.Module):
         given, used = (torch.zeros(1, lists.build.shape[1], means.shape[1]) for _ in range(2))
         used[0, : len(words)] = torch.from_numpy(means).float()
         given[0, : len(words)] = torch.from_numpy(values * means).float()
-        rows = self.flow.finish(lists, asked, used, given, config.kept, generator, config.flow_warmth)
+        together = partial(self._together, lists, list(config.together))
+        rows = self.flow.finish(lists, asked, used, given, config.kept, generator, config.flow_warmth, together)
         return self._written(lists, rows[0])
+
+    def _together(self, lists: Lists, times: list[float], time: float, rows: Tensor) -> Tensor | None:
+        """By how much numbers change when the parts that they stand for are made to meet; nothing between times."""
+        due = [one for one in times if one <= time + 1e-6]
+        if not due or time >= 1.0:
+            return None
+        del times[: len(due)]
+        change = torch.zeros_like(rows)
+        for k in range(len(rows)):
+            one = rows_of(lists, k)
+            written = self.assembly_of(one, rows[k])
+            met = meeting(written, ROUGH)[0]
+            scale, count = scale_of(written), len(written.parts)
+            far = np.stack(
+                [row_of(new, scale) - row_of(old, scale) for new, old in zip(met.parts, written.parts, strict=True)]
+            )
+            change[k, :count] = torch.from_numpy(far / self.standard.spread[_kinds(one, count)]).float()
+        return change
 
     def _written(self, lists: Lists, rows: Tensor) -> Written:
         attached = attach(self.assembly_of(lists, rows))
@@ -235,7 +259,7 @@ def _draw_build(
 
 
 def _hold_build(holds: Sequence[BuildHold], number: int, field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
-    if field.name not in ("name", "parent", "mirror", "count"):
+    if field.name in ("role", "opening", "hinge", "quarter", "centred"):
         return None
     rows = torch.stack(list(chosen), dim=1).tolist() if chosen else [[]] * len(holds)
     return torch.stack([hold.mask(number, field, row) for hold, row in zip(holds, rows, strict=True)])

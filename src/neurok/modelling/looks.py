@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from neurok.core.surface import Surface, Texture
+from neurok.core.surface import Surface
+from neurok.core.texture import Texture
 
 WOODS = {
     "oak": "#c49a6c",

@@ -9,32 +9,34 @@ from neurok.modelling.booleans import from_manifold
 from neurok.modelling.shapes import Shape
 
 SEGMENTS = {"faceted": 8}
-"""Sides of a turned solid by its relief; 40 otherwise."""
+"""Sides of a turned solid by its relief ..."""
+
+ROUND = 40
+"""... and otherwise."""
 
 
-def profile_curve(knots: Float[np.ndarray, "K 3"], samples: int = 7) -> Float[np.ndarray, "N 2"]:
+def profile_curve(knots: Float[np.ndarray, "*B K 3"], samples: int = 7) -> Float[np.ndarray, "*B N 2"]:
     """The curve through knots of (radius, height, sharpness): corners where sharpness is 1, smooth where it is 0."""
-    point, sharp = knots[:, :2], np.clip(knots[:, 2:], 0.0, 1.0)
-    step = np.diff(point, axis=0)
-    length = np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1e-9)
+    point, sharp = knots[..., :2], np.clip(knots[..., 2:], 0.0, 1.0)
+    step = np.diff(point, axis=-2)
+    length = np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-9)
     slope = step / length
-    before, after = np.concatenate([slope[:1], slope]), np.concatenate([slope, slope[-1:]])
-    a, b = np.concatenate([length[:1], length]), np.concatenate([length, length[-1:]])
+    first = lambda values: np.concatenate([values[..., :1, :], values], axis=-2)  # noqa: E731
+    last = lambda values: np.concatenate([values, values[..., -1:, :]], axis=-2)  # noqa: E731
+    before, after, a, b = first(slope), last(slope), first(length), last(length)
     # Harmonic means, and none at an extreme (Fritsch and Carlson 1980): a curve that never swings past its knots.
     weight = [2 * b + a, b + 2 * a]
     agree = before * after > 1e-12
     below = np.where(agree, weight[0] / np.where(agree, before, 1.0) + weight[1] / np.where(agree, after, 1.0), 1.0)
     smooth = np.where(agree, (weight[0] + weight[1]) / below, 0.0)
-    smooth[[0, -1]] = before[0], after[-1]
-    leave, arrive = (
-        (sharp * after + (1 - sharp) * smooth)[:-1] * length,
-        (sharp * before + (1 - sharp) * smooth)[1:] * length,
-    )
-    t = np.linspace(0.0, 1.0, samples)[None, :-1, None]
-    a, b, da, db = point[:-1, None], point[1:, None], leave[:, None], arrive[:, None]
+    smooth[..., 0, :], smooth[..., -1, :] = before[..., 0, :], after[..., -1, :]
+    leave = (sharp * after + (1 - sharp) * smooth)[..., :-1, :] * length
+    arrive = (sharp * before + (1 - sharp) * smooth)[..., 1:, :] * length
+    t = np.linspace(0.0, 1.0, samples)[:-1, None]
+    a, b, da, db = (one[..., None, :] for one in (point[..., :-1, :], point[..., 1:, :], leave, arrive))
     curve = (2 * t**3 - 3 * t**2 + 1) * a + (t**3 - 2 * t**2 + t) * da + (3 * t**2 - 2 * t**3) * b + (t**3 - t**2) * db
-    curve = np.concatenate([curve.reshape(-1, 2), point[-1:]])
-    curve[:, 0] = np.maximum(curve[:, 0], 0.0)
+    curve = np.concatenate([curve.reshape(*knots.shape[:-2], -1, 2), point[..., -1:, :]], axis=-2)
+    curve[..., 0] = np.maximum(curve[..., 0], 0.0)
     return curve
 
 
@@ -47,15 +49,15 @@ def turned_shape(
     """
     curve = profile_curve(knots)
     if relief == "ribbed":
-        curve = _ribbed(curve)
+        curve = ribbed(curve)
     section = _section(curve)
     if wall > 0.0 and opening:
         section = section - _cavity(curve, wall, opening)
-    solid = section.revolve(SEGMENTS.get(relief, 40))
+    solid = section.revolve(SEGMENTS.get(relief, ROUND))
     shape = from_manifold(solid)
     if relief == "fluted":
         angle = np.arctan2(shape.vertices[:, 1], shape.vertices[:, 0])
-        press = 1.0 - 0.07 * (1.0 - np.abs(np.cos(5.0 * angle)))
+        press = fluted(angle)
         shape = Shape(shape.vertices * np.column_stack([press, press, np.ones(len(press))]), shape.faces)
     return shape.turn("x", -90)
 
@@ -77,7 +79,12 @@ def _cavity(curve: Float[np.ndarray, "N 2"], wall: float, opening: str):  # type
     return _section(np.concatenate([*low, curve, *high])).offset(-wall, JoinType.Miter, 2.0)
 
 
-def _ribbed(curve: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 2"]:
+def fluted(angle: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
+    """Share of the radius that ten flutes leave at each angle [rad]."""
+    return 1.0 - 0.07 * (1.0 - np.abs(np.cos(5.0 * angle)))
+
+
+def ribbed(curve: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 2"]:
     """Rings around the middle of the profile."""
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
     at = np.linspace(0.0, length[-1], 160)

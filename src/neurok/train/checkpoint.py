@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 from torch import nn
 
 from neurok.errors import FormatError, NeurokError
-from neurok.hub import TASKS, find_weights, load_model, mismatch
+from neurok.hub import TASKS, find_weights, load_model, mismatch, not_finite
 from neurok.io.files import read_bytes, write_files
 from neurok.train.config import RunConfig
 
@@ -81,7 +81,7 @@ def fill(modules: Sequence[nn.Module], tensors: dict[str, torch.Tensor], prefix:
     """Put the tensors of a prefix into modules, or say what does not fit."""
     given = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
     for module in modules:
-        if problem := mismatch(module.state_dict(), given):
+        if problem := mismatch(module.state_dict(), given) or not_finite(given):
             raise FormatError(f"The weights '{path}' do not fit this model: {problem}.")
         module.load_state_dict(given)
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from neurok.errors import NeurokError
-from neurok.generation.context import Asked
+from neurok.generation.context import Asked, Context
 from neurok.generation.flow import FlowConfig, FlowModel
 from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel
 from neurok.train.config import RunConfig
-from neurok.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of, standard_of
+from neurok.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of
 from neurok.train.log import Line
 
 WEIGHTS = {"centre": 3.0, "size": 2.0, "turn": 1.5, "code": 0.7, "rgb": 1.5, "meets": 1.0, "scale": 1.0}
 """What an error of each number counts in the flow; 0.6 for those not named. After a sketch that compared a few."""
 
 WATCHED_BATCH = 48
+
+Learns = Literal["all", "writing", "seeing"]
+"""Which weights of a list or a flow are learned."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ class Terms:
 class PartListTask(nn.Module):
     """The part list with its loss: minus log probability of all choices, per part."""
 
-    def __init__(self, config: PartListConfig) -> None:
+    def __init__(self, config: PartListConfig, learns: Learns = "all") -> None:
         super().__init__()
         self.model = PartListModel(config)
+        learn_only(self.model, self.model.context, learns)
 
     def forward(self, lists: Lists, asked: Asked) -> Terms:
         costs = self.model(lists, asked)
@@ -60,9 +63,10 @@ class PartListTask(nn.Module):
 class FlowTask(nn.Module):
     """The flow with its loss: squared error of the velocity, weighted."""
 
-    def __init__(self, config: FlowConfig) -> None:
+    def __init__(self, config: FlowConfig, learns: Learns = "all") -> None:
         super().__init__()
         self.model = FlowModel(config)
+        learn_only(self.model, self.model.context, learns)
         weights = torch.full((WIDTH,), 0.6)
         for name, weight in WEIGHTS.items():
             weights[SPANS[name]] = weight
@@ -84,9 +88,17 @@ class FlowTask(nn.Module):
         return Terms(weighted, {"error": float(weighted.detach()), **shares})
 
 
+def learn_only(model: nn.Module, context: Context, which: Learns) -> None:
+    """Hold the weights that are not to be learned."""
+    if context.image is not None:
+        model.requires_grad_(which != "seeing")
+        context.image.requires_grad_(which != "writing").train(which != "writing")
+        context.image.out.requires_grad_(True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GenerationRecipe(RunConfig):
-    """What both runs share."""
+    """What all runs share."""
 
     view: Batch = field(default_factory=Batch)
     asking: AskConfig = ASKING
@@ -99,6 +111,9 @@ class GenerationRecipe(RunConfig):
     average: float = 0.999
     evaluate_every: int = 500
     checkpoint_minutes: float = 3.0
+    learns: Learns = "writing"
+    """The image encoder, which has learned before from questions, is held while the rest learns to write; or it alone
+    learns, so that a network that knows words gets eyes and what it makes of words stays exactly as it is; or all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +124,7 @@ class PartListRecipe(GenerationRecipe):
     model: PartListConfig = field(default_factory=PartListConfig)
 
     def build(self) -> PartListTask:
-        return PartListTask(self.model)
+        return PartListTask(self.model, self.learns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +136,7 @@ class FlowRecipe(GenerationRecipe):
     average: float = 0.9995
 
     def build(self) -> FlowTask:
-        return FlowTask(self.model)
+        return FlowTask(self.model, self.learns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +171,13 @@ class GenerationTraining:
         lists, asked = lists_of(chosen), draw_asked(chosen, rng, generator, self.recipe.asking)
         if not isinstance(module, FlowTask):
             return lists, asked
-        module.model.mean.copy_(torch.tensor(self.standard.mean))
-        module.model.spread.copy_(torch.tensor(self.standard.spread))
-        rows, used = numbers_of(chosen, self.standard)
+        standard = self.standard
+        if self.recipe.learns == "seeing":  # numbers stay what they were
+            standard = Standard(module.model.mean.double().numpy(), module.model.spread.double().numpy())
+        else:
+            module.model.mean.copy_(torch.tensor(standard.mean))
+            module.model.spread.copy_(torch.tensor(standard.spread))
+        rows, used = numbers_of(chosen, standard)
         return (
             lists,
             asked,
@@ -173,6 +192,7 @@ class GenerationTraining:
 
     @torch.no_grad()
     def evaluate(self, module: Any) -> dict[str, float]:
+        module.eval()
         rng, generator = np.random.default_rng(1), torch.Generator().manual_seed(1)
         found = []
         for start in range(0, len(self.watched), WATCHED_BATCH):
@@ -184,29 +204,3 @@ class GenerationTraining:
     def curve(line: Line) -> dict[str, float]:
         first = next(iter(line["training"]))
         return {"train": line["training"][first], "held out": line["watched"][first]}
-
-
-def training_of(
-    recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]
-) -> GenerationTraining:
-    """A task of the loop."""
-    return GenerationTraining(recipe, examples, watched, standard_of(examples))
-
-
-RECIPES: dict[str, Callable[[], GenerationRecipe]] = {
-    "list": PartListRecipe,
-    "flow": FlowRecipe,
-    "list-smoke": lambda: replace(PartListRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
-    "flow-smoke": lambda: replace(FlowRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
-}
-
-
-def recipe_named(name: str) -> GenerationRecipe:
-    """A recipe by its name.
-
-    Raises:
-        NeurokError: If there is none of that name.
-    """
-    if name not in RECIPES:
-        raise NeurokError(f"There is no recipe {name!r} of generation; there are {', '.join(RECIPES)}.")
-    return RECIPES[name]()

@@ -26,7 +26,7 @@ ABOUT = {
         "Learned from generated objects alone; photographs of real ones are read coarsely.",
         "Reads English.",
     ],
-    "go_on": "neurok train generation --data STORE --out RUN --which list|flow --resume",
+    "go_on": "neurok train generation STORE --out RUN --which list|flow --resume",
 }
 
 

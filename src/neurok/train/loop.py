@@ -64,6 +64,7 @@ def train(
     *,
     resume: bool = False,
     start_from: str | Path | None = None,
+    prepare: Callable[[nn.Module], None] | None = None,
     report: Report | None = None,
     pulse: Report | None = None,
     origin: dict[str, Any] | None = None,
@@ -79,6 +80,7 @@ def train(
         out: Folder of the run.
         resume: Go on from the checkpoint in ``out``; weights and log are those of an uninterrupted run.
         start_from: Weights to begin with instead of random ones: the averaged ones of a checkpoint, or shipped ones.
+        prepare: Called with the network before the first step, such as to put in what a part of it has learned.
         report: Told every line of the log ...
         pulse: ... and what is known of those in between.
         origin: Facts for the card of the weights, such as data and licences; kept in the checkpoint.
@@ -90,6 +92,9 @@ def train(
         state.load(out / CHECKPOINT, run.task, team.rank, team.size)
     elif start_from is not None:
         load_weights(start_from, run.task, [state.module, state.average])
+    if prepare is not None and not resume:
+        prepare(state.module)
+        state.average.load_state_dict(state.module.state_dict())
     if team.is_first:
         drop_lines(out / LOG, state.step + 1 if resume and not state.recent else state.step)
     network = team.wrap(state.module)

@@ -43,6 +43,6 @@ def learned_before(earlier: str | Path | None, task: str) -> dict[str, Any]:
         card = load_card(path)
         return {"objects": set(card.get("learned_from", ())), "everything": card.get("held_out") is None}
     origin = read_facts(path, task)["origin"]
-    is_taught = origin.get("teacher") == "joints"
+    is_taught = origin.get("teacher", "joints") == "joints"
     objects = set(origin.get("objects", ())) if is_taught else set()
     return {"objects": objects, "everything": bool(is_taught and origin.get("everything"))}

@@ -98,6 +98,14 @@ def base() -> PartRecipe:
     return PartRecipe()
 
 
+def onward() -> PartRecipe:
+    """To learn on from weights that are good already: smaller steps, and noise as it was at their end."""
+    view = PartViewConfig(parts=24, points=96)
+    return PartRecipe(
+        view=view, steps=1_200, warmup=50, decay=0.8, matrix_rate=1e-3, rate=4e-4, noise_start=1.0, evaluate_every=200
+    )
+
+
 def short() -> PartRecipe:
     """What ablations are compared at: a minute of one core."""
     view = PartViewConfig(parts=16, points=64, queries=32)
@@ -113,6 +121,7 @@ def smoke() -> PartRecipe:
 
 RECIPES: dict[str, Callable[[], PartRecipe]] = {
     "base": base,
+    "onward": onward,
     "short": short,
     "smoke": smoke,
     "decoded": lambda: replace(short(), model=PartConfig(codes="decoded")),

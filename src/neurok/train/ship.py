@@ -24,7 +24,7 @@ from neurok.train.log import Line, read_log
 from neurok.train.loop import CHECKPOINT, LOG
 from neurok.train.parts import PartRecipe
 from neurok.train.pieces import PieceRecipe
-from neurok.train.pieces_ship import pieces_to_ship
+from neurok.train.pieces_ship import EXAMPLES, pieces_to_ship
 
 RECIPES: dict[str, type[RunConfig]] = {
     recipe.task: recipe for recipe in (DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe)
@@ -44,7 +44,7 @@ DEFORMATION = {
         "The surface must be split where parts touch: parts welded into one component move as one soft body.",
         "Along a chain of joints that move together the far end strays: twists are added, not composed.",
     ],
-    "go_on": "neurok train deformation --data DATASET --out RUN --start-from THIS_FILE",
+    "go_on": "neurok train deformation DATASET --out RUN --start-from THIS_FILE",
 }
 ARTICULATION = {
     "what": "joints of segmented objects from geometry: kind, axis, hinge, limits and parent of every part",
@@ -80,6 +80,8 @@ class Run:
     last: Line
     """Of the log."""
 
+    folder: Path
+
     @staticmethod
     def read(folder: Path) -> Run:
         facts = read_facts(folder / CHECKPOINT)
@@ -88,7 +90,7 @@ class Run:
         load_weights(folder / CHECKPOINT, recipe.task, [module])
         network = module.get_submodule("model").requires_grad_(False).eval()
         last = (read_log(folder / LOG) or [{"training": {}, "watched": {}}])[-1]
-        return Run(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last)
+        return Run(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last, folder)
 
     def describe(self) -> dict[str, Any]:
         """What the card says of the run."""
@@ -184,8 +186,9 @@ def _parts(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[s
 
 def _pieces(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
     """The network of the last run, calibrated on the objects that it has watched."""
-    grouper, facts = pieces_to_ship(runs[-1].network, runs[-1].origin, data)
-    return grouper, {"held_out": HELD_OUT, "metrics": runs[-1].last["watched"], **facts}
+    grouper, facts = pieces_to_ship(runs[-1].network, runs[-1].origin, data, runs[-1].folder / EXAMPLES)
+    everything = bool(runs[-1].origin.get("everything"))
+    return grouper, {"held_out": None if everything else HELD_OUT, "metrics": runs[-1].last["watched"], **facts}
 
 
 def _license(data: list[dict[str, Any]]) -> str:

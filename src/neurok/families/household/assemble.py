@@ -98,7 +98,8 @@ def moved(assembly: Assembly, offset: np.ndarray) -> Assembly:
 
 
 def placed_anew(part: Part, **changes: Any) -> Part:
-    """The same part placed otherwise; its solid in its own axes is kept, because it costs most."""
+    """The same part placed otherwise; its solid in its own axes is kept if it is made, because it costs most."""
     other = replace(part, **changes)
-    other.__dict__["solid"] = part.solid
+    if "solid" in part.__dict__:
+        other.__dict__["solid"] = part.solid
     return other

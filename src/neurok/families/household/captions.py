@@ -103,14 +103,14 @@ def _of(assembly: Assembly, group: Group) -> list[Part]:
     return [assembly.parts[k] for k in group]
 
 
-def _shared_style(parts: Sequence[Part]) -> list[str]:
+def shared_style(parts: Sequence[Part]) -> list[str]:
     """Words that are true of every part of a group."""
     return [word for word in parts[0].style if all(word in part.style for part in parts)]
 
 
 def _plain(parts: Sequence[Part]) -> str:
     part, count = parts[0], total(parts)
-    words = " ".join(word for word in (*_shared_style(parts)[:1], part.look.colour, _stuff_word(part.look)) if word)
+    words = " ".join(word for word in (*shared_style(parts)[:1], part.look.colour, _stuff_word(part.look)) if word)
     noun = part.name if count == 1 else plural(part.name)
     return f"{number(count)} {words} {noun}" if count > 1 else article(f"{words} {noun}")
 
@@ -161,7 +161,7 @@ def category_word(d: Dice, assembly: Assembly) -> str:
 
 def part_phrase(d: Dice, parts: Sequence[Part], colour: float = 0.8, material: float = 0.5) -> str:
     """Parts of one group with what is said of them, in the right number."""
-    part, styles = parts[0], _shared_style(parts)
+    part, styles = parts[0], shared_style(parts)
     noun = part.name if d.chance(0.6) else d.pick(said_as("parts", part.name))
     style = d.pick(said_as("styles", d.pick(styles))) if styles and d.chance(CAPTIONS.style) else ""
     words = " ".join(word for word in (style, look_words(d, part.look, colour, material)) if word)

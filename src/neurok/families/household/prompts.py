@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,11 @@ class Wish:
     """Names or families of the library of which its stuff should be one."""
 
     count: int | None = None
+    styles: tuple[str, ...] = ()
+    """Words for its shape (``vocabulary.STYLES``), each of which it should have."""
+
+    patterns: tuple[str, ...] = ()
+    """Patterns of which it should have one."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,16 @@ class Verdict:
     counts: tuple[bool, ...]
     colours: tuple[bool, ...]
     materials: tuple[bool, ...]
+    styles: tuple[bool, ...] = ()
+    patterns: tuple[bool, ...] = ()
+    others: tuple[bool, ...] = ()
+    """Whether the parts that are not named keep clear of the colour that is said of one part."""
+
+    @property
+    def held(self) -> tuple[bool, ...]:
+        """All of it but the category."""
+        looks = (*self.colours, *self.materials, *self.styles, *self.patterns, *self.others)
+        return (*self.present, *self.counts, *looks)
 
 
 @cache
@@ -71,11 +87,48 @@ def judge(assembly: Assembly, prompt: Prompt) -> Verdict:
         tuple(
             bool(parts) and all(_is_stuff(p, wish.materials) for p in parts) for wish, parts in groups if wish.materials
         ),
+        tuple(
+            bool(parts) and all(set(wish.styles) <= {*p.style, p.relief} for p in parts)
+            for wish, parts in groups
+            if wish.styles
+        ),
+        tuple(
+            bool(parts) and all(p.look.pattern in wish.patterns for p in parts)
+            for wish, parts in groups
+            if wish.patterns
+        ),
+        tuple(
+            not any(
+                basic(p.look.colour) == colour
+                for p in assembly.parts
+                if is_other(p.name, p.look.stuff, colour, prompt.wishes)
+            )
+            for colour in said_of_parts(prompt.wishes)
+        ),
     )
 
 
+def said_of_parts(wishes: Sequence[Wish]) -> list[str]:
+    """Colours that are said of single parts and not of the whole."""
+    whole = {colour for wish in wishes if wish.part == "*" for colour in wish.colours}
+    return [c for c in dict.fromkeys(c for w in wishes if w.part != "*" for c in w.colours) if c not in whole]
+
+
+PARTNERS = {"knot": "bow", "tie": "scarf", "knob": "handle", "handle": "knob"}
+"""Parts that look like another one that they belong to, unless they are named themselves."""
+
+
+def is_other(name: str, stuff: str, colour: str, wishes: Sequence[Wish]) -> bool:
+    """Whether a part should not have a colour, because it was said of others: wood may be brown, cushions are alike."""
+    if library()[stuff].family == "wood" and colour == "brown":
+        return False
+    named = {wish.part for wish in wishes}
+    return not any(name == part or PARTNERS.get(name) == part or name.split()[-1] == part.split()[-1] for part in named)
+
+
 def _wish(row: dict) -> Wish:  # type: ignore[type-arg]
-    return Wish(row["part"], tuple(row.get("colours", ())), tuple(row.get("materials", ())), row.get("count"))
+    words = {key: tuple(row.get(key, ())) for key in ("colours", "materials", "styles", "patterns")}
+    return Wish(row["part"], count=row.get("count"), **words)
 
 
 def _parts(assembly: Assembly, wish: Wish) -> list[Part]:

@@ -1,0 +1,330 @@
+"""Learning to see: the image encoder is asked about pictures before lists of parts are written from what it says.
+
+A list is learned word by word, each given those before it, so that most of it can be guessed without a look at the
+picture, and an encoder that starts from nothing is hardly ever needed. Here it is asked plainly: what the object is,
+and for parts by their names whether they are there, how they look, how many there are and where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from neurok.data.picture_augmentation import augment, on_plain
+from neurok.errors import NeurokError
+from neurok.generation.fields import Field, build_fields, look_fields, whole_fields
+from neurok.generation.image_encoder import ImageConfig, ImageEncoder
+from neurok.generation.numbers import WIDTH, Standard
+from neurok.nn.attention import Block
+from neurok.nn.norm import LayerNorm
+from neurok.train.checkpoint import load_weights, read_facts
+from neurok.train.generation import (
+    WATCHED_BATCH,
+    Batch,
+    FlowRecipe,
+    GenerationRecipe,
+    GenerationTraining,
+    PartListRecipe,
+)
+from neurok.train.generation_data import CLIP, PHOTOGRAPHS, Example, standard_of
+from neurok.train.log import Line
+
+ASKED = ("kind", "style 0", "opening", "relief", "mirror", "count", *(one.name for one in look_fields()))
+"""Fields of a part that pictures are asked for."""
+
+COUNTED = {"category": 2.0, "present": 2.0, "colour": 1.0, "material": 0.5, "numbers": 0.5}
+"""What each answer counts in the loss; 0.2 for those not named. The category comes first, the rest follows from it."""
+
+
+@dataclass(frozen=True)
+class ReaderConfig:
+    """Sizes; chosen for one core."""
+
+    image: ImageConfig = field(default_factory=ImageConfig)
+    width: int = 160
+    heads: int = 4
+    names: int = 16
+    """Parts that are asked for in each picture, half of which at least are there if it has so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What is true of a batch of pictures: of the whole, and of the parts that are asked for by name."""
+
+    whole: Int[Tensor, "B FW"]
+    names: Int[Tensor, "B N"]
+    present: Bool[Tensor, "B N"]
+    fields: Int[Tensor, "B N F"]
+    """Of the first part of each name; nothing is asked of parts that are not there."""
+
+    numbers: Float[Tensor, "B N W"]
+    used: Float[Tensor, "B N W"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A loss and figures for the log."""
+
+    loss: Tensor
+    figures: dict[str, float]
+
+
+@cache
+def part_fields() -> tuple[Field, ...]:
+    """The fields of ``ASKED``."""
+    every = {one.name: one for one in (*build_fields(), *look_fields())}
+    return tuple(every[name] for name in ASKED)
+
+
+class PictureReader(nn.Module):
+    """The encoder with a plain reader: every question attends to its tokens once."""
+
+    def __init__(self, config: ReaderConfig) -> None:
+        super().__init__()
+        self.config, width = config, config.width
+        self.image = ImageEncoder(width, config.image)
+        self.questions = nn.Embedding(build_fields()[0].count, width)  # by name; the first, that of no part, asks all
+        self.blocks = nn.ModuleList([Block(width, config.heads, cross=True)])
+        self.norm = LayerNorm(width)
+        self.whole = nn.ModuleList(nn.Linear(width, one.count) for one in whole_fields())
+        self.parts = nn.ModuleList(nn.Linear(width, one.count) for one in part_fields())
+        self.present = nn.Linear(width, 1)
+        self.numbers = nn.Linear(width, WIDTH)
+
+    def forward(
+        self, pictures: Float[Tensor, "B 3 S S"], names: Int[Tensor, "B N"]
+    ) -> tuple[Float[Tensor, "B W"], Float[Tensor, "B N W"]]:
+        """What is heard of the whole, and of the parts of some names."""
+        tokens = self.image(pictures)
+        heard = self.questions(torch.cat([torch.zeros_like(names[:, :1]), names], dim=1))
+        for block in self.blocks:
+            heard = block(heard, tokens)
+        heard = self.norm(heard)
+        return heard[:, 0], heard[:, 1:]
+
+
+class PictureTask(nn.Module):
+    """The reader with its loss: cross entropy of all answers, squared error of the numbers."""
+
+    def __init__(self, config: ReaderConfig) -> None:
+        super().__init__()
+        self.model = PictureReader(config)
+
+    def forward(self, pictures: Float[Tensor, "B 3 S S"], answers: Answers) -> Seen:
+        model = self.model
+        whole, parts = model(pictures, answers.names)
+        there = answers.present
+        costs: dict[str, Tensor] = {}
+        right: dict[str, Tensor] = {}
+        for k, (one, head) in enumerate(zip(whole_fields(), model.whole, strict=True)):
+            _ask(one.name, head(whole), answers.whole[:, k], costs, right)
+        for k, (one, head) in enumerate(zip(part_fields(), model.parts, strict=True)):
+            _ask(one.name, head(parts[there]), answers.fields[there][:, k], costs, right)
+        said = model.present(parts)[..., 0]
+        costs["present"] = functional.binary_cross_entropy_with_logits(said, there.to(said.dtype))
+        right["present"] = ((said > 0) == there).float().mean()
+        used = answers.used * there[..., None]
+        error = (model.numbers(parts) - answers.numbers).square() * used
+        costs["numbers"] = error.sum() / used.sum().clamp(min=1.0)
+        loss = torch.stack([COUNTED.get(name, 0.2) * cost for name, cost in costs.items()]).sum()
+        told = {name: float(right[name]) for name in ("category", "present", "count", "colour", "material")}
+        numbers = float(costs["numbers"].detach())
+        return Seen(loss, {"loss": float(loss.detach()), **told, "numbers": numbers})
+
+
+def _ask(name: str, scores: Tensor, truth: Tensor, costs: dict[str, Tensor], right: dict[str, Tensor]) -> None:
+    costs[name] = functional.cross_entropy(scores, truth)
+    right[name] = (scores.detach().argmax(dim=-1) == truth).float().mean()
+
+
+def known_names(examples: Sequence[Example]) -> dict[int, np.ndarray]:
+    """Which names parts of each category have."""
+    found: dict[int, set[int]] = {}
+    for one in examples:
+        found.setdefault(one.whole[0], set()).update(part[0] for part in one.build)
+    return {category: np.array(sorted(names)) for category, names in found.items()}
+
+
+def answers_of(
+    examples: Sequence[Example],
+    known: dict[int, np.ndarray],
+    standard: Standard,
+    rng: np.random.Generator,
+    count: int,
+) -> Answers:
+    """Questions and their answers: parts that are there first, then others that things of the kind or any have."""
+    columns = [[f.name for f in (*build_fields(), *look_fields())].index(one.name) for one in part_fields()]
+    every = build_fields()[0].count
+    names = np.zeros((len(examples), count), dtype=np.int64)
+    present = np.zeros((len(examples), count), dtype=bool)
+    fields = np.zeros((len(examples), count, len(columns)), dtype=np.int64)
+    numbers, used = np.zeros((len(examples), count, WIDTH)), np.zeros((len(examples), count, WIDTH))
+    for row, one in enumerate(examples):
+        first: dict[int, int] = {}
+        for place, part in enumerate(one.build):
+            first.setdefault(part[0], place)
+        others = known.get(one.whole[0], np.array([], dtype=np.int64))
+        others = np.concatenate([rng.permutation(others), rng.integers(1, every, size=count)])
+        absent = [int(name) for name in dict.fromkeys(others.tolist()) if name not in first]
+        there = rng.permutation(list(first))[: max(count // 2, count - len(absent))].tolist()
+        asked = (there + absent)[:count]
+        names[row, : len(asked)], present[row, : len(there)] = asked, True
+        values = np.clip(standard.to(one.rows, one.kinds), -CLIP, CLIP)
+        for column, name in enumerate(there):
+            place = first[name]
+            fields[row, column] = np.array(one.build[place] + one.look[place])[columns]
+            numbers[row, column], used[row, column] = values[place], one.used[place]
+    to = lambda values: torch.tensor(values, dtype=torch.float32)  # noqa: E731
+    return Answers(
+        torch.tensor([one.whole for one in examples]),
+        torch.from_numpy(names),
+        torch.from_numpy(present),
+        torch.from_numpy(fields),
+        to(numbers),
+        to(used),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureRecipe(GenerationRecipe):
+    """A run of the image encoder."""
+
+    task: ClassVar[str] = "pictures"
+    model: ReaderConfig = field(default_factory=ReaderConfig)
+    view: Batch = field(default_factory=lambda: Batch(24))
+    steps: int = 4_000
+    warmup: int = 100
+    rate: float = 1.5e-3
+    average: float = 0.998
+    evaluate_every: int = 200
+
+    def build(self) -> PictureTask:
+        return PictureTask(self.model)
+
+
+@dataclass(frozen=True, eq=False)
+class PictureTraining:
+    """A recipe, and objects with pictures to learn from and to watch."""
+
+    recipe: PictureRecipe
+    examples: Sequence[Example]
+    watched: Sequence[Example]
+    unit: ClassVar[str] = "pictures"
+    meaning: ClassVar[str] = "cross entropy of all answers, and squared error of the numbers"
+
+    @property
+    def batch_size(self) -> int:
+        return self.recipe.view.objects
+
+    @cached_property
+    def _standard(self) -> Standard:
+        return standard_of(self.examples)
+
+    @cached_property
+    def _known(self) -> dict[int, np.ndarray]:
+        return known_names(self.examples)
+
+    def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
+        chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
+        raw = np.stack([one.pictures[rng.integers(len(one.pictures))] for one in chosen if one.pictures is not None])
+        return augment(torch.from_numpy(raw), generator, PHOTOGRAPHS), self._answers(chosen, rng)
+
+    def _answers(self, chosen: Sequence[Example], rng: np.random.Generator) -> Answers:
+        return answers_of(chosen, self._known, self._standard, rng, self.recipe.model.names)
+
+    def figures(self, terms: Seen) -> dict[str, float]:
+        return terms.figures
+
+    @torch.no_grad()
+    def evaluate(self, module: Any) -> dict[str, float]:
+        """On the first picture of each, as it is after a cut-out."""
+        module.eval()
+        rng, found = np.random.default_rng(1), []
+        for start in range(0, len(self.watched), WATCHED_BATCH):
+            some = self.watched[start : start + WATCHED_BATCH]
+            raw = np.stack([one.pictures[0] for one in some if one.pictures is not None])
+            found.append(module(on_plain(torch.from_numpy(raw)), self._answers(some, rng)).figures)
+        return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+    @staticmethod
+    def curve(line: Line) -> dict[str, float]:
+        return {"train": line["training"]["loss"], "held out": line["watched"]["loss"]}
+
+
+def pictured(examples: Sequence[Example]) -> list[Example]:
+    """Those that have pictures."""
+    return [one for one in examples if one.pictures is not None]
+
+
+def encoder_from(checkpoint: Path) -> Callable[[nn.Module], None]:
+    """Puts what a run of pictures has learned into the context of a list or a flow.
+
+    The last layer, which is of another width, stays as it is.
+    """
+    recipe = PictureRecipe.from_dict(read_facts(checkpoint, PictureRecipe.task)["recipe"])
+    task = recipe.build()
+    load_weights(checkpoint, recipe.task, [task])
+    given = {key: value for key, value in task.model.image.state_dict().items() if not key.startswith("out.")}
+
+    def give(module: nn.Module) -> None:
+        context = module.get_submodule("model.context.image")
+        context.load_state_dict({**context.state_dict(), **given})
+
+    return give
+
+
+def eyes_of(recipe: GenerationRecipe) -> GenerationRecipe:
+    """The recipe of a run that gives eyes to a network that knows words: pictures alone, only the encoder learns."""
+    asking = replace(recipe.asking, shown=1.0, pictured=1.0, wordless=1.0)
+    return replace(
+        recipe, learns="seeing", asking=asking, rate=8e-4, matrix_rate=2e-3, average=0.99, evaluate_every=100
+    )
+
+
+def training_of(
+    recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]
+) -> PictureTraining | GenerationTraining:
+    """A task of the loop.
+
+    Raises:
+        NeurokError: If pictures are to be learned from and there are none.
+    """
+    if isinstance(recipe, PictureRecipe) or recipe.learns == "seeing":
+        examples, watched = pictured(examples), pictured(watched)
+        if not examples or not watched:
+            raise NeurokError("There are no pictures to learn from; make some with: neurok data household --pictures.")
+    if isinstance(recipe, PictureRecipe):
+        return PictureTraining(recipe, examples, watched)
+    return GenerationTraining(recipe, examples, watched, standard_of(examples))
+
+
+RECIPES: dict[str, Callable[[], GenerationRecipe]] = {
+    "pictures": PictureRecipe,
+    "list": PartListRecipe,
+    "flow": FlowRecipe,
+    "list-eyes": lambda: eyes_of(PartListRecipe()),
+    "flow-eyes": lambda: eyes_of(FlowRecipe()),
+    "pictures-smoke": lambda: replace(PictureRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
+    "list-smoke": lambda: replace(PartListRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
+    "flow-smoke": lambda: replace(FlowRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
+}
+
+
+def recipe_named(name: str) -> GenerationRecipe:
+    """A recipe by its name.
+
+    Raises:
+        NeurokError: If there is none of that name.
+    """
+    if name not in RECIPES:
+        raise NeurokError(f"There is no recipe {name!r} of generation; there are {', '.join(RECIPES)}.")
+    return RECIPES[name]()

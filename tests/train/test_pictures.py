@@ -1,0 +1,100 @@
+"""The image encoder is asked about pictures: right questions, right answers, and what it learned is handed on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from neurok.errors import NeurokError
+from neurok.generation.context import ContextConfig
+from neurok.generation.fields import build_fields, look_fields
+from neurok.generation.image_encoder import ImageConfig
+from neurok.generation.numbers import WIDTH
+from neurok.generation.part_list import PartListConfig
+from neurok.train.generation import Batch, PartListRecipe
+from neurok.train.generation_data import Example, standard_of
+from neurok.train.loop import CHECKPOINT, train
+from neurok.train.pictures import (
+    PictureRecipe,
+    ReaderConfig,
+    answers_of,
+    encoder_from,
+    known_names,
+    part_fields,
+    recipe_named,
+    training_of,
+)
+
+COLOUR = [field.name for field in look_fields()].index("colour")
+
+
+def example(name: str, category: int, names: list[int], colour: int = 0, value: float = 0.5) -> Example:
+    """A thing with a few parts of given names; its picture is as bright as its value."""
+    build = [[number, *([0] * (len(build_fields()) - 1))] for number in names]
+    look = [[colour if k == COLOUR else 0 for k in range(len(look_fields()))] for _ in names]
+    rows = np.full((len(names), WIDTH), value) + 0.1 * np.arange(len(names))[:, None]
+    pictures = np.full((2, 112, 112, 4), round(255 * value), dtype=np.uint8)
+    return Example(name, [category, 0, 0], build, look, rows, np.ones_like(rows), pictures=pictures)
+
+
+@pytest.fixture
+def things() -> list[Example]:
+    return [example("a", 0, [3, 4, 4], colour=2, value=0.1), example("b", 0, [5], value=0.9), example("c", 1, [7])]
+
+
+def test_parts_that_are_there_are_asked_for_once_and_others_of_the_kind_too(things):
+    answers = answers_of(things, known_names(things), standard_of(things), np.random.default_rng(0), 6)
+    names, there = answers.names[0].tolist(), answers.present[0].tolist()
+    assert {name for name, is_there in zip(names, there, strict=True) if is_there} == {3, 4}
+    assert 5 in names
+    assert not there[names.index(5)]
+    assert 0 not in names
+
+
+def test_answers_are_those_of_the_first_part_of_a_name(things):
+    standard = standard_of(things)
+    answers = answers_of(things, known_names(things), standard, np.random.default_rng(0), 6)
+    place = answers.names[0].tolist().index(4)
+    field = [one.name for one in part_fields()].index("colour")
+    assert answers.fields[0, place, field] == 2
+    expected = standard.to(things[0].rows, things[0].kinds)[1]
+    np.testing.assert_allclose(answers.numbers[0, place].numpy(), expected, atol=1e-5)
+
+
+def small(steps: int) -> PictureRecipe:
+    image = ImageConfig(summary=16, width=16, heads=2)
+    reader = ReaderConfig(image, width=16, heads=2, names=4)
+    return PictureRecipe(model=reader, view=Batch(3), steps=steps, warmup=1, evaluate_every=steps)
+
+
+def test_a_reader_learns_and_the_list_begins_with_its_encoder(things, tmp_path):
+    task = training_of(small(12), things, things)
+    lines = []
+    train(task, tmp_path, report=lines.append)
+    rng, generator = np.random.default_rng(0), torch.Generator().manual_seed(0)
+    fresh = small(12).build()
+    assert lines[-1]["watched"]["loss"] < fresh(*task.draw(fresh, 0, rng, generator)).figures["loss"]
+
+    usual = replace(PartListRecipe(), model=PartListConfig(ContextConfig(16, 2, 1), 16, 2, 1))
+    module = usual.build()
+    with pytest.raises(RuntimeError, match="size mismatch"):  # of other sizes
+        encoder_from(tmp_path / CHECKPOINT)(module)
+
+
+def test_only_the_last_layer_of_the_encoder_is_its_own_in_a_list(things, tmp_path):
+    recipe = replace(small(1), model=ReaderConfig(width=16, heads=2, names=4))
+    train(training_of(recipe, things, things), tmp_path)
+    module = replace(PartListRecipe(), model=PartListConfig(ContextConfig(16, 2, 1), 16, 2, 1)).build()
+    before = module.model.context.image.out.weight.clone()
+    encoder_from(tmp_path / CHECKPOINT)(module)
+    image = module.model.context.image
+    torch.testing.assert_close(image.out.weight, before)
+    learns = {name for name, weight in image.named_parameters() if weight.requires_grad}
+    assert learns == {"out.weight", "out.bias"}
+
+
+def test_without_pictures_there_is_one_sentence(things):
+    blind = [replace(one, pictures=None) for one in things]
+    with pytest.raises(NeurokError, match="no pictures to learn from"):
+        training_of(recipe_named("pictures-smoke"), blind, things)
