@@ -82,7 +82,7 @@ class Window:
         """Take an option of a list."""
         row = self.page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
         row.locator("input").first.click(force=True)
-        self.page.get_by_role("option", name=option, exact=True).first.click(force=True)
+        self.page.get_by_role("option", name=option, exact=True).first.dispatch_event("click")
 
     def picture(self):
         """The pixels of the window, without its panels."""

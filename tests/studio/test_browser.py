@@ -15,6 +15,7 @@ pytest.importorskip("viser", reason="viser is not installed: there is no studio"
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser can be driven")
 
 from neurok.io import load  # noqa: E402
+from neurok.studio.exports import exported  # noqa: E402
 from neurok.studio.server import StudioServer  # noqa: E402
 
 sys.path.append(str(Path(__file__).parents[1] / "io"))
@@ -119,10 +120,10 @@ def test_run_record_pause_and_download_what_others_can_use(window, tmp_path):
     window.page.get_by_text("real time", exact=False).wait_for()
     window.tab("Record")
     window.click("Stop recording")
-    until(lambda: window.scene.recording is not None)
+    until(lambda: window.scene.playback.recording is not None)
     window.click("Pause")
     until(lambda: window.scene.mode == "paused")
-    clip = window.scene.recording.clip
+    clip = window.scene.playback.recording.clip
     assert clip.duration >= 1.0
     assert np.ptp(clip.positions[:, :, 1].min(axis=1)) > 0.1  # it fell
     files = {}
@@ -177,6 +178,51 @@ def test_a_broken_file_is_refused_in_a_sentence_and_a_good_one_is_shown(window, 
             window.page.get_by_text("broken.glb", exact=False).first.wait_for()
             assert window.scene.open_asset.mesh.name == "cabinet"
     until(lambda: window.scene.open_asset.mesh.name == "tetra")
+
+
+def test_a_file_is_dropped_onto_the_window(window):
+    window.tab("Pose")
+    text = "v 0 0 0\\nv 1 0 0\\nv 0 1 0\\nv 0 0 1\\nf 1 3 2\\nf 1 2 4\\nf 2 3 4\\nf 1 4 3\\n"
+    drop = f"""() => {{
+        const held = new DataTransfer();
+        held.items.add(new File(["{text}"], "dropped.obj"));
+        document.body.dispatchEvent(new DragEvent("drop", {{bubbles: true, cancelable: true, dataTransfer: held}}));
+    }}"""
+    window.page.evaluate(drop)
+    until(lambda: window.scene.open_asset.mesh.name == "dropped")
+
+
+def test_words_become_an_object_in_the_window(window):
+    window.tab("Generate")
+    window.page.get_by_role("textbox").first.fill("a red chair with four oak legs")
+    window.click("Make it")
+    until(lambda: "chair" in window.scene.open_asset.mesh.name, 120.0)
+    window.page.get_by_text("Made: chair", exact=False).wait_for()
+    assert any("leg" in name for name in window.scene.mesh.part_names)
+    until(lambda: window.picture().std() > 10)
+
+
+def test_a_material_named_by_hand_is_shown_and_leaves_with_the_object(window):
+    window.tab("Materials")
+    window.choose("Material", "steel")
+    repeat(lambda: window.click("Set material"), lambda: window.scene.materials == {"all": "steel"})
+    made = exported(window.scene).materials
+    assert {material.name for material in made.materials} == {"steel"}
+
+
+def test_particles_run_in_the_window_and_say_how_far_they_are(window):
+    window.choose("Sample", "pillow")
+    window.click("Open sample")
+    until(lambda: window.scene.open_asset.mesh.name == "pillow")
+    window.tab("Forces")
+    repeat(lambda: window.choose("Engine", "particles"), lambda: window.scene.forces.engine == "particles")
+    before = window.scene.positions.copy()
+    window.click("Run")
+    until(lambda: window.scene.meter.get("time", 0) > 0.04, 300.0)
+    assert window.scene.meter.get("engine") in (None, "particles")
+    until(lambda: np.abs(window.scene.positions - before).max() > 1e-5, 60.0)
+    window.click("Pause")
+    until(lambda: window.scene.mode == "paused")
 
 
 def test_two_people_at_once_do_not_see_each_other(window, browser, server):

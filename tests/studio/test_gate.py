@@ -62,7 +62,7 @@ def test_bytes_pass_both_ways_and_too_many_end_the_connection():
         gate = Gate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
         port = await gate.open()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        asked = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        asked = b"GET /thing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         writer.write(asked)
         assert await reader.readexactly(len(asked)) == asked
         writer.write(b"x" * 4_000)
@@ -74,6 +74,32 @@ def test_bytes_pass_both_ways_and_too_many_end_the_connection():
         other.write(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
         assert b"403" in await refused.readline()
         other.close()
+        await gate.close()
+        inner.close()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+
+
+def test_the_page_comes_with_our_script_and_its_true_length():
+    async def go():
+        async def serve(reader, writer):
+            asked = await reader.readuntil(b"\r\n\r\n")
+            assert b"gzip" not in asked  # it would hide where the page ends
+            page = b"<body>a string '</body>' of a script</body></html>"
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(page) + page)
+            await writer.drain()
+            writer.close()
+
+        inner = await asyncio.start_server(serve, "127.0.0.1", 0)
+        gate = Gate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
+        port = await gate.open()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n")
+        head, _, page = (await reader.read(-1)).partition(b"\r\n\r\n")
+        assert b"Content-Length: %d" % len(page) in head
+        assert page.startswith(b"<body>a string '</body>' of a script<script>")
+        assert page.endswith(b"</script></body></html>")
+        writer.close()
         await gate.close()
         inner.close()
 

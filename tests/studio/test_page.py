@@ -45,7 +45,7 @@ def test_meshes_clips_rollouts_and_plans_are_shown():
 
 
 def test_the_command_writes_a_page_and_prints_nothing_but_json(tmp_path, capsys):
-    main(["render", "sample:laptop", str(tmp_path / "out.html"), "--json"])
+    main(["render", "sample:laptop", "--out", str(tmp_path / "out.html"), "--json"])
     said = json.loads(capsys.readouterr().out)
     assert said["bytes"] == (tmp_path / "out.html").stat().st_size
     assert said["frames"] == 48
@@ -53,7 +53,7 @@ def test_the_command_writes_a_page_and_prints_nothing_but_json(tmp_path, capsys)
 
 def test_a_page_has_no_camera_of_its_own(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["render", "sample:laptop", str(tmp_path / "out.html"), "--sheet"])
+        main(["render", "sample:laptop", "--out", str(tmp_path / "out.html"), "--sheet"])
     assert ended.value.code == 2
     assert "leave out --sheet" in capsys.readouterr().err
     assert not (tmp_path / "out.html").exists()

@@ -12,9 +12,11 @@ from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.kinematics import ArticulatedSpace
+from neurok.studio.exports import exported
 from neurok.studio.panels.head import meter_line
 from neurok.studio.scene import StudioScene
 from neurok.studio.simulator import News
+from neurok.studio.study import Studied
 
 
 @dataclass
@@ -55,7 +57,7 @@ def part_vertex(scene, name):
 def test_an_empty_window_refuses_everything_in_a_sentence(tmp_path):
     studio = StudioScene(tmp_path)
     assert studio.mode == "empty"
-    for act in (studio.run, studio.rest, lambda: studio.record(True), lambda: studio.export_asset(), studio.play):
+    for act in (studio.run, studio.rest, lambda: studio.record(True), lambda: exported(studio), studio.play):
         with pytest.raises(NeurokError, match=r"Nothing is open|no recording"):
             act()
 
@@ -182,7 +184,7 @@ def test_an_edit_is_followed_by_poses_and_exports_and_can_be_undone(scene):
     scene.edit("limits", lambda plan: editing.with_limits(plan, door, -0.3, 0.0))
     assert scene.space.limits[0].tolist() == [-0.3, 0.0]
     assert scene.q[1] == pytest.approx(0.4)
-    assert scene.export_asset().articulation.limits[0].tolist() == [-0.3, 0.0]
+    assert exported(scene).articulation.limits[0].tolist() == [-0.3, 0.0]
     scene.edit("fix", lambda plan: editing.fixed(plan, door))
     assert scene.space.dim == 4
     assert scene.undo() == "fix"
@@ -206,13 +208,13 @@ def test_a_refused_edit_changes_nothing(scene):
 
 def test_materials_are_named_exported_and_undone(scene):
     scene.set_material("door", "steel")
-    field = scene.export_asset().materials
+    field = exported(scene).materials
     ids = np.unique(field.ids[scene.mesh.part_ids == 1])
     assert {field.materials[k].name for k in ids} == {"steel"}
     with pytest.raises(NeurokError, match="no material"):
         scene.set_material("door", "unobtainium")
     scene.undo()
-    assert scene.export_asset().materials is None
+    assert exported(scene).materials is None
 
 
 def test_a_recording_is_kept_scrubbed_played_and_exported(scene, tmp_path):
@@ -226,16 +228,16 @@ def test_a_recording_is_kept_scrubbed_played_and_exported(scene, tmp_path):
     np.savez(path, positions=frames.astype(np.float32), energies=np.arange(5.0), depths=np.zeros(5), fps=10.0)
     scene.made[0].waiting = [News("kept", path)]
     scene.tick(0.0)
-    assert scene.recording.clip.skin is not None  # all parts stayed rigid
+    assert scene.playback.recording.clip.skin is not None  # all parts stayed rigid
     scene.scrub(2)
     np.testing.assert_allclose(scene.positions, frames[2], atol=1e-6)
-    scene.loop = False
+    scene.set_loop(False)
     scene.play()
     scene.tick(0.101)
-    assert scene.frame == 3
+    assert scene.playback.frame == 3
     scene.tick(10.0)
-    assert (scene.mode, scene.frame) == ("posing", 4)
-    (clip,) = scene.export_asset().clips
+    assert (scene.mode, scene.playback.frame) == ("posing", 4)
+    (clip,) = exported(scene).clips
     np.testing.assert_allclose(clip.positions, frames, atol=1e-6)
 
 
@@ -245,12 +247,12 @@ def test_a_mesh_without_joints_is_studied_and_another_object_is_not_disturbed(tm
     still = Asset(gate.mesh)
     studio.open(still)
     assert studio.needs_study
-    found = (editing.plan_of_joints(gate), ArticulatedSpace(gate), "")
+    found = Studied(editing.plan_of_joints(gate), ArticulatedSpace(gate), "")
     studio.learn(Asset(gate.mesh), found)  # another object's
     assert studio.needs_study
     studio.learn(still, found)
     assert studio.space.dim == 1
-    assert studio.export_asset().articulation.dof == 1
+    assert exported(studio).articulation.dof == 1
 
 
 def test_a_mesh_that_is_too_large_is_refused_and_the_old_one_stays(scene):

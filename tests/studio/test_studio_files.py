@@ -12,7 +12,8 @@ from neurok.io import load
 from neurok.studio import intake
 from neurok.studio.config import CONFIG
 from neurok.studio.exports import FORMATS, export
-from neurok.studio.scene import Recording, StudioScene
+from neurok.studio.playback import Recording
+from neurok.studio.scene import StudioScene
 from neurok.studio.scene_file import read_scene_file, restore, save_scene
 
 TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
@@ -34,7 +35,7 @@ def test_a_saved_scene_comes_back_as_it_stood(scene, tmp_path):
     scene.set_forces(gravity=0.4, wind=2.0, act="tilt")
     joints = scene.plan.articulation
     clip = joints.clip(np.linspace(0, 0.5, 4)[:, None], fps=12.0)
-    scene.recording = Recording(clip, np.arange(4.0), np.array([0.0, 0.0, 0.1, 0.1]))
+    scene.keep(Recording(clip, np.arange(4.0), np.array([0.0, 0.0, 0.1, 0.1])))
     path = save_scene(scene, tmp_path / "all.neurok")
     (tmp_path / "other").mkdir()
     (tmp_path / "unpacked").mkdir()
@@ -44,8 +45,8 @@ def test_a_saved_scene_comes_back_as_it_stood(scene, tmp_path):
     np.testing.assert_allclose(other.space.limits, [[-0.4, 0.7]])
     assert other.materials == {"screen": "glass"}
     assert other.forces == scene.forces
-    np.testing.assert_allclose(other.recording.clip.positions, clip.positions, atol=1e-5)
-    np.testing.assert_allclose(other.recording.energies, np.arange(4.0))
+    np.testing.assert_allclose(other.playback.recording.clip.positions, clip.positions, atol=1e-5)
+    np.testing.assert_allclose(other.playback.recording.energies, np.arange(4.0))
     with pytest.raises(NeurokError, match="nothing to undo"):
         other.undo()
 

@@ -1,5 +1,6 @@
 """What is drawn where: a view with a scene that only takes notes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from gates import make_gate
 from neurok.bodyplan.editing import plan_of_joints
-from neurok.core import MaterialField, material
+from neurok.core import MaterialField, Mesh, Surface, material
 from neurok.geometry import lie
 from neurok.studio.config import CONFIG
 from neurok.studio.view import View, body_colors, material_colors
@@ -26,6 +27,7 @@ class Notes:
                 return None
             node = SimpleNamespace(verb=verb, values=values, position=np.zeros(3), wxyz=np.array([1.0, 0, 0, 0]))
             node.__dict__.update(options)
+            node.bones = [SimpleNamespace() for _ in options.get("bone_positions", ())]
             node.remove = lambda: self.nodes.pop(name, None)
             self.nodes[name] = node
             return node
@@ -79,8 +81,69 @@ def test_what_bends_is_sent_by_its_vertices_in_their_order(notes):
     bent[door, 2] += 0.2 * bent[door, 0] ** 2
     view.move(bent)
     assert added == [1]
-    np.testing.assert_allclose(view.nodes[1].vertices, view.shown(bent)[door], atol=1e-6)
+    (node,) = view.bending[1].nodes
+    assert node.verb == "add_mesh_simple"
+    np.testing.assert_allclose(node.vertices, view.shown(bent)[door], atol=1e-6)
     assert view.nodes[0].verb == "add_glb"
+
+
+FEW = replace(CONFIG, sent_vertices=1_000)
+"""Bones for small meshes, too."""
+
+
+def sheet(count=70):
+    """A flat square of many vertices, in two colours."""
+    side = np.linspace(0.0, 1.0, count)
+    x, y = np.meshgrid(side, side, indexing="ij")
+    corner = (np.arange(count - 1)[:, None] * count + np.arange(count - 1)).reshape(-1)
+    faces = np.concatenate(
+        [
+            np.stack([corner, corner + count, corner + 1], axis=1),
+            np.stack([corner + 1, corner + count, corner + count + 1], axis=1),
+        ]
+    )
+    vertices = np.stack([x.ravel(), y.ravel(), np.zeros(count**2)], axis=1)
+    looks = (Surface("red", base_color=(1.0, 0.0, 0.0, 1.0)), Surface("blue", base_color=(0.0, 0.0, 1.0, 1.0)))
+    return Mesh(vertices, faces, surfaces=looks, face_surfaces=(vertices[faces[:, 0], 0] > 0.5).astype(np.int64))
+
+
+def skinned(node):
+    """Where a browser draws the vertices of a skinned node."""
+    turns = np.array([lie.quaternion_to_matrix(np.asarray(bone.wxyz)) for bone in node.bones])
+    places = np.array([bone.position for bone in node.bones])
+    local = node.values[0][:, None] - np.asarray(node.bone_positions)
+    return np.einsum("vb,vbi->vi", node.skin_weights, np.einsum("bij,vbj->vbi", turns, local) + places)
+
+
+def test_a_large_part_that_bends_is_sent_by_bones_and_is_where_its_vertices_are(notes):
+    mesh = sheet()
+    view = View(notes, FEW)
+    view.show(mesh)
+    bent = mesh.vertices.copy()
+    bent[:, 2] = 0.15 * np.sin(2.5 * bent[:, 0]) * bent[:, 1]
+    view.move(bent)
+    bending = view.bending[0]
+    assert [node.verb for node in bending.nodes] == ["add_mesh_skinned"] * 2  # a node for each colour
+    assert {node.color for node in bending.nodes} == {(255, 0, 0), (0, 0, 255)}
+    for node, used in zip(bending.nodes, bending.used, strict=True):
+        assert (np.count_nonzero(node.skin_weights, axis=1) <= 4).all()
+        np.testing.assert_allclose(skinned(node), view.shown(bent)[used], atol=CONFIG.bone_gap)
+
+
+def test_bones_that_say_too_little_are_given_up_for_the_vertices(notes):
+    mesh = sheet()
+    view = View(notes, FEW)
+    told = []
+    view.added = lambda part, node: told.append(node)
+    view.show(mesh)
+    folded = mesh.vertices.copy()
+    folded[:, 2] = 0.1 * np.sin(40.0 * folded[:, 0])
+    view.move(folded)
+    bending = view.bending[0]
+    assert [node.verb for node in bending.nodes] == ["add_mesh_simple"] * 2
+    assert told[-2:] == bending.nodes
+    for node, used in zip(bending.nodes, bending.used, strict=True):
+        np.testing.assert_allclose(node.vertices, view.shown(folded)[used], atol=1e-6)
 
 
 @pytest.mark.parametrize("up", ["y", "z"])

@@ -51,6 +51,16 @@ class StudioConfig:
     stiff: float = 1e-4
     """A part whose vertices fit a rigid motion this well [sizes of the object] is shown by moving it as a whole."""
 
+    sent_vertices: int = 50_000
+    """A bending part with more vertices is shown by bones. Below, a frame of vertices costs the server less than the
+    messages of bones do (``benchmarks/bench_studio.py``); above, it is more than half a megabyte."""
+
+    bones: int = 64
+    """Of a bending part."""
+
+    bone_gap: float = 4e-3
+    """How far bones may be off a vertex [sizes of the object], about two pixels; else its vertices are sent."""
+
     textures_bytes: int = 24_000_000
     """Textures beyond this are not sent for every part; mean colours stand in [bytes]."""
 

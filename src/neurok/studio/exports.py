@@ -9,7 +9,9 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+from neurok.core import Asset
 from neurok.errors import NeurokError
+from neurok.inference.materials import propose_materials
 from neurok.io import save
 from neurok.scene.picture import render
 from neurok.studio.page import write_page
@@ -29,11 +31,24 @@ FORMATS = {
 """What the window can write, by the name on the button."""
 
 
+def exported(scene: StudioScene) -> Asset:
+    """What is written: the object, its materials where they were named, and the recording."""
+    asset = scene.made_asset()
+    if scene.materials:
+        asset = replace(asset, materials=propose_materials(asset, given=scene.materials).field)
+    if scene.playback.recording is None:
+        return asset
+    clip = scene.playback.recording.clip
+    if clip.rest.vertex_count != asset.mesh.vertex_count:
+        return Asset(clip.rest, clips=(clip,))
+    return replace(asset, clips=(replace(clip, rest=asset.mesh),))
+
+
 def export(scene: StudioScene, format: str) -> tuple[str, bytes]:
     """The name and the bytes of a download; several files come as one zip archive."""
     if format not in FORMATS:
         raise NeurokError(f"{format!r} is no format of the studio; there are {', '.join(FORMATS)}.")
-    asset, suffix = scene.export_asset(), FORMATS[format]
+    asset, suffix = exported(scene), FORMATS[format]
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in asset.mesh.name)[:60] or "object"
     folder = Path(tempfile.mkdtemp(prefix="export", dir=scene.folder))
     try:
@@ -45,7 +60,8 @@ def export(scene: StudioScene, format: str) -> tuple[str, bytes]:
         elif suffix == ".html":
             write_page(asset, path)
         elif suffix == ".obj":
-            save(asset.mesh.with_vertices(scene.positions) if _same(scene) else asset.mesh, path)
+            same = len(scene.positions) == asset.mesh.vertex_count
+            save(asset.mesh.with_vertices(scene.positions) if same else asset.mesh, path)
         elif suffix in (".urdf", ".xml"):
             save(replace(asset, clips=()), path)
         else:
@@ -60,7 +76,3 @@ def export(scene: StudioScene, format: str) -> tuple[str, bytes]:
         return f"{stem}_{format.lower()}.zip", packed.getvalue()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _same(scene: StudioScene) -> bool:
-    return len(scene.positions) == scene.export_asset().mesh.vertex_count

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from jaxtyping import Float
 
 from neurok.core import Mesh
 from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
-from neurok.core.select import SIDES
+from neurok.core.select import SIDES, select_vertices
 from neurok.errors import NeurokError
 from neurok.scene.description import (
+    PUSH_SECONDS,
     ActionName,
     BaseName,
     Scene,
@@ -21,6 +23,7 @@ from neurok.scene.description import (
     SceneWorld,
     Vector,
 )
+from neurok.studio.config import StudioConfig
 
 EngineChoice = Literal["auto", "reduced", "mujoco", "particles"]
 ActionChoice = Literal["none", "drop", "throw", "tilt", "drag", "wind"]
@@ -92,6 +95,35 @@ class Forces:
             ground=SceneGround() if self.ground else None,
         )
         return Scene((thing,), world, engine=self.engine, resolution=self.resolution)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A short push on a place of the object towards a side, in halves of its weight."""
+
+    mesh: Mesh
+    at: str
+    to: str
+    strength: float
+
+    def __post_init__(self) -> None:
+        select_vertices(self.mesh, self.at)  # refuses places that there are not
+        if not 0 < self.strength <= 100:
+            raise NeurokError(f"The strength of a push must lie above 0 and up to 100, got {self.strength:g}.")
+
+    def spring(self, positions: Float[np.ndarray, "V 3"], mass: float, config: StudioConfig) -> dict[str, Any]:
+        """The far spring that pushes an object of so much mass [kg], as an order to the simulation."""
+        chosen = select_vertices(self.mesh, self.at)
+        far = config.push_reach * self.mesh.size
+        force = config.push_force * self.strength * mass * STANDARD_GRAVITY
+        target = positions[chosen].mean(axis=0) + far * side(self.mesh, self.to)
+        stiffness = force / (far * self.mesh.unit)
+        return {
+            "vertices": chosen.tolist(),
+            "target": target.tolist(),
+            "stiffness": stiffness,
+            "seconds": PUSH_SECONDS,
+        }
 
 
 def side(mesh: Mesh, name: str) -> np.ndarray:

@@ -7,6 +7,8 @@ request, and passes the connection on. It refuses
 - requests that name another host, and websockets that a page of another site opens: a page in the same browser could
   otherwise use the studio behind its user's back,
 - connections that send more than an upload may have.
+
+Into the page itself it puts one script of ours (``drop.js``): files can be dropped onto the window.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import contextlib
 import hmac
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from importlib.resources import files
 from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
@@ -62,6 +65,11 @@ class Head:
         except CookieError:
             return ""
         return "" if found is None else found.value
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it asks for the window itself."""
+        return self.path in ("/", "/index.html") and not self.is_websocket
 
     @property
     def is_websocket(self) -> bool:
@@ -138,7 +146,9 @@ class Gate:
                 if head is None
                 else judge(head, self.token)
             )
-            if verdict.kind == "pass":
+            if verdict.kind == "pass" and head is not None and head.is_page:
+                await self._give_page(data, writer)
+            elif verdict.kind == "pass":
                 await self._pass_on(data, reader, writer)
             elif verdict.kind == "welcome":
                 kept = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
@@ -149,6 +159,25 @@ class Gate:
             pass  # gone, or the gate is being closed
         finally:
             writer.close()
+
+    async def _give_page(self, data: bytes, writer: asyncio.StreamWriter) -> None:
+        """The page of viser with our script in it."""
+        lines = data.split(b"\r\n\r\n")[0].split(b"\r\n")
+        plain = [line for line in lines if not line.lower().startswith((b"accept-encoding:", b"connection:"))]
+        inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self.inner)
+        try:
+            inner_writer.write(b"\r\n".join([*plain, b"Connection: close", b"", b""]))
+            answer = await asyncio.wait_for(inner_reader.read(-1), HEAD_SECONDS)
+        finally:
+            inner_writer.close()
+        head, _, page = answer.partition(b"\r\n\r\n")
+        kept = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"content-length:")]
+        body, end, rest = page.rpartition(b"</body>")
+        if end:
+            script = files("neurok.studio").joinpath("drop.js").read_bytes()
+            page = b"".join([body, b"<script>", script, b"</script>", end, rest])
+        writer.write(b"\r\n".join([*kept, b"Content-Length: %d" % len(page), b"", b""]) + page)
+        await writer.drain()
 
     async def _pass_on(self, data: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self.inner)

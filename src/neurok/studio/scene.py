@@ -17,49 +17,23 @@ from jaxtyping import Float, Int
 
 from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
-from neurok.bodyplan.plan_file import write_plan
-from neurok.core import Asset, Clip, Mesh
-from neurok.core.gravity import STANDARD_GRAVITY
-from neurok.core.select import select_vertices
+from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.inference.articulate import articulate
 from neurok.inference.materials import Proposals, propose_materials
-from neurok.inference.plan import plan as find_plan
-from neurok.inference.spaces import SIMULATED, space_of
-from neurok.io import load, save
+from neurok.inference.spaces import space_of
+from neurok.io import load
 from neurok.kinematics.space import KinematicSpace, decode
-from neurok.scene.description import PUSH_SECONDS
-from neurok.scene.files import write_scene
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.forces import Forces, side
+from neurok.studio.forces import Forces, Push
 from neurok.studio.hand import reach
-from neurok.studio.live import LiveSimulation, Simulation
-from neurok.studio.motion import skinned_clip
+from neurok.studio.history import Corrections, History
+from neurok.studio.live import LiveSimulation, Simulation, write_live
+from neurok.studio.playback import Playback, Recording
 from neurok.studio.simulator import News
+from neurok.studio.study import Studied, study
 
 Mode = Literal["empty", "posing", "running", "paused", "playing"]
-
-
-@dataclass(frozen=True, eq=False)
-class Recording:
-    """A motion that was kept, with what is plotted beside it."""
-
-    clip: Clip
-    energies: Float[np.ndarray, " T"]
-    """Of the whole scene [J]; NaN where the engine does not say."""
-
-    depths: Float[np.ndarray, " T"]
-    """How deep things were in each other at most so far [m]."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Edit:
-    """What undo goes back to."""
-
-    plan: BodyPlan | None
-    is_edited: bool
-    materials: dict[str, str]
-    what: str
 
 
 @dataclass(eq=False)
@@ -91,9 +65,7 @@ class StudioScene:
     forces: Forces = field(default_factory=Forces)
     notes: list[str] = field(default_factory=list)
     meter: dict[str, Any] = field(default_factory=dict)
-    recording: Recording | None = None
-    frame: int = 0
-    loop: bool = True
+    playback: Playback = field(default_factory=Playback)
     records: bool = False
     """Whether what runs is being recorded; set before a run, it records from the start."""
 
@@ -101,12 +73,10 @@ class StudioScene:
     """The mesh of a simulation that has loose stuff; else that of the object is shown."""
 
     _simulation: Simulation | None = None
-    _undone: list[_Edit] = field(default_factory=list)
-    _done: list[_Edit] = field(default_factory=list)
+    _history: History = field(default_factory=lambda: History(CONFIG.undo))
     _held: int | None = None
-    _push: tuple[str, str, float] | None = None
+    _push: Push | None = None
     _mass: float | None = None
-    _clock: float = 0.0
 
     # What is open.
 
@@ -116,18 +86,17 @@ class StudioScene:
         if count > self.config.most_vertices:
             raise NeurokError(
                 f"'{asset.mesh.name}' has {count:,} vertices; the studio shows up to {self.config.most_vertices:,}. "
-                "Reduce it with 'neurok inspect MESH --fix OUT --faces N'."
+                "Reduce it with 'neurok convert MESH --max-faces N --out FILE'."
             )
         self.close()
         self.asset, self.mode, self.notes = asset, "posing", [*asset.notes, *notes]
         self.plan, self.is_edited, self.space, self.q = None, False, None, np.zeros(0)
-        self.materials, self.recording, self.frame, self.forces = {}, None, 0, Forces()
-        self._done, self._undone, self.shown = [], [], None
+        self.materials, self.playback, self.forces = {}, Playback(loop=self.playback.loop), Forces()
+        self.shown = None
+        self.forget_edits()
         self.positions = asset.mesh.vertices
         if asset.clips and asset.clips[0].rest.vertex_count == count:
-            clip = asset.clips[0]
-            nothing = np.full(clip.frame_count, np.nan)
-            self.recording = Recording(clip, nothing, nothing)
+            self.keep(Recording.of_clip(asset.clips[0]))
         self._find_quick_space()
 
     def _find_quick_space(self) -> None:
@@ -147,28 +116,19 @@ class StudioScene:
         """Whether nothing is known yet of how the object moves."""
         return self.asset is not None and self.space is None and self.plan is None
 
-    def study(self) -> tuple[BodyPlan, KinematicSpace | None, str]:
-        """Look for bodies and joints; changes nothing, ``learn`` takes the answer.
+    def study(self) -> Studied:
+        """Look for bodies and joints; changes nothing, ``learn`` takes the answer."""
+        return study(self.open_asset)
 
-        Joints that would not move in a simulation are fixed; freeing their bodies brings them back.
-        """
-        asset = self.open_asset
-        found = find_plan(asset).likely(SIMULATED)
-        try:
-            return found, space_of(asset, "learned", plan=found), found.note
-        except NeurokError as error:
-            return found, None, str(error)
-
-    def learn(self, asset: Asset, found: tuple[BodyPlan, KinematicSpace | None, str]) -> None:
+    def learn(self, asset: Asset, found: Studied) -> None:
         """Take what ``study`` found, if that object is still open."""
-        plan, space, note = found
         if asset is not self.asset or self.plan is not None:
             return
-        self.plan, self.is_edited = plan, space is not None
-        if note:
-            self.notes.append(note)
-        if space is not None and self.mode == "posing":
-            self._take_space(space)
+        self.plan, self.is_edited = found.plan, found.space is not None
+        if found.note:
+            self.notes.append(found.note)
+        if found.space is not None and self.mode == "posing":
+            self._take_space(found.space)
 
     @property
     def open_asset(self) -> Asset:
@@ -320,15 +280,9 @@ class StudioScene:
     def _write_live(self) -> Path:
         """The object as it is now and what acts on it, as files for another process."""
         asset = replace(self.made_asset(), clips=() if self._moves_by_joints else self.open_asset.clips)
-        save(asset, self.folder / "live.npz")
-        plan = ""
-        if self.plan is not None and self.is_edited and self.plan.bends:
-            write_plan(self.plan, self.folder / "plan.json")
-            plan = str(self.folder / "plan.json")
+        plan = self.plan if self.plan is not None and self.is_edited and self.plan.bends else None
         q = self.q if self._moves_by_joints and self.q.any() else None
-        scene = self.forces.scene(str(self.folder / "live.npz"), self.object_mesh, q, self.materials, plan)
-        write_scene(scene, self.folder / "live.json")
-        return self.folder / "live.json"
+        return write_live(self.folder, asset, self.forces, q, self.materials, plan)
 
     @property
     def _moves_by_joints(self) -> bool:
@@ -344,10 +298,7 @@ class StudioScene:
 
     def push(self, at: str, to: str, strength: float) -> None:
         """A short push on a place towards a side, in halves of the object's weight; it starts the simulation."""
-        select_vertices(self.object_mesh, at)
-        if not 0 < strength <= 100:
-            raise NeurokError(f"The strength of a push must lie above 0 and up to 100, got {strength:g}.")
-        self._push = (at, to, strength)
+        self._push = Push(self.object_mesh, at, to, strength)
         if self.mode != "running":
             self.run()
         elif self._mass is not None:
@@ -356,15 +307,7 @@ class StudioScene:
     def _give_push(self) -> None:
         if self._push is None or self._simulation is None or self._mass is None:
             return
-        (at, to, strength), mesh = self._push, self.object_mesh
-        chosen = select_vertices(mesh, at)
-        far = self.config.push_reach * mesh.size
-        force = self.config.push_force * strength * self._mass * STANDARD_GRAVITY
-        target = self.positions[chosen].mean(axis=0) + far * side(mesh, to)
-        stiffness = force / (far * mesh.unit)
-        self._simulation.order(
-            "grab", vertices=chosen.tolist(), target=target.tolist(), stiffness=stiffness, seconds=PUSH_SECONDS
-        )
+        self._simulation.order("grab", **self._push.spring(self.positions, self._mass, self.config))
         self._push = None
 
     def record(self, on: bool) -> None:
@@ -384,7 +327,7 @@ class StudioScene:
 
     def tick(self, seconds: float) -> bool:
         """Take what the simulation tells, or go on in the recording; whether anything changed."""
-        if self.mode == "playing" and self.recording is not None:
+        if self.mode == "playing":
             return self._play_on(seconds)
         if self._simulation is None:
             return False
@@ -417,56 +360,46 @@ class StudioScene:
             self.mode = "paused"
 
     def _take_recording(self, path: Path) -> None:
-        with np.load(path, allow_pickle=False) as kept:
-            positions, fps = kept["positions"], float(kept["fps"])
-            energies, depths = kept["energies"], kept["depths"]
-        if len(positions) == 0:
-            self.notes.append("Nothing was recorded: the simulation did not run meanwhile.")
-            return
-        mesh = self.shown if self.shown is not None else self.object_mesh
-        self.recording = Recording(skinned_clip(mesh, positions, fps, self.config.stiff), energies, depths)
-        self.frame = len(positions) - 1
+        try:
+            self.keep(Recording.read(path, self.mesh, self.config.stiff))
+            self.playback = self.playback.at(self.playback.last)
+        except NeurokError as error:
+            self.notes.append(str(error))
+
+    def keep(self, recording: Recording | None) -> None:
+        """Have another recording, or none."""
+        self.playback = Playback(recording, self.playback.loop)
+
+    def set_loop(self, on: bool) -> None:
+        """Whether a recording starts again at its end."""
+        self.playback = replace(self.playback, loop=on)
 
     def play(self) -> None:
         """Show the recording from where it stands, or from its start if it is over."""
-        recording = self._recorded()
+        self.playback = self.playback.begun()
         self.close()
-        if self.frame >= recording.clip.frame_count - 1:
-            self.frame = 0
-        self.mode, self._clock = "playing", self.frame / recording.clip.fps
+        self.mode = "playing"
         self._show_frame()
 
     def scrub(self, frame: int) -> None:
         """Show one frame of the recording."""
-        recording = self._recorded()
+        self.playback = self.playback.at(frame)
         if self.mode in ("running", "paused"):
             self.close()
-        self.frame, self.mode = int(np.clip(frame, 0, recording.clip.frame_count - 1)), "posing"
+        self.mode = "posing"
         self._show_frame()
-
-    def _recorded(self) -> Recording:
-        if self.recording is None:
-            raise NeurokError("There is no recording yet; press Record, then Run.")
-        return self.recording
 
     def _play_on(self, seconds: float) -> bool:
-        clip = self._recorded().clip
-        self._clock += seconds
-        length = clip.frame_count / clip.fps
-        if self._clock >= length:
-            if not self.loop:
-                self.frame, self.mode = clip.frame_count - 1, "posing"
-                self._show_frame()
-                return True
-            self._clock %= length
-        before, self.frame = self.frame, min(int(self._clock * clip.fps), clip.frame_count - 1)
+        before, self.playback = self.playback.frame, self.playback.advanced(seconds)
+        if self.playback.is_over:
+            self.mode = "posing"
         self._show_frame()
-        return self.frame != before
+        return self.playback.frame != before or self.mode != "playing"
 
     def _show_frame(self) -> None:
-        clip = self._recorded().clip
-        self.shown = clip.rest if clip.rest.vertex_count != self.object_mesh.vertex_count else None
-        self.positions = clip.positions[self.frame].astype(np.float64)
+        rest = self.playback.recorded.clip.rest
+        self.shown = rest if rest.vertex_count != self.object_mesh.vertex_count else None
+        self.positions = self.playback.positions
 
     # Corrections.
 
@@ -474,20 +407,24 @@ class StudioScene:
         """Correct the plan; poses, simulation and exports follow at once."""
         if self.plan is None:
             raise NeurokError("There is no plan to edit yet; wait until the joints are found.")
-        self._apply(_Edit(change(self.plan), True, self.materials, what))
+        self._apply(what, Corrections(change(self.plan), True, self.materials))
 
     def set_material(self, region: str, name: str) -> None:
         """Say what a part or surface is made of."""
         given = {**self.materials, region: name}
         propose_materials(self.made_asset(), given=given)  # refuses unknown names
-        self._apply(_Edit(self.plan, self.is_edited, given, f"{region} is {name}"))
+        self._apply(f"{region} is {name}", Corrections(self.plan, self.is_edited, given))
 
-    def _apply(self, new: _Edit) -> None:
-        self._done = [*self._done, _Edit(self.plan, self.is_edited, self.materials, new.what)][-self.config.undo :]
-        self._undone = []
+    @property
+    def corrections(self) -> Corrections:
+        """What was corrected so far."""
+        return Corrections(self.plan, self.is_edited, self.materials)
+
+    def _apply(self, what: str, new: Corrections) -> None:
+        self._history = self._history.after(what, self.corrections)
         self._become(new)
 
-    def _become(self, edit: _Edit) -> None:
+    def _become(self, edit: Corrections) -> None:
         is_other = edit.plan is not self.plan or edit.is_edited != self.is_edited
         names = () if self.space is None else self.space.names
         values = dict(zip(names, self.q.tolist(), strict=False))
@@ -496,8 +433,9 @@ class StudioScene:
         if not is_other:
             self._show_pose()
             return
-        if self.recording is not None and not any(self.recording.clip is clip for clip in self.open_asset.clips):
-            self.recording = None  # it shows what the object no longer does
+        recording = self.playback.recording
+        if recording is not None and not any(recording.clip is clip for clip in self.open_asset.clips):
+            self.keep(None)  # it shows what the object no longer does
         self.space = self._space_now()
         self.q = np.zeros(0) if self.space is None else np.array([values.get(name, 0.0) for name in self.space.names])
         if self.space is not None and self.space.dim:
@@ -515,25 +453,19 @@ class StudioScene:
 
     def undo(self) -> str:
         """Take back the last edit; says which."""
-        if not self._done:
-            raise NeurokError("There is nothing to undo.")
-        before = self._done.pop()
-        self._undone.append(_Edit(self.plan, self.is_edited, self.materials, before.what))
+        self._history, what, before = self._history.undo(self.corrections)
         self._become(before)
-        return before.what
+        return what
 
     def redo(self) -> str:
         """Do it again after all; says what."""
-        if not self._undone:
-            raise NeurokError("There is nothing to redo.")
-        after = self._undone.pop()
-        self._done.append(_Edit(self.plan, self.is_edited, self.materials, after.what))
+        self._history, what, after = self._history.redo(self.corrections)
         self._become(after)
-        return after.what
+        return what
 
     def forget_edits(self) -> None:
         """What was edited so far can no longer be undone: it was opened like this."""
-        self._done, self._undone = [], []
+        self._history = History(self.config.undo)
 
     def proposals(self) -> Proposals:
         """What each region is made of, by hand or proposed."""
@@ -550,15 +482,3 @@ class StudioScene:
                 made = replace(made, materials=asset.materials.at(made.mesh.vertices, asset.mesh.vertices))
             asset = made
         return replace(asset, clips=())
-
-    def export_asset(self) -> Asset:
-        """What is written: the object, its materials where they were named, and the recording."""
-        asset = self.made_asset()
-        if self.materials:
-            asset = replace(asset, materials=propose_materials(asset, given=self.materials).field)
-        if self.recording is None:
-            return asset
-        clip = self.recording.clip
-        if clip.rest.vertex_count != asset.mesh.vertex_count:
-            return Asset(clip.rest, clips=(clip,))
-        return replace(asset, clips=(replace(clip, rest=asset.mesh),))

@@ -21,7 +21,8 @@ from neurok.errors import FormatError, NeurokError
 from neurok.io import load, save
 from neurok.io.files import write_files
 from neurok.studio.forces import Forces
-from neurok.studio.scene import Recording, StudioScene
+from neurok.studio.playback import Recording
+from neurok.studio.scene import StudioScene
 
 SUFFIX = ".neurok"
 VERSION = 1
@@ -42,7 +43,7 @@ class SavedScene:
 
 def save_scene(scene: StudioScene, path: Path) -> Path:
     """Write the window to a file."""
-    asset, recording = scene.open_asset, scene.recording
+    asset, recording = scene.open_asset, scene.playback.recording
     clips = asset.clips
     if recording is not None and recording.clip.rest.vertex_count == asset.mesh.vertex_count:
         clips = (replace(recording.clip, rest=asset.mesh),)
@@ -127,10 +128,11 @@ def restore(scene: StudioScene, saved: SavedScene, notes: tuple[str, ...] = ()) 
         if math.isfinite(value) and value != 0.0:
             scene.set_coordinate(index, float(value))
     scene.forces = Forces(**said["forces"])
-    if scene.recording is not None and len(said["energies"]) == scene.recording.clip.frame_count:
-        clip = replace(scene.recording.clip, rest=scene.object_mesh)
+    recording = scene.playback.recording
+    if recording is not None and len(said["energies"]) == recording.clip.frame_count:
+        clip = replace(recording.clip, rest=scene.object_mesh)
         energies, depths = (np.array(said[name], dtype=np.float64) for name in ("energies", "depths"))
-        scene.recording = Recording(clip, energies, depths)
+        scene.keep(Recording(clip, energies, depths))
 
 
 def _listed(values: np.ndarray) -> list[float | None]:

@@ -20,13 +20,12 @@ from neurok.geometry import lie
 from neurok.io.gltf_write import write as write_glb
 from neurok.rendering.markers import Arrow, Ball, joint_markers
 from neurok.rendering.palette import CLAY, part_color
+from neurok.studio.bending import BendingPart, Color, by_surface
 from neurok.studio.config import StudioConfig
 from neurok.studio.motion import groups_of, part_motions
 
 Look = Literal["object", "bodies", "materials"]
 """What colours mean: how the object looks, which body it is, what it is made of."""
-
-Color = tuple[float, float, float]
 
 EYE = np.array([0.55, 0.4, 1.05])
 """From the middle of the object to the eye of the first picture [diagonals of the object]."""
@@ -48,7 +47,7 @@ class View:
         self.drawings = 0
         """How often an object was drawn: part of the names of nodes, since browsers keep the pose of a name."""
 
-        self.bent: set[int] = set()
+        self.bending: dict[int, BendingPart] = {}
         self.extras: list[Any] = []
         self.sent = 0
         """Messages of motion sent so far: poses of parts and arrays of vertices."""
@@ -80,22 +79,25 @@ class View:
         self.plain = colors is not None or _texture_bytes(mesh) * mesh.part_count > self.config.textures_bytes
         for part in range(mesh.part_count):
             if len(self.groups[part]):
-                self.nodes[part] = self._add(part, bent=False)
+                self.nodes[part] = self._add(part)
 
-    def _add(self, part: int, bent: bool) -> Any:
-        """The node of a part: with its look where it moves as a whole, in one colour where it bends."""
+    def _piece(self, part: int) -> Mesh:
+        """A part as it is shown at rest."""
         assert self.mesh is not None
-        name = f"/object_{self.drawings}/{part}"
-        faces = self.face_parts == part
-        piece = replace(self.mesh, vertices=self.at_rest, up="y", unit=1.0).submesh(faces, f"part {part}")
-        if not (self.plain or bent):
-            piece = _with_used_surfaces(replace(piece, part_ids=None, part_names=()))
-            data = write_glb(Asset(piece), Path("part.glb"))["part.glb"]
-            return self.scene.add_glb(name, data)
-        color = self.colors[part] if self.colors is not None else _mean_color(piece)
-        return self.scene.add_mesh_simple(
-            name, piece.vertices, piece.faces, color=tuple(int(255 * c) for c in color), side="double"
-        )
+        whole = replace(self.mesh, vertices=self.at_rest, up="y", unit=1.0)
+        return replace(whole.submesh(self.face_parts == part, f"part {part}"), part_ids=None, part_names=())
+
+    def _add(self, part: int) -> Any:
+        """The node of a part that moves as a whole."""
+        name, piece = f"/object_{self.drawings}/{part}", self._piece(part)
+        if self.plain:
+            color = tuple(round(255 * c) for c in self._color(part, piece))
+            return self.scene.add_mesh_simple(name, piece.vertices, piece.faces, color=color, side="double")
+        data = write_glb(Asset(_with_used_surfaces(piece)), Path("part.glb"))["part.glb"]
+        return self.scene.add_glb(name, data)
+
+    def _color(self, part: int, piece: Mesh) -> Color:
+        return self.colors[part] if self.colors is not None else _mean_color(piece)
 
     def move(self, positions: Float[np.ndarray, "V 3"]) -> None:
         """Show the object in another pose: parts that stay rigid by six numbers, others by their vertices."""
@@ -105,11 +107,8 @@ class View:
         motions, rigid = part_motions(self.at_rest, now, self.groups, self.config.stiff)
         turns = lie.matrix_to_quaternion(motions[:, :3, :3])
         for part, node in list(self.nodes.items()):
-            if not rigid[part] and part not in self.bent:
-                node = self._bend(part)
-            if part in self.bent:
-                node.vertices = now[self.groups[part]].astype(np.float32)
-                self.sent += 1
+            if not rigid[part]:
+                self._bend(part)
                 continue
             if not np.allclose(node.position, motions[part, :3, 3], atol=1e-6):
                 node.position = motions[part, :3, 3]
@@ -117,22 +116,33 @@ class View:
             if not np.allclose(node.wxyz, turns[part], atol=1e-6):
                 node.wxyz = turns[part]
                 self.sent += 1
+        for part, bending in self.bending.items():
+            before = bending.nodes
+            self.sent += bending.move(now[self.groups[part]])
+            if bending.nodes is not before:
+                self._tell(part, bending.nodes)
 
-    def _bend(self, part: int) -> Any:
-        """Exchange the node of a part for one whose vertices move."""
-        self.bent.add(part)
-        self.nodes[part] = self._add(part, bent=True)
-        self.added(part, self.nodes[part])
-        return self.nodes[part]
+    def _bend(self, part: int) -> None:
+        """Exchange the node of a part for nodes that bend."""
+        self.nodes.pop(part).remove()
+        piece = self._piece(part)
+        split = [piece] if self.colors is not None else by_surface(piece)
+        colored = [(mesh, self._color(part, mesh)) for mesh in split]
+        self.bending[part] = BendingPart(self.scene, f"/object_{self.drawings}/{part}", piece, colored, self.config)
+        self._tell(part, self.bending[part].nodes)
+
+    def _tell(self, part: int, nodes: list[Any]) -> None:
+        for node in nodes:
+            self.added(part, node)
 
     def added(self, part: int, node: Any) -> None:
         """Called for a node that takes the place of another; whoever listens to nodes overrides it."""
 
     def clear(self) -> None:
         """Take everything away."""
-        for node in self.nodes.values():
+        for node in [*self.nodes.values(), *self.bending.values()]:
             node.remove()
-        self.nodes, self.bent, self.mesh = {}, set(), None
+        self.nodes, self.bending, self.mesh = {}, {}, None
         self.clear_extras()
 
     # What stands beside it.
@@ -157,7 +167,7 @@ class View:
             middle = self.shown(np.asarray(marker.origin))
             ends = (middle, middle + 2 * half) if isinstance(marker, Arrow) else (middle - half, middle + half)
             thick = 0.002 + 0.005 * line.probability
-            red, green, blue = (230, 60, 40) if part == selected else tuple(int(255 * c) for c in marker.color)
+            red, green, blue = (230, 60, 40) if part == selected else tuple(round(255 * c) for c in marker.color)
             self.extras.append(
                 self.scene.add_arrows(
                     f"/joints/{part}",

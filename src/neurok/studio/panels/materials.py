@@ -20,7 +20,7 @@ class MaterialsPanel(Panel):
         self.shows = self.input(gui.add_checkbox("Colour by material", False), self._show)
         self.region = gui.add_dropdown("Region", ("all",))
         self.stuff = gui.add_dropdown("Material", tuple(sorted(library())))
-        self.button("Make it so", lambda: self.scene.set_material(self.region.value, self.stuff.value))
+        self.button("Set material", lambda: self.scene.set_material(self.region.value, self.stuff.value))
         self.list = gui.add_markdown("")
         self.known: Any = None
 

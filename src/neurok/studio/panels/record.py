@@ -18,7 +18,7 @@ class RecordPanel(Panel):
         gui = self.gui
         self.record = self.button("Record", lambda: self.scene.record(not self.scene.records), icon="player-record")
         self.frame = self.input(gui.add_slider("Frame", 0, 1, 1, 0), lambda value: self.scene.scrub(int(value)))
-        self.loop = self.input(gui.add_checkbox("Loop", True), self._loop)
+        self.loop = self.input(gui.add_checkbox("Loop", True), self.scene.set_loop)
         self.button("Play", self.scene.play)
         self.plots: list[Any] = []
         self.plotted: Any = None
@@ -26,9 +26,6 @@ class RecordPanel(Panel):
         with gui.add_folder("Download"):
             self.format = gui.add_dropdown("Format", tuple(FORMATS))
             gui.add_button("Download", icon="download").on_click(lambda _: self._download())
-
-    def _loop(self, on: bool) -> None:
-        self.scene.loop = on
 
     def _download(self) -> None:
         chosen = self.format.value
@@ -47,13 +44,13 @@ class RecordPanel(Panel):
         self.refresh()
 
     def refresh(self) -> None:
-        recording = self.scene.recording
+        recording = self.scene.playback.recording
         self.record.label = "Stop recording" if self.scene.records else "Record"
         if recording is not None:
             last = max(recording.clip.frame_count - 1, 1)
             if self.frame.max != last:
                 self.frame.max = last
-            self.frame.value = min(int(self.scene.frame), last)
+            self.frame.value = min(int(self.scene.playback.frame), last)
         if recording is not self.plotted:
             self._plot()
 
@@ -63,7 +60,7 @@ class RecordPanel(Panel):
     def _plot(self) -> None:
         for plot in self.plots:
             plot.remove()
-        self.plots, recording = [], self.scene.recording
+        self.plots, recording = [], self.scene.playback.recording
         self.plotted = recording
         if recording is None:
             return

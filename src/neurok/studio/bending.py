@@ -1,0 +1,140 @@
+"""A part that bends in the picture: by a few bones where they say enough, else by its vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+
+from neurok.core import Mesh
+from neurok.geometry import lie
+from neurok.geometry.sampling import farthest_points
+from neurok.studio.config import StudioConfig
+
+CARRIERS = 4
+"""Bones that carry a vertex; browsers take no more."""
+
+Color = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Bones:
+    """Rigid bones spread over a surface; each vertex follows the nearest ones, the closer the more."""
+
+    rest: Float[np.ndarray, "V 3"]
+    centers: Float[np.ndarray, "B 3"]
+    weights: csr_array
+    """``(V, B)``, four in a row, with sum one."""
+
+    @staticmethod
+    def of(rest: Float[np.ndarray, "V 3"], count: int) -> Bones:
+        """Evenly spread over the vertices."""
+        centers = rest[farthest_points(rest, min(count, len(rest)))]
+        carriers = min(CARRIERS + 1, len(centers))
+        gaps, chosen = cKDTree(centers).query(rest, k=carriers)
+        # A bone lets go where a fifth would come closer, so that weights never jump between neighbours.
+        share = np.maximum(1.0 - gaps[:, :-1] / np.maximum(gaps[:, -1:], 1e-12), 1e-6) ** 2
+        share /= share.sum(axis=1, keepdims=True)
+        rows = np.repeat(np.arange(len(rest)), carriers - 1)
+        shape = (len(rest), len(centers))
+        return Bones(rest, centers, csr_array((share.ravel(), (rows, chosen[:, :-1].ravel())), shape=shape))
+
+    def fit(self, now: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "B 4 4"]:
+        """Rigid motions of the bones: turns that their vertices agree on best, then places that leave least error."""
+        across = self.weights.T
+        total = across.sum(axis=1)[:, None]
+        before, after = across @ self.rest / total, across @ now / total
+        pairs = (self.rest[:, :, None] * now[:, None, :]).reshape(-1, 9)
+        spread = (across @ pairs).reshape(-1, 3, 3) - total[..., None] * before[:, :, None] * after[:, None, :]
+        turns = lie.nearest_rotation(spread.transpose(0, 2, 1))
+        turned = self.apply(lie.compose(turns, np.zeros_like(before)))
+        return lie.compose(turns, cho_solve(self._factor, across @ (now - turned)))
+
+    @cached_property
+    def _factor(self) -> tuple[np.ndarray, bool]:
+        """Of the normal equations of the places."""
+        square = (self.weights.T @ self.weights).toarray()
+        return cho_factor(square + 1e-9 * np.trace(square) / len(square) * np.eye(len(square)))
+
+    def apply(self, motions: Float[np.ndarray, "B 4 4"]) -> Float[np.ndarray, "V 3"]:
+        """Where the vertices are when the bones have moved."""
+        blended = (self.weights @ motions[:, :3].reshape(-1, 12)).reshape(-1, 3, 4)
+        return np.einsum("vij,vj->vi", blended[:, :, :3], self.rest) + blended[:, :, 3]
+
+
+class BendingPart:
+    """The nodes of one part, one for each surface, since a bending node has one colour."""
+
+    def __init__(self, scene: Any, name: str, piece: Mesh, colors: list[tuple[Mesh, Color]], config: StudioConfig):
+        """
+        Args:
+            scene: Of viser.
+            name: Of the nodes, before a number.
+            piece: The part at rest as it is shown.
+            colors: Its faces by colour: meshes that have all vertices of the part.
+            config: Limits.
+        """
+        self.scene, self.name, self.colors, self.config = scene, name, colors, config
+        self.bones = Bones.of(piece.vertices, config.bones) if piece.vertex_count > config.sent_vertices else None
+        self.nodes: list[Any] = []
+        self.used = [np.unique(mesh.faces) for mesh, _ in colors]
+        self._draw()
+
+    def _draw(self) -> None:
+        for k, ((mesh, color), used) in enumerate(zip(self.colors, self.used, strict=True)):
+            options: dict[str, Any] = {"color": tuple(round(255 * c) for c in color), "side": "double"}
+            name, faces = f"{self.name}_{k}", np.searchsorted(used, mesh.faces)
+            if self.bones is None:
+                self.nodes.append(self.scene.add_mesh_simple(name, mesh.vertices[used], faces, **options))
+                continue
+            count = len(self.bones.centers)
+            options["bone_wxyzs"] = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
+            options["bone_positions"] = self.bones.centers
+            options["skin_weights"] = self.bones.weights[used].toarray().astype(np.float32)
+            self.nodes.append(self.scene.add_mesh_skinned(name, mesh.vertices[used], faces, **options))
+
+    def move(self, now: Float[np.ndarray, "V 3"]) -> int:
+        """Show it bent; how many messages that took. Bones that say too little are given up for good."""
+        if self.bones is not None:
+            motions = self.bones.fit(now)
+            if float(np.abs(self.bones.apply(motions) - now).max()) <= self.config.bone_gap:
+                return self._move_bones(motions)
+            self.remove()
+            self.bones = None
+            self._draw()
+        for node, used in zip(self.nodes, self.used, strict=True):
+            node.vertices = now[used].astype(np.float32)
+        return len(self.nodes)
+
+    def _move_bones(self, motions: Float[np.ndarray, "B 4 4"]) -> int:
+        assert self.bones is not None
+        turns = lie.matrix_to_quaternion(motions[:, :3, :3])
+        places = lie.apply_each(motions, self.bones.centers)
+        sent = 0
+        for node in self.nodes:
+            for bone, turn, place in zip(node.bones, turns, places, strict=True):
+                bone.wxyz, bone.position = turn, place
+                sent += 2
+        return sent
+
+    def remove(self) -> None:
+        for node in self.nodes:
+            node.remove()
+        self.nodes = []
+
+
+def by_surface(mesh: Mesh) -> list[Mesh]:
+    """The same vertices with the faces of one surface each."""
+    if mesh.face_surfaces is None or len(mesh.surfaces) < 2:
+        return [mesh]
+    which: Int[np.ndarray, " F"] = mesh.face_surfaces
+    return [
+        replace(mesh, faces=mesh.faces[which == k], surfaces=(mesh.surfaces[k],), face_surfaces=None)
+        for k in np.unique(which)
+    ]
