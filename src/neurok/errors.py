@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Sized
 from typing import TYPE_CHECKING
@@ -11,7 +12,13 @@ if TYPE_CHECKING:
 
 
 class NeurokError(Exception):
-    """A mistake the user can mend; its text says what was given, what is allowed and what to do."""
+    """A mistake the user can mend; its text says what was given, what is allowed and what to do.
+
+    Whatever it quotes, it stays one line of bounded length.
+    """
+
+    def __init__(self, message: str = "", *rest: object) -> None:
+        super().__init__(one_line(message), *rest)
 
 
 class FormatError(NeurokError):
@@ -37,12 +44,30 @@ class MeshError(NeurokError):
 SHOWN = 80
 """How much of a value a sentence shows [characters]."""
 
+LONGEST_SENTENCE = 2000
+"""The longest sentences list all materials or all commands [characters]."""
+
+_ENDLESS_WORD = re.compile(rf"[^\s/\\]{{{2 * SHOWN},}}")
+
+
+def one_line(text: str) -> str:
+    """A sentence without line breaks, with endless words cut and no longer than anyone reads."""
+    line = " ".join(str(text).split()) if any(c in text for c in "\n\r\t\v\f") else str(text)
+    line = _ENDLESS_WORD.sub(lambda found: found[0][: SHOWN - 3] + "...", line)
+    return line if len(line) <= LONGEST_SENTENCE else line[: LONGEST_SENTENCE - 3] + "..."
+
 
 def shown(value: object) -> str:
     """A value as a sentence quotes it: one line, bounded, however large or nested the value is."""
     text = _quoter.repr(value) if isinstance(value, Sized) or _is_long(value) else repr(value)
     text = " ".join(text.split())
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+def brief(text: str, length: int = 3 * SHOWN) -> str:
+    """What a library said, on one line, bounded, without a full stop."""
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= length else line[: length - 3] + "..."
 
 
 def _is_long(value: object) -> bool:

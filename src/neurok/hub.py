@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from neurok.errors import FormatError, NeurokError, require
+from neurok.errors import FormatError, NeurokError, require, shown
 from neurok.io.files import read_bytes, read_card, write_files
 
 if TYPE_CHECKING:
@@ -206,8 +206,8 @@ def load_card(name: str | Path) -> dict[str, Any]:
 def task_of(card: dict[str, Any], path: Path) -> str:
     """The task that a card describes."""
     task = card.get("task") or next((name for name, task in TASKS.items() if task.field in card), None)
-    if task not in TASKS:
-        what = "names no task" if task is None else f"names the task '{task}'"
+    if not isinstance(task, str) or task not in TASKS:
+        what = "names no task" if task is None else f"names the task {shown(task)}"
         raise FormatError(f"The card of '{path}' {what}; this version of neurok knows {', '.join(TASKS)}.")
     return str(task)
 
@@ -226,8 +226,8 @@ def save_model(model: Model | Ensemble | Grouper | PartModel | Generator, path: 
         for prefix, module in TASKS[task].modules(model).items()
         for name, value in module.state_dict().items()
     }
-    if problem := _not_finite(tensors):
-        raise NeurokError(f"The weights for '{path}' are not written: {problem}.")
+    if problem := not_finite(tensors):
+        raise NeurokError(f"The weights for '{path}' are not written: {problem} in half precision.")
     data = save(tensors)
     full = {**card, "task": task, **fields, "sha256": hashlib.sha256(data).hexdigest()}
     try:
@@ -271,18 +271,39 @@ def _load(path: Path, checksum: str) -> Any:
     task = TASKS[task_of(card, path)]
     try:
         tensors = {name: value.to(torch.float32) for name, value in load(data).items()}
+        if (deepest := _deepest(card)) > len(tensors):
+            raise NeurokError(f"it asks for {deepest} layers, and there are {len(tensors)} tensors")
+        with torch.device("meta"):  # a card may ask for more than any memory holds; shapes cost nothing
+            problem = mismatch(_wanted(task, task.build(card)), tensors)
+        if problem:
+            raise NeurokError(problem)
         model = task.build(card)
     except Exception as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error).splitlines()[0].removesuffix(".")
         raise FormatError(f"The weights '{path}' do not fit their card: {reason}.") from error
     modules = task.modules(model)
-    wanted = {prefix + name: value for prefix, module in modules.items() for name, value in module.state_dict().items()}
-    if problem := mismatch(wanted, tensors) or _not_finite(tensors):
+    if problem := mismatch(_wanted(task, model), tensors) or not_finite(tensors):
         raise FormatError(f"The weights '{path}' do not fit their card: {problem}.")
     for prefix, module in modules.items():
         module.load_state_dict({name: tensors[prefix + name] for name in module.state_dict()})
         module.requires_grad_(False).eval()
     return model
+
+
+def _deepest(said: Any) -> int:
+    """The largest number of layers that a card asks for; each has tensors of its own."""
+    if isinstance(said, list):
+        return max(map(_deepest, said), default=0)
+    if not isinstance(said, dict):
+        return 0
+    own = [value for key, value in said.items() if key == "depth" and isinstance(value, int)]
+    return max([*own, *(_deepest(value) for value in said.values())], default=0)
+
+
+def _wanted(task: Task, model: Any) -> dict[str, Tensor]:
+    """The tensors that a model wants, by the names they have in a file."""
+    modules = task.modules(model).items()
+    return {prefix + name: value for prefix, module in modules for name, value in module.state_dict().items()}
 
 
 def mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
@@ -293,10 +314,10 @@ def mismatch(wanted: dict[str, Tensor], given: dict[str, Tensor]) -> str:
     return "; ".join(f"{_some(names)} {state}" for state, names in problems if names)
 
 
-def _not_finite(tensors: dict[str, Tensor]) -> str:
-    """Which tensors have numbers that are not finite in half precision; empty if none has."""
+def not_finite(tensors: dict[str, Tensor]) -> str:
+    """Which tensors have numbers that are not finite; empty if none has."""
     bad = [name for name, value in tensors.items() if not bool(value.isfinite().all())]
-    return f"{_some(bad)} not finite in half precision" if bad else ""
+    return f"{_some(bad)} not finite" if bad else ""
 
 
 def _some(names: Any) -> str:

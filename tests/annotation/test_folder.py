@@ -17,6 +17,8 @@ from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.modelling.shapes import box
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 0.15
 
 
@@ -197,28 +199,26 @@ def test_lists_name_objects_and_their_categories(things, tmp_path):
     (things / "list.csv").unlink()
 
 
-def hang(connection) -> None:
-    connection.recv()
+def hang(job) -> None:
     time.sleep(60)
 
 
-def crash(connection) -> None:
+def crash(job) -> None:
     import os
 
-    connection.recv()
     os._exit(7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "limit", "words"), [(hang, 3.0, "took longer than 3 s"), (crash, 300.0, "ended with code 7")]
+    ("work", "limit", "words"), [(hang, 3.0, "took longer than 3 s"), (crash, 300.0, "ended with code 7")]
 )
-def test_what_hangs_or_crashes_is_ended_and_noted(target, limit, words, things, tmp_path):
+def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tmp_path):
     from neurok.annotation.check import Job
     from neurok.annotation.config import TRIAL
 
     source = find_sources(things)[0]
-    with Worker(limit, target) as worker:
+    with Worker(limit, work) as worker:
         record = worker.check(Job(source, Store(tmp_path), "auto", SECONDS, TRIAL, LIMITS))
     assert words in record["problem"]
     assert Store(tmp_path).check(source.key) == record

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,33 @@ def test_developers_can_ask_for_the_traceback(monkeypatch):
     monkeypatch.setenv("NEUROK_TRACEBACK", "1")
     with pytest.raises(IndexError):
         cli.main(["inspect"])
+
+
+@pytest.mark.parametrize("closed", [("stdout",), ("stderr",), ("stdout", "stderr")])
+def test_closed_streams_are_no_bug(monkeypatch, tmp_path, closed):
+    for name in closed:
+        monkeypatch.setattr(sys, name, None)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["convert", str(tmp_path / "none.obj"), str(tmp_path / "o.glb")])
+    assert ended.value.code == 2
+    cli.main(["--version"])
+
+
+def test_a_full_disk_behind_stderr_keeps_the_exit_code(monkeypatch, tmp_path):
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["convert", str(tmp_path / "none.obj"), str(tmp_path / "o.glb")])
+        assert ended.value.code == 2
+        full.close = lambda: None
+
+
+def test_warnings_of_libraries_do_not_reach_users(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "warnoptions", [])
+    monkeypatch.setattr(cli, "_run", lambda args: warnings.warn("numpy's own words", stacklevel=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        cli.main(["inspect"])
+    assert not capsys.readouterr().err

@@ -43,7 +43,7 @@ def moving(tmp_path):
 @pytest.mark.parametrize("suffix", [".obj", ".ply", ".stl", ".off", ".npz", ".glb", ".gltf"])
 def test_a_mesh_survives_every_format_and_the_figures_are_true(still, suffix, tmp_path, capsys):
     out = tmp_path / "sub" / f"out{suffix}"
-    told = convert(capsys, still, out)
+    told = convert(capsys, still, "--out", out)
     assert told["output"] == str(out)
     assert (told["faces"], told["parts"], told["clips"], told["joints"]) == (12, 1, [], 0)
     written = sorted(str(path) for path in (tmp_path / "sub").rglob("*") if path.is_file())
@@ -55,7 +55,7 @@ def test_a_mesh_survives_every_format_and_the_figures_are_true(still, suffix, tm
 
 
 def test_an_animation_survives_glb_within_the_tolerance(moving, tmp_path, capsys):
-    told = convert(capsys, moving, tmp_path / "out.glb", "--tolerance", "1e-5")
+    told = convert(capsys, moving, "--out", tmp_path / "out.glb", "--tolerance", "1e-5")
     assert told["clips"] == ["rise", "sway"]
     before, after = load(moving), load(tmp_path / "out.glb")
     size = before.mesh.size
@@ -69,21 +69,21 @@ def test_an_animation_survives_glb_within_the_tolerance(moving, tmp_path, capsys
 
 @pytest.mark.parametrize("which", ["sway", "1"])
 def test_one_clip_is_picked_by_name_or_number(moving, which, tmp_path, capsys):
-    told = convert(capsys, moving, tmp_path / "one.npz", "--clip", which)
+    told = convert(capsys, moving, "--out", tmp_path / "one.npz", "--clip", which)
     assert told["clips"] == ["sway"]
     assert [clip.name for clip in load(tmp_path / "one.npz").clips] == ["sway"]
 
 
 def test_an_unknown_clip_is_refused_with_what_there_is(moving, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["convert", str(moving), str(tmp_path / "x.npz"), "--clip", "jump"])
+        main(["convert", str(moving), "--out", str(tmp_path / "x.npz"), "--clip", "jump"])
     assert end.value.code == 2
     assert "0 (rise), 1 (sway)" in capsys.readouterr().err
     assert not (tmp_path / "x.npz").exists()
 
 
 def test_the_output_frame_is_turned_and_scaled(still, tmp_path, capsys):
-    convert(capsys, still, tmp_path / "cad.stl", "--up", "z", "--unit", "mm")
+    convert(capsys, still, "--out", tmp_path / "cad.stl", "--out-up", "z", "--out-unit", "mm")
     low, high = load(tmp_path / "cad.stl").mesh.bounds
     np.testing.assert_allclose(sorted(high - low), [200.0, 400.0, 900.0], rtol=1e-5)
     assert (high - low)[2] == pytest.approx(900.0, rel=1e-5)
@@ -91,7 +91,7 @@ def test_the_output_frame_is_turned_and_scaled(still, tmp_path, capsys):
 
 def test_the_frame_of_the_input_can_be_told(tmp_path, capsys):
     save(Mesh(CUBE_VERTICES * [200.0, 400.0, 900.0], CUBE_FACES), tmp_path / "cad.obj")
-    convert(capsys, tmp_path / "cad.obj", tmp_path / "out.glb", "--from-up", "z", "--from-unit", "mm")
+    convert(capsys, tmp_path / "cad.obj", "--out", tmp_path / "out.glb", "--up", "z", "--unit", "mm")
     mesh = load(tmp_path / "out.glb").mesh.in_frame("y", 1.0)
     np.testing.assert_allclose(mesh.bounds[1] - mesh.bounds[0], [0.4, 0.9, 0.2], rtol=1e-5)
 
@@ -105,7 +105,7 @@ def test_joints_survive_and_turn_along(tmp_path, capsys):
     )
     joints = (Joint(name="body"), Joint("revolute", 0, (0, 1, 0), (1, 0, 0), 0.0, 1.5, name="door"))
     save(Articulation(mesh, joints), tmp_path / "door.npz")
-    told = convert(capsys, tmp_path / "door.npz", tmp_path / "z.npz", "--up", "z", "--unit", "cm")
+    told = convert(capsys, tmp_path / "door.npz", "--out", tmp_path / "z.npz", "--out-up", "z", "--out-unit", "cm")
     assert told["joints"] == 1
     turned = load(tmp_path / "z.npz").articulation
     assert turned is not None
@@ -119,25 +119,25 @@ def test_max_faces_reduces_and_says_so(tmp_path, capsys):
 
     ball = trimesh.creation.icosphere(4)
     save(Mesh(np.array(ball.vertices), np.array(ball.faces)), tmp_path / "ball.ply")
-    told = convert(capsys, tmp_path / "ball.ply", tmp_path / "small.ply", "--max-faces", "300")
+    told = convert(capsys, tmp_path / "ball.ply", "--out", tmp_path / "small.ply", "--max-faces", "300")
     assert told["faces"] <= 300
     assert any("5,120" in note for note in told["notes"])
 
 
 def test_tolerance_is_refused_where_it_means_nothing(still, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["convert", str(still), str(tmp_path / "x.ply"), "--tolerance", "1e-3"])
+        main(["convert", str(still), "--out", str(tmp_path / "x.ply"), "--tolerance", "1e-3"])
     assert end.value.code == 2
     assert "--tolerance is for" in capsys.readouterr().err
 
 
 def test_every_frame_of_a_sequence_is_named(moving, tmp_path, capsys):
-    told = convert(capsys, moving, tmp_path / "frames" / "rise_%03d.obj")
+    told = convert(capsys, moving, "--out", tmp_path / "frames" / "rise_%03d.obj")
     assert len([name for name in told["files"] if name.endswith(".obj")]) == 7
 
 
 def test_words_say_what_was_written(still, tmp_path, capsys):
-    main(["convert", str(still), str(tmp_path / "out.glb")])
+    main(["convert", str(still), "--out", str(tmp_path / "out.glb")])
     assert f"Wrote {tmp_path / 'out.glb'}: 12 faces, 1 part" in capsys.readouterr().out
 
 
@@ -148,9 +148,9 @@ def test_a_picture_and_a_film_are_rendered(moving, tmp_path, capsys):
         gl_stage()
     except MissingDependencyError as error:
         pytest.skip(f"no pictures on this machine: {error}")
-    convert(capsys, moving, tmp_path / "out.png")
+    convert(capsys, moving, "--out", tmp_path / "out.png")
     assert Image.open(tmp_path / "out.png").size == (640, 480)
-    convert(capsys, moving, tmp_path / "out.gif")
+    convert(capsys, moving, "--out", tmp_path / "out.gif")
     assert Image.open(tmp_path / "out.gif").n_frames == 7
 
 
@@ -178,12 +178,12 @@ def test_handles_survive_where_frames_fall_on_old_ones():
 
 
 def test_what_the_output_cannot_hold_is_left_out_of_the_figures_and_told(moving, tmp_path, capsys):
-    one = convert(capsys, moving, tmp_path / "a.pc2")
+    one = convert(capsys, moving, "--out", tmp_path / "a.pc2")
     assert one["clips"] == ["rise"]
     assert any("Only the animation 'rise'" in note for note in one["notes"])
-    none = convert(capsys, moving, tmp_path / "a.stl")
+    none = convert(capsys, moving, "--out", tmp_path / "a.stl")
     assert none["clips"] == []
     assert any("Animations are left out" in note for note in none["notes"])
-    stiff = convert(capsys, "sample:laptop", tmp_path / "b.ply")
+    stiff = convert(capsys, "sample:laptop", "--out", tmp_path / "b.ply")
     assert stiff["joints"] == 0
     assert any("Joints are left out" in note for note in stiff["notes"])

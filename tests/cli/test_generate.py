@@ -87,3 +87,16 @@ def test_a_blank_picture_gets_one_sentence(tmp_path, capsys):
     path = tmp_path / "blank.png"
     Image.fromarray(np.full((64, 64, 3), 200, dtype=np.uint8)).save(path)
     assert "blank.png" in refused(capsys, "--image", str(path), "--out", str(tmp_path / "x.glb"))
+
+
+def test_a_picture_alone_says_what_to_make(tmp_path, weights, capsys):
+    path, out = tmp_path / "seen.png", tmp_path / "made.glb"
+    pixels = np.full((64, 64, 3), 230, dtype=np.uint8)
+    pixels[10:54, 20:44] = (180, 30, 30)
+    Image.fromarray(pixels).save(path)
+    main(["generate", "--image", str(path), "--out", str(out), "--weights", weights, "--json"])
+    (made,) = json.loads(capsys.readouterr().out)["objects"]
+    assert made["parts"]
+    assert "cut out" in made["notes"][0]
+    main(["generate", "--image", str(path), "-t", "a hat", "--out", str(out), "--weights", weights, "--json"])
+    assert json.loads(capsys.readouterr().out)["objects"][0]["category"] == "hat"

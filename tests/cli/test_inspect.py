@@ -59,8 +59,8 @@ def test_a_broken_file_is_looked_at_without_complaint(broken, capsys):
 
 
 def test_fix_writes_a_mesh_that_needs_no_doctor(broken, tmp_path, capsys):
-    found = figures(capsys, broken, "--fix", tmp_path / "mended.obj")
-    assert found["fixed"] == str(tmp_path / "mended.obj")
+    found = figures(capsys, broken, "--out", tmp_path / "mended.obj")
+    assert found["files"] == [str(tmp_path / "mended.obj")]
     assert found["repairs"]
     mended = load(tmp_path / "mended.obj").mesh
     np.testing.assert_allclose(mended.vertices, CUBE_VERTICES)
@@ -70,7 +70,7 @@ def test_fix_writes_a_mesh_that_needs_no_doctor(broken, tmp_path, capsys):
 def test_nothing_to_save_is_one_sentence_and_no_file(tmp_path, capsys):
     (tmp_path / "flat.obj").write_text(as_obj(np.zeros((3, 3)), [[0, 1, 2]]))
     with pytest.raises(SystemExit) as end:
-        main(["inspect", str(tmp_path / "flat.obj"), "--fix", str(tmp_path / "out.obj"), "--json"])
+        main(["inspect", str(tmp_path / "flat.obj"), "--out", str(tmp_path / "out.obj"), "--json"])
     told = capsys.readouterr()
     assert end.value.code == 2
     assert told.out == ""
@@ -79,7 +79,7 @@ def test_nothing_to_save_is_one_sentence_and_no_file(tmp_path, capsys):
 
 
 def test_people_get_the_same_in_words(broken, tmp_path, capsys):
-    main(["inspect", str(broken), "--fix", str(tmp_path / "out.ply")])
+    main(["inspect", str(broken), "--out", str(tmp_path / "out.ply")])
     text = " ".join(capsys.readouterr().out.split())
     for words in ("9 vertices, 15 faces", "watertight", "It cannot be used as it is", "Dropped", "out.ply"):
         assert words in text
@@ -104,7 +104,7 @@ def test_motion_and_joints_follow_the_repair(tmp_path, capsys):
     clip = Clip(mesh, np.stack([vertices, vertices + slide]))
     joints = (Joint(), Joint("prismatic", 0, (0, 1, 0), (4000.0, 0, 0), 0.0, 500.0))
     save(Asset(mesh, (clip,), Articulation(mesh, joints)), tmp_path / "huge.npz")
-    found = figures(capsys, tmp_path / "huge.npz", "--fix", tmp_path / "small.npz")
+    found = figures(capsys, tmp_path / "huge.npz", "--out", tmp_path / "small.npz")
     assert {problem["kind"] for problem in found["problems"]} == {"absurd_scale", "unreferenced_vertices"}
     small = load(tmp_path / "small.npz")
     scale = small.mesh.bounds[1][0] / 6000.0

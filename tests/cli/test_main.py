@@ -37,7 +37,7 @@ def test_inspect_and_convert_never_load_torch(tmp_path):
     code = (
         "import sys\nfrom neurok.cli import main\n"
         "main(['inspect', 'sample:pillow', '--json'])\n"
-        f"main(['convert', 'sample:pillow', {str(tmp_path / 'pillow.obj')!r}])\n"
+        f"main(['convert', 'sample:pillow', '--out', {str(tmp_path / 'pillow.obj')!r}])\n"
         "assert 'torch' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -59,7 +59,7 @@ def test_an_unknown_command_is_met_with_the_nearest_one(capsys):
 
 
 @pytest.mark.parametrize(
-    "args", [["inspect"], ["inspect", "a.obj", "--bogus"], ["convert", "a.obj", "b.obj", "--up", "w"]]
+    "args", [["inspect"], ["inspect", "a.obj", "--bogus"], ["convert", "a.obj", "--out", "b.obj", "--out-up", "w"]]
 )
 def test_wrong_flags_end_with_two_and_leave_stdout_alone(args, capsys):
     with pytest.raises(SystemExit) as end:
@@ -118,7 +118,7 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(name, tmp_path, caps
     (folder / name).write_bytes(content)
     capsys.readouterr()
     with pytest.raises(SystemExit) as end:
-        main(["convert", str(folder / name), str(folder / "out.glb"), "--json"])
+        main(["convert", str(folder / name), "--out", str(folder / "out.glb"), "--json"])
     told = capsys.readouterr()
     assert end.value.code == 2
     assert told.out == ""
@@ -127,7 +127,7 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(name, tmp_path, caps
     assert [path.name for path in folder.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("args", [["inspect", "missing.obj"], ["convert", "sample:nothing", "out.glb"]])
+@pytest.mark.parametrize("args", [["inspect", "missing.obj"], ["convert", "sample:nothing", "--out", "out.glb"]])
 def test_a_missing_file_or_sample_is_one_line_through_the_real_command(args, tmp_path):
     done = run(*args, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -94,4 +94,4 @@ def test_a_plan_is_not_written_into_a_mesh(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["plan", "sample:laptop", "--out", str(tmp_path / "x.glb")])
     assert stop.value.code == 2
-    assert ".json, .png or .jpg" in capsys.readouterr().err
+    assert ".json, .png, .jpg" in capsys.readouterr().err

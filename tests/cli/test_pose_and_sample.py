@@ -48,7 +48,7 @@ def test_sampling_writes_a_sheet_or_a_folder(tmp_path, capsys):
         (["pose", "sample:laptop", "--move", "top:1,2,3", "--move", "top:1,2,4", "--out", "x.glb"], "moved twice"),
         (["pose", "sample:laptop", "--move", "screen:1,2,3", "--refine", "--out", "x.glb"], "--refine"),
         (["pose", "sample:laptop", "--target", "sample:lamp", "--refine", "--out", "x.glb"], "learned space"),
-        (["sample", "sample:laptop", "-n", "0", "--out", "x.png"], "1 or more"),
+        (["sample", "sample:laptop", "-n", "0", "--out", "x.png"], "must be 1 to 10,000"),
         (["sample", "sample:laptop", "--out", "x.mp4"], "sheet or a folder"),
     ],
 )

@@ -47,7 +47,7 @@ def run(capsys, *args):
 
 def test_a_still_has_the_asked_size_and_says_what_it_did(still, tmp_path, capsys):
     out = tmp_path / "a.png"
-    figures = run(capsys, still, str(out), "--size", "120x90", "--view", "30,20", "--flat", "--parts")
+    figures = run(capsys, still, "--out", str(out), "--size", "120x90", "--view", "30,20", "--flat", "--parts")
     assert Image.open(out).size == (120, 90)
     assert (figures["frames"], figures["width"], figures["height"]) == (1, 120, 90)
     assert figures["out"] == str(out)
@@ -55,7 +55,7 @@ def test_a_still_has_the_asked_size_and_says_what_it_did(still, tmp_path, capsys
 
 
 def test_a_clip_becomes_a_film_at_its_own_pace(moving, tmp_path, capsys):
-    figures = run(capsys, moving, str(tmp_path / "a.mp4"), "--size", "96x64")
+    figures = run(capsys, moving, "--out", str(tmp_path / "a.mp4"), "--size", "96x64")
     meta = next(imageio_ffmpeg.read_frames(str(tmp_path / "a.mp4")))
     assert meta["size"] == (96, 64)
     assert meta["fps"] == pytest.approx(12.0)
@@ -64,14 +64,14 @@ def test_a_clip_becomes_a_film_at_its_own_pace(moving, tmp_path, capsys):
 
 @pytest.mark.parametrize(("words", "count"), [(["--sheet"], 6), (["--sheet", "3"], 3)])
 def test_a_sheet_shows_moments_of_the_clip(moving, tmp_path, capsys, words, count):
-    figures = run(capsys, moving, str(tmp_path / "a.png"), *words, "--size", "64x64")
+    figures = run(capsys, moving, "--out", str(tmp_path / "a.png"), *words, "--size", "64x64")
     assert figures["frames"] == count
     assert Image.open(tmp_path / "a.png").size == (figures["width"], figures["height"])
     assert figures["width"] > 64
 
 
 def test_an_object_that_does_not_move_is_turned_around(still, tmp_path, capsys):
-    figures = run(capsys, still, str(tmp_path / "a.gif"), "--size", "48x48", "--fps", "4")
+    figures = run(capsys, still, "--out", str(tmp_path / "a.gif"), "--size", "48x48", "--fps", "4")
     film = Image.open(tmp_path / "a.gif")
     assert film.n_frames == figures["frames"] == 12
     film.seek(0)
@@ -86,7 +86,7 @@ def test_an_articulated_object_moves_its_joints(tmp_path, capsys):
     )
     hinge = Joint("revolute", parent=0, axis=(0, 1, 0), origin=(1, 0, 0), lower=0.0, upper=1.5)
     save(Articulation(mesh, (Joint(), hinge)), tmp_path / "door.npz")
-    figures = run(capsys, str(tmp_path / "door.npz"), str(tmp_path / "a.mp4"), "--size", "64x48")
+    figures = run(capsys, str(tmp_path / "door.npz"), "--out", str(tmp_path / "a.mp4"), "--size", "64x48")
     assert figures["frames"] == 48
 
 
@@ -103,7 +103,7 @@ def test_an_articulated_object_moves_its_joints(tmp_path, capsys):
 )
 def test_mistakes_end_in_one_sentence_and_no_file(still, tmp_path, capsys, args, words):
     with pytest.raises(SystemExit) as stop:
-        cli.main(["render", still, str(tmp_path / args[0]), *args[1:]])
+        cli.main(["render", still, "--out", str(tmp_path / args[0]), *args[1:]])
     assert stop.value.code == 2
     error = capsys.readouterr().err
     assert words in error

@@ -114,15 +114,15 @@ def test_flags_and_the_scene_they_save_give_the_same_scene_and_the_same_bits(gat
     flags += ["--velocity", "door:0,0,0.1", "--wind", "1,0,-3", "--seconds", "0.5", "--fps", "30", "--jolt", "0.3"]
     flags += ["--seed", "7", "--density", "300", "--damping", "0.1", "--rotate", "0,30,0", "--gravity", "0,-3,1"]
     (tmp_path / "elsewhere").mkdir()
-    run(capsys, *flags, "--out", "a.npz", "--save-scene", "elsewhere/a.yaml")
-    run(capsys, "--scene", "elsewhere/a.yaml", "--out", "b.npz", "--save-scene", "elsewhere/deeper/b.json")
+    run(capsys, *flags, "--out", "a.npz", "elsewhere/a.yaml")
+    run(capsys, "--scene", "elsewhere/a.yaml", "--out", "b.npz", "elsewhere/deeper/b.json")
     assert read_scene(tmp_path / "elsewhere/a.yaml") == read_scene(tmp_path / "elsewhere/deeper/b.json")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def test_flags_count_over_what_the_scene_says(gate, tmp_path, capsys):
     scene = tmp_path / "a.yaml"
-    run(capsys, gate, "--seconds", "0.5", "--pin", "door/top", "--save-scene", scene)
+    run(capsys, gate, "--seconds", "0.5", "--pin", "door/top", "--out", scene)
     run(
         capsys,
         "--scene",
@@ -132,7 +132,7 @@ def test_flags_count_over_what_the_scene_says(gate, tmp_path, capsys):
         "--drop",
         "--push",
         "door:1,0,0",
-        "--save-scene",
+        "--out",
         tmp_path / "b.yaml",
     )
     changed = read_scene(tmp_path / "b.yaml")
@@ -236,10 +236,11 @@ BAD = [
     (["--out", "a.npz", "--jolt", "-1"], "must not be negative"),
     (["--out", "a.npz", "--drop", "-1"], "must not be negative"),
     (["--out", "a.npz", "--ground", "0.5", "1"], "one number at most"),
-    (["--out", "a.npz", "--ground", "--integrator", "gauss", "--save-scene", "a.yaml"], "implicit"),
+    (["--out", "a.npz", "a.yaml", "--ground", "--integrator", "gauss"], "implicit"),
     (["--out", "a.npz", "--scene", "none.yaml"], "There is no file"),
     (["--out", "a.npz", "--scene", "unknown.yaml"], "did you mean 'seconds'"),
-    (["--out", "a.npz", "--save-scene", "a.txt"], "must end in"),
+    (["--out", "a.npz", "a.toml"], "must end in"),
+    (["--out", "a.npz", "--save-scene", "a.yaml"], "use --out"),
 ]
 
 

@@ -15,7 +15,6 @@ def test_a_ranking_is_fitted_and_written(tmp_path, capsys):
         [
             "train",
             "ranking",
-            "--data",
             str(tmp_path / "made"),
             "--out",
             str(tmp_path / "ranking.json"),
@@ -33,5 +32,5 @@ def test_a_ranking_is_fitted_and_written(tmp_path, capsys):
 @pytest.mark.parametrize("out", ["ranking.txt", "ranking"])
 def test_another_suffix_is_refused(tmp_path, capsys, out):
     with pytest.raises(SystemExit, match="2"):
-        main(["train", "ranking", "--data", str(tmp_path), "--out", str(tmp_path / out)])
+        main(["train", "ranking", str(tmp_path), "--out", str(tmp_path / out)])
     assert ".json" in capsys.readouterr().err

@@ -138,8 +138,8 @@ def test_points_that_are_left_alone_meanwhile_change_nothing():
         contact = replace(DEFAULTS.contact, watched=watched)
         engine = ReducedEngine(config=replace(DEFAULTS, contact=contact))
         runs.append(simulate(body, world, seconds=0.5, engine=engine).positions)
-    assert np.array_equal(runs[0], runs[1])
-    assert np.array_equal(runs[0], runs[2])
+    for run in runs[1:]:  # sums over other numbers of points are rounded otherwise
+        np.testing.assert_allclose(run, runs[0], rtol=0, atol=1e-12)
 
 
 def test_every_vertex_is_in_one_patch_within_its_radius():

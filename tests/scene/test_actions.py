@@ -203,8 +203,8 @@ def test_bad_flags_end_in_one_sentence(flags, tmp_path, capsys):
 
 def test_a_fox_of_thousands_of_tonnes_is_read_in_centimetres(tmp_path, capsys):
     path = written(tmp_path, block(scale=300.0), "fox.glb")
-    main(["simulate", path, "--act", "drop", "--seconds", "0.1", "--out", str(tmp_path / "x.npz"), "--json",
-          "--space", "rigid", "--save-scene", str(tmp_path / "x.yaml")])  # fmt: skip
+    main(["simulate", path, "--act", "drop", "--seconds", "0.1", "--out", str(tmp_path / "x.npz"),
+          str(tmp_path / "x.yaml"), "--json", "--space", "rigid"])  # fmt: skip
     out, err = capsys.readouterr()
     assert "read in cm" in err
     assert json.loads(out)["mass"] == pytest.approx(500.0 * 0.9 * 1.5 * 1.2)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from neurok.errors import NeurokError, shown
+from neurok.scene.description import Scene, SceneObject
 from neurok.scene.files import read_scene
+from neurok.scene.run import run_scene
 
 BOMB = "[&a [x,x,x,x,x,x,x,x,x,x]" + "".join(
     f",&b{i} [{','.join(['*' + ('a' if i == 0 else f'b{i - 1}')] * 10)}]" for i in range(12)
@@ -41,3 +43,29 @@ def test_quoted_values_are_short_and_of_one_line():
         assert "\n" not in text
     assert shown("plain") == "'plain'"
     assert shown(12) == "12"
+
+
+def test_a_sentence_is_one_bounded_line_whatever_it_quotes():
+    said = str(NeurokError("The file '" + "x" * 5000 + "' says:\n" + "a b " * 5000))
+    assert "\n" not in said
+    assert len(said) <= 2000
+    assert "x" * 100 not in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        ({"fps": 1e-6}, "fps must be at least 0.5"),
+        ({"seconds": 1e9, "fps": 1e-9}, "time steps"),
+        ({"seconds": 1e6}, "frames"),
+        ({"dt": 1e-12}, "dt must be at least"),
+    ],
+)
+def test_endless_runs_are_refused_before_they_start(flags, word):
+    with pytest.raises(NeurokError, match=word):
+        run_scene(Scene((SceneObject("sample:laptop"),), engine="reduced", **flags))
+
+
+def test_numbers_beyond_all_physics_are_refused():
+    with pytest.raises(NeurokError, match="must lie within 1e"):
+        Scene((SceneObject("sample:laptop", drop=1e30),))

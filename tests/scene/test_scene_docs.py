@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from neurok.cli.simulate import Simulate
+from neurok.cli.simulate_flags import LoadFlags, MatterFlags, SteppingFlags
 from neurok.core import Mesh
 from neurok.dynamics.body import Body
 from neurok.dynamics.simulate import simulate
@@ -31,7 +32,9 @@ def test_the_scene_of_the_page_is_a_scene(tmp_path):
 
 
 def test_every_flag_and_key_is_on_the_page_and_no_other():
-    flags = {field.name.replace("_", "-") for field in fields(Simulate)} - {"object", "exit-code"}
+    groups = (Simulate, LoadFlags, MatterFlags, SteppingFlags)
+    flags = {field.name.replace("_", "-") for group in groups for field in fields(group)}
+    flags -= {"object", "exit-code", "loads", "matter", "stepping"}
     assert set(re.findall(r"--([a-z-]+[a-z])", TEXT)) == flags
     for noun in (nouns.Scene, nouns.SceneObject, nouns.SceneWorld, nouns.SceneGround):
         for field in fields(noun):

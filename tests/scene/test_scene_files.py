@@ -73,7 +73,7 @@ scenes = st.builds(
     st.lists(objects, min_size=1, max_size=2).map(tuple),
     worlds,
     positive,
-    positive,
+    st.floats(1.0, 1e3),  # of frames that fit into the run
     st.none() | positive,
     st.sampled_from(["auto", "gauss", "implicit"]),
     st.integers(0, 2**40),

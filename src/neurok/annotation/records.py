@@ -256,7 +256,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """What a file of ours says; nothing when it is missing or damaged."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from neurok.annotation.page import page
 from neurok.annotation.records import Annotation, Row, Source, Store, read_json
 from neurok.io.files import write_files
-
-STYLE = Path(__file__).with_name("sheet.css")
 
 ORDER = ("failed", "flagged", "edited", "proposed", "accepted")
 """What needs a person comes first."""
@@ -25,33 +24,12 @@ def write_sheet(sources: Sequence[Source], store: Store) -> Path:
         key=lambda item: (ORDER.index(item[0]), item[1]),
     )
     counts = Counter(state for state, _ in cards)
-    head = "".join(
-        f'<button data-state="{state}" class="{state}">{counts[state]} {state}</button>'
-        for state in ORDER
-        if counts[state]
-    )
     body = "\n".join(_card(store, key, state) for state, key in cards)
-    page = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Materials</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>\n{STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n<header><h1>Materials</h1>"
-        f"<p>{len(sources)} objects. {_flag_line(store, sources)}</p><nav>{head}</nav></header>\n"
-        f"<main>\n{body}\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
-    )
+    intro = f"{len(sources)} objects. {_flag_line(store, sources)}"
+    text = page("Materials", intro, {state: counts[state] for state in ORDER}, body)
     path = store.folder / "index.html"
-    write_files(path, {path.name: page.encode()})
+    write_files(path, {path.name: text.encode()})
     return path
-
-
-SCRIPT = """const off = new Set();
-for (const button of document.querySelectorAll("nav button")) button.onclick = () => {
-  const state = button.dataset.state;
-  off.has(state) ? off.delete(state) : off.add(state);
-  button.classList.toggle("off");
-  for (const card of document.querySelectorAll("article")) card.hidden = off.has(card.dataset.state);
-};
-"""
-"""Buttons that hide and show objects by where they stand."""
 
 
 def _state(store: Store, key: str) -> str:

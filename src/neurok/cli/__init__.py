@@ -17,8 +17,10 @@ import shlex
 import sys
 import tempfile
 import traceback
-from typing import Any
+import warnings
+from typing import Any, NoReturn
 
+from neurok.cli.moved import check_moved
 from neurok.errors import NeurokError
 
 BUG = 70
@@ -28,6 +30,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     # command: (module:class, one line of help)
     "inspect": ("neurok.cli.inspect:Inspect", "tell what a mesh is and what is wrong with it, and mend it"),
     "articulate": ("neurok.cli.articulate:Articulate", "find the joints of an object and write them for a simulator"),
+    "batch": ("neurok.cli.batch:BatchCommand", "run a command on every object of a folder"),
+    "check": ("neurok.cli.check:Check", "tell what works on this machine and how to get the rest"),
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
     "data build": ("neurok.cli.data_build:DataBuild", "build a data set of moving objects"),
     "data household": ("neurok.cli.data_household:DataHousehold", "draw household objects to learn generation from"),
@@ -60,11 +64,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 def main(args: list[str] | None = None) -> None:
     """Run one command line; user mistakes end in one sentence and exit code 2."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):  # a terminal of another alphabet shows paths as escapes
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        _run(list(sys.argv[1:] if args is None else args))
+        with warnings.catch_warnings():
+            if not sys.warnoptions:  # those of libraries tell users nothing; -W asks for them
+                warnings.simplefilter("ignore")
+            _run(list(sys.argv[1:] if args is None else args))
         sys.stdout.flush()
     except BrokenPipeError:  # a reader that has seen enough (``| head``) is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -92,8 +100,19 @@ def _report_bug(error: Exception) -> None:
     _end(f"this is a bug ({type(error).__name__}); please report it with the file '{file.name}'.", BUG)
 
 
-def _end(sentence: str, code: int) -> None:
-    print(f"neurok: {sentence}", file=sys.stderr)
+def _open_closed_streams() -> None:
+    """A program that was started without stdout or stderr says what it has to say to nobody."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def _end(sentence: str, code: int) -> NoReturn:
+    """Say a sentence and leave, even where nobody can be told."""
+    try:
+        print(f"neurok: {sentence}", file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.exit(code)
 
 
@@ -102,24 +121,38 @@ def _run(args: list[str]) -> None:
     if name is None:
         _overview(args)
         return
-    module, class_name = COMMANDS[name][0].split(":")
-    command_class = getattr(importlib.import_module(module), class_name)
     import tyro
 
-    rest = args[len(name.split()) :]
-    command = tyro.cli(command_class, prog=f"neurok {name}", args=rest, config=(tyro.conf.FlagCreatePairsOff,))
+    kind = command_class(name)
+    rest, beyond = _split(args[len(name.split()) :], hasattr(kind, "beyond"))
     try:
+        check_moved(name, rest)
+        command = tyro.cli(kind, prog=f"neurok {name}", args=rest, config=(tyro.conf.FlagCreatePairsOff,))
+        if beyond:
+            command.beyond = beyond
         figures = command.run()
     except NeurokError as error:
-        print(f"neurok: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(str(error), 2)
     except KeyboardInterrupt:
-        print("neurok: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        _end("interrupted.", 130)
     if command.json:
         _print_json(figures)
     if getattr(command, "exit_code", 0):
         sys.exit(command.exit_code)
+
+
+def command_class(name: str) -> Any:
+    """The dataclass of a command."""
+    module, class_name = COMMANDS[name][0].split(":")
+    return getattr(importlib.import_module(module), class_name)
+
+
+def _split(rest: list[str], takes_more: bool) -> tuple[list[str], tuple[str, ...]]:
+    """The words before and after ``--``, for a command that hands the latter on."""
+    if not takes_more or "--" not in rest:
+        return rest, ()
+    at = rest.index("--")
+    return rest[:at], tuple(rest[at + 1 :])
 
 
 def _command_name(args: list[str]) -> str | None:

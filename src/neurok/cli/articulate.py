@@ -13,11 +13,14 @@ import tyro
 
 from neurok.bodyplan.config import SIMULATED
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.cli.frame import UnitFlag, UpFlag, load_framed
+from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, load_framed
 from neurok.cli.labels import read_labels
+from neurok.cli.outputs import check_outputs
 from neurok.cli.physics import PhysicsFlags
 from neurok.cli.report import say
 from neurok.errors import NeurokError
+from neurok.staging import together
 
 if TYPE_CHECKING:
     from neurok.bodyplan.plan import BodyPlan
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from neurok.core import Articulation, Asset, Clip, Mesh
 
 Method = Literal["auto", "learned", "search"]
+METHODS = {"plan": "the plan that was given", "learned": "the networks and the search", "search": "the search alone"}
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 UP, ORIGIN = np.eye(3)[1], np.zeros(3)
 REJECTED_SHOWN = 6
@@ -35,37 +39,37 @@ REJECTED_SHOWN = 6
 class Articulate:
     """Find how the parts of an object move against each other, and write it for a simulator or a viewer."""
 
-    input: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="MESH")]
+    input: Annotated[tyro.conf.Positional[str], arg("MESH")]
     """A mesh, or a built-in object such as sample:cabinet. Parts are its scene nodes or groups, if it has several."""
 
-    out: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="OUT [OUT ...]")] = ()
+    out: OutFlag = ()
     """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn), .json, .png (parts and axes)."""
 
     method: Method = "auto"
-    """search: geometry alone. learned: the network, which also hears the search. auto: learned if there are weights."""
+    """search: geometry alone. learned: the network, which also hears the search. auto: the joints behind its own
+    animation, if it has nodes that turn or slide, else learned if there are weights."""
 
-    weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE.safetensors")] = None
-    """Weights of the network; the shipped ones if not given."""
+    weights: Annotated[Path | None, arg("FILE.safetensors", "the shipped ones")] = None
+    """Weights of the network."""
 
-    plan: Annotated[Path | None, tyro.conf.arg(metavar="PLAN.json")] = None
-    """A body plan that 'neurok plan' wrote and somebody may have edited; nothing is searched then."""
+    plan: PlanFlag = None
 
-    labels: Annotated[Path | None, tyro.conf.arg(metavar="FILE.npy")] = None
-    """The part of each face or each vertex as whole numbers, instead of the file's own parts."""
+    labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
+    """The part of each face or each vertex as whole numbers."""
 
-    weld_below: Annotated[float, tyro.conf.arg(metavar="CONFIDENCE")] = SIMULATED
+    weld_below: Annotated[float, arg("CONFIDENCE")] = SIMULATED
     """Joints less sure than this are written as fixed; 0 writes all. A plan that was handed over is taken as it is."""
-
-    physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
 
     unit: UnitFlag = None
     up: UpFlag = None
+    force: ForceFlag = False
+    json: JsonFlag = False
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
 
     def run(self) -> dict[str, Any]:
         from neurok.bodyplan.plan_file import read_plan
+        from neurok.inference.articulate import animated_plan
         from neurok.inference.plan import study
 
         self._check_outputs()
@@ -73,6 +77,8 @@ class Articulate:
         start = time.perf_counter()
         if self.plan is not None:
             plan, search, method = read_plan(self.plan, asset.mesh), None, "plan"
+        elif self.method == "auto" and self.labels is None and (animated := animated_plan(asset)) is not None:
+            plan, search, method = animated, None, "animation"
         else:
             labels = read_labels(self.labels)
             found = study(asset, labels=labels, method=self.method, joint_weights=self.weights)
@@ -84,8 +90,10 @@ class Articulate:
         written = self._object(asset, plan, weak)
         notes = [note for path in self.out for note in self.physics.left_out(written, path)]
         figures["notes"] = list(dict.fromkeys(notes))
-        files = [str(file) for path in self.out for file in self._write(path, written, figures)]
+        with together():
+            files = [str(file) for path in self.out for file in self._write(path, written, figures)]
         say(_sentences(figures, self.out, self.weld_below), json=self.json)
+        say(f"Read with {frame_words(asset.mesh)}; joints by {METHODS[method]}.", json=self.json)
         return {**figures, "files": files}
 
     def _object(self, asset: Asset, plan: BodyPlan, weak: set[int]) -> Asset:
@@ -99,9 +107,7 @@ class Articulate:
         from neurok.io.formats import WITH_JOINTS
 
         known = (*WITH_JOINTS, ".json", *PICTURES)
-        for path in self.out:
-            if path.suffix.lower() not in known:
-                raise NeurokError(f"'{path}' cannot hold joints; --out takes files that end in {', '.join(known)}.")
+        check_outputs(self.out, [self.input, self.plan, self.labels], force=self.force, known=known, what="joints")
         if not 0.0 <= self.weld_below <= 1.0:
             raise NeurokError(f"--weld-below must lie between 0 and 1, got {self.weld_below:g}.")
         self.physics.check(self.out)
@@ -147,7 +153,7 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
             {**_told(line, plan.mesh), "score": round(line.probability, 6), "reason": line.reason} for line in rejected
         ],
         "up": plan.mesh.up,
-        "unit": plan.mesh.unit,
+        **frame_facts(plan.mesh),
         "seconds": round(seconds, 3),
     }
 
@@ -172,7 +178,8 @@ def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:
 
     from neurok.io.files import write_files
 
-    write_files(path, {path.name: (json.dumps(figures, indent=1) + "\n").encode()})
+    told = {name: value for name, value in figures.items() if name != "seconds"}  # the same object, the same bytes
+    write_files(path, {path.name: (json.dumps(told, indent=1) + "\n").encode()})
     return [path]
 
 
@@ -187,8 +194,12 @@ def _draw(path: Path, articulation: Articulation) -> list[Path]:
 
 def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: float) -> str:
     lines = [f"{len(figures['parts'])} parts, {len(figures['joints'])} joints in {figures['seconds']:.1f} s."]
-    if not figures["joints"]:
-        lines.append("The object is one piece: give it parts (scene nodes, groups or --labels) to find joints.")
+    if figures["method"] == "animation":
+        lines.append("Its animation moves nodes on joints; these are exact.")
+    elif not figures["joints"]:
+        lines.append(
+            "Nothing of it is likely to move; name its parts (scene nodes, groups or --labels) to find joints."
+        )
     elif figures["parts_from"] == "pieces":
         lines.append("The file names no parts, so connected pieces were taken for parts, which may be wrong.")
         lines.append(

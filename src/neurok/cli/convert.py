@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, UnitFlag, UpFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, told
 from neurok.cli.physics import PhysicsFlags
 from neurok.errors import NeurokError
 
@@ -16,133 +18,158 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".mp4", ".gif")
 TAKES_TOLERANCE = (".glb", ".gltf")
+PASSES = (".glb", ".gltf")
+"""Between these an object that is not changed passes with all its file holds."""
 
 Up = Literal["x", "y", "z"]
 
 
 @dataclass
 class Convert:
-    """Read an object in one format and write it in another, with everything both can hold."""
+    """Read an object in one format and write it in others, with everything both can hold."""
 
-    input: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="IN")]
+    input: Annotated[str, tyro.conf.Positional, arg("IN")]
     """A mesh, animation or robot file, a PartNet-Mobility folder, or a built-in object such as sample:laptop."""
 
-    output: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
+    out: NeededOut
     """Where to write; the suffix picks the format. .png, .mp4 and .gif are rendered."""
 
-    clip: Annotated[str | None, tyro.conf.arg(metavar="NAME|NUMBER")] = None
+    clip: Annotated[str | None, arg("NAME|NUMBER", "all are kept")] = None
     """Keep only this animation (name or number)."""
 
-    from_up: Annotated[Up | None, tyro.conf.arg(metavar="x|y|z")] = None
-    """The up axis of the input, when its format does not say."""
-
-    from_unit: Annotated[str | None, tyro.conf.arg(metavar="m|cm|mm|in|METRES")] = None
-    """The unit of the input, when its format does not say."""
-
-    up: Annotated[Up | None, tyro.conf.arg(metavar="x|y|z")] = None
-    """The up axis of the output; y if not given. Formats with an axis of their own (glTF, URDF, MJCF) keep that."""
-
-    unit: Annotated[str | None, tyro.conf.arg(metavar="m|cm|mm|in|METRES")] = None
-    """The unit of the output; m if not given. Formats with a unit of their own (glTF, URDF, MJCF) keep that."""
-
-    max_faces: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
+    max_faces: Annotated[int | None, arg("N", "all are kept")] = None
     """Reduce the mesh to about this many faces."""
 
-    tolerance: Annotated[float | None, tyro.conf.arg(metavar="FRACTION")] = None
-    """Largest error of animated GLB positions as a fraction of the object's size; 1e-4 if not given."""
+    unit: UnitFlag = None
+    up: UpFlag = None
 
-    fps: Annotated[float | None, tyro.conf.arg(metavar="RATE")] = None
+    out_unit: Annotated[str | None, arg("m|cm|mm|in|METRES", "m, and in USD and NPZ the unit of the file")] = None
+    """The unit of the output. Formats with a unit of their own (glTF, URDF, MJCF) keep that."""
+
+    out_up: Annotated[Up | None, arg("x|y|z", "y, and in USD and NPZ the axis of the file")] = None
+    """The up axis of the output. Formats with an axis of their own (glTF, URDF, MJCF) keep that."""
+
+    tolerance: Annotated[float | None, arg("FRACTION", "1e-4")] = None
+    """Largest error of animated GLB positions as a fraction of the object's size."""
+
+    fps: Annotated[float | None, arg("RATE", "as they are")] = None
     """Frames per second to resample animations to."""
+
+    force: ForceFlag = False
+    json: JsonFlag = False
 
     physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
 
-    json: bool = False
-    """Print one JSON object instead of text."""
-
     def run(self) -> dict[str, Any]:
+        from neurok.cli.outputs import check_outputs
         from neurok.cli.report import say
         from neurok.doctor import decimate_asset
-        from neurok.io import load
+        from neurok.io.formats import WRITERS
+        from neurok.staging import together
 
-        self.physics.check((self.output,))
-        asset = load(self.input)
+        self._check_options()
+        check_outputs(self.out, [self.input], force=self.force, known=(*WRITERS, *PICTURES))
+        asset = self._read()
         if self.clip is not None:
             asset = replace(asset, clips=(asset.clip(self.clip),))
-        asset = self._framed(asset)
         if self.fps is not None:
             asset = replace(asset, clips=tuple(clip.resampled(self.fps) for clip in asset.clips))
         if self.max_faces is not None:
             asset = decimate_asset(asset, self.max_faces)
-        asset = self._fitting(self.physics.scaled(asset))
-        files = self._write(asset)
-        figures = self._figures(asset, files)
-        say(_sentence(figures), json=self.json)
-        for note in asset.notes:
+        asset = self.physics.scaled(asset)
+        fitting = [self._fitting(self._framed(asset, path), path) for path in self.out]
+        with together():
+            written = [self._write(one, path) for one, path in zip(fitting, self.out)]
+        outputs = [_figures(path, one, files) for path, one, files in zip(self.out, fitting, written)]
+        notes = list(dict.fromkeys(note for one in fitting for note in one.notes))
+        for figures in outputs:
+            say(_sentence(figures), json=self.json)
+        for note in notes:
             say(f"  {note}", json=self.json)
-        return figures
+        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
+        files = [str(path) for paths in written for path in paths]
+        totals = {"files": files, "bytes": sum(one["bytes"] for one in outputs), "notes": notes}
+        return {"input": self.input, **frame_facts(asset.mesh), **outputs[0], **totals, "outputs": outputs}
 
-    def _framed(self, asset: Asset) -> Asset:
-        """The asset with the frame of the input corrected and that of the output taken on."""
-        if self.from_up is not None or self.from_unit is not None:
-            asset = asset.relabelled(self.from_up or asset.mesh.up, _metres(self.from_unit, asset.mesh.unit))
-        if self.up is None and self.unit is None:
+    def _check_options(self) -> None:
+        self.physics.check(self.out)
+        if self.tolerance is not None and not any(path.suffix.lower() in TAKES_TOLERANCE for path in self.out):
+            raise NeurokError(f"--tolerance is for {' and '.join(TAKES_TOLERANCE)} files, not '{self.out[0]}'.")
+
+    def _read(self) -> Asset:
+        """The object in the frame it is read in.
+
+        Numbers pass as they are from glTF to glTF, and where no file says what they mean.
+        """
+        from neurok.io import load
+        from neurok.io.formats import states_frame
+
+        asset = load(self.input)
+        said = (self.unit, self.up, self.out_unit, self.out_up)
+        paths = [self.input, *map(str, self.out)]
+        passes = all(Path(path).suffix.lower() in PASSES for path in paths) or not any(map(states_frame, paths))
+        if all(word is None for word in said) and passes:
             return asset
+        return told(asset, self.input, self.unit, self.up)
+
+    def _framed(self, asset: Asset, path: Path) -> Asset:
+        """The asset with the frame of an output taken on."""
         from neurok.io.formats import WITHOUT_FRAME
 
-        if self.output.suffix.lower() in WITHOUT_FRAME:
+        if self.out_up is None and self.out_unit is None:
+            return asset
+        if path.suffix.lower() in WITHOUT_FRAME:
             # Their writers turn everything y up and to metres; numbers called that already pass as they are.
-            return asset.in_frame(self.up or "y", _metres(self.unit, 1.0)).relabelled("y", 1.0)
-        return asset.in_frame(self.up or asset.mesh.up, _metres(self.unit, asset.mesh.unit))
+            return asset.in_frame(self.out_up or "y", _metres(self.out_unit, 1.0)).relabelled("y", 1.0)
+        return asset.in_frame(self.out_up or asset.mesh.up, _metres(self.out_unit, asset.mesh.unit))
 
-    def _fitting(self, asset: Asset) -> Asset:
+    def _fitting(self, asset: Asset, path: Path) -> Asset:
         """The asset without the clips and joints that the output cannot hold, and with a word about them."""
         from neurok.io.files import is_pattern
         from neurok.io.formats import ALL_CLIPS, ONE_CLIP, WITH_JOINTS
+        from neurok.io.holds import looks_left_out
 
-        suffix = self.output.suffix.lower()
+        suffix = path.suffix.lower()
         if suffix in PICTURES:
             return asset
         notes = []
-        if len(asset.clips) > 1 and (suffix in ONE_CLIP or is_pattern(self.output)):
+        if len(asset.clips) > 1 and (suffix in ONE_CLIP or is_pattern(path)):
             notes.append(f"Only the animation '{asset.clips[0].name}' is written; --clip chooses another.")
             asset = replace(asset, clips=asset.clips[:1])
-        elif asset.clips and suffix not in ALL_CLIPS + ONE_CLIP and not is_pattern(self.output):
+        elif asset.clips and suffix not in ALL_CLIPS + ONE_CLIP and not is_pattern(path):
             notes.append(f"Animations are left out: '{suffix}' files hold none.")
             asset = replace(asset, clips=())
         if asset.articulation is not None and suffix not in WITH_JOINTS:
             notes.append(f"Joints are left out: '{suffix}' files hold none.")
             asset = replace(asset, articulation=None)
-        notes += self.physics.left_out(asset, self.output)
+        notes += [*self.physics.left_out(asset, path), *looks_left_out(asset, path)]
         return replace(asset, notes=(*asset.notes, *notes))
 
-    def _write(self, asset: Asset) -> list[Path]:
+    def _write(self, asset: Asset, path: Path) -> list[Path]:
         from neurok.io import save
 
-        suffix = self.output.suffix.lower()
+        suffix = path.suffix.lower()
         if suffix in PICTURES:
-            _render(asset, self.output, self.fps, self.json)
-            return [self.output]
-        options = self.physics.options(self.output)
-        if self.tolerance is not None:
-            if suffix not in TAKES_TOLERANCE:
-                raise NeurokError(f"--tolerance is for {' and '.join(TAKES_TOLERANCE)} files, not '{self.output}'.")
+            _render(asset, path, self.fps, self.json)
+            return [path]
+        options = self.physics.options(path)
+        if self.tolerance is not None and suffix in TAKES_TOLERANCE:
             options["tolerance"] = self.tolerance
-        return save(asset, self.output, **options)
+        return save(asset, path, **options)
 
-    def _figures(self, asset: Asset, files: list[Path]) -> dict[str, Any]:
-        joints = asset.articulation.joints if asset.articulation is not None else ()
-        return {
-            "input": self.input,
-            "output": str(self.output),
-            "files": [str(path) for path in files],
-            "vertices": asset.mesh.vertex_count,
-            "faces": asset.mesh.face_count,
-            "parts": asset.mesh.part_count,
-            "clips": [clip.name for clip in asset.clips],
-            "joints": sum(joint.kind != "fixed" for joint in joints),
-            "bytes": sum(path.stat().st_size for path in files),
-            "notes": list(asset.notes),
-        }
+
+def _figures(path: Path, asset: Asset, files: list[Path]) -> dict[str, Any]:
+    joints = asset.articulation.joints if asset.articulation is not None else ()
+    return {
+        "output": str(path),
+        "files": [str(file) for file in files],
+        "vertices": asset.mesh.vertex_count,
+        "faces": asset.mesh.face_count,
+        "parts": asset.mesh.part_count,
+        "clips": [clip.name for clip in asset.clips],
+        "joints": sum(joint.kind != "fixed" for joint in joints),
+        "bytes": sum(file.stat().st_size for file in files),
+    }
 
 
 def _metres(unit: str | None, otherwise: float) -> float:

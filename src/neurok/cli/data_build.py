@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from neurok.cli.flags import JsonFlag, RayFlag, SeedFlag, arg
 from neurok.cli.report import counting, say
 
 if TYPE_CHECKING:
@@ -20,32 +21,25 @@ if TYPE_CHECKING:
 class DataBuild:
     """Build a data set of moving objects; run again after an interruption, it goes on where it stood."""
 
-    out: Path
+    out: Annotated[Path, arg("FOLDER")]
     """Folder for the shards and their manifest."""
 
     recipe: str = "small"
     """What to make: tiny, small, medium, joints (rigid objects alone), or real (only the folders of --add and
     --articulate)."""
 
-    add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], tyro.conf.arg(metavar="FOLDER ...")] = ()
+    add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], arg("FOLDER ...")] = ()
     """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""
 
-    articulate: Annotated[
-        tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], tyro.conf.arg(metavar="FOLDER ...")
-    ] = ()
+    articulate: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], arg("FOLDER ...")] = ()
     """Folders of meshes that stand still, with parts (GLB, OBJ, USD, ...): joints are found for them."""
 
     workers: int = 2
     """Processes on this machine."""
 
-    ray: str | None = None
-    """Work on a Ray cluster instead: its address, or 'local'."""
-
-    seed: int = 0
-    """Same seed, same bytes."""
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    ray: RayFlag = None
+    seed: SeedFlag = 0
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.data.build import build

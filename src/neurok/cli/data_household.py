@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from neurok.cli.flags import JsonFlag, SeedFlag, arg
 from neurok.cli.report import counting, say
 
 
@@ -16,17 +17,20 @@ class DataHousehold:
     'neurok train generation' learns from them.
     """
 
-    out: Path
+    out: Annotated[Path, arg("FOLDER")]
     """Folder of the store."""
 
     count: int = 450
     """Objects of each category."""
 
-    categories: tuple[str, ...] = ()
-    """Which categories; all by default."""
+    categories: Annotated[tuple[str, ...], arg("NAME [NAME ...]", "all")] = ()
+    """Which categories."""
 
-    pictures: Path | None = None
-    """Also take pictures of those to learn from, into this folder."""
+    real: Annotated[Path | None, arg("FOLDER", "none")] = None
+    """Also real models as lists of fitted parts: sorted models with their categories.csv."""
+
+    pictures: Annotated[Path | None, arg("FOLDER", "none")] = None
+    """Also take pictures of those to learn from, into this folder, and one of each of the others into its held_out/."""
 
     views: int = 2
     """Pictures of each object."""
@@ -34,11 +38,8 @@ class DataHousehold:
     checked: bool = False
     """Only objects that pass all checks, at three times the cost."""
 
-    seed: int = 0
-    """Same seed, same objects."""
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    seed: SeedFlag = 0
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.data.household import build_households, number_of, read_households
@@ -51,15 +52,28 @@ class DataHousehold:
                 self.out, self.count, categories=names, seed=self.seed, checked=self.checked, progress=tell
             )
         say(f"{self.out}: {added} objects added, {self.count} of each of {len(names)} categories", json=self.json)
+        kept = self._add_real() if self.real is not None else 0
         taken = 0
         if self.pictures is not None:
             from dataclasses import replace
 
-            from neurok.data.household_pictures import PictureConfig, assembly_sitters, build_pictures
+            from neurok.data.household_pictures import HELD_OUT, PictureConfig, assembly_sitters, build_pictures
 
-            learned = [one for one in read_households(self.out) if split_of(number_of(one)) == "train"]
-            sitters = assembly_sitters(learned)
-            with counting("shards of pictures", json=self.json) as tell:
-                taken = build_pictures(self.pictures, sitters, replace(PictureConfig(), views=self.views), tell)
+            every = read_households(self.out)
+            for split, folder, views in (("train", self.pictures, self.views), ("test", self.pictures / HELD_OUT, 1)):
+                sitters = assembly_sitters(one for one in every if split_of(number_of(one)) == split)
+                with counting("shards of pictures", json=self.json) as tell:
+                    taken += build_pictures(folder, sitters, replace(PictureConfig(), views=views), tell)
             say(f"{self.pictures}: {taken} pictures", json=self.json)
-        return {"out": str(self.out), "added": added, "pictures": taken}
+        return {"out": str(self.out), "added": added, "real": kept, "pictures": taken}
+
+    def _add_real(self) -> int:
+        from neurok.hub import load_model
+        from neurok.train.household_fitted import build_real
+
+        assert self.real is not None
+        with counting("real models", json=self.json) as tell:
+            found = build_real(self.out, self.real, load_model("parts", "parts"), tell)
+        kept = sum("iou" in one for one in found.values())
+        say(f"{self.out}: {kept} of {len(found)} real models fit well and were added", json=self.json)
+        return kept

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 
+from neurok.cli.flags import JsonFlag, arg
 from neurok.cli.report import say
 
 
@@ -15,11 +16,10 @@ from neurok.cli.report import say
 class DataInfo:
     """Say what a data set holds: families, joints, licences, and whether every checksum fits."""
 
-    folder: tyro.conf.Positional[str]
+    folder: Annotated[tyro.conf.Positional[str], arg("DATASET")]
     """Folder or fsspec URL of the data set."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.data.shards import ShardSet

@@ -5,41 +5,43 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from neurok.cli.flags import JsonFlag, OutFlag, arg
 from neurok.cli.report import progress, say
 from neurok.dynamics.particles.engine_config import parse_resolution
 from neurok.scene.description import ActionName
+
+DataFlag = Annotated[Path | None, arg("FOLDER", "NEUROK_DATA")]
 
 
 @dataclass
 class EvaluateDeformation:
     """Pose held-out objects after target clouds without correspondence, by several methods on the same targets."""
 
-    suite: str
-    """Which objects: partnet, animated, families or soft."""
+    suite: Literal["partnet", "animated", "families", "soft"] = "partnet"
+    """Which objects."""
 
-    data: Path | None = None
-    """Folder of data sets (partnet_mobility/train, animated_glb); by default NEUROK_DATA."""
+    data: DataFlag = None
+    """Folder of data sets (partnet_mobility/train, animated_glb)."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many objects, spread over the suite."""
 
     methods: str = "rest,cpd,arap,pca,neurok,oracle-joints"
-    """Comma-separated: rest, rigid, cpd, arap, pca, oracle-joints, neurok; the last as
+    """Comma-separated: rest, rigid, cpd, arap, bones, pca, oracle-joints, neurok; the last as
     neurok[@WEIGHTS][:gram|paper|none][:DIM]."""
 
-    out: Path | None = None
-    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on."""
+    out: OutFlag = ()
+    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on."""
 
-    write: Path | None = None
+    write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        store = _store(self.out)
         return _run(self, "deformation", suite=self.suite, methods=self.methods, store=store, tell=_tell)
 
 
@@ -50,23 +52,22 @@ class EvaluateSamples:
     suite: str = "partnet"
     """Which objects: partnet or families, which have true joints."""
 
-    data: Path | None = None
-    """Folder of data sets (partnet_mobility/train); by default NEUROK_DATA."""
+    data: DataFlag = None
+    """Folder of data sets (partnet_mobility/train)."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many objects, spread over the suite."""
 
-    weights: str | None = None
-    """Other weights than those in the package; 'none' leaves the learned spaces out."""
+    weights: Annotated[str | None, arg("FILE|ID|none", "the shipped ones")] = None
+    """Weights of the learned spaces; 'none' leaves the learned spaces out."""
 
-    out: Path | None = None
-    """Write all figures to this JSON file."""
+    out: OutFlag = ()
+    """Write all figures to these JSON files."""
 
-    write: Path | None = None
+    write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         return _run(self, "samples", suite=self.suite, weights=self.weights)
@@ -79,31 +80,30 @@ class EvaluateMotions:
     Objects that stand still (household and furniture folders beside it, if there) are asked as well.
     """
 
-    data: Path | None = None
-    """Folder of data sets (partnet_mobility/train); by default NEUROK_DATA."""
+    data: DataFlag = None
+    """Folder of data sets (partnet_mobility/train)."""
 
     methods: str = "search,infer,articulate,parts"
     """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
-    network), rules (bodies by rules)."""
+    network), rules (bodies by rules), surface (everything melted into one surface first)."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many objects, spread over the test set."""
 
     categories: bool = False
     """Also a row for each category."""
 
-    out: Path | None = None
-    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on (with the
-    same weights: take another name for others)."""
+    out: OutFlag = ()
+    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on
+    (with the same weights: take another name for others)."""
 
-    write: Path | None = None
+    write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the tables into this Markdown file."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        store = _store(self.out)
         return _run(self, "motions", methods=self.methods, store=store, categories=self.categories)
 
 
@@ -111,8 +111,8 @@ class EvaluateMotions:
 class EvaluateArticulation:
     """Predict the joints of held-out PartNet-Mobility objects and compare them with the true ones."""
 
-    data: Path | None = None
-    """Folder of data sets (partnet_mobility/train); by default NEUROK_DATA."""
+    data: DataFlag = None
+    """Folder of data sets (partnet_mobility/train)."""
 
     methods: str = "search,learned"
     """Comma-separated: search, learned[@WEIGHTS][:alone]; 'alone' leaves the search out."""
@@ -126,20 +126,19 @@ class EvaluateArticulation:
     rotate: Literal["none", "up", "any"] = "none"
     """Turn each object by a random angle about its up axis, or any way."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many objects, spread over the test set."""
 
-    out: Path | None = None
-    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on."""
+    out: OutFlag = ()
+    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on."""
 
-    write: Path | None = None
+    write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        store = _store(self.out)
         words = {"parts": self.parts, "drop_faces": self.drop_faces, "rotate": self.rotate}
         return _run(self, "articulation", methods=self.methods, store=store, tell=_tell_joints, **words)
 
@@ -157,21 +156,20 @@ class EvaluateDynamics:
     resolution: str = "coarse"
     """Of the particles: coarse, medium, fine, or cells along the longest side."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many objects."""
 
-    out: Path | None = None
-    """Write all figures to this JSON file; rows go to a .jsonl beside it at once, so a stopped run goes on."""
+    out: OutFlag = ()
+    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on."""
 
-    write: Path | None = None
+    write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         cells = parse_resolution(self.resolution)
-        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        store = _store(self.out)
         words = {"act": self.act, "seconds": self.seconds, "resolution": cells}
         return _run(self, "dynamics", store=store, tell=_tell_engines, **words)
 
@@ -180,8 +178,8 @@ class EvaluateDynamics:
 class EvaluateGeneration:
     """Make objects from captions, from free prompts and from pictures, and see whether they have what was asked for."""
 
-    weights: str | None = None
-    """A .safetensors file or a hub id; the shipped ones by default."""
+    weights: Annotated[str | None, arg("FILE|ID", "the shipped ones")] = None
+    """A .safetensors file or a hub id."""
 
     each: int = 6
     """Held-out instances of each category whose captions and pictures are tried."""
@@ -190,28 +188,33 @@ class EvaluateGeneration:
     """What objects are made from: captions and free prompts; renders of held-out instances and of real models
     (household/sweethome3d of the data folder, if there); several seeds; and whether they can be dropped."""
 
-    retrieval: Path | None = None
+    retrieval: Annotated[Path | None, arg("FOLDER", "none")] = None
     """Pictures of 'neurok data household --pictures': the nearest of these is measured beside what is made."""
 
-    data: Path | None = None
-    """Folder of data sets; by default NEUROK_DATA."""
+    data: DataFlag = None
+    """Folder of data sets."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many prompts or pictures of each kind, spread over all."""
 
-    out: Path | None = None
-    """Write all figures to this JSON file; rows go to .jsonl files beside it at once, so a stopped run goes on."""
+    out: OutFlag = ()
+    """Write all figures to these JSON files; rows go to .jsonl files beside the first at once, so a stopped run goes
+    on."""
 
-    write: Path | None = None
+    write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the tables into this Markdown file."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        store = None if self.out is None else self.out.with_suffix(".jsonl")
+        store = _store(self.out)
         words = {"weights": self.weights, "each": self.each, "what": self.what, "retrieval": self.retrieval}
         return _run(self, "generation", store=store, tell=_tell_made, **words)
+
+
+def _store(out: tuple[Path, ...]) -> Path | None:
+    """Where rows are kept as they are measured."""
+    return out[0].with_suffix(".jsonl") if out else None
 
 
 def _tell_made(row: dict[str, Any]) -> None:
@@ -223,14 +226,19 @@ def _tell_made(row: dict[str, Any]) -> None:
 
 def _run(command: Any, table: Any, *, tell: Any = None, **options: Any) -> dict[str, Any]:
     """Measure, show the table, and write what was asked for."""
+    from neurok.cli.outputs import check_outputs
     from neurok.evaluation.verbs import evaluate
+    from neurok.staging import together
 
+    check_outputs(command.out, known=(".json",), what="figures")
     watch = lambda items, title, total: progress(items, title, total=total, json=command.json)  # noqa: E731
     told = None if command.json else tell
     data = getattr(command, "data", None)
     found = evaluate(table, data=data, limit=command.limit, watch=watch, tell=told, **options)
     say(found.table, json=command.json)
-    found.write(command.out, command.write)
+    with together():
+        for path in command.out or (None,):
+            found.write(path, command.write)
     return found.figures()
 
 

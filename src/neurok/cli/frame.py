@@ -1,28 +1,12 @@
-"""The flags ``--unit`` and ``--up`` of every command that loads an object, and what they do."""
+"""In which unit and with which axis up every command reads an object, and how it says so."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neurok.core import Asset
-
-UnitFlag = Annotated[
-    str | None,
-    tyro.conf.arg(
-        metavar="m|cm|mm|in|METRES",
-        help="The unit of the object's file; by default as the file says, unless that is surely wrong.",
-    ),
-]
-UpFlag = Annotated[
-    str | None,
-    tyro.conf.arg(
-        metavar="x|y|z", help="The axis of the file that points up; by default as the file says, or a sure guess."
-    ),
-]
+    from neurok.core import Asset, Mesh
 
 
 def load_framed(path: str, unit: str | None = None, up: str | None = None) -> Asset:
@@ -46,3 +30,15 @@ def told(asset: Asset, path: str, unit: str | None = None, up: str | None = None
     for note in found.notes:
         print(f"neurok: {note}", file=sys.stderr)
     return found.asset
+
+
+def frame_facts(mesh: Mesh) -> dict[str, Any]:
+    """The frame of an object for ``--json``: metres per unit, and the axis that points up."""
+    return {"unit": mesh.unit, "up": mesh.up}
+
+
+def frame_words(mesh: Mesh) -> str:
+    """The same for people."""
+    from neurok.doctor.guess import unit_name
+
+    return f"unit {unit_name(mesh.unit)}, {mesh.up} up"

@@ -10,10 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, SeedFlag, arg, one_of
+from neurok.cli.frame import frame_facts
 from neurok.cli.report import progress, say
 
 if TYPE_CHECKING:
     from neurok.inference.generate import Generated
+
+Action = Literal["drop", "throw", "tilt", "drag", "wind"]
+
+
+@dataclass(frozen=True)
+class MotionFlags:
+    """How --act moves it."""
+
+    engine: Literal["auto", "reduced", "mujoco", "particles"] = "auto"
+    """What moves it."""
+
+    seconds: Annotated[float | None, arg("S", "2")] = None
+    """Length of the motion [s]."""
 
 
 @dataclass
@@ -23,47 +38,44 @@ class Generate:
     With --act the motion is written instead: the object is dropped, thrown, tilted, dragged or blown at.
     """
 
-    out: tuple[Path, ...]
+    out: NeededOut
     """Where to write: any format that neurok writes objects in (.glb, .usda, .urdf, .obj ...), a .png for a sheet of
     pictures; with --act what 'simulate --out' takes. Of several objects each file gets a number."""
 
-    text: Annotated[str, tyro.conf.arg(aliases=["-t"])] = ""
+    text: Annotated[str, arg("WORDS", "none", aliases=("-t",))] = ""
     """What to make, in English: "a red velvet sofa on oak legs"."""
 
-    image: Path | None = None
+    image: Annotated[Path | None, arg("FILE", "none")] = None
     """A picture of one object (.png, .jpg, .webp), best before a plain background."""
 
-    count: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 1
+    count: Annotated[int, arg("N", aliases=("-n",))] = 1
     """How many different objects."""
 
-    like: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
+    like: Annotated[str | None, arg("FILE", "none")] = None
     """Make variations of this object: one that neurok generated, or any mesh, which is then looked at as a picture."""
 
-    edit: str | None = None
+    edit: Annotated[str | None, arg("WORDS", "nothing is kept")] = None
     """Change the object of --like and keep the rest: "make the legs metal", "wider", "replace the back"."""
 
-    act: Literal["drop", "throw", "tilt", "drag", "wind"] | None = None
+    act: Annotated[Action | None, one_of(Action, "it is not moved")] = None
     """Move it, and write the motion."""
 
-    engine: Literal["auto", "reduced", "mujoco", "particles"] = "auto"
-    """What moves it."""
+    seed: SeedFlag = 0
 
-    seconds: float | None = None
-    """Length of the motion [s]."""
+    weights: Annotated[str, arg("FILE|ID", "the shipped ones")] = "generation"
+    """A .safetensors file or a hub id."""
 
-    seed: int = 0
-    """Same seed, same objects."""
+    force: ForceFlag = False
+    json: JsonFlag = False
 
-    weights: str = "generation"
-    """A .safetensors file or a hub id; the shipped ones by default."""
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    motion: tyro.conf.OmitArgPrefixes[MotionFlags] = field(default_factory=MotionFlags)
 
     exit_code: int = field(default=0, init=False)
+    _moved: dict[str, Any] = field(default_factory=dict, init=False)
 
     def run(self) -> dict[str, Any]:
         from neurok.inference.generate import generate
+        from neurok.staging import together
 
         self._check()
         if self.like is not None:
@@ -76,10 +88,19 @@ class Generate:
             found = generate(self.text, self.image, count=self.count, seed=self.seed, weights=self.weights)
         for one in found:
             self._tell(one)
-        written = self._act(found) if self.act else self._write(found)
-        return {"out": [str(path) for path in written], "objects": [one.report() for one in found]}
+        with together():
+            written = self._act(found) if self.act else self._write(found)
+        files = [str(path) for path in written]
+        return {
+            "out": files,
+            "files": files,
+            **frame_facts(found[0].asset.mesh),
+            **self._moved,
+            "objects": [one.report() for one in found],
+        }
 
     def _check(self) -> None:
+        from neurok.cli.outputs import check_outputs
         from neurok.errors import NeurokError
         from neurok.io.formats import WRITERS
         from neurok.scene.output import check_output
@@ -88,6 +109,7 @@ class Generate:
             raise NeurokError("--edit changes an object; name it with --like FILE.")
         if self.like is not None and self.image is not None:
             raise NeurokError("--like and --image both say what it should look like; give one of them.")
+        check_outputs(self.out, [self.image, self.like], force=self.force)
         for path in self.out:
             if self.act:
                 check_output(path)
@@ -130,26 +152,28 @@ class Generate:
     def _act(self, found: list[Generated]) -> list[Path]:
         """Scenes name files, so each object is written into a folder that is thrown away, and moved from there."""
         from neurok.io import save
+        from neurok.staging import at_once
 
-        written = []
+        written = list[Path]()
         with tempfile.TemporaryDirectory() as folder:
             for number, one in enumerate(found):
                 source = Path(folder) / f"object_{number}.glb"
-                save(one.asset, source)
-                for path in self.out:
-                    target = numbered(path, number, len(found))
-                    self._move(source, target)
-                    written.append(target)
+                with at_once():
+                    save(one.asset, source)
+                targets = tuple(numbered(path, number, len(found)) for path in self.out)
+                self._move(source, targets)
+                written += targets
         return written
 
-    def _move(self, source: Path, target: Path) -> None:
+    def _move(self, source: Path, targets: tuple[Path, ...]) -> None:
         from neurok.cli.simulate import Simulate
 
         command = Simulate(
-            str(source), out=target, act=self.act, engine=self.engine, seconds=self.seconds, seed=self.seed,
-            json=self.json,
+            str(source), out=targets, act=self.act, engine=self.motion.engine, seconds=self.motion.seconds,
+            seed=self.seed, json=self.json,
         )  # fmt: skip
-        command.run()
+        figures = command.run()
+        self._moved = {name: figures[name] for name in ("engine", "space")}
         self.exit_code = max(self.exit_code, command.exit_code)
 
 

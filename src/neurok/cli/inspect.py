@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.frame import UnitFlag, UpFlag
+from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
 
 if TYPE_CHECKING:
     from neurok.core import Asset
@@ -19,41 +19,43 @@ MARKS = {"error": "[red]error[/red]", "warning": "[yellow]warning[/yellow]", "in
 
 @dataclass
 class Inspect:
-    """Tell what a mesh is and what is wrong with it; mend it with --fix.
+    """Tell what a mesh is and what is wrong with it; with --out, mend it.
 
     Ends with 0 when the file could be looked at, even if what it saw was bad ("is_usable" in --json tells), and
-    with 2 when the file cannot be read, or --fix finds nothing to save.
+    with 2 when the file cannot be read, or nothing of it can be mended.
     """
 
-    mesh: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MESH")]
+    mesh: Annotated[str, tyro.conf.Positional, arg("MESH")]
     """A mesh file, a PartNet-Mobility folder, or a built-in object such as sample:laptop."""
 
-    fix: Annotated[Path | None, tyro.conf.arg(metavar="OUT")] = None
-    """Write the mended mesh to this file; its suffix picks the format."""
+    out: OutFlag = ()
+    """Write the mended mesh to these files; the suffix picks the format."""
 
     unit: UnitFlag = None
     up: UpFlag = None
-
-    json: bool = False
-    """Print one JSON object instead of text."""
+    force: ForceFlag = False
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
+        from neurok.cli.outputs import check_outputs
         from neurok.doctor import diagnose, mend, mended_asset
         from neurok.io import save
-        from neurok.io.formats import states_frame
+        from neurok.io.formats import WRITERS, states_frame
+        from neurok.staging import together
 
-        asset = load_broken(self.mesh)
-        asset = self._relabelled(asset)
+        check_outputs(self.out, [self.mesh], force=self.force, known=tuple(WRITERS))
+        asset = self._relabelled(load_broken(self.mesh))
         diagnosis = diagnose(asset.mesh, is_stated=states_frame(self.mesh))
-        figures = {"input": self.mesh, **diagnosis.as_dict(), **_extras(asset), "fixed": None, "repairs": []}
+        figures = {"input": self.mesh, **diagnosis.as_dict(), **_extras(asset), "repairs": [], "files": []}
         if not self.json:
-            _print(self.mesh, diagnosis, asset, mending=self.fix is not None)
-        if self.fix is not None:
+            _print(self.mesh, diagnosis, asset, mending=bool(self.out))
+        if self.out:
             mended = mend(asset.mesh)
-            save(mended_asset(asset, mended), self.fix)
-            figures |= {"fixed": str(self.fix), "repairs": list(mended.notes)}
+            with together():
+                files = [str(file) for path in self.out for file in save(mended_asset(asset, mended), path)]
+            figures |= {"repairs": list(mended.notes), "files": files}
             if not self.json:
-                _print_repairs(mended, self.fix)
+                _print_repairs(mended, self.out)
         return figures
 
     def _relabelled(self, asset: Asset) -> Asset:
@@ -107,7 +109,7 @@ def _print(source: str, diagnosis: Diagnosis, asset: Asset, mending: bool) -> No
     if not diagnosis.problems:
         console.print("\n[green]Nothing is wrong with it.[/green]")
         return
-    verb = "does" if mending else "would do with --fix OUT"
+    verb = "does" if mending else "would do with --out FILE"
     wrong = Table(title=f"What is wrong, and what neurok {verb}", title_justify="left", box=None, padding=(0, 2))
     for column in ("", "problem", "remedy"):
         wrong.add_column(column)
@@ -141,8 +143,9 @@ def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
     return rows + [("note", note) for note in asset.notes]
 
 
-def _print_repairs(mended: Repair, path: Path) -> None:
+def _print_repairs(mended: Repair, files: tuple[Path, ...]) -> None:
     print()
     for note in mended.notes or ("Nothing needed mending.",):
         print(note)
-    print(f"Wrote {path}.")
+    for path in files:
+        print(f"Wrote {path}.")

@@ -4,22 +4,53 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.outputs import check_outputs
 from neurok.cli.report import counting, say
 from neurok.dynamics.choice import EngineName
 from neurok.errors import NeurokError
+from neurok.staging import together
 
 if TYPE_CHECKING:
+    from neurok.core import Asset
     from neurok.inference.materials import Proposals
 
 PICTURES = (".png", ".jpg", ".jpeg")
 MODELS = (".glb", ".gltf", ".npz", ".usd", ".usda", ".usdc", ".usdz", ".urdf", ".mjcf", ".xml")
 Words = tyro.conf.UseAppendAction[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class FolderFlags:
+    """For a folder of objects."""
+
+    edit: Annotated[Path | None, arg("EDITS", "none")] = None
+    """Take corrections of a folder from a .json or .csv: asset, part, material, accept, why."""
+
+    accept: Annotated[tuple[str, ...], arg("ASSET [ASSET ...]", "none")] = ()
+    """Accept objects of a folder as they are: names, all, or unflagged; written to accepted/ as JSON."""
+
+    models: bool = False
+    """Write accepted objects as GLB that carry their materials, too."""
+
+    proposer: Annotated[str, arg("rules|MODULE:FUNCTION")] = "rules"
+    """Who proposes for a folder: rules, or a plug-in."""
+
+    engine: EngineName = "auto"
+    """What moves objects that are checked."""
+
+    seconds: Annotated[float | None, arg("S", "as suits the size of the object")] = None
+    """Length of each run of a check."""
+
+    limit: Annotated[float, arg("S")] = 300.0
+    """Longest time for the check of one object; it is ended then, and the next one comes."""
 
 
 @dataclass
@@ -32,18 +63,21 @@ class Materials:
     gets a sheet of all objects, index.html; run again, it goes on where it stood.
     """
 
-    object: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="OBJECT")] = None
+    object: Annotated[tyro.conf.Positional[str | None], arg("[OBJECT]", "all materials are listed")] = None
     """Object: a file, a PartNet-Mobility folder or sample:NAME; or a folder of objects."""
 
-    set: Annotated[Words, tyro.conf.arg(metavar="PART=NAME")] = ()
+    set: Annotated[Words, arg("PART=NAME")] = ()
     """What a part, a surface or all is made of: seat=foam, all=steel; in a folder chair/oak:seat=foam. May be
     repeated."""
 
-    materials: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
+    materials: Annotated[Path | None, arg("FILE.json", "they are proposed")] = None
     """Materials that were written and edited, to be drawn or written again."""
 
-    out: tuple[Path, ...] = ()
-    """Where to write: .json to edit, .png to look at, .glb .usd .npz .urdf .xml for a model; several may be given."""
+    out: OutFlag = ()
+    """Where to write: .json to edit, .png to look at, .glb .usd .npz .urdf .xml for a model."""
+
+    unit: UnitFlag = None
+    up: UpFlag = None
 
     propose: bool = False
     """Propose materials for all objects of a folder."""
@@ -51,60 +85,47 @@ class Materials:
     check: bool = False
     """Run the five actions on all objects of a folder that changed since, and flag what is implausible."""
 
-    edit: Annotated[Path | None, tyro.conf.arg(metavar="EDITS")] = None
-    """Take corrections of a folder from a .json or .csv: asset, part, material, accept, why."""
+    force: ForceFlag = False
+    json: JsonFlag = False
 
-    accept: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ASSET")] = ()
-    """Accept objects of a folder as they are: names, all, or unflagged; written to accepted/ as JSON."""
-
-    models: bool = False
-    """Write accepted objects as GLB that carry their materials, too."""
-
-    proposer: str = "rules"
-    """Who proposes for a folder: rules, or module:function of a plug-in."""
-
-    engine: EngineName = "auto"
-    """What moves objects that are checked."""
-
-    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
-    """Length of each run of a check; by default as suits the size of the object."""
-
-    limit: Annotated[float, tyro.conf.arg(metavar="S")] = 300.0
-    """Longest time for the check of one object; it is ended then, and the next one comes."""
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    folder: tyro.conf.OmitArgPrefixes[FolderFlags] = field(default_factory=FolderFlags)
 
     def run(self) -> dict[str, Any]:
-        if self.propose or self.check or self.edit is not None or self.accept:
+        if self.propose or self.check or self.folder.edit is not None or self.folder.accept:
             return self._folder()
         if self.object is None:
             return self._list()
         from neurok.core.material_library import parse_material
         from neurok.inference.materials import propose_materials
-        from neurok.io import load, save
-        from neurok.io.materials_file import read_materials, write_materials
+        from neurok.io.materials_file import read_materials
 
-        for path in self.out:
-            if path.suffix.lower() not in (".json", *PICTURES, *MODELS):
-                known = ", ".join((".json", *PICTURES, *MODELS))
-                raise NeurokError(f"'{path}' cannot hold materials; --out takes files that end in {known}.")
+        known = (".json", *PICTURES, *MODELS)
+        check_outputs(self.out, [self.object, self.materials], force=self.force, known=known, what="materials")
         given = dict(parse_material(text) for text in self.set)
-        asset = load(self.object)
+        asset = load_framed(self.object, self.unit, self.up)
         if self.materials is not None:
             asset = replace(asset, materials=read_materials(self.materials, asset.mesh))
         found = propose_materials(asset, given=given)
-        for path in self.out:
-            if path.suffix.lower() == ".json":
-                write_materials(found.field, found.mesh, path, found.told())
-            elif path.suffix.lower() in PICTURES:
-                from neurok.inference.material_drawing import save_materials_picture
-
-                save_materials_picture(found, path)
-            else:
-                save(replace(asset, materials=found.field), path)
+        with together():
+            for path in self.out:
+                self._write(asset, found, path)
         self._print(found)
-        return {"object": found.mesh.name, "parts": _rows(found), "files": [str(path) for path in self.out]}
+        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
+        told = {"object": found.mesh.name, **frame_facts(asset.mesh), "parts": _rows(found)}
+        return {**told, "files": [str(path) for path in self.out]}
+
+    def _write(self, asset: Asset, found: Proposals, path: Path) -> None:
+        from neurok.io import save
+        from neurok.io.materials_file import write_materials
+
+        if path.suffix.lower() == ".json":
+            write_materials(found.field, found.mesh, path, found.told())
+        elif path.suffix.lower() in PICTURES:
+            from neurok.inference.material_drawing import save_materials_picture
+
+            save_materials_picture(found, path)
+        else:
+            save(replace(asset, materials=found.field), path)
 
     def _print(self, found: Proposals) -> None:
         rows = [(row["part"], row["material"], f"{row['confidence']:.2f}", row["reason"]) for row in _rows(found)]
@@ -125,21 +146,25 @@ class Materials:
         from neurok.annotation.verbs import check_folder, edit_folder, propose_folder, summary
 
         folder, out = Path(self.object), self.out[0]
-        sources, store, plugin = find_sources(folder), Store(out), find_proposer(self.proposer)
+        sources, store, plugin = find_sources(folder), Store(out), find_proposer(self.folder.proposer)
         said = [parse_set(text, [source.key for source in sources]) for text in self.set]
-        said += read_edits(self.edit) if self.edit is not None else []
+        said += read_edits(self.folder.edit) if self.folder.edit is not None else []
         try:
             if self.propose or any(store.annotation(source.key) is None for source in sources):
                 with counting("proposals", json=self.json) as tell:
-                    propose_folder(folder, out, proposer=plugin, name=self.proposer, progress=tell)
+                    propose_folder(folder, out, proposer=plugin, name=self.folder.proposer, progress=tell)
             if said:
-                edit_folder(folder, out, said, models=self.models)
+                edit_folder(folder, out, said, models=self.folder.models)
             if self.check:
                 with counting("checks", json=self.json) as tell:
-                    how: dict[str, Any] = {"engine": self.engine, "seconds": self.seconds, "limit": self.limit}
+                    how: dict[str, Any] = {
+                        "engine": self.folder.engine,
+                        "seconds": self.folder.seconds,
+                        "limit": self.folder.limit,
+                    }
                     check_folder(folder, out, **how, progress=tell)
-            if self.accept:
-                edit_folder(folder, out, accepting(self.accept, sources, store), models=self.models)
+            if self.folder.accept:
+                edit_folder(folder, out, accepting(self.folder.accept, sources, store), models=self.folder.models)
         except KeyboardInterrupt:
             print(f"What is finished is kept in {out}; the same command goes on from there.", file=sys.stderr)
             raise

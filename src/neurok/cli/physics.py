@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from neurok.cli.flags import arg
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ class PhysicsFlags:
     scene: tyro.conf.FlagCreatePairsOff[bool] = False
     """Write a scene with ground and light beside an MJCF file."""
 
-    mass: Annotated[float | None, tyro.conf.arg(metavar="KG")] = None
-    """Mass of the whole object; by default what its materials weigh."""
+    mass: Annotated[float | None, arg("KG", "what its materials weigh")] = None
+    """Mass of the whole object."""
 
-    size: Annotated[float | None, tyro.conf.arg(metavar="METRES")] = None
-    """Longest side of the object; by default as it is."""
+    size: Annotated[float | None, arg("METRES", "as it is")] = None
+    """Longest side of the object."""
 
     def given(self) -> list[str]:
         """The flags that were set and mean something to simulators only."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from neurok.cli.frame import UnitFlag, UpFlag, load_framed
+from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.outputs import check_outputs
 from neurok.cli.report import say
-from neurok.errors import NeurokError
+from neurok.staging import together
 
 PICTURES = (".png", ".jpg", ".jpeg")
 
@@ -22,17 +24,16 @@ class Plan:
     Edit the JSON and hand it back to articulate, sample, pose or simulate with --plan: a wrong joint is corrected.
     """
 
-    object: tyro.conf.Positional[str]
+    object: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
     """Object: a file, a PartNet-Mobility folder or sample:NAME."""
 
-    out: tuple[Path, ...] = ()
-    """Where to write: plan.json to edit, plan.png to look at; several may be given."""
+    out: OutFlag = ()
+    """Where to write: plan.json to edit, plan.png to look at."""
 
-    plan: Path | None = None
-    """A plan that was edited, to be drawn or written again."""
+    plan: PlanFlag = None
 
-    labels: Path | None = None
-    """An .npy file with a number for each face or vertex that says which body it belongs to."""
+    labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
+    """A number for each face or vertex that says which body it belongs to."""
 
     raw: bool = False
     """Group connected pieces even where the file names parts, as for a mesh without any."""
@@ -42,9 +43,8 @@ class Plan:
 
     unit: UnitFlag = None
     up: UpFlag = None
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    force: ForceFlag = False
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.bodyplan.drawing import save_plan_picture
@@ -52,22 +52,20 @@ class Plan:
         from neurok.cli.labels import read_labels
         from neurok.inference.plan import plan
 
-        for path in self.out:
-            if path.suffix.lower() not in (".json", *PICTURES):
-                raise NeurokError(f"'{path}' cannot hold a plan; --out takes files that end in .json, .png or .jpg.")
+        known, inputs = (".json", *PICTURES), [self.object, self.plan, self.labels]
+        check_outputs(self.out, inputs, force=self.force, known=known, what="a plan")
         asset = load_framed(self.object, self.unit, self.up)
         if self.plan is not None:
             found = read_plan(self.plan, asset.mesh)
         else:
             found = plan(asset, labels=read_labels(self.labels), method=self.method, given_parts=not self.raw)
-        for path in self.out:
-            if path.suffix.lower() == ".json":
-                write_plan(found, path)
-            else:
-                save_plan_picture(found, path)
+        with together():
+            for path in self.out:
+                (write_plan if path.suffix.lower() == ".json" else save_plan_picture)(found, path)
         said = plan_to_dict(found)
         say(_sentences(said, self.out), json=self.json)
-        return {**said, "files": [str(path) for path in self.out]}
+        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
+        return {**said, **frame_facts(asset.mesh), "files": [str(path) for path in self.out]}
 
 
 def _sentences(said: dict[str, Any], files: tuple[Path, ...]) -> str:

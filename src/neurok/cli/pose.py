@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.frame import UnitFlag, UpFlag, load_framed
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.outputs import check_outputs
 from neurok.cli.report import say
 from neurok.cli.space import SpaceName
 
@@ -17,22 +18,9 @@ if TYPE_CHECKING:
     from neurok.posing.verbs import Target
 
 
-@dataclass
-class PoseCommand:
-    """Pose an object so that it fits a target, or so that some of its places go where they are told."""
-
-    mesh: tyro.conf.Positional[str]
-    """Object to pose: a file, a PartNet-Mobility folder or sample:NAME."""
-
-    out: Path
-    """Where to write the posed object."""
-
-    target: str | None = None
-    """Mesh to fit: vertex by vertex where it has the same faces, else by its shape. Or a cloud of points, which may
-    show a part of the object only: a file without faces (such as .ply), or an .npy of rows x, y, z in its frame."""
-
-    move: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AT:POINT"), tyro.conf.UseAppendAction] = ()
-    """Bring a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
+@dataclass(frozen=True)
+class FitFlags:
+    """How a target is fitted."""
 
     partial: bool = False
     """The target is a scan that shows only a part of the object; what it does not show stays near rest."""
@@ -41,50 +29,80 @@ class PoseCommand:
     """After fitting a target that shows the whole object, leave the learned space as far as it demands; rigid parts
     stay rigid unless the target clearly bends them."""
 
-    seed: int = 0
-    """Of the starts of the search."""
+
+@dataclass
+class PoseCommand:
+    """Pose an object so that it fits a target, or so that some of its places go where they are told."""
+
+    mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
+    """Object to pose: a file, a PartNet-Mobility folder or sample:NAME."""
+
+    out: NeededOut
+    """Where to write the posed object."""
+
+    target: Annotated[str | None, arg("FILE", "places of --move")] = None
+    """Mesh to fit: vertex by vertex where it has the same faces, else by its shape. Or a cloud of points, which may
+    show a part of the object only: a file without faces (such as .ply), or an .npy of rows x, y, z in its frame."""
+
+    move: Annotated[tuple[str, ...], arg("AT:POINT"), tyro.conf.UseAppendAction] = ()
+    """Bring a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
+
+    seed: SeedFlag = 0
 
     space: SpaceName = "auto"
     """Which poses it can take: those of its joints, of its own clip, or learned ones; auto takes the first there is."""
 
-    plan: Path | None = None
-    """A body plan that 'neurok plan' wrote and somebody may have edited."""
-
-    weights: str | None = None
-    """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
-
+    plan: PlanFlag = None
+    weights: WeightsFlag = None
     unit: UnitFlag = None
     up: UpFlag = None
+    force: ForceFlag = False
+    json: JsonFlag = False
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    fitting: tyro.conf.OmitArgPrefixes[FitFlags] = field(default_factory=FitFlags)
 
     def run(self) -> dict[str, Any]:
-        from dataclasses import replace
-
         from neurok.cli.space import facts_of, warn_of
         from neurok.io import save
+        from neurok.io.formats import WRITERS
         from neurok.posing.verbs import pose
+        from neurok.staging import together
 
+        inputs = [self.mesh, self.target, self.plan]
+        check_outputs(self.out, inputs, force=self.force, known=tuple(WRITERS), what="a posed object")
         asset, move = load_framed(self.mesh, self.unit, self.up), _moves(self.move)
         found = pose(
             asset,
             target=self._target(asset),
             move=move,
-            partial=self.partial,
-            refine=self.refine,
+            partial=self.fitting.partial,
+            refine=self.fitting.refine,
             space=self.space,
             weights=self.weights,
             plan=self.plan,
             seed=self.seed,
         )
         warn_of(found.space)
-        save(replace(asset, mesh=found.mesh(asset.mesh), clips=(), articulation=None), self.out)
-        figures = {"out": str(self.out), "status": found.status, **facts_of(found.space), "residual": found.residual}
-        say(
-            f"{self.out}: {found.residual:.4f} of the object's side away from the wish ({found.status})", json=self.json
-        )
-        return {**figures, "q": found.q.tolist()}
+        posed = replace(asset, mesh=found.mesh(asset.mesh), clips=(), articulation=None)
+        with together():
+            files = [str(file) for path in self.out for file in save(posed, path)]
+        names, verdict = ", ".join(map(str, self.out)), found.verdict
+        assert verdict is not None, "the verb judges"
+        away = f"{found.residual:.4f} of the object's side away from the wish"
+        say(f"{names}: {verdict.sentence} ({away}, {found.status})", json=self.json)
+        say(f"Read with {frame_words(asset.mesh)}. Space {found.why}", json=self.json)
+        told = {"out": str(self.out[0]), "files": files, "status": found.status, **frame_facts(asset.mesh)}
+        return {
+            **told,
+            **facts_of(found.space, found.why),
+            "residual": found.residual,
+            "fit": verdict.grade,
+            "reached": round(verdict.reached, 4),
+            "torn": round(verdict.torn, 4),
+            "apart": verdict.apart,
+            "waits": [list(pair) for pair in verdict.waits],
+            "q": found.q.tolist(),
+        }
 
     def _target(self, asset: Asset) -> Target | None:
         """The target; where neither file says in which frame it is, both are in the same."""

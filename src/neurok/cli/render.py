@@ -10,34 +10,41 @@ from typing import Annotated, Any
 import tyro
 
 from neurok import rendering
-from neurok.cli.frame import UnitFlag, UpFlag, load_framed
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, UnitFlag, UpFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.outputs import check_outputs
 from neurok.cli.report import progress, say
+from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.rendering.files import FILMS, STILLS, check_suffix
 from neurok.scene.picture import motion_of, render
+from neurok.staging import together
+
+PAGE = ".html"
+SHEET_PICTURES = 8
 
 
 @dataclass
 class Render:
     """Take a picture of an object, or film it: its animation, its joints from limit to limit, or one turn around."""
 
-    input: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="IN")]
+    input: Annotated[tyro.conf.Positional[str], arg("IN")]
     """Mesh, animation or articulated object, or a built-in one such as sample:laptop."""
 
-    out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
+    out: NeededOut
     """Where to write: .png (also .jpg, .webp) for a picture, .mp4 or .gif for a film, .html for a page to turn and
     play in a browser."""
 
-    sheet: Annotated[tuple[int, ...] | None, tyro.conf.arg(metavar="[N]")] = None
+    sheet: Annotated[tuple[int, ...] | None, arg("[N]", "one picture")] = None
     """Instead of one picture, N (8 if not given) moments of the motion side by side."""
 
-    clip: str = "0"
-    """Name or number of the animation, when there are several."""
+    clip: Annotated[str, arg("NAME|NUMBER")] = "0"
+    """Which animation, when there are several."""
 
-    size: str = "640x480"
+    size: Annotated[str, arg("WxH")] = "640x480"
     """Width and height in pixels."""
 
-    view: str = "three-quarter"
+    view: Annotated[str, arg("NAME|AZIMUTH,ELEVATION")] = "three-quarter"
     """three-quarter, front, side, back, top, or azimuth,elevation in degrees."""
 
     flat: bool = False
@@ -46,19 +53,36 @@ class Render:
     parts: bool = False
     """Give every part a colour of its own."""
 
-    fps: Annotated[float | None, tyro.conf.arg(metavar="FLOAT")] = None
-    """Frames per second of the film; the animation's own if not given. Its speed stays the same."""
+    fps: Annotated[float | None, arg("RATE", "the animation's own")] = None
+    """Frames per second of the film. Its speed stays the same."""
 
     unit: UnitFlag = None
     up: UpFlag = None
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    force: ForceFlag = False
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        if self.out.suffix.lower() == ".html":
-            return self._page()
-        check_suffix(self.out, STILLS if self.sheet is not None else STILLS + FILMS)
+        self._check()
+        asset = load_framed(self.input, self.unit, self.up)
+        with together():
+            outputs = [self._page(asset, path) if _is_page(path) else self._draw(asset, path) for path in self.out]
+        for path, told in zip(self.out, outputs):
+            told["bytes"] = path.stat().st_size
+            say(_sentence(told), json=self.json)
+        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
+        files = [str(path) for path in self.out]
+        return {"input": self.input, **frame_facts(asset.mesh), **outputs[0], "files": files, "outputs": outputs}
+
+    def _check(self) -> None:
+        pictures = STILLS if self.sheet is not None else STILLS + FILMS
+        for path in self.out:
+            if not _is_page(path):
+                check_suffix(path, (*pictures, *([] if self.sheet is not None else [PAGE])))
+        if all(map(_is_page, self.out)):
+            self._check_page()
+        check_outputs(self.out, [self.input], force=self.force)
+
+    def _draw(self, asset: Asset, path: Path) -> dict[str, Any]:
         width, height = parse_size(self.size)
         options: dict[str, Any] = {
             "width": width,
@@ -67,19 +91,17 @@ class Render:
             "shading": "flat" if self.flat else "smooth",
             "colors": "parts" if self.parts else "surface",
         }
-        sheet = None if self.sheet is None else (self.sheet[0] if self.sheet else 8)
+        sheet = None if self.sheet is None else (self.sheet[0] if self.sheet else SHEET_PICTURES)
         watch = lambda frames, total: progress(frames, "rendering", total=total, json=self.json)  # noqa: E731
-        asset = load_framed(self.input, self.unit, self.up)
         start = time.perf_counter()
-        made = render(asset, self.out, clip=self.clip, sheet=sheet, fps=self.fps, watch=watch, **options)
+        made = render(asset, path, clip=self.clip, sheet=sheet, fps=self.fps, watch=watch, **options)
         seconds = time.perf_counter() - start
         motion = motion_of(asset, self.clip) if sheet is not None else None
         count = made if isinstance(made, int) else 1 if motion is None else min(sheet or 1, motion.frame_count)
         if not isinstance(made, int):
             height, width = made.shape[:2]
-        say(f"{self.out}: {count} frames of {width}x{height} in {seconds:.1f} s", json=self.json)
         return {
-            "out": str(self.out),
+            "out": str(path),
             "frames": count,
             "width": width,
             "height": height,
@@ -87,26 +109,34 @@ class Render:
             "ms_per_frame": round(1000.0 * seconds / count, 2),
         }
 
-    def _page(self) -> dict[str, Any]:
-        """One file that needs no server; the reader turns it, so what a camera needs is refused."""
-        import neurok
-
+    def _check_page(self) -> None:
+        """A page is turned by its reader, so what a camera needs is refused."""
         plain = Render(self.input, self.out)
-        given = [
-            name
-            for name in ("sheet", "size", "view", "flat", "parts", "fps")
-            if getattr(self, name) != getattr(plain, name)
-        ]
+        names = ("sheet", "size", "view", "flat", "parts", "fps")
+        given = [name for name in names if getattr(self, name) != getattr(plain, name)]
         if given:
             raise NeurokError(f"A page is turned and played by its reader; leave out --{given[0]}.")
-        asset = load_framed(self.input, self.unit, self.up)
+
+    def _page(self, asset: Asset, path: Path) -> dict[str, Any]:
+        """One file that needs no server."""
+        import neurok
+
         start = time.perf_counter()
         motion = motion_of(asset, self.clip)
-        neurok.show(asset, clip=self.clip).save(self.out)
-        seconds, size = time.perf_counter() - start, self.out.stat().st_size
-        frames = 1 if motion is None else motion.frame_count
-        say(f"{self.out}: a page of {size / 1e6:.1f} MB with {frames} frames in {seconds:.1f} s", json=self.json)
-        return {"out": str(self.out), "frames": frames, "bytes": size, "seconds": round(seconds, 3)}
+        neurok.show(asset, clip=self.clip).save(path)
+        seconds = time.perf_counter() - start
+        return {"out": str(path), "frames": 1 if motion is None else motion.frame_count, "seconds": round(seconds, 3)}
+
+
+def _is_page(path: Path) -> bool:
+    return path.suffix.lower() == PAGE
+
+
+def _sentence(told: dict[str, Any]) -> str:
+    if "width" in told:
+        return f"{told['out']}: {told['frames']} frames of {told['width']}x{told['height']} in {told['seconds']:.1f} s"
+    page = f"a page of {told['bytes'] / 1e6:.1f} MB with {told['frames']} frames"
+    return f"{told['out']}: {page} in {told['seconds']:.1f} s"
 
 
 def parse_size(text: str) -> tuple[int, int]:

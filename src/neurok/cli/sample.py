@@ -4,64 +4,81 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.frame import UnitFlag, UpFlag, load_framed
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
+from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.outputs import check_outputs
 from neurok.cli.report import progress, say
 from neurok.cli.space import SpaceName
+
+if TYPE_CHECKING:
+    from neurok.posing.verbs import Samples
 
 
 @dataclass
 class Sample:
     """Draw plausible states of an object: a contact sheet (.png), or a folder of meshes."""
 
-    mesh: tyro.conf.Positional[str]
+    mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
     """Object: a file, a PartNet-Mobility folder or sample:NAME."""
 
-    out: Path
-    """A .png for a sheet of pictures; otherwise a folder, which gets state_0000.glb and so on."""
+    out: NeededOut
+    """A .png for a sheet of pictures; a name without suffix is a folder, which gets state_0000.glb and so on."""
 
-    count: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 8
+    count: Annotated[int, arg("N", aliases=("-n",))] = 8
     """How many states."""
 
-    seed: int = 0
-    """Same seed, same states."""
+    seed: SeedFlag = 0
 
     space: SpaceName = "auto"
-    """Whose states: those of its joints, of its own clip, or learned ones; auto takes the first of these there is."""
+    """Whose states: those of its joints, of the bones behind its own clip, or learned ones of its body plan; auto takes
+    the first of these there is."""
 
-    plan: Path | None = None
-    """A body plan that 'neurok plan' wrote and somebody may have edited."""
-
-    weights: str | None = None
-    """Of the learned space: a .safetensors file or a hub id; the shipped ones by default."""
-
+    plan: PlanFlag = None
+    weights: WeightsFlag = None
     unit: UnitFlag = None
     up: UpFlag = None
-
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    force: ForceFlag = False
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.cli.space import facts_of, warn_of
-        from neurok.errors import NeurokError
-        from neurok.io import save
         from neurok.posing.verbs import sample
+        from neurok.staging import together
 
-        if self.out.suffix and self.out.suffix.lower() != ".png":
-            raise NeurokError(f"States go into a .png sheet or a folder, got '{self.out}'.")
+        self._check()
         asset = load_framed(self.mesh, self.unit, self.up)
         states = sample(asset, self.count, space=self.space, weights=self.weights, plan=self.plan, seed=self.seed)
         warn_of(states.space)
-        if self.out.suffix:
+        with together():
+            files = [str(file) for path in self.out for file in self._write(states, path)]
+        names = ", ".join(map(str, self.out))
+        say(f"{self.count} states of {states.space.dim} degrees of freedom: {names}", json=self.json)
+        say(f"Read with {frame_words(asset.mesh)}. Space {states.why}", json=self.json)
+        told = {"out": str(self.out[0]), "files": files, "count": self.count, **frame_facts(asset.mesh)}
+        return {**told, **facts_of(states.space, states.why), "q": states.q.tolist()}
+
+    def _check(self) -> None:
+        from neurok.errors import NeurokError
+
+        for path in self.out:
+            if path.suffix and path.suffix.lower() != ".png":
+                raise NeurokError(f"States go into a .png sheet or a folder, got '{path}'.")
+        check_outputs([path for path in self.out if path.suffix], [self.mesh, self.plan], force=self.force)
+
+    def _write(self, states: Samples, path: Path) -> list[Path]:
+        if path.suffix:
             from neurok.rendering import contact_sheet, render_mesh, save_image
 
             drawn = progress(states, "drawing", total=len(states), json=self.json)
-            save_image(contact_sheet([render_mesh(mesh, width=320, height=260) for mesh in drawn]), self.out)
-        else:
-            for number, mesh in enumerate(progress(states, "writing", total=len(states), json=self.json)):
-                save(mesh, self.out / f"state_{number:04d}.glb")
-        say(f"{self.count} states of {states.space.dim} degrees of freedom: {self.out}", json=self.json)
-        return {"out": str(self.out), "count": self.count, **facts_of(states.space), "q": states.q.tolist()}
+            save_image(contact_sheet([render_mesh(mesh, width=320, height=260) for mesh in drawn]), path)
+            return [path]
+        from neurok.io import save
+
+        written = []
+        for number, mesh in enumerate(progress(states, "writing", total=len(states), json=self.json)):
+            written += save(mesh, path / f"state_{number:04d}.glb")
+        return written

@@ -17,6 +17,11 @@ def warn_of(space: KinematicSpace) -> None:
         print(f"neurok: {space.caution}", file=sys.stderr)
 
 
-def facts_of(space: KinematicSpace) -> dict[str, Any]:
-    """Figures of a space for ``--json``."""
-    return {"dof": space.dim, "space": space.kind, **({"learned": dict(space.facts)} if space.facts else {})}
+def facts_of(space: KinematicSpace, why: str = "") -> dict[str, Any]:
+    """Figures of a space for ``--json``, and why it was taken."""
+    return {
+        "dof": space.dim,
+        "space": space.kind,
+        **({"why": why} if why else {}),
+        **({"learned": dict(space.facts)} if space.facts else {}),
+    }

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
+from neurok.cli.flags import JsonFlag, TrainSeed, arg, need, several
 from neurok.cli.report import say
+
+
+@dataclass(frozen=True)
+class LearningFlags:
+    """What is learned from, and how."""
+
+    shares: Annotated[tuple[float, ...], arg("SHARE [SHARE ...]", "of all alike")] = ()
+    """How much is drawn of each data set, in their order."""
+
+    smoothing: Annotated[float | None, arg("SHARE", "the recipe's")] = None
+    """Share of each label that is spread over all kinds or directions."""
+
+    leave_out: Annotated[tuple[str, ...], arg("NAME [NAME ...]", "none")] = ()
+    """Categories and generated families not to learn from but to watch: for choosing settings on training objects."""
+
+    everything: bool = False
+    """Learn from held-out objects too: for weights to be used, which nothing is left to measure by."""
+
+    cache: Annotated[Path | None, arg("FOLDER", "examples in the run")] = None
+    """Folder for prepared examples; searches take a second or more per object, so they are kept."""
 
 
 @dataclass
@@ -19,14 +40,11 @@ class TrainArticulation:
     Ctrl-C saves; --resume goes on. Held-out objects are not trained on, unless --everything asks for it.
     """
 
-    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")]
+    data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
     """Data sets made by 'neurok data build', or folders of .npz, .glb, .urdf or .obj files."""
 
-    out: Path
+    out: Annotated[Path, arg("FOLDER")]
     """Folder of the run: checkpoint, log, weights, and prepared examples unless --cache says where."""
-
-    shares: tuple[float, ...] = ()
-    """How much is drawn of each data set, in the order of --data; of all alike if not given."""
 
     teacher: Literal["joints", "search"] = "joints"
     """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
@@ -34,35 +52,23 @@ class TrainArticulation:
     recipe: str = "base"
     """Which configuration: base, tipped, pretraining or smoke."""
 
-    steps: int | None = None
-    """Length of the run, if not the recipe's."""
+    steps: Annotated[int | None, arg("N", "the recipe's")] = None
+    """Length of the run."""
 
-    smoothing: float | None = None
-    """Share of each label that is spread over all kinds or directions, if not the recipe's."""
-
-    limit: int | None = None
+    limit: Annotated[int | None, arg("N", "all")] = None
     """At most so many objects of each data set, drawn at random."""
 
-    leave_out: tuple[str, ...] = ()
-    """Categories and generated families not to learn from but to watch: for choosing settings on training objects."""
-
-    everything: bool = False
-    """Learn from held-out objects too: for weights to be used, which nothing is left to measure by."""
-
-    cache: Path | None = None
-    """Folder for prepared examples; searches take a second or more per object, so they are kept."""
-
-    start_from: Path | None = None
+    start_from: Annotated[Path | None, arg("WEIGHTS", "none")] = None
     """Begin with the model and weights of this checkpoint, or of shipped weights of one network."""
 
     resume: bool = False
     """Go on from the checkpoint in --out by its own recipe, exactly as if it had not been interrupted."""
 
-    seed: int | None = None
-    """Same seed, same losses; 0 if not given."""
+    seed: TrainSeed = None
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
+
+    learning: tyro.conf.OmitArgPrefixes[LearningFlags] = field(default_factory=LearningFlags)
 
     def run(self) -> dict[str, Any]:
         from neurok.train.articulation import ArticulationTraining, find_recipe
@@ -74,24 +80,25 @@ class TrainArticulation:
         from neurok.train.screen import Screen
         from neurok.train.ship import ship
 
-        folders = tuple(folder for group in self.data for folder in group)
-        source = JointDataConfig(folders, self.teacher, self.limit, self.leave_out, self.everything)
+        need(self.data, "data set")
+        folders = self.data
+        source = JointDataConfig(folders, self.teacher, self.limit, self.learning.leave_out, self.learning.everything)
         checkpoint = self.out / CHECKPOINT if self.resume else None
         recipe = recipe_for(
             find_recipe(self.recipe), checkpoint, self.start_from,
-            seed=self.seed, steps=self.steps, smoothing=self.smoothing,
+            seed=self.seed, steps=self.steps, smoothing=self.learning.smoothing,
         )  # fmt: skip
-        if self.shares:
+        if self.learning.shares:
             recipe = replace(recipe, view=replace(recipe.view, shares=self._shares(len(folders))))
         tell = partial(say, json=self.json)
-        split = split_examples(source, self.cache or self.out / "examples", tell)
+        split = split_examples(source, self.learning.cache or self.out / "examples", tell)
         tell(f"{len(split.train)} examples to learn from, {len(split.watch) + len(split.left_out)} to watch")
         before = learned_before(checkpoint or self.start_from, recipe.task)
         origin = {
             "source": asdict(source),
             "data": [describe_data(folder) for folder in folders],
             "teacher": self.teacher,
-            "everything": self.everything or before["everything"],
+            "everything": self.learning.everything or before["everything"],
             "examples": len(split.train),
             "objects": sorted(before["objects"] | {example.object for example in split.train if example.is_real}),
             "started_from": started_from(checkpoint, self.start_from, recipe.task),
@@ -112,8 +119,9 @@ class TrainArticulation:
     def _shares(self, count: int) -> tuple[float, ...]:
         from neurok.errors import NeurokError
 
-        if len(self.shares) != count or min(self.shares) < 0 or sum(self.shares) <= 0:
+        if len(self.learning.shares) != count or min(self.learning.shares) < 0 or sum(self.learning.shares) <= 0:
             raise NeurokError(
-                f"--shares needs one number for each of the {count} data sets, none below zero; got {self.shares}."
+                f"--shares needs one number for each of the {count} data sets, none below zero; "
+                f"got {self.learning.shares}."
             )
-        return self.shares
+        return self.learning.shares

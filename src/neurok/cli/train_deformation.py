@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from neurok.cli.flags import JsonFlag, TrainSeed, arg, need, several
 from neurok.cli.report import say
 
 
@@ -16,10 +17,10 @@ from neurok.cli.report import say
 class TrainDeformation:
     """Train the deformation model on data sets made by 'neurok data build'. Ctrl-C saves; --resume goes on."""
 
-    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")]
+    data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
     """Data sets: folders or fsspec URLs; several at once, or the flag repeated."""
 
-    out: Path
+    out: Annotated[Path, arg("FOLDER")]
     """Folder of the run: checkpoint, log and curve."""
 
     recipe: str = "base"
@@ -27,20 +28,18 @@ class TrainDeformation:
     paper's), polish (some minutes more), smoke (a minute), or one of the ablations: ablate_full,
     ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
 
-    steps: int | None = None
-    """Length of the run, if not the recipe's."""
+    steps: Annotated[int | None, arg("N", "the recipe's")] = None
+    """Length of the run."""
 
     resume: bool = False
     """Go on from the checkpoint in --out by its own recipe, exactly as if it had not been interrupted."""
 
-    start_from: Path | None = None
+    start_from: Annotated[Path | None, arg("WEIGHTS", "none")] = None
     """Begin with the model and weights of this checkpoint, or of shipped weights."""
 
-    seed: int | None = None
-    """Same seed, same losses; 0 if not given."""
+    seed: TrainSeed = None
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.train.checkpoint import recipe_for
@@ -50,11 +49,12 @@ class TrainDeformation:
         from neurok.train.origin import commit, started_from
         from neurok.train.screen import Screen
 
+        need(self.data, "data set")
         checkpoint = self.out / CHECKPOINT if self.resume else None
         recipe = recipe_for(
             find_recipe(self.recipe), checkpoint, self.start_from, seed=self.seed, steps=self.steps
         )  # fmt: skip
-        split = split_subjects([folder for group in self.data for folder in group])
+        split = split_subjects(self.data)
         say(f"{len(split.train)} subjects to learn from", json=self.json)
         started = started_from(checkpoint, self.start_from, recipe.task)
         origin = {"data": list(split.data), "commit": commit(), "started_from": started}

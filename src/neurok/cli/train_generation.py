@@ -5,82 +5,92 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import tyro
+
+from neurok.cli.flags import JsonFlag, TrainSeed, arg, need, several
 from neurok.cli.report import say
+
+if TYPE_CHECKING:
+    from neurok.train.generation_data import Example
 
 
 @dataclass
 class TrainGeneration:
-    """Train the part list and the flow of its numbers on a store of 'neurok data household', one after the other.
+    """Train on a store of 'neurok data household', one after the other: the image encoder, the part list, the flow.
 
+    The list and the flow begin with what the encoder has learned, if there is a run of it in --out.
     Ctrl-C saves; --resume goes on. One instance in ten is held out and watched.
     """
 
-    data: tuple[Path, ...]
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], several("STORE")]
     """Stores made by 'neurok data household'."""
 
-    out: Path
-    """Folder of the runs: list/ and flow/, and generation.safetensors when both are there."""
+    out: Annotated[Path, arg("FOLDER")]
+    """Folder of the runs: pictures/, list/ and flow/, and generation.safetensors when the last two are there."""
 
-    pictures: tuple[Path, ...] = ()
+    pictures: Annotated[tuple[Path, ...], arg("FOLDER [FOLDER ...]", "none")] = ()
     """Pictures of the same objects, made by 'neurok data household --pictures'."""
 
-    which: Literal["both", "list", "flow"] = "both"
-    """Which of the two networks."""
+    which: Literal["all", "pictures", "list", "flow"] = "all"
+    """Which of the networks; all are the list and the flow, after the image encoder if there are pictures."""
 
-    recipe: Literal["base", "smoke"] = "base"
-    """Which configuration."""
+    recipe: Literal["base", "eyes", "smoke"] = "base"
+    """Which configuration; with eyes only the image encoder of the list and the flow learns, from pictures alone, and
+    what they make of words stays exactly as it is (needs --start-from)."""
 
-    steps: int | None = None
-    """Length of each run, if not the recipe's."""
+    steps: Annotated[int | None, arg("N", "the recipe's")] = None
+    """Length of each run."""
 
     captions: int = 5
     """Captions of each object."""
 
-    start_from: str | None = None
+    start_from: Annotated[str | None, arg("WEIGHTS", "none")] = None
     """Begin with the weights of a folder of runs, or with shipped ones: generation, or a .safetensors file."""
 
     resume: bool = False
     """Go on from the checkpoints in --out."""
 
-    seed: int | None = None
-    """Same seed, same losses; 0 if not given."""
+    seed: TrainSeed = None
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.train.checkpoint import recipe_for
-        from neurok.train.generation import recipe_named, training_of
-        from neurok.train.generation_data import read_examples, with_pictures
         from neurok.train.generation_ship import ship_generation
         from neurok.train.loop import CHECKPOINT, train
         from neurok.train.origin import commit
+        from neurok.train.pictures import encoder_from, recipe_named, training_of
         from neurok.train.processes import Team
         from neurok.train.screen import Screen
 
+        need(self.data, "store")
         tell = partial(say, json=self.json)
-        learned = [one for folder in self.data for one in read_examples(folder, self.captions, 0, "train")]
-        watched = [one for folder in self.data for one in read_examples(folder, 2, 0, "test")]
-        if self.pictures:
-            learned = with_pictures(learned, self.pictures)
+        names = (*(("pictures",) if self.pictures else ()), "list", "flow") if self.which == "all" else (self.which,)
+        learned, watched = self._examples(with_words=names != ("pictures",) and self.recipe != "eyes")
         shown = sum(one.pictures is not None for one in learned)
         tell(f"{len(learned)} objects to learn from, {shown} of them with pictures; {len(watched)} to watch")
         figures: dict[str, Any] = {"out": str(self.out)}
-        for name in ("list", "flow") if self.which == "both" else (self.which,):
+        for name in names:
             folder = self.out / name
             checkpoint = folder / CHECKPOINT if self.resume and (folder / CHECKPOINT).exists() else None
             start: str | Path | None = self.start_from
             if start is not None and Path(start).is_dir():
                 start = Path(start) / name / CHECKPOINT
-            usual = recipe_named(name if self.recipe == "base" else f"{name}-smoke")
-            recipe = recipe_for(usual, checkpoint, start, seed=self.seed, steps=self.steps)
+            elif name == "pictures":
+                start = None  # shipped weights hold no reader
+            is_usual = self.recipe == "base" or (name, self.recipe) == ("pictures", "eyes")
+            usual = recipe_named(name if is_usual else f"{name}-{self.recipe}")
+            warmup = None if self.steps is None else max(1, min(usual.warmup, self.steps // 10))
+            recipe = recipe_for(usual, checkpoint, start, seed=self.seed, steps=self.steps, warmup=warmup)
             task = training_of(recipe, learned, watched)
             origin = {"objects": len(learned), "pictured": shown, "commit": commit()}
+            seen = self.out / "pictures" / CHECKPOINT
             with Screen(tell, task.unit, f"{name}: {task.meaning}", live=False if self.json else None) as screen:
                 train(
                     task, folder, resume=checkpoint is not None, start_from=start, origin=origin,
+                    prepare=encoder_from(seen) if name != "pictures" and seen.exists() else None,
                     report=screen, pulse=screen.pulse,
                 )  # fmt: skip
             figures[name] = screen.rows[-1]["watched"] if screen.rows else {}
@@ -88,3 +98,16 @@ class TrainGeneration:
             ship_generation(self.out / "list", self.out / "flow", self.out / "generation.safetensors")
             tell(f"{self.out / 'generation.safetensors'}: for neurok generate --weights")
         return figures
+
+    def _examples(self, with_words: bool) -> tuple[list[Example], list[Example]]:
+        """Objects to learn from and to watch, with captions if they are needed, and with their pictures."""
+        from neurok.data.household_pictures import HELD_OUT
+        from neurok.train.generation_data import read_examples, with_pictures
+
+        said = (self.captions, 2) if with_words else (0, 0)
+        learned = [one for folder in self.data for one in read_examples(folder, said[0], 0, "train")]
+        watched = [one for folder in self.data for one in read_examples(folder, said[1], 0, "test")]
+        if not self.pictures:
+            return learned, watched
+        aside = [folder / HELD_OUT for folder in self.pictures if (folder / HELD_OUT).is_dir()]
+        return with_pictures(learned, self.pictures), with_pictures(watched, aside)

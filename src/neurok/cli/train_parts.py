@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import tyro
+
+from neurok.cli.flags import JsonFlag, TrainSeed, arg
 from neurok.cli.report import say
 
 
@@ -17,37 +20,37 @@ class TrainParts:
     Ctrl-C saves; --resume goes on. Instances of the test split and one real model in five are never learned from.
     """
 
-    data: Path
+    data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
     """Folder of samples; what is missing of them is made there."""
 
-    out: Path
+    out: Annotated[Path, arg("FOLDER")]
     """Folder of the run: checkpoint, log, and parts.safetensors."""
 
     objects: int = 50
     """Generated objects of each category."""
 
-    real: Path | None = None
+    real: Annotated[Path | None, arg("FOLDER", "none")] = None
     """Folder of sorted real models with its categories.csv, to learn from as well."""
 
     recipe: str = "base"
-    """Which configuration: base, short, smoke, decoded, apart, fused or vecset."""
+    """Which configuration: base, onward (with --start-from), short, smoke, decoded, apart, fused or vecset."""
 
-    steps: int | None = None
-    """Length of the run, if not the recipe's."""
+    steps: Annotated[int | None, arg("N", "the recipe's")] = None
+    """Length of the run."""
 
-    start_from: str | None = None
+    start_from: Annotated[str | None, arg("WEIGHTS", "none")] = None
     """Weights to begin with: a checkpoint, or "parts" for the shipped ones; the model is theirs."""
 
     resume: bool = False
     """Go on from the checkpoint in --out."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    seed: TrainSeed = None
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.train.checkpoint import recipe_for
         from neurok.train.loop import CHECKPOINT, train
-        from neurok.train.origin import commit
+        from neurok.train.origin import commit, started_from
         from neurok.train.parts_data import PartDataConfig, samples
         from neurok.train.parts_run import recipe_named, training_of
         from neurok.train.processes import Team
@@ -57,9 +60,11 @@ class TrainParts:
         tell = partial(say, json=self.json)
         found = samples(self.data, PartDataConfig(objects=self.objects), self.real, tell)
         checkpoint = self.out / CHECKPOINT if self.resume else None
-        recipe = recipe_for(recipe_named(self.recipe, found), checkpoint, self.start_from, steps=self.steps)
+        recipe = recipe_for(
+            recipe_named(self.recipe, found), checkpoint, self.start_from, seed=self.seed, steps=self.steps
+        )
         task = training_of(recipe, found)
-        begun = None if self.start_from is None else Path(self.start_from).stem
+        begun = started_from(checkpoint, self.start_from, recipe.task)
         origin = {"data": found.origin, "examples": found.counts, "commit": commit(), "started_from": begun}
         with Screen(tell, task.unit, task.meaning, live=False if self.json else None) as screen:
             begin = {"resume": self.resume, "start_from": self.start_from}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import tyro
+
+from neurok.cli.flags import JsonFlag, arg
 from neurok.cli.report import progress, say
 
 
@@ -17,17 +20,17 @@ class TrainPlan:
     folders of objects that stand still.
     """
 
-    data: Path
+    data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
     """Folder of PartNet-Mobility objects."""
 
     weights: str = "articulation_held_out"
     """Articulation weights that have not learned from these objects."""
 
-    static: tuple[Path, ...] = ()
+    static: Annotated[tuple[Path, ...], arg("FOLDER [FOLDER ...]", "none")] = ()
     """Folders of objects that stand still."""
 
-    pieces: str | None = None
-    """Weights of the grouping network; the shipped ones by default, 'none' leaves it out."""
+    pieces: Annotated[str | None, arg("WEIGHTS|none", "the shipped ones")] = None
+    """Weights of the grouping network; 'none' leaves it out."""
 
     group_by: Literal["rules", "network"] = "network"
     """Who says which pieces are one body."""
@@ -35,14 +38,16 @@ class TrainPlan:
     prior: bool = True
     """Whether the learned prior is a source, too."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    forms: Annotated[tuple[Literal["raw", "named", "melted"], ...], arg("raw|named|melted ...")] = ("raw",)
+    """What the objects are shown as: raw meshes, with their parts, or melted into one surface."""
+
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from dataclasses import asdict
 
         from neurok.core import Articulation, Joint
-        from neurok.inference.plan import PlanConfig
+        from neurok.inference.plan_evidence import PlanConfig
         from neurok.train.pieces_sources import PieceSources, watched
         from neurok.train.plan_calibration import fit_plan
 
@@ -53,11 +58,13 @@ class TrainPlan:
             for mesh, joints in loaded
         )
         config = PlanConfig(group_by=self.group_by)
-        fit = fit_plan(objects, self.weights, self.prior, self.pieces, config)
+        fit = fit_plan(objects, self.weights, self.prior, self.pieces, config, forms=self.forms)
         numbers = ", ".join(f"{value:.2f}" for value in fit.calibration)
         say(
             f"{fit.bodies} bodies of {fit.objects} objects: ({numbers}); "
             f"left-out objects {fit.log_likelihood:.3f} nats a body",
             json=self.json,
         )
+        for least, kept, right in fit.thresholds:
+            say(f"from {least:.2f} on: {kept:.2f} of the right joints are kept, {right:.2f} are right", json=self.json)
         return asdict(fit)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import tyro
+
+from neurok.cli.flags import JsonFlag, arg, need, several
 from neurok.cli.report import progress, say
 from neurok.errors import NeurokError
 
@@ -14,20 +17,19 @@ from neurok.errors import NeurokError
 class TrainRanking:
     """Fit the weights of the search's evidence to annotated objects; held-out objects are never read."""
 
-    data: tuple[str, ...]
+    data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
     """Folders of PartNet-Mobility objects and data sets made by 'neurok data build'."""
 
-    out: Path
+    out: Annotated[Path, arg("FILE.json")]
     """The JSON file to write; the shipped one is bodyplan/priors.json."""
 
     limit: int = 200
     """At most so many objects of each data set."""
 
-    leave_out: tuple[str, ...] = ()
+    leave_out: Annotated[tuple[str, ...], arg("NAME [NAME ...]", "none")] = ()
     """Categories, generated families and objects not to learn from."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         import json as text
@@ -36,6 +38,7 @@ class TrainRanking:
         from neurok.train.articulation_data import some_things
         from neurok.train.articulation_ranking import learn, to_table, top_share
 
+        need(self.data, "data set")
         if self.out.suffix != ".json":
             raise NeurokError(f"The ranking is written as .json, not '{self.out.name}'.")
         things = [thing for folder in self.data for thing in some_things(folder, self.limit, self.leave_out)]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from neurok.cli.flags import JsonFlag, arg, need, several
 from neurok.cli.report import say
 
 
@@ -19,24 +20,24 @@ class TrainShip:
     'neurok train deformation', each begun where another ended, the mean of the weights is written.
     """
 
-    run_folders: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN [RUN ...]")]
+    run_folders: Annotated[tyro.conf.Positional[tuple[Path, ...]], several("RUN")]
     """Folder of the run, finished or not."""
 
-    out: Path
+    out: Annotated[Path, arg("FILE.safetensors")]
     """The weights, a .safetensors file; the card gets the same name with .json."""
 
-    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], tyro.conf.arg(metavar="DATASET ...")] = ()
+    data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("DATASET ...")] = ()
     """Data sets whose licences go into the card; needed only for runs that did not note them, or that have moved."""
 
-    note: str | None = None
+    note: Annotated[str | None, arg("SENTENCE", "none")] = None
     """A sentence for the card: what its other lines do not say."""
 
-    json: bool = False
-    """Print one JSON object and nothing else."""
+    json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.train.ship import ship
 
+        need(self.run_folders, "run")
         folders = [folder for group in self.data for folder in group]
         card = ship(self.run_folders, self.out, folders, self.note)
         size = self.out.stat().st_size

@@ -18,6 +18,12 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.errors import NeurokError
 
+MAX_STEPS = 100_000_000
+"""Time steps of one run; more would take days and is a slip of the pen."""
+
+LONGEST_FRAME = 1.0
+"""A frame that lasts longer than this and than the motion [s] is a slip of the pen."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -42,8 +48,20 @@ class Settings:
             for name, value in values.items()
             if value is not None and not (math.isfinite(value) and value > 0)
         ]
+        if not wrong and self.seconds is not None and 1.0 / self.fps > max(self.seconds, LONGEST_FRAME):
+            wrong.append(f"one frame at {self.fps:g} frames per second lasts longer than {self.seconds:g} s of motion")
         if wrong:
             raise NeurokError("; ".join(wrong) + ".")
+
+    def steps_per_frame(self, longest: float) -> int:
+        """How many steps of at most ``longest`` [s] make a frame; refused where the run would never end."""
+        count = max(1.0, math.ceil(1.0 / (self.fps * (longest if self.dt is None else self.dt)) - 1e-9))
+        if count * (self.frame_count or 1) > MAX_STEPS:
+            raise NeurokError(
+                f"This run takes {count * (self.frame_count or 1):.2g} time steps, and at most {MAX_STEPS:,} are "
+                "taken; ask for fewer seconds or a longer dt."
+            )
+        return int(count)
 
     @property
     def frame_count(self) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from neurok.core import Asset
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, shown
 
 SAMPLES: dict[str, str] = {
     "laptop": "neurok.samples.laptop:make_laptop",
@@ -23,7 +23,7 @@ def make_sample(name: str) -> Asset:
         NeurokError: If there is no sample of that name; the sentence lists those there are.
     """
     if name not in SAMPLES:
-        raise NeurokError(f"There is no sample {name!r}; the samples are {', '.join(SAMPLES)}.")
+        raise NeurokError(f"There is no sample {shown(name)}; the samples are {', '.join(SAMPLES)}.")
     module, function = SAMPLES[name].split(":")
     asset: Asset = getattr(importlib.import_module(module), function)()
     return asset

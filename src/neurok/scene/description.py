@@ -16,6 +16,7 @@ from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_
 from neurok.core.material_library import material
 from neurok.core.mesh import UpAxis
 from neurok.dynamics.choice import EngineName
+from neurok.dynamics.engine import LONGEST_FRAME, MAX_STEPS
 from neurok.dynamics.particles.engine_config import ResolutionName, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
@@ -37,8 +38,8 @@ AUTO_DROP = 0.5
 MAX_FRAMES = 1_000_000
 """Of a scene; more is a slip of the pen."""
 
-MAX_STEPS = 100_000_000
-"""The same of time steps: a day of computing."""
+LARGEST_NUMBER = 1e13
+"""The same of any number, in SI units: ten times the stiffness of diamond, a trillion times anything that is thrown."""
 
 
 class SceneError(NeurokError):
@@ -360,6 +361,8 @@ def check_number(place: str, value: float) -> Iterator[str]:
     name = place.rsplit(".", 1)[-1].split("[")[0]
     if not math.isfinite(value):
         yield f"{place} must be finite, got {value}"
+    elif abs(value) > LARGEST_NUMBER and name != "seed":
+        yield f"{place} must lie within {LARGEST_NUMBER:.0e}, got {value:g}"
     elif name in POSITIVE and value <= 0:
         yield f"{place} must be positive, got {value:g}"
     elif name in NOT_NEGATIVE and value < 0:
@@ -379,6 +382,9 @@ def _check_scene(scene: Scene) -> Iterator[str]:
         yield "objects must name at least one object"
     if scene.seconds * scene.fps > MAX_FRAMES:
         yield f"seconds times fps must be at most {MAX_FRAMES:,} frames, got {scene.seconds * scene.fps:.3g}"
+    if scene.fps > 0 and 1.0 / scene.fps > max(scene.seconds, LONGEST_FRAME):
+        least = 1.0 / max(scene.seconds, LONGEST_FRAME)
+        yield f"fps must be at least {least:.3g}, so that a frame fits into {scene.seconds:g} s, got {scene.fps:g}"
     if scene.dt is not None and 0 < scene.dt < scene.seconds / MAX_STEPS:
         yield f"dt must be at least {scene.seconds / MAX_STEPS:.3g} s, which is {MAX_STEPS:,} steps, got {scene.dt:.3g}"
     if scene.integrator not in get_args(IntegratorName):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from neurok.core import Clip, Mesh, Skin
+from neurok.core.authored import joined_uv_sets
 from neurok.core.surface import Surface
 from neurok.errors import NeurokError
 
@@ -42,6 +43,7 @@ def merge_meshes(meshes: Sequence[Mesh], names: Sequence[str]) -> Mesh:
         unit=first.unit,
         up=first.up,
         name="scene",
+        authored=joined_uv_sets([m.authored for m in meshes], [m.uv for m in meshes], [m.vertex_count for m in meshes]),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from neurok import io
 from neurok.errors import NeurokError
-from neurok.io.files import is_pattern, path_kind
+from neurok.io.files import check_writable, is_pattern
 from neurok.io.formats import WRITERS
 from neurok.rendering.files import FILMS, STILLS
 from neurok.scene.loose import pictures
@@ -31,21 +30,15 @@ def check_output(out: Path) -> None:
     known = [s for s in (*WRITERS, *FILMS, *STILLS) if s not in JOINTS_ONLY]
     if suffix not in known:
         raise NeurokError(f"A motion cannot be written to '{out}'; the name must end in {', '.join(sorted(known))}.")
-    if path_kind(out) == "folder":
-        raise NeurokError(f"'{out}' is a folder; name a file in it.")
-    folder = Path(os.path.abspath(out)).parent
-    while path_kind(folder) == "nothing" and folder != folder.parent:
-        folder = folder.parent
-    if path_kind(folder) != "folder" or not os.access(folder, os.W_OK):
-        raise NeurokError(f"'{out}' cannot be written: '{folder}' is not a folder one may write to.")
+    check_writable(out)
 
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 """Sees frames and their number on their way into a film."""
 
 
-def write_output(run: SceneRun, out: Path, *, watch: Watch | None = None) -> None:
-    """Write the motion, a film, a sheet or the last frame, as the suffix says."""
+def write_output(run: SceneRun, out: Path, *, watch: Watch | None = None) -> list[Path]:
+    """Write the motion, a film, a sheet or the last frame, as the suffix says; tell which files that made."""
     suffix = out.suffix.lower()
     if suffix in FILMS or suffix in STILLS:
         from neurok import rendering
@@ -54,14 +47,14 @@ def write_output(run: SceneRun, out: Path, *, watch: Watch | None = None) -> Non
         loose = any(rollout.grains for rollout in run.rollouts)
         if suffix in STILLS:
             rendering.save_image(_loose_sheet(run) if loose else rendering.clip_sheet(clip, SHEET_PICTURES), out)
-            return
+            return [out]
         frames = pictures(run, range(clip.frame_count), 640, 480) if loose else rendering.render_clip(clip)
         seen = frames if watch is None else watch(frames, clip.frame_count)
         rendering.save_video(seen, out, clip.fps)
-    elif suffix in LAST_FRAME and not is_pattern(out):
-        io.save(run.clip().mesh(-1), out)
-    else:
-        io.save(run.asset(), out)
+        return [out]
+    if suffix in LAST_FRAME and not is_pattern(out):
+        return io.save(run.clip().mesh(-1), out)
+    return io.save(run.asset(), out)
 
 
 def _loose_sheet(run: SceneRun) -> np.ndarray:

@@ -22,7 +22,7 @@ from neurok.dynamics.particles.stuff import STUFF
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.inference.spaces import Learner
+from neurok.inference.spaces import Learner, reason
 from neurok.io.formats import states_frame
 from neurok.kinematics import KinematicSpace
 from neurok.scene.actions import Subject, acted
@@ -48,6 +48,9 @@ class ReadyScene:
 
     notes: tuple[str, ...] = ()
     """What was read otherwise than the files say, one sentence each."""
+
+    reasons: tuple[str, ...] = ()
+    """For each object which space of poses it has and why, in one sentence; empty for particles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +191,12 @@ def prepare_scene(
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
     mass = sum(thing.mass for thing in placed)
     notes += tuple(thing.note for thing in placed if thing.note)
-    return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes)
+    reasons = tuple(
+        reason(asset, thing.body.poses, thing.entry.space, bool(thing.entry.plan))
+        for asset, thing in zip(assets, placed, strict=True)
+        if rigid
+    )
+    return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes, reasons)
 
 
 def _load_framed(path: str) -> Framed:

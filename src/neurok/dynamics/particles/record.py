@@ -12,7 +12,7 @@ from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.particles.binding import BoundScene, Occupant
 from neurok.dynamics.particles.solver import Solver
 
-UNSTABLE = "Try a coarser --resolution, a softer material, or see what 'neurok doctor' says about the mesh."
+UNSTABLE = "Try a coarser --resolution, a softer material, or see what 'neurok inspect' says about the mesh."
 AWAY = "Start it slower, or give it a ground or walls."
 
 

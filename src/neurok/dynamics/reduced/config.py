@@ -184,6 +184,17 @@ class ImplicitConfig:
 
 
 @dataclass(frozen=True)
+class ReferenceConfig:
+    """The adaptive Runge–Kutta solver that others are checked against."""
+
+    tolerance: float = 1e-10
+    """Relative error of a step that it allows itself."""
+
+    max_evaluations: int = 5_000
+    """Of the forces in one time step: the built-in objects need some dozens; a step that wants more never ends."""
+
+
+@dataclass(frozen=True)
 class ReducedConfig:
     """The reduced engine."""
 
@@ -235,6 +246,7 @@ class ReducedConfig:
     elastic: ElasticConfig = ELASTIC
     contact: ContactConfig = ContactConfig()
     gauss: GaussConfig = GaussConfig()
+    reference: ReferenceConfig = ReferenceConfig()
     implicit: ImplicitConfig = ImplicitConfig()
 
 

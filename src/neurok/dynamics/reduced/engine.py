@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -51,17 +51,19 @@ class ReducedEngine:
 
     def start(self, bodies: Sequence[Body], world: World, settings: Settings) -> ReducedRun:
         """Mechanics, loads and contacts of all bodies, at the moment they start."""
-        _announce_compiling()
         name: str = self.integrator
         if name == "auto":
             name = "implicit" if world.has_contact or len(bodies) > 1 else "gauss"
+        if name == "implicit":  # the only one whose steps are compiled
+            _announce_compiling()
         if world.has_contact and name != "implicit":
             raise NeurokError(f"Contact needs the integrator 'implicit', not '{name}'; leave it at 'auto'.")
         return ReducedRun(bodies, world, settings, name, self.config, self.reason)
 
 
+@cache
 def _announce_compiling() -> None:
-    """Say why the first run on a machine begins late."""
+    """Say once why the first run on a machine begins late."""
     if not is_cached(steps.minimise):
         _LOG.warning("neurok: compiling the engine's steps, once on this machine; takes one to two minutes.")
 
@@ -82,8 +84,7 @@ class ReducedRun:
     ) -> None:
         self._reason = reason
         self._world, self._settings, self._integrator, self._config = world, settings, integrator, config
-        longest = config.longest_steps[integrator] if settings.dt is None else settings.dt
-        self._per_frame = max(1, math.ceil(1.0 / (settings.fps * longest) - 1e-9))
+        self._per_frame = settings.steps_per_frame(config.longest_steps[integrator])
         self._step = 1.0 / (settings.fps * self._per_frame)
         self._bounds = [bind(body, world, config) for body in bodies]
         self._system, self._state = assemble(self._bounds)
@@ -93,7 +94,10 @@ class ReducedRun:
         self._frame = 0
         self._held: tuple[int, tuple[int, ...], float | None] | None = None
         self._target = np.zeros(3)
-        self._recorder.frame(self._state)
+        try:
+            self._recorder.frame(self._state)
+        except Diverged as reason:
+            raise NeurokError(f"The motion cannot start: {reason}; give smaller heights, speeds or turns.") from None
 
     def _made_stepper(self) -> Any:
         """What takes the state from one moment to the next."""
@@ -234,7 +238,7 @@ def _stepper(
     if name == "implicit":
         return IncrementalStepper.of(system, bounds, world, state, config)
     if name == "runge-kutta":
-        return ReferenceStepper(system)
+        return ReferenceStepper(system, config.reference)
     return GaussStepper(system, 3 if name == "gauss" else 1, config.gauss)
 
 

@@ -113,10 +113,10 @@ class Recorder:
             advice = f"Try a shorter time step, for instance dt={self.dt / 4:.2g} s, or the integrator 'implicit'."
         else:
             advice = (
-                f"Steps down to {shortest:.2g} s were tried. Try more damping or a stiffer material, "
-                "or see what 'neurok doctor' says about the mesh."
+                f"Steps down to {shortest:.2g} s were tried. Try more damping, a stiffer material or a weaker action, "
+                "or see what 'neurok inspect' says about the mesh."
             )
-        self.message = f"The motion diverged after {good} good frames: {reason}. {advice}"
+        self.message = f"The motion diverged after {good} good frame{'s' * (good != 1)}: {reason}. {advice}"
 
     def stop(self) -> None:
         self.status, self.message = "stopped", f"Stopped on request after {self.frame_count} frames."

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.reduced.collocation import Diverged
+from neurok.dynamics.reduced.config import DEFAULTS, ReferenceConfig
 from neurok.dynamics.reduced.system import State, System, solve_mass
 
 
@@ -16,7 +17,7 @@ class ReferenceStepper:
     """Hamilton's equations by DOP853 with tight tolerances."""
 
     system: System
-    tolerance: float = 1e-10
+    config: ReferenceConfig = DEFAULTS.reference
 
     def kick(self) -> None:
         """Nothing is remembered between steps."""
@@ -28,9 +29,13 @@ class ReferenceStepper:
     def step(self, state: State, dt: float) -> State:
         from scipy.integrate import solve_ivp
 
-        dim = self.system.dim
+        dim, left = self.system.dim, self.config.max_evaluations
 
         def rates(t: float, y: Float[np.ndarray, " E"]) -> Float[np.ndarray, " E"]:
+            nonlocal left
+            left -= 1
+            if left < 0 or not np.isfinite(y).all():
+                raise Diverged("the Runge–Kutta solver needs shorter and shorter steps")
             q, p = y[None, :dim], y[dim:]
             still = self.system.motions(state.poses, q, np.zeros_like(q))
             qdot = solve_mass(self.system.mass_matrix(still), p)[None]
@@ -42,8 +47,8 @@ class ReferenceStepper:
             (state.time, end),
             np.concatenate([state.q, state.p]),
             method="DOP853",
-            rtol=self.tolerance,
-            atol=self.tolerance * 1e-2,
+            rtol=self.config.tolerance,
+            atol=self.config.tolerance * 1e-2,
         )
         if not found.success or not np.isfinite(found.y[:, -1]).all():
             raise Diverged(f"the Runge–Kutta solver gave up ({found.message})")

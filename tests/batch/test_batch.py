@@ -1,0 +1,247 @@
+"""Any work on every object of a folder: resumable, within limits, and the same bytes however it was done."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neurok.batch.run import batch
+from neurok.batch.store import Settings
+from neurok.cli import main
+from neurok.data.limited import Ended, Limited, Limits
+from neurok.errors import NeurokError
+from neurok.io import load, save
+
+NAMES = ("bent", "crash", "fine", "good", "hang", "hungry", "well")
+
+
+def act(job):
+    """Does what the name of an object says."""
+    name = job.source.key
+    if name == "bent":
+        raise ZeroDivisionError("a fault of ours")
+    if name == "crash":
+        os._exit(7)
+    if name == "hang":
+        time.sleep(600)
+    if name == "hungry":
+        eaten = [b"1" * 50_000_000 for _ in range(20)]
+        time.sleep(600 * len(eaten))
+    (job.folder / "made").mkdir()
+    (job.folder / "made" / f"{name}.txt").write_text(job.settings.command)
+    return {"status": "ok", "figures": {"parts": 1}}
+
+
+def note(job):
+    """Counts the calls beside the objects."""
+    with (job.source.path.parent / "calls.log").open("a") as file:
+        file.write(f"{job.source.key}\n")
+    return act(job)
+
+
+@pytest.fixture
+def things(tmp_path):
+    folder = tmp_path / "things"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / f"{name}.obj").write_text(name)
+    return folder
+
+
+def tree(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "times.jsonl"
+    }
+
+
+def leave_only(folder, *names):
+    for path in folder.glob("*.obj"):
+        if path.stem not in names:
+            path.unlink()
+
+
+def test_one_that_fails_or_crashes_does_not_stop_the_rest(things, tmp_path):
+    leave_only(things, "bent", "crash", "fine", "good")
+    records = batch(act, things, tmp_path / "out", Settings("try"))
+    assert {record["asset"]: record["status"] for record in records} == {
+        "bent": "bug", "crash": "crash", "fine": "ok", "good": "ok",
+    }  # fmt: skip
+    assert "ended with code 7" in records[1]["message"]
+    assert records[0]["message"] == "ZeroDivisionError: a fault of ours."
+    assert (tmp_path / "out/assets/fine/made/fine.txt").read_text() == "try"
+    lines = (tmp_path / "out/report.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == records
+    page = (tmp_path / "out/index.html").read_text()
+    assert "4 of 4 objects" in page
+    assert page.index("<h2>bent") < page.index("<h2>crash") < page.index("<h2>fine")
+    assert "ZeroDivisionError" in (tmp_path / "out/assets/bent/traceback.txt").read_text()
+    assert not (tmp_path / "out/.work").exists()
+
+
+def test_an_interrupted_batch_goes_on_and_ends_with_the_same_bytes(things, tmp_path):
+    leave_only(things, "crash", "fine", "good", "well")
+    straight = batch(note, things, tmp_path / "straight", Settings("try"))
+    (things / "calls.log").unlink()
+
+    def stop(done, total, name=""):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        batch(note, things, tmp_path / "out", Settings("try"), progress=stop)
+    assert "2 of 4 objects" in (tmp_path / "out/index.html").read_text()
+    (tmp_path / "out/assets/good").mkdir(parents=True)
+    (tmp_path / "out/assets/good/.neurok-left").write_text("half")
+    (tmp_path / "out/.work").mkdir()
+    assert batch(note, things, tmp_path / "out", Settings("try")) == straight
+    assert sorted((things / "calls.log").read_text().split()) == ["crash", "fine", "good", "well"]
+    assert tree(tmp_path / "out") == tree(tmp_path / "straight")
+
+
+def test_what_changed_or_failed_is_done_again(things, tmp_path):
+    leave_only(things, "crash", "fine", "good")
+    batch(note, things, tmp_path / "out", Settings("try"))
+    (things / "good.obj").write_text("changed")
+    (things / "calls.log").unlink()
+    batch(note, things, tmp_path / "out", Settings("try"))
+    assert (things / "calls.log").read_text().split() == ["good"]
+    batch(note, things, tmp_path / "out", Settings("try"), retry=True)
+    assert (things / "calls.log").read_text().split() == ["good", "crash"]
+
+
+def test_a_folder_that_holds_something_else_is_refused(things, tmp_path):
+    leave_only(things, "fine")
+    batch(act, things, tmp_path / "out", Settings("try"))
+    for settings in (Settings("other"), Settings("try", ("--fast",)), Settings("try", (), (".glb",))):
+        with pytest.raises(NeurokError, match="another command or flags"):
+            batch(act, things, tmp_path / "out", settings)
+    with pytest.raises(NeurokError, match="something else"):
+        batch(act, things, things, Settings("try"))
+    with pytest.raises(NeurokError, match="workers must be 1"):
+        batch(act, things, tmp_path / "out", Settings("try"), workers=0)
+
+
+@pytest.mark.slow
+def test_time_and_memory_are_limited(things, tmp_path):
+    leave_only(things, "hang", "fine")
+    records = batch(act, things, tmp_path / "timed", Settings("try"), limits=Limits(seconds=5.0))
+    assert [record["status"] for record in records] == ["ok", "time"]
+    assert records[1]["message"] == "It took longer than 5 s."
+    (things / "hang.obj").rename(things / "hungry.obj")
+    records = batch(act, things, tmp_path / "weighed", Settings("try"), limits=Limits(memory=7e8))
+    assert [record["status"] for record in records] == ["ok", "memory"]
+    assert records[1]["message"] == "It took more than 0.7 GB of memory."
+
+
+def answer(number):
+    if number < 0:
+        raise ValueError(number)
+    return os.getpid(), number + 1
+
+
+def test_a_process_answers_again_after_a_fault_and_is_replaced_when_ended():
+    with Limited(answer, Limits()) as limited:
+        process, value = limited.call(1)
+        assert value == 2
+        assert process != os.getpid()
+        with pytest.raises(Ended, match="ValueError: -1") as end:
+            limited.call(-1)
+        assert end.value.cause == "fault"
+        assert limited.call(2) == (process, 3)
+        limited.end()
+        assert limited.call(3)[0] != process
+
+
+@pytest.fixture
+def models(tmp_path):
+    folder = tmp_path / "models"
+    for name in ("lamp", "laptop", "pillow"):
+        save(load(f"sample:{name}"), folder / "deep" / f"{name}.npz")
+    (folder / "broken.obj").write_text("v 0 0 0\n")
+    return folder
+
+
+def test_the_command_writes_what_it_says(models, tmp_path, capsys):
+    out = tmp_path / "out"
+    line = ["batch", "convert", str(models), "--out", str(out), "--formats", "obj", ".ply", "--json"]
+    main([*line, "--", "--max-faces", "200"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["states"] == {"failed": 1, "ok": 3}
+    assert told["flags"] == ["--max-faces", "200"]
+    assert load(out / "assets/deep/pillow/pillow.ply").mesh.face_count <= 200
+    records = [json.loads(line) for line in (out / "report.jsonl").read_text().splitlines()]
+    assert [record["asset"] for record in records] == ["broken", "deep/lamp", "deep/laptop", "deep/pillow"]
+    assert "empty" in records[0]["message"]
+    assert records[1]["figures"]["up"] == "y"
+    assert {"lamp.obj", "lamp.mtl", "lamp.ply", "picture.jpg"} <= set(records[1]["files"])
+    page = (out / "index.html").read_text()
+    assert 'src="assets/deep/lamp/picture.jpg"' in page
+    assert 'href="assets/deep/lamp/lamp.ply"' in page
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--", "--bogus"], "bogus"),
+        (["--", "--out", "x.glb"], "said by the batch"),
+        (["--limit", "0"], "--limit must be above 0"),
+    ],
+)
+def test_mistakes_are_told_before_the_work(words, told, models, tmp_path, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["batch", "convert", str(models), "--out", str(tmp_path / "out"), *words])
+    assert end.value.code == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_batch_that_is_killed_twice_ends_with_the_same_bytes(models, tmp_path):
+    for number in range(5):
+        save(load("sample:cabinet"), models / f"cabinet_{number}.npz")
+    line = [sys.executable, "-m", "neurok", "batch", "articulate", str(models), "--workers", "2", "--out"]
+    subprocess.run([*line, str(tmp_path / "straight"), "--", "--method", "search"], check=True)
+    out = tmp_path / "killed"
+    for count in (2, 5):
+        process = subprocess.Popen([*line, str(out), "--", "--method", "search"])
+        while process.poll() is None and len(list(out.glob("assets/**/record.json"))) < count:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    subprocess.run([*line, str(out), "--", "--method", "search"], check=True)
+    assert tree(out) == tree(tmp_path / "straight")
+    assert any(name.endswith(".urdf") for name in tree(out))
+
+
+@pytest.mark.slow
+def test_two_machines_of_a_ray_cluster_make_the_same_bytes(models, tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # by default they come last, also on a busy machine
+    main(["batch", "inspect", str(models), "--out", str(tmp_path / "local")])
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        cluster.add_node(num_cpus=1)
+        main(["batch", "inspect", str(models), "--out", str(tmp_path / "ray"), "--ray", cluster.address])
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    assert tree(tmp_path / "ray") == tree(tmp_path / "local")
+
+
+def test_pages_point_to_files_that_are_there(models, tmp_path):
+    import re
+
+    out = tmp_path / "out"
+    main(["batch", "inspect", str(models), "--out", str(out), "--json"])
+    links = re.findall(r'(?:src|href)="([^"]+)"', (out / "index.html").read_text())
+    assert links
+    assert all((out / Path(link)).exists() for link in links)
