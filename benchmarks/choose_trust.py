@@ -4,8 +4,8 @@ Left-out categories tell what to do about things the network has never seen, lef
 to do about things it knows.
 
 
-neurok train ranking --data PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out ranking.json
-neurok train articulation --data PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out run ...
+neurok train ranking PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out ranking.json
+neurok train articulation PARTNET_MOBILITY DATASET --leave-out Bucket Safe --out run ...
 python benchmarks/choose_trust.py --data PARTNET_MOBILITY --left-out Bucket Safe --ranking ranking.json \\
     --weights run/articulation.safetensors
 """

@@ -1,4 +1,4 @@
-"""Which names of parts and which kinds each household category has: writes ``generation/category_words.json``.
+"""Which names of parts, kinds and shapes each household category has: writes ``generation/category_words.json``.
 
     python benchmarks/count_household_words.py STORE
 
@@ -15,7 +15,10 @@ from pathlib import Path
 import tyro
 
 from neurok.data.household import read_households
+from neurok.families.household.captions import main_part
+from neurok.families.household.parts import Assembly, Part
 from neurok.families.household.vocabulary import CATEGORIES
+from neurok.generation.fields import STYLE_SLOTS
 
 OUT = Path("src/neurok/generation/category_words.json")
 RARE = 0.01
@@ -28,7 +31,11 @@ class Count:
     store: tyro.conf.Positional[Path]
     """Folder of objects."""
 
+    only_styles: bool = False
+    """Count words of style anew and keep the rest."""
+
     def run(self) -> None:
+        known = json.loads(OUT.read_text(encoding="utf-8")) if self.only_styles else {}
         objects = read_households(self.store)
         found = {}
         for category in CATEGORIES:
@@ -38,9 +45,33 @@ class Count:
             found[category] = {
                 "parts": {n: round(c / len(mine), 3) for n, c in parts.most_common() if c >= RARE * len(mine)},
                 "kinds": sorted(kinds),
+                **known.get(category, {}),
+                "mains": [n for n, _ in Counter(one.parts[main_part(one)].name for one in mine).most_common()],
+                "styles": _styles(mine),
             }
         OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(f"{OUT}: {len(objects)} objects")
+
+
+def _styles(mine: list[Assembly]) -> dict[str, dict[str, dict[str, object]]]:
+    """Of each part the words of style it comes with: how often, at which place, and what forms it then has."""
+    found: dict[str, dict[str, list[Part]]] = {}
+    for part in (part for one in mine for part in one.parts):
+        for word in part.style[:STYLE_SLOTS]:
+            found.setdefault(part.name, {}).setdefault(word, []).append(part)
+    return {
+        name: {
+            word: {
+                "share": round(len(parts) / len(mine), 3),
+                "slot": Counter(part.style.index(word) for part in parts).most_common(1)[0][0],
+                "kinds": sorted({part.kind for part in parts}),
+                "reliefs": sorted({part.relief for part in parts}),
+            }
+            for word, parts in sorted(words.items())
+            if len(parts) >= RARE * len(mine)
+        }
+        for name, words in sorted(found.items())
+    }
 
 
 if __name__ == "__main__":

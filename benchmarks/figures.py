@@ -38,3 +38,12 @@ def write_table(name: str, columns: list[str], rows: list[list[object]]) -> None
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text)
     print(text)
+
+
+def replace_block(page: Path, name: str, text: str) -> None:
+    """Put a text between the marks of a name in a page of the docs."""
+    first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(first)
+    if last not in rest:
+        raise SystemExit(f"{page} has no place for '{name}': it needs the lines {first} and {last}.")
+    page.write_text(f"{before}{first}\n{text}\n{last}{rest.partition(last)[2]}", encoding="utf-8")

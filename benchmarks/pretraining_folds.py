@@ -1,6 +1,6 @@
 """Does pretraining help the network? Over all training objects, each judged by a network that has not learned from it.
 
-neurok train articulation --recipe pretraining --teacher search --data DATASET FURNITURE ANIMATED --out runs/pre ...
+neurok train articulation DATASET FURNITURE ANIMATED --recipe pretraining --teacher search --out runs/pre ...
 python benchmarks/pretraining_folds.py --data PARTNET_MOBILITY --start-from runs/pre/checkpoint.safetensors \\
     --out runs/folds --write docs/articulation.md
 

@@ -1,6 +1,7 @@
-"""A sheet of raw meshes with what their plans say: 24 held-out objects, and 12 that stand still.
+"""A sheet of raw meshes with what their plans say: 24 held-out objects, 12 that stand still, and 12 single surfaces.
 
-Run: python benchmarks/sheet_raw.py [OUT.jpg] [--data=FOLDER]; the folder, NEUROK_DATA unless given, holds
+Run: python benchmarks/sheet_raw.py [OUT.jpg] [--data=FOLDER]; the last dozen are every second of the first two dozen,
+melted into one surface as a scan would have them. The folder, NEUROK_DATA unless given, holds
 partnet_mobility/train and the folders of furniture. Parts of files are hidden. Bodies have colours and are moved
 through part of their range by every joint that a simulation would move (above 0.25); a rod is the axis of a turn, an
 arrow the way of a slide. Green joints do what a true one does (cosine of velocity fields above 0.9), red ones do not.
@@ -18,6 +19,7 @@ from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choo
 
 from neurok.core.velocity_fields import cosines, joint_fields
 from neurok.data.folder import data_folder
+from neurok.data.single_surface import single_surface, with_true_parts
 from neurok.evaluation.articulation import JointSource, find_joint_sources, joint_weights_for
 from neurok.evaluation.cases import boxed_articulation, unlabelled
 from neurok.evaluation.motions import MATCH
@@ -32,9 +34,14 @@ STANDING = 12
 """Objects that stand still."""
 
 
-def picture(source: JointSource, ensemble) -> tuple[np.ndarray, str]:  # type: ignore[no-untyped-def]
+def picture(source: JointSource, ensemble, surface: bool = False) -> tuple[np.ndarray, str]:  # type: ignore[no-untyped-def]
     true = boxed_articulation(source.load())
-    found = plan(unlabelled(true.mesh), joint_weights=ensemble).likely(SIMULATED)
+    if surface:
+        mesh, owners = single_surface(true.mesh)
+        found = plan(mesh, joint_weights=ensemble).likely(SIMULATED)
+        true = with_true_parts(mesh, true.mesh.face_parts[owners], true)
+    else:
+        found = plan(unlabelled(true.mesh), joint_weights=ensemble).likely(SIMULATED)
     areas = face_areas(true.mesh.vertices, true.mesh.faces)
     fields = joint_fields(true)
     fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
@@ -61,8 +68,10 @@ def picture(source: JointSource, ensemble) -> tuple[np.ndarray, str]:  # type: i
 def main(data: Path, out: Path) -> None:
     chosen = choose(find_joint_sources(data / "partnet_mobility" / "train"))
     ensemble = load_model(joint_weights_for([source.name for source in chosen]), "articulation")
-    chosen += find_still_sources(lambda inside: data / inside, STANDING)
-    images, labels = zip(*(picture(source, ensemble) for source in chosen), strict=True)
+    still = find_still_sources(lambda inside: data / inside, STANDING)
+    pictures = [picture(source, ensemble) for source in (*chosen, *still)]
+    pictures += [picture(source, ensemble, surface=True) for source in chosen[::2]]
+    images, labels = zip(*pictures, strict=True)
     save_image(contact_sheet(images, COLUMNS, labels), out)
 
 

@@ -14,6 +14,7 @@ import neurok
 
 LAYERS = [
     {"errors"},
+    {"staging"},
     {"compiled"},
     {"geometry"},
     {"core"},
@@ -31,8 +32,10 @@ LAYERS = [
     {"dynamics"},
     {"scene"},
     {"annotation"},
+    {"batch"},
     {"train"},
     {"evaluation"},
+    {"readiness"},
     {"cli", "studio"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -44,7 +47,7 @@ INSIDE = {
         "boxes",
         "contacts",
         "bodies copies lines sweep tree",
-        "limits plan tour trials",
+        "clearance limits plan tour trials",
         "drawing editing evidence plan_file",
         "ranking",
         "search",
@@ -59,9 +62,12 @@ INSIDE = {
         "hypotheses pieces_predict",
     ],
     "generation": [
-        "fields image_encoder laying_out lexicon part_points photo silhouettes",
-        "counting edit_words form_fit numbers part_autoencoder sentence_states vecset_points wishes",
-        "attachment context holding part_loss part_set resizing vecset",
+        "category_words fields image_encoder laying_out lexicon part_points photo silhouettes tiling",
+        "counting edit_words form_rings numbers part_autoencoder sentence_states vecset_points wishes",
+        "context face_frame form_fit holding part_loss part_set resizing vecset",
+        "front_boards front_trim",
+        "fronts",
+        "attachment",
         "editing part_batches part_list prompt",
         "flow part_fit",
         "part_frames writing",
@@ -70,24 +76,26 @@ INSIDE = {
     "kinematics": [
         "brick handle_motion reduce strain_limits",
         "space",
-        "articulated fit free_base handles lattice linear screws",
-        "elastic_modes mixed straining",
+        "articulated fit free_base handles lattice linear screws skinned",
+        "elastic_modes mixed skeleton straining tracks",
         "elastic",
         "__init__",
     ],
     "inference": [
         "generate material_looks material_words prior",
-        "materials plan vary",
+        "materials plan_evidence vary",
+        "plan",
         "annotate articulate contact_prior material_drawing points",
         "infer",
         "spaces",
     ],
     "posing": [
         "components proposals registration",
-        "constraints nonrigid validation",
+        "constraints judging nonrigid validation",
         "rigidity",
         "refine",
         "pose",
+        "freeing",
         "verbs",
     ],
     "dynamics": [
@@ -147,24 +155,32 @@ INSIDE = {
         "output",
     ],
     "annotation": [
-        "config proposers",
+        "config page proposers",
         "flags measure pictures records",
         "check edits sheet",
         "worker",
         "verbs",
     ],
+    "batch": [
+        "store",
+        "sheet",
+        "run",
+    ],
     "train": [
         "articulation_versions config curve deformation_data example_cache generation_data log parts_data "
-        "plan_calibration processes",
-        "articulation_data checkpoint deformation generation optimizer parts pieces_data screen vecset",
-        "articulation_batches articulation_calibration articulation_ranking loop origin parts_run pieces_calibration "
-        "pieces_sources",
+        "pieces_versions processes",
+        "plan_calibration",
+        "articulation_data checkpoint deformation generation household_fitted optimizer parts pieces_data screen "
+        "vecset",
+        "articulation_batches articulation_calibration articulation_ranking loop origin parts_run pictures "
+        "pieces_calibration pieces_sources",
         "articulation generation_ship pieces_batches pieces_ship",
         "pieces",
         "ship",
     ],
     "studio": [
-        "config forces gate hand motion processes simulator",
+        "config gate hand history motion processes simulator study",
+        "bending forces playback",
         "live view",
         "page scene",
         "scene_file",

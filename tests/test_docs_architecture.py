@@ -122,6 +122,7 @@ def test_every_step_of_a_walk_exists(walk):
             found = getattr(found, part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walk", RUNS)
 def test_a_walk_calls_its_steps_in_that_order(walk, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

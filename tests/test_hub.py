@@ -176,3 +176,14 @@ def test_a_hub_that_does_not_answer_gets_one_sentence(monkeypatch):
     monkeypatch.setattr(hub, "require", lambda *names: None)
     with pytest.raises(NeurokError, match=r"fetched from the hub: no route to host\.$"):
         load_model("some/model")
+
+
+@pytest.mark.parametrize(("field", "word"), [("width", "of another shape"), ("depth", "layers")])
+def test_a_card_that_asks_for_more_than_any_memory_holds_is_refused_at_once(tmp_path, field, word):
+    for suffix in (".json", ".safetensors"):
+        (tmp_path / f"w{suffix}").write_bytes((hub.SHIPPED / f"pieces{suffix}").read_bytes())
+    card = json.loads((tmp_path / "w.json").read_text())
+    card["piece_config"]["encoder"][field] = 2**22
+    (tmp_path / "w.json").write_text(json.dumps(card))
+    with pytest.raises(NeurokError, match=word):
+        hub.load_model(tmp_path / "w.safetensors")

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 
@@ -44,3 +45,20 @@ def test_importing_neurok_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_public_names_are_what_the_last_change_said():
+    from public_api import KEPT, described
+
+    assert described() == KEPT.read_text(), (
+        "The public API has changed. If that is meant: say it in CHANGELOG.md (what goes is first deprecated, see "
+        "CONTRIBUTING.md) and run: python tests/public_api.py"
+    )
+
+
+def test_the_reference_shows_every_public_name_where_it_is_defined():
+    from pathlib import Path
+
+    shown = re.findall(r"^::: (\S+)$", (Path(__file__).parents[1] / "docs" / "api.md").read_text(), flags=re.M)
+    things = [getattr(neurok, name) for name in neurok.__all__]
+    assert sorted(shown) == sorted(f"{thing.__module__}.{thing.__name__}" for thing in things)

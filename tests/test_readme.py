@@ -21,6 +21,7 @@ def test_a_command_of_the_readme_runs(line, tmp_path, monkeypatch):
     main(shlex.split(line, comments=True)[1:])
 
 
+@pytest.mark.slow
 def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = [body for language, body in BLOCKS if language == "python"]

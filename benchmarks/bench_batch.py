@@ -1,0 +1,129 @@
+"""``neurok batch`` killed twice with SIGKILL against a straight run, and its throughput; the tables of docs/batch.md.
+
+python benchmarks/bench_batch.py kill --objects LIST.txt --out out/batch --write docs/batch.md
+python benchmarks/bench_batch.py speed --objects LIST.txt --out out/batch --write docs/batch.md
+python benchmarks/bench_batch.py list --data DATA --count 44 > LIST.txt     # training objects and furniture
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from neurok.evaluation.tables import put_section, stamp
+
+UNTOLD = "times.jsonl"
+
+
+def spread(data: Path, count: int) -> list[Path]:
+    """Objects of both sets in turn, evenly over each."""
+    sets = [
+        sorted((data / "partnet_mobility" / "train").glob("*.npz")),
+        sorted((data / "furniture_glb").rglob("*.glb")),
+    ]
+    total = sum(map(len, sets))
+    if count >= total:
+        return [path for paths in sets for path in paths]
+    chosen = []
+    for paths in sets:
+        share = max(1, round(count * len(paths) / total))
+        chosen += [paths[k * len(paths) // share] for k in range(share)]
+    return chosen
+
+
+def command(options: argparse.Namespace, out: Path, *words: str) -> list[str]:
+    line = [sys.executable, "-m", "neurok", "batch", "articulate", str(options.objects), "--out", str(out), "--json"]
+    return [*line, "--formats", *options.formats, *words]
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """What lies in a folder, but for the times."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != UNTOLD
+    }
+
+
+def done(folder: Path) -> int:
+    return len(list(folder.glob("assets/**/record.json")))
+
+
+def kill_after(words: list[str], folder: Path, count: int) -> int:
+    """Start a batch, kill it when so many objects are done, and tell how many were."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    while process.poll() is None and done(folder) < count:
+        time.sleep(0.2)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return done(folder)
+
+
+def kill(options: argparse.Namespace) -> str:
+    """A straight run, and one that is killed after a third and after two thirds."""
+    total = len(options.objects.read_text().split())
+    straight, killed = options.out / "straight", options.out / "killed"
+    words = ["--workers", str(options.workers)]
+    subprocess.run(command(options, straight, *words), check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(killed, ignore_errors=True)
+    stops = [kill_after(command(options, killed, *words), killed, total * part // 3) for part in (1, 2)]
+    subprocess.run(command(options, killed, *words), check=True, stdout=subprocess.DEVNULL)
+    one, other = tree(straight), tree(killed)
+    records = [json.loads(line) for line in (straight / "report.jsonl").read_text().splitlines()]
+    went_well = sum(record["status"] == "ok" for record in records)
+    differing = sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
+    rows = ["| objects | went well | killed with -9 after | files | files that differ |", "|---|---|---|---|---|"]
+    rows.append(f"| {total} | {went_well} | {stops[0]} and {stops[1]} | {len(one)} | {differing} |")
+    return "\n".join(rows)
+
+
+def speed(options: argparse.Namespace) -> str:
+    """The same objects with one and two workers, on this machine's processes and on a local Ray cluster."""
+    total = len(options.objects.read_text().split())
+    rows = ["| where | workers | objects | seconds | objects a minute | same bytes |", "|---|---|---|---|---|---|"]
+    first = None
+    for where, flags in (("processes", []), ("Ray", ["--ray", "local"])):
+        for workers in (1, 2):
+            out = options.out / f"{where.lower()}_{workers}"
+            shutil.rmtree(out, ignore_errors=True)
+            start = time.perf_counter()
+            words = ["--workers", str(workers), *flags]
+            subprocess.run(command(options, out, *words), check=True, stdout=subprocess.DEVNULL)
+            seconds, found = time.perf_counter() - start, tree(out)
+            first = first or found
+            same = "yes" if found == first else "no"
+            rows.append(f"| {where} | {workers} | {total} | {seconds:.0f} | {60 * total / seconds:.1f} | {same} |")
+            print(rows[-1], flush=True)
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["list", "kill", "speed"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--count", type=int, default=44)
+    parser.add_argument("--objects", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--formats", nargs="+", default=[".urdf", ".glb"])
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--note", default="", help="a word about the machine, for the stamp")
+    options = parser.parse_args()
+    if options.what == "list":
+        print("\n".join(map(str, spread(options.data, options.count))))
+        return
+    table = {"kill": kill, "speed": speed}[options.what](options)
+    print(table)
+    if options.write is not None:
+        put_section(options.write, f"batch {options.what}", f"{table}\n\n{stamp()}{options.note}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""Long use and sudden ends: python benchmarks/soak.py --write docs/reliability.md
+
+Calls `simulate` thousands of times and steps particles by the million in one process, and looks whether memory and open
+files stay flat. Then kills long commands at random moments, and lets the disk fill at random writes, and looks at what
+is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from figures import replace_block, stamp
+
+
+def memory() -> int:
+    """Resident bytes of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def handles() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def steady(name: str, call, count: int, warm: int) -> list[str]:
+    """Memory and open files before and after many calls, the first ones aside."""
+    for _ in range(warm):
+        call()
+    begin, files, marks = memory(), handles(), []
+    for number in range(count):
+        call()
+        if number + 1 in (count // 2, count):
+            marks.append(memory())
+    half, end = marks
+    return [
+        name,
+        f"{count:,}",
+        f"{begin / 1e6:.0f}",
+        f"{half / 1e6:.0f}",
+        f"{end / 1e6:.0f}",
+        f"{handles() - files:+d}",
+    ]
+
+
+def simulations(count: int) -> list[str]:
+    from fuzzing.seeds import shape
+
+    from neurok import simulate
+
+    chest = shape().articulation
+    return steady(
+        "`simulate` of a chest, 2 frames", lambda: simulate(chest, seconds=0.05, fps=40.0), count, count // 20
+    )
+
+
+def readings(count: int) -> list[str]:
+    from fuzzing.seeds import shape
+
+    from neurok import load, save
+
+    with tempfile.TemporaryDirectory() as folder:
+        one, other = Path(folder) / "a.glb", Path(folder) / "b.glb"
+        save(shape(), one)
+        return steady("`load` and `save` of a GLB", lambda: save(load(one), other), count, count // 20)
+
+
+def particles(millions: float) -> list[str]:
+    """Particle-substeps: one run is stepped on until so many are done."""
+    from neurok import load
+    from neurok.dynamics import Body, Ground, World
+    from neurok.dynamics.particles.engine import ParticleEngine
+    from neurok.dynamics.particles.engine_config import ParticleEngineConfig
+    from neurok.dynamics.simulate import start
+
+    run = start(
+        Body.of(load("sample:pillow"), free=True), World(ground=Ground()), seconds=None, record=False,
+        engine=ParticleEngine(ParticleEngineConfig(cells=14)),
+    )  # fmt: skip
+    report = lambda: run.rollouts()[0].report  # noqa: E731
+    for _ in range(10):
+        run.step()
+    begin, files, marks = memory(), handles(), []
+    facts = report()
+    per_frame = facts["particles"] * facts["steps"] / 10
+    frames = max(2, round(millions * 1e6 / per_frame))
+    for number in range(frames):
+        run.step()
+        if number + 1 in (frames // 2, frames):
+            marks.append(memory())
+    done = facts["particles"] * report()["steps"] / 1e6
+    half, end = marks
+    return [f"{done:.0f} million particle-substeps", f"{frames:,}", f"{begin / 1e6:.0f}", f"{half / 1e6:.0f}",
+            f"{end / 1e6:.0f}", f"{handles() - files:+d}"]  # fmt: skip
+
+
+LONG = {
+    "convert": ["convert", "sample:cabinet", "--out", "OUT/o.glb", "OUT/o.obj", "OUT/o.npz"],
+    "simulate": ["simulate", "sample:laptop", "--drop", "--seconds", "0.5", "--out", "OUT/o.glb"],
+    "sample": ["sample", "sample:cabinet", "-n", "6", "--out", "OUT/states"],
+    "articulate": ["articulate", "sample:laptop", "--method", "search", "--out", "OUT/o.urdf", "OUT/o.usda"],
+}
+
+
+def _started(words: list[str], out: Path, limit: int | None = None) -> int:
+    """A fork of this process that runs a command; nothing is imported again. What it says goes to ``stderr``."""
+    child = os.fork()
+    if child:
+        return child
+    code = 70
+    try:
+        sink = os.open(out.parent / "stderr", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(sink, 2)
+        if limit is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        from neurok import cli
+
+        cli.main([word.replace("OUT", str(out)) for word in words])
+        code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        os._exit(code)
+
+
+def _ended(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _whole(path: Path) -> bool:
+    """Whether a file can be read."""
+    from neurok import load
+    from neurok.errors import NeurokError
+
+    try:
+        if path.suffix in (".glb", ".npz", ".obj", ".urdf", ".usda"):
+            load(path)
+    except NeurokError:
+        return False
+    return True
+
+
+def _left(out: Path) -> tuple[int, int]:
+    """Files that are damaged, and temporary ones that stayed."""
+    found = [path for path in out.rglob("*") if path.is_file()]
+    stale = [path for path in found if path.name.startswith(".neurok-")]
+    return sum(not _whole(path) for path in found if path not in stale), len(stale)
+
+
+def kills(times: int, seed: int, folder: Path, names: list[str]) -> list[list[str]]:
+    """Each command is killed at random moments, again and again in one folder; then it is run to its end."""
+    rows = []
+    for name in names:
+        words = LONG[name]
+        dice, out = random.Random(f"{seed} {name}"), folder / name
+        out.mkdir()
+        _ended(_started(words, out))
+        begin = time.monotonic()
+        _ended(_started(words, out))
+        whole, damaged, ended, stale = time.monotonic() - begin, 0, 0, 0
+        for _ in range(times):
+            child = _started(words, out)
+            time.sleep(dice.uniform(0.0, 1.0) * whole)
+            os.kill(child, signal.SIGKILL)
+            ended += _ended(child) == -signal.SIGKILL
+            bad, left = _left(out)
+            damaged, stale = damaged + bad, max(stale, left)
+        again = _ended(_started(words, out))
+        bad, left = _left(out)
+        rows.append([f"kill -9: `{name}`", f"{times}, {ended} before its end", str(damaged + bad), str(again),
+                     f"{left} (at most {stale} in between)"])  # fmt: skip
+    return rows
+
+
+def full_disk(times: int, seed: int, folder: Path, names: list[str]) -> list[list[str]]:
+    """Writes fail once a file has grown to a random size, as on a full disk; the command says so in one sentence."""
+    rows = []
+    for name in names:
+        words = LONG[name]
+        dice, codes, damaged, odd, stale = random.Random(f"{seed} {name}"), [], 0, 0, 0
+        for number in range(times):
+            out = folder / f"{name} {number}"
+            out.mkdir()
+            codes.append(_ended(_started(words, out, limit=int(10 ** dice.uniform(1, 5.5)))))
+            lines = [line for line in (folder / "stderr").read_text().splitlines() if line]
+            bad, left = _left(out)
+            damaged, stale = damaged + bad, stale + left
+            odd += codes[-1] not in (0, 2) or (codes[-1] == 2 and len(lines) != 1)
+        told = f"{codes.count(2)} times 2, {codes.count(0)} times 0; {odd} without one sentence"
+        rows.append([f"full disk: `{name}`", str(times), str(damaged), told, str(stale)])
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--simulations", type=int, default=10_000)
+    parser.add_argument("--readings", type=int, default=2_000)
+    parser.add_argument("--substeps", type=float, default=100.0, help="millions of particle-substeps")
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--commands", nargs="*", default=list(LONG), help="those that are killed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", type=Path, help="a page whose blocks 'soak' and 'faults' get the tables")
+    flags = parser.parse_args()
+    runs = []
+    runs += [simulations(flags.simulations)] if flags.simulations else []
+    runs += [readings(flags.readings)] if flags.readings else []
+    runs += [particles(flags.substeps)] if flags.substeps else []
+    faults = []
+    if flags.kills:
+        with tempfile.TemporaryDirectory(prefix="neurok-soak-") as killed, tempfile.TemporaryDirectory() as full:
+            faults = kills(flags.kills, flags.seed, Path(killed), flags.commands)
+            faults += full_disk(flags.kills, flags.seed, Path(full), flags.commands)
+    columns = {"soak": ["what", "times", "MB at first", "half way", "at the end", "open files"],
+               "faults": ["what", "times", "damaged", "exit code", "temporary files left"]}  # fmt: skip
+    for name, rows in (("soak", runs), ("faults", faults)):
+        if not rows:
+            continue
+        lines = [columns[name], ["---"] * len(columns[name]), *rows]
+        text = "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n{stamp()}"
+        print(text)
+        if flags.write:
+            replace_block(flags.write, name, text)
+
+
+if __name__ == "__main__":
+    main()
