@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
+from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Joint
 from neurok.data.static_things import static_files
 from neurok.errors import NeurokError
@@ -18,6 +19,7 @@ from neurok.train.pieces import PieceTraining, find_recipe, measure
 from neurok.train.pieces_batches import augmented
 from neurok.train.pieces_calibration import calibrate
 from neurok.train.pieces_data import PieceExample, PieceThing, make_examples, plain_examples, prepare
+from neurok.train.pieces_handles import HANDLES, with_handles
 from neurok.train.pieces_versions import FORMS, PieceDataConfig, bodies_of, merge_some, plain_pieces
 
 
@@ -76,6 +78,36 @@ def test_an_emptied_object_stands_still():
     found = make_examples(thing, PieceDataConfig(versions=(3, 0, 0), emptied=1.0))
     assert (found[0].moves > STATIC).any()
     assert all((example.moves == STATIC).all() for example in found[1:])
+
+
+def test_handles_stand_on_the_body_they_belong_to():
+    cabinet = make_sample("cabinet").articulation.mesh
+    for seed in range(6):
+        grown, goes_with = with_handles(cabinet, np.random.default_rng(seed))
+        count = cabinet.face_count
+        assert np.array_equal(grown.vertices[grown.faces[:count]], cabinet.vertices[cabinet.faces])
+        assert goes_with[:count].tolist() == list(range(count))
+        pieces = connected_pieces(grown)
+        added = np.unique(pieces[count:])
+        assert 1 <= len(added) <= 2 * HANDLES.most
+        assert not set(added) & set(pieces[:count])
+        for piece in added:
+            mine = np.flatnonzero(pieces == piece)
+            corners = grown.vertices[grown.faces[mine]].reshape(-1, 3)
+            place = cabinet.vertices[cabinet.faces[goes_with[mine[0]]]].mean(axis=0)
+            assert len(np.unique(goes_with[mine])) == 1
+            assert np.linalg.norm(np.ptp(corners, axis=0)) < 2 * HANDLES.length[1] * cabinet.size
+            assert (np.linalg.norm(corners - place, axis=1) < HANDLES.length[1] * cabinet.size).any()
+
+
+def test_the_last_versions_have_handles_added():
+    cabinet = make_sample("cabinet").articulation
+    thing = PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
+    plain = {"posed": 0.0, "named": 0.0, "melted": 0.0, "emptied": 0.0, "thinned": 0.0}
+    plain |= {"holed": 0.0, "plain": 0.0, "split": 0.0, "merged": 0.0}
+    found = make_examples(thing, PieceDataConfig(versions=(3, 0, 0), handles=(1, 0, 0), **plain))
+    assert len(found[0].bodies) == len(found[1].bodies) < len(found[2].bodies)
+    assert set(found[2].bodies) == set(found[0].bodies)
 
 
 def test_prepared_examples_are_kept(tmp_path):

@@ -22,7 +22,7 @@ from neurok.train.pieces_versions import FORMS, Form, PieceDataConfig, drawn_pie
 
 Source = Literal["real", "generated", "static"]
 SOURCES: tuple[Source, ...] = ("real", "generated", "static")
-VERSION = 2
+VERSION = 3
 """Of prepared examples; those of others are made anew."""
 
 
@@ -60,11 +60,12 @@ def make_examples(thing: PieceThing, config: PieceDataConfig) -> list[PieceExamp
     mesh, joints = thing.load()
     rng = np.random.default_rng(int(hashlib.sha256(thing.name.encode()).hexdigest()[:12], 16))
     found = [plain_pieces(mesh, joints)]
-    for _ in range(1, config.versions[SOURCES.index(thing.source)]):
+    count, handles = (some[SOURCES.index(thing.source)] for some in (config.versions, config.handles))
+    for version in range(1, count):
         shape, links = mesh, joints
         if links is not None and rng.random() < config.posed:
             shape, links = posed(Articulation(mesh, links), rng)
-        found.append(drawn_pieces(shape, links, rng, config))
+        found.append(drawn_pieces(shape, links, rng, config, version >= count - handles))
     names = (f"{thing.name}.{number}" for number in range(len(found)))
     return [PieceExample(name, *one, thing.source) for name, one in zip(names, found, strict=True) if one is not None]
 

@@ -18,6 +18,7 @@ from neurok.core import Joint, Mesh
 from neurok.data.single_surface import single_surface
 from neurok.geometry.operators import face_areas
 from neurok.geometry.single_surface import MeltConfig
+from neurok.train.pieces_handles import with_handles
 
 Form = Literal["raw", "named", "melted"]
 FORMS: tuple[Form, ...] = ("raw", "named", "melted")
@@ -29,7 +30,10 @@ class PieceDataConfig:
     """How far examples go from what files hold; the first version of each object is as the file has it. By eye."""
 
     versions: tuple[int, int, int] = (5, 2, 3)
-    """Versions of each real, generated and static object."""
+    """Versions of each real, generated and static object ..."""
+
+    handles: tuple[int, int, int] = (1, 1, 1)
+    """... the last so many of which have handles and feet added."""
 
     posed: float = 0.6
     """Share of the versions in another state of their joints."""
@@ -37,7 +41,7 @@ class PieceDataConfig:
     named: float = 0.2
     """Share of the versions whose pieces are the parts that the file names ..."""
 
-    melted: float = 0.2
+    melted: float = 0.25
     """... and of those that are one surface ..."""
 
     cells: tuple[int, int] = (28, 48)
@@ -109,9 +113,13 @@ def plain_pieces(mesh: Mesh, joints: tuple[Joint, ...] | None, form: Form = "raw
 
 
 def drawn_pieces(
-    mesh: Mesh, joints: tuple[Joint, ...] | None, rng: np.random.Generator, config: PieceDataConfig
+    mesh: Mesh,
+    joints: tuple[Joint, ...] | None,
+    rng: np.random.Generator,
+    config: PieceDataConfig,
+    handles: bool = False,
 ) -> Pieces | None:
-    """Another version of an object; nothing for what has one piece left."""
+    """Another version of an object, if asked for with handles added; nothing for what has one piece left."""
     face_bodies, moves = _truth(mesh, joints)
     form = FORMS[int(np.searchsorted([1.0 - config.named - config.melted, 1.0 - config.melted], rng.random()))]
     if form == "named" and mesh.part_ids is None:
@@ -120,6 +128,9 @@ def drawn_pieces(
     if kept.sum() < 4:
         return None
     raw, face_bodies, named = _raw(mesh, kept), face_bodies[kept], mesh.face_parts[kept]
+    if handles:
+        raw, goes_with = with_handles(raw, rng)
+        face_bodies, named = face_bodies[goes_with], named[goes_with]
     if form == "melted":
         melt = MeltConfig(int(rng.integers(*config.cells)), faces=config.faces, samples=20_000)
         raw, face_bodies = _as_surface(raw, face_bodies, melt)
