@@ -19,6 +19,7 @@ from neurok.data.household_pictures import (
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.families.household import asset_of, generate
 from neurok.families.household.record import assembly_of, record_of
+from neurok.io import save
 
 SMALL = PictureConfig(side=32, views=2, shard_objects=2)
 
@@ -66,6 +67,16 @@ def test_things_are_named_and_categories_take_turns():
     np.testing.assert_array_equal(mesh.vertices, asset_of(things[0]).mesh.vertices)
     assert checksum == assembly_checksum(assembly_of(record_of(things[0])))
     assert checksum != assembly_checksum(things[1])
+
+
+def test_real_models_come_last_and_are_seen_as_they_are(chest, tmp_path):
+    drawn = generate("vase", 0, 1)[0]
+    rockers = [replace(drawn, name=f"vase {name}/4") for name in ("old urn", "missing")]
+    save(chest, tmp_path / "old urn.glb")
+    urn, other = assembly_sitters([*rockers, drawn], {"old urn": tmp_path / "old urn.glb"})[1:]
+    assert (urn.name, other.name, urn.seed) == ("vase old urn/4", "vase missing/4", -1)
+    assert len(urn.make()[0].faces) == len(chest.mesh.faces)
+    assert len(other.make()[0].faces) == len(asset_of(drawn).mesh.faces)
 
 
 def test_pictures_from_opposite_sides_have_mirrored_outlines(egl, chest):

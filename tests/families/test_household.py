@@ -29,7 +29,7 @@ def test_a_part_that_floats_is_turned_away(made):
     from dataclasses import replace
 
     chair = made["chair"]
-    far = replace(chair.parts[1], centre=chair.parts[1].centre + np.array([3.0, 0.0, 0.0]))
+    far = replace(chair.parts[1], centre=chair.parts[1].centre + np.array([1.5, 0.0, 0.0]))
     assert "does not meet" in check_assembly(replace(chair, parts=(chair.parts[0], far)))[0]
 
 

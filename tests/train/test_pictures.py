@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.data.household import is_real
 from neurok.errors import NeurokError
 from neurok.generation.context import ContextConfig
 from neurok.generation.fields import build_fields, look_fields
 from neurok.generation.image_encoder import ImageConfig
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
-from neurok.train.generation import Batch, PartListRecipe
+from neurok.hub import load_model
+from neurok.train.generation import Batch, PartListRecipe, put_real
 from neurok.train.generation_data import Example, standard_of
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.pictures import (
@@ -20,6 +22,7 @@ from neurok.train.pictures import (
     ReaderConfig,
     answers_of,
     encoder_from,
+    encoder_shipped,
     known_names,
     part_fields,
     recipe_named,
@@ -92,6 +95,27 @@ def test_only_the_last_layer_of_the_encoder_is_its_own_in_a_list(things, tmp_pat
     torch.testing.assert_close(image.out.weight, before)
     learns = {name for name, weight in image.named_parameters() if weight.requires_grad}
     assert learns == {"out.weight", "out.bias"}
+
+
+def test_a_run_of_pictures_goes_on_from_the_encoder_of_shipped_weights():
+    module = recipe_named("pictures").build()
+    own = module.model.image.out.weight.clone()
+    encoder_shipped("generation")(module)
+    shipped = load_model("generation", "generation").part_list.context.image.state_dict()
+    for name, value in module.model.image.state_dict().items():
+        torch.testing.assert_close(
+            value, own if name == "out.weight" else value if name == "out.bias" else shipped[name]
+        )
+
+
+def test_real_models_get_their_share_of_every_batch(things):
+    real = [replace(things[2], name=f"chair rocker {k}/{k}") for k in range(2)]
+    batch = [replace(things[0], name="chair 0/3")] * 20
+    put_real(batch, real, 0.25, np.random.default_rng(0))
+    assert sum(is_real(one.name) for one in batch) == 5
+    assert {one.name for one in batch[15:]} == {one.name for one in real}
+    put_real(batch, [], 0.25, np.random.default_rng(0))
+    assert len(batch) == 20
 
 
 def test_without_pictures_there_is_one_sentence(things):

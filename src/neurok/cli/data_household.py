@@ -59,9 +59,13 @@ class DataHousehold:
 
             from neurok.data.household_pictures import HELD_OUT, PictureConfig, assembly_sitters, build_pictures
 
-            every = read_households(self.out)
+            every, files = read_households(self.out), {}
+            if self.real is not None:
+                from neurok.data.household_real import real_models
+
+                files = {one.path.stem: one.path for one in real_models(self.real)}
             for split, folder, views in (("train", self.pictures, self.views), ("test", self.pictures / HELD_OUT, 1)):
-                sitters = assembly_sitters(one for one in every if split_of(number_of(one)) == split)
+                sitters = assembly_sitters((one for one in every if split_of(number_of(one)) == split), files)
                 with counting("shards of pictures", json=self.json) as tell:
                     taken += build_pictures(folder, sitters, replace(PictureConfig(), views=views), tell)
             say(f"{self.pictures}: {taken} pictures", json=self.json)

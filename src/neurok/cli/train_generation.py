@@ -61,7 +61,7 @@ class TrainGeneration:
         from neurok.train.generation_ship import ship_generation
         from neurok.train.loop import CHECKPOINT, train
         from neurok.train.origin import commit
-        from neurok.train.pictures import encoder_from, recipe_named, training_of
+        from neurok.train.pictures import encoder_from, encoder_shipped, recipe_named, training_of
         from neurok.train.processes import Team
         from neurok.train.screen import Screen
 
@@ -76,21 +76,21 @@ class TrainGeneration:
             folder = self.out / name
             checkpoint = folder / CHECKPOINT if self.resume and (folder / CHECKPOINT).exists() else None
             start: str | Path | None = self.start_from
+            seen = self.out / "pictures" / CHECKPOINT
+            prepare = encoder_from(seen) if name != "pictures" and seen.exists() else None
             if start is not None and Path(start).is_dir():
                 start = Path(start) / name / CHECKPOINT
-            elif name == "pictures":
-                start = None  # shipped weights hold no reader
+            elif start is not None and name == "pictures":
+                prepare, start = encoder_shipped(start), None  # shipped weights hold an encoder, but no reader
             is_usual = self.recipe == "base" or (name, self.recipe) == ("pictures", "eyes")
             usual = recipe_named(name if is_usual else f"{name}-{self.recipe}")
             warmup = None if self.steps is None else max(1, min(usual.warmup, self.steps // 10))
             recipe = recipe_for(usual, checkpoint, start, seed=self.seed, steps=self.steps, warmup=warmup)
             task = training_of(recipe, learned, watched)
             origin = {"objects": len(learned), "pictured": shown, "commit": commit()}
-            seen = self.out / "pictures" / CHECKPOINT
             with Screen(tell, task.unit, f"{name}: {task.meaning}", live=False if self.json else None) as screen:
                 train(
-                    task, folder, resume=checkpoint is not None, start_from=start, origin=origin,
-                    prepare=encoder_from(seen) if name != "pictures" and seen.exists() else None,
+                    task, folder, resume=checkpoint is not None, start_from=start, origin=origin, prepare=prepare,
                     report=screen, pulse=screen.pulse,
                 )  # fmt: skip
             figures[name] = screen.rows[-1]["watched"] if screen.rows else {}

@@ -73,6 +73,12 @@ def number_of(assembly: Assembly) -> int:
     return int(assembly.name.rpartition("/")[2])
 
 
+def is_real(name: str) -> bool:
+    """Whether a name is that of a real model, ``chair rocker/12``, and not of a drawn one, ``chair 0/12``."""
+    category, _, seed = name.rpartition("/")[0].rpartition(" ")
+    return not (category in CATEGORIES and seed.isdecimal())
+
+
 def drawn(category: str, seed: int, index: int) -> Assembly:
     """The first try of ``generate``, unchecked."""
     sequence = np.random.SeedSequence([seed, zlib.crc32(category.encode()), index, 0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from neurok.core import Asset, Mesh
+from neurok.data.household import is_real
 from neurok.errors import FormatError, NeurokError
 from neurok.families.household import Assembly, asset_of
 from neurok.io import load
@@ -156,17 +157,26 @@ def take_pictures(
         return np.stack([photographer.take(view) for view in views])
 
 
-def assembly_sitters(assemblies: Iterable[Assembly]) -> list[Sitter]:
-    """Household things by their names, such as ``chair 0/12``; categories take turns.
+def assembly_sitters(assemblies: Iterable[Assembly], files: Mapping[str, Path] | None = None) -> list[Sitter]:
+    """Household things by their names, such as ``chair 0/12``; categories take turns, real models come last.
 
     A store that is not finished has then as many of each.
+
+    Args:
+        files: Models by the names of their files, without endings. Of real ones that are among them pictures are taken
+            as they are, not of the forms that were fitted to them.
     """
-    sitters = []
+    files, drawn, real = files or {}, [], []
     for assembly in assemblies:
-        seed, index = assembly.name.rpartition(" ")[2].split("/")
-        make = partial(_make, assembly)
-        sitters.append(Sitter(assembly.name, assembly.category, make, int(seed), int(index)))
-    return sorted(sitters, key=lambda sitter: (sitter.seed, sitter.index))
+        start, _, index = assembly.name.rpartition("/")
+        if is_real(assembly.name):
+            file = files.get(start.removeprefix(f"{assembly.category} "))
+            make = partial(_make, assembly) if file is None else partial(_read, file)
+            real.append(Sitter(assembly.name, assembly.category, make))
+        else:
+            seed = int(start.rpartition(" ")[2])
+            drawn.append(Sitter(assembly.name, assembly.category, partial(_make, assembly), seed, int(index)))
+    return [*sorted(drawn, key=lambda sitter: (sitter.seed, sitter.index)), *real]
 
 
 def _make(assembly: Assembly) -> tuple[Mesh, int]:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from neurok.data.household import is_real
 from neurok.generation.context import Asked, Context
 from neurok.generation.flow import FlowConfig, FlowModel
 from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
@@ -96,6 +97,13 @@ def learn_only(model: nn.Module, context: Context, which: Learns) -> None:
         context.image.out.requires_grad_(True)
 
 
+def put_real(chosen: list[Example], real: Sequence[Example], share: float, rng: np.random.Generator) -> None:
+    """Make so many of a batch real models, the last ones; each drawn evenly."""
+    count = round(share * len(chosen)) if real else 0
+    if count:
+        chosen[-count:] = [real[k] for k in rng.integers(len(real), size=count)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class GenerationRecipe(RunConfig):
     """What all runs share."""
@@ -111,6 +119,9 @@ class GenerationRecipe(RunConfig):
     average: float = 0.999
     evaluate_every: int = 500
     checkpoint_minutes: float = 3.0
+    real: float = 0.12
+    """Share of a batch that is drawn from real models, if there are any: some tens among thousands of drawn objects."""
+
     learns: Learns = "writing"
     """The image encoder, which has learned before from questions, is held while the rest learns to write; or it alone
     learns, so that a network that knows words gets eyes and what it makes of words stays exactly as it is; or all."""
@@ -159,7 +170,12 @@ class GenerationTraining:
         if self._shown:
             count = round(self.recipe.asking.shown * self.batch_size)
             chosen[:count] = [self._shown[k] for k in rng.integers(len(self._shown), size=count)]
+        put_real(chosen, self._real, self.recipe.real, rng)
         return self._batch(module, chosen, rng, generator)
+
+    @cached_property
+    def _real(self) -> list[Example]:
+        return [one for one in self.examples if is_real(one.name)]
 
     @cached_property
     def _shown(self) -> list[Example]:

@@ -19,11 +19,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from neurok.data.household import is_real
 from neurok.data.picture_augmentation import augment, on_plain
 from neurok.errors import NeurokError
 from neurok.generation.fields import Field, build_fields, look_fields, whole_fields
 from neurok.generation.image_encoder import ImageConfig, ImageEncoder
 from neurok.generation.numbers import WIDTH, Standard
+from neurok.hub import load_model
 from neurok.nn.attention import Block
 from neurok.nn.norm import LayerNorm
 from neurok.train.checkpoint import load_weights, read_facts
@@ -34,6 +36,7 @@ from neurok.train.generation import (
     GenerationRecipe,
     GenerationTraining,
     PartListRecipe,
+    put_real,
 )
 from neurok.train.generation_data import CLIP, PHOTOGRAPHS, Example, standard_of
 from neurok.train.log import Line
@@ -230,11 +233,16 @@ class PictureTraining:
         return standard_of(self.examples)
 
     @cached_property
+    def _real(self) -> list[Example]:
+        return [one for one in self.examples if is_real(one.name)]
+
+    @cached_property
     def _known(self) -> dict[int, np.ndarray]:
         return known_names(self.examples)
 
     def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
+        put_real(chosen, self._real, self.recipe.real, rng)
         raw = np.stack([one.pictures[rng.integers(len(one.pictures))] for one in chosen if one.pictures is not None])
         return augment(torch.from_numpy(raw), generator, PHOTOGRAPHS), self._answers(chosen, rng)
 
@@ -273,11 +281,20 @@ def encoder_from(checkpoint: Path) -> Callable[[nn.Module], None]:
     recipe = PictureRecipe.from_dict(read_facts(checkpoint, PictureRecipe.task)["recipe"])
     task = recipe.build()
     load_weights(checkpoint, recipe.task, [task])
-    given = {key: value for key, value in task.model.image.state_dict().items() if not key.startswith("out.")}
+    return _giving(task.model.image, "model.context.image")
+
+
+def encoder_shipped(weights: str) -> Callable[[nn.Module], None]:
+    """The way back: puts the encoder of a shipped list into a run of pictures, which goes on from it."""
+    return _giving(load_model(weights, "generation").part_list.get_submodule("context.image"), "model.image")
+
+
+def _giving(encoder: nn.Module, place: str) -> Callable[[nn.Module], None]:
+    given = {key: value for key, value in encoder.state_dict().items() if not key.startswith("out.")}
 
     def give(module: nn.Module) -> None:
-        context = module.get_submodule("model.context.image")
-        context.load_state_dict({**context.state_dict(), **given})
+        image = module.get_submodule(place)
+        image.load_state_dict({**image.state_dict(), **given})
 
     return give
 

@@ -19,9 +19,9 @@ def bed(d: Dice) -> Assembly:
     m = Maker("bed")
     wide, long = d.pick([0.8, 0.9, 1.0, 1.4, 1.6, 1.8, 2.0]) + d.between(-0.04, 0.04), d.between(1.9, 2.1)
     m.style.append("single" if wide < 1.2 else "double")
-    low, rail = d.pick([d.between(0.02, 0.08), d.between(0.1, 0.32)]), d.between(0.08, 0.24)
+    low, rail = d.pick([d.between(0.02, 0.08), d.between(0.1, 0.25)]), d.between(0.1, 0.34)
     kind = d.pick(["wood", "metal", "padded"], [5, 2, 2.5])
-    look = {"wood": stuffs.wood, "metal": stuffs.metal, "padded": stuffs.padding}[kind](d)
+    look = stuffs.wood(d, 0.5) if kind == "wood" else {"metal": stuffs.metal, "padded": stuffs.padding}[kind](d)
     rail = d.between(0.03, 0.06) if kind == "metal" else rail
     low = max(low, 0.2) if kind == "metal" else low
     base = m.add(
@@ -37,8 +37,9 @@ def bed(d: Dice) -> Assembly:
         style=["padded" if kind == "padded" else ""],
     )
     _legs(m, d, look if kind != "padded" else stuffs.wood(d), base, (wide, long, low), kind)
-    head = d.between(0.75, 1.25)
-    if d.chance(0.9):
+    deck, deep = low + rail, d.between(0.14, 0.28)
+    head = deck + deep + d.between(0.12, 0.6)
+    if d.chance(0.8):
         _board(m, d, look, kind, base, (wide + 0.08, head - low), (low, -long / 2 - 0.03), "headboard")
         if d.chance(0.4):
             _board(
@@ -51,8 +52,6 @@ def bed(d: Dice) -> Assembly:
                 (low, long / 2 + 0.03),
                 "footboard",
             )
-    deck = low + rail
-    deep = d.between(0.14, 0.28)
     sheet = draw_look(
         d,
         ["white", "white", "white", "cream", "light grey", "beige", "light blue"],
@@ -199,17 +198,17 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
     wide, long, top = size
     look = draw_look(
         d,
-        stuffs.cloth_colours(d),
+        ["white"] * 6 + ["cream", "beige", "light grey", "light grey", "light blue", *stuffs.cloth_colours(d)],
         ["stuffing", "down", "cotton"],
         covers=["cotton", "wool", "linen", "polyester", "velvet"],
         feels=("", "soft"),
         patterns=stuffs.PRINTS,
         tile=d.between(0.25, 0.6),
     )
-    share, hang = d.between(0.6, 0.9), d.between(0.12, 0.3)
+    share, hang = d.between(0.6, 0.9), d.between(0.14, 0.4)
     deep = share * long + 0.05
-    over = d.between(0.03, 0.07)
-    at = (0, top + 0.035 - hang / 2, long / 2 - deep / 2 + over)
+    over = d.between(0.045, 0.08)
+    at = (d.between(-0.15, 0.15) * over, top + 0.035 - hang / 2, long / 2 - deep / 2 + over)
     relief: Relief = d.pick(["smooth", "smooth", "quilted"])
     shape = block(
         (wide + 2 * over, hang, deep + over),
@@ -247,7 +246,7 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
             "cover",
             block(
                 (wide + 2.6 * over, hang, d.between(0.35, 0.6)),
-                (0, top + 0.06 - hang / 2, 0.3 * long),
+                (d.between(-0.2, 0.2) * over, top + 0.06 - hang / 2, d.between(0.2, 0.36) * long),
                 corner=0.08,
                 edge=(0.0, 0.5),
             ),
@@ -271,7 +270,7 @@ def _pillows(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
     is_double = wide > 1.2
     across = min(d.between(0.55, 0.75), 0.46 * wide) if is_double else min(d.between(0.5, 0.7), 0.8 * wide)
     deep, tall = d.between(0.36, 0.46), d.between(0.13, 0.2)
-    x, z = (wide / 4 if is_double else 0.0), -long / 2 + 0.5 * deep + 0.04
+    x, z = (wide / 4 if is_double else d.between(-0.1, 0.1) * wide), -long / 2 + 0.5 * deep + 0.04
     solid = block(
         (across, tall, deep),
         (x, top + 0.32 * tall, z),

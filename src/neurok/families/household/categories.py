@@ -26,7 +26,7 @@ _MAKERS: dict[str, dict[str, float]] = {
         "modern:tubular_chair": 1.5,
         "stools:stool": 2.5,
         "stools:bench": 2,
-        "seating:armchair": 3,
+        "seating:armchair": 4,
     },
     "crib": {"cribs:crib": 3, "cribs:cradle": 1},
     "hat": {"hats:brimmed_hat": 4, "hats:cap": 1.5, "hats:beanie": 1.5, "hats:pointed_hat": 0.8},

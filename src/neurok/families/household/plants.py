@@ -30,7 +30,7 @@ def plant(d: Dice) -> Assembly:
     soil, top, radius = _pot(m, d)
     kind = d.pick(
         ["rosette", "stems", "tree", "palm", "succulent", "cactus", "bush", "orchid", "trailing"],
-        [4, 3, 2, 2, 1.5, 1.2, 1.5, 1.5, 1.2],
+        [5, 3, 2, 2, 1, 0.8, 2, 1.8, 1.2],
     )
     m.style.append(kind)
     _KINDS[kind](m, d, soil, top, radius)
@@ -40,9 +40,9 @@ def plant(d: Dice) -> Assembly:
 def _pot(m: Maker, d: Dice) -> tuple[int, float, float]:
     """The pot with its soil: its number, the height of the soil and the radius of the opening."""
     look = d.pick([stuffs.ceramic, stuffs.plastic, stuffs.metal, stuffs.wood, _basket], [7, 1, 0.8, 0.7, 1])(d)
-    tall = d.between(0.09, 0.32)
+    tall = d.between(0.09, 0.28)
     wall = d.between(0.006, 0.014)
-    r = tall * d.between(0.42, 0.75)
+    r = tall * d.between(0.45, 0.8)
     kind = d.pick(["classic", "straight", "round", "bowl", "square", "footed"], [4, 3, 2.5, 1.2, 2, 1])
     taper = d.between(0.6, 0.85)
     if kind == "square":
@@ -83,7 +83,9 @@ def _pot(m: Maker, d: Dice) -> tuple[int, float, float]:
     else:
         inner = _inside(np.array(knots), top, {"faceted": 0.92, "ribbed": 0.95}.get(relief, 1.0)) - 0.5 * wall
     earth = draw_look(
-        d, ["dark brown", "dark brown", "brown", "black", "light grey"], ["soil", "soil", "soil", "gravel"]
+        d,
+        ["dark brown", "dark brown", "dark brown", "brown", "black", "light grey"],
+        ["soil", "soil", "soil", "gravel"],
     )
     if kind == "square":
         ground = block(
@@ -122,9 +124,9 @@ def _basket(d: Dice) -> Look:
 def _rosette(m: Maker, d: Dice, soil: int, top: float, radius: float, name: str = "leaf") -> None:
     """Leaves that all start from one place; inner ones stand, outer ones hang."""
     look, kind = leaf_look(d), d.pick(["blade", "blade", "spear"])
-    long = radius * d.between(2.0, 4.2)
+    long = radius * d.between(2.6, 5.6)
     wide = long * (d.between(0.06, 0.14) if kind == "blade" else d.between(0.16, 0.3))
-    rings = d.count(2, 3)
+    rings = d.count(2, 4)
     base = 0.012 + 0.05 * radius
     for k in range(rings):
         count = d.count(5, 9)
@@ -144,8 +146,8 @@ def _rosette(m: Maker, d: Dice, soil: int, top: float, radius: float, name: str 
             repeat=Repeat(
                 count=count,
                 turn=GOLDEN if count < 7 else 2 * np.pi / count,
-                lean=d.between(-0.03, 0.03),
-                scale=d.between(0.95, 1.0),
+                lean=d.between(-0.06, 0.06),
+                scale=d.between(0.9, 1.0),
             ),
         )
     if d.chance(0.3):
@@ -157,7 +159,7 @@ def _stems(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     green, look = stem_look(d), leaf_look(d)
     kind = d.pick(["oval", "heart", "spear"])
     for _ in range(d.count(2, 4)):
-        a, lean, tall = d.between(0, 2 * np.pi), d.between(0.02, 0.25), radius * d.between(2.0, 4.0)
+        a, lean, tall = d.between(0, 2 * np.pi), d.between(0.05, 0.5), radius * d.between(2.2, 4.5)
         foot = np.array([0.3 * radius * np.sin(a), top - 0.012, 0.3 * radius * np.cos(a)])
         tip = foot + [lean * tall * np.sin(a), tall, lean * tall * np.cos(a)]
         thick = 0.03 * radius + 0.003
@@ -169,7 +171,7 @@ def _stems(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             soil,
             style=["thin"],
         )
-        add_spiral(m, d, stem, look, kind, foot, tip, radius * d.between(0.9, 1.6), d.count(4, 8))
+        add_spiral(m, d, stem, look, kind, foot, tip, radius * d.between(1.2, 2.4), d.count(5, 9))
 
 
 def _tree(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
@@ -196,7 +198,9 @@ def _tree(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         return
     tip, foot = np.array([0.3 * sway, top + tall, 0]), np.array([0.65 * sway, top + 0.72 * tall, 0.1 * sway])
     for _ in range(2):
-        add_spiral(m, d, trunk, look, d.pick(["oval", "spear"]), foot, tip, radius * d.between(0.9, 1.6), d.count(5, 9))
+        add_spiral(
+            m, d, trunk, look, d.pick(["oval", "spear"]), foot, tip, radius * d.between(1.2, 2.2), d.count(6, 10)
+        )
 
 
 def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
@@ -215,12 +219,12 @@ def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             soil,
             style=["tall"],
         )
-        long = radius * d.between(1.5, 2.6)
+        long = radius * d.between(1.8, 3.4)
         for rise in (75, 40, 10):
             turn = outward(d.between(0, 360), rise + d.between(-8, 8))
             at = tip - [0, 0.01 + 0.2 * thick, 0]
             solid = leaf(d, "blade", long, long * d.between(0.06, 0.11), at, turn, -d.between(0.2, 0.9))
-            count = d.count(6, 10)
+            count, shrink = d.count(6, 10), d.between(0.94, 1.0)
             m.add(
                 "leaf",
                 "foliage",
@@ -229,7 +233,7 @@ def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
                 trunk,
                 style=["long", "pointed"],
                 meets=at,
-                repeat=Repeat(count=count, turn=2 * np.pi / count, pivot=(float(tip[0]), float(tip[2]))),
+                repeat=Repeat(count=count, turn=2 * np.pi / count, scale=shrink, pivot=(float(tip[0]), float(tip[2]))),
             )
 
 
@@ -321,7 +325,7 @@ def _bush(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     green, look = stem_look(d), leaf_look(d)
     blooms = draw_look(d, PETALS, ["petal"]) if d.chance(0.5) else None
     for k in range(d.count(4, 6)):
-        a, tall = GOLDEN * k, radius * d.between(1.0, 1.9)
+        a, tall = GOLDEN * k, radius * d.between(1.1, 2.6)
         foot = np.array([0.45 * radius * np.sin(a), top - 0.012, 0.45 * radius * np.cos(a)])
         tip = foot + [0.4 * tall * np.sin(a), tall, 0.4 * tall * np.cos(a)]
         stem = m.add(
@@ -332,7 +336,7 @@ def _bush(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             soil,
             style=["thin"],
         )
-        add_spiral(m, d, stem, look, "oval", foot, tip, radius * d.between(0.5, 0.8), 7)
+        add_spiral(m, d, stem, look, "oval", foot, tip, radius * d.between(0.7, 1.2), 7)
         if blooms is not None and d.chance(0.7):
             add_bloom(m, d, stem, blooms, tip, 0.22 * radius + 0.008)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def _upholstered(d: Dice, seats: int, category: str) -> Assembly:
     m = Maker(category)
     s = _measures(d, seats)
     cloth = stuffs.padding(d, hides=0.3)
-    other = cloth if d.chance(0.75) else stuffs.padding(d, hides=0.1)
+    other = cloth if d.chance(0.88) else stuffs.padding(d, hides=0.1)
     is_wooden = d.chance(0.12)
     base_look = stuffs.wood(d) if is_wooden else cloth
     base = m.add("base", "body", _base(d, s), base_look)
@@ -72,9 +72,9 @@ def _upholstered(d: Dice, seats: int, category: str) -> Assembly:
     _back(m, d, cloth, other, base, s)
     if s.arm:
         _arms(m, d, base_look if is_wooden else cloth, base, s)
-    chaise = _chaise(m, d, cloth, other, base, s) if seats >= 3 and d.chance(0.3) else 0
+    chaise = _chaise(m, d, cloth, other, base, s) if seats >= 3 and d.chance(0.42) else 0
     cushions = _seat_cushions(m, d, other, base, s, chaise)
-    _pillows(m, d, cushions, s)
+    _pillows(m, d, cushions, s, cloth, chaise)
     return m.done()
 
 
@@ -99,7 +99,7 @@ def _measures(d: Dice, seats: int) -> Measures:
 
 def _base(d: Dice, s: Measures) -> Solid:
     return block(
-        (s.full - 0.02, s.base, s.depth - 0.02), (0, s.foot + s.base / 2, 0), corner=0.06, edge=d.between(0.05, 0.25)
+        (s.full - 0.02, s.base, s.depth - 0.02), (0, s.foot + s.base / 2, 0), corner=0.06, edge=d.between(0.05, 0.5)
     )
 
 
@@ -287,12 +287,13 @@ def _arms(m: Maker, d: Dice, look: Look, base: int, s: Measures) -> None:
     m.add("arm", "arm", solid, look, base, style=[style], repeat=PAIR)
 
 
-def _pillows(m: Maker, d: Dice, cushions: int, s: Measures) -> None:
-    """Throw pillows that lean in the corners."""
+def _pillows(m: Maker, d: Dice, cushions: int, s: Measures, cloth: Look, chaise: int) -> None:
+    """Throw pillows that lean in the corners, not in that of a chaise."""
     count = d.pick([0, 1, 2, 2, 3], [5, 1, 2, 1, 0.5]) if s.seats > 1 else d.pick([0, 1], [3, 1])
-    look = stuffs.padding(d, "stuffing", hides=0.03, tile=0.2)
+    look = replace(cloth, material="stuffing") if d.chance(0.4) else stuffs.padding(d, "stuffing", hides=0.03, tile=0.2)
     side = d.between(0.36, 0.46)
-    places = [-1, 1, 0][:count] if s.seats > 1 else [0][:count]
+    one = -chaise or d.sign()
+    places = [one, 0][:count] if chaise else [one, -one, 0][:count] if s.seats > 1 else [0][:count]
     for place in places:
         turn = turned(x=90 - d.between(18, 32), z=d.between(-12, 12), y=-12 * place)
         x = place * (s.width / 2 - 0.55 * side)

@@ -70,7 +70,7 @@ NEUTRAL = [
 CLOTHS = ("cotton", "cotton", "linen", "velvet", "polyester", "wool", "canvas", "denim", "suede", "burlap")
 HIDES = ("leather", "leather", "artificial leather")
 PADDED: tuple[Feel, ...] = ("", "", "", "soft", "soft", "firm")
-PRINTS: tuple[Pattern, ...] = ("plain",) * 14 + (
+PRINTS: tuple[Pattern, ...] = ("plain",) * 22 + (
     "weave",
     "weave",
     "stripes",
