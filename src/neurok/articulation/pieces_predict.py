@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from neurok.articulation.copies import find_copies
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.articulation.pieces_network import STATIC, PieceModel
@@ -47,13 +48,6 @@ class GroupConfig:
 
     surest: float = 9.0
     """Log-odds are cut off here."""
-
-    alike: float = 0.01
-    """Pieces whose areas differ by less than this share ..."""
-
-    alike_sides: float = 0.08
-    """... and whose sides differ by less than this are copies: what one of them does, all do. Sides are those of
-    sampled points, and less exact."""
 
 
 GROUPS = GroupConfig()
@@ -108,18 +102,6 @@ def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray]
     anything = calibration.anything[0] * float(answers.anything.mean()) + calibration.anything[1]
     paired = pair_slope * (affinity + affinity.T) / 2 + pair_offset
     return PieceOdds(clouds.areas, slope * moves + offset, paired, anything, find_copies(clouds))
-
-
-def find_copies(clouds: PartClouds, config: GroupConfig = GROUPS) -> Int[np.ndarray, " P"]:
-    """A number for each piece; those with the same are copies of each other, however they are turned."""
-    sides = np.sort(np.ptp(clouds.points, axis=1), axis=1) + 1e-6
-    first = np.arange(len(sides))
-    for piece in range(len(sides)):
-        near = np.abs(np.log(clouds.areas[:piece] / clouds.areas[piece])) < config.alike
-        near &= (np.abs(np.log(sides[:piece] / sides[piece])) < config.alike_sides).all(axis=1)
-        if near.any():
-            first[piece] = first[int(np.flatnonzero(near)[0])]
-    return first
 
 
 def moving_odds(logits: torch.Tensor) -> torch.Tensor:

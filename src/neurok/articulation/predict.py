@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 
 from neurok.articulation.config import CLOUDS, FUSION, PREDICTION, CloudConfig, FusionConfig, PredictionConfig
+from neurok.articulation.copies import find_copies, shared_by_copies
 from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool
@@ -200,6 +201,7 @@ def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: Fu
     if evidence is not None:
         kinds = log_pool(kinds, evidence.kinds, config.kinds)
         axes = log_pool(axes, evidence.axes, axis_weight(seen.axis_votes, axes, config))
+    kinds = shared_by_copies(kinds, find_copies(clouds), seen.parents)
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
     found = [_limits_of(member, choices[:, SLIDE], member.parts.points.mean(dim=2), SLIDE) for member in seen.members]
