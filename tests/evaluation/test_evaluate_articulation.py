@@ -12,6 +12,7 @@ from neurok.articulation.scores import (
     limit_overlap,
     line_distance,
     match_parts,
+    merged_scores,
     part_means,
     score_parts,
     summarise_joints,
@@ -116,6 +117,15 @@ def test_precision_and_recall_by_hand():
     assert found["recall"] == pytest.approx(0.75)
     assert found["precision"] == pytest.approx(0.75 * 1.0 + 0.25 * 0.5)
     assert found["recall_macro"] == pytest.approx((2 / 3 + 1) / 2)
+
+
+def test_turns_with_and_without_limits_count_as_one_where_they_are_merged():
+    true = ["revolute", "continuous", "prismatic", "revolute"]
+    found = ["continuous", "continuous", "prismatic", "prismatic"]
+    assert kind_scores(true, found)["recall"] == pytest.approx(0.5)
+    merged = merged_scores(true, found)
+    assert merged["recall_merged"] == pytest.approx(0.75)
+    assert merged["precision_merged"] == pytest.approx(0.75 * 1.0 + 0.25 * 0.5)
 
 
 def test_confidence_is_judged_by_how_often_it_is_right():

@@ -183,6 +183,7 @@ def part_means(parts: list[Row]) -> Row:
         "limits": mean("limits"),
         "tree": mean("parent"),
         **kind_scores([row["kind"] for row in parts], [row["guess"] for row in parts]),
+        **merged_scores([row["kind"] for row in parts], [row["guess"] for row in parts]),
         "calibration": calibration_error(parts),
     }
 
@@ -206,6 +207,13 @@ def kind_scores(true: list[str], found: list[str]) -> Row:
         "precision_macro": float(np.mean(precision)),
         "recall_macro": float(np.mean(recall)),
     }
+
+
+def merged_scores(true: list[str], found: list[str]) -> Row:
+    """The same with turns that have limits and turns that have none as one kind: annotators do not agree on it."""
+    merge = lambda kinds: ["revolute" if kind == "continuous" else kind for kind in kinds]  # noqa: E731
+    scores = kind_scores(merge(true), merge(found))
+    return {f"{name}_merged": scores[name] for name in ("precision", "recall") if name in scores}
 
 
 def is_right(row: Row, config: RightConfig = RIGHT) -> bool:

@@ -18,6 +18,8 @@ COLUMNS = {
     "pivot_point": ("pivot (point to axis)", "{:.3f}"),
     "precision": ("type P", "{:.2f}"),
     "recall": ("type R", "{:.2f}"),
+    "precision_merged": ("turns merged: P", "{:.2f}"),
+    "recall_merged": ("R", "{:.2f}"),
     "precision_macro": ("P macro", "{:.2f}"),
     "recall_macro": ("R macro", "{:.2f}"),
     "limits": ("limit IoU", "{:.2f}"),
