@@ -42,8 +42,7 @@ class DataHousehold:
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        from neurok.data.household import build_households, number_of, read_households
-        from neurok.families.household.categories import split_of
+        from neurok.data.household import build_households
         from neurok.families.household.vocabulary import CATEGORIES
 
         names = self.categories or CATEGORIES
@@ -55,21 +54,36 @@ class DataHousehold:
         kept = self._add_real() if self.real is not None else 0
         taken = 0
         if self.pictures is not None:
-            from dataclasses import replace
-
-            from neurok.data.household_pictures import HELD_OUT, PictureConfig, assembly_sitters, build_pictures
-
-            every, files = read_households(self.out), {}
-            if self.real is not None:
-                from neurok.data.household_real import real_models
-
-                files = {one.path.stem: one.path for one in real_models(self.real)}
-            for split, folder, views in (("train", self.pictures, self.views), ("test", self.pictures / HELD_OUT, 1)):
-                sitters = assembly_sitters((one for one in every if split_of(number_of(one)) == split), files)
-                with counting("shards of pictures", json=self.json) as tell:
-                    taken += build_pictures(folder, sitters, replace(PictureConfig(), views=views), tell)
+            taken = self._take_pictures(self.pictures)
             say(f"{self.pictures}: {taken} pictures", json=self.json)
         return {"out": str(self.out), "added": added, "real": kept, "pictures": taken}
+
+    def _take_pictures(self, pictures: Path) -> int:
+        """Of all objects; of real models as they are, also where no forms fit."""
+        from dataclasses import replace
+
+        from neurok.data.household import number_of, read_households
+        from neurok.data.household_pictures import (
+            HELD_OUT,
+            PictureConfig,
+            assembly_sitters,
+            build_pictures,
+            file_sitters,
+        )
+        from neurok.data.household_real import real_models
+        from neurok.families.household.categories import split_of
+
+        every, taken = read_households(self.out), 0
+        real = [] if self.real is None else [one for one in real_models(self.real) if not one.is_kept_aside]
+        listed = {one.name.rpartition("/")[0] for one in every}
+        rest = [(one.path, one.category) for one in real if f"{one.category} {one.path.stem}" not in listed]
+        files = {one.path.stem: one.path for one in real}
+        for split, folder, views in (("train", pictures, self.views), ("test", pictures / HELD_OUT, 1)):
+            sitters = assembly_sitters((one for one in every if split_of(number_of(one)) == split), files)
+            sitters += file_sitters(rest, "") if split == "train" else []
+            with counting("shards of pictures", json=self.json) as tell:
+                taken += build_pictures(folder, sitters, replace(PictureConfig(), views=views), tell)
+        return taken
 
     def _add_real(self) -> int:
         from neurok.hub import load_model

@@ -36,9 +36,10 @@ class TrainGeneration:
     which: Literal["all", "pictures", "list", "flow"] = "all"
     """Which of the networks; all are the list and the flow, after the image encoder if there are pictures."""
 
-    recipe: Literal["base", "eyes", "smoke"] = "base"
-    """Which configuration; with eyes only the image encoder of the list and the flow learns, from pictures alone, and
-    what they make of words stays exactly as it is (needs --start-from)."""
+    recipe: Literal["base", "more", "eyes", "smoke"] = "base"
+    """Which configuration; more goes on from --start-from with smaller steps; with eyes only the image encoder of the
+    list and the flow learns, from pictures alone, and what they make of words stays exactly as it is (needs
+    --start-from)."""
 
     steps: Annotated[int | None, arg("N", "the recipe's")] = None
     """Length of each run."""
@@ -102,7 +103,7 @@ class TrainGeneration:
     def _examples(self, with_words: bool) -> tuple[list[Example], list[Example]]:
         """Objects to learn from and to watch, with captions if they are needed, and with their pictures."""
         from neurok.data.household_pictures import HELD_OUT
-        from neurok.train.generation_data import read_examples, with_pictures
+        from neurok.train.generation_data import read_examples, unlisted, with_pictures
 
         said = (self.captions, 2) if with_words else (0, 0)
         learned = [one for folder in self.data for one in read_examples(folder, said[0], 0, "train")]
@@ -110,4 +111,5 @@ class TrainGeneration:
         if not self.pictures:
             return learned, watched
         aside = [folder / HELD_OUT for folder in self.pictures if (folder / HELD_OUT).is_dir()]
-        return with_pictures(learned, self.pictures), with_pictures(watched, aside)
+        more = unlisted(learned, self.pictures)
+        return [*with_pictures(learned, self.pictures), *more], with_pictures(watched, aside)

@@ -179,6 +179,19 @@ def _hidden(example: Example, rng: np.random.Generator, asking: AskConfig) -> Wo
     return Words(states, meanings, values)
 
 
+def unlisted(examples: Sequence[Example], folders: Sequence[Path]) -> list[Example]:
+    """Objects of which there are pictures but no list of parts: of these only what they are can be learned."""
+    store = PictureSet.open(*folders)
+    numbers, listed = store.of_object(), {one.name for one in examples}
+    out = []
+    for name in numbers.keys() - listed:
+        words = {field.name: "" for field in whole_fields()} | {"category": store.rows[numbers[name][0]].category}
+        pictures = framed(torch.from_numpy(store.batch(numbers[name]))).numpy()
+        nothing = np.zeros((0, WIDTH))
+        out.append(Example(name, chosen(whole_fields(), words), [], [], nothing, nothing, pictures=pictures))
+    return sorted(out, key=lambda one: one.name)
+
+
 def with_pictures(examples: Sequence[Example], folders: Sequence[Path]) -> list[Example]:
     """The same examples, with pictures where the stores have some of that name, framed as after a cut-out."""
     store = PictureSet.open(*folders)

@@ -65,6 +65,9 @@ class Answers:
 
     whole: Int[Tensor, "B FW"]
     names: Int[Tensor, "B N"]
+    asked: Bool[Tensor, "B N"]
+    """Whether a question is one; of an object whose parts are not known only its category is asked."""
+
     present: Bool[Tensor, "B N"]
     fields: Int[Tensor, "B N F"]
     """Of the first part of each name; nothing is asked of parts that are not there."""
@@ -125,16 +128,17 @@ class PictureTask(nn.Module):
     def forward(self, pictures: Float[Tensor, "B 3 S S"], answers: Answers) -> Seen:
         model = self.model
         whole, parts = model(pictures, answers.names)
-        there = answers.present
+        there, is_listed = answers.present, answers.asked.any(dim=1)
         costs: dict[str, Tensor] = {}
         right: dict[str, Tensor] = {}
         for k, (one, head) in enumerate(zip(whole_fields(), model.whole, strict=True)):
-            _ask(one.name, head(whole), answers.whole[:, k], costs, right)
+            rows = slice(None) if one.name == "category" else is_listed
+            _ask(one.name, head(whole[rows]), answers.whole[rows, k], costs, right)
         for k, (one, head) in enumerate(zip(part_fields(), model.parts, strict=True)):
             _ask(one.name, head(parts[there]), answers.fields[there][:, k], costs, right)
-        said = model.present(parts)[..., 0]
-        costs["present"] = functional.binary_cross_entropy_with_logits(said, there.to(said.dtype))
-        right["present"] = ((said > 0) == there).float().mean()
+        said, is_there = model.present(parts)[answers.asked][..., 0], there[answers.asked]
+        costs["present"] = functional.binary_cross_entropy_with_logits(said, is_there.to(said.dtype))
+        right["present"] = ((said > 0) == is_there).float().mean()
         used = answers.used * there[..., None]
         error = (model.numbers(parts) - answers.numbers).square() * used
         costs["numbers"] = error.sum() / used.sum().clamp(min=1.0)
@@ -168,10 +172,12 @@ def answers_of(
     columns = [[f.name for f in (*build_fields(), *look_fields())].index(one.name) for one in part_fields()]
     every = build_fields()[0].count
     names = np.zeros((len(examples), count), dtype=np.int64)
-    present = np.zeros((len(examples), count), dtype=bool)
+    is_asked, present = np.zeros((2, len(examples), count), dtype=bool)
     fields = np.zeros((len(examples), count, len(columns)), dtype=np.int64)
     numbers, used = np.zeros((len(examples), count, WIDTH)), np.zeros((len(examples), count, WIDTH))
     for row, one in enumerate(examples):
+        if not one.build:
+            continue
         first: dict[int, int] = {}
         for place, part in enumerate(one.build):
             first.setdefault(part[0], place)
@@ -181,6 +187,7 @@ def answers_of(
         there = rng.permutation(list(first))[: max(count // 2, count - len(absent))].tolist()
         asked = (there + absent)[:count]
         names[row, : len(asked)], present[row, : len(there)] = asked, True
+        is_asked[row, : len(asked)] = True
         values = np.clip(standard.to(one.rows, one.kinds), -CLIP, CLIP)
         for column, name in enumerate(there):
             place = first[name]
@@ -190,6 +197,7 @@ def answers_of(
     return Answers(
         torch.tensor([one.whole for one in examples]),
         torch.from_numpy(names),
+        torch.from_numpy(is_asked),
         torch.from_numpy(present),
         torch.from_numpy(fields),
         to(numbers),
@@ -208,6 +216,7 @@ class PictureRecipe(GenerationRecipe):
     warmup: int = 100
     rate: float = 1.5e-3
     average: float = 0.998
+    real: float = 0.25
     evaluate_every: int = 200
 
     def build(self) -> PictureTask:
@@ -230,7 +239,7 @@ class PictureTraining:
 
     @cached_property
     def _standard(self) -> Standard:
-        return standard_of(self.examples)
+        return standard_of([one for one in self.examples if one.build])
 
     @cached_property
     def _real(self) -> list[Example]:
@@ -307,6 +316,15 @@ def eyes_of(recipe: GenerationRecipe) -> GenerationRecipe:
     )
 
 
+def more_of(recipe: GenerationRecipe) -> GenerationRecipe:
+    """The recipe of a short run that goes on from weights that know their trade: two thirds of the step size, which
+    falls for most of the run."""
+    return replace(
+        recipe, rate=recipe.rate / 1.5, matrix_rate=recipe.matrix_rate / 1.5, decay=0.7, average=0.99,
+        evaluate_every=100,
+    )  # fmt: skip
+
+
 def training_of(
     recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]
 ) -> PictureTraining | GenerationTraining:
@@ -321,6 +339,7 @@ def training_of(
             raise NeurokError("There are no pictures to learn from; make some with: neurok data household --pictures.")
     if isinstance(recipe, PictureRecipe):
         return PictureTraining(recipe, examples, watched)
+    examples = [one for one in examples if one.build]
     return GenerationTraining(recipe, examples, watched, standard_of(examples))
 
 
@@ -330,6 +349,9 @@ RECIPES: dict[str, Callable[[], GenerationRecipe]] = {
     "flow": FlowRecipe,
     "list-eyes": lambda: eyes_of(PartListRecipe()),
     "flow-eyes": lambda: eyes_of(FlowRecipe()),
+    "pictures-more": lambda: more_of(PictureRecipe()),
+    "list-more": lambda: more_of(PartListRecipe()),
+    "flow-more": lambda: more_of(FlowRecipe()),
     "pictures-smoke": lambda: replace(PictureRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
     "list-smoke": lambda: replace(PartListRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
     "flow-smoke": lambda: replace(FlowRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
