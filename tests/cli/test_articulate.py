@@ -1,13 +1,19 @@
 """``neurok articulate`` as a person calls it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
+from trimesh.remesh import subdivide_to_size
 
 from neurok import cli, io
-from neurok.core import Mesh
+from neurok.bodyplan.plan import BodyPlan, PlannedBody
+from neurok.bodyplan.plan_file import write_plan
+from neurok.core import Asset, Mesh
 from neurok.core.mesh import frame_change
+from neurok.samples import make_sample
 from solids import drawer_in_a_box
 
 
@@ -135,3 +141,32 @@ def test_mistakes_are_told_in_one_sentence(args, word, capsys):
     said = capsys.readouterr().err
     assert word in said
     assert "Traceback" not in said
+
+
+def test_joints_behind_an_animation_are_told_and_written(tmp_path, capsys):
+    laptop = make_sample("laptop")
+    moved = Asset(laptop.mesh, clips=(laptop.articulation.clip(np.linspace(0.0, 0.5, 6)[:, None]),))
+    io.save(moved, tmp_path / "moved.glb")
+    cli.main(["articulate", str(tmp_path / "moved.glb"), "--out", str(tmp_path / "out.glb")])
+    assert "Space joints: 1 joint behind its animation." in capsys.readouterr().out
+    assert io.load(tmp_path / "out.glb").articulation.dof == 1
+
+
+def test_what_bends_and_has_no_joint_is_written_on_bones(tmp_path, capsys):
+    corners = np.array([[x, y, z] for x in (0.0, 3.0) for y in (0.0, 0.3) for z in (0.0, 0.3)])
+    hull = ConvexHull(corners).simplices
+    arm = Mesh(*subdivide_to_size(corners, hull, 0.2), part_ids=None)
+    arm = replace(arm, part_ids=np.zeros(arm.vertex_count, int), part_names=("arm",))
+    bending = BodyPlan(arm, np.zeros(arm.face_count, int), (PlannedBody("arm", (0,), -1, bends=True),), "edited")
+    io.save(arm, tmp_path / "arm.npz")
+    write_plan(bending, tmp_path / "plan.json")
+    given = [str(tmp_path / "arm.npz"), "--plan", str(tmp_path / "plan.json")]
+    cli.main(["articulate", *given, "--out", str(tmp_path / "arm.glb"), str(tmp_path / "arm.urdf"), "--json"])
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["space"] == "skeleton"
+    assert answer["bones"] >= 2
+    assert answer["why"].startswith(f"skeleton: {answer['bones']} bones found from its surface")
+    assert any(".urdf holds joints alone" in note for note in answer["notes"])
+    (clip,) = io.load(tmp_path / "arm.glb").clips
+    assert clip.skin.weights.shape[1] == answer["bones"]
+    assert np.linalg.norm(clip.positions - arm.vertices, axis=2).max() > 0.02

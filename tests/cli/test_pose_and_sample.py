@@ -6,6 +6,7 @@ import pytest
 from neurok.cli import main
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load, save
+from neurok.kinematics.playing import FRAMES
 from neurok.samples import make_sample
 
 
@@ -37,6 +38,14 @@ def test_sampling_writes_a_sheet_or_a_folder(tmp_path, capsys):
     assert (tmp_path / "sheet.png").stat().st_size > 2000
     figures(capsys, "sample", "sample:lamp", "-n", "2", "--out", f"{tmp_path}/states")
     assert sorted(path.name for path in (tmp_path / "states").iterdir()) == ["state_0000.glb", "state_0001.glb"]
+
+
+def test_states_make_one_motion_that_stops_at_each_of_them(tmp_path, capsys):
+    found = figures(capsys, "sample", "sample:lamp", "-n", "2", "--out", f"{tmp_path}/states.glb")
+    (clip,) = load(tmp_path / "states.glb").clips
+    lamp = load("sample:lamp").articulation
+    for stop, q in zip((FRAMES, 2 * FRAMES), found["q"], strict=True):
+        np.testing.assert_allclose(clip.positions[stop], lamp.pose(np.array(q)).vertices, atol=1e-3 * lamp.mesh.size)
 
 
 @pytest.mark.parametrize(

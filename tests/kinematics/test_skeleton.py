@@ -43,6 +43,7 @@ def test_a_tube_is_a_chain_of_bones_and_rests_at_zero(arm):
     assert len(space.bones) >= 4
     assert space.dim == 3 * (len(space.bones) - 1)
     np.testing.assert_allclose(space.weights.sum(axis=1), 1.0)
+    assert (space.weights > 0).sum(axis=1).max() <= 4
     np.testing.assert_allclose(decode(space, np.zeros(space.dim)), arm.vertices, atol=1e-12)
     middles = np.sort(space.weights.T @ arm.vertices[:, 0] / space.weights.sum(axis=0))
     assert np.diff(middles).min() > 0.05, "bones follow each other along the tube"

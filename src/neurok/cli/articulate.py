@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from neurok.core import Articulation, Asset, Clip, Mesh
 
 Method = Literal["auto", "learned", "search"]
-METHODS = {"plan": "the plan that was given", "learned": "the networks and the search", "search": "the search alone"}
+METHODS = {
+    "plan": "the plan that was given",
+    "animation": "its own animation",
+    "learned": "the networks and the search",
+    "search": "the search alone",
+}
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 UP, ORIGIN = np.eye(3)[1], np.zeros(3)
 REJECTED_SHOWN = 6
@@ -43,7 +48,8 @@ class Articulate:
     """A mesh, or a built-in object such as sample:cabinet. Parts are its scene nodes or groups, if it has several."""
 
     out: OutFlag = ()
-    """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn), .json, .png (parts and axes)."""
+    """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn, or the bones of what bends), .json,
+    .png (parts and axes)."""
 
     method: Method = "auto"
     """search: geometry alone. learned: the network, which also hears the search. auto: the joints behind its own
@@ -69,7 +75,7 @@ class Articulate:
 
     def run(self) -> dict[str, Any]:
         from neurok.bodyplan.plan_file import read_plan
-        from neurok.inference.articulate import animated_plan
+        from neurok.inference.articulate import animated_plan, with_bones
         from neurok.inference.plan import study
 
         self._check_outputs()
@@ -88,13 +94,26 @@ class Articulate:
         weak = set() if self.plan is not None else _unsure(plan, self.weld_below)
         figures["welded"] = [plan.bodies[part].name for part in sorted(weak)]
         written = self._object(asset, plan, weak)
-        notes = [note for path in self.out for note in self.physics.left_out(written, path)]
+        boned = with_bones(asset, plan.likely(self.weld_below) if weak else plan)
+        boned = boned and self.physics.scaled(boned)
+        figures |= _space(plan, written, boned, method)
+        notes = [note for path in self.out for note in self._left_out(path, written, boned)]
         figures["notes"] = list(dict.fromkeys(notes))
         with together():
-            files = [str(file) for path in self.out for file in self._write(path, written, figures)]
+            files = [str(file) for path in self.out for file in self._write(path, written, boned, figures)]
         say(_sentences(figures, self.out, self.weld_below), json=self.json)
         say(f"Read with {frame_words(asset.mesh)}; joints by {METHODS[method]}.", json=self.json)
+        say(f"Space {figures['why']}", json=self.json)
         return {**figures, "files": files}
+
+    def _left_out(self, path: Path, written: Asset, boned: Asset | None) -> list[str]:
+        """What a file will not say."""
+        from neurok.io.physics import ROBOTS
+
+        notes = self.physics.left_out(written, path)
+        if boned is not None and path.suffix.lower() in ROBOTS:
+            notes.append(f"{path.suffix} holds joints alone, so there it is rigid; .glb holds its bones.")
+        return notes
 
     def _object(self, asset: Asset, plan: BodyPlan, weak: set[int]) -> Asset:
         """What is written: the plan's joints, without those that are not sure enough, in the size asked for."""
@@ -112,10 +131,13 @@ class Articulate:
             raise NeurokError(f"--weld-below must lie between 0 and 1, got {self.weld_below:g}.")
         self.physics.check(self.out)
 
-    def _write(self, path: Path, asset: Asset, figures: dict[str, Any]) -> list[Path]:
+    def _write(self, path: Path, asset: Asset, boned: Asset | None, figures: dict[str, Any]) -> list[Path]:
         from neurok import io
+        from neurok.io.physics import ROBOTS
 
         articulation, suffix = asset.articulation, path.suffix.lower()
+        if boned is not None and suffix not in (".json", *PICTURES, *ROBOTS):
+            return io.save(boned, path)
         assert articulation is not None
         if suffix == ".json":
             return _write_json(path, figures)
@@ -127,6 +149,25 @@ class Articulate:
 
             clips = (articulation.clip(tour(articulation), name="joints"),)
         return io.save(replace(asset, clips=clips), path, **self.physics.options(path))
+
+
+def _space(plan: BodyPlan, written: Asset, boned: Asset | None, method: str) -> dict[str, Any]:
+    """In which space the object moves, and why."""
+    joints = written.articulation
+    count = 0 if joints is None else joints.dof
+    if boned is not None:
+        skin = boned.clips[0].skin
+        bones = 0 if skin is None else skin.weights.shape[1]
+        return {
+            "space": "skeleton",
+            "bones": bones,
+            "why": f"skeleton: {bones} bones found from its surface, since it bends and nothing has a joint.",
+        }
+    source = "behind its animation" if method == "animation" else "of its body plan"
+    if count:
+        return {"space": "joints", "why": f"joints: {count} joint{'' if count == 1 else 's'} {source}."}
+    why = "joints are less sure than --weld-below" if plan.articulation.dof else "nothing of it is likely to move"
+    return {"space": "rigid", "why": f"rigid: {why}."}
 
 
 def _unsure(plan: BodyPlan, least: float) -> set[int]:
@@ -196,6 +237,8 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: flo
     lines = [f"{len(figures['parts'])} parts, {len(figures['joints'])} joints in {figures['seconds']:.1f} s."]
     if figures["method"] == "animation":
         lines.append("Its animation moves nodes on joints; these are exact.")
+    elif figures["space"] == "skeleton":
+        lines.append(f"It bends and has no joint: {figures['bones']} bones were found from its surface.")
     elif not figures["joints"]:
         lines.append(
             "Nothing of it is likely to move; name its parts (scene nodes, groups or --labels) to find joints."

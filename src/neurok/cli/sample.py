@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,18 +15,20 @@ from neurok.cli.report import progress, say
 from neurok.cli.space import SpaceName
 
 if TYPE_CHECKING:
+    from neurok.core import Asset
     from neurok.posing.verbs import Samples
 
 
 @dataclass
 class Sample:
-    """Draw plausible states of an object: a contact sheet (.png), or a folder of meshes."""
+    """Draw plausible states of an object: a contact sheet (.png), a motion through them, or a folder of meshes."""
 
     mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
     """Object: a file, a PartNet-Mobility folder or sample:NAME."""
 
     out: NeededOut
-    """A .png for a sheet of pictures; a name without suffix is a folder, which gets state_0000.glb and so on."""
+    """A .png for a sheet of pictures; .glb, .usd or .npz for one motion through all states, on joints or bones; a name
+    without suffix is a folder, which gets state_0000.glb and so on."""
 
     count: Annotated[int, arg("N", aliases=("-n",))] = 8
     """How many states."""
@@ -54,7 +56,7 @@ class Sample:
         states = sample(asset, self.count, space=self.space, weights=self.weights, plan=self.plan, seed=self.seed)
         warn_of(states.space)
         with together():
-            files = [str(file) for path in self.out for file in self._write(states, path)]
+            files = [str(file) for path in self.out for file in self._write(asset, states, path)]
         names = ", ".join(map(str, self.out))
         say(f"{self.count} states of {states.space.dim} degrees of freedom: {names}", json=self.json)
         say(f"Read with {frame_words(asset.mesh)}. Space {states.why}", json=self.json)
@@ -63,13 +65,22 @@ class Sample:
 
     def _check(self) -> None:
         from neurok.errors import NeurokError
+        from neurok.io.holds import FORMATS
 
+        moving = [suffix for suffix, holds in FORMATS.items() if holds.clips != "none" and holds.joints]
         for path in self.out:
-            if path.suffix and path.suffix.lower() != ".png":
-                raise NeurokError(f"States go into a .png sheet or a folder, got '{path}'.")
+            if path.suffix and path.suffix.lower() not in (".png", *moving):
+                raise NeurokError(
+                    f"States go into a .png sheet or a folder, or a motion ({', '.join(moving)}), got '{path}'."
+                )
         check_outputs([path for path in self.out if path.suffix], [self.mesh, self.plan], force=self.force)
 
-    def _write(self, states: Samples, path: Path) -> list[Path]:
+    def _write(self, asset: Asset, states: Samples, path: Path) -> list[Path]:
+        if path.suffix and path.suffix.lower() != ".png":
+            from neurok.io import save
+
+            clip = states.clip()
+            return save(replace(asset, mesh=clip.rest, clips=(clip,), articulation=states.space.articulation), path)
         if path.suffix:
             from neurok.rendering import contact_sheet, render_mesh, save_image
 

@@ -6,6 +6,7 @@ from neurok.core.articulation import Joint as Joint
 from neurok.core.asset import Asset as Asset
 from neurok.core.authored import Authored as Authored
 from neurok.core.clip import Bind as Bind
+from neurok.core.clip import BoneTree as BoneTree
 from neurok.core.clip import Clip as Clip
 from neurok.core.clip import Skin as Skin
 from neurok.core.finish import Finish as Finish

@@ -36,6 +36,37 @@ class Bind:
 
 
 @dataclass(frozen=True, eq=False)
+class BoneTree:
+    """Which handle hangs on which, and where: what animators call a skeleton."""
+
+    parents: Int[np.ndarray, " H"]
+    """The handle that carries each, -1 for those that hang on nothing."""
+
+    pivots: Float[np.ndarray, "H 3"]
+    """Where each turns against what carries it, in the pose in which handles took hold."""
+
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        pivots = frozen_array(self.pivots, np.float64, (None, 3), "pivots")
+        object.__setattr__(self, "parents", frozen_array(self.parents, np.int64, (len(pivots),), "parents"))
+        object.__setattr__(self, "pivots", pivots)
+        if len(self.names) != len(pivots) or sorted(self.order()) != list(range(len(pivots))):
+            raise ShapeError("A tree of bones needs a name for each, and every bone must hang on a root.")
+
+    def order(self) -> list[int]:
+        """Carriers before what they carry."""
+        found = [bone for bone, parent in enumerate(self.parents) if parent < 0]
+        for bone in found:
+            found += np.flatnonzero(self.parents == bone).tolist()
+        return found
+
+    def turned(self, turn: Float[np.ndarray, "3 3"], scale: float) -> BoneTree:
+        """That of an object that was turned and scaled."""
+        return BoneTree(self.parents, self.pivots @ (turn.T * scale), self.names)
+
+
+@dataclass(frozen=True, eq=False)
 class Skin:
     """Motion driven by few rigid handles: x = sum_h w_h (R_h x_bind + t_h), where x_bind is mostly the rest."""
 
@@ -48,6 +79,9 @@ class Skin:
     bind: Bind | None = None
     """Set for rigged objects that do not rest in the pose they were rigged in."""
 
+    tree: BoneTree | None = None
+    """How handles hang on each other, where that is known; writers then nest the bones."""
+
     def __post_init__(self) -> None:
         weights = frozen_array(self.weights, np.floating, (None, None), "weights")
         transforms = frozen_array(self.transforms, np.float64, (None, weights.shape[1], 4, 4), "transforms")
@@ -55,6 +89,8 @@ class Skin:
             raise ShapeError("Skin weights must be non-negative and sum to one for every vertex.")
         if self.bind is not None and (len(self.bind.vertices), len(self.bind.transforms)) != weights.shape:
             raise ShapeError("The bind pose of a skin must have its vertices and handles.")
+        if self.tree is not None and len(self.tree.parents) != weights.shape[1]:
+            raise ShapeError("The tree of a skin must have its handles.")
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "transforms", transforms)
 
@@ -69,18 +105,19 @@ class Skin:
     def at_vertices(self, chosen: Int[np.ndarray, " N"]) -> Skin:
         """The same handles on some of the vertices, in any order."""
         bind = self.bind and Bind(self.bind.vertices[chosen], self.bind.transforms)
-        return Skin(self.weights[chosen], self.transforms, bind)
+        return Skin(self.weights[chosen], self.transforms, bind, self.tree)
 
     def at_frames(self, chosen: Int[np.ndarray, " N"]) -> Skin:
         """The same handles in some of the frames."""
-        return Skin(self.weights, self.transforms[chosen], self.bind)
+        return Skin(self.weights, self.transforms[chosen], self.bind, self.tree)
 
     def turned(self, turn: Float[np.ndarray, "3 3"], scale: float) -> Skin:
         """The handles of an object that was turned and scaled."""
         bind = self.bind and Bind(
             self.bind.vertices @ (turn.T * scale), _turned_transforms(self.bind.transforms, turn, scale)
         )
-        return Skin(self.weights, _turned_transforms(self.transforms, turn, scale), bind)
+        tree = self.tree and self.tree.turned(turn, scale)
+        return Skin(self.weights, _turned_transforms(self.transforms, turn, scale), bind, tree)
 
 
 def _turned_transforms(

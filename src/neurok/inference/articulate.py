@@ -11,13 +11,19 @@ from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.inference import plan as planning
 from neurok.inference.plan import Thing, asset_of
+from neurok.kinematics.playing import clip_of, through_states
+from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.tracks import tracked_space
+
+SHOWN_STATES = 4
+"""States that the motion of bones goes through."""
 
 
 def articulate(thing: Thing, *, plan: BodyPlan | None = None, **options: Any) -> Asset:
     """The object with the joints of its body plan, ready to be written or simulated.
 
-    Where nodes of its own animation turn and slide as wheels and lids do, these are its joints.
+    Where nodes of its own animation turn and slide as wheels and lids do, these are its joints. What bends and has no
+    joint gets bones instead: a clip with a skin. A plan that is handed over is taken as it is.
 
     Args:
         thing: A mesh, an asset, or what ``neurok.load`` reads.
@@ -26,6 +32,8 @@ def articulate(thing: Thing, *, plan: BodyPlan | None = None, **options: Any) ->
     """
     asset = asset_of(thing)
     found = plan or (None if options else animated_plan(asset)) or planning.plan(asset, **options)
+    if plan is None and (boned := with_bones(asset, found)) is not None:
+        return boned
     return replace(asset, mesh=found.mesh, clips=(), articulation=found.articulation)
 
 
@@ -39,3 +47,14 @@ def animated_plan(asset: Asset) -> BodyPlan | None:
         return plan_of_joints(joints)
     except NeurokError:  # a node without a surface
         return None
+
+
+def with_bones(asset: Asset, plan: BodyPlan) -> Asset | None:
+    """What bends and has no joint, on bones found from its surface, with a clip that shows them; else ``None``."""
+    if not plan.bends or plan.articulation.dof:
+        return None
+    space = skeleton_space(asset.mesh)
+    if space is None:
+        return None
+    shown = clip_of(space, through_states(space.sample(SHOWN_STATES)), name="bones")
+    return replace(asset, clips=(shown,), articulation=None)

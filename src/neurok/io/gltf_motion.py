@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Articulation, Bind, Clip, Mesh, Skin
+from neurok.core import Articulation, Bind, BoneTree, Clip, Mesh, Skin
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.geometry.lowrank import factorise_motion
 
-MAX_INFLUENCES = 8
+INFLUENCES = (4, 8)
+"""Bones of a vertex: as many as every viewer takes, where these give the motion, else twice as many."""
+
 PROBE = 64
 """Vertices that are tried first: most motions that are not rigid show it there."""
 
@@ -50,6 +52,22 @@ class BoneMotion:
 
     transforms: tuple[Float[np.ndarray, "T H 4 4"], ...]
     """Motion from there, one entry per clip."""
+
+    parents: Int[np.ndarray, " H"]
+    """The bone that carries each; -1 for those that hang on nothing."""
+
+    names: tuple[str, ...]
+
+    def order(self) -> list[int]:
+        """Carriers before what they carry."""
+        return BoneTree(self.parents, self.pivots, self.names).order()
+
+    def against_carriers(self, transforms: Float[np.ndarray, "T H 4 4"]) -> Float[np.ndarray, "T H 4 4"]:
+        """Where bones stand in the frames of those that carry them."""
+        stands = transforms @ lie.translation(self.pivots)
+        carried = self.parents >= 0
+        stands[:, carried] = lie.inverse(stands[:, self.parents[carried]]) @ stands[:, carried]
+        return stands
 
     def resting_turns(self) -> Float[np.ndarray, "V 3 3"]:
         """How the bones turn the surface around each vertex on the way to rest."""
@@ -146,16 +164,39 @@ def _bone_motion(mesh: Mesh, clips: tuple[Clip, ...], tolerance: float) -> BoneM
     if len(skins) != len(clips) or not all(_is_same_skin(skins[0], skin) for skin in skins[1:]):
         return None
     dense = np.asarray(skins[0].weights, dtype=np.float64)
-    joints, weights = _influences(dense)
     bind = skins[0].bind or Bind(mesh.vertices, np.tile(np.eye(4), (dense.shape[1], 1, 1)))
-    load = dense.sum(axis=0)[:, None]
-    pivots = (dense.T @ bind.vertices / np.maximum(load, 1e-12)).astype(np.float32).astype(np.float64)
+    tree = skins[0].tree or _no_tree(dense, bind)
+    pivots = tree.pivots.astype(np.float32).astype(np.float64)
     rest, *motions = (_unstretched(t, pivots) for t in (bind.transforms, *(skin.transforms for skin in skins)))
+    for most in INFLUENCES:
+        joints, weights = _influences(dense, most)
+        if _carries(joints, weights, bind, mesh, clips, (rest, *motions), tolerance):
+            return BoneMotion(joints, weights, bind.vertices, pivots, rest, tuple(motions), tree.parents, tree.names)
+    return None
 
+
+def _no_tree(dense: Float[np.ndarray, "V H"], bind: Bind) -> BoneTree:
+    """Bones side by side, each in the middle of what follows it."""
+    load, count = dense.sum(axis=0)[:, None], dense.shape[1]
+    middles = dense.T @ bind.vertices / np.maximum(load, 1e-12)
+    return BoneTree(np.full(count, -1), middles, tuple(f"bone_{k}" for k in range(count)))
+
+
+def _carries(
+    joints: Int[np.ndarray, "V J"],
+    weights: Float[np.ndarray, "V J"],
+    bind: Bind,
+    mesh: Mesh,
+    clips: tuple[Clip, ...],
+    motions: tuple[Float[np.ndarray, "*T H 4 4"], ...],
+    tolerance: float,
+) -> bool:
+    """Whether bones with these weights give the rest shape, then every frame of all clips."""
     from scipy.sparse import csr_matrix
 
+    rest, *moving = motions
     ends = np.arange(0, weights.size + 1, weights.shape[1])
-    table = csr_matrix((weights.reshape(-1).astype(np.float64), joints.reshape(-1), ends), (len(weights), len(pivots)))
+    table = csr_matrix((weights.reshape(-1).astype(np.float64), joints.reshape(-1), ends), (len(weights), len(rest)))
     table.eliminate_zeros()
 
     def is_near(transforms: Float[np.ndarray, "H 4 4"], frame: Float[np.ndarray, "V 3"]) -> bool:
@@ -163,12 +204,11 @@ def _bone_motion(mesh: Mesh, clips: tuple[Clip, ...], tolerance: float) -> BoneM
         moved = (blended[..., :3] @ bind.vertices[:, :, None])[..., 0] + blended[..., 3]
         return _distance(moved[None], frame) <= 0.9 * tolerance
 
-    if not is_near(rest, mesh.vertices):
-        return None
-    for clip, motion in zip(clips, motions, strict=True):
-        if not all(is_near(pose, frame) for pose, frame in zip(motion, clip.positions, strict=True)):
-            return None
-    return BoneMotion(joints, weights, bind.vertices, pivots, rest, tuple(motions))
+    return is_near(rest, mesh.vertices) and all(
+        is_near(pose, frame)
+        for clip, motion in zip(clips, moving, strict=True)
+        for pose, frame in zip(motion, clip.positions, strict=True)
+    )
 
 
 def _unstretched(
@@ -189,9 +229,9 @@ def _is_same_skin(a: Skin, b: Skin) -> bool:
     return same and np.array_equal(a.bind.transforms, b.bind.transforms)
 
 
-def _influences(dense: Float[np.ndarray, "V H"]) -> tuple[Int[np.ndarray, "V J"], Float[np.ndarray, "V J"]]:
-    """The four or eight strongest bones of each vertex and their weights."""
-    width = min(MAX_INFLUENCES, dense.shape[1])
+def _influences(dense: Float[np.ndarray, "V H"], most: int) -> tuple[Int[np.ndarray, "V J"], Float[np.ndarray, "V J"]]:
+    """The strongest bones of each vertex, four or eight places, and their weights."""
+    width = min(most, dense.shape[1])
     joints = np.argsort(-dense, axis=1, kind="stable")[:, :width]
     weights = np.take_along_axis(dense, joints, axis=1).clip(0.0)
     weights[weights < 1e-6] = 0.0

@@ -208,19 +208,23 @@ class _Writing:
         return attributes
 
     def _skeleton(self, bones: BoneMotion) -> tuple[int, list[int]]:
-        """The bones' nodes, at rest, under one root, and the skin that binds them."""
+        """The bones' nodes, at rest, each under the one that carries it or the root, and the skin that binds them."""
         builder = self.builder
-        turned, moved = node_motion(bones.rest, bones.pivots)
-        nodes = []
-        for i in range(len(moved)):
-            node: dict[str, Any] = {"name": f"bone_{i}", "translation": moved[i].tolist()}
-            if not np.array_equal(turned[i], NO_TURN):
-                node["rotation"] = turned[i].tolist()
-            nodes.append(builder.add("nodes", node))
-        root = builder.add("nodes", {"name": "bones", "children": nodes})
+        turned, moved = rotation_and_place(bones.against_carriers(bones.rest[None])[0])
+        nodes: dict[int, int] = {}
+        for bone in reversed(bones.order()):
+            node: dict[str, Any] = {"name": bones.names[bone], "translation": moved[bone].tolist()}
+            if not np.array_equal(turned[bone], NO_TURN):
+                node["rotation"] = turned[bone].tolist()
+            if held := np.flatnonzero(bones.parents == bone).tolist():
+                node["children"] = [nodes[other] for other in held]
+            nodes[bone] = builder.add("nodes", node)
+        tops = [nodes[bone] for bone in np.flatnonzero(bones.parents < 0).tolist()]
+        root = builder.add("nodes", {"name": "bones", "children": tops})
+        joints = [nodes[bone] for bone in range(len(bones.names))]
         bind = lie.translation(-bones.pivots).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
-        builder.add("skins", {"joints": nodes, "inverseBindMatrices": builder.array(bind), "skeleton": root})
-        return root, nodes
+        builder.add("skins", {"joints": joints, "inverseBindMatrices": builder.array(bind), "skeleton": root})
+        return root, joints
 
     def _animation(self, number: int, clip: Clip, nodes: list[int], bone_nodes: list[int]) -> None:
         tracks = _Tracks(self.builder, clip)
@@ -230,9 +234,10 @@ class _Writing:
             if motion.targets is not None:
                 tracks.put(node, "weights", motion.weights[number], np.zeros(len(motion.targets)))
         if self.bones is not None:
+            rest = self.bones.against_carriers(self.bones.rest[None])[0]
+            stands = self.bones.against_carriers(self.bones.transforms[number])
             for handle, node in enumerate(bone_nodes):
-                motion_of_bone = self.bones.transforms[number][:, handle]
-                tracks.rigid(node, motion_of_bone, self.bones.pivots[handle], self.bones.rest[handle])
+                tracks.placed(node, stands[:, handle], rest[handle])
         tracks.finish(nodes[0])
 
 
@@ -246,16 +251,15 @@ class _Tracks:
         self.samplers: list[dict[str, Any]] = []
         self.is_full = False
 
-    def rigid(
-        self,
-        node: int,
-        transforms: Float[np.ndarray, "T 4 4"],
-        pivot: Float[np.ndarray, "3"],
-        rest: Float[np.ndarray, "4 4"] = np.eye(4),  # noqa: B008 - never changed
-    ) -> None:
-        """A node at ``pivot`` that follows ``transforms``, and stays at ``rest`` when no animation plays."""
-        turned, moved = node_motion(transforms, pivot)
-        rest_turned, rest_moved = node_motion(rest[None], pivot)
+    def rigid(self, node: int, transforms: Float[np.ndarray, "T 4 4"], pivot: Float[np.ndarray, "3"]) -> None:
+        """A node at ``pivot`` that follows ``transforms``."""
+        there = lie.translation(pivot)
+        self.placed(node, transforms @ there, there)
+
+    def placed(self, node: int, frames: Float[np.ndarray, "T 4 4"], rest: Float[np.ndarray, "4 4"]) -> None:
+        """A node that stands at ``frames``, and at ``rest`` when no animation plays."""
+        turned, moved = rotation_and_place(frames)
+        rest_turned, rest_moved = rotation_and_place(rest[None])
         flips = np.cumprod(np.where((turned[1:] * turned[:-1]).sum(axis=1) < 0, -1.0, 1.0))
         turned[1:] *= flips[:, None]
         self.put(node, "rotation", turned, rest_turned[0])
@@ -286,12 +290,9 @@ class _Tracks:
         self.builder.add("animations", record | {"extras": {"neurok": timing}})
 
 
-def node_motion(
-    transforms: Float[np.ndarray, "N 4 4"], pivot: Float[np.ndarray, "*N 3"]
-) -> tuple[Float[np.ndarray, "N 4"], Float[np.ndarray, "N 3"]]:
-    """Rotation (x, y, z, w) and translation of nodes that stood unturned at ``pivot`` and were moved rigidly."""
-    quaternions = np.roll(lie.matrix_to_quaternion(transforms[:, :3, :3]), -1, axis=1)
-    return quaternions, lie.apply_each(transforms, pivot)
+def rotation_and_place(frames: Float[np.ndarray, "N 4 4"]) -> tuple[Float[np.ndarray, "N 4"], Float[np.ndarray, "N 3"]]:
+    """Rotation (x, y, z, w) and translation of nodes that stand so."""
+    return np.roll(lie.matrix_to_quaternion(frames[:, :3, :3]), -1, axis=1), frames[:, :3, 3]
 
 
 def _unit(vectors: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N 3"]:

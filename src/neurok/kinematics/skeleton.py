@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix, csr_matrix, diags
 from scipy.sparse.csgraph import breadth_first_order, connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial import cKDTree
 
+from neurok.core.clip import BoneTree
 from neurok.core.mesh import Mesh
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import JointTree
@@ -46,6 +47,9 @@ class SkeletonConfig:
 
     blend: float = 0.35
     """How far bones reach into each other [widths of a ring]."""
+
+    influences: int = 4
+    """Bones that a vertex follows at most: as many as engines and viewers take."""
 
     bend: float = math.radians(100.0)
     """Farthest turn of a bone against the one that holds it [rad]."""
@@ -81,7 +85,7 @@ def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKE
     parents, order = cut.tree()
     weights = cut.vertex_weights()
     carriers, generators, bounds, names = list[int](), list[np.ndarray](), list[tuple[float, float]](), list[str]()
-    nodes, node = np.zeros(cut.count, dtype=np.int64), 0
+    nodes, node, pivots = np.zeros(cut.count, dtype=np.int64), 0, cut.centers.copy()
     if loose:
         for kind in (lie.slide_generator(np.eye(3)), lie.turn_generator(np.eye(3), np.tile(cut.middle, (3, 1)))):
             far = config.reach * mesh.size if not generators else math.pi
@@ -94,7 +98,8 @@ def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKE
     for bone in order:
         parent = int(parents[bone])
         if parent >= 0:
-            pivot, node = cut.pivot(parent, bone), int(nodes[parent])
+            pivots[bone] = pivot = cut.pivot(parent, bone)
+            node = int(nodes[parent])
             along = cut.centers[bone] - pivot
             along = along / max(float(np.linalg.norm(along)), 1e-12) if along.any() else np.eye(3)[0]
             first, second = lie.across(along)
@@ -111,7 +116,8 @@ def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKE
         nodes[bone] = node
     tree = JointTree(np.array(carriers, dtype=np.int64), np.stack(generators))
     space = SkinnedSpace.of_weights(mesh, tree, nodes, weights, np.array(bounds), tuple(names), "skeleton")
-    return replace(space, loose=loose, spread=config.drawn, prior_pull=config.pull)
+    bones = BoneTree(parents, pivots, tuple(f"bone_{bone}" for bone in range(cut.count)))
+    return replace(space, loose=loose, spread=config.drawn, prior_pull=config.pull, bone_tree=bones)
 
 
 class _Cut:
@@ -224,6 +230,9 @@ class _Cut:
             share = 1.0 / (away + 0.1 * self.width / near)
             rows = self.weights[some[index]]
             out[mine] = (share[..., None] * rows).sum(axis=1) / share.sum(axis=1, keepdims=True)
+        if self.count > self.config.influences:
+            weakest = np.argpartition(out, -self.config.influences, axis=1)[:, : -self.config.influences]
+            np.put_along_axis(out, weakest, 0.0, axis=1)
         return out / out.sum(axis=1, keepdims=True)
 
     def tree(self) -> tuple[Int[np.ndarray, " H"], list[int]]:

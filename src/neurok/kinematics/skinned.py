@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from neurok.core.clip import BoneTree
 from neurok.core.mesh import Mesh
 from neurok.geometry.joint_tree import AT_REST, JointTree
 from neurok.geometry.lie import commutator
@@ -57,6 +58,9 @@ class SkinnedSpace(KinematicSpace):
 
     loose: bool = False
     """See ``is_loose``."""
+
+    bone_tree: BoneTree | None = field(default=None)
+    """Which bone hangs on which, where bones hold vertices at their rest positions."""
 
     prior_pull: float = 1e-6
     """See ``prior_weight``."""

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from neurok.core.articulation import Articulation
+from neurok.core.clip import BoneTree
 from neurok.core.mesh import Mesh
 from neurok.kinematics.strain_limits import StrainLimits
 
@@ -51,6 +52,10 @@ class KinematicSpace:
             """How much each vertex follows each rigid handle, if there are handles."""
 
         @property
+        def bone_tree(self) -> BoneTree | None:
+            """How those handles hang on each other, if the space knows."""
+
+        @property
         def features(self) -> Float[np.ndarray, "V K"] | None:
             """The constant matrix C; ``None`` stands for the identity, with the vertices themselves as Y."""
 
@@ -77,7 +82,8 @@ class KinematicSpace:
 
     else:
         facts = MappingProxyType({})
-        articulation = weights = features = inertia = stiffness = strain_limits = swing = exponentials = None
+        articulation = weights = bone_tree = features = inertia = None
+        stiffness = strain_limits = swing = exponentials = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core import Asset, Mesh
+from neurok.core import Asset, Clip, Mesh
 from neurok.core.arrays import LARGEST, within_reach
 from neurok.core.mesh import frame_change
 from neurok.core.select import select_vertices
@@ -18,6 +18,7 @@ from neurok.errors import MeshError, NeurokError, shown
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import SpaceName, Thing, asset_of, reason, sampled_space, spaces_of
 from neurok.io.npz_arrays import read_array
+from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.space import KinematicSpace, decode, on_vertices
 from neurok.posing.freeing import free_pose, free_states
 from neurok.posing.judging import Judge, Measure, to_vertices
@@ -60,6 +61,11 @@ class Samples:
 
     def __iter__(self) -> Iterator[Mesh]:
         return (self[index] for index in range(len(self)))
+
+    def clip(self) -> Clip:
+        """A motion from rest through all states and back, on joints or bones where the space has them."""
+        moving = clip_of(self.space, through_states(self.q), name="states")
+        return replace(moving, rest=self.rest) if moving.rest.vertex_count == self.rest.vertex_count else moving
 
 
 def sample(
