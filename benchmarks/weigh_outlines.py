@@ -1,9 +1,9 @@
 """What the network's doubt counts beside outlines: categories of pictures of real models, for several weights.
 
-Run: python benchmarks/weigh_outlines.py [--weights generation] [--views 3] [--measured 22]
-Models are those of ``household/sweethome3d``, in the folder that NEUROK_DATA names, that are neither kept aside nor
-measured by ``neurok evaluate generation --limit 22``. No object is made: the category is that of the known object that
-would be taken. ``OutlineConfig.doubt`` was chosen by it.
+Run: python benchmarks/weigh_outlines.py [--weights generation] [--views 3]
+Models are those of ``household/sweethome3d``, in the folder that NEUROK_DATA names, that are watched: neither kept
+aside nor learned from. No object is made: the category is that of the known object that would be taken.
+``OutlineConfig.doubt`` was chosen by it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import torch
 
 from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
 from neurok.data.household_real import RealModel, real_models
-from neurok.evaluation.generation import spread
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.generation.photo import photo_of
 from neurok.generation.silhouettes import known_outlines
@@ -29,25 +28,22 @@ WEIGHTS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.2, 0.5, 100.0)
 """From the outline alone to the network alone."""
 
 
-def unmeasured(measured: int) -> list[RealModel]:
-    """Models that figures are not taken from."""
+def watched() -> list[RealModel]:
+    """Models that nothing has learned from and that figures are not taken from."""
     root = Path(os.environ.get("NEUROK_DATA", "data")) / "household" / "sweethome3d"
-    models = [one for one in real_models(root) if one.category in CATEGORIES]
-    taken = {one.path for one in spread(models, measured)}
-    return [one for one in models if not one.is_kept_aside and one.path not in taken]
+    return [one for one in real_models(root) if one.category in CATEGORIES and one.is_watched]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--weights", default="generation")
     parser.add_argument("--views", type=int, default=3)
-    parser.add_argument("--measured", type=int, default=22)
     told = parser.parse_args()
     torch.set_num_threads(1)
     network, known = load_model(told.weights, "generation").part_list, known_outlines()
     members = [np.flatnonzero(np.array(known.categories) == category) for category in CATEGORIES]
     outlines, doubts, truth = [], [], []
-    for model in unmeasured(told.measured):
+    for model in watched():
         views = draw_views(model.path.name, PictureConfig(views=told.views))
         for picture in take_pictures(load(model.path), views):
             photo = photo_of(picture)

@@ -135,6 +135,9 @@ def test_a_fifth_is_kept_aside_by_name_alone(tmp_path):
     (tmp_path / "categories.csv").write_text("file,category\n" + "".join(f"{name},potted plant\n" for name in names))
     found = real_models(tmp_path)
     assert [model.is_kept_aside for model in found] == [is_kept_aside(name) for name in names]
+    assert all(model.is_kept_aside + model.is_watched + model.is_learned == 1 for model in found)
+    others = [model.is_watched for model in found if not model.is_kept_aside]
+    assert 0.25 < np.mean(others) < 0.42
     assert found[0].category == "plant"
     with pytest.raises(NeurokError, match=r"categories\.csv"):
         real_models(tmp_path / "nothing")

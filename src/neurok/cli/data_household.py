@@ -74,7 +74,7 @@ class DataHousehold:
         from neurok.families.household.categories import split_of
 
         every, taken = read_households(self.out), 0
-        real = [] if self.real is None else [one for one in real_models(self.real) if not one.is_kept_aside]
+        real = [] if self.real is None else [one for one in real_models(self.real) if one.is_learned]
         listed = {one.name.rpartition("/")[0] for one in every}
         rest = [(one.path, one.category) for one in real if f"{one.category} {one.path.stem}" not in listed]
         files = {one.path.stem: one.path for one in real}

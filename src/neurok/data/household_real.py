@@ -1,12 +1,14 @@
 """Real household models as assemblies: pieces of their scene nodes and materials, closed, coloured and placed.
 
-One model in five, by a checksum of its name, is kept aside: it is measured by and never learned from.
+One model in five, by a checksum of its name, is kept aside: it is measured by and never learned from. One in three of
+the others is watched: generation does not learn from it, and choices are made by it.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,9 @@ from neurok.modelling.shapes import Shape
 
 KEPT_ASIDE = 5
 """One model in so many."""
+
+WATCHED = 3
+"""One of the others in so many."""
 
 VESSELS = ("bag", "hat", "plant", "vase")
 """Categories whose openings are meant."""
@@ -64,6 +69,16 @@ class RealModel:
     path: Path
     category: str
     is_kept_aside: bool
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether generation does not learn from it, so that choices can be made by it."""
+        return not self.is_kept_aside and zlib.crc32(self.path.stem.encode()) % WATCHED == 0
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether generation may learn from it."""
+        return not self.is_kept_aside and not self.is_watched
 
 
 def real_models(folder: Path) -> list[RealModel]:

@@ -70,11 +70,11 @@ class Subject:
 
 
 def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | None = None) -> Iterator[Subject]:
-    """Held-out instances, then real models whose categories can be made (a fifth of which nobody has looked at)."""
+    """Held-out instances, then the real models that are kept aside and whose categories can be made."""
     for assembly in spread(list(held_out(suite)), limit):
         yield Subject(assembly.name, "held-out instances", assembly.category, asset_of(assembly), assembly)
     if real is not None:
-        models = [one for one in real_models(real) if one.category in CATEGORIES]
+        models = [one for one in real_models(real) if one.is_kept_aside and one.category in CATEGORIES]
         for model in spread(models, limit):
             yield Subject(model.path.name, "real models", model.category, load(model.path), None)
 

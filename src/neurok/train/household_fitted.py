@@ -67,13 +67,13 @@ SUMMARY = "real.json"
 def build_real(
     out: Path, library: Path, model: PartModel, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
-    """Add the models of a library that are not kept aside and fit well to a store; goes on where it was broken off.
+    """Add the models of a library that may be learned from and fit well to a store; goes on where it was broken off.
 
     Small files come first: they take least time.
 
     Returns what became of each model: its overlap with the real one, or why it was left out.
     """
-    models = [one for one in real_models(library) if not one.is_kept_aside]
+    models = [one for one in real_models(library) if one.is_learned]
     models.sort(key=lambda one: (one.path.stat().st_size, one.path.name))
     numbers = itertools.islice((k for k in itertools.count() if split_of(k) == "train"), len(models))
     out.mkdir(parents=True, exist_ok=True)
