@@ -1,8 +1,11 @@
 """``neurok batch`` killed twice with SIGKILL against a straight run, and its throughput; the tables of docs/batch.md.
 
-python benchmarks/bench_batch.py kill --objects LIST.txt --out out/batch --write docs/batch.md
+python benchmarks/bench_batch.py kill --objects LIST.txt --out out/batch [--parts 5 --seconds 500] --write docs/batch.md
 python benchmarks/bench_batch.py speed --objects LIST.txt --out out/batch --write docs/batch.md
 python benchmarks/bench_batch.py list --data DATA --count 44 > LIST.txt     # training objects and furniture
+
+With ``--parts`` the objects are dealt out to so many batches, each made once straight and once killed twice; what is
+done is kept in ``--out``, and after ``--seconds`` no new part is begun.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def spread(data: Path, count: int) -> list[Path]:
     """Objects of both sets in turn, evenly over each."""
     sets = [
         sorted((data / "partnet_mobility" / "train").glob("*.npz")),
-        sorted((data / "furniture_glb").rglob("*.glb")),
+        sorted(path for path in (data / "furniture_glb").rglob("*") if path.suffix in (".glb", ".gltf")),
     ]
     total = sum(map(len, sets))
     if count >= total:
@@ -67,21 +70,54 @@ def kill_after(words: list[str], folder: Path, count: int) -> int:
 
 
 def kill(options: argparse.Namespace) -> str:
-    """A straight run, and one that is killed after a third and after two thirds."""
-    total = len(options.objects.read_text().split())
-    straight, killed = options.out / "straight", options.out / "killed"
+    """Every part of the objects in a straight run, and in one that is killed after a third and after two thirds."""
+    objects, begun = options.objects.read_text().split(), time.monotonic()
+    rows = []
+    for part in range(options.parts):
+        kept = options.out / f"part_{part}.json"
+        if not kept.exists():
+            if time.monotonic() - begun > options.seconds:
+                continue
+            row = killed_part(options, objects[part :: options.parts], options.out / f"part_{part}")
+            kept.write_text(json.dumps(row))
+            print(part, row, flush=True)
+        rows.append(json.loads(kept.read_text()))
+    total = {key: sum(row[key] for row in rows) for key in ("objects", "ok", "kills", "files", "differing", "seconds")}
+    lines = ["| batches | objects | went well | kills | files | files that differ | seconds of the straight runs |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    lines.append(
+        f"| {len(rows)} | {total['objects']} of {len(objects)} | {total['ok']} | {total['kills']} | {total['files']} | "
+        f"{total['differing']} | {total['seconds']:.0f} |"
+    )
+    return "\n".join(lines)
+
+
+def killed_part(options: argparse.Namespace, objects: list[str], folder: Path) -> dict[str, float]:
+    """One batch, straight and killed twice."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    part = argparse.Namespace(**{**vars(options), "objects": folder / "objects.txt"})
+    part.objects.write_text("\n".join(objects))
+    straight, killed = folder / "straight", folder / "killed"
     words = ["--workers", str(options.workers)]
-    subprocess.run(command(options, straight, *words), check=True, stdout=subprocess.DEVNULL)
-    shutil.rmtree(killed, ignore_errors=True)
-    stops = [kill_after(command(options, killed, *words), killed, total * part // 3) for part in (1, 2)]
-    subprocess.run(command(options, killed, *words), check=True, stdout=subprocess.DEVNULL)
+    start = time.perf_counter()
+    subprocess.run(command(part, straight, *words), check=True, stdout=subprocess.DEVNULL)
+    seconds = time.perf_counter() - start
+    stops = [kill_after(command(part, killed, *words), killed, len(objects) * third // 3) for third in (1, 2)]
+    subprocess.run(command(part, killed, *words), check=True, stdout=subprocess.DEVNULL)
     one, other = tree(straight), tree(killed)
     records = [json.loads(line) for line in (straight / "report.jsonl").read_text().splitlines()]
-    went_well = sum(record["status"] == "ok" for record in records)
-    differing = sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
-    rows = ["| objects | went well | killed with -9 after | files | files that differ |", "|---|---|---|---|---|"]
-    rows.append(f"| {total} | {went_well} | {stops[0]} and {stops[1]} | {len(one)} | {differing} |")
-    return "\n".join(rows)
+    row = {
+        "objects": len(objects),
+        "ok": sum(record["status"] == "ok" for record in records),
+        "kills": sum(stop < len(objects) for stop in stops),
+        "files": len(one),
+        "differing": sum(one.get(name) != other.get(name) for name in one.keys() | other.keys()),
+        "seconds": seconds,
+    }
+    if not row["differing"]:
+        shutil.rmtree(killed)
+    return row
 
 
 def speed(options: argparse.Namespace) -> str:
@@ -113,6 +149,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--formats", nargs="+", default=[".urdf", ".glb"])
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--parts", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no new part is begun")
     parser.add_argument("--write", type=Path)
     parser.add_argument("--note", default="", help="a word about the machine, for the stamp")
     options = parser.parse_args()

@@ -1,9 +1,10 @@
 """Sixty objects, exported and tried in simulators: does a ball stay in them, do they collide, do doors stop?
 
-    python benchmarks/bench_simulating_exports.py --keep FOLDER [--data FOLDER] [--write docs/simulators.md]
+    python benchmarks/bench_simulating_exports.py --keep FOLDER [--data FOLDER] [--seconds S] [--write PAGE]
 
 FOLDER of ``--data`` holds ``partnet_mobility`` and ``articulated_urdf`` and defaults to NEUROK_DATA; without it only
-generated objects are tried. Rows are kept, so that a run goes on where it ended. Joints are the true ones.
+generated objects are tried. Rows are kept, so that a run goes on where it ended; after ``--seconds`` no new object is
+begun. Joints are the true ones.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from figures import stamp
 from neurok import io
 from neurok.core import Asset
 from neurok.families.articulated import generate
+from neurok.geometry.coacd_process import CUTTER
 from neurok.geometry.convex import convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, Room
 from neurok.io.physics import Physics
@@ -57,9 +59,6 @@ STILL = 0.02
 Row = dict[str, Any]
 """What came of one object."""
 
-NEWTON = 12
-"""Every so many objects one is given to Newton, which is slow on a processor."""
-
 
 def sources(data: Path | None) -> dict[str, Callable[[], Asset]]:
     """Objects by name; the kinds take turns, so that a run that is cut short has some of each."""
@@ -86,9 +85,9 @@ def hollow(asset: Asset) -> dict[str, float]:
     mesh = asset.mesh.in_frame("z", 1.0)
     free = kept = by_hulls = 0.0
     pieces = 0
-    started = time.process_time()
+    started = processor_seconds()
     parts = bodies(asset, Physics())
-    seconds = time.process_time() - started
+    seconds = processor_seconds() - started
     places = [joint.origin for joint in as_articulation(asset).in_frame("z", 1.0).joints]
     solids = [[solid.moved(place) for solid in part.solids] for part, place in zip(parts, places, strict=True)]
     for part, mine in enumerate(solids):
@@ -112,6 +111,15 @@ def hollow(asset: Asset) -> dict[str, float]:
             "kept": kept / free if free else 1.0, "hulls": by_hulls / free if free else 1.0}  # fmt: skip
 
 
+def processor_seconds() -> float:
+    """Spent so far by this process, and by the one in which CoACD works."""
+    spent = time.process_time()
+    if CUTTER.process is not None and CUTTER.process.poll() is None:
+        words = Path(f"/proc/{CUTTER.process.pid}/stat").read_text().rpartition(")")[2].split()
+        spent += (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return spent
+
+
 def _left(room: Any, held: np.ndarray, pieces: list[Any]) -> float:
     """Volume of some places that no piece holds."""
     taken = np.zeros(len(room.distance), dtype=bool)
@@ -120,7 +128,7 @@ def _left(room: Any, held: np.ndarray, pieces: list[Any]) -> float:
     return float((~taken[held]).sum()) * room.grid[1] ** 3
 
 
-def tried(name: str, asset: Asset, folder: Path, newton: bool) -> Row:
+def tried(name: str, asset: Asset, folder: Path) -> Row:
     """Everything about one object."""
     path = folder / name
     path.mkdir(parents=True, exist_ok=True)
@@ -137,7 +145,7 @@ def tried(name: str, asset: Asset, folder: Path, newton: bool) -> Row:
     for word, package, call in (("PyBullet", "pybullet", others.in_pybullet), ("Drake", "pydrake", others.in_drake)):
         row[word] = attempt(lambda call=call: call(path / "object.urdf", *ball)) if others.have(package) else None  # type: ignore[misc]
     row["USD"] = attempt(lambda: {"errors": others.usd_errors(path / "object.usd")})
-    if newton and others.have("newton"):
+    if others.have("newton"):
         row["Newton"] = attempt(lambda: others.in_newton(path / "object.usd"))
     return row
 
@@ -272,17 +280,23 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="where files and rows stay")
     parser.add_argument("--write", type=Path, help="a page with the marks of this table")
     parser.add_argument("--only", nargs="+", help="names of some of the objects")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no new object is begun")
     parser.add_argument("--table-only", action="store_true", help="write what is there, try nothing more")
     arguments = parser.parse_args()
     rows = []
-    for number, (name, load) in enumerate(sources(arguments.data).items()):
+    begun = time.monotonic()
+    for name, load in sources(arguments.data).items():
         stored = arguments.keep / f"{name}.json"
         if not stored.exists():
-            if arguments.table_only or name not in (arguments.only or [name]):
+            late = time.monotonic() - begun > arguments.seconds
+            if arguments.table_only or late or name not in (arguments.only or [name]):
                 continue
-            row = tried(name, load(), arguments.keep, number % NEWTON == NEWTON - 1)
+            start = processor_seconds()
+            row = tried(name, load(), arguments.keep)
+            row["processor seconds"] = processor_seconds() - start
             stored.write_text(json.dumps(row, default=float))
-            print(name, row["mujoco"]["ball"], row["mujoco"]["collide"], f"{row['kept']:.3f}", flush=True)
+            print(name, row["mujoco"]["ball"], row["mujoco"]["collide"], f"{row['kept']:.3f}",
+                  f"{row['processor seconds']:.1f} s", flush=True)  # fmt: skip
         rows.append(json.loads(stored.read_text()))
     said = stamp().replace(str(arguments.keep), "FOLDER")
     end = [
