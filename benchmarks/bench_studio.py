@@ -52,7 +52,7 @@ def pushed(window: Window, bends: bool) -> dict[str, float]:
     while time.perf_counter() - start < SECONDS:
         angle = 0.05 * frames
         if bends:
-            x = rest * (1.0, 1.0 + 0.2 * np.sin(angle), 1.0) + 0.05 * np.sin(3 * rest[:, [1, 2, 0]] + angle)
+            x = rest + (0.6 * np.sin(0.5 * rest[:, :1] + angle)) * (0.0, 1.0, 0.0)  # a wave runs through the row
         else:
             x = lie.apply(lie.rotation_about(np.array([0.0, 1.0, 0.0]), centre, np.array(angle)), rest)
         before = time.thread_time()
@@ -84,7 +84,8 @@ def frames_pushed(context) -> list[list[object]]:
                 window = Window(page, server)
                 until(lambda window=window: window.scene.asset is not None)
                 found = pushed(window, bends)
-                real = window.scene.mesh.vertex_count
+                real, bent = window.scene.mesh.vertex_count, window.session.view.bending.values()
+                assert sum(part.bones is not None for part in bent) == (10 if "bones" in how else 0)
                 rows.append([f"frames pushed, {real:,} vertices, {how}", found["fps"], "1/s"])
                 rows.append([f"processor time of one frame, {real:,} vertices, {how}", found["ms"], "ms"])
                 page.close()
@@ -104,27 +105,30 @@ def drag_latency(context, count: int = 20) -> list[list[object]]:
         until(lambda: window.scene.asset is not None)
         mesh = window.scene.mesh
         mine = np.flatnonzero(mesh.part_ids == mesh.part_names.index("screen"))
-        x, y = window.at(window.scene.positions[mine].mean(axis=0))
+        middle = window.scene.positions[mine].mean(axis=0)
+        here, there = np.array(window.at(middle)), np.array(window.at(middle + (0.0, -0.06, 0.08)))
         mouse, waits = page.mouse, []
-        mouse.move(x, y)
-        mouse.down()
-        mouse.move(x, y + 8)
-        until(lambda: window.scene._held is not None)
-        time.sleep(1.0)
+
+        def lead(share: float) -> None:
+            """Part of the way on which the screen opens: limits are at both ends of it."""
+            before = window.session.view.sent
+            mouse.move(*(here + share * (there - here)))
+            until(lambda: window.session.view.sent > before)
+
+        window.take_hold(middle)
+        lead(0.5)
         for k in range(count):
-            before, start = window.session.view.sent, time.perf_counter()
-            mouse.move(x, y + 12 + 8 * (k % 2))  # to and fro, so that no limit is met
-            until(lambda before=before: window.session.view.sent > before, 60.0)
+            time.sleep(0.2)
+            start = time.perf_counter()
+            lead(0.3 + 0.4 * (k % 2))
             waits.append(time.perf_counter() - start)
-            time.sleep(0.1)
-        first, start = window.picture(), time.perf_counter()
-        alone = time.perf_counter() - start
+        first = window.picture()
         start = time.perf_counter()
         window.picture()
         alone = time.perf_counter() - start
         start = time.perf_counter()
-        mouse.move(x, y + 120)
-        until(lambda: (np.abs(window.picture() - first).max(axis=2) > 40).sum() > 200)
+        lead(1.0)
+        until(lambda: (np.abs(window.picture() - first).max(axis=2) > 40).sum() > 40)
         seen = time.perf_counter() - start
         mouse.up()
         page.close()

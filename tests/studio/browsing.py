@@ -25,7 +25,7 @@ SIZE = {"width": 760, "height": 560}
 SHARPNESS = 0.5
 """Pixels drawn for each of the page: few, since they are drawn in software."""
 
-PATIENCE = 180_000
+PATIENCE = 300_000
 """Milliseconds; a browser that draws in software on a busy machine is slow."""
 
 
@@ -73,16 +73,31 @@ class Window:
         return self.session.scene
 
     def tab(self, name):
-        self.page.get_by_role("tab", name=name).click(force=True)
+        """Open a tab, by its key: the mouse could drag it away."""
+        tab = self.page.get_by_role("tab", name=name)
+        repeat(lambda: tab.press("Enter"), lambda: tab.get_attribute("aria-selected") == "true")
 
     def click(self, name):
-        self.page.get_by_role("button", name=name, exact=True).first.click(force=True)
+        press(self.page.get_by_role("button", name=name, exact=True).first)
+
+    def input(self, label):
+        """What the server holds for an input."""
+        for panel in self.session.panels:
+            for made in [*vars(panel).values(), *getattr(panel, "inputs", {}).values()]:
+                if getattr(made, "label", None) == label:
+                    return made
+        raise AssertionError(f"there is no input {label!r}")
 
     def choose(self, label, option):
-        """Take an option of a list."""
+        """Take an option of a list, and see it arrive."""
         row = self.page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
-        row.locator("input").first.click(force=True)
-        self.page.get_by_role("option", name=option, exact=True).first.dispatch_event("click")
+        wanted = self.page.get_by_role("option", name=option, exact=True).first
+
+        def take():
+            press(row.locator("input").first)
+            wanted.dispatch_event("click", timeout=30_000)
+
+        repeat(take, lambda: self.input(label).value == option)
 
     def picture(self):
         """The pixels of the window, without its panels."""
@@ -103,36 +118,70 @@ class Window:
         focal = box["height"] / 2 / np.tan(camera.fov / 2)
         return box["x"] + box["width"] / 2 + focal * x / z, box["y"] + box["height"] / 2 + focal * y / z
 
-    def drag(self, start, end, steps=12):
-        """Press the mouse on a point of the object, lead it to another, let go."""
+    def drag(self, start, end, held=lambda: True, steps=12):
+        """Press the mouse on a point of the object, lead it to another, let go once ``held`` says so."""
         mouse = self.page.mouse
+
+        def arrived():
+            target = self.session.target
+            return target is not None and np.hypot(*np.subtract(self.at(target), (x1, y1))) < 3.0
+
+        self.take_hold(start)
         (x0, y0), (x1, y1) = self.at(start), self.at(end)
-        mouse.move(x0, y0)
-        mouse.down()
         for k in range(1, steps + 1):
             mouse.move(x0 + (x1 - x0) * k / steps, y0 + (y1 - y0) * k / steps)
-            time.sleep(0.03)
         try:
-            until(lambda: self.session.target is not None, 20.0)  # it has taken hold
-            mouse.move(x1 + 1, y1)
-            time.sleep(0.5)
+            until(arrived)
+            until(held)
         finally:
             mouse.up()
         until(lambda: self.session.target is None)
 
+    def take_hold(self, point):
+        """Press the mouse on a point of the object until it is held."""
+        mouse = self.page.mouse
 
-def repeat(act, found, tries=12, seconds=8.0):
-    """Do something until it has its effect: a page that is being drawn anew may lose a click."""
-    for _ in range(tries):
+        def grasp():
+            mouse.up()
+            x, y = self.at(point)
+            mouse.move(x, y)
+            mouse.down()
+            mouse.move(x + 6, y)
+
+        repeat(grasp, lambda: self.session.target is not None)
+
+
+REACHED = """element => {
+    element.scrollIntoView({block: "center", behavior: "instant"});
+    const box = element.getClientRects()[0];  // the first line of its text
+    if (!box) return false;
+    const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    const open = top !== null && element.contains(top);
+    if (open) element.click();
+    return open;
+}"""
+"""Clicks where a mouse would reach the element, in one go: panels that grow or a notification cannot come between."""
+
+
+def press(element):
+    """Click on an element as soon as nothing lies over it."""
+    until(lambda: element.evaluate(REACHED))
+
+
+def repeat(act, found, tries=5, seconds=15.0):
+    """Do something until it has its effect: a page that is being drawn anew may lose it. Each time it has longer."""
+    from playwright.sync_api import Error
+
+    for k in range(tries):
         try:
             act()
-            return until(found, seconds)
-        except AssertionError:
+            return until(found, seconds * 2**k)
+        except (AssertionError, Error):
             continue
     raise AssertionError(f"it did not happen in {tries} tries")
 
 
-def until(found, seconds=60.0):
+def until(found, seconds=PATIENCE / 1000):
     """What a function gives as soon as it gives something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -10,6 +10,7 @@ from gates import make_gate
 from neurok.bodyplan.editing import plan_of_joints
 from neurok.core import MaterialField, Mesh, Surface, material
 from neurok.geometry import lie
+from neurok.io import load
 from neurok.studio.config import CONFIG
 from neurok.studio.view import View, body_colors, material_colors
 
@@ -85,6 +86,32 @@ def test_what_bends_is_sent_by_its_vertices_in_their_order(notes):
     assert node.verb == "add_mesh_simple"
     np.testing.assert_allclose(node.vertices, view.shown(bent)[door], atol=1e-6)
     assert view.nodes[0].verb == "add_glb"
+
+
+def test_what_has_bent_gets_its_texture_again_when_it_stands_still(notes, tmp_path):
+    gate = make_gate()
+    view = View(notes, CONFIG)
+    told = []
+    view.added = lambda part, node: told.append(node)
+    view.show(gate.mesh)
+    bent = gate.mesh.vertices.copy()
+    door = gate.mesh.part_ids == 1
+    bent[door, 2] += 0.2 * bent[door, 0] ** 2
+    view.move(bent)
+    assert view.settle()
+    still = view.stills[1]
+    assert still.verb == "add_glb"
+    assert told[-1] is still  # it answers to the mouse
+    (tmp_path / "still.glb").write_bytes(still.values[0])
+    drawn = load(tmp_path / "still.glb").mesh
+    np.testing.assert_allclose(drawn.bounds, [f(view.shown(bent)[door], axis=0) for f in (np.min, np.max)], atol=1e-6)
+    assert not view.settle()  # the second time what bends is hidden
+    assert [node.visible for node in view.bending[1].nodes] == [False]
+    view.move(bent)
+    assert view.stills  # nothing has moved
+    view.move(gate.mesh.vertices)
+    assert [node.visible for node in view.bending[1].nodes] == [True]
+    assert not [name for name in notes.nodes if name.startswith("/still")]
 
 
 FEW = replace(CONFIG, sent_vertices=1_000)

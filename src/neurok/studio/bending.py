@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,11 @@ from scipy.spatial import cKDTree
 from neurok.core import Mesh
 from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
+from neurok.studio.colors import Color
 from neurok.studio.config import StudioConfig
 
 CARRIERS = 4
 """Bones that carry a vertex; browsers take no more."""
-
-Color = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +43,10 @@ class Bones:
         rows = np.repeat(np.arange(len(rest)), carriers - 1)
         shape = (len(rest), len(centers))
         return Bones(rest, centers, csr_array((share.ravel(), (rows, chosen[:, :-1].ravel())), shape=shape))
+
+    def at(self, vertices: Int[np.ndarray, " n"]) -> Bones:
+        """The same bones with some of the vertices."""
+        return Bones(self.rest[vertices], self.centers, self.weights[vertices])
 
     def fit(self, now: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "B 4 4"]:
         """Rigid motions of the bones: turns that their vertices agree on best, then places that leave least error."""
@@ -69,9 +72,17 @@ class Bones:
 
 
 class BendingPart:
-    """The nodes of one part, one for each surface, since a bending node has one colour."""
+    """The nodes of one part, one for each colour, since a bending node has one."""
 
-    def __init__(self, scene: Any, name: str, piece: Mesh, colors: list[tuple[Mesh, Color]], config: StudioConfig):
+    def __init__(
+        self,
+        scene: Any,
+        name: str,
+        piece: Mesh,
+        colors: list[tuple[Mesh, Color]],
+        config: StudioConfig,
+        share: float = 1.0,
+    ) -> None:
         """
         Args:
             scene: Of viser.
@@ -79,11 +90,22 @@ class BendingPart:
             piece: The part at rest as it is shown.
             colors: Its faces by colour: meshes that have all vertices of the part.
             config: Limits.
+            share: Of the vertices of its object.
         """
         self.scene, self.name, self.colors, self.config = scene, name, colors, config
-        self.bones = Bones.of(piece.vertices, config.bones) if piece.vertex_count > config.sent_vertices else None
+        count = max(config.least_bones, round(config.bones * share))
+        is_large, is_short = piece.vertex_count > config.sent_vertices, len(colors) * 2 * count <= config.bone_messages
+        self.bones = Bones.of(piece.vertices, count) if is_large and is_short else None
         self.nodes: list[Any] = []
+        self.shown: Float[np.ndarray, "V 3"] | None = None
+        """Where its vertices were shown last."""
+
         self.used = [np.unique(mesh.faces) for mesh, _ in colors]
+        if self.bones is not None:
+            some = np.linspace(0, piece.vertex_count - 1, config.fitted_vertices).astype(np.int64)
+            near = cKDTree(piece.vertices).query(self.bones.centers, k=min(config.near_vertices, piece.vertex_count))[1]
+            self.looked_at = np.unique(np.concatenate([some, np.reshape(near, -1)]))
+            self.fitted = self.bones.at(self.looked_at)
         self._draw()
 
     def _draw(self) -> None:
@@ -101,9 +123,11 @@ class BendingPart:
 
     def move(self, now: Float[np.ndarray, "V 3"]) -> int:
         """Show it bent; how many messages that took. Bones that say too little are given up for good."""
+        self.shown = now
         if self.bones is not None:
-            motions = self.bones.fit(now)
-            if float(np.abs(self.bones.apply(motions) - now).max()) <= self.config.bone_gap:
+            seen = now[self.looked_at]
+            motions = self.fitted.fit(seen)
+            if float(np.abs(self.fitted.apply(motions) - seen).max()) <= self.config.bone_gap:
                 return self._move_bones(motions)
             self.remove()
             self.bones = None
@@ -123,18 +147,12 @@ class BendingPart:
                 sent += 2
         return sent
 
+    def hide(self, hidden: bool) -> None:
+        """Whether something else stands in its place."""
+        for node in self.nodes:
+            node.visible = not hidden
+
     def remove(self) -> None:
         for node in self.nodes:
             node.remove()
         self.nodes = []
-
-
-def by_surface(mesh: Mesh) -> list[Mesh]:
-    """The same vertices with the faces of one surface each."""
-    if mesh.face_surfaces is None or len(mesh.surfaces) < 2:
-        return [mesh]
-    which: Int[np.ndarray, " F"] = mesh.face_surfaces
-    return [
-        replace(mesh, faces=mesh.faces[which == k], surfaces=(mesh.surfaces[k],), face_surfaces=None)
-        for k in np.unique(which)
-    ]

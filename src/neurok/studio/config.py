@@ -52,14 +52,31 @@ class StudioConfig:
     """A part whose vertices fit a rigid motion this well [sizes of the object] is shown by moving it as a whole."""
 
     sent_vertices: int = 50_000
-    """A bending part with more vertices is shown by bones. Below, a frame of vertices costs the server less than the
-    messages of bones do (``benchmarks/bench_studio.py``); above, it is more than half a megabyte."""
+    """A bending part with more vertices is shown by bones: a frame of vertices would be more than half a megabyte."""
 
     bones: int = 64
+    """Of an object that bends; its parts share them by their vertices."""
+
+    least_bones: int = 8
     """Of a bending part."""
+
+    bone_messages: int = 512
+    """A frame of a part may take so many, two for each bone in each colour; else its vertices are sent."""
+
+    fitted_vertices: int = 4_000
+    """Vertices of a part that bones are fitted to and judged by, about sixty for each bone."""
+
+    near_vertices: int = 12
+    """Of them nearest to each bone, so that none is without."""
 
     bone_gap: float = 4e-3
     """How far bones may be off a vertex [sizes of the object], about two pixels; else its vertices are sent."""
+
+    colors: int = 16
+    """In which a part with a texture is shown while it bends: each is a node of its own."""
+
+    still_seconds: float = 0.6
+    """What has bent and stands still for so long gets its texture again [s]."""
 
     textures_bytes: int = 24_000_000
     """Textures beyond this are not sent for every part; mean colours stand in [bytes]."""

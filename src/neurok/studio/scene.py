@@ -167,7 +167,7 @@ class StudioScene:
 
     def _show_pose(self) -> None:
         self.shown = None
-        if self.space is None or not self.space.dim:
+        if self.space is None or not self.q.any():  # at rest, which needs no network: the first picture is quick
             self.positions = self.object_mesh.vertices
         else:
             self.positions = decode(self.space, self.q)

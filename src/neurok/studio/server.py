@@ -77,7 +77,7 @@ class StudioServer:
             return
         self.sessions[client.client_id] = Session(client, self.config, self.start)
         if self._warming.acquire(blocking=False):  # once, after the first picture
-            threading.Thread(target=warm_up, daemon=True).start()
+            threading.Thread(target=_get_ready, daemon=True).start()
 
     def _go(self, client: Any) -> None:
         session = self.sessions.pop(client.client_id, None)
@@ -98,6 +98,12 @@ class StudioServer:
         """Until the user interrupts."""
         while True:
             pause(3600.0)
+
+
+def _get_ready() -> None:
+    """Import what poses and simulations need, before somebody waits for it."""
+    warm_up()
+    import torch  # noqa: F401
 
 
 def _make_server(host: str) -> Any:

@@ -1,11 +1,12 @@
 """One person in the studio: their scene, their picture, their panels. Nobody else sees any of it.
 
-Callbacks of the browser come in threads of their own; one lock makes them take turns. What moves is brought to the
-picture by one thread that always shows the newest state.
+What is clicked is done by one thread, in the order in which it was clicked; what takes long by threads of its own. What
+moves is brought to the picture by another one that always shows the newest state. One lock makes them take turns.
 """
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import threading
@@ -13,6 +14,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,10 @@ class _ClickableView(View):
     def added(self, part: int, node: Any) -> None:
         self.session.listen(part, node)
 
+    def move(self, positions: np.ndarray) -> None:
+        with self.session.client.atomic():  # one picture, and one call of the network, for all parts and bones
+            super().move(positions)
+
 
 class Session:
     """All of one browser window."""
@@ -50,6 +56,7 @@ class Session:
     def __init__(self, client: Any, config: StudioConfig, start: Asset | None) -> None:
         self.client, self.config = client, config
         self.lock = threading.RLock()
+        self.worker = ThreadPoolExecutor(1, "studio")
         self.folder = Path(tempfile.mkdtemp(prefix="neurok-studio-"))
         self.scene = StudioScene(self.folder, config)
         self.view: View = _ClickableView(self)
@@ -97,6 +104,22 @@ class Session:
         self.awake.set()
         return True
 
+    def soon(self, act: Callable[[], Any]) -> None:
+        """Do something after what was asked for before, without waiting for it."""
+
+        def go() -> None:
+            try:
+                act()
+            except Exception as error:
+                self._went_wrong(error)
+
+        with contextlib.suppress(RuntimeError):  # the window was closed meanwhile
+            self.worker.submit(go)
+
+    def _went_wrong(self, error: Exception) -> None:
+        traceback.print_exc()
+        self.say(f"Something went wrong inside neurok ({type(error).__name__}: {error}).", bad=True)
+
     def say(self, text: str, bad: bool = False) -> None:
         """One sentence in the window, and under the buttons."""
         self.error = text if bad else ""
@@ -116,8 +139,7 @@ class Session:
             except NeurokError as error:
                 self.say(str(error), bad=True)
             except Exception as error:
-                traceback.print_exc()
-                self.say(f"Something went wrong inside neurok ({type(error).__name__}: {error}).", bad=True)
+                self._went_wrong(error)
             finally:
                 note.remove()
 
@@ -198,8 +220,8 @@ class Session:
         """Clicks choose the body of a part, drags take hold of it."""
 
         @node.on_click
-        def _(event: Any) -> None:
-            self.do(lambda: self.select(part))
+        async def _(event: Any) -> None:
+            self.soon(lambda: self.do(lambda: self.select(part)))
 
         if not self.grabs:
             return
@@ -235,6 +257,7 @@ class Session:
                         if self.scene.mesh is not self.drawn[0]:
                             self.refresh()
                         self.view.move(self.scene.positions)
+                    self._settle(now)
                     if changed and now - told > 1.0 / self.config.meter_rate:
                         told = now
                         self.head.refresh()
@@ -252,6 +275,14 @@ class Session:
                 self.hands.clear()
             last = now
             time.sleep(max(0.0, 1.0 / self.config.picture_rate - (time.perf_counter() - now)))
+
+    def _settle(self, now: float) -> None:
+        """Give what has bent its texture again once it stands still."""
+        if self.view.sent != self._sent:
+            self._sent, self._still_since, self._is_unsettled = self.view.sent, now, True
+        is_still = self.scene.mode in ("posing", "paused") and self.target is None
+        if self._is_unsettled and is_still and now - self._still_since > self.config.still_seconds:
+            self._is_unsettled, self._still_since = self.view.settle(), now
 
     def _hand(self) -> bool:
         """Do what the hand did since the last time; whether it did anything."""
@@ -278,11 +309,13 @@ class Session:
         return did
 
     _led: np.ndarray | None = None
+    _sent, _still_since, _is_unsettled = 0, 0.0, False
 
     def close(self) -> None:
         """The window was closed."""
         self.over = True
         self.awake.set()
+        self.worker.shutdown(wait=False, cancel_futures=True)
         with self.lock:
             self.scene.close()
         shutil.rmtree(self.folder, ignore_errors=True)

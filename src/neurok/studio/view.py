@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, MaterialField, Mesh
@@ -20,7 +20,8 @@ from neurok.geometry import lie
 from neurok.io.gltf_write import write as write_glb
 from neurok.rendering.markers import Arrow, Ball, joint_markers
 from neurok.rendering.palette import CLAY, part_color
-from neurok.studio.bending import BendingPart, Color, by_surface
+from neurok.studio.bending import BendingPart
+from neurok.studio.colors import Color, by_color, mean_color
 from neurok.studio.config import StudioConfig
 from neurok.studio.motion import groups_of, part_motions
 
@@ -48,6 +49,9 @@ class View:
         """How often an object was drawn: part of the names of nodes, since browsers keep the pose of a name."""
 
         self.bending: dict[int, BendingPart] = {}
+        self.stills: dict[int, Any] = {}
+        """Parts that have bent and stand still, with their textures."""
+
         self.extras: list[Any] = []
         self.sent = 0
         """Messages of motion sent so far: poses of parts and arrays of vertices."""
@@ -93,43 +97,74 @@ class View:
         if self.plain:
             color = tuple(round(255 * c) for c in self._color(part, piece))
             return self.scene.add_mesh_simple(name, piece.vertices, piece.faces, color=color, side="double")
-        data = write_glb(Asset(_with_used_surfaces(piece)), Path("part.glb"))["part.glb"]
-        return self.scene.add_glb(name, data)
+        return self._add_textured(name, piece)
+
+    def _add_textured(self, name: str, piece: Mesh) -> Any:
+        """A node that cannot bend, with all that its surfaces show."""
+        return self.scene.add_glb(name, write_glb(Asset(_with_used_surfaces(piece)), Path("part.glb"))["part.glb"])
 
     def _color(self, part: int, piece: Mesh) -> Color:
-        return self.colors[part] if self.colors is not None else _mean_color(piece)
+        return self.colors[part] if self.colors is not None else mean_color(piece)
 
     def move(self, positions: Float[np.ndarray, "V 3"]) -> None:
         """Show the object in another pose: parts that stay rigid by six numbers, others by their vertices."""
         if self.mesh is None or len(positions) != self.mesh.vertex_count:
             return
         now = self.shown(positions)
-        motions, rigid = part_motions(self.at_rest, now, self.groups, self.config.stiff)
+        parts = list(self.nodes)
+        motions, rigid = part_motions(self.at_rest, now, [self.groups[part] for part in parts], self.config.stiff)
         turns = lie.matrix_to_quaternion(motions[:, :3, :3])
-        for part, node in list(self.nodes.items()):
-            if not rigid[part]:
+        for k, part in enumerate(parts):
+            if not rigid[k]:
                 self._bend(part)
                 continue
-            if not np.allclose(node.position, motions[part, :3, 3], atol=1e-6):
-                node.position = motions[part, :3, 3]
+            node = self.nodes[part]
+            if not np.allclose(node.position, motions[k, :3, 3], atol=1e-6):
+                node.position = motions[k, :3, 3]
                 self.sent += 1
-            if not np.allclose(node.wxyz, turns[part], atol=1e-6):
-                node.wxyz = turns[part]
+            if not np.allclose(node.wxyz, turns[k], atol=1e-6):
+                node.wxyz = turns[k]
                 self.sent += 1
         for part, bending in self.bending.items():
-            before = bending.nodes
-            self.sent += bending.move(now[self.groups[part]])
-            if bending.nodes is not before:
-                self._tell(part, bending.nodes)
+            self._move_bent(part, bending, now[self.groups[part]])
+
+    def _move_bent(self, part: int, bending: BendingPart, now: Float[np.ndarray, "n 3"]) -> None:
+        if bending.shown is not None and np.abs(now - bending.shown).max() < 1e-6:
+            return
+        before = bending.nodes
+        self.sent += bending.move(now)
+        if bending.nodes is not before:
+            self._tell(part, bending.nodes)
+        if part in self.stills:
+            bending.hide(False)
+            self.stills.pop(part).remove()
 
     def _bend(self, part: int) -> None:
         """Exchange the node of a part for nodes that bend."""
         self.nodes.pop(part).remove()
         piece = self._piece(part)
-        split = [piece] if self.colors is not None else by_surface(piece)
-        colored = [(mesh, self._color(part, mesh)) for mesh in split]
-        self.bending[part] = BendingPart(self.scene, f"/object_{self.drawings}/{part}", piece, colored, self.config)
+        colored = [(piece, self._color(part, piece))] if self.plain else by_color(piece, self.config.colors)
+        share = piece.vertex_count / len(self.at_rest)
+        name = f"/object_{self.drawings}/{part}"
+        self.bending[part] = BendingPart(self.scene, name, piece, colored, self.config, share)
         self._tell(part, self.bending[part].nodes)
+
+    def settle(self) -> bool:
+        """Show parts that have bent and stand still with their textures; whether it must be called once more.
+
+        A browser takes a moment to draw a texture: only then what stood in its place is hidden.
+        """
+        if self.plain or all(part in self.stills for part in self.bending):
+            for part in self.stills:
+                self.bending[part].hide(True)
+            return False
+        for part, bending in self.bending.items():
+            if part not in self.stills and bending.shown is not None:
+                self.drawings += 1
+                piece = self._piece(part).with_vertices(bending.shown)
+                self.stills[part] = self._add_textured(f"/still_{self.drawings}", piece)
+                self._tell(part, [self.stills[part]])
+        return True
 
     def _tell(self, part: int, nodes: list[Any]) -> None:
         for node in nodes:
@@ -140,9 +175,9 @@ class View:
 
     def clear(self) -> None:
         """Take everything away."""
-        for node in [*self.nodes.values(), *self.bending.values()]:
+        for node in [*self.nodes.values(), *self.bending.values(), *self.stills.values()]:
             node.remove()
-        self.nodes, self.bending, self.mesh = {}, {}, None
+        self.nodes, self.bending, self.stills, self.mesh = {}, {}, {}, None
         self.clear_extras()
 
     # What stands beside it.
@@ -223,25 +258,3 @@ def _with_used_surfaces(mesh: Mesh) -> Mesh:
     used, numbers = np.unique(mesh.face_surfaces, return_inverse=True)
     surfaces = tuple(mesh.surfaces[k] for k in used)
     return replace(mesh, surfaces=surfaces, face_surfaces=np.asarray(numbers).reshape(-1))
-
-
-def _mean_color(mesh: Mesh) -> Color:
-    """sRGB of the surface that most faces show, times the mean of its texture."""
-    if mesh.vertex_colors is not None and not mesh.surfaces:
-        linear = mesh.vertex_colors[:, :3].mean(axis=0)
-        return _srgb(linear)
-    which: Int[np.ndarray, " F"] = (
-        np.zeros(mesh.face_count, dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
-    )
-    surface = mesh.surfaces[int(np.bincount(which).argmax())] if mesh.surfaces else CLAY
-    red, green, blue = _srgb(np.array(surface.base_color[:3]))
-    if surface.texture is None:
-        return red, green, blue
-    mean = surface.texture.pixels()[::8, ::8, :3].reshape(-1, 3).mean(axis=0) / 255.0
-    return red * float(mean[0]), green * float(mean[1]), blue * float(mean[2])
-
-
-def _srgb(linear: np.ndarray) -> Color:
-    value = np.clip(linear, 0.0, 1.0)
-    red, green, blue = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1 / 2.4) - 0.055)
-    return float(red), float(green), float(blue)

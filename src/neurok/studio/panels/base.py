@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +37,30 @@ class Panel:
     def button(self, label: str, act: Callable[[], Any], **options: Any) -> Any:
         """A button that does something to the scene."""
         made = self.gui.add_button(label, **options)
-        made.on_click(lambda _: self.session.do(act))
+
+        @made.on_click
+        async def _(event: Any) -> None:
+            self.session.soon(lambda: self.session.do(act))
+
         return made
 
     def input(self, made: Any, act: Callable[[Any], Any]) -> Any:
-        """An input whose changes by the user, and not by the program, do something to the scene."""
+        """An input whose changes by the user, and not by the program, do something to the scene.
 
-        def changed(event: Any) -> None:
+        Values are taken as they come, since a scene that is brought to the window meanwhile puts the old one back; of
+        those that come faster than they can be followed the newest counts.
+        """
+        waiting: deque[Any] = deque(maxlen=1)
+
+        def follow() -> None:
+            if waiting:
+                value = waiting.pop()
+                self.session.do(lambda: act(value))
+
+        @made.on_update
+        async def _(event: Any) -> None:
             if event.client is not None:
-                self.session.do(lambda: act(made.value))
+                waiting.append(made.value)
+                self.session.soon(follow)
 
-        made.on_update(changed)
         return made

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neurok.errors import NeurokError
-from neurok.inference.generate import Generated, generate
 from neurok.studio.panels.base import Panel
+
+if TYPE_CHECKING:
+    from neurok.inference.generate import Generated
 
 
 class GeneratePanel(Panel):
@@ -34,6 +36,9 @@ class GeneratePanel(Panel):
         words, seed = self.words.value, int(self.seed.value)
 
         def work() -> Generated:
+            # Networks come along, which the first picture can do without.
+            from neurok.inference.generate import generate
+
             if file is None:
                 return generate(words, seed=seed)[0]
             with tempfile.TemporaryDirectory(dir=self.session.folder) as folder:
