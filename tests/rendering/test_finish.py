@@ -93,3 +93,26 @@ def test_normals_of_the_file_are_drawn_and_turn_with_the_faces():
     plain, _ = sides({})
     given, _ = sides({}, authored=Authored(SQUARE, tilted))
     assert np.abs(plain - given).max() > 5
+
+
+def test_dark_glass_lets_less_light_through():
+    glass = {"KHR_materials_transmission": {"transmissionFactor": 1.0}}
+    shades = []
+    for grey in (0.01, 0.3, 1.0):
+        record = {"pbrMetallicRoughness": {"baseColorFactor": [grey] * 3 + [1.0], "metallicFactor": 0.0}}
+        surface = Surface.of("pane", Finish.of(record | {"extensions": glass}, ()))
+        mesh = Mesh(SQUARE, FACES, uv=UV, surfaces=(surface,))
+        picture = render_mesh(mesh, 96, 96, camera=FRONT, ground=False, background=(1.0, 1.0, 1.0))
+        shades.append(picture[30:66, 24:72].astype(float).mean())
+    assert shades[0] < 100 < shades[1] + 40 < shades[2]
+
+
+def test_a_clear_coat_lies_smoothly_over_a_bumpy_ground():
+    black = {"pbrMetallicRoughness": {"baseColorFactor": [0.0, 0.0, 0.0, 1.0], "metallicFactor": 0.0}}
+    coat = {"KHR_materials_clearcoat": {"clearcoatFactor": 1.0}, "KHR_materials_specular": {"specularFactor": 0.0}}
+    left, right = sides(
+        black | {"normalTexture": {"index": 0}, "extensions": coat}, halves((128, 128, 255), (230, 128, 170))
+    )
+    bare, _ = sides(black | {"extensions": {"KHR_materials_specular": {"specularFactor": 0.0}}})
+    assert left.mean() > bare.mean() + 10
+    assert np.abs(left - right).max() < 6

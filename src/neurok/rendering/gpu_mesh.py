@@ -20,6 +20,9 @@ LAYOUT = (("3f 3f", "in_position", "in_normal"), ("2f 4f", "in_uv", "in_color"),
 CLEAR = 0.9
 """Share of its colour that a surface loses which lets all light through."""
 
+LUMINANCE = (0.2126, 0.7152, 0.0722)
+"""How bright red, green and blue are seen; glass of a colour passes so much. As in shaders/object.frag.glsl."""
+
 
 @dataclass
 class Batch:
@@ -175,7 +178,8 @@ class GpuMesh:
         coat.bind(program)
         put(
             program,
-            base_color=(*surface.base_color[:3], surface.base_color[3] * (1.0 - CLEAR * coat.see_through)),
+            base_color=tuple(surface.base_color),
+            clear=CLEAR * coat.see_through,
             metallic=float(surface.metallic),
             roughness=float(np.clip(surface.roughness, 0.04, 1.0)),
             alpha_cutoff=coat.cutoff if surface.alpha_mode == "MASK" else (0.002 if batch.blend else -1.0),
@@ -196,8 +200,8 @@ class GpuMesh:
         coat = batch.coat
         cutoff = coat.cutoff if coat.surface.alpha_mode == "MASK" else 0.5
         coat.bind(program)
-        opacity = coat.surface.base_color[3] * (1.0 - CLEAR * coat.see_through)
-        put(program, opacity=opacity, cutoff=cutoff)
+        passes = CLEAR * coat.see_through * float(np.dot(coat.surface.base_color[:3], LUMINANCE))
+        put(program, opacity=coat.surface.base_color[3] * (1.0 - passes), cutoff=cutoff)
 
     def release(self) -> None:
         """Give the memory of the graphics card back."""

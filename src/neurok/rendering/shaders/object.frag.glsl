@@ -6,6 +6,7 @@ uniform vec4 base_color;
 uniform vec3 emissive;
 uniform float metallic;
 uniform float roughness;
+uniform float clear;  // share of light that passes, as through glass
 uniform float alpha_cutoff;
 uniform bool blend;
 #ifdef MAP_METALLIC_ROUGHNESS
@@ -133,6 +134,8 @@ void main() {
     base *= texture(base_color_map, BASE_COLOR_AT);
 #endif
     if (base.a < alpha_cutoff) discard;
+    // Glass passes light of its colour: dark glass is dark.
+    base.a *= 1.0 - clear * dot(base.rgb, vec3(0.2126, 0.7152, 0.0722));
 #ifdef UNLIT
     float seen = blend ? base.a : 1.0;
     out_color = vec4(to_srgb(base.rgb) * seen, seen);
@@ -144,6 +147,7 @@ void main() {
     vec3 g = cross(dFdx(v_position), dFdy(v_position));
     g = dot(g, g) > 0.0 ? normalize(g) * (dot(g, v) < 0.0 ? -1.0 : 1.0) : n;
     if (!(dot(n, n) > 0.5)) n = g;
+    vec3 skin = n;  // of a clear coat, which lies smoothly over what is below
 #ifdef MAP_NORMAL
     n = bent(n, NORMAL_AT);
 #endif
@@ -184,10 +188,10 @@ void main() {
     matt += sheen * (SKY_LIGHT * open + KEY_LIGHT * 0.3 * key * max(dot(n, key_toward), 0.0)) * graze * graze * graze;
 #endif
 #ifdef CLEARCOAT
-    vec3 film = mirror_share(vec3(0.04), coat_roughness, nv) * coat;
+    vec3 film = mirror_share(vec3(0.04), coat_roughness, max(dot(skin, v), 1e-3)) * coat;
     matt *= 1.0 - film;
-    gloss = gloss * (1.0 - film) + surroundings(reflect(-v, n), coat_roughness) * film * shine;
-    add_light(KEY_LIGHT * key * coat, key_toward, n, v, vec3(0.0), vec3(0.04), max(coat_roughness * coat_roughness, 0.02));
+    gloss = gloss * (1.0 - film) + surroundings(reflect(-v, skin), coat_roughness) * film * shine;
+    add_light(KEY_LIGHT * key * coat, key_toward, skin, v, vec3(0.0), vec3(0.04), max(coat_roughness * coat_roughness, 0.02));
 #endif
     // Reflections on glass do not fade with its opacity.
     float opacity = blend ? clamp(base.a + dot(gloss, vec3(0.333)), 0.0, 1.0) : 1.0;
