@@ -1,4 +1,6 @@
-"""Which names of parts, kinds and shapes each household category has: writes ``generation/category_words.json``.
+"""Which names of parts, kinds and shapes each household category has, and where ends of parts always lie.
+
+Writes ``generation/category_words.json`` and ``generation/joinery.json``:
 
     python benchmarks/count_household_words.py STORE
 
@@ -19,9 +21,11 @@ from neurok.families.household.captions import main_part
 from neurok.families.household.parts import Assembly, Part
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.generation.fields import STYLE_SLOTS
+from neurok.generation.joinery import FILE, counted
 
 OUT = Path("src/neurok/generation/category_words.json")
 RARE = 0.01
+ENOUGH = 10
 
 
 @dataclass
@@ -48,9 +52,34 @@ class Count:
                 **known.get(category, {}),
                 "mains": [n for n, _ in Counter(one.parts[main_part(one)].name for one in mine).most_common()],
                 "styles": _styles(mine),
+                "parents": _parents(mine),
+                "bare": _bare(mine),
             }
         OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        print(f"{OUT}: {len(objects)} objects")
+        FILE.write_text(json.dumps(counted(objects)) + "\n", encoding="utf-8")
+        print(f"{OUT}, {FILE}: {len(objects)} objects")
+
+
+def _parents(mine: list[Assembly]) -> dict[str, list[str]]:
+    """Of each part the names of what it hangs on, however seldom."""
+    found: dict[str, set[str]] = {}
+    for one in mine:
+        for part in one.parts:
+            found.setdefault(part.name, set()).update([one.parts[part.parent].name] if part.parent >= 0 else [])
+    return {name: sorted(parents) for name, parents in sorted(found.items())}
+
+
+def _bare(mine: list[Assembly]) -> dict[str, dict[str, list[str]]]:
+    """Of each part and each name of what it hangs on the forms of that on which it never does: aprons of round tops."""
+    forms = Counter((part.name, part.kind) for one in mine for part in one.parts)
+    pairs = [(part.name, one.parts[part.parent]) for one in mine for part in one.parts if part.parent >= 0]
+    on, often = Counter((name, below.name, below.kind) for name, below in pairs), Counter((n, p.name) for n, p in pairs)
+    found: dict[str, dict[str, list[str]]] = {}
+    for (name, parent), count in sorted(often.items()):
+        for (other, kind), number in sorted(forms.items()):
+            if other == parent and min(count, number) >= ENOUGH and not on[name, parent, kind]:
+                found.setdefault(name, {}).setdefault(parent, []).append(kind)
+    return found
 
 
 def _styles(mine: list[Assembly]) -> dict[str, dict[str, dict[str, object]]]:

@@ -8,6 +8,7 @@ import pytest
 from neurok.data.household import drawn
 from neurok.generation.attachment import attach
 from neurok.generation.laying_out import GOLDEN, laid_out, missing
+from neurok.generation.reaching import farthest
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def crib():
 
 @pytest.fixture(scope="module")
 def plant():
-    return drawn("plant", 0, 11)
+    return drawn("plant", 0, 17)
 
 
 def number_of(assembly, name):
@@ -66,10 +67,17 @@ def test_leaves_climb_their_stem_by_the_golden_angle(plant):
     assert roots[-1, 1] < parent.copies[0].bounds[1, 1]
 
 
-def test_a_part_is_moved_with_all_that_hangs_on_it(crib):
+def test_a_part_that_is_far_off_comes_back_with_all_that_lies_on_it(crib):
     number = number_of(crib, "mattress")
     by = np.array([0.0, 0.3, 0.0])
     mattress = crib.parts[number]
     found = attach(changed(crib, number, centre=mattress.centre + by, meets=mattress.meets + by))
     assert found.bodies == 1
-    assert found.moved == pytest.approx(0.3 / 1.0, abs=0.1)
+    assert 0.1 < found.moved < 0.31
+
+
+def test_a_stretch_counts_as_much_as_its_farthest_point_moves(crib):
+    part = crib.parts[number_of(crib, "mattress")]
+    longer = replace(part, size=part.size * [1.1, 1.0, 1.0])
+    assert farthest(longer, part) == pytest.approx(0.05 * part.size[0])
+    assert farthest(replace(part, centre=part.centre + [0.0, 0.02, 0.0]), part) == pytest.approx(0.02)

@@ -7,7 +7,7 @@ from neurok.families.household.prompts import Wish
 from neurok.generation.fields import build_fields, look_fields
 from neurok.generation.holding import BuildHold, LookHold, wish_for
 from neurok.generation.lexicon import Meaning, features, meaning_count, read
-from neurok.generation.wishes import Wishes, understood, wishes_of
+from neurok.generation.wishes import Wishes, strange_noun, understood, wishes_of
 
 
 def asked(text: str) -> Wishes:
@@ -135,7 +135,7 @@ def test_parts_that_are_not_named_keep_clear_of_the_colour_of_others():
     assert not colours[fields["colour"].index("red")]
     assert colours[fields["colour"].index("brown")]
     brown = LookHold([asked("a wooden chair with a brown seat")], ["leg"], ["seat"])(fields["colour"], [oak])
-    assert brown.all()
+    assert brown[0, fields["colour"].index("brown")]
 
 
 def test_shapes_and_patterns_are_held():
@@ -154,3 +154,38 @@ def test_shapes_and_patterns_are_held():
     assert named(look["pattern"], looks(look["pattern"], before)[0]) == {"stripes"}
     before.append(torch.tensor([look["pattern"].index("stripes")]))
     assert named(look["second"], looks(look["second"], before)[0]) == {"white"}
+
+
+def test_a_name_that_is_in_no_table_is_told_from_things_that_are_left_open():
+    strange = lambda text: strange_noun(read(text))  # noqa: E731
+    assert strange("a blue helicopter") == "helicopter"
+    assert strange("a steel knife with a wooden handle") == "knife"
+    for text in ("a comfy red thing", "something to carry my books in", "red and soft", "somewhere to hang my coats"):
+        assert strange(text) == ""
+
+
+def test_a_material_with_a_colour_of_its_own_is_not_painted_unless_a_colour_is_said():
+    import torch
+
+    fields = {field.name: field for field in look_fields()}
+    steel = torch.tensor([fields["material"].index("steel")])
+    cover = torch.tensor([0])
+    bare = LookHold([asked("a steel fridge")], ["body"], ["body"])(fields["colour"], [steel, cover])[0]
+    assert bare[fields["colour"].index("silver")]
+    assert not bare[fields["colour"].index("pink")]
+    pink = LookHold([asked("a pink steel fridge")], ["body"], ["body"])(fields["colour"], [steel, cover])[0]
+    assert [fields["colour"].words[k] for k in pink.nonzero()[:, 0]] == ["pink"]
+
+
+def test_parts_hang_on_what_ever_carries_them_in_their_category():
+    fields = {field.name: field for field in build_fields()}
+    names = fields["name"]
+    for kind, has_apron in (("block", True), ("lathe", False)):
+        hold = BuildHold(asked("a table"), "table")
+        hold.add({"name": "top", "kind": kind, "count": "1", "mirror": ""})
+        assert bool(hold.mask(1, names, [])[names.index("apron")]) == has_apron
+    hold = BuildHold(asked("a table"), "table")
+    for name in ("top", "apron", "drawer", "leg"):
+        hold.add({"name": name, "kind": "block", "count": "1", "mirror": ""})
+    carriers = hold.mask(4, fields["parent"], [names.index("knob")])
+    assert [fields["parent"].words[k] for k in carriers.nonzero()[:, 0]] == ["2"]

@@ -20,7 +20,7 @@ from neurok.data.household import drawn
 from neurok.errors import NeurokError
 from neurok.families.household.captions import full_caption, main_part, shared_style
 from neurok.families.household.categories import split_of
-from neurok.families.household.checks import is_closed
+from neurok.families.household.checks import body_count, is_closed
 from neurok.families.household.looks import basic
 from neurok.families.household.parts import Assembly
 from neurok.families.household.prompts import Prompt, Wish, free_prompts, judge
@@ -152,13 +152,14 @@ def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> Row:
 def soundness(found: Generated) -> Row:
     """Whether an object is closed, in one piece, and was so almost from the beginning."""
     closed = all(is_closed(part.solid) and part.solid.volume > 0 for part in found.assembly.parts)
-    whole = found.bodies == 1
+    bodies = body_count([solid for part in found.assembly.parts for solid in part.solids])
+    whole = bodies == 1
     return {
         "watertight": closed,
         "whole": whole,
         "near": whole and found.moved <= GENERATE.far,
         "moved": found.moved,
-        "bodies": found.bodies,
+        "bodies": bodies,
         "parts": len(found.assembly.parts),
     }
 

@@ -1,21 +1,18 @@
-"""Makes the parts of a written object meet: each moves, with what hangs on it, until it reaches into its parent."""
+"""Makes the parts of a written object meet: copies in order, fronts shut, all gaps closed with the least change."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Float
-from scipy.spatial import cKDTree
 
 from neurok.families.household.assemble import grounded, placed_anew
 from neurok.families.household.checks import body_count
 from neurok.families.household.parts import Assembly, Part
 from neurok.generation.fronts import closed
-from neurok.generation.laying_out import LAYING_OUT, LayingOutConfig, laid_out, meets, missing
+from neurok.generation.laying_out import LAYING_OUT, LayingOutConfig, laid_out, met_copies, missing
 from neurok.generation.numbers import scale_of
-from neurok.geometry.sampling import sample_surface
-from neurok.modelling.shapes import Shape
+from neurok.generation.reaching import REACHING, Gap, Reacher, ReachingConfig, farthest
 
 
 @dataclass(frozen=True)
@@ -23,25 +20,17 @@ class AttachmentConfig:
     """How parts are put in order."""
 
     tries: int = 5
-    """Moves of one part before it is left where it is."""
-
-    depth: float = 0.006
-    """How deep parts reach into each other after a move [shares of the object's longest side]."""
-
-    share: float = 0.35
-    """... but no deeper than this share of the part's smallest side."""
+    """Moves of one part that still misses its parent before it is left where it is."""
 
     level: float = 0.012
-    """Pivots and steps nearer to zero than this are zero [shares of the longest side]."""
-
-    samples: int = 1500
-    """Points of a surface beside its vertices."""
+    """Pivots nearer to zero than this are zero [shares of the longest side]."""
 
     rows: LayingOutConfig = LAYING_OUT
+    reaching: ReachingConfig = field(default=REACHING)
 
 
 ATTACHMENT = AttachmentConfig()
-ROUGH = replace(ATTACHMENT, tries=2, samples=300)
+ROUGH = replace(ATTACHMENT, tries=1, reaching=replace(REACHING, rounds=2, samples=150, join=6.0))
 """While the numbers are still being written."""
 
 
@@ -51,7 +40,8 @@ class Attached:
 
     assembly: Assembly
     moved: float
-    """The farthest that any copy of a part was moved beside what it hangs on [shares of the longest side]."""
+    """The farthest that any corner of the box of any copy is from where it was written [shares of the longest side]:
+    moves, stretches and turns of everything, with what it hangs on or by itself."""
 
     bodies: int
     """Into how many bodies the union of all parts falls."""
@@ -60,49 +50,55 @@ class Attached:
 def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attached:
     """The object on the ground with parts that meet."""
     met, moved = meeting(assembly, config)
-    whole = grounded(met)
-    return Attached(whole, moved, body_count([solid for part in whole.parts for solid in part.solids]))
+    return Attached(grounded(met), moved, bodies_of(met))
+
+
+def bodies_of(assembly: Assembly) -> int:
+    """Into how many bodies the union of all parts falls; one, if all copies meet what they hang on."""
+    parts = assembly.parts
+    pairs = [(part, parts[part.parent]) for part in parts if part.parent >= 0]
+    if parts[0].repeat.total == 1 and all(all(met_copies(*pair)) for pair in pairs):
+        return 1
+    return body_count([solid for part in parts for solid in part.solids])
 
 
 def meeting(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> tuple[Assembly, float]:
-    """The object with parts that meet, and the farthest that a part was moved [shares of the longest side]."""
+    """The object with parts that meet, and the farthest that a point of one was moved [shares of the longest side]."""
     scale = scale_of(assembly)
-    level = tuple(_levelled(part, config.level * scale) for part in assembly.parts)
-    parts = list(closed(replace(assembly, parts=level)).parts)
-    carried = list(assembly.parts)
-    """The parts as written, moved only with what they hang on."""
-
-    largest = 0.0
-    for number, part in enumerate(parts):
-        _move(carried, number, part.centre - carried[number].centre, children_only=True)
-        largest = max(largest, _distance(part, carried[number]) / scale)
+    reacher = Reacher(assembly.category, in_order(assembly, scale, config), scale, config.reaching)
+    parts = reacher.run()
     for number, part in enumerate(parts):
         if part.parent < 0:
             continue
-        parent = parts[part.parent]
-        parts[number] = laid_out(part, parent, config.rows)
-        _move(parts, number, parts[number].centre - part.centre, children_only=True)
-        _move(carried, number, parts[number].centre - part.centre, children_only=True)
         for _ in range(config.tries):
-            move = _gap(parts[number], parent, scale, config)
-            if move is None:
+            gaps = [gap for gap in reacher.gaps(number) if gap.inward is not None]
+            if not gaps:
                 break
-            _move(parts, number, move)
-            _move(carried, number, move, children_only=True)
-        parts[number] = _without_loose_end(parts[number], parent)
-        largest = max(largest, _distance(parts[number], carried[number]) / scale)
-    return replace(assembly, parts=tuple(parts)), largest
+            _move(parts, number, _way(parts[number], max(gaps, key=lambda gap: gap.wanted)))
+        parts[number] = _without_loose_end(parts[number], parts[part.parent])
+    moved = max(farthest(part, before) for part, before in zip(parts, assembly.parts, strict=True)) / scale
+    return replace(assembly, parts=tuple(parts)), moved
 
 
-def _distance(part: Part, before: Part) -> float:
-    count = min(len(part.poses), len(before.poses))
-    return float(np.linalg.norm(part.poses[:count, :3, 3] - before.poses[:count, :3, 3], axis=1).max())
+def in_order(assembly: Assembly, scale: float, config: AttachmentConfig = ATTACHMENT) -> list[Part]:
+    """The parts with their mirror planes in the middle, fronts shut, and copies in rows, rings and spirals."""
+    level = tuple(_levelled(part, config.level * scale) for part in assembly.parts)
+    parts = list(closed(replace(assembly, parts=level)).parts)
+    for number, part in enumerate(parts):
+        if part.parent >= 0:
+            parts[number] = laid_out(part, parts[part.parent], config.rows)
+            _move(parts, number, parts[number].centre - part.centre, children_only=True)
+    return parts
 
 
 def _levelled(part: Part, level: float) -> Part:
-    near = lambda values: np.where(np.abs(values) < level, 0.0, values)  # noqa: E731
-    repeat = replace(part.repeat, pivot=near(np.asarray(part.repeat.pivot)), step=near(np.asarray(part.repeat.step)))
-    return placed_anew(part, repeat=repeat)
+    """Mirrored in the middle, if nearly so: both sides go half of the way."""
+    pivot = np.asarray(part.repeat.pivot)
+    flat = np.where(np.abs(pivot) < level, 0.0, pivot)
+    by = np.zeros(3)
+    for k, axis in enumerate("xz"):
+        by[2 * k] = flat[k] - pivot[k] if axis in part.repeat.mirror else 0.0
+    return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=replace(part.repeat, pivot=flat))
 
 
 def _without_loose_end(part: Part, parent: Part) -> Part:
@@ -116,42 +112,11 @@ def _without_loose_end(part: Part, parent: Part) -> Part:
     return placed_anew(part, repeat=replace(repeat, count=loose[0]))
 
 
-def _gap(child: Part, parent: Part, scale: float, config: AttachmentConfig) -> Float[np.ndarray, "3"] | None:
-    """How the first copy of a part has to move so that the copy that is farthest off meets the parent."""
-    others = list(zip(parent.copies, parent.solids, strict=True))
-    worst: tuple[float, int, np.ndarray] | None = None
-    tree = None
-    for number, (shape, solid) in enumerate(zip(child.copies, child.solids, strict=True)):
-        if meets(shape, solid, others):
-            continue
-        if tree is None:
-            tree = cKDTree(np.concatenate([_points(other, config.samples) for other, _ in others]))
-        mine = _points(shape, config.samples)
-        far, nearest = tree.query(mine)
-        k = int(far.argmin())
-        way = tree.data[nearest[k]] - mine[k]
-        if worst is None or far[k] > worst[0]:
-            worst = (float(far[k]), number, way)
-    if worst is None:
-        return None
-    distance, number, way = worst
-    deep = min(config.depth * scale, config.share * float(child.size.min()))
-    inward = way / distance if distance > 1e-9 else _towards(child.copies[number], others)
-    linear = child.repeat.transforms(child.meets, child.turn[:, 0])[number][:3, :3]
-    return np.asarray(np.linalg.solve(linear, way + deep * inward))
-
-
-def _towards(shape: Shape, others: list) -> np.ndarray:  # type: ignore[type-arg]
-    middles = np.array([other.bounds.mean(axis=0) for other, _ in others])
-    way = middles - shape.bounds.mean(axis=0)
-    nearest = way[np.linalg.norm(way, axis=1).argmin()]
-    return np.asarray(nearest / max(float(np.linalg.norm(nearest)), 1e-9))
-
-
-def _points(shape: Shape, count: int) -> Float[np.ndarray, "N 3"]:
-    """Vertices and points spread over the faces, always the same."""
-    spread = sample_surface(shape.vertices, shape.faces, count, np.random.default_rng(0))
-    return np.concatenate([shape.vertices, spread.interpolate(shape.vertices)])
+def _way(part: Part, gap: Gap) -> np.ndarray:
+    """How the first copy of a part has to move so that another one closes its gap."""
+    assert gap.inward is not None
+    linear = part.repeat.transforms(part.meets, part.turn[:, 0])[gap.copy][:3, :3]
+    return np.asarray(np.linalg.solve(linear, gap.wanted * gap.inward))
 
 
 def _move(parts: list[Part], number: int, by: np.ndarray, children_only: bool = False) -> None:

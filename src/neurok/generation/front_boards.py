@@ -68,15 +68,16 @@ def put_shelves(parts: list[Part], boards: Sequence[int], tiling: Tiling, frame:
 
 
 def _shelf(part: Part, axis: int, spaces: Sequence[Rect], frame: Frame) -> Part:
-    """Boards of one part in the space that is nearest, in even steps unless they have room as they are."""
+    """Boards of one part in the space that is nearest, as near to where they are as they have room."""
     rect, other, count = frame.rect_of(part), 1 - axis, part.repeat.count
     space = _within(min(spaces, key=lambda one: _apart(one, rect)), frame)
     thick, along = min(rect.long(axis), 0.02), (frame.across, frame.up)[axis]
     step = float(np.asarray(part.repeat.step)[along])
-    first, last = sorted((rect.middle(axis), rect.middle(axis) + (count - 1) * step))
-    if first < space.low[axis] + thick or last > space.high[axis] - thick:
-        step = space.long(axis) / (count + 1)
-        first = space.low[axis] + step
+    middle = rect.middle(axis) + (count - 1) * step / 2
+    step = min(abs(step), max(space.long(axis) - 2 * thick, 0.0) / count)
+    half = (count - 1) * step / 2
+    room = max(space.long(axis) / 2 - half - thick, 0.0)
+    first = float(np.clip(middle, space.middle(axis) - room, space.middle(axis) + room)) - half
     own = space.cut(axis, first - thick / 2, first + thick / 2)
     own = _within(own.cut(other, own.low[other] - SINK, own.high[other] + SINK), frame)
     depth = frame.face - frame.back

@@ -14,7 +14,8 @@ import numpy as np
 from neurok.families.household.casework import CASEWORK, GAP, SINK
 from neurok.families.household.faces import FACES, Face, boards_of, fronts_of
 from neurok.families.household.parts import Assembly, Hinge, Part, Repeat
-from neurok.generation.face_frame import Frame, boxed, frame_of, recoded, straight
+from neurok.generation.face_frame import Frame, boxed, ends_of, frame_of, recoded, straight
+from neurok.generation.fields import LEVEL
 from neurok.generation.front_boards import board_at, boards_at, put_shelves
 from neurok.generation.front_trim import follow
 from neurok.generation.tiling import Rect, Tile, Tiling, tiled
@@ -39,6 +40,9 @@ class FrontsConfig:
     deep: float = 0.45
     """Depth of a drawer for which there is room [m]; only wider than this is left to what was written."""
 
+    near: float = 0.04
+    """How far a hollow part comes towards its fronts at most [shares of its face]; those farther off are misplaced."""
+
     over: float = 1.04
     """How many times wider than its box a lid may be."""
 
@@ -57,8 +61,28 @@ def closed(assembly: Assembly, config: FrontsConfig = FRONTS) -> Assembly:
         frame = replace(frame, is_partly_open=bool(set(assembly.style) & set(face.open_kinds)))
         if frame.out != 1:
             parts[hollow] = straight(parts[hollow])
+            if not frame.is_partly_open:
+                parts[hollow] = _towards(parts[hollow], [parts[number] for number in fronts], frame, config)
+                shut = frame_of(parts[hollow], face)
+                assert shut is not None
+                frame = shut
         _close(parts, boards_of(category, parts, hollow), hollow, fronts, frame, face, config)
     return replace(assembly, parts=tuple(parts))
+
+
+def _towards(hollow: Part, fronts: Sequence[Part], frame: Frame, config: FrontsConfig) -> Part:
+    """A hollow part half of the way towards what its fronts would fill, so that they have to change by half only."""
+    rects = [frame.rect_of(part) for part in fronts]
+    low, high = (np.asarray(end, dtype=np.float64) for end in ends_of(hollow))
+    for k, axis in enumerate((frame.across, frame.up)):
+        before = np.array([frame.rect.low[k], frame.rect.high[k]])
+        after = np.array([min(rect.low[k] for rect in rects), max(rect.high[k] for rect in rects)])
+        by = (after - before) / 2
+        if axis != 1 and abs(hollow.centre[axis]) < LEVEL:
+            by = (by - by[::-1]) / 2  # what stands in the middle stays there
+        if np.abs(by).max() < config.near * (before[1] - before[0]):
+            low[axis], high[axis] = low[axis] + by[0], high[axis] + by[1]
+    return boxed(hollow, low, high)
 
 
 def _close(

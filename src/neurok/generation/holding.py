@@ -16,6 +16,7 @@ from neurok.families.household.captions import main_part
 from neurok.families.household.looks import basic, colour_words, palette, rgb_of, shades
 from neurok.families.household.parts import Assembly
 from neurok.families.household.prompts import PARTNERS, is_other, said_of_parts
+from neurok.families.household.stuffs import METALS, WOODS
 from neurok.generation.category_words import WHOLE, can_have, category_words
 from neurok.generation.fields import END, Field, build_fields, look_fields
 from neurok.generation.wishes import PartWish, Wishes
@@ -26,6 +27,17 @@ FRAME = frozenset(
      "side panel", "wing", "lower rail", "cross bar", "end panel"}
 )  # fmt: skip
 """Parts that look like the whole when the one that stands for it looks otherwise: a white chair with a red seat."""
+
+
+BARE = {
+    **dict.fromkeys(WOODS, tuple(dict.fromkeys(colour for colours in WOODS.values() for colour in colours))),
+    **METALS,
+    "steel": ("silver", "grey", "light grey"),
+    "terracotta": ("terracotta",),
+    "rattan": ("tan", "beige", "light brown"),
+    "straw": ("tan", "beige", "yellow"),
+}
+"""Colours of materials that have one of their own: asked for without a colour, they are not painted."""
 
 
 class LookHold:
@@ -105,6 +117,7 @@ class BuildHold:
         self._category = category
         self._styles = {wish.part: wish.styles for wish in wishes.parts if wish.styles}
         self.have: dict[str, int] = {}
+        self._forms: list[tuple[str, str]] = []
         self.forced = 0
         """How many parts the network would not have written by itself."""
 
@@ -118,6 +131,7 @@ class BuildHold:
 
     def add(self, words: Mapping[str, str]) -> None:
         """A part was written."""
+        self._forms.append((words["name"], words.get("kind", "")))
         total = int(words["count"]) * 2 ** len(words["mirror"])
         self.have[words["name"]] = self.have.get(words["name"], 0) + total
 
@@ -128,14 +142,16 @@ class BuildHold:
             for name, count in self._wanted.items():
                 if count is not None and self.have.get(name, 0) >= count:
                     mask[field.index(name)] = False
-            for name in self._without | {name for name in self._single if self.have.get(name, 0)}:
+            had = {name for name in self._single if self.have.get(name, 0)}
+            for name in self._without | had | (set(self._homeless()) - set(self._wanted)):
                 mask[field.index(name)] = False
             if self.is_forced and self.missing:
                 mask[:] = False
                 mask[[field.index(name) for name in self.missing]] = True
         elif field.name == "parent":
             mask[:] = False
-            mask[slice(0, 1) if number == 0 else slice(1, number + 1)] = True
+            carriers = self._parents(number, build_fields()[0].words[chosen[0]]) if number else [0]
+            mask[carriers or list(range(1, number + 1))] = True
         elif field.name == "kind" or field.name == "relief" or field.name.startswith("style "):
             words = self._shapes(field, chosen)
             mask = torch.tensor([word in words for word in field.words]) if words else mask
@@ -146,6 +162,23 @@ class BuildHold:
                 sizes = [int(w) * each if field.name == "count" else 2 ** len(w) for w in field.words]
                 mask = torch.tensor([size <= left for size in sizes])
         return mask if mask.any() else torch.ones(field.count, dtype=torch.bool)
+
+    def _parents(self, number: int, name: str) -> list[int]:
+        """Places in the field of earlier parts that ever carry a part of some name in this category."""
+        words = category_words()[self._category]
+        carriers, bare = words.get("parents", {}).get(name, ()), words.get("bare", {}).get(name, {})
+        return [
+            k + 1
+            for k, (other, kind) in enumerate(self._forms[:number])
+            if other in carriers and kind not in bare.get(other, ())
+        ]
+
+    def _homeless(self) -> list[str]:
+        """Names of parts that none of the forms so far ever carries: an apron below a round top."""
+        names = {other for other, _ in self._forms}
+        bare = category_words()[self._category].get("bare", {})
+        near = [name for name, others in bare.items() if names & set(others)]
+        return [name for name in near if not self._parents(len(self._forms), name)]
 
     def _shapes(self, field: Field, chosen: Sequence[int]) -> set[str]:
         """The words of a field that go with the shapes that were said of a part; none when there are none."""
@@ -202,6 +235,8 @@ def _allowed(field: Field, wish: PartWish, chosen: Sequence[int]) -> list[str]:
     if field.name == "colour":
         if wish.shade:
             return [colour_words()[wish.shade]]
+        if not wish.colours and wish.materials:
+            return list(BARE.get(look_fields()[0].words[chosen[0]], ()))
         return [colour for colour in palette() if basic(colour) in wish.colours]
     stuffs = _stuffs(wish.materials)
     if field.name == "material":

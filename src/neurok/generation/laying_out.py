@@ -15,6 +15,7 @@ from jaxtyping import Float
 from neurok.families.household.assemble import placed_anew
 from neurok.families.household.checks import LEAST_VOLUME
 from neurok.families.household.parts import Part
+from neurok.geometry import lie
 from neurok.modelling.shapes import Shape
 
 GOLDEN = 2.39983
@@ -66,31 +67,39 @@ def laid_out(part: Part, parent: Part, config: LayingOutConfig = LAYING_OUT) -> 
     if abs(repeat.turn) < config.slight:
         return _row(part, parent, config.slope)
     turn = _simple_turn(repeat.turn, repeat.count, config)
-    part = placed_anew(part, repeat=replace(part.repeat, turn=turn))
-    size = np.ptp(parent.copies[0].bounds, axis=0)
+    size = np.ptp(boxes_of(parent)[0], axis=0)
     if float(np.asarray(repeat.step)[1]) > 0 and size[1] > config.tall * min(size[0], size[2]):
-        return _climbing(part, parent, config)
+        other = placed_anew(part, repeat=replace(part.repeat, turn=turn))
+        return _climbing(other, parent, config) if missing(part, parent) else part
+    part = _turning(part, turn)
     return _around(part, parent, abs(turn) * repeat.count) if missing(part, parent) else part
 
 
 def missing(part: Part, parent: Part) -> list[int]:
     """Numbers of the copies that do not share some volume with the parent."""
-    others = list(zip(parent.copies, parent.solids, strict=True))
-    mine = enumerate(zip(part.copies, part.solids, strict=True))
-    return [number for number, (shape, solid) in mine if not meets(shape, solid, others)]
+    return [number for number, is_met in enumerate(met_copies(part, parent)) if not is_met]
 
 
-def meets(shape: Shape, solid, others: list) -> bool:  # type: ignore[no-untyped-def, type-arg]
-    """Whether a solid shares some volume with one of the others."""
-    low, high = shape.bounds
-    for other, body in others:
-        if (
-            (other.bounds[0] <= high).all()
-            and (other.bounds[1] >= low).all()
-            and (solid ^ body).volume() > LEAST_VOLUME
-        ):
-            return True
-    return False
+def met_copies(part: Part, parent: Part) -> list[bool]:
+    """Of each copy of a part whether it shares some volume with a copy of the parent; kept with the part."""
+    known = part.__dict__.get("_met")
+    if known is not None and known[0] is parent:
+        return list(known[1])
+    boxes, others = boxes_of(part), boxes_of(parent)
+    near = (boxes[:, None, 0] <= others[None, :, 1]).all(axis=-1) & (boxes[:, None, 1] >= others[None, :, 0]).all(
+        axis=-1
+    )
+    found = [
+        any((solid ^ parent.solids[other]).volume() > LEAST_VOLUME for other in np.flatnonzero(near[number]))
+        for number, solid in enumerate(part.solids)
+    ]
+    part.__dict__["_met"] = (parent, tuple(found))
+    return found
+
+
+def boxes_of(part: Part) -> Float[np.ndarray, "C 2 3"]:
+    """Lower and upper ends of each copy."""
+    return np.array([solid.bounding_box() for solid in part.solids]).reshape(-1, 2, 3)
 
 
 def _simple_turn(turn: float, count: int, config: LayingOutConfig) -> float:
@@ -104,37 +113,51 @@ def _simple_turn(turn: float, count: int, config: LayingOutConfig) -> float:
 
 
 def _row(part: Part, parent: Part, slope: float) -> Part:
-    """Without a turn; along one axis and no longer than the parent where copies would miss it."""
-    step = np.asarray(part.repeat.step)
+    """The straight row nearest to the copies, along one axis; no longer than the parent where copies would miss it."""
+    count = part.repeat.count
+    middles = part.poses[:: 2 ** len(part.repeat.mirror), :3, 3]
+    order = np.arange(count) - (count - 1) / 2
+    step = order @ middles / float(order @ order)
+    part = _stepping(part, middles.mean(axis=0), step)
     axis = int(np.abs(step).argmax())
-    part = placed_anew(part, repeat=replace(part.repeat, turn=0.0))
     only = np.where(np.arange(3) == axis, step, 0.0)
     if np.linalg.norm(step - only) < slope * abs(step[axis]):
-        straight = placed_anew(part, repeat=replace(part.repeat, step=only))
+        straight = _stepping(part, middles.mean(axis=0), only)
         part = straight if len(missing(straight, parent)) <= len(missing(part, parent)) else part
-    if not missing(part, parent):
+    if not missing(part, parent) or abs(step[axis]) < 1e-9:
         return part
-    count = part.repeat.count
-    if abs(step[axis]) < 1e-9:
-        return part
-    wide = float(np.ptp(part.copies[0].bounds[:, axis]))
-    ends = np.array([shape.bounds[:, axis] for shape in parent.copies])
+    wide = float(np.ptp(boxes_of(part)[0, :, axis]))
+    ends = boxes_of(parent)[:, :, axis]
     low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
     longest = max(high - low - wide, 0.0) / max(count - 1, 1)
     along = np.zeros(3)
     along[axis] = np.sign(step[axis]) * min(abs(step[axis]), longest)
-    first = float(part.copies[0].bounds[:, axis].mean())
-    last = first + (count - 1) * along[axis]
-    near, far = min(first, last) - wide / 2, max(first, last) + wide / 2
-    by = np.zeros(3)
-    by[axis] = max(low - near, 0.0) - max(far - high, 0.0)
-    repeat = replace(part.repeat, step=along)
+    middle = middles.mean(axis=0)
+    half = (abs(along[axis]) * (count - 1) + wide) / 2
+    middle[axis] = np.clip(middle[axis], min(low + half, (low + high) / 2), max(high - half, (low + high) / 2))
+    return _stepping(part, middle, along)
+
+
+def _stepping(part: Part, middle: Float[np.ndarray, "3"], step: Float[np.ndarray, "3"]) -> Part:
+    """Copies in a row of which the middle is given."""
+    by = middle - (part.repeat.count - 1) / 2 * step - part.centre
+    repeat = replace(part.repeat, step=step, turn=0.0)
     return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=repeat)
+
+
+def _turning(part: Part, turn: float) -> Part:
+    """Copies turned by another angle each about their pivot, the middle one staying where it is."""
+    lag = (part.repeat.count - 1) / 2 * (part.repeat.turn - turn)
+    pivot = np.array([part.repeat.pivot[0], 0.0, part.repeat.pivot[1]])
+    move = lie.rotation_about(np.array([0.0, 1.0, 0.0]), pivot, lag)
+    go = lambda point: move[:3, :3] @ point + move[:3, 3]  # noqa: E731
+    repeat = replace(part.repeat, turn=turn)
+    return placed_anew(part, centre=go(part.centre), meets=go(part.meets), turn=move[:3, :3] @ part.turn, repeat=repeat)
 
 
 def _around(part: Part, parent: Part, reach: float) -> Part:
     """About the axis of the copy of the parent that is nearest; a ring that closes after ``reach`` does not climb."""
-    middles = np.array([shape.bounds.mean(axis=0) for shape in parent.copies])
+    middles = boxes_of(parent).mean(axis=1)
     nearest = middles[np.linalg.norm((middles - part.centre)[:, [0, 2]], axis=1).argmin()]
     step = np.asarray(part.repeat.step) * [0.0, 0.0 if np.isclose(reach, 2.0 * np.pi) else 1.0, 0.0]
     return placed_anew(part, repeat=replace(part.repeat, pivot=nearest[[0, 2]], step=step))
@@ -142,7 +165,7 @@ def _around(part: Part, parent: Part, reach: float) -> Part:
 
 def _climbing(part: Part, parent: Part, config: LayingOutConfig) -> Part:
     """Up the middle of the parent, each copy rooted in it."""
-    distance = [np.linalg.norm(shape.bounds.mean(axis=0) - part.meets) for shape in parent.copies]
+    distance = np.linalg.norm(boxes_of(parent).mean(axis=1) - part.meets, axis=1)
     stem = parent.copies[int(np.argmin(distance))]
     low, high = stem.bounds[:, 1]
     margin = config.end * (high - low)

@@ -32,6 +32,12 @@ FORWARD = JOINING | {"and", "a", "an", "the"}
 BESIDE = frozenset({"at", "beside", "near", "next", "for", "under", "by", "behind", "from"})
 """Words after which other things are named than the one that is asked for."""
 
+NAMING = frozenset({"a", "an", "the", "one", "my", "your", "our", "some"})
+"""Words after which a thing is named ..."""
+
+UNNAMED = frozenset({"thing", "something", "place", "somewhere", "spot", "piece", "item", "object", "kind", "sort"})
+"""... and names that leave it open what the thing is."""
+
 ABSENT = frozenset({"without", "no", "lacking"})
 PIECES = frozenset({"part", "parts", "piece", "pieces", "component", "components"})
 COMMON = 0.05
@@ -199,6 +205,23 @@ def understood(spans: Sequence[Span]) -> tuple[list[str], list[str]]:
     """Words that name something, and those that name nothing."""
     known = [span.text if not span.meant else f"{span.text} (as {span.meant})" for span in spans if span.meanings]
     return known, [span.text for span in spans if not span.meanings and not is_filler(span)]
+
+
+def strange_noun(spans: Sequence[Span]) -> str:
+    """What the prompt asks for if that is a name that is in no table: ``helicopter`` of "a blue helicopter"."""
+    for number, span in enumerate(spans):
+        if span.words[-1] in UNNAMED:
+            return ""
+        if span.words[0] not in NAMING or span.meanings:
+            continue
+        phrase: list[Span] = []
+        for one in spans[number + 1 :]:
+            if one.clause != span.clause or is_filler(one):
+                break
+            phrase.append(one)
+        name = phrase[-1] if phrase else None
+        return "" if name is None or name.meanings or name.words[-1] in UNNAMED else name.text
+    return ""
 
 
 def _category_span(spans: Sequence[Span]) -> int | None:

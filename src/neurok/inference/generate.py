@@ -33,7 +33,7 @@ from neurok.generation.photo import Photo, read_photo
 from neurok.generation.prompt import asked_by, words_of
 from neurok.generation.redrawing import REDRAWING, Redrawer
 from neurok.generation.silhouettes import colour_of, known_outlines
-from neurok.generation.wishes import Wishes, understood, wishes_of
+from neurok.generation.wishes import Wishes, strange_noun, understood, wishes_of
 from neurok.generation.writing import WRITING, Generator, WritingConfig, Written, draw_lists, list_words, rows_of
 from neurok.hub import load_model
 
@@ -46,9 +46,12 @@ class GenerateConfig:
     lists: int = 8
     """Lists that are drawn for one object; the one that fits the words best is filled."""
 
-    tries: int = 3
-    """Times a list is filled with numbers, until its parts meet without being moved far; the second and every other
-    time the flow goes on from the object whose parts were moved."""
+    tries: int = 4
+    """Times that numbers are written, until parts meet without being moved far; the second and every other time the
+    flow goes on from where the parts were put, the third time it takes another list that fits the words as well."""
+
+    alike: float = 0.05
+    """How much less fit another list may be."""
 
     forced: float = 0.4
     """What a part that the list would not have had by itself takes from its fitness; a wish counts one."""
@@ -213,6 +216,9 @@ def understand(text: str, image: str | Path | Photo | None, config: GenerateConf
     if spans and not sentence_states.is_installed():
         notes.append("Only words of the tables are understood; pip install 'neurok[text]' reads whole sentences.")
     wishes = wishes_of(spans)
+    strange = "" if photo is not None or wishes.category else strange_noun(spans)
+    if strange:
+        raise NeurokError(f"'{strange}' is nothing that can be made. {possible} Ask in English.")
     nouns = [span for span in spans if not any(meaning.kind == "part" for meaning in span.meanings)]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and wishes.category:
@@ -230,17 +236,19 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
     forced = [0] * config.lists if lists.forced is None else lists.forced.tolist()
     sketches = [sketch_of(lists, k) for k in range(config.lists)]
     alike = agreement(sketches) if ask.photo is not None else [0.0] * config.lists
-    best = max(
-        range(config.lists),
-        key=lambda k: fitness(sketches[k], ask) - config.forced * forced[k] + config.agreement * alike[k],
-    )
-    chosen, one = rows_of(lists, best), asked.rows(torch.tensor([best]))
+    scores = [
+        fitness(sketches[k], ask) - config.forced * forced[k] + config.agreement * alike[k] for k in range(config.lists)
+    ]
+    order = sorted(range(config.lists), key=scores.__getitem__, reverse=True)
+    good = [k for k in order if scores[k] >= scores[order[0]] - config.alike]
     found: list[Written] = []
     for number in range(config.tries):
+        k = good[number // 2 % len(good)]
+        one = asked.rows(torch.tensor([k]))
         if number % 2:
             found.append(model.refine(found[-1], one, generator, config.writing))
         else:
-            found += model.fill(chosen, one, generator, config.writing)
+            found += model.fill(rows_of(lists, k), one, generator, config.writing)
         if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
             break
     written = min(found, key=lambda w: (w.attached.bodies, w.attached.moved))
