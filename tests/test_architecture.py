@@ -62,7 +62,7 @@ INSIDE = {
         "hypotheses pieces_predict",
     ],
     "generation": [
-        "category_words fields image_encoder laying_out lexicon part_points photo silhouettes tiling",
+        "category_words centre_line fields image_encoder laying_out lexicon part_points photo silhouettes tiling",
         "counting edit_words form_rings numbers part_autoencoder sentence_states vecset_points wishes",
         "context face_frame form_fit holding part_loss part_set resizing vecset",
         "front_boards front_trim",

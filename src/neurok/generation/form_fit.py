@@ -228,16 +228,21 @@ def _moves(
     codes, sizes = (np.repeat(one[None], len(numbers), axis=0) for one in (standing.code, standing.size))
     codes[range(CODE), range(CODE)] += steps[:CODE]
     sizes[range(CODE, len(numbers)), range(3)] *= np.exp(steps[CODE:])
+    after: Float[np.ndarray, "B V 3"] | None
     if can_be_rings(standing.kind):
-        corners = before.faces[pairs.face_ids]
-        shift = ring_solids(standing.kind, codes, sizes, standing.relief)[0] - before.vertices
+        after = ring_solids(standing.kind, codes, sizes, standing.relief)[0]
+    else:
+        shapes = [mesh_of(standing.kind, code, size) for code, size in zip(codes, sizes, strict=True)]
+        is_same = all(len(shape.vertices) == len(before.vertices) for shape in shapes)
+        after = np.stack([shape.vertices for shape in shapes]) if is_same else None
+    if after is not None:
+        corners, shift = before.faces[pairs.face_ids], after - before.vertices
         local = pairs.normals @ standing.turn
         away = sum(
             np.einsum("bsd,sd->sb", shift[:, corners[:, k]], pairs.weights[:, k : k + 1] * local) for k in range(3)
         )
     else:
-        shapes = [mesh_of(standing.kind, code, size) for code, size in zip(codes, sizes, strict=True)]
-        away = np.stack([_displaced(standing, target, pairs, after) for after in shapes], axis=1)
+        away = np.stack([_displaced(standing, target, pairs, shape) for shape in shapes], axis=1)
     out[:, numbers] = away / target.unit / steps
     return out * scale
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.families.household.parts import Look, placed
+from neurok.generation.centre_line import frame_lines, nearest_line, sharpest
 from neurok.generation.form_fit import Standing, Target, missed
 from neurok.generation.part_autoencoder import PartModel
 from neurok.generation.part_frames import FRAMES, FrameConfig, Rebuilt, rebuild
@@ -32,6 +33,9 @@ class CutConfig:
     pieces: int = 10
     """Of a part as long as its object, at most; of smaller ones in proportion."""
 
+    bars: int = 14
+    """Of a frame, at most, however small: a frame of legs and rails has ten."""
+
     convex: float = 0.9
     """A piece that fills so much of its convex hull is not cut further."""
 
@@ -45,10 +49,19 @@ class CutConfig:
     """Share of the longest side by which pieces reach into each other, so that no slits are left between them."""
 
     points: int = 768
-    """Of the surface of a piece."""
+    """Of the surface of a piece ..."""
+
+    dense: int = 4000
+    """... and of a solid in which bars are looked for, ..."""
+
+    fewest: int = 60
+    """... of which a bar has so many at least."""
 
 
 CUTS = CutConfig()
+Points = tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"]]
+"""Of a surface, with normals and colours."""
+
 NEVER = 2.0
 """Share missed (of two) that nothing exceeds."""
 
@@ -116,18 +129,62 @@ def rebuild_solid(
     whole = rebuild(model, *seen, look, replace(frames, good=NEVER) if most > 1 else frames)
     if whole.missed < config.good or most < 2:
         return [whole]
-    pieces = cut(solid, replace(config, pieces=most))
-    if len(pieces) < 2:
-        return [rebuild(model, *seen, look, frames)]
-    found = [rebuild(model, *surface(piece, look, config.points, seed), look, PIECES) for piece in pieces]
+    found = [whole]
+    for way, count in ((bars, config.bars), (pieces, most)):
+        some = way(model, solid, look, count, config, seed)
+        if len(some) > 1 and _missed(some, solid, seen) < _missed(found, solid, seen) - config.gain:
+            found = some
+        if _missed(found, solid, seen) < config.good:
+            break
+    return [rebuild(model, *seen, look, frames)] if found == [whole] else found
+
+
+def _missed(found: list[Rebuilt], solid: Shape, seen: Points) -> float:
+    """By all of the pieces together."""
+    if len(found) == 1:
+        return found[0].missed
     nowhere = Standing("implicit", np.zeros(CODE), np.eye(3), np.zeros(3), np.ptp(solid.bounds, axis=0))
-    miss = missed(nowhere, Target.of(*seen[:2]), joined(found))
-    return found if miss < whole.missed - config.gain else [whole]
+    return missed(nowhere, Target.of(*seen[:2]), joined(found))
 
 
-def surface(
-    solid: Shape, look: Look, count: int, seed: int
-) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"]]:
+def pieces(
+    model: PartModel, solid: Shape, look: Look, most: int, config: CutConfig = CUTS, seed: int = 0
+) -> list[Rebuilt]:
+    """A solid as nearly convex pieces; nothing where it is one."""
+    found = cut(solid, replace(config, pieces=most))
+    seen = [surface(piece, look, config.points, seed) for piece in found]
+    return [rebuild(model, *cloud, look, PIECES) for cloud in seen] if len(seen) > 1 else []
+
+
+def bars(
+    model: PartModel, solid: Shape, look: Look, most: int, config: CutConfig = CUTS, seed: int = 0
+) -> list[Rebuilt]:
+    """A solid as the bars of a frame; nothing where it is none. Bars that a code does not hold are cut where they turn.
+
+    Of each, the surface is seen without where it meets the others.
+    """
+    points, normals, colours = surface(solid, look, config.dense, seed)
+    lines = frame_lines(points, normals, most)
+    owners = nearest_line(lines, points) if lines else np.zeros(0)
+    left = [(line, np.flatnonzero(owners == number)) for number, line in enumerate(lines)]
+    done: list[Rebuilt] = []
+    while left:
+        line, mine = left.pop(0)
+        if len(mine) < config.fewest:
+            continue
+        some = mine[: config.points]
+        found = rebuild(model, points[some], normals[some], colours[some], look, PIECES)
+        place = sharpest(line) if found.missed > config.good and len(left) + len(done) + 2 <= most else -1
+        if place < 0:
+            done.append(found)
+        else:
+            halves = line[: place + 1], line[place:]
+            of_half = nearest_line(halves, points[mine])
+            left += [(half, mine[of_half == number]) for number, half in enumerate(halves)]
+    return done
+
+
+def surface(solid: Shape, look: Look, count: int, seed: int) -> Points:
     """Points, normals and colours of a solid of one colour."""
     drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(seed))
     points, normals = drawn.interpolate(solid.vertices), face_normals(solid)[drawn.face_ids]

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.families.household.parts import Look
+from neurok.generation.centre_line import knots_along, single_line, tube_along
 from neurok.generation.form_fit import Standing, Target, fit_form, missed
 from neurok.generation.part_autoencoder import FORMS, PartModel
 from neurok.generation.part_fit import Cloud, PartGuess, decode, encode_clouds, forms_of, refine, solid_of
@@ -68,11 +69,20 @@ class FrameConfig:
     seen: int = 256
     """Points in front of the encoder; boxes are those of all points."""
 
+    ahead: float = 0.95
+    """Least cosine between the normal of a point inside a hollow and the way to one across it ..."""
+
+    faces: float = 0.7
+    """... and between its normal and the other's turned round."""
+
     around: int = 24
     """Neighbours among which the other side of a wall is looked for."""
 
 
 FRAMES = FrameConfig()
+
+HOLLOW = ("block", "plate", "lathe")
+"""Kinds that may be hollow."""
 
 TURNED = ("faceted", "ribbed", "fluted")
 """Reliefs of turned solids; the others are of blocks."""
@@ -156,24 +166,37 @@ def fitted_forms(
     config: FrameConfig = FRAMES,
 ) -> list[Rebuilt]:
     """Forms of every kind in every frame, the likeliest of them fitted to the points, and the best of these further."""
-    few, wall = target.thinned(config.glance), wall_of(clouds[0], config)
-    starts: list[tuple[float, Standing, PartGuess]] = []
-    for number, (code, guess, turn, cloud, place) in enumerate(zip(codes, said, turns, clouds, places, strict=True)):
+    wall, lines = wall_of(clouds[0], config), lines_of(target.points, target.normals)
+    outer = outside(target) if wall > 0 else target
+    few, few_outer = target.thinned(config.glance), outer.thinned(config.glance)
+    starts: list[tuple[float, str, Standing, PartGuess]] = []
+    views = list(zip(codes, said, turns, clouds, places, strict=True))
+
+    def begin(origin: str, kind: str, numbers: np.ndarray, view: int) -> None:
+        _, guess, turn, cloud, place = views[view]
+        stands = Standing(kind, numbers, turn, place, cloud.size)
+        starts.append((missed(stands, few_outer if kind in HOLLOW else few, stands.outer), origin, stands, guess))
+
+    for number, (_, _, turn, cloud, place) in enumerate(views[: config.tubes]):
+        for numbers in bars_in(lines, turn, place, cloud):
+            begin("bar", "tube", numbers, number)
+    is_bar = min((one[0] for one in starts), default=np.inf) < config.perfect
+    for number, (code, _, _, cloud, _) in enumerate(() if is_bar else views):
         for kind, numbers in [*forms_of(model, code, cloud.size), *plain_forms(cloud.size)]:
             if can_be(kind, cloud.size, wall, config) and (kind != "tube" or number < config.tubes):
-                stands = Standing(kind, numbers, turn, place, cloud.size)
-                starts.append((missed(stands, few, stands.outer), stands, guess))
+                begin(kind, kind, numbers, number)
     starts.sort(key=lambda one: one[0])
-    kinds = [one[1].kind for one in starts]
-    turn_of_kind = [kinds[:place].count(kind) for place, kind in enumerate(kinds)]
-    kept = [starts[place] for place in np.argsort(turn_of_kind, kind="stable")[: config.tried]]
+    origins = [one[1] for one in starts]
+    turn_of_origin = [origins[:place].count(origin) for place, origin in enumerate(origins)]
+    kept = [starts[place] for place in np.argsort(turn_of_origin, kind="stable")[: config.tried]]
     kept = [one for one in kept if one[0] < starts[0][0] + config.hopeless]
     mean, scale = (np.asarray(table, dtype=np.float64) for table in (model.code_mean, model.code_scale))
     fit = lambda one, steps, done: fit_form(  # noqa: E731
-        one, target, scale[FORMS.index(one.kind)], mean[FORMS.index(one.kind)], steps, done
-    )[0]
+        one, outer if one.kind in HOLLOW else target, scale[FORMS.index(one.kind)], mean[FORMS.index(one.kind)],
+        steps, done,
+    )[0]  # fmt: skip
     first: list[tuple[Standing, float, PartGuess]] = []
-    for _, start, guess in kept:
+    for _, _, start, guess in kept:
         for relief in ("smooth", *TURNED) if start.kind == "lathe" else ("smooth",):
             stands = fit(replace(start, relief=relief), config.first, 0)
             first.append((*hollow_of(stands, guess, wall, target, quick=True), guess))
@@ -219,7 +242,7 @@ def hollow_of(
     miss = missed(best, target)
     wall = wall if wall > 0 or guess.hollow is None else guess.hollow.wall
     has_room = 0.0 < wall < 0.45 * float(stands.size.min())
-    if stands.kind not in ("block", "plate", "lathe") or not has_room:
+    if stands.kind not in HOLLOW or not has_room:
         return best, miss
     tried = [Hollow(wall, opening) for opening in OPENINGS if opening]
     for factors in ((1.0,),) if quick else ((1.0,), (0.85, 1.15), (0.93, 1.07)):
@@ -243,6 +266,36 @@ def plain_forms(size: Float[np.ndarray, "3"]) -> list[tuple[str, Float[np.ndarra
         ("block", code_of("block", **sides, corner=1.0, edges=[0.9, 0.9], crowns=[0.3, 0.3])),
         ("lathe", code_of("lathe", knots=knots)),
     ]
+
+
+def outside(target: Target, config: FrameConfig = FRAMES) -> Target:
+    """The points of a hollow part that look outwards: none of the others is in front of them and looks at them."""
+    points, normals = target.points, target.normals
+    offset = points[None] - points[:, None]
+    offset /= np.maximum(np.linalg.norm(offset, axis=-1, keepdims=True), 1e-12)
+    ahead = np.einsum("ijd,id->ij", offset, normals) > config.ahead
+    is_inner = (ahead & (normals @ normals.T < -config.faces)).any(axis=1)
+    kept = np.flatnonzero(~is_inner)
+    return target if len(kept) < config.glance else replace(target, points=points[kept], normals=normals[kept])
+
+
+def lines_of(
+    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]
+) -> list[tuple[Float[np.ndarray, "6 3"], float]]:
+    """Six points and a bend of the bars that the points may be: none, or a smooth one and one with corners."""
+    found = single_line(points, normals)
+    return [] if found is None else knots_along(*found)
+
+
+def bars_in(
+    lines: Sequence[tuple[Float[np.ndarray, "6 3"], float]],
+    turn: Float[np.ndarray, "3 3"],
+    place: Float[np.ndarray, "3"],
+    cloud: Cloud,
+) -> list[Float[np.ndarray, "24"]]:
+    """Codes of tubes along lines, in the axes of a cloud: where thin bent bars start from."""
+    unit = float(cloud.size.max()) / 2.0
+    return [tube_along((knots - place) @ turn, bend, cloud.points, unit) for knots, bend in lines]
 
 
 def wall_of(cloud: Cloud, config: FrameConfig = FRAMES) -> float:
