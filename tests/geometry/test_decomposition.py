@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, cKDTree
 
 from neurok.geometry import decomposition
 from neurok.geometry.coacd_process import Cutter
@@ -118,9 +118,9 @@ def test_the_volume_of_a_hull_is_that_of_qhull():
     assert hull_volume(convex_hull(points, 0.0)) == pytest.approx(ConvexHull(points).volume)
 
 
-@pytest.mark.parametrize("ends", ["import os; os.abort()", "import time; time.sleep(60)"])
+@pytest.mark.parametrize("ends", ["import os; os.abort()", "import time; time.sleep(60)", "while True: pass"])
 def test_a_solid_that_ends_or_stops_coacd_is_cut_by_planes(monkeypatch, ends):
-    cutter = Cutter([sys.executable, "-c", ends], patience=0.5)
+    cutter = Cutter([sys.executable, "-c", ends], patience=0.1)
     vertices, faces = cup()
     assert cutter.cut(vertices, faces) is None
     monkeypatch.setattr(decomposition, "CUTTER", cutter)
@@ -128,6 +128,15 @@ def test_a_solid_that_ends_or_stops_coacd_is_cut_by_planes(monkeypatch, ends):
     found = collision_solids(vertices, faces, config=replace(PLANES, use_coacd=True))
     by_planes = collision_solids(vertices, faces, config=PLANES)
     assert len(found) == len(by_planes) > 1
+
+
+def test_samples_of_a_triangle_leave_no_gap():
+    rng = np.random.default_rng(4)
+    triangles = rng.normal(size=(30, 3, 3)) * rng.uniform(0.05, 1.0, (30, 1, 1))
+    weights = rng.dirichlet((1, 1, 1), size=500)
+    places = np.einsum("sk,fki->fsi", weights, triangles).reshape(-1, 3)
+    samples = decomposition._samples(triangles, 0.1)
+    assert cKDTree(samples).query(places)[0].max() < 0.1
 
 
 @pytest.mark.slow

@@ -10,13 +10,22 @@ import struct
 import subprocess
 import sys
 import threading
+import time
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from jaxtyping import Float, Int
 
 PATIENCE = 60.0
-"""How long one mesh may take [s]; tens of times what common parts need."""
+"""Processor time that one mesh may take [s], so that a busy machine gives the same answer; tens of times what common
+parts need."""
+
+HANGING = 20.0
+"""A process that has not answered after this many times as long by the clock is stuck."""
+
+LOOK_SECONDS = 0.5
+"""How often it is looked at [s]."""
 
 LENGTH = struct.Struct("<Q")
 
@@ -41,15 +50,28 @@ class Cutter:
             assert process.stdin is not None
             assert process.stdout is not None
             try:
+                begun, spent = time.monotonic(), self.spent()
                 _send(process.stdin, [said, vertices, faces])
-                if not select.select([process.stdout], [], [], self.patience)[0]:
-                    raise EOFError
+                while not select.select([process.stdout], [], [], min(LOOK_SECONDS, self.patience))[0]:
+                    late = time.monotonic() - begun > HANGING * self.patience
+                    if late or self.spent() - spent > self.patience:
+                        raise EOFError
                 return _receive(process.stdout)
             except (EOFError, OSError, ValueError):
                 process.kill()
                 process.wait()
                 self.process = None
                 return None
+
+    def spent(self) -> float:
+        """Processor time of the process so far [s]; that of the clock where nobody tells, 0 where there is none."""
+        if self.process is None or self.process.poll() is not None:
+            return 0.0
+        try:
+            words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return time.monotonic()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None or self.owner != os.getpid():

@@ -21,7 +21,7 @@ from neurok.geometry.convex import MAX_HULL_POINTS, Piece, clipped, convex_hull,
 from neurok.geometry.decimate import decimate
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.primitives import Primitive, fit_primitive
-from neurok.geometry.voxels import enclosed_grid, shell_grid
+from neurok.geometry.voxels import enclosed_grid
 
 Soup = Float[np.ndarray, "n 3 3"]
 """Triangles by their corners."""
@@ -70,7 +70,7 @@ class DecompositionConfig:
 
 DECOMPOSITION = DecompositionConfig()
 
-NEAR, SPACING = 4.0, 0.7
+NEAR, SPACING = 3.0, 0.5
 """Cells this near to the surface have their distance measured, to points so far apart, both in cells."""
 
 
@@ -126,7 +126,7 @@ def _solids(points: bytes, corners: bytes, thickness: float | None, config: Deco
     cut: list[Piece] = []
     for mine, closed in rough:
         cut += _cut_component(room, mine, closed, max(1, config.max_pieces - len(cut)))
-    kept = [solid for solid in whole if solid.primitive is not None and _extent(solid.piece) > config.small * size]
+    kept = [solid for solid in whole if solid.primitive is not None]
     loose = [solid.piece for solid in whole if not any(solid is one for one in kept)]
     joined = _join(room, [*cut, *loose])
     return *kept, *(Solid(piece, fit_primitive(piece)) for piece in joined)
@@ -162,14 +162,14 @@ class Room:
         component = topology.face_components(self.vertices, self.faces)
         closed = closed_components(self.vertices, self.faces, component)[component]
         filled = enclosed_grid(self.vertices, self.faces, closed, low, cell, shape)
-        filled |= shell_grid(self.vertices, self.faces, low, cell, shape)
+        samples = _samples(corners, SPACING * cell)
+        filled[tuple(np.clip((samples - low) // cell, 0, np.array(shape) - 1).astype(np.int64).T)] = True
         filled = ~_reached(~filled)
         steps = distance_transform_edt(~filled)
         distance = np.maximum(steps - 0.5, 0.0) * cell
         # Near the surface, which lies anywhere in the last cell that it fills, the distance is measured.
         near = np.argwhere((steps > 0) & (steps < NEAR))
-        samples = cKDTree(_samples(corners, SPACING * cell))
-        distance[tuple(near.T)] = samples.query(low + (near + 0.5) * cell)[0]
+        distance[tuple(near.T)] = cKDTree(samples).query(low + (near + 0.5) * cell)[0]
         return low, cell, distance
 
     @cached_property
@@ -250,7 +250,8 @@ def _components(room: Room, faces: Int[np.ndarray, "F 3"]) -> tuple[list[Solid],
         if piece is None:
             continue
         if sizes[k] <= room.error or room.keeps(piece):
-            whole.append(Solid(piece, fit_primitive(piece)))
+            # Small ones may still be joined, and are asked what they are afterwards.
+            whole.append(Solid(piece, fit_primitive(piece) if sizes[k] > room.config.small * room.size else None))
         else:
             rough.append((groups[k], bool(closed[k])))
     return whole, rough
@@ -392,18 +393,18 @@ def _neighbours(alive: dict[int, Piece], k: int, reach: float) -> list[int]:
 
 
 def _samples(triangles: Soup, spacing: float) -> Float[np.ndarray, "N 3"]:
-    """Points on triangles about ``spacing`` apart, on a regular pattern in each."""
-    longest = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1)
-    rows = np.clip(np.ceil(longest / spacing), 1, 200).astype(np.int64)
+    """Points on triangles at most ``spacing`` apart: rows parallel to the longest side, each divided evenly."""
+    lengths = np.linalg.norm(np.roll(triangles, -1, axis=1) - triangles, axis=2)
+    turn = (lengths.argmax(axis=1)[:, None] + np.arange(3)) % 3
+    a, b, c = np.moveaxis(np.take_along_axis(triangles, turn[:, :, None], axis=1), 1, 0)
+    longest = lengths.max(axis=1)
+    heights = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(longest, 1e-300)
+    across, along = (np.clip(np.ceil(width / spacing), 1, 400).astype(np.int64) for width in (heights, longest))
     out = []
-    for count in np.unique(rows):
-        i, j = np.meshgrid(np.arange(count + 1), np.arange(count + 1), indexing="ij")
-        keep = i + j <= count
-        u, v = i[keep] / count, j[keep] / count
-        shape = np.stack([1 - u - v, u, v], axis=1)
-        out.append(np.einsum("sk,fki->fsi", shape, triangles[rows == count]).reshape(-1, 3))
+    for rows, columns in np.unique(np.stack([across, along], axis=1), axis=0):
+        mine = (across == rows) & (along == columns)
+        up, over = np.meshgrid(np.linspace(0, 1, rows + 1), np.linspace(0, 1, columns + 1), indexing="ij")
+        weights = np.stack([(1 - up) * (1 - over), (1 - up) * over, up], axis=-1).reshape(-1, 3)
+        corners = np.stack([a[mine], b[mine], c[mine]], axis=1)
+        out.append(np.einsum("sk,fki->fsi", weights, corners).reshape(-1, 3))
     return np.concatenate(out)
-
-
-def _extent(piece: Piece) -> float:
-    return float(np.linalg.norm(np.ptp(piece[0], axis=0)))
