@@ -1,23 +1,11 @@
-"""What a person has corrected, and the way back."""
+"""The way back from what a person has corrected."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from neurok.bodyplan.plan import BodyPlan
 from neurok.errors import NeurokError
-
-
-@dataclass(frozen=True, eq=False)
-class Corrections:
-    """Everything that an edit can change."""
-
-    plan: BodyPlan | None
-    is_edited: bool
-    """Whether the plan counts over the joints of the file."""
-
-    materials: dict[str, str]
-    """Named by hand, by part or surface."""
+from neurok.studio.corrections import Corrections
 
 
 @dataclass(frozen=True, eq=False)

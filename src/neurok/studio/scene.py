@@ -19,15 +19,15 @@ from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
-from neurok.inference.articulate import articulate
-from neurok.inference.materials import Proposals, propose_materials
+from neurok.inference.materials import Proposals
 from neurok.inference.spaces import space_of
 from neurok.io import load
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.studio.config import CONFIG, StudioConfig
+from neurok.studio.corrections import Corrections
 from neurok.studio.forces import Forces, Push
 from neurok.studio.hand import reach
-from neurok.studio.history import Corrections, History
+from neurok.studio.history import History
 from neurok.studio.live import LiveSimulation, Simulation, write_live
 from neurok.studio.playback import Playback, Recording
 from neurok.studio.simulator import News
@@ -50,17 +50,13 @@ class StudioScene:
     asset: Asset | None = None
     """As it was opened."""
 
-    plan: BodyPlan | None = None
-    is_edited: bool = False
-    """Whether the plan counts over the joints of the file."""
+    corrections: Corrections = field(default_factory=Corrections)
+    """What is known of its bodies and materials, found or named by hand."""
 
     space: KinematicSpace | None = None
     q: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0))
     positions: Float[np.ndarray, "V 3"] = field(default_factory=lambda: np.zeros((0, 3)))
     """Of the vertices as they are shown now."""
-
-    materials: dict[str, str] = field(default_factory=dict)
-    """Named by hand, by part or surface."""
 
     forces: Forces = field(default_factory=Forces)
     notes: list[str] = field(default_factory=list)
@@ -90,8 +86,8 @@ class StudioScene:
             )
         self.close()
         self.asset, self.mode, self.notes = asset, "posing", [*asset.notes, *notes]
-        self.plan, self.is_edited, self.space, self.q = None, False, None, np.zeros(0)
-        self.materials, self.playback, self.forces = {}, Playback(loop=self.playback.loop), Forces()
+        self.corrections, self.space, self.q = Corrections(), None, np.zeros(0)
+        self.playback, self.forces = Playback(loop=self.playback.loop), Forces()
         self.shown = None
         self.forget_edits()
         self.positions = asset.mesh.vertices
@@ -107,7 +103,7 @@ class StudioScene:
             self._take_space(space_of(self.asset))
         if joints is not None and joints.dof:
             try:
-                self.plan = plan_of_joints(joints)
+                self.corrections = Corrections(plan_of_joints(joints))
             except NeurokError as error:
                 self.notes.append(f"{error} Its joints can be moved, but not edited.")
 
@@ -124,7 +120,7 @@ class StudioScene:
         """Take what ``study`` found, if that object is still open."""
         if asset is not self.asset or self.plan is not None:
             return
-        self.plan, self.is_edited = found.plan, found.space is not None
+        self.corrections = replace(self.corrections, plan=found.plan, is_edited=found.space is not None)
         if found.note:
             self.notes.append(found.note)
         if found.space is not None and self.mode == "posing":
@@ -144,7 +140,7 @@ class StudioScene:
     @property
     def object_mesh(self) -> Mesh:
         """The object at rest, cut into the bodies of its plan if that counts."""
-        return self.plan.mesh if self.plan is not None and self.is_edited else self.open_asset.mesh
+        return self.corrections.mesh_of(self.open_asset)
 
     @property
     def parts(self) -> Int[np.ndarray, " V"]:
@@ -280,9 +276,8 @@ class StudioScene:
     def _write_live(self) -> Path:
         """The object as it is now and what acts on it, as files for another process."""
         asset = replace(self.made_asset(), clips=() if self._moves_by_joints else self.open_asset.clips)
-        plan = self.plan if self.plan is not None and self.is_edited and self.plan.bends else None
         q = self.q if self._moves_by_joints and self.q.any() else None
-        return write_live(self.folder, asset, self.forces, q, self.materials, plan)
+        return write_live(self.folder, asset, self.forces, q, self.materials, self.corrections.bending)
 
     @property
     def _moves_by_joints(self) -> bool:
@@ -407,49 +402,50 @@ class StudioScene:
         """Correct the plan; poses, simulation and exports follow at once."""
         if self.plan is None:
             raise NeurokError("There is no plan to edit yet; wait until the joints are found.")
-        self._apply(what, Corrections(change(self.plan), True, self.materials))
+        self._apply(what, replace(self.corrections, plan=change(self.plan), is_edited=True))
 
     def set_material(self, region: str, name: str) -> None:
         """Say what a part or surface is made of."""
-        given = {**self.materials, region: name}
-        propose_materials(self.made_asset(), given=given)  # refuses unknown names
-        self._apply(f"{region} is {name}", Corrections(self.plan, self.is_edited, given))
+        new = replace(self.corrections, materials={**self.materials, region: name})
+        new.proposals(self.open_asset)  # refuses unknown names
+        self._apply(f"{region} is {name}", new)
 
     @property
-    def corrections(self) -> Corrections:
-        """What was corrected so far."""
-        return Corrections(self.plan, self.is_edited, self.materials)
+    def plan(self) -> BodyPlan | None:
+        return self.corrections.plan
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the plan counts over the joints of the file."""
+        return self.corrections.is_edited
+
+    @property
+    def materials(self) -> dict[str, str]:
+        """Named by hand, by part or surface."""
+        return self.corrections.materials
 
     def _apply(self, what: str, new: Corrections) -> None:
         self._history = self._history.after(what, self.corrections)
         self._become(new)
 
-    def _become(self, edit: Corrections) -> None:
-        is_other = edit.plan is not self.plan or edit.is_edited != self.is_edited
+    def _become(self, new: Corrections) -> None:
+        is_other = new.plan is not self.plan or new.is_edited != self.is_edited
         names = () if self.space is None else self.space.names
         values = dict(zip(names, self.q.tolist(), strict=False))
         self.close()
-        self.mode, self.plan, self.is_edited, self.materials = "posing", edit.plan, edit.is_edited, edit.materials
+        self.mode, self.corrections = "posing", new
         if not is_other:
             self._show_pose()
             return
         recording = self.playback.recording
         if recording is not None and not any(recording.clip is clip for clip in self.open_asset.clips):
             self.keep(None)  # it shows what the object no longer does
-        self.space = self._space_now()
+        self.space = new.space_of(self.open_asset)
         self.q = np.zeros(0) if self.space is None else np.array([values.get(name, 0.0) for name in self.space.names])
         if self.space is not None and self.space.dim:
             low, high = self.space.limits.T
             self.q = np.clip(self.q, low, high)
         self._show_pose()
-
-    def _space_now(self) -> KinematicSpace | None:
-        try:
-            if self.plan is not None and self.is_edited and self.plan.bends:
-                return space_of(self.open_asset, "learned", plan=self.plan)
-            return space_of(self.made_asset(), "joints") if self.is_edited else space_of(self.open_asset)
-        except NeurokError:
-            return None
 
     def undo(self) -> str:
         """Take back the last edit; says which."""
@@ -469,16 +465,8 @@ class StudioScene:
 
     def proposals(self) -> Proposals:
         """What each region is made of, by hand or proposed."""
-        return propose_materials(self.made_asset(), given=self.materials)
-
-    # What leaves the window.
+        return self.corrections.proposals(self.open_asset)
 
     def made_asset(self) -> Asset:
         """The object as it stands corrected, with joints and what it is made of; without motion."""
-        asset = self.open_asset
-        if self.plan is not None and self.is_edited:
-            made = articulate(asset, plan=self.plan)
-            if asset.materials is not None and len(asset.materials.ids) != made.mesh.vertex_count:
-                made = replace(made, materials=asset.materials.at(made.mesh.vertices, asset.mesh.vertices))
-            asset = made
-        return replace(asset, clips=())
+        return self.corrections.made(self.open_asset)

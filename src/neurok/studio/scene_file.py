@@ -117,7 +117,7 @@ def restore(scene: StudioScene, saved: SavedScene, notes: tuple[str, ...] = ()) 
     if saved.plan is not None:
         edited = bool(said.get("edited"))
         plan = saved.plan
-        scene.plan = scene.plan or plan
+        scene.corrections = replace(scene.corrections, plan=scene.plan or plan)
         if edited:
             scene.edit("opened", lambda _: plan)
     for region, name in said["materials"].items():
