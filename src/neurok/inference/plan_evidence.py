@@ -48,21 +48,19 @@ class PlanConfig:
     """Who says which pieces are one body, if the network is there. It is far ahead on known categories; on new ones it
     finds as much, but its surest joint is less often right (docs/articulation.md)."""
 
-    grouped: tuple[float, ...] = (2.46, 1.78, 0.38, -0.03, 0.17, 0.64, -0.61)
-    """As ``calibration``, where the grouping network has found the bodies: after the others, per unit of its log-odds
-    that the body moves and that anything does. Fitted to the same objects and 21 that stand still."""
+    grouped: tuple[float, ...] = (1.89, 1.87, 0.28)
+    """Log-odds that the best line of a body of the grouping network is right: constant, then per unit of the
+    log-probability of the line, and of the network's log-odds that the body moves. Fitted to the same objects and 21
+    that stand still; every object counts alike."""
 
-    named: tuple[float, ...] = (2.49, 1.67, 0.32, 0.74, -0.65)
+    named: tuple[float, ...] = (2.29, 2.51, 0.64)
     """The same for the parts that a file names, about which the grouping network is asked as well."""
-
-    grouped_without_prior: tuple[float, ...] = (2.49, 1.67, 0.32, 0.74, -0.65)
-    """The same without a prior."""
 
     least: float = 0.1
     """Bodies whose best joint is less likely than this are fixed. Low, because a joint that is missing costs more than
     one too many ..."""
 
-    beside: float = 0.6
+    beside: float = 0.8
     """... and so are bodies made of pieces whose best joint is less likely than this share of the surest one of the
     object: what is unlike all that was learned from is doubtful throughout, and still has a best guess."""
 
@@ -82,7 +80,7 @@ def calibration_for(config: PlanConfig, with_prior: bool, asked: bool, origin: O
     if origin != "pieces":
         return config.named
     if asked and config.group_by == "network":
-        return config.grouped if with_prior else config.grouped_without_prior
+        return config.grouped
     return config.calibration if with_prior else config.calibration_without_prior
 
 
@@ -97,9 +95,9 @@ class WeighedLines:
     """Their log-scores, of all sources together."""
 
     facts: tuple[float, ...]
-    """One, log-probability of the best line by search and network, log-odds that the body moves, with a prior its
-    log-likelihood of the line and the log of the body's pace beside the liveliest one, and with bodies of the grouping
-    network its log-odds that the body moves and that anything does."""
+    """One, log-probability of the best line by search and network, and where the grouping network was heard, its
+    log-odds that the body moves. Otherwise those of search and network, and with a prior its log-likelihood of the line
+    and the log of the body's pace beside the liveliest one."""
 
     def ranked(self, calibration: tuple[float, ...], moves: float = 1.0) -> list[Hypothesis]:
         """The lines with calibrated probabilities, if anything moves with this probability."""
@@ -139,11 +137,11 @@ def weigh_lines(
         order = np.argsort(-scores, kind="stable")
         best = int(order[0])
         facts: tuple[float, ...] = (1.0, float(said[best]), moves)
-        if screws is not None:
+        if groups is not None and (origin != "pieces" or config.group_by == "network"):
+            facts = (1.0, float(said[best]), float(groups.moves[part]))
+        elif screws is not None:
             pace = float(np.log(max(paces[part] / max(float(paces.max()), 1e-12), config.slowest)))
             facts = (*facts, float(agree[best]), pace)
-        if groups is not None and (origin != "pieces" or config.group_by == "network"):
-            facts = (*facts, float(groups.moves[part]), groups.anything)
         out[part] = WeighedLines(tuple(lines[k] for k in order), scores[order], facts)
     return out
 

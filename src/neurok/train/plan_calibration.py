@@ -26,14 +26,14 @@ class PlanFitConfig:
     match: float = 0.9
     """Cosine of velocity fields above which a joint is right, as in ``neurok evaluate motions``."""
 
-    ridge: float = 1.0
-    """Pull of the standardised weights to zero: one body's worth of evidence."""
+    ridge: float = 0.3
+    """Pull of the standardised weights to zero: a third of an object's worth of evidence."""
 
     rounds: int = 100
     """Of Newton's method; it has converged long before."""
 
-    folds: int = 6
-    """Objects are left out in so many groups to tell how well it generalises."""
+    folds: int = 100
+    """Objects are left out in so many groups, if there are as many, to tell how well it generalises."""
 
     thresholds: tuple[float, ...] = (0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
     """Least probabilities of a joint that are tried on them."""
@@ -92,13 +92,14 @@ def fit_plan(
     if len(set(right)) < 2:
         raise NeurokError("The calibration needs joints that are right and joints that are wrong; give more objects.")
     rows, answers = np.array(facts, dtype=np.float64), np.array(right)
-    asked, chance = _left_out(rows, answers, np.array(owners), config)
+    counts = alike_objects(np.array(owners))
+    asked, chance = _left_out(rows, answers, np.array(owners), counts, config)
     told = np.where(answers[asked], chance, 1.0 - chance)
     held = float(np.log(told + 1e-9).mean()) if len(told) else 0.0
     kept = [(least, answers[asked][chance >= least]) for least in config.thresholds]
     total = max(int(answers[asked].sum()), 1)
     table = tuple((least, float(some.sum() / total), float(some.mean()) if len(some) else 1.0) for least, some in kept)
-    return PlanFit(tuple(logistic(rows, answers, config).tolist()), held, len(rows), count // len(forms), table)
+    return PlanFit(tuple(logistic(rows, answers, config, counts).tolist()), held, len(rows), count // len(forms), table)
 
 
 def _shown(true: Articulation, form: Form) -> Articulation:
@@ -124,6 +125,11 @@ def _checked(found: PlanStudy, true: Articulation, match: float) -> Iterable[tup
         yield weighed.facts, bool(cosines(moved, fields, areas).max(initial=0.0) > match)
 
 
+def alike_objects(owners: Int[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
+    """How much each row counts so that all objects count alike: one of many buttons must not outweigh twenty doors."""
+    return 1.0 / np.bincount(owners)[owners]
+
+
 def logistic(
     rows: Float[np.ndarray, "N K"],
     right: Bool[np.ndarray, " N"],
@@ -147,7 +153,11 @@ def logistic(
 
 
 def _left_out(
-    rows: Float[np.ndarray, "N K"], right: Bool[np.ndarray, " N"], owners: Int[np.ndarray, " N"], config: PlanFitConfig
+    rows: Float[np.ndarray, "N K"],
+    right: Bool[np.ndarray, " N"],
+    owners: Int[np.ndarray, " N"],
+    counts: Float[np.ndarray, " N"],
+    config: PlanFitConfig,
 ) -> tuple[Int[np.ndarray, " M"], Float[np.ndarray, " M"]]:
     """Rows whose objects were left out of a fit, and the probability it gives them of being right."""
     asked, chances = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
@@ -155,5 +165,7 @@ def _left_out(
         away = owners % config.folds == fold
         if away.any() and not away.all():
             asked.append(np.flatnonzero(away))
-            chances.append(1.0 / (1.0 + np.exp(-rows[away] @ logistic(rows[~away], right[~away], config))))
+            chances.append(
+                1.0 / (1.0 + np.exp(-rows[away] @ logistic(rows[~away], right[~away], config, counts[~away])))
+            )
     return np.concatenate(asked), np.concatenate(chances)
