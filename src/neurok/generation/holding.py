@@ -29,7 +29,7 @@ FRAME = frozenset(
 """Parts that look like the whole when the one that stands for it looks otherwise: a white chair with a red seat."""
 
 
-BARE = {
+UNPAINTED = {
     **dict.fromkeys(WOODS, tuple(dict.fromkeys(colour for colours in WOODS.values() for colour in colours))),
     **METALS,
     "steel": ("silver", "grey", "light grey"),
@@ -236,7 +236,7 @@ def _allowed(field: Field, wish: PartWish, chosen: Sequence[int]) -> list[str]:
         if wish.shade:
             return [colour_words()[wish.shade]]
         if not wish.colours and wish.materials:
-            return list(BARE.get(look_fields()[0].words[chosen[0]], ()))
+            return list(UNPAINTED.get(look_fields()[0].words[chosen[0]], ()))
         return [colour for colour in palette() if basic(colour) in wish.colours]
     stuffs = _stuffs(wish.materials)
     if field.name == "material":
