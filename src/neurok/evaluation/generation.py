@@ -73,6 +73,9 @@ class GenerationSuite:
     each: int = 6
     """Held-out instances of each category whose captions or pictures are tried."""
 
+    views: int = 3
+    """Pictures of each object."""
+
     first: int = 10_000
     """Number from which held-out instances are looked for: far beyond those of training stores."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import UInt8
 
-from neurok.core import Asset
+from neurok.core import Asset, Mesh
 from neurok.core.material_library import library
 from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
 from neurok.data.household_real import real_models
@@ -37,8 +38,9 @@ from neurok.families.household.vocabulary import CATEGORIES
 from neurok.inference.generate import GENERATE, GenerateConfig, generate
 from neurok.io import load
 
-MAKERS = {"as shipped": GENERATE, "network alone": replace(GENERATE, outlines=False)}
-"""How an object is made of a picture."""
+ALONE = "network alone"
+MAKERS = {"as shipped": GENERATE, ALONE: replace(GENERATE, outlines=False)}
+"""How an object is made of a picture; the network alone of the first one of each object only."""
 
 WAYS = {"nearest outline": Retrieval.by_outline, "nearest picture": Retrieval.by_colours}
 """How a known object is found for a picture."""
@@ -76,7 +78,8 @@ def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | Non
     if real is not None:
         models = [one for one in real_models(real) if one.is_kept_aside and one.category in CATEGORIES]
         for model in spread(models, limit):
-            yield Subject(model.path.name, "real models", model.category, load(model.path), None)
+            kind = "real models kept aside" if model.is_kept_aside else "other real models"
+            yield Subject(model.path.name, kind, model.category, load(model.path), None)
 
 
 def measure_pictures(
@@ -89,22 +92,25 @@ def measure_pictures(
     retrieval: Path | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """What is made of one picture of each object, beside the nearest of a store of pictures by outline and colours."""
+    """What is made of pictures of each object, beside the nearest of a store of pictures by outline and colours."""
     done = {(row["suite"], row["name"]): row for row in stored(store)}
     known = Retrieval.open(retrieval) if retrieval is not None else None
     rows = []
     for subject in subjects(real, suite, limit):
-        picture: UInt8[np.ndarray, "S S 4"] | None = None
-        for how in (*MAKERS, *(WAYS if known is not None else ())):
-            key = (f"{subject.suite}: {how}", subject.name)
+        pictures: UInt8[np.ndarray, "N S S 4"] | None = None
+        for view, how in itertools.product(range(suite.views), (*MAKERS, *(WAYS if known is not None else ()))):
+            if view and how == ALONE:
+                continue
+            key = (f"{subject.suite}: {how}", f"{subject.name} view {view}")
             if key not in done:
-                if picture is None:
-                    (picture,) = take_pictures(subject.asset, draw_views(subject.name, PictureConfig(views=1)))
-                about: Row = {"suite": key[0], "name": subject.name, "wanted": subject.category}
+                if pictures is None:
+                    views = draw_views(subject.name, PictureConfig(views=suite.views))
+                    pictures = take_pictures(subject.asset, views)
+                about: Row = {"suite": key[0], "name": key[1], "wanted": subject.category}
                 if known is None or how in MAKERS:
-                    done[key] = about | _made(subject, picture, weights, suite, MAKERS[how])
+                    done[key] = about | _made(subject, pictures[view], weights, suite, MAKERS[how])
                 else:
-                    done[key] = about | likeness(WAYS[how](known, picture), subject, suite)
+                    done[key] = about | likeness(WAYS[how](known, pictures[view]), subject, suite)
                 keep(store, done[key])
             rows.append(done[key])
             if tell is not None:
@@ -129,12 +135,13 @@ def _made(
             (found,) = generate(image=path, weights=weights, config=config)
         except NeurokError as error:
             return {"refused": str(error), "category": False, "whole": None}
-    return {"seconds": time.process_time() - start, **soundness(found), **likeness(found.assembly, subject, suite)}
+    seconds = time.process_time() - start
+    return {"seconds": seconds, **soundness(found), **likeness(found.assembly, subject, suite, found.asset.mesh)}
 
 
-def likeness(found: Assembly, subject: Subject, suite: GenerationSuite) -> Row:
-    """How near an object is to the one in the picture."""
-    chamfer, f_score = shape_distance(asset_of(found).mesh, subject.asset.mesh, suite)
+def likeness(found: Assembly, subject: Subject, suite: GenerationSuite, mesh: Mesh | None = None) -> Row:
+    """How near an object, and its mesh if it is made, is to the one in the picture."""
+    chamfer, f_score = shape_distance(asset_of(found).mesh if mesh is None else mesh, subject.asset.mesh, suite)
     row: Row = {
         "category": found.category == subject.category,
         "made": found.category,

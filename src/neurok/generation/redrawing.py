@@ -98,7 +98,8 @@ class Redrawer:
     def _varied(self, assembly: Assembly, share: float) -> Assembly:
         lists, given, used = self._listed([part_words(part) for part in assembly.parts], assembly)
         config = self.config
-        x = self.model.flow.finish(lists, self.asked, used, given, share, self.generator, config.warmth)
+        together = self.model.together(lists, config.writing)
+        x = self.model.flow.finish(lists, self.asked, used, given, share, self.generator, config.warmth, together)
         new = self.model.assembly_of(lists, x[0])
         parts = [
             replace(part, look=old.look, style=old.style) for part, old in zip(new.parts, assembly.parts, strict=True)

@@ -16,7 +16,7 @@ from neurok.families.household.parts import Assembly
 from neurok.generation.attachment import ROUGH, Attached, attach, meeting
 from neurok.generation.context import Asked
 from neurok.generation.fields import PARTS, Field, build_fields, look_fields, said, whole_fields
-from neurok.generation.flow import FlowConfig, FlowModel
+from neurok.generation.flow import FlowConfig, FlowModel, Project
 from neurok.generation.holding import BuildHold, LookHold, is_said_of
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel, stack_lists
@@ -104,7 +104,7 @@ class Generator(nn.Module):
         used = torch.zeros(*lists.build.shape[:2], len(used_by(words[0][0])))
         for k, parts in enumerate(words):
             used[k, : len(parts)] = torch.tensor(np.stack([used_by(part) for part in parts]), dtype=torch.float32)
-        together = partial(self._together, lists, list(config.together))
+        together = self.together(lists, config)
         rows = self.flow.sample(
             lists, asked, used, generator, config.guidance, config.flow_warmth, kept, is_kept, together
         )
@@ -123,9 +123,13 @@ class Generator(nn.Module):
         given, used = (torch.zeros(1, lists.build.shape[1], means.shape[1]) for _ in range(2))
         used[0, : len(words)] = torch.from_numpy(means).float()
         given[0, : len(words)] = torch.from_numpy(values * means).float()
-        together = partial(self._together, lists, list(config.together))
+        together = self.together(lists, config)
         rows = self.flow.finish(lists, asked, used, given, config.kept, generator, config.flow_warmth, together)
         return self._written(lists, rows[0])
+
+    def together(self, lists: Lists, config: WritingConfig = WRITING) -> Project:
+        """Puts parts together in what the flow is about to write, at the times that are due."""
+        return partial(self._together, lists, list(config.together))
 
     def _together(self, lists: Lists, times: list[float], time: float, rows: Tensor) -> Tensor | None:
         """By how much numbers change when the parts that they stand for are made to meet; nothing between times."""

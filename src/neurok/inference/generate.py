@@ -13,6 +13,7 @@ import torch
 
 from neurok.core import Asset
 from neurok.errors import NeurokError
+from neurok.families.household.assemble import placed_anew
 from neurok.families.household.asset import asset_of
 from neurok.families.household.captions import full_caption, main_part
 from neurok.families.household.looks import colour_words, rgb_of
@@ -277,7 +278,7 @@ def recoloured(assembly: Assembly, shade: str) -> Assembly:
     """The part that stands for the whole in another colour, and all that have the same."""
     old, colour = assembly.parts[main_part(assembly)].look.colour, colour_words()[shade]
     parts = [
-        replace(part, look=replace(part.look, colour=colour, shade=shade, rgb=rgb_of(shade)))
+        placed_anew(part, look=replace(part.look, colour=colour, shade=shade, rgb=rgb_of(shade)))
         if part.look.colour == old
         else part
         for part in assembly.parts
