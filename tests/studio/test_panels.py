@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from neurok.studio.panels.base import Panel
+from neurok.studio.panels.poses import scale_of
 
 
 class Widget:
@@ -58,3 +59,14 @@ def test_what_the_program_sets_does_nothing(panel, queue):
     widget = panel.input(Widget(), lambda value: pytest.fail("nobody did anything"))
     widget.user_sets("particles", client=None)
     assert not queue
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((-6.043451, 5.956549), (-6.1, 6.0, 0.1)), ((0.0, 0.3), (0.0, 0.3, 0.001)), ((1.0, 1.0), (1.0, 1.00000001, 1e-8))],
+)
+def test_sliders_have_round_ends_that_hold_the_range(limits, expected):
+    low, high, step = scale_of(*limits)
+    assert (low, high, step) == pytest.approx(expected)
+    assert low <= limits[0] + 1e-6 * step
+    assert high >= limits[1] - 1e-6 * step

@@ -102,7 +102,7 @@ class BendingPart:
 
         self.used = [np.unique(mesh.faces) for mesh, _ in colors]
         if self.bones is not None:
-            some = np.linspace(0, piece.vertex_count - 1, config.fitted_vertices).astype(np.int64)
+            some = np.linspace(0, piece.vertex_count - 1, count * config.fitted_vertices).astype(np.int64)
             near = cKDTree(piece.vertices).query(self.bones.centers, k=min(config.near_vertices, piece.vertex_count))[1]
             self.looked_at = np.unique(np.concatenate([some, np.reshape(near, -1)]))
             self.fitted = self.bones.at(self.looked_at)

@@ -63,8 +63,8 @@ class StudioConfig:
     bone_messages: int = 512
     """A frame of a part may take so many, two for each bone in each colour; else its vertices are sent."""
 
-    fitted_vertices: int = 4_000
-    """Vertices of a part that bones are fitted to and judged by, about sixty for each bone."""
+    fitted_vertices: int = 60
+    """For each bone: what bones are fitted to and judged by, spread over the part."""
 
     near_vertices: int = 12
     """Of them nearest to each bone, so that none is without."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,7 @@ class PosesPanel(Panel):
         if space is not self.space:
             self._rebuild()
         for slider, value in zip(self.sliders, self.scene.q, strict=False):
-            slider.value = float(value)
+            slider.value = _near(float(value), slider.step)
 
     def opened(self) -> None:
         self._rebuild()
@@ -45,9 +46,8 @@ class PosesPanel(Panel):
             return
         with self.folder:
             for index in range(min(space.dim, MOST_SLIDERS)):
-                low, high = (float(value) for value in space.ranges[index])
-                high = high if high > low else low + 1e-6
-                step, value = (high - low) / 200, min(max(float(self.scene.q[index]), low), high)
+                low, high, step = scale_of(*(float(value) for value in space.ranges[index]))
+                value = min(max(_near(float(self.scene.q[index]), step), low), high)
                 unit = "length" if space.is_length[index] else "rad"
                 made = self.gui.add_slider(space.names[index], low, high, step, value, hint=f"[{unit}]")
                 self.input(made, partial(self.scene.set_coordinate, index))
@@ -56,3 +56,15 @@ class PosesPanel(Panel):
     def ticked(self) -> None:
         if self.scene.mode == "posing":
             self.refresh()
+
+
+def scale_of(low: float, high: float) -> tuple[float, float, float]:
+    """Ends and step of a slider over a range, in round numbers: a hundred to a thousand steps."""
+    step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6) / 100.0))
+    first, last = math.floor(low / step + 1e-6), math.ceil(high / step - 1e-6)
+    return _near(first * step, step), _near(max(last, first + 1) * step, step), step
+
+
+def _near(value: float, step: float) -> float:
+    """The nearest number on the scale, without digits that mean nothing."""
+    return round(round(value / step) * step, max(0, -math.floor(math.log10(step))))
