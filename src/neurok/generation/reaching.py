@@ -107,7 +107,8 @@ class Reacher:
         for hollow, fronts in fronts_of(category, parts).items():
             self.stiff.add(hollow)
             for number in (*fronts, *boards_of(category, parts, hollow)):
-                self.owner[number] = hollow  # a face that is shut goes with its body
+                if all(met_copies(parts[number], parts[parts[number].parent])):
+                    self.owner[number] = hollow  # a face that is shut goes with its body
         self.base = [self._base(number) for number in range(len(parts))]
         self.gone = np.zeros((len(parts), 6))
         self.closed: dict[tuple[int, int], Vec] = {}
