@@ -3,7 +3,8 @@
     python benchmarks/results_deformation.py --rows FOLDER [--ablations RUNS] [--write docs/results.md]
 
 Rows go to FOLDER as they are measured, so that a stopped run goes on; about 40 minutes on one core. RUNS holds what the
-loop in docs/learning.md makes: a folder ``NAME`` and weights ``NAME.safetensors`` for every ablation.
+loop in docs/learning.md makes: for every seed a folder with, for every ablation, a run ``NAME`` and weights
+``NAME.safetensors``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ ABLATIONS = {
     "points": "the paper's decoder of points",
     "points_no_dual": "the same without dual quaternions",
 }
+UNREDUCED = "full model, without reduction"
 LEARNED = {
     "run": ("run", "{}"),
     "seen": ("seen categories", "{:.3f}"),
@@ -98,21 +100,21 @@ class Results:
         return measure_poses(suite, progress(sources, suite, total=len(sources), json=False), entries, store)
 
     def _ablations(self, folder: Path) -> str:
-        """Reconstruction by the pose encoder at the end of each run, and poses found with its weights."""
-        there = {name: label for name, label in ABLATIONS.items() if (folder / f"{name}.safetensors").exists()}
-        methods = tuple(f"neurok@{folder / name}.safetensors" for name in there)
-        found = self._measure("partnet", ("rest", *methods), self.few)
-        labels = dict(zip(methods, there.values(), strict=True))
-        rows = summarise([{**row, "method": labels.get(row["method"], row["method"])} for row in found])
+        """Reconstruction by the pose encoder at the end of each run, and poses found in its space alone, all seeds."""
+        labels: dict[str, str] = {}
         last = []
-        for name, label in there.items():
-            end = json.loads((folder / name / "log.jsonl").read_text().splitlines()[-1])
-            figures = {**end["training"], **end["watched"]}
-            last.append({**figures, "run": label, "minutes": end["seconds"] / 60})
+        for name, label in ABLATIONS.items():
+            for weights in sorted(folder.glob(f"*/{name}.safetensors")):
+                labels[f"neurok@{weights}:gram"] = label
+                if name == "full":
+                    labels[f"neurok@{weights}:none"] = UNREDUCED
+                end = json.loads((weights.with_suffix("") / "log.jsonl").read_text().splitlines()[-1])
+                figures = {**end["training"], **end["watched"]}
+                last.append({**figures, "run": f"{label}, {weights.parent.name}", "minutes": end["seconds"] / 60})
+        found = self._measure("partnet", ("rest", *labels), self.few)
+        rows = summarise([{**row, "method": labels.get(row["method"], row["method"])} for row in found])
         return (
-            accuracy_table("short runs", rows)
-            + "\n\nPose encoder at the end of each run:\n\n"
-            + markdown(last, LEARNED)
+            accuracy_table("ablations", rows) + "\n\nPose encoder at the end of each run:\n\n" + markdown(last, LEARNED)
         )
 
     def _samples(self) -> str:

@@ -161,16 +161,21 @@ def points() -> DeformationRecipe:
     return replace(base(), model=PointConfig(), kl_weight=6e-4, kl_start=1_000)
 
 
+SMALL = ViewConfig(subjects=6, targets=2, points=2)
+"""Batches of ablations, equal for all: 4,000 steps of any model are a few minutes of one core."""
+
+
 def ablation(model: HandleConfig | None = None, augment: bool = True) -> DeformationRecipe:
-    """A short run whose small KL term is fully on at half time; all ablations differ in the named choice alone."""
-    short = replace(base(), steps=600, warmup=60, kl_weight=6e-4, kl_start=60, kl_ramp=240, evaluate_every=200)
-    return replace(short, model=model or HandleConfig(), view=ViewConfig(augment=augment))
+    """4,000 steps of a narrow model, a small KL term fully on at half time; all differ in the named choice alone."""
+    narrow = model or HandleConfig(width=48, context_depth=2, slot_depth=2)
+    short = replace(base(), steps=4_000, warmup=200, kl_weight=6e-4, kl_start=400, kl_ramp=1_600, evaluate_every=1_000)
+    return replace(short, model=narrow, view=replace(SMALL, augment=augment))
 
 
 def point_ablation(dual_quaternions: bool = True) -> DeformationRecipe:
-    """As many steps of the paper's model, narrower and with fewer points; the KL term waits until it learns."""
-    model = PointConfig(width=96, dual_quaternions=dual_quaternions)
-    return replace(ablation(), model=model, view=ViewConfig(points=2), kl_start=150, kl_ramp=150)
+    """The same of the paper's model, with as many parameters; the KL term waits until it learns."""
+    model = PointConfig(width=48, pose_depth=1, decoder_depth=2, query_depth=1, dual_quaternions=dual_quaternions)
+    return replace(ablation(), model=model, kl_start=1_000, kl_ramp=1_000)
 
 
 RECIPES: dict[str, Callable[[], DeformationRecipe]] = {
@@ -182,7 +187,7 @@ RECIPES: dict[str, Callable[[], DeformationRecipe]] = {
     "points": points,
     "ablate_full": ablation,
     "ablate_no_augmentation": lambda: ablation(augment=False),
-    "ablate_no_rotations": lambda: ablation(HandleConfig(rotations=False)),
+    "ablate_no_rotations": lambda: ablation(HandleConfig(width=48, context_depth=2, slot_depth=2, rotations=False)),
     "ablate_points": point_ablation,
     "ablate_points_no_dual": lambda: point_ablation(dual_quaternions=False),
 }
