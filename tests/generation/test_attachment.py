@@ -9,6 +9,7 @@ from neurok.data.household import drawn
 from neurok.generation.attachment import attach
 from neurok.generation.laying_out import GOLDEN, laid_out, missing
 from neurok.generation.reaching import farthest
+from neurok.geometry import lie
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +82,12 @@ def test_a_stretch_counts_as_much_as_its_farthest_point_moves(crib):
     longer = replace(part, size=part.size * [1.1, 1.0, 1.0])
     assert farthest(longer, part) == pytest.approx(0.05 * part.size[0])
     assert farthest(replace(part, centre=part.centre + [0.0, 0.02, 0.0]), part) == pytest.approx(0.02)
+
+
+def test_a_screen_lies_flat_in_its_lid_again():
+    laptop = drawn("laptop", 0, 5)
+    number, lid = number_of(laptop, "screen"), laptop.parts[number_of(laptop, "lid")]
+    screen = laptop.parts[number]
+    askew = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.06) @ screen.turn
+    found = attach(changed(laptop, number, turn=askew)).assembly.parts[number]
+    np.testing.assert_allclose(lid.turn.T @ found.turn, np.eye(3), atol=1e-3)

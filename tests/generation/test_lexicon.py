@@ -63,6 +63,8 @@ def test_a_part_that_is_not_wanted_is_none_of_the_wishes():
 def test_two_colours_of_one_thing_are_told():
     assert "red" in asked("a red and blue sofa").notes[0]
     assert not asked("a red and blue striped sofa").notes
+    assert "one of them" in asked("a wooden steel chair").notes[0]
+    assert not asked("an oak chair with a steel seat").notes
 
 
 def test_the_rest_looks_like_the_whole_when_the_main_part_does_not():

@@ -106,7 +106,7 @@ def test_ends_that_always_lie_at_the_same_place_are_counted():
         m.add("leg", "support", block((0.05, 0.49, 0.05), (0.1, 0.245, 0.1)), look, top, repeat=Repeat("xz"))
         return m.done()
 
-    rows = counted([stool(number) for number in range(6)], JoineryConfig(least=6))["table"]["leg"]["top"]
+    rows = counted([stool(number) for number in range(6)], JoineryConfig(least=6))["table"]["leg"]["top"]["ends"]
     found = {tuple(row[:3]): row[3] for row in rows}
     assert found[1, 1, 0] == pytest.approx(0.01 / 0.52, abs=0.01)  # legs end inside the top
     assert (0, 1, 1) not in found  # tops are of all widths

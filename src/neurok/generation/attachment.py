@@ -10,6 +10,7 @@ from neurok.families.household.assemble import grounded, placed_anew
 from neurok.families.household.checks import body_count
 from neurok.families.household.parts import Assembly, Part
 from neurok.generation.fronts import closed
+from neurok.generation.joinery import turn_on
 from neurok.generation.laying_out import LAYING_OUT, LayingOutConfig, laid_out, met_copies, missing
 from neurok.generation.numbers import scale_of
 from neurok.generation.reaching import REACHING, Gap, Reacher, ReachingConfig, farthest
@@ -27,6 +28,9 @@ class AttachmentConfig:
 
     rows: LayingOutConfig = LAYING_OUT
     reaching: ReachingConfig = field(default=REACHING)
+
+    square: float = 0.3
+    """Parts that are always turned alike against what they hang on are turned so if less is missing [rad]."""
 
 
 ATTACHMENT = AttachmentConfig()
@@ -82,8 +86,9 @@ def meeting(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> tuple[
 
 def in_order(assembly: Assembly, scale: float, config: AttachmentConfig = ATTACHMENT) -> list[Part]:
     """The parts with their mirror planes in the middle, fronts shut, and copies in rows, rings and spirals."""
-    level = tuple(_levelled(part, config.level * scale) for part in assembly.parts)
-    parts = list(closed(replace(assembly, parts=level)).parts)
+    level = [_levelled(part, config.level * scale) for part in assembly.parts]
+    _square(assembly.category, level, config.square)
+    parts = list(closed(replace(assembly, parts=tuple(level))).parts)
     for number, part in enumerate(parts):
         if part.parent >= 0:
             parts[number] = laid_out(part, parts[part.parent], config.rows)
@@ -99,6 +104,18 @@ def _levelled(part: Part, level: float) -> Part:
     for k, axis in enumerate("xz"):
         by[2 * k] = flat[k] - pivot[k] if axis in part.repeat.mirror else 0.0
     return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=replace(part.repeat, pivot=flat))
+
+
+def _square(category: str, parts: list[Part], least: float) -> None:
+    """Turn parts as they always are against what they hang on, about the places where they meet it."""
+    for number, part in enumerate(parts):
+        usual = turn_on(category, part.name, parts[part.parent].name) if part.parent >= 0 else None
+        if usual is None:
+            continue
+        turn = parts[part.parent].turn @ usual
+        if np.arccos(np.clip((np.trace(turn.T @ part.turn) - 1) / 2, -1.0, 1.0)) < least:
+            centre = part.meets + turn @ part.turn.T @ (part.centre - part.meets)
+            parts[number] = placed_anew(part, turn=turn, centre=centre)
 
 
 def _without_loose_end(part: Part, parent: Part) -> Part:

@@ -30,7 +30,7 @@ FRAME = frozenset(
 
 
 UNPAINTED = {
-    **dict.fromkeys(WOODS, tuple(dict.fromkeys(colour for colours in WOODS.values() for colour in colours))),
+    **{name: tuple(dict.fromkeys([*own, "light brown", "brown", "dark brown"])) for name, own in WOODS.items()},
     **METALS,
     "steel": ("silver", "grey", "light grey"),
     "terracotta": ("terracotta",),

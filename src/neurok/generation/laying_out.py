@@ -86,9 +86,8 @@ def met_copies(part: Part, parent: Part) -> list[bool]:
     if known is not None and known[0] is parent:
         return list(known[1])
     boxes, others = boxes_of(part), boxes_of(parent)
-    near = (boxes[:, None, 0] <= others[None, :, 1]).all(axis=-1) & (boxes[:, None, 1] >= others[None, :, 0]).all(
-        axis=-1
-    )
+    below = (boxes[:, None, 0] <= others[None, :, 1]).all(axis=-1)
+    near = np.asarray(below & (boxes[:, None, 1] >= others[None, :, 0]).all(axis=-1))
     found = [
         any((solid ^ parent.solids[other]).volume() > LEAST_VOLUME for other in np.flatnonzero(near[number]))
         for number, solid in enumerate(part.solids)

@@ -19,7 +19,7 @@ from neurok.families.household.faces import boards_of, fronts_of
 from neurok.families.household.parts import Part, placed
 from neurok.generation.face_frame import recoded
 from neurok.generation.fields import LEVEL
-from neurok.generation.joinery import joins, reach_of
+from neurok.generation.joinery import is_straight, joins, reach_of
 from neurok.generation.laying_out import boxes_of, met_copies
 from neurok.geometry.distance import closest_barycentric
 from neurok.geometry.sampling import sample_surface
@@ -51,6 +51,9 @@ class ReachingConfig:
 
     join: float = 0.0
     """Weight of ends that are not where they always are (``joinery``)."""
+
+    exact: float = 0.002
+    """Spread of an end at which that weight is right; that of others goes the other way, up to four times."""
 
     strange: float = 0.12
     """Ends that are farther from there than this are meant otherwise."""
@@ -169,11 +172,13 @@ class Reacher:
         return Gap(number, copy, other, here, there, inward, distance + deep)
 
     def _pulls(self) -> list[tuple[Float[np.ndarray, " N"], float]]:
-        """How ends that always are at some place move with all numbers, and how far they should [m]."""
+        """How ends that always are at some place move with all numbers, and how far they should [m], weighed."""
         out, moves = [], [moves_of(part) for part in self.parts]
         ends = [reach_of(part) for part in self.parts]
         for number, part in enumerate(self.parts):
             if part.parent < 0 or self.owner[number] != number:
+                continue
+            if not (is_straight(part) and is_straight(self.parts[part.parent])):
                 continue
             for join in joins(self.category, part.name, self.parts[part.parent].name):
                 off = ends[number][join.mine, join.axis] - ends[part.parent][join.other, join.axis]
@@ -183,7 +188,9 @@ class Reacher:
                 if abs(short) < join.spread * self.scale:
                     short = 0.0
                 mine = self._end_rows(number, join.axis, join.mine, moves[number])
-                out.append((mine - self._end_rows(part.parent, join.axis, join.other, moves[part.parent]), short))
+                mine = mine - self._end_rows(part.parent, join.axis, join.other, moves[part.parent])
+                weight = self.config.join * float(np.clip(self.config.exact / max(join.spread, 1e-4), 0.25, 4.0))
+                out.append((weight * mine, weight * short))
         return out
 
     def _end_rows(self, number: int, axis: int, end: int, moves: Moves) -> Float[np.ndarray, " N"]:
@@ -250,8 +257,8 @@ class Reacher:
             rows.append(np.concatenate([soft * aside @ beside, config.close * inward[None] @ beside]))
             wanted.append(np.array([0.0, 0.0, 0.0, config.close * gap.wanted]))
         for row, short in pulls:
-            rows.append(config.join * row[None])
-            wanted.append(np.array([config.join * short]))
+            rows.append(row[None])
+            wanted.append(np.array([short]))
         free = self._free().reshape(-1)
         contacts = np.concatenate(rows)[:, free] / self.scale
         sought = np.concatenate(wanted) / self.scale
@@ -261,12 +268,12 @@ class Reacher:
             weight = weights.reshape(-1)[free]
             system = np.concatenate([contacts, np.diag(weight * own)])
             found[free] = np.linalg.lstsq(system, np.concatenate([sought, -weight * gone]), rcond=None)[0]
-            gone_then = units * (self.gone + found.reshape(count, 6))
-            change = np.linalg.norm(gone_then[:, :3], axis=1) + np.linalg.norm(gone_then[:, 3:], axis=1)
-            weights = np.repeat(np.sqrt(1.0 + change / config.even)[:, None], 6, axis=1)
-        found = found.reshape(count, 6)
-        found[:, 3:] = np.clip(found[:, 3:], -config.stretch, config.stretch)
-        return found
+            then = units * (self.gone + found.reshape(count, 6))
+            far = np.linalg.norm(then[:, :3], axis=1) + np.linalg.norm(then[:, 3:], axis=1)
+            weights = np.repeat(np.sqrt(1.0 + far / config.even)[:, None], 6, axis=1)
+        change = found.reshape(count, 6)
+        change[:, 3:] = np.clip(change[:, 3:], -config.stretch, config.stretch)
+        return change
 
     def _apply(self, change: Float[np.ndarray, "P 6"]) -> None:
         self.gone += change

@@ -391,9 +391,14 @@ def _wish(name: str, said: _Open, category: str) -> PartWish:
 
 
 def _contradiction(name: str, category: str, said: _Open) -> str:
-    """A sentence where two colours or shapes are said of one part; the first is taken."""
+    """A sentence where two colours, shapes or materials are said of one part; the first is taken, or any material."""
     shades = list(dict.fromkeys(shade for _, shade in said.colours))
     words = [shades] if len(shades) > 1 and not said.patterns else []
     words += [shapes for shapes in _shapes(name, said, category).values() if len(shapes) > 1]
     what = (category or "object") if name == WHOLE else name
-    return " ".join(f"Of the {what} {' and '.join(some[:3])} are said; it is {some[0]}." for some in words)
+    notes = [f"Of the {what} {' and '.join(some[:3])} are said; it is {some[0]}." for some in words]
+    families = {library()[material].family: word for material, word in said.materials}
+    stuffs = [word for family, word in families.items() if family != "foam"]
+    if len(stuffs) > 1:
+        notes.append(f"Of the {what} {' and '.join(stuffs[:3])} are said; it is made of one of them.")
+    return " ".join(notes)
