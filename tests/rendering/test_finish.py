@@ -116,3 +116,13 @@ def test_a_clear_coat_lies_smoothly_over_a_bumpy_ground():
     bare, _ = sides(black | {"extensions": {"KHR_materials_specular": {"specularFactor": 0.0}}})
     assert left.mean() > bare.mean() + 10
     assert np.abs(left - right).max() < 6
+
+
+def test_velvet_shines_by_its_sheen_and_more_so_where_it_is_rough():
+    black = {"pbrMetallicRoughness": {"baseColorFactor": [0.0, 0.0, 0.0, 1.0], "metallicFactor": 0.0}}
+    shades = []
+    for rough in (0.2, 0.6, 1.0):
+        sheen = {"sheenColorFactor": [0.0, 0.0, 1.0], "sheenRoughnessFactor": rough}
+        shades.append(sides(black | {"extensions": {"KHR_materials_sheen": sheen}})[0])
+    assert shades[0][2] + 10 < shades[1][2] < shades[2][2] - 10
+    assert shades[2][2] > shades[2][0] + 30

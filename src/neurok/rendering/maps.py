@@ -22,6 +22,9 @@ UNITS: dict[Role, int] = {"base_color": 0, "metallic_roughness": 6, "normal": 7,
 COLORS = ("base_color", "emissive")
 """Roles whose pictures hold sRGB colours; the others hold numbers."""
 
+LEAST_SHEEN = 0.1
+"""Roughness of a velvet below which its light is no longer fitted."""
+
 NARROWEST_NEAREST = 8
 """Pictures of at most this many pixels a side are shown as squares."""
 
@@ -146,17 +149,21 @@ def _numbers(finish: Finish) -> tuple[dict[str, Any], tuple[str, ...]]:
     values: dict[str, Any] = {}
     flags = ["UNLIT"] if finish.is_unlit else []
     ior = number(finish.extension("KHR_materials_ior") or {}, "ior", 1.5)
-    specular = number(finish.extension("KHR_materials_specular") or {}, "specularFactor", 1.0)
-    values["dielectric"] = specular * ((ior - 1.0) / (ior + 1.0)) ** 2 if ior > 0 else 1.0
+    mirrored = finish.extension("KHR_materials_specular") or {}
+    tint = float(numbers(mirrored, "specularColorFactor", (1.0, 1.0, 1.0)).mean())  # shown as a grey
+    specular = number(mirrored, "specularFactor", 1.0)
+    values["dielectric"] = specular * min(tint * ((ior - 1.0) / (ior + 1.0)) ** 2, 1.0) if ior > 0 else 1.0
     coat = finish.extension("KHR_materials_clearcoat") or {}
     if number(coat, "clearcoatFactor", 0.0) > 0.0:
         flags.append("CLEARCOAT")
         values["coat"] = number(coat, "clearcoatFactor", 0.0)
         values["coat_roughness"] = number(coat, "clearcoatRoughnessFactor", 0.0)
-    sheen = numbers(finish.extension("KHR_materials_sheen") or {}, "sheenColorFactor", (0.0, 0.0, 0.0))
+    velvet = finish.extension("KHR_materials_sheen") or {}
+    sheen = numbers(velvet, "sheenColorFactor", (0.0, 0.0, 0.0))
     if sheen.any():
         flags.append("SHEEN")
         values["sheen"] = tuple(sheen.tolist())
+        values["sheen_roughness"] = max(number(velvet, "sheenRoughnessFactor", 0.0), LEAST_SHEEN)
     return values, tuple(flags)
 
 

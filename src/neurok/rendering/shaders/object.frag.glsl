@@ -29,6 +29,7 @@ uniform float coat_roughness;
 #endif
 #ifdef SHEEN
 uniform vec3 sheen;
+uniform float sheen_roughness;
 #endif
 uniform float dielectric;
 uniform sampler2D ground_map;
@@ -95,6 +96,14 @@ vec3 mirror_share(vec3 f0, float rough, float nv) {
     float a = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
     return f0 * (-1.04 * a + r.z) + 1.04 * a + r.w;
 }
+
+// Share of light that a velvet throws back (Charlie's distribution, integrated), fitted within 0.1.
+#ifdef SHEEN
+float fuzz(float rough, float nv) {
+    float slope = -10.265 + 19.721 * rough - 11.431 * rough * rough;
+    return exp(slope * nv + 0.391 - 1.939 * rough + 1.313 * rough * rough) + 0.047 * rough * rough;
+}
+#endif
 
 // Compresses highlights only, so that base colours keep their hue.
 vec3 tonemap(vec3 c) {
@@ -184,8 +193,9 @@ void main() {
     matt += diffuse * FILL_LIGHT * (0.6 * (0.4 + 0.6 * open) * max(dot(n, fill_toward), 0.0));
     add_light(RIM_LIGHT * open, rim_toward, n, v, diffuse * 0.5, f0 * 0.5, max(alpha, 0.2));
 #ifdef SHEEN
-    float graze = 1.0 - nv;
-    matt += sheen * (SKY_LIGHT * open + KEY_LIGHT * 0.3 * key * max(dot(n, key_toward), 0.0)) * graze * graze * graze;
+    float nap = fuzz(sheen_roughness, nv);
+    vec3 reaches = ambient + KEY_LIGHT * (0.45 * key * max(dot(n, key_toward), 0.0));
+    matt = matt * (1.0 - max(sheen.r, max(sheen.g, sheen.b)) * nap) + sheen * nap * reaches;
 #endif
 #ifdef CLEARCOAT
     vec3 film = mirror_share(vec3(0.04), coat_roughness, max(dot(skin, v), 1e-3)) * coat;
