@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from neurok.articulation.network import Parts
-from neurok.articulation.pieces_network import STATIC, PieceConfig, PieceModel
+from neurok.articulation.pieces_network import STATIC, PieceAnswers, PieceConfig, PieceModel
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,11 @@ class PieceTask(nn.Module):
         self.loss = loss
 
     def forward(self, parts: Parts, targets: PieceTargets) -> PieceTerms:
-        answers, config = self.model(parts), self.loss
+        return self.terms(self.model(parts), targets)
+
+    def terms(self, answers: PieceAnswers, targets: PieceTargets) -> PieceTerms:
+        """The loss of answers."""
+        config = self.loss
         present, moving = targets.bodies >= 0, targets.moves > STATIC
         same = (targets.bodies[:, :, None] == targets.bodies[:, None]) & present[:, :, None] & present[:, None]
         weight = present / same.sum(dim=2).clamp_min(1).sqrt()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from neurok.articulation.features import PAIR
@@ -79,14 +79,19 @@ class PieceModel(nn.Module):
 
     def forward(self, parts: Parts) -> PieceAnswers:
         pair = torch.cat([pair_features(parts), likeness(parts)], dim=-1)
+        return self.answer(self.encoder.encode(parts).tokens, pair, parts.present)
+
+    def answer(
+        self, tokens: Float[Tensor, "B P W"], pair: Float[Tensor, "B P P E"], present: Bool[Tensor, "B P"]
+    ) -> PieceAnswers:
+        """Answers from what the encoder makes of the pieces and from the figures of their pairs."""
         layers, heads = self.config.depth, self.config.encoder.heads
         bias = self.pair_net(pair).unflatten(-1, (layers, heads)).permute(3, 0, 4, 1, 2)
-        bias = bias.masked_fill(~parts.present[None, :, None, None, :], ABSENT)
-        tokens = self.encoder.encode(parts).tokens
+        bias = bias.masked_fill(~present[None, :, None, None, :], ABSENT)
         for layer, block in enumerate(self.blocks):
             tokens = block(tokens, bias=bias[layer])
         tokens = self.norm(tokens)
-        here = parts.present[..., None].to(tokens.dtype)
+        here = present[..., None].to(tokens.dtype)
         mean = (tokens * here).sum(dim=1) / here.sum(dim=1)
         most = (tokens + ABSENT * (1.0 - here)).amax(dim=1)
         one, both, seen = self.one(tokens), self.both(tokens), self.pair_in(pair)
