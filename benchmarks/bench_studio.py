@@ -6,6 +6,7 @@ The browser draws in software here (SwiftShader), on the same cores as the serve
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from neurok.studio.config import CONFIG
 from neurok.studio.server import StudioServer
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "studio"))
-from browsing import Window, launched, until
+from browsing import PATIENCE, Window, launched, press, until
 
 SECONDS = 5.0
 """For which frames are pushed as fast as they go."""
@@ -43,18 +44,21 @@ def balls(vertex_count: int, parts: int = 10) -> Asset:
     return Asset(mesh, articulation=Articulation(mesh, tuple(joints)))
 
 
+def in_motion(rest: np.ndarray, angle: float, bends: bool) -> np.ndarray:
+    """The row of balls a little later: a wave runs through it, or it turns."""
+    if bends:
+        return rest + (0.6 * np.sin(0.5 * rest[:, :1] + angle)) * (0.0, 1.0, 0.0)
+    return lie.apply(lie.rotation_about(np.array([0.0, 1.0, 0.0]), rest.mean(axis=0), np.array(angle)), rest)
+
+
 def pushed(window: Window, bends: bool) -> dict[str, float]:
     """Frames per second that leave the server, and processor time of each."""
     session = window.session
-    rest, centre = session.scene.mesh.vertices, session.scene.mesh.bounds.mean(axis=0)
+    rest = session.scene.mesh.vertices
     frames, busy, start = 0, 0.0, time.perf_counter()
     flush = session.client.flush
     while time.perf_counter() - start < SECONDS:
-        angle = 0.05 * frames
-        if bends:
-            x = rest + (0.6 * np.sin(0.5 * rest[:, :1] + angle)) * (0.0, 1.0, 0.0)  # a wave runs through the row
-        else:
-            x = lie.apply(lie.rotation_about(np.array([0.0, 1.0, 0.0]), centre, np.array(angle)), rest)
+        x = in_motion(rest, 0.05 * frames, bends)
         before = time.thread_time()
         with session.lock:
             session.view.move(x)
@@ -164,6 +168,39 @@ def first_picture(context) -> list[list[object]]:
     return rows
 
 
+def processor_times(frames: int = 20) -> list[list[object]]:
+    """What the server works for its start and for a frame, without a browser: other programs hardly change it."""
+    import viser
+
+    from neurok.studio.view import View
+
+    line = [sys.executable, "-m", "neurok", "studio", "sample:cabinet", "--port", "0", "--json"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+    json.loads(process.stdout.readline())
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    process.terminate()
+    process.wait()
+    took = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    rows: list[list[object]] = [["processor time from command to address", took, "s"]]
+    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    for count in (10_000, 100_000):
+        mesh = balls(count).mesh
+        for how, (bends, config) in WAYS.items():
+            view, busy = View(server.scene, config), 0.0
+            view.show(mesh)
+            for k in range(frames + 1):
+                x, before = in_motion(mesh.vertices, 0.05 * k, bends), time.thread_time()
+                with server.atomic():
+                    view.move(x)
+                busy += (time.thread_time() - before) * (k > 0)  # the first one draws the nodes
+            rows.append(
+                [f"processor time of one frame, {mesh.vertex_count:,} vertices, {how}", 1e3 * busy / frames, "ms"]
+            )
+            view.clear()
+    server.stop()
+    return rows
+
+
 def memory(pid: int | str) -> float:
     """Megabytes that a process holds."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -212,41 +249,62 @@ def soak(context, seconds: float) -> list[list[object]]:
 
 
 def pictures(playwright, folder: Path) -> None:
-    """What the docs show: the plan, a run, a recording and a page."""
+    """What the docs show: poses, the plan, a run, a recording, something soft that has bent, and a page."""
     from neurok.io import load
 
     folder.mkdir(parents=True, exist_ok=True)
-    server = StudioServer(load("sample:cabinet"))
-    for context in launched(playwright, {"width": 900, "height": 600}, 1.0):
-        _walk(context.new_page(), server, folder)
-    server.stop()
+    for name, walk in {"sample:pillow": _bend, "sample:cabinet": _walk}.items():
+        server = StudioServer(load(name))
+        for context in launched(playwright, {"width": 1280, "height": 800}, 1.0):
+            window = Window(context.new_page(), server)
+            until(lambda window=window: window.scene.asset is not None)
+            for note in window.page.locator(".mantine-Notification-closeButton").all():
+                press(note)
+            walk(window, folder)
+        server.stop()
 
 
-def _walk(page, server: StudioServer, folder: Path) -> None:
+def _keep(page, path: Path) -> None:
+    """A picture, once two in a row are the same: a browser that draws in software lags behind."""
+    before = b""
+    while (now := page.screenshot(quality=70, type="jpeg", timeout=PATIENCE)) != before:
+        before = now
+        page.wait_for_timeout(1000)
+    path.write_bytes(now)
+
+
+def _bend(window: Window, folder: Path) -> None:
+    """Something soft in another pose."""
+    scene = window.scene
+    until(lambda: scene.space is not None)
+    window.tab("Pose")
+    window.session.do(lambda: scene.random_pose(3))
+    until(lambda: window.session.view.stills)
+    _keep(window.page, folder / "bent.jpg")
+
+
+def _walk(window: Window, folder: Path) -> None:
+    """Through the tabs, with a cabinet."""
     import neurok
 
-    window = Window(page, server)
-
-    def keep(name: str) -> None:
-        time.sleep(12.0)  # a browser that draws in software lags behind
-        page.screenshot(path=folder / f"{name}.jpg", quality=70, type="jpeg", timeout=120_000)
-
-    until(lambda: window.scene.asset is not None)
-    page.locator(".mantine-Notification-closeButton").first.click(force=True)
-    session, scene = window.session, window.scene
+    page, session, scene = window.page, window.session, window.scene
     window.tab("Pose")
     session.do(lambda: scene.random_pose(5))
-    keep("poses")
+    _keep(page, folder / "poses.jpg")
     session.do(scene.rest)
     window.tab("Plan")
-    page.get_by_text("Show bodies and axes").click(force=True)
-    page.get_by_text("Move the axis").click(force=True)
+    press(page.get_by_text("Show bodies and axes"))
+    press(page.get_by_text("Move the axis"))
     door = scene.mesh.part_names.index("door_2")
     session.do(lambda: session.select(door))
-    keep("plan")
-    page.get_by_text("Move the axis").click(force=True)
-    page.get_by_text("Show bodies and axes").click(force=True)
+    _keep(page, folder / "plan.jpg")
+    press(page.get_by_text("Move the axis"))
+    press(page.get_by_text("Show bodies and axes"))
     session.do(lambda: session.select(None))
+    window.tab("Materials")
+    press(page.get_by_text("Colour by material"))
+    _keep(page, folder / "materials.jpg")
+    press(page.get_by_text("Colour by material"))
     window.tab("Record")
     window.click("Record")
     window.tab("Forces")
@@ -255,7 +313,7 @@ def _walk(page, server: StudioServer, folder: Path) -> None:
     until(lambda: scene.meter.get("time", 0) > 0.7)
     window.click("Pause")
     window.click("Look at it")
-    keep("forces")
+    _keep(page, folder / "forces.jpg")
     window.click("Run")
     until(lambda: scene.meter.get("time", 0) > 2.0)
     window.tab("Record")
@@ -263,18 +321,22 @@ def _walk(page, server: StudioServer, folder: Path) -> None:
     until(lambda: scene.playback.recording is not None)
     session.do(lambda: scene.scrub(16))
     window.click("Look at it")
-    keep("record")
+    _keep(page, folder / "record.jpg")
     with tempfile.TemporaryDirectory() as room:
         path = neurok.show(neurok.plan("sample:lamp")).save(Path(room) / "page.html")
         page.goto(f"file://{path}")
-        keep("page")
+        _keep(page, folder / "page.jpg")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--soak", type=float, default=0.0, help="use it for so many seconds [s]")
     parser.add_argument("--pictures", type=Path, help="only take pictures for the docs, into this folder")
+    parser.add_argument("--alone", action="store_true", help="only the processor time of the server, without a browser")
     options = parser.parse_args()
+    if options.alone:
+        write_table("studio_alone", ["figure", "value", "unit"], processor_times())
+        return
     with sync_playwright() as playwright:
         if options.pictures is not None:
             pictures(playwright, options.pictures)

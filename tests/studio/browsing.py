@@ -15,6 +15,7 @@ FLAGS = [
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    "--disable-gpu-watchdog",  # on a busy machine it ends the process that draws, and the window stands still for good
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
