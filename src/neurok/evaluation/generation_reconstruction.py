@@ -7,8 +7,9 @@ axes, shape, colour and material are what the autoencoder makes of them. That a 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,19 +111,21 @@ SOPHY = Figures(0.9355, np.nan, 0.45, 0.0306, 0.29, 0.0128, 0.09, 0.0813, 0.9089
 """As published, on SOPHY's own data."""
 
 
-def held_out(config: ReconstructionConfig) -> Iterator[Assembly]:
-    """Generated objects of the test split."""
+def held_out(config: ReconstructionConfig) -> list[Callable[[], Assembly]]:
+    """Generated objects of the test split, made when they are called for."""
     test = (index for index in itertools.count() if split_of(index) == "test")
-    for index in itertools.islice(test, config.skip, config.skip + config.objects):
-        for category in SOFT_TWELVE:
-            yield generate(category, config.seed, index)[0]
+    chosen = list(itertools.islice(test, config.skip, config.skip + config.objects))
+    return [partial(_generated, category, config.seed, index) for index in chosen for category in SOFT_TWELVE]
 
 
-def kept_aside(library: Path, count: int) -> Iterator[Assembly]:
-    """Real models that nothing was learned from, small files first: large ones take long."""
+def _generated(category: str, seed: int, index: int) -> Assembly:
+    return generate(category, seed, index)[0]
+
+
+def kept_aside(library: Path, count: int) -> list[Callable[[], Assembly]]:
+    """Real models that nothing was learned from, read when they are called for; small files first: large take long."""
     models = [model for model in real_models(library) if model.is_kept_aside]
-    for model in sorted(models, key=lambda one: one.path.stat().st_size)[:count]:
-        yield real_thing(model)
+    return [partial(real_thing, model) for model in sorted(models, key=lambda one: one.path.stat().st_size)[:count]]
 
 
 @dataclass(frozen=True, eq=False)

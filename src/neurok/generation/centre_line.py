@@ -33,7 +33,10 @@ class LineConfig:
     """... which are so many at most: they are farther apart on long thin things."""
 
     smooth: int = 3
-    """Times that centres move to the middle of those within a spacing."""
+    """Times that centres move to the middle of those within a spacing and a half, ..."""
+
+    neighbours: int = 48
+    """... of the nearest so many."""
 
     twig: float = 2.5
     """Branches shorter than this are the corners of ends and joints."""
@@ -48,7 +51,7 @@ class LineConfig:
     """... whose second largest variance is at most this share of the largest in a bar."""
 
     frame: float = 0.25
-    """Least share of such centres in a frame: of real ones 0.39 to 0.95, of boards and cushions up to 0.12."""
+    """Least share of such centres in a bar or a frame: of real ones 0.39 to 0.95, of boards and cushions up to 0.12."""
 
     turn: int = 3
     """Nodes before and after a place between which a line turns."""
@@ -119,8 +122,9 @@ def tree_of(
     for _ in range(8):
         nodes = centres
         for _ in range(config.smooth):
-            near = cKDTree(nodes).query_ball_point(nodes, 1.5 * spacing)
-            nodes = np.array([nodes[some].mean(axis=0) for some in near])
+            away, near = cKDTree(nodes).query(nodes, k=min(config.neighbours, len(nodes)))
+            mine = (away < 1.5 * spacing)[..., None]
+            nodes = (nodes[near] * mine).sum(axis=1) / mine.sum(axis=1)
         nodes = thinned(nodes, spacing)
         if len(nodes) <= config.nodes:
             break
@@ -256,7 +260,7 @@ def single_line(
     """The line along a single bar, to where its points end, and whether it is closed; nothing where there is none."""
     from scipy.spatial import cKDTree
 
-    tree = tree_of(points, normals, config)
+    tree = tree_of(points, normals, config) if slender_share(points, normals, config) > config.frame else None
     if tree is None:
         return None
     line = tree.nodes[_longest(tree)]
