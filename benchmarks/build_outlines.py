@@ -1,9 +1,9 @@
 """Outlines of pictures with the lists of their objects: writes ``generation/outlines.npz``.
 
-    python benchmarks/build_outlines.py STORE PICTURES
+    python benchmarks/build_outlines.py STORE PICTURES [--add]
 
-Both are made by ``neurok data household --out STORE --pictures PICTURES``. Tells how often the nearest other outline is
-of the same category.
+Both are made by ``neurok data household --out STORE --pictures PICTURES``. With ``--add`` the outlines that are there
+are kept. Tells how often the nearest other outline is of the same category.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from neurok.data.household import read_households
 from neurok.data.household_pictures import PictureSet
 from neurok.data.picture_augmentation import on_plain
 from neurok.families.household.record import record_of
-from neurok.generation.silhouettes import OUTLINE, OUTLINES, outline_of
+from neurok.generation.silhouettes import OUTLINE, OUTLINES, known_outlines, outline_of
 
 
 @dataclass
@@ -34,10 +34,16 @@ class Build:
     pictures: tyro.conf.Positional[Path]
     """Folder of their pictures."""
 
+    add: bool = False
+    """Keep the outlines that are there."""
+
     def run(self) -> None:
         objects = {one.name: one for one in read_households(self.store)}
         found = {row.name: picture for row, picture in PictureSet.open(self.pictures) if row.name in objects}
-        outlines, aspects, records = [], [], []
+        known = known_outlines() if self.add else None
+        outlines = [] if known is None else list(known.outlines)
+        aspects = [] if known is None else known.aspects.tolist()
+        records = [] if known is None else list(known.records)
         for name, picture in found.items():
             plain = on_plain(torch.from_numpy(np.array(picture))[None])[0].permute(1, 2, 0).double().numpy()
             outline, aspect = outline_of(plain)
@@ -45,7 +51,9 @@ class Build:
             aspects.append(aspect)
             text = json.dumps(rounded(record_of(objects[name])), separators=(",", ":"))
             records.append(gzip.compress(text.encode(), 9, mtime=0))
-        categories = np.array([objects[name].category for name in found])
+        categories = np.array([
+            *([] if known is None else known.categories), *(objects[name].category for name in found)
+        ])  # fmt: skip
         np.savez_compressed(
             OUTLINES,
             outlines=np.stack(outlines),
@@ -60,7 +68,7 @@ class Build:
         np.fill_diagonal(apart, np.inf)
         right = float((categories[apart.argmin(axis=1)] == categories).mean())
         size = OUTLINES.stat().st_size / 1e6
-        print(f"{OUTLINES}: {len(found)} outlines, {size:.1f} MB; nearest other right {right:.2f}")
+        print(f"{OUTLINES}: {len(outlines)} outlines, {size:.1f} MB; nearest other right {right:.2f}")
 
 
 def distances(rows: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from neurok.generation.image_encoder import ImageConfig
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
 from neurok.hub import load_model
-from neurok.train.generation import Batch, PartListRecipe, put_real
+from neurok.train.generation import OFTEN, Batch, PartListRecipe, put_real
 from neurok.train.generation_data import Example, standard_of
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.pictures import (
@@ -108,14 +108,19 @@ def test_a_run_of_pictures_goes_on_from_the_encoder_of_shipped_weights():
     torch.testing.assert_close(module.model.image.out.weight, own)
 
 
-def test_real_models_get_their_share_of_every_batch(things):
+def test_real_models_have_a_share_but_none_is_drawn_too_often(things):
     real = [replace(things[2], name=f"chair rocker {k}/{k}") for k in range(2)]
-    batch = [replace(things[0], name="chair 0/3")] * 20
-    put_real(batch, real, 0.25, np.random.default_rng(0))
-    assert sum(is_real(one.name) for one in batch) == 5
-    assert {one.name for one in batch[15:]} == {one.name for one in real}
-    put_real(batch, [], 0.25, np.random.default_rng(0))
-    assert len(batch) == 20
+    rng = np.random.default_rng(0)
+
+    def share(asked: float, total: int) -> float:
+        batch = [replace(things[0], name="chair 0/3")] * 20_000
+        put_real(batch, real, asked, rng, total)
+        return sum(is_real(one.name) for one in batch) / len(batch)
+
+    assert share(0.25, 10) == pytest.approx(0.25, abs=0.02)
+    assert share(0.25, 160) == pytest.approx(OFTEN * 2 / 160, abs=0.02)
+    real.clear()
+    assert share(0.25, 10) == 0.0
 
 
 def test_of_what_has_no_list_only_the_category_is_asked(things):

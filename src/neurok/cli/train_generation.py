@@ -58,6 +58,7 @@ class TrainGeneration:
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
+        from neurok.data.household import is_real
         from neurok.train.checkpoint import recipe_for
         from neurok.train.generation_ship import ship_generation
         from neurok.train.loop import CHECKPOINT, train
@@ -88,7 +89,8 @@ class TrainGeneration:
             warmup = None if self.steps is None else max(1, min(usual.warmup, self.steps // 10))
             recipe = recipe_for(usual, checkpoint, start, seed=self.seed, steps=self.steps, warmup=warmup)
             task = training_of(recipe, learned, watched)
-            origin = {"objects": len(learned), "pictured": shown, "commit": commit()}
+            real = sum(is_real(one.name) for one in learned)
+            origin = {"objects": len(learned), "pictured": shown, "real": real, "commit": commit()}
             with Screen(tell, task.unit, f"{name}: {task.meaning}", live=False if self.json else None) as screen:
                 train(
                     task, folder, resume=checkpoint is not None, start_from=start, origin=origin, prepare=prepare,

@@ -251,7 +251,7 @@ class PictureTraining:
 
     def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
-        put_real(chosen, self._real, self.recipe.real, rng)
+        put_real(chosen, self._real, self.recipe.real, rng, len(self.examples))
         raw = np.stack([one.pictures[rng.integers(len(one.pictures))] for one in chosen if one.pictures is not None])
         return augment(torch.from_numpy(raw), generator, PHOTOGRAPHS), self._answers(chosen, rng)
 
@@ -293,7 +293,7 @@ def encoder_from(checkpoint: Path) -> Callable[[nn.Module], None]:
     return _giving(task.model.image, "model.context.image")
 
 
-def encoder_shipped(weights: str) -> Callable[[nn.Module], None]:
+def encoder_shipped(weights: str | Path) -> Callable[[nn.Module], None]:
     """The way back: puts the encoder of a shipped list into a run of pictures, which goes on from it."""
     return _giving(load_model(weights, "generation").part_list.get_submodule("context.image"), "model.image")
 
