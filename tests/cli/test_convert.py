@@ -187,3 +187,14 @@ def test_what_the_output_cannot_hold_is_left_out_of_the_figures_and_told(moving,
     stiff = convert(capsys, "sample:laptop", "--out", tmp_path / "b.ply")
     assert stiff["joints"] == 0
     assert any("Joints are left out" in note for note in stiff["notes"])
+
+
+def test_a_size_does_not_change_how_the_file_was_read_and_flags_of_simulators_are_not_lost_silently(
+    still, tmp_path, capsys
+):
+    told = convert(capsys, still, "--out", tmp_path / "big.urdf", tmp_path / "big.glb", "--size", "1.8", "--mass", "3")
+    assert told["unit"] == 1.0
+    assert np.ptp(load(tmp_path / "big.glb").mesh.vertices, axis=0).max() == pytest.approx(1.8)
+    assert [note for note in told["notes"] if ".glb" in note] == [
+        "'.glb' files are not for simulators: --mass left out."
+    ]

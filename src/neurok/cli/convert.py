@@ -76,7 +76,7 @@ class Convert:
             asset = replace(asset, clips=tuple(clip.resampled(self.fps) for clip in asset.clips))
         if self.max_faces is not None:
             asset = decimate_asset(asset, self.max_faces)
-        asset = self.physics.scaled(asset)
+        read, asset = asset.mesh, self.physics.scaled(asset)
         fitting = [self._fitting(self._framed(asset, path), path) for path in self.out]
         with together():
             written = [self._write(one, path) for one, path in zip(fitting, self.out)]
@@ -86,10 +86,10 @@ class Convert:
             say(_sentence(figures), json=self.json)
         for note in notes:
             say(f"  {note}", json=self.json)
-        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
+        say(f"Read with {frame_words(read)}.", json=self.json)
         files = [str(path) for paths in written for path in paths]
         totals = {"files": files, "bytes": sum(one["bytes"] for one in outputs), "notes": notes}
-        return {"input": self.input, **frame_facts(asset.mesh), **outputs[0], **totals, "outputs": outputs}
+        return {"input": self.input, **frame_facts(read), **outputs[0], **totals, "outputs": outputs}
 
     def _check_options(self) -> None:
         self.physics.check(self.out)

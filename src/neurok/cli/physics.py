@@ -67,6 +67,10 @@ class PhysicsFlags:
 
     def left_out(self, asset: Asset, path: Path) -> list[str]:
         """What the format of a file cannot hold, one sentence each."""
-        from neurok.io.physics import Physics, left_out
+        from neurok.io.formats import WRITERS
+        from neurok.io.physics import ROBOTS, Physics, left_out
 
+        suffix = path.suffix.lower()
+        if self.given() and suffix in WRITERS and suffix not in ROBOTS:
+            return [f"'{suffix}' files are not for simulators: {', '.join(self.given())} left out."]
         return left_out(asset, path.suffix, Physics(**self.options(path)))
