@@ -141,8 +141,6 @@ def tried(name: str, asset: Asset, folder: Path) -> Row:
     for word, package, call in (("PyBullet", "pybullet", others.in_pybullet), ("Drake", "pydrake", others.in_drake)):
         row[word] = attempt(lambda call=call: call(path / "object.urdf", *ball)) if others.have(package) else None  # type: ignore[misc]
     row["USD"] = attempt(lambda: {"errors": others.usd_errors(path / "object.usd")})
-    if others.have("newton"):
-        row["Newton"] = attempt(lambda: others.in_newton(path / "object.usd"))
     return row
 
 
@@ -277,6 +275,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a page with the marks of this table")
     parser.add_argument("--only", nargs="+", help="names of some of the objects")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no new object is begun")
+    parser.add_argument("--newton", action="store_true", help="also in Newton, which compiles for minutes once")
     parser.add_argument("--table-only", action="store_true", help="write what is there, try nothing more")
     arguments = parser.parse_args()
     rows = []
@@ -294,6 +293,12 @@ def main() -> None:
             print(name, row["mujoco"]["ball"], row["mujoco"]["collide"], f"{row['kept']:.3f}",
                   f"{row['processor seconds']:.1f} s", flush=True)  # fmt: skip
         rows.append(json.loads(stored.read_text()))
+    for row in rows if arguments.newton else []:
+        if "Newton" not in row and time.monotonic() - begun < arguments.seconds:
+            usd = arguments.keep / row["object"] / "object.usd"
+            row["Newton"] = attempt(lambda usd=usd: others.in_newton(usd))  # type: ignore[misc]
+            (arguments.keep / f"{row['object']}.json").write_text(json.dumps(row, default=float))
+            print(row["object"], row["Newton"], flush=True)
     said = stamp().replace(str(arguments.keep), "FOLDER")
     end = [
         f"{len(rows)} of {len(sources(arguments.data))} objects. {said}",

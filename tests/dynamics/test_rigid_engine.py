@@ -294,6 +294,34 @@ def test_a_block_comes_to_rest_on_another_one_in_both_engines(block, engine):
     assert abs(rollouts[0].positions[-1, :, 1].min()) < 1e-3
 
 
+def _pail(radius=0.15, height=0.15, wall=0.01, count=24) -> Mesh:
+    """A round pail in one closed surface, open upwards."""
+    turn = np.arange(count) * 2 * np.pi / count
+    circle = np.column_stack([np.sin(turn), np.zeros(count), np.cos(turn)])
+    outline = [(radius, 0.0), (radius, height), (radius - wall, height), (radius - wall, wall)]
+    rings = [r * circle + [0.0, y, 0.0] for r, y in outline]
+    k, after = np.arange(count), np.roll(np.arange(count), -1)
+    faces = [np.column_stack([after, k, np.full(count, 4 * count)])]
+    for a in (0, count, 2 * count):
+        b = a + count
+        faces += [np.column_stack([a + k, a + after, b + after]), np.column_stack([a + k, b + after, b + k])]
+    faces.append(np.column_stack([3 * count + k, 3 * count + after, np.full(count, 4 * count + 1)]))
+    return Mesh(np.concatenate([*rings, [[0, 0, 0], [0, wall, 0]]]), np.concatenate(faces))
+
+
+@pytest.mark.parametrize("what", ["ball", "box"])
+def test_what_falls_into_a_pail_of_one_piece_stays_in_it(what):
+    made = shapes.sphere(0.04) if what == "ball" else shapes.box((0.06, 0.06, 0.06))
+    falling = Body.of(Mesh(made.vertices + [0.03, 0.3, 0.01], made.faces), free=True)
+    pail = Body.of(_pail(), free=True)
+    world = World(ground=Ground(height=0.0))
+    rests, fallen = simulate_together([pail, falling], world, seconds=0.8, engine="mujoco")
+    last = fallen.positions[-1]
+    assert 0.01 - 2e-3 < last[:, 1].min() < 0.01 + 0.01 * pail.mesh.size + 2e-3  # on the floor, within the stated error
+    assert np.linalg.norm(last[:, [0, 2]], axis=1).max() < 0.14 + 1e-3
+    assert rests.positions[-1, :, 1].max() == pytest.approx(0.15, abs=1e-2)
+
+
 # Runs.
 
 

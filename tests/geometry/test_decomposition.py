@@ -130,6 +130,15 @@ def test_a_solid_that_ends_or_stops_coacd_is_cut_by_planes(monkeypatch, ends):
     assert len(found) == len(by_planes) > 1
 
 
+def test_a_thin_board_keeps_its_thickness_and_a_sheet_gets_that_of_its_material():
+    board = shapes.box((1.0, 0.002, 1.0))
+    (solid,) = collision_solids(board.vertices, board.faces, thickness=0.02)
+    assert np.ptp(solid.piece[0], axis=0) == pytest.approx([1.0, 0.002, 1.0])
+    square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]])
+    (sheet,) = collision_solids(square, np.array([[0, 1, 2], [0, 2, 3]]), thickness=0.02)
+    assert np.ptp(sheet.piece[0], axis=0) == pytest.approx([1.0, 0.02, 1.0])
+
+
 def test_samples_of_a_triangle_leave_no_gap():
     rng = np.random.default_rng(4)
     triangles = rng.normal(size=(30, 3, 3)) * rng.uniform(0.05, 1.0, (30, 1, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -12,7 +12,8 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.compiled.nearness import meet_hull
 from neurok.core.mesh import Mesh
-from neurok.geometry.convex import Piece, convex_hull, convex_pieces
+from neurok.geometry.convex import MAX_HULL_POINTS, Piece, convex_hull, convex_pieces
+from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
@@ -309,11 +310,37 @@ def _dense_samples(vertices: np.ndarray, faces: np.ndarray, spacing: float) -> F
     return np.concatenate(out)
 
 
+def part_pieces(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    hollow: bool,
+    thickness: float | None = None,
+    corners: int = MAX_HULL_POINTS,
+) -> list[Piece]:
+    """Convex pieces of a rigid part.
+
+    The reduced engine asks for hulls alone: what it knows as a ball would slip between the pieces of a bucket.
+
+    Args:
+        vertices: Positions.
+        faces: Those of the part.
+        hollow: Whether something may come into its hollows; then these are the shapes of exports, and else one hull for
+            each connected component, which meets a floor in the same points and takes less time.
+        thickness: Of open sheets.
+        corners: Most of one piece.
+    """
+    if not hollow:
+        return convex_pieces(vertices, faces, corners=corners)
+    solids = collision_solids(vertices, faces, thickness, replace(DECOMPOSITION, corners=corners))
+    return [solid.piece for solid in solids]
+
+
 def hull_pieces(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], config: ColliderConfig
 ) -> list[tuple[Hull, Float[np.ndarray, "n 3"]]]:
     """Convex stand-ins of a rigid part, each with points spread over its surface."""
-    return [(Hull.of(*piece), surface_points(*piece, config.hull_points)) for piece in convex_pieces(vertices, faces)]
+    pieces = part_pieces(vertices, faces, hollow=False)
+    return [(Hull.of(*piece), surface_points(*piece, config.hull_points)) for piece in pieces]
 
 
 def surface_points(

@@ -73,6 +73,12 @@ DECOMPOSITION = DecompositionConfig()
 NEAR, SPACING = 3.0, 0.5
 """Cells this near to the surface have their distance measured, to points so far apart, both in cells."""
 
+FLAT = 1e-3
+"""Thickness of what has none, as a share of the part's size."""
+
+CONVEX = 0.999
+"""A closed component that fills this share of its hull is convex, and no grid is needed to tell."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solid:
@@ -121,7 +127,7 @@ def _solids(points: bytes, corners: bytes, thickness: float | None, config: Deco
     size = float(np.linalg.norm(np.ptp(vertices[used], axis=0)))
     if size <= 0.0:
         return ()
-    room = Room(vertices, faces, size, size * 1e-3 if thickness is None else min(thickness, 0.05 * size), config)
+    room = Room(vertices, faces, size, FLAT * size if thickness is None else min(thickness, 0.05 * size), config)
     whole, rough = _components(room, faces)
     cut: list[Piece] = []
     for mine, closed in rough:
@@ -212,8 +218,10 @@ class Room:
         """How far the deepest of some places lies from the part."""
         return float(self.distance[held].max(initial=0.0))
 
-    def hull(self, points: Float[np.ndarray, "n 3"]) -> Piece | None:
-        return convex_hull(points, self.thickness, self.config.corners)
+    def hull(self, points: Float[np.ndarray, "n 3"], is_sheet: bool = False) -> Piece | None:
+        """The hull of some points; a sheet gets its thickness, what is solid has its own."""
+        least = self.thickness if is_sheet else min(self.thickness, FLAT * self.size)
+        return convex_hull(points, least, self.config.corners)
 
 
 def _reached(free: Bool[np.ndarray, "X Y Z"]) -> Bool[np.ndarray, "X Y Z"]:
@@ -246,15 +254,21 @@ def _components(room: Room, faces: Int[np.ndarray, "F 3"]) -> tuple[list[Solid],
     whole: list[Solid] = []
     rough: list[tuple[np.ndarray, bool]] = []
     for k in np.argsort(-sizes, kind="stable")[: room.config.max_components]:
-        piece = room.hull(room.vertices[np.unique(groups[k])])
+        piece = room.hull(room.vertices[np.unique(groups[k])], is_sheet=not closed[k])
         if piece is None:
             continue
-        if sizes[k] <= room.error or room.keeps(piece):
+        convex = closed[k] and _volume(room.vertices[groups[k]]) > CONVEX * hull_volume(piece)
+        if convex or sizes[k] <= room.error or room.keeps(piece):
             # Small ones may still be joined, and are asked what they are afterwards.
             whole.append(Solid(piece, fit_primitive(piece) if sizes[k] > room.config.small * room.size else None))
         else:
             rough.append((groups[k], bool(closed[k])))
     return whole, rough
+
+
+def _volume(soup: Soup) -> float:
+    """What closed triangles enclose."""
+    return float(abs(np.linalg.det(soup - soup.mean(axis=(0, 1))).sum()) / 6.0)
 
 
 def _cut_component(room: Room, faces: Int[np.ndarray, "F 3"], closed: bool, limit: int) -> list[Piece]:
@@ -346,7 +360,7 @@ def _best_cut(room: Room, whole: _Cut) -> list[_Cut] | None:
 def _measured(room: Room, soup: Soup, among: Int[np.ndarray, " m"] | None) -> _Cut | None:
     if not len(soup):
         return None
-    piece = room.hull(soup.reshape(-1, 3))
+    piece = room.hull(soup.reshape(-1, 3), is_sheet=True)
     if piece is None:
         return None
     held = room.inside(piece, among, limit=room.config.places)

@@ -66,8 +66,9 @@ def build(bounds: Sequence[Bound], world: World, config: MujocoConfig, step: flo
         unit = bounds[0].body.mesh.unit
         for k, shape in enumerate(obstacle_shapes(obstacle, config)):
             _add_shape(scene, spec.worldbody, f"obstacle {number}/{k}", shape, unit, obstacle.friction, -1, priority=1)
+    hollow = len(bounds) > 1 or len(world.obstacles) > 0
     for index, bound in enumerate(bounds):
-        _add_body(scene, index, bound, world)
+        _add_body(scene, index, bound, world, hollow)
     spec.worldbody.add_site(name="world")
     _exclude(scene, bounds)
     _pair(scene)
@@ -134,11 +135,11 @@ def _add_shape(
     scene.shapes[name], scene.groups[name] = shape, (index, body.name)
 
 
-def _add_body(scene: Scene, index: int, bound: Bound, world: World) -> None:
+def _add_body(scene: Scene, index: int, bound: Bound, world: World, hollow: bool) -> None:
     """An object: its base, and what hangs on it."""
     mechanics: Any = bound.mechanics
     tree, unit = mechanics.tree, bound.body.mesh.unit
-    shapes, bearings = body_shapes(bound, scene.config), bearings_of(bound, world, scene.config.reduced)
+    shapes, bearings = body_shapes(bound, hollow, scene.config), bearings_of(bound, world, scene.config.reduced)
     losses = np.zeros(mechanics.dim) if bearings is None else bearings.limits
     carriers = {0, *mechanics.part_nodes.tolist()}
     children: dict[int, list[int]] = {}

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.dynamics.body import Body
-from neurok.dynamics.colliders import obstacle_pieces
+from neurok.dynamics.colliders import obstacle_pieces, part_pieces
 from neurok.dynamics.condition import Obstacle
+from neurok.dynamics.masses import sheet_thickness
 from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.rigid.config import MujocoConfig
-from neurok.geometry.convex import convex_pieces
 from neurok.geometry.decimate import decimate
 
 
@@ -29,14 +29,17 @@ class Shape:
     """Speed that its material keeps in a bounce."""
 
 
-def body_shapes(bound: Bound, config: MujocoConfig) -> dict[int, list[Shape]]:
-    """Convex pieces of the parts on each node of a body."""
+def body_shapes(bound: Bound, hollow: bool, config: MujocoConfig) -> dict[int, list[Shape]]:
+    """Convex pieces of the parts on each node of a body, with their hollows where something may come into them."""
     body, mesh = bound.body, bound.body.mesh
+    sheets = sheet_thickness(body)
     out: dict[int, list[Shape]] = {}
     for part, node in enumerate(bound.mechanics.part_nodes.tolist()):  # type: ignore[attr-defined]
-        faces = mesh.faces[mesh.face_parts == part]
+        mine = mesh.face_parts == part
+        faces = mesh.faces[mine]
         made = _made_of(body, np.unique(faces))
-        pieces = convex_pieces(mesh.vertices, faces, corners=config.corners)
+        thickness = float(sheets[mine].mean()) if len(faces) else None
+        pieces = part_pieces(mesh.vertices, faces, hollow, thickness, config.corners)
         out.setdefault(node, []).extend(replace(made, vertices=vertices) for vertices, _ in pieces)
     return out
 
