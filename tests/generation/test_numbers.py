@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from neurok.families.household import CATEGORIES, generate
 from neurok.generation.attachment import attach
@@ -29,7 +30,9 @@ def test_words_and_numbers_give_the_same_solids_in_the_same_places(category):
         assert again == words
         other = part_of(words, row_of(part, scale), scale)
         for one, two in zip(part.copies, other.copies, strict=True):
-            np.testing.assert_allclose(one.vertices, two.vertices, atol=2e-3 * scale)
+            for here, there in ((one, two), (two, one)):  # in any order: equal corners may change places
+                assert cKDTree(there.vertices).query(here.vertices)[0].max() < 2e-3 * scale
+            assert two.volume == pytest.approx(one.volume, rel=0.02)
         assert other.parent == part.parent
         assert (other.hinge is None) == (part.hinge is None)
         if part.hinge is not None:
