@@ -86,3 +86,18 @@ def test_one_component_has_no_contacts():
     assert alone.contacts.pairs == ()
     assert alone.handle_contacts(np.ones((alone.mesh.vertex_count, 1))) == ()
     assert contact_ties(alone.contacts, alone.mesh.vertices, alone.vertex_labels).shape == (0, 2)
+
+
+def test_seams_that_the_pose_keeps_together_are_closed_and_others_stay_open():
+    components = Components(boxes([0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]))
+    label, rest = components.vertex_labels, components.mesh.vertices
+    shift = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.4, 0, 0]])
+    found = rest + shift[label]
+    pose = rest + np.array([[0.0, 0, 0], [0.0, 0, 0], [0.3, 0, 0]])[label]
+    closed = components.closed(found, pose, np.zeros(3, dtype=bool), apart=0.05)
+    first_seam = np.isclose(rest[:, 0], 0.5)
+    np.testing.assert_allclose(closed[first_seam, 0], 0.55, err_msg="both sides meet in the middle")
+    np.testing.assert_array_equal(closed[~first_seam], found[~first_seam], err_msg="the second was open in the pose")
+    held = components.closed(found, pose, np.array([True, False, False]), apart=0.05)
+    np.testing.assert_array_equal(held[label == 0], found[label == 0])
+    np.testing.assert_allclose(held[first_seam & (label == 1), 0], 0.5, err_msg="what bends goes to what is rigid")

@@ -7,12 +7,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 
 from neurok.bodyplan.contacts import ContactGraph, contact_graph
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import face_components, split_by_face_label, vertex_labels
+
+SAME_PLACE = 1e-6
+"""Vertices nearer than this lie on each other, as a share of the object's size: files round."""
 
 
 class HandleContact(NamedTuple):
@@ -46,6 +49,38 @@ class Components:
     @property
     def count(self) -> int:
         return int(self.face_labels.max(initial=0)) + 1
+
+    @cached_property
+    def places(self) -> Int[np.ndarray, " V"]:
+        """A number for each place: vertices of several components that lie on each other share it."""
+        grid = np.round(self.mesh.vertices / max(self.mesh.size, 1e-300) / SAME_PLACE)
+        return np.unique(grid, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def closed(
+        self,
+        vertices: Float[np.ndarray, "V 3"],
+        pose: Float[np.ndarray, "V 3"],
+        rigid: Bool[np.ndarray, " C"],
+        apart: float,
+    ) -> Float[np.ndarray, "V 3"]:
+        """The same with seams closed: what lies on each other at rest, and within ``apart`` in a pose, meets again.
+
+        Where one side is rigid the other goes there; else both meet in the middle.
+        """
+        held = rigid[self.vertex_labels]
+        count = int(self.places.max(initial=-1)) + 1
+
+        def means(x: Float[np.ndarray, "V 3"], some: Bool[np.ndarray, " V"]) -> Float[np.ndarray, "P 3"]:
+            sums = [np.bincount(self.places[some], x[some, i], count) for i in range(3)]
+            return np.stack(sums, axis=1) / np.maximum(np.bincount(self.places[some], None, count), 1)[:, None]
+
+        has_rigid = np.bincount(self.places[held], None, count) > 0
+        goals = np.where(has_rigid[:, None], means(vertices, held), means(vertices, np.ones_like(held)))
+        away = np.linalg.norm(pose - means(pose, np.ones_like(held))[self.places], axis=1)
+        farthest = np.zeros(count)
+        np.maximum.at(farthest, self.places, away)
+        meets = (farthest <= apart)[self.places] & ~held
+        return np.where(meets[:, None], goals[self.places], vertices)
 
     @cached_property
     def contacts(self) -> ContactGraph:

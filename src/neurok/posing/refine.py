@@ -58,6 +58,9 @@ class RefineConfig:
     bending_improvement: float = 0.93
     """What the space holds to be rigid may bend if that brings the error down to this share."""
 
+    far_from_space: float = 0.5
+    """A pose whose distance refinement brings down to this share was far from the space: bones are tried as well."""
+
     rigid_weight: float = 1.0 - 1e-6
     """A vertex that follows one handle to this share belongs to a rigid part."""
 
@@ -133,7 +136,7 @@ def refine(
     if error(free) < config.bending_improvement * error(found):
         found, better = free, True
     if better:
-        found = min(found, fits.final(found), key=error)
+        found = fits.with_seams(min(found, fits.final(found), key=error), pose)
     ranked = [(vertices, error(vertices)) for vertices in (*simpler, found)]
     enough = config.equivalence * min(reached for _, reached in ranked)
     found, reached = next(pair for pair in ranked if pair[1] <= enough)
@@ -225,6 +228,13 @@ class _Fits:
         """Without bends that do not help; rigid components made rigid, where that is required."""
         rigid = self.rigid if required else None
         return prefer_rigid(self.components, vertices, self.held_out, ~self.rigid, rigid, self.config.rigidity)
+
+    def with_seams(
+        self, vertices: Float[np.ndarray, "V 3"], pose: Float[np.ndarray, "V 3"]
+    ) -> Float[np.ndarray, "V 3"]:
+        """Without cracks between components that the pose keeps together; rigid ones stay as they are."""
+        rigid = rigid_components(self.components, vertices)
+        return self.components.closed(vertices, pose, rigid, self.config.constraints.separation * self.held_out.scale)
 
     def with_any_rigid(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
         """Without bends that do not help, whatever the space holds to be rigid."""

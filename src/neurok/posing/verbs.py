@@ -19,6 +19,7 @@ from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import SpaceName, Thing, asset_of, reason, sampled_space, spaces_of
 from neurok.io.npz_arrays import read_array
 from neurok.kinematics.playing import clip_of, through_states
+from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.space import KinematicSpace, decode, on_vertices
 from neurok.posing.freeing import free_pose, free_states
 from neurok.posing.judging import Judge, Measure, to_vertices
@@ -164,7 +165,7 @@ def pose(
             measure = judge.to_points(points, partial)
             poses = _fit(found, points, seed, partial, config)
         if refine and not poses[-1].is_close:
-            best = refine_pose(poses[-1], points, seed, poses[:-1], config.refinement)
+            best = _refined(poses, points, seed, config)
             return _judged(best, judge, measure, (), reason(asset, best.space, space, plan is not None))
         best = simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
     best, waits = free_pose(best)
@@ -193,6 +194,19 @@ def _fit(
         if poses[-1].is_close:
             break
     return poses
+
+
+def _refined(poses: Sequence[Pose], points: Float[np.ndarray, "N 3"], seed: int, config: PoseConfig) -> Pose:
+    """The pose fitted closer; again from bones where the space said little and the target bends what it holds rigid."""
+    start, settings = poses[-1], config.refinement
+    best = refine_pose(start, points, seed, poses[:-1], settings)
+    if start.space.is_loose or best.residual > settings.far_from_space * start.residual:
+        return best
+    bones = skeleton_space(start.space.rest, loose=True)
+    if bones is None:
+        return best
+    bent = refine_pose(pose_to_points(bones, points, seed, config=config), points, seed, (), settings)
+    return bent if bent.residual < settings.bending_improvement * best.residual else best
 
 
 def _drag(
