@@ -58,10 +58,11 @@ def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attache
 
 
 def bodies_of(assembly: Assembly) -> int:
-    """Into how many bodies the union of all parts falls; one, if all copies meet what they hang on."""
+    """Into how many bodies the union of all parts falls; one, if parts are in one piece and meet what they hang on."""
     parts = assembly.parts
     pairs = [(part, parts[part.parent]) for part in parts if part.parent >= 0]
-    if parts[0].repeat.total == 1 and all(all(met_copies(*pair)) for pair in pairs):
+    all_meet = parts[0].repeat.total == 1 and all(all(met_copies(*pair)) for pair in pairs)
+    if all_meet and all(body_count([part.solids[0]]) == 1 for part in parts):
         return 1
     return body_count([solid for part in parts for solid in part.solids])
 

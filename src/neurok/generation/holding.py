@@ -30,7 +30,7 @@ FRAME = frozenset(
 
 
 UNPAINTED = {
-    **{name: tuple(dict.fromkeys([*own, "light brown", "brown", "dark brown"])) for name, own in WOODS.items()},
+    **dict.fromkeys(WOODS, ("light brown", "brown", "dark brown", "tan", "beige")),
     **METALS,
     "steel": ("silver", "grey", "light grey"),
     "terracotta": ("terracotta",),
