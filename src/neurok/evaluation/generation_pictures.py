@@ -76,10 +76,12 @@ class Subject:
 def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | None = None) -> Iterator[Subject]:
     """Held-out instances and real models whose categories can be made, in turns; a fifth of these nobody has looked at.
 
-    A run that is stopped has then some of both.
+    They come in a mixed order, so that a run that is stopped has some of all kinds.
     """
     models = [] if real is None else [one for one in real_models(real) if one.category in CATEGORIES]
-    for assembly, model in itertools.zip_longest(spread(list(held_out(suite)), limit), spread(models, limit)):
+    mixed = lambda some: [some[k] for k in np.random.default_rng(0).permutation(len(some))]  # noqa: E731
+    objects = mixed(spread(list(held_out(suite)), limit)), mixed(spread(models, limit))
+    for assembly, model in itertools.zip_longest(*objects):
         if assembly is not None:
             yield Subject(assembly.name, "held-out instances", assembly.category, asset_of(assembly), assembly)
         if model is not None:
