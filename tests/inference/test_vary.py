@@ -42,7 +42,7 @@ def untrained(model, monkeypatch):
 @pytest.fixture(scope="module")
 def chair():
     """As it is read from a file."""
-    return listed_asset(generate("chair", 7, 6)[0], "a chair")[1]
+    return listed_asset(generate("chair", 7, 110)[0], "a chair")[1]
 
 
 def same(one, two):
