@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neurok.data.household import drawn
+from neurok.families.household.checks import body_count
 from neurok.generation.attachment import attach
 from neurok.generation.laying_out import GOLDEN, laid_out, missing
 from neurok.generation.reaching import farthest
@@ -91,3 +92,13 @@ def test_a_screen_lies_flat_in_its_lid_again():
     askew = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), 0.06) @ screen.turn
     found = attach(changed(laptop, number, turn=askew)).assembly.parts[number]
     np.testing.assert_allclose(lid.turn.T @ found.turn, np.eye(3), atol=1e-3)
+
+
+def test_a_brim_that_sags_below_its_rim_leaves_the_hat_in_one_piece():
+    hat = next(one for one in (drawn("hat", 0, k) for k in range(20)) if one.parts[0].hollow is not None)
+    crown = hat.parts[0]
+    knots = crown.code.reshape(-1, 3).copy()
+    knots[0, 1] = knots[1:3, 1].max() + 0.03
+    broken = changed(hat, 0, code=knots.reshape(-1), kind="lathe")
+    assert body_count([broken.parts[0].solids[0]]) == 2
+    assert attach(broken).bodies == 1

@@ -87,7 +87,7 @@ def meeting(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> tuple[
 
 def in_order(assembly: Assembly, scale: float, config: AttachmentConfig = ATTACHMENT) -> list[Part]:
     """The parts with their mirror planes in the middle, fronts shut, and copies in rows, rings and spirals."""
-    level = [_levelled(part, config.level * scale) for part in assembly.parts]
+    level = [_levelled(_in_one_piece(part), config.level * scale) for part in assembly.parts]
     _square(assembly.category, level, config.square)
     parts = list(closed(replace(assembly, parts=tuple(level))).parts)
     for number, part in enumerate(parts):
@@ -105,6 +105,18 @@ def _levelled(part: Part, level: float) -> Part:
     for k, axis in enumerate("xz"):
         by[2 * k] = flat[k] - pivot[k] if axis in part.repeat.mirror else 0.0
     return placed_anew(part, centre=part.centre + by, meets=part.meets + by, repeat=replace(part.repeat, pivot=flat))
+
+
+def _in_one_piece(part: Part) -> Part:
+    """A turned shell that falls apart because its profile goes beyond its open end, without that: a brim that sags."""
+    if part.kind != "lathe" or part.hollow is None or body_count([part.solids[0]]) == 1:
+        return part
+    knots = part.code.reshape(-1, 3).copy()
+    low = knots[0, 1] if part.hollow.opening in ("bottom", "through") else -np.inf
+    high = knots[-1, 1] if part.hollow.opening in ("top", "through") else np.inf
+    knots[:, 1] = np.clip(knots[:, 1], min(low, high), max(low, high))
+    whole = replace(part, code=knots.reshape(-1))
+    return whole if body_count([whole.solids[0]]) == 1 else part
 
 
 def _square(category: str, parts: list[Part], least: float) -> None:
