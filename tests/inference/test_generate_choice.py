@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from neurok.data.household import drawn
-from neurok.inference.generate import agreement
+from neurok.errors import NeurokError
+from neurok.inference.generate import agreement, understand
 
 
 def test_the_list_that_shares_most_with_the_others_agrees_most():
@@ -19,3 +20,9 @@ def test_the_list_that_shares_most_with_the_others_agrees_most():
 def test_lists_that_are_all_alike_agree_wholly():
     vase = drawn("vase", 0, 2)
     assert agreement([vase, vase]) == pytest.approx([1.0, 1.0])
+
+
+def test_a_thing_that_cannot_be_made_is_refused_with_what_can():
+    with pytest.raises(NeurokError, match=r"'helicopter' is nothing that can be made\. It can make: bag, bed"):
+        understand("a blue helicopter", None)
+    assert understand("a comfy red thing", None).wishes.category == ""
