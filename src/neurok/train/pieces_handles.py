@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -71,10 +71,16 @@ def with_handles(
             faces.append(thing[1] + start)
             goes_with.append(np.full(len(thing[1]), spot))
     owners = np.concatenate(goes_with)
-    surfaces = None if mesh.face_surfaces is None else mesh.face_surfaces[owners]
-    plain = {"uv": None, "vertex_colors": None, "part_ids": None, "part_names": (), "authored": None}
-    shape = {"vertices": np.concatenate(vertices), "faces": np.concatenate(faces), "face_surfaces": surfaces}
-    return replace(mesh, **plain, **shape), owners
+    grown = Mesh(
+        np.concatenate(vertices),
+        np.concatenate(faces),
+        surfaces=mesh.surfaces,
+        face_surfaces=None if mesh.face_surfaces is None else mesh.face_surfaces[owners],
+        unit=mesh.unit,
+        up=mesh.up,
+        name=mesh.name,
+    )
+    return grown, owners
 
 
 def _shape(
