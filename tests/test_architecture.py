@@ -55,7 +55,7 @@ INSIDE = {
     "articulation": [
         "config pivots",
         "features pieces_cut",
-        "network",
+        "copies network",
         "ensemble pieces_network search_evidence views",
         "fusion loss pieces_loss scores upright",
         "predict",
@@ -64,8 +64,8 @@ INSIDE = {
     "generation": [
         "category_words centre_line fields image_encoder laying_out lexicon part_points photo silhouettes tiling",
         "counting edit_words form_rings numbers part_autoencoder sentence_states vecset_points wishes",
-        "context face_frame form_fit holding part_loss part_set resizing vecset",
-        "front_boards front_trim",
+        "context face_frame form_fit holding joinery part_loss part_set resizing vecset",
+        "front_boards front_trim reaching",
         "fronts",
         "attachment",
         "editing part_batches part_list prompt",
@@ -76,7 +76,7 @@ INSIDE = {
     "kinematics": [
         "brick handle_motion reduce strain_limits",
         "space",
-        "articulated fit free_base handles lattice linear screws skinned",
+        "articulated fit free_base handles lattice linear playing screws skinned",
         "elastic_modes mixed skeleton straining tracks",
         "elastic",
         "__init__",
@@ -168,8 +168,8 @@ INSIDE = {
     ],
     "train": [
         "articulation_versions config curve deformation_data example_cache generation_data log parts_data "
-        "pieces_versions processes",
-        "plan_calibration",
+        "pieces_handles processes",
+        "pieces_versions plan_calibration",
         "articulation_data checkpoint deformation generation household_fitted optimizer parts pieces_data screen "
         "vecset",
         "articulation_batches articulation_calibration articulation_ranking loop origin parts_run pictures "
@@ -179,8 +179,8 @@ INSIDE = {
         "ship",
     ],
     "studio": [
-        "config gate hand history motion processes simulator study",
-        "bending forces playback",
+        "colors config corrections gate hand motion processes simulator study",
+        "bending forces history playback",
         "live view",
         "page scene",
         "scene_file",
