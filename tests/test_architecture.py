@@ -169,7 +169,8 @@ INSIDE = {
     "train": [
         "articulation_versions config curve deformation_data example_cache generation_data log parts_data "
         "pieces_handles processes",
-        "pieces_versions plan_calibration",
+        "pieces_versions",
+        "plan_calibration",
         "articulation_data checkpoint deformation generation household_fitted optimizer parts pieces_data screen "
         "vecset",
         "articulation_batches articulation_calibration articulation_ranking loop origin parts_run pictures "
