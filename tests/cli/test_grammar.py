@@ -171,7 +171,7 @@ def test_every_report_says_in_which_frame_space_and_engine(box, tmp_path, capsys
     told = json.loads(capsys.readouterr().out)
     assert told["unit"] is not None
     assert told["up"] is not None
-    assert ("space" in told) == (name in ("pose", "sample", "simulate"))
+    assert ("space" in told) == (name in ("articulate", "pose", "sample", "simulate"))
     assert ("engine" in told) == (name == "simulate")
     listed = [Path(path) for path in told.get("files", [])]
     assert all(path.exists() for path in listed)
