@@ -35,7 +35,7 @@ def examples() -> list[Example]:
     return found
 
 
-@pytest.fixture(scope="module", params=["deformation", "articulation"])
+@pytest.fixture(scope="module", params=[pytest.param("deformation", marks=pytest.mark.slow), "articulation"])
 def make_task(request, subjects, examples) -> Callable[..., Task]:
     """A run of eight steps of each task, with changes to its recipe."""
     short = {"steps": 8, "evaluate_every": 2, "warmup": 2}
