@@ -39,33 +39,39 @@ class Build:
 
     def run(self) -> None:
         objects = {one.name: one for one in read_households(self.store)}
-        found = {row.name: picture for row, picture in PictureSet.open(self.pictures) if row.name in objects}
+        found = [(row.name, picture) for row, picture in PictureSet.open(self.pictures) if row.name in objects]
         known = known_outlines() if self.add else None
         outlines = [] if known is None else list(known.outlines)
         aspects = [] if known is None else known.aspects.tolist()
         records = [] if known is None else list(known.records)
-        for name, picture in found.items():
+        owners = [] if known is None else known.owners.tolist()
+        numbers: dict[str, int] = {}
+        for name, picture in found:
             plain = on_plain(torch.from_numpy(np.array(picture))[None])[0].permute(1, 2, 0).double().numpy()
             outline, aspect = outline_of(plain)
             outlines.append(np.round(255 * outline).astype(np.uint8))
             aspects.append(aspect)
+            owners.append(numbers.setdefault(name, len(records)))
+            if owners[-1] < len(records):  # another view of an object that is there
+                continue
             text = json.dumps(rounded(record_of(objects[name])), separators=(",", ":"))
             records.append(gzip.compress(text.encode(), 9, mtime=0))
         categories = np.array([
-            *([] if known is None else known.categories), *(objects[name].category for name in found)
+            *([] if known is None else known.categories), *(objects[name].category for name, _ in found)
         ])  # fmt: skip
         np.savez_compressed(
             OUTLINES,
             outlines=np.stack(outlines),
             aspects=np.array(aspects),
             categories=categories,
+            owners=np.array(owners),
             lengths=np.array([len(record) for record in records]),
             records=np.frombuffer(b"".join(records), dtype=np.uint8),
         )
         flat = np.stack(outlines).reshape(len(outlines), -1) / 255.0
         apart = distances(flat) / 16
         apart = np.hypot(apart, OUTLINE.aspect * np.subtract.outer(np.array(aspects), np.array(aspects)))
-        np.fill_diagonal(apart, np.inf)
+        apart[np.equal.outer(owners, owners)] = np.inf
         right = float((categories[apart.argmin(axis=1)] == categories).mean())
         size = OUTLINES.stat().st_size / 1e6
         print(f"{OUTLINES}: {len(outlines)} outlines, {size:.1f} MB; nearest other right {right:.2f}")

@@ -1,11 +1,15 @@
 """Pictures read by their outlines."""
 
+import gzip
+import json
+
 import numpy as np
 import pytest
 
 from neurok.data.picture_augmentation import PLAIN
+from neurok.families.household.record import assembly_of
 from neurok.families.household.vocabulary import CATEGORIES
-from neurok.generation.silhouettes import GRID, OUTLINE, colour_of, known_outlines, outline_of
+from neurok.generation.silhouettes import GRID, OUTLINE, Outlines, colour_of, known_outlines, outline_of
 
 
 def picture(top, left, bottom, right, colour=(0.8, 0.1, 0.1), side=112):
@@ -68,3 +72,17 @@ def test_an_evenly_doubting_network_leaves_the_choice_to_the_outline():
     known, pixels = known_outlines(), picture(10, 45, 100, 65)
     even = dict.fromkeys(CATEGORIES, -np.log(len(CATEGORIES)))
     assert known.nearest(pixels, even).name == known.nearest(pixels).name
+
+
+def test_the_next_nearest_is_another_object_not_another_view_of_the_same():
+    known, pixels = known_outlines(), picture(10, 45, 100, 65)
+    outlines = np.stack([known.outlines[0]] * 2 + [255 - known.outlines[0]])
+    both = Outlines(outlines, known.aspects[[0, 0, 0]], ["lamp"] * 3, np.array([0, 0, 1]), known.records[:2])
+    names = [both.nearest(pixels, rank=rank).name for rank in range(3)]
+    expected = [known_object(known, 0), known_object(known, 1)]
+    assert sorted(names[:2]) == sorted(expected)
+    assert names[2] == names[0]
+
+
+def known_object(known: Outlines, number: int) -> str:
+    return assembly_of(json.loads(gzip.decompress(known.records[number]))).name

@@ -1,6 +1,6 @@
 """Which known object a picture is most like, by the outline of what it shows.
 
-Beside outlines of two thousand renders of objects to learn from, the lists of parts of these. The nearest is nearer in
+Beside outlines of some thousand renders of objects to learn from, the lists of parts of these. The nearest is nearer in
 shape than what the networks write from a picture; what it is likely to be, as the image encoder says, counts beside it.
 """
 
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 
 from neurok.data.picture_augmentation import PLAIN
 from neurok.families.household.looks import colour_words, rgb_of
@@ -53,8 +53,11 @@ class Outlines:
     outlines: UInt8[np.ndarray, "N G G"]
     aspects: Float[np.ndarray, " N"]
     categories: list[str]
+    owners: Int[np.ndarray, " N"]
+    """Which object each is a view of."""
+
     records: list[bytes]
-    """JSON, compressed."""
+    """Of the objects: JSON, compressed."""
 
     def apart(self, pixels: Float[np.ndarray, "S S 3"]) -> Float[np.ndarray, " N"]:
         """How far the outline of a picture is from each."""
@@ -75,8 +78,9 @@ class Outlines:
             apart -= OUTLINE.doubt * np.array([likely.get(category, -np.inf) for category in self.categories])
         category = self.categories[int(apart.argmin())]
         fellows = np.flatnonzero(np.array(self.categories) == category)
-        number = fellows[np.argsort(apart[fellows], kind="stable")[rank % len(fellows)]]
-        return assembly_of(json.loads(gzip.decompress(self.records[number])))
+        sorted_owners = self.owners[fellows[np.argsort(apart[fellows], kind="stable")]].tolist()
+        owners = list(dict.fromkeys(sorted_owners))
+        return assembly_of(json.loads(gzip.decompress(self.records[owners[rank % len(owners)]])))
 
 
 @cache
@@ -86,7 +90,7 @@ def known_outlines() -> Outlines:
         ends = np.cumsum(file["lengths"])
         raw = file["records"].tobytes()
         records = [raw[end - length : end] for end, length in zip(ends, file["lengths"], strict=True)]
-        return Outlines(file["outlines"], file["aspects"], file["categories"].tolist(), records)
+        return Outlines(file["outlines"], file["aspects"], file["categories"].tolist(), file["owners"], records)
 
 
 def is_object(pixels: Float[np.ndarray, "S S 3"]) -> Bool[np.ndarray, "S S"]:
