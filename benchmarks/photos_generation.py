@@ -2,7 +2,7 @@
 
 Run: python benchmarks/photos_generation.py [--weights generation] [--limit 18]
 Models are those of ``household/sweethome3d``, in the folder that NEUROK_DATA names, that are kept aside. For each
-ground it tells how many were cut out, and of how many the part list names the right category first.
+ground it tells how many were cut out, and of how many the reader of pictures names the right category first.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from neurok.data.household_real import real_models
 from neurok.data.picture_augmentation import BACKGROUNDS
 from neurok.evaluation.generation import spread
 from neurok.families.household.vocabulary import CATEGORIES
-from neurok.generation.part_list import PartListModel
 from neurok.generation.photo import Photo, photo_of
-from neurok.generation.prompt import asked_by
+from neurok.generation.writing import Generator
 from neurok.hub import load_model
+from neurok.inference.generate import categories_seen, understand
 from neurok.io import load
 
 SIDE, ROOM = 224, 0.2
@@ -30,11 +30,10 @@ SIDE, ROOM = 224, 0.2
 
 
 @torch.no_grad()
-def category_of(model: PartListModel, photo: Photo) -> str:
-    """What the list takes the picture for."""
-    pixels = torch.from_numpy(photo.pixels).permute(2, 0, 1).float()
-    place = model.places(model.start.expand(1, 1, -1), *model.context(asked_by([None], {0: pixels})))[:, -1]
-    return CATEGORIES[int(model.whole.mixes[0](place).argmax())]
+def category_of(model: Generator, photo: Photo) -> str:
+    """The category that the reader of pictures takes for the likeliest."""
+    likely = categories_seen(model, understand("", photo))
+    return max(likely, key=likely.__getitem__)
 
 
 def before(picture: np.ndarray, ground: np.ndarray) -> np.ndarray:
@@ -54,7 +53,7 @@ def main() -> None:
     torch.set_num_threads(1)
     root = Path(os.environ.get("NEUROK_DATA", "data")) / "household" / "sweethome3d"
     models = [one for one in real_models(root) if one.is_kept_aside and one.category in CATEGORIES]
-    network = load_model(told.weights, "generation").part_list
+    network = load_model(told.weights, "generation")
     side = round(SIDE * (1.0 - ROOM))
     generator = torch.Generator().manual_seed(0)
     rows: dict[str, list[tuple[bool, bool]]] = {"transparent": []}

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--views", type=int, default=3)
     told = parser.parse_args()
     torch.set_num_threads(1)
-    network, known = load_model(told.weights, "generation").part_list, known_outlines()
+    network, known = load_model(told.weights, "generation"), known_outlines()
     members = [np.flatnonzero(np.array(known.categories) == category) for category in CATEGORIES]
     outlines, doubts, truth = [], [], []
     for model in watched():

@@ -120,11 +120,15 @@ def _describe_parts(model: Any) -> dict[str, Any] | None:
 def _build_generation(card: dict[str, Any]) -> Generator:
     from neurok.generation.context import ContextConfig
     from neurok.generation.flow import FlowConfig
+    from neurok.generation.image_encoder import ImageConfig
     from neurok.generation.part_list import PartListConfig
+    from neurok.generation.picture_reader import ReaderConfig
     from neurok.generation.writing import Generator
 
     built = {name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")}
-    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]))
+    asked = card.get("reader")
+    reader = None if asked is None else ReaderConfig(**{**asked, "image": ImageConfig(**asked["image"])})
+    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]), reader)
 
 
 def _describe_generation(model: Any) -> dict[str, Any] | None:
@@ -132,7 +136,8 @@ def _describe_generation(model: Any) -> dict[str, Any] | None:
 
     if not isinstance(model, Generator):
         return None
-    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config)}
+    reader = {} if model.reader is None else {"reader": asdict(model.reader.config)}
+    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config), **reader}
 
 
 TASKS = {
@@ -265,6 +270,8 @@ def _load(path: Path, checksum: str) -> Any:
     import torch
     from safetensors.torch import load
 
+    from neurok.nn.first_values import WithoutFirstValues
+
     card, data = load_card(path), read_bytes(path)
     if hashlib.sha256(data).hexdigest() != checksum:
         raise FormatError(f"The weights '{path}' do not match the checksum of their card; install or copy them again.")
@@ -273,11 +280,12 @@ def _load(path: Path, checksum: str) -> Any:
         tensors = {name: value.to(torch.float32) for name, value in load(data).items()}
         if (deepest := _deepest(card)) > len(tensors):
             raise NeurokError(f"it asks for {deepest} layers, and there are {len(tensors)} tensors")
-        with torch.device("meta"):  # a card may ask for more than any memory holds; shapes cost nothing
+        with torch.device("meta"), WithoutFirstValues():  # a card may ask for more than any memory holds
             problem = mismatch(_wanted(task, task.build(card)), tensors)
         if problem:
             raise NeurokError(problem)
-        model = task.build(card)
+        with WithoutFirstValues():
+            model = task.build(card)
     except Exception as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error).splitlines()[0].removesuffix(".")
         raise FormatError(f"The weights '{path}' do not fit their card: {reason}.") from error

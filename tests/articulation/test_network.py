@@ -7,7 +7,8 @@ from neurok.articulation.loss import JointTask, smoothed
 from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel
 from neurok.articulation.pivots import across, pivot_options
 from neurok.articulation.predict import QUARTERS
-from neurok.articulation.views import canonical_signs, labels_of, stack_clouds, stack_labels, turned, wrap_limits
+from neurok.articulation.views import canonical_signs, labels_of, stack_clouds, stack_labels, turned
+from neurok.core.articulation import wrap_limits
 from neurok.samples import make_sample
 
 SMALL = JointConfig(width=16, heads=2, depth=2, octaves=3)

@@ -53,6 +53,17 @@ def test_an_object_that_touches_the_border_is_still_cut_out():
     assert mask.sum() == 140 * 80
 
 
+def test_what_stands_before_a_wall_on_a_floor_is_cut_out_exactly():
+    picture = np.zeros((200, 240, 3))
+    picture[:120], picture[120:] = (0.8, 0.75, 0.7), (0.45, 0.35, 0.3)
+    picture += np.random.default_rng(0).normal(0.0, 0.01, picture.shape)
+    picture[60:170, 80:150] = (0.1, 0.2, 0.6)
+    mask, _ = cut_out(picture.clip(0.0, 1.0), PhotoConfig())
+    wanted = np.zeros((200, 240), dtype=bool)
+    wanted[60:170, 80:150] = True
+    assert (mask != wanted).mean() < 1e-3
+
+
 def test_the_object_stands_in_the_middle_with_its_margin():
     photo = photo_of(scene(plain(), box=(20, 60, 20, 140)))
     assert photo.status == "cut out"

@@ -13,18 +13,19 @@ from neurok.generation.fields import build_fields, look_fields
 from neurok.generation.image_encoder import ImageConfig
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
-from neurok.hub import load_model
+from neurok.generation.picture_reader import ReaderConfig, part_fields
+from neurok.generation.writing import Generator
+from neurok.hub import load_model, save_model
 from neurok.train.generation import OFTEN, Batch, PartListRecipe, put_real
 from neurok.train.generation_data import Example, standard_of
+from neurok.train.generation_ship import ship_reader
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.pictures import (
     PictureRecipe,
-    ReaderConfig,
     answers_of,
     encoder_from,
-    encoder_shipped,
     known_names,
-    part_fields,
+    reader_shipped,
     recipe_named,
     training_of,
 )
@@ -97,15 +98,36 @@ def test_only_the_last_layer_of_the_encoder_is_its_own_in_a_list(things, tmp_pat
     assert learns == {"out.weight", "out.bias"}
 
 
-def test_a_run_of_pictures_goes_on_from_the_encoder_of_shipped_weights():
+def test_a_run_of_pictures_goes_on_from_the_reader_of_shipped_weights():
+    module = recipe_named("pictures").build()
+    reader_shipped("generation")(module)
+    shipped = load_model("generation", "generation").reader.state_dict()
+    for name, value in module.model.state_dict().items():
+        torch.testing.assert_close(value, shipped[name])
+
+
+def test_without_a_reader_it_goes_on_from_the_encoder_of_the_list(tmp_path):
+    known = load_model("generation", "generation")
+    save_model(Generator(known.part_list, known.flow), tmp_path / "w.safetensors", {"what": "no reader"})
     module = recipe_named("pictures").build()
     own = module.model.image.out.weight.clone()
-    encoder_shipped("generation")(module)
-    shipped = load_model("generation", "generation").part_list.context.image.state_dict()
+    reader_shipped(tmp_path / "w.safetensors")(module)
+    shipped = known.part_list.context.image.state_dict()
     for name, value in module.model.image.state_dict().items():
         if not name.startswith("out."):
-            torch.testing.assert_close(value, shipped[name])
+            torch.testing.assert_close(value, shipped[name], atol=1e-3, rtol=1e-3)  # stored in half precision
     torch.testing.assert_close(module.model.image.out.weight, own)
+
+
+def test_a_reader_is_shipped_with_the_list_and_the_flow_as_they_were(things, tmp_path):
+    recipe = replace(PictureRecipe(), model=ReaderConfig(width=16, heads=2), steps=2, evaluate_every=1, view=Batch(2))
+    train(training_of(recipe, things, things), tmp_path / "pictures")
+    card = ship_reader("generation", tmp_path / "pictures", tmp_path / "w.safetensors")
+    assert card["runs"]["reader"]["steps"] == 2
+    before, after = (load_model(w, "generation") for w in ("generation", tmp_path / "w.safetensors"))
+    for name, value in after.part_list.state_dict().items():
+        torch.testing.assert_close(value, before.part_list.state_dict()[name], atol=0.0, rtol=0.0)
+    assert after.reader.config.width == 16
 
 
 def test_real_models_have_a_share_but_none_is_drawn_too_often(things):

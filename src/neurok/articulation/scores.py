@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.articulation.config import RIGHT, RightConfig
-from neurok.articulation.views import wrap_limits
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint
+from neurok.core.articulation import wrap_limits
 
 Row = dict[str, Any]
 TURNS = ("revolute", "continuous", "cylindrical")

@@ -15,6 +15,7 @@ from neurok.articulation.config import CLOUDS, LOSS, CloudConfig, LossConfig
 from neurok.articulation.features import PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN, Parts
 from neurok.core import Joint
+from neurok.core.articulation import wrap_limits
 from neurok.core.unit_box import UnitBox
 
 ORIGINS = 8
@@ -100,14 +101,6 @@ def make_labels(
         np.where(np.isfinite(limits), limits, np.nan),
         np.asarray(weights, dtype=np.float64),
     )
-
-
-def wrap_limits(lower: float, upper: float) -> tuple[float, float]:
-    """Limits of a turn shifted by whole turns so that they hold zero or come nearest to it."""
-    if not (np.isfinite(lower) and np.isfinite(upper)):
-        return lower, upper
-    whole = 2.0 * np.pi * round((lower + upper) / 2 / (2.0 * np.pi))
-    return lower - whole, upper - whole
 
 
 def turned(

@@ -28,7 +28,8 @@ class TrainGeneration:
     """Stores made by 'neurok data household'."""
 
     out: Annotated[Path, arg("FOLDER")]
-    """Folder of the runs: pictures/, list/ and flow/, and generation.safetensors when the last two are there."""
+    """Folder of the runs: pictures/, list/ and flow/, and generation.safetensors when the last two are there, or when
+    pictures/ alone goes on from shipped weights."""
 
     pictures: Annotated[tuple[Path, ...], arg("FOLDER [FOLDER ...]", "none")] = ()
     """Pictures of the same objects, made by 'neurok data household --pictures'."""
@@ -60,10 +61,10 @@ class TrainGeneration:
     def run(self) -> dict[str, Any]:
         from neurok.data.household import is_real
         from neurok.train.checkpoint import recipe_for
-        from neurok.train.generation_ship import ship_generation
+        from neurok.train.generation_ship import ship_generation, ship_reader
         from neurok.train.loop import CHECKPOINT, train
         from neurok.train.origin import commit
-        from neurok.train.pictures import encoder_from, encoder_shipped, recipe_named, training_of
+        from neurok.train.pictures import encoder_from, reader_shipped, recipe_named, training_of
         from neurok.train.processes import Team
         from neurok.train.screen import Screen
 
@@ -83,7 +84,7 @@ class TrainGeneration:
             if start is not None and Path(start).is_dir():
                 start = Path(start) / name / CHECKPOINT
             elif start is not None and name == "pictures":
-                prepare, start = encoder_shipped(start), None  # shipped weights hold an encoder, but no reader
+                prepare, start = reader_shipped(start), None
             is_usual = self.recipe == "base" or (name, self.recipe) == ("pictures", "eyes")
             usual = recipe_named(name if is_usual else f"{name}-{self.recipe}")
             warmup = None if self.steps is None else max(1, min(usual.warmup, self.steps // 10))
@@ -97,9 +98,20 @@ class TrainGeneration:
                     report=screen, pulse=screen.pulse,
                 )  # fmt: skip
             figures[name] = screen.rows[-1]["watched"] if screen.rows else {}
-        if Team.join().is_first and all((self.out / name / CHECKPOINT).exists() for name in ("list", "flow")):
-            ship_generation(self.out / "list", self.out / "flow", self.out / "generation.safetensors")
-            tell(f"{self.out / 'generation.safetensors'}: for neurok generate --weights")
+        runs = {
+            name: self.out / name for name in ("list", "flow", "pictures") if (self.out / name / CHECKPOINT).exists()
+        }
+        shipped = self.out / "generation.safetensors"
+        is_known = self.start_from is not None and not Path(self.start_from).is_dir()
+        if not Team.join().is_first:
+            return figures
+        if "list" in runs and "flow" in runs:
+            ship_generation(runs["list"], runs["flow"], shipped, runs.get("pictures"))
+        elif list(runs) == ["pictures"] and self.start_from is not None and is_known:
+            ship_reader(self.start_from, runs["pictures"], shipped)
+        else:
+            return figures
+        tell(f"{shipped}: for neurok generate --weights")
         return figures
 
     def _examples(self, with_words: bool) -> tuple[list[Example], list[Example]]:

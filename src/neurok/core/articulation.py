@@ -25,6 +25,14 @@ FREE_SLIDE = 0.3
 """How far a slide without limits is taken to go, as a share of the object's size."""
 
 
+def wrap_limits(lower: float, upper: float) -> tuple[float, float]:
+    """Limits of a turn shifted by whole turns so that they hold zero or come nearest to it."""
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return lower, upper
+    whole = 2.0 * math.pi * round((lower + upper) / 2 / (2.0 * math.pi))
+    return lower - whole, upper - whole
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """How one part moves against its parent, in the object's own frame at rest."""
@@ -72,6 +80,16 @@ class Joint:
                 raise NeurokError(
                     f"The limits of joint {shown(self.name)} must be lower <= upper, got {low} and {high}."
                 )
+
+    @property
+    def around_rest(self) -> Joint:
+        """The same joint with limits that hold the pose it is in, if whole turns can do that.
+
+        Simulators start at zero and push whatever lies outside of its limits back into them; some files count turns.
+        """
+        lower, upper = wrap_limits(self.lower, self.upper)
+        is_outside = self.kind == "revolute" and not self.lower <= 0.0 <= self.upper
+        return replace(self, lower=lower, upper=upper) if is_outside and lower <= 0.0 <= upper else self
 
     @property
     def dof(self) -> int:

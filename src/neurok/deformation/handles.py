@@ -23,6 +23,7 @@ from neurok.deformation.posterior import Shared, fuse
 from neurok.geometry.lie_torch import exponential, logarithm
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
+from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
 
 SURE, UNSURE = -12.0, 2.0
@@ -97,19 +98,19 @@ class HandleModel(nn.Module):
         self.pair_net = nn.Sequential(nn.Linear(11, 32), nn.GELU(), nn.Linear(32, config.context_depth * heads))
         stack = lambda depth, cross: nn.ModuleList([Block(width, heads, cross=cross) for _ in range(depth)])  # noqa: E731
         self.context_blocks = stack(config.context_depth, False)
-        self.slots = nn.Parameter(torch.randn(config.slots, width))
+        self.slots = drawn(config.slots, width, spread=1.0)
         self.gather_blocks = stack(config.slot_depth, True)
         self.slot_blocks = stack(config.slot_depth, False)
         self.spread_blocks = stack(config.slot_depth, True)
         self.handle_norm, self.slot_norm = LayerNorm(width), LayerNorm(width)
         self.gate_handle, self.gate_slot = nn.Linear(width, width), nn.Linear(width, width)
         self.screw_in = nn.Sequential(nn.Linear(width, width), nn.GELU())
-        self.screw_out = nn.Parameter(torch.randn(config.slots, width, 7) * width**-0.5)
+        self.screw_out = drawn(config.slots, width, 7, spread=width**-0.5)
         if config.bend:
             self.bend_handle = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 6 * config.bend))
             self.bend_slot = nn.Linear(width, config.bend)
-            self.bend_code = nn.Parameter(torch.randn(config.slots, config.bend) * config.bend**-0.5)
-        self.gate_key = nn.Parameter(torch.randn(config.slots, width) * 0.5)
+            self.bend_code = drawn(config.slots, config.bend, spread=config.bend**-0.5)
+        self.gate_key = drawn(config.slots, width, spread=0.5)
         self.doubt_out, self.rigid_out = nn.Linear(width, 6), nn.Linear(width, 1)
         for layer in (self.doubt_out, self.rigid_out):
             nn.init.zeros_(layer.weight)

@@ -23,6 +23,7 @@ from neurok.deformation.batch import PairTensors, Rest
 from neurok.deformation.posterior import Diagonal
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
+from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
 
 ELSEWHERE = 10.0
@@ -100,7 +101,7 @@ class Perceiver(nn.Module):
 
     def __init__(self, tokens: int, width: int, heads: int, depth: int) -> None:
         super().__init__()
-        self.tokens = nn.Parameter(torch.randn(tokens, width) * QUIET)
+        self.tokens = drawn(tokens, width, spread=QUIET)
         self.cross_blocks = nn.ModuleList([Block(width, heads, cross=True) for _ in range(depth)])
         self.self_blocks = nn.ModuleList([Block(width, heads) for _ in range(depth)])
         self.norm = LayerNorm(width)

@@ -73,7 +73,7 @@ class GenerationSuite:
     each: int = 6
     """Held-out instances of each category whose captions or pictures are tried."""
 
-    views: int = 3
+    views: int = 5
     """Pictures of each object."""
 
     first: int = 10_000

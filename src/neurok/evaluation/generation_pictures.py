@@ -53,6 +53,7 @@ PICTURES = {
     "category": ("category", "{:.2f}"),
     "part_f1": ("parts F1", "{:.2f}"),
     "colour": ("colour", "{:.2f}"),
+    "part_colours": ("colours of parts", "{:.2f}"),
     "material": ("material family", "{:.2f}"),
     "chamfer": ("Chamfer", "{:.4f}"),
     "f_score": ("F-score", "{:.2f}"),
@@ -74,18 +75,20 @@ class Subject:
 
 
 def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | None = None) -> Iterator[Subject]:
-    """Held-out instances and real models whose categories can be made, in turns; a fifth of these nobody has looked at.
+    """Held-out instances and real models that nothing has learned from, in turns.
 
-    They come in a mixed order, so that a run that is stopped has some of all kinds.
+    Real models kept aside nobody has looked at; choices were made by those that are watched. They come in a mixed
+    order, so that a run that is stopped has some of all kinds.
     """
-    models = [] if real is None else [one for one in real_models(real) if one.category in CATEGORIES]
+    known = [] if real is None else [one for one in real_models(real) if one.category in CATEGORIES]
+    models = [one for one in known if one.is_kept_aside or one.is_watched]
     mixed = lambda some: [some[k] for k in np.random.default_rng(0).permutation(len(some))]  # noqa: E731
     objects = mixed(spread(list(held_out(suite)), limit)), mixed(spread(models, limit))
     for assembly, model in itertools.zip_longest(*objects):
         if assembly is not None:
             yield Subject(assembly.name, "held-out instances", assembly.category, asset_of(assembly), assembly)
         if model is not None:
-            kind = "real models kept aside" if model.is_kept_aside else "other real models"
+            kind = "real models kept aside" if model.is_kept_aside else "real models watched"
             yield Subject(model.path.name, kind, model.category, load(model.path), None)
 
 
@@ -162,6 +165,8 @@ def likeness(found: Assembly, subject: Subject, suite: GenerationSuite, mesh: Me
     looks = [one.parts[main_part(one)].look for one in (found, truth)]
     family = [library()[look.stuff].family for look in looks]
     row["part_f1"] = 2 * len(mine & theirs) / (len(mine) + len(theirs))
+    colours = [{part.name: basic(part.look.colour) for part in one.parts} for one in (found, truth)]
+    row["part_colours"] = float(np.mean([colours[0].get(name) == colour for name, colour in colours[1].items()]))
     row["colour"] = basic(looks[0].colour) == basic(looks[1].colour)
     row["material"] = family[0] == family[1]
     return row

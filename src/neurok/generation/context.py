@@ -12,6 +12,7 @@ from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.lexicon import LONGEST, meaning_count
 from neurok.generation.sentence_states import WIDTH as STATE
 from neurok.nn.attention import Block
+from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
 
 FAR = -1e4
@@ -64,8 +65,8 @@ class Context(nn.Module):
         self.state = nn.Linear(STATE, width)
         self.meaning = nn.Embedding(meaning_count(), width, padding_idx=0)
         self.value = nn.Linear(6, width)
-        self.place = nn.Parameter(0.02 * torch.randn(LONGEST, width))
-        self.start = nn.Parameter(0.02 * torch.randn(1, 1, width))
+        self.place = drawn(LONGEST, width, spread=0.02)
+        self.start = drawn(1, 1, width, spread=0.02)
         self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
         self.norm = LayerNorm(width)
         self.image = ImageEncoder(width) if config.images else None

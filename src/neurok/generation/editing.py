@@ -252,7 +252,7 @@ def relooked(part: Part, change: Change) -> Look:
     """The look of a part with what is said of it changed, words and numbers."""
     look = part.look
     if change.material:
-        look = _of_stuff(part, change.material)
+        look = of_stuff(part, change.material)
     if change.pattern:
         look = replace(look, pattern=change.pattern, second="white", second_rgb=rgb_of("white"))  # type: ignore[arg-type]
         if look.colour == "white":
@@ -260,7 +260,7 @@ def relooked(part: Part, change: Change) -> Look:
         if part.look.pattern == "plain":
             look = replace(look, tile=float(max(0.02, min(0.3, 0.6 * sorted(part.size)[1]))))
     if change.shades:
-        look = _coloured(look, change.shades[0])
+        look = in_colour(look, change.shades[0])
     if len(change.shades) > 1 and look.pattern != "plain":
         second = change.shades[1]
         look = replace(look, second=colour_words()[second], second_rgb=rgb_of(second))
@@ -269,7 +269,8 @@ def relooked(part: Part, change: Change) -> Look:
     return look
 
 
-def _coloured(look: Look, shade: str) -> Look:
+def in_colour(look: Look, shade: str) -> Look:
+    """In another colour; grain and weave are darker tones of it."""
     rgb = rgb_of(shade)
     look = replace(look, colour=colour_words()[shade], shade=shade, rgb=rgb)
     if look.pattern in ("wood", "weave"):
@@ -281,7 +282,7 @@ def _darker(rgb: RGB) -> RGB:
     return (GRAIN * rgb[0], GRAIN * rgb[1], GRAIN * rgb[2])
 
 
-def _of_stuff(part: Part, stuff: str) -> Look:
+def of_stuff(part: Part, stuff: str) -> Look:
     """In another material: a cover for what is padded, and a colour in which one sees it."""
     look, family = part.look, library()[stuff].family
     is_cover = family in ("fabric", "leather") or stuff == "fur"
@@ -299,9 +300,9 @@ def _of_stuff(part: Part, stuff: str) -> Look:
     colours = WOODS.get(stuff) or METALS.get(stuff) or ((BARE[stuff],) if stuff in BARE else ())
     seen = library()[part.look.stuff].family
     if colours and look.colour not in colours and not (is_cover and was_cover):
-        look = _coloured(look, colours[0])
+        look = in_colour(look, colours[0])
     elif family == "metal" and seen != "metal" and look.colour not in METALLIC:
-        look = _coloured(look, "silver")
+        look = in_colour(look, "silver")
     if stuff in WOODS and look.pattern == "plain":
         look = replace(look, pattern="wood", second="", second_rgb=_darker(look.rgb), tile=0.25)
     return look

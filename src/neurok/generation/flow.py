@@ -15,6 +15,7 @@ from neurok.generation.fields import CODED_KINDS, PARTS, build_fields, look_fiel
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import Choice, Lists
 from neurok.nn.attention import Attention
+from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
 
 
@@ -71,7 +72,7 @@ class FlowModel(nn.Module):
         for choice in (self.whole, self.build, self.look):
             del choice.mixes  # only the embeddings of a list are needed here
         self.enter = nn.Linear(WIDTH, width)
-        self.place = nn.Parameter(0.02 * torch.randn(PARTS + 1, width))
+        self.place = drawn(PARTS + 1, width, spread=0.02)
         self.parent = nn.Linear(width, width)
         self.clock = nn.Sequential(nn.Linear(64, width), nn.GELU(), nn.Linear(width, width))
         self.layers = nn.ModuleList(FlowBlock(width, config.heads) for _ in range(config.depth))

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from neurok.data.picture_augmentation import PLAIN
 from neurok.nn.attention import Block
+from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
 
 
@@ -77,7 +78,7 @@ class ImageEncoder(nn.Module):
         self.patches = nn.Linear(config.features, config.width)
         self.rise = nn.Linear(config.features * config.grid**2, config.summary)
         self.fall = nn.Linear(config.summary, config.width)
-        self.places = nn.Parameter(0.02 * torch.randn(config.grid**2, config.width))
+        self.places = drawn(config.grid**2, config.width, spread=0.02)
         self.blocks = nn.ModuleList(Block(config.width, config.heads) for _ in range(config.blocks))
         self.norm = LayerNorm(config.width)
         self.out = nn.Linear(config.width, width)

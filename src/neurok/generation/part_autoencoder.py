@@ -18,6 +18,7 @@ from neurok.generation.part_points import FAMILIES, LAWS, VALUES
 from neurok.modelling.forms import CODE, KINDS, OPENINGS, RELIEFS
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
+from neurok.nn.first_values import drawn
 
 Codes = Literal["split", "decoded", "apart", "fused"]
 """How codes are made: as above; materials decoded from the shape afterwards; without attention between them; one for
@@ -126,7 +127,7 @@ class PartEncoder(nn.Module):
         super().__init__()
         self.config, width = config, config.width
         self.features = PointFeatures(config)
-        self.queries = nn.Parameter(0.5 * torch.randn(config.shape_tokens + 4, width))
+        self.queries = drawn(config.shape_tokens + 4, width, spread=0.5)
         self.colour_in, self.stuff_in = nn.Linear(3, width), nn.Linear(STUFF, width)
         block = lambda cross: Block(width, config.heads, cross=cross)  # noqa: E731
         self.shape_blocks = nn.ModuleList([block(True), block(False)])
@@ -201,7 +202,7 @@ class PartDecoder(nn.Module):
         self.shape_in = nn.Linear(code // config.shape_tokens, width)
         sizes = (code, code) if config.codes == "fused" else (config.colour, config.material)
         self.colour_in, self.material_in = (nn.Linear(size // 2, width) for size in sizes)
-        self.places = nn.Parameter(0.5 * torch.randn(config.shape_tokens + 4, width))
+        self.places = drawn(config.shape_tokens + 4, width, spread=0.5)
         self.colour_blocks = nn.ModuleList([Block(width, config.heads, cross=True)])
         self.material_blocks = nn.ModuleList([Block(width, config.heads, cross=True)])
         head = lambda size: nn.Sequential(nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, size))  # noqa: E731

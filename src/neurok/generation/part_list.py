@@ -19,6 +19,7 @@ from torch.nn import functional
 from neurok.generation.context import FAR, Asked, Context, ContextConfig
 from neurok.generation.fields import END, PARTS, Field, build_fields, look_fields, whole_fields
 from neurok.nn.attention import Block
+from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
 
 
@@ -108,8 +109,8 @@ class PartListModel(nn.Module):
         self.whole = Choice(whole_fields(), width)
         self.build = Choice(build_fields(), width)
         self.look = Choice(look_fields(), width)
-        self.start = nn.Parameter(0.02 * torch.randn(width))
-        self.place = nn.Parameter(0.02 * torch.randn(2 * (PARTS + 1) + 1, width))
+        self.start = drawn(width, spread=0.02)
+        self.place = drawn(2 * (PARTS + 1) + 1, width, spread=0.02)
         self.causal = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
         self.cross = nn.ModuleList(Block(width, config.heads, cross=True) for _ in range(config.depth))
         self.norm = LayerNorm(width)

@@ -1,7 +1,8 @@
 """Pictures that people give: read with care, cut out where that is easy, and said so where it is not.
 
-The cut-out is plain: what differs from a smoothly shaded background, which the picture's border shows, and hangs
-together is the object. Before a background that is not plain it is not tried; the picture is then used whole.
+The cut-out is plain: what differs from a smoothly shaded background, or from a wall and a floor, which the picture's
+border shows, and hangs together is the object. Before a background that is not plain it is not tried; the picture is
+then used whole.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ class PhotoConfig:
 
     plain_share: float = 0.65
     """Share of the border that must be of the smooth background for it to be plain; the object may touch the rest."""
+
+    two_grounds: float = 0.93
+    """Where one smooth background explains less of the border, a wall above a floor is tried; it must explain more."""
 
     noise: float = 5.0
     """Pixels are of the object when they differ from the background by so many times what the border does."""
@@ -174,9 +178,12 @@ def _check_content(rgb: np.ndarray, alpha: np.ndarray, config: PhotoConfig, name
 def cut_out(rgb: Float[np.ndarray, "H W 3"], config: PhotoConfig) -> tuple[Bool[np.ndarray, "H W"] | None, str]:
     """Which pixels show the object; nothing, and why, where the background is not plain."""
     behind, share, spread = _background(rgb, config)
+    far = np.linalg.norm(rgb - behind, axis=2)
+    if share < config.two_grounds:
+        two = _wall_and_floor(rgb, config)
+        far, share, spread = two if two[1] > max(share, config.two_grounds) else (far, share, spread)
     if share < config.plain_share:
         return None, "The background is not plain"
-    far = np.linalg.norm(rgb - behind, axis=2)
     mask = far > max(config.noise * spread, config.inlier / 2.0)
     mask = ndimage.binary_opening(mask) | (far > 4.0 * config.inlier)  # specks go, thin dark lines stay
     reach = max(1, round(config.join * max(rgb.shape[:2])))
@@ -200,7 +207,22 @@ def _border_pixels(values: np.ndarray, config: PhotoConfig) -> np.ndarray:
     return values[~inside]
 
 
-def _background(rgb: np.ndarray, config: PhotoConfig) -> tuple[np.ndarray, float, float]:
+def _wall_and_floor(rgb: np.ndarray, config: PhotoConfig) -> tuple[Float[np.ndarray, "H W"], float, float]:
+    """How far pixels are from the nearer of two grounds, the share of the border that these explain, and how far that
+    strays: pixels of the border belong to the ground whose colour, that of the upper or the lower side, is nearer."""
+    sides = np.stack([np.median(rgb[row], axis=0) for row in (0, -1)])
+    border = _border_pixels(rgb, config)
+    is_lower = np.linalg.norm(border[:, None] - sides, axis=2).argmin(axis=1) == 1
+    if not 0.0 < is_lower.mean() < 1.0:
+        return np.zeros(rgb.shape[:2]), 0.0, 0.0
+    (wall, upper, one), (floor, lower, two) = (_background(rgb, config, among) for among in (~is_lower, is_lower))
+    far = np.minimum(*(np.linalg.norm(rgb - behind, axis=2) for behind in (wall, floor)))
+    return far, upper * float((~is_lower).mean()) + lower * float(is_lower.mean()), max(one, two)
+
+
+def _background(
+    rgb: np.ndarray, config: PhotoConfig, among: Bool[np.ndarray, " N"] | None = None
+) -> tuple[np.ndarray, float, float]:
     """Smooth colours fitted to the border, the share of the border that they explain, and how far that strays.
 
     Colours are quadratic in the place. The fit is repeated with what lies ever nearer to it, so that an object that
@@ -209,6 +231,8 @@ def _background(rgb: np.ndarray, config: PhotoConfig) -> tuple[np.ndarray, float
     v, u = np.meshgrid(*(np.linspace(-1.0, 1.0, count) for count in rgb.shape[:2]), indexing="ij")
     terms = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v], axis=2)
     places, colours = _border_pixels(terms, config), _border_pixels(rgb, config)
+    if among is not None:
+        places, colours = places[among], colours[among]
     near = np.ones(len(colours), dtype=bool)
     weights, far = np.zeros((6, 3)), np.zeros(len(colours))
     for widening in (6.0, 4.0, 3.0, 2.0, 1.0, 1.0):

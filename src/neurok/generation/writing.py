@@ -20,6 +20,7 @@ from neurok.generation.flow import FlowConfig, FlowModel, Project
 from neurok.generation.holding import BuildHold, LookHold, is_said_of
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel, stack_lists
+from neurok.generation.picture_reader import PictureReader, ReaderConfig
 from neurok.generation.wishes import Wishes
 
 
@@ -63,15 +64,15 @@ class Written:
 
 
 class Generator(nn.Module):
-    """Both networks."""
+    """The networks: of lists, of numbers, and of what pictures show, if they have learned from pictures."""
 
-    def __init__(self, part_list: PartListModel, flow: FlowModel) -> None:
+    def __init__(self, part_list: PartListModel, flow: FlowModel, reader: PictureReader | None = None) -> None:
         super().__init__()
-        self.part_list, self.flow = part_list, flow
+        self.part_list, self.flow, self.reader = part_list, flow, reader
 
     @staticmethod
-    def build(part_list: PartListConfig, flow: FlowConfig) -> Generator:
-        return Generator(PartListModel(part_list), FlowModel(flow))
+    def build(part_list: PartListConfig, flow: FlowConfig, reader: ReaderConfig | None = None) -> Generator:
+        return Generator(PartListModel(part_list), FlowModel(flow), None if reader is None else PictureReader(reader))
 
     @property
     def standard(self) -> Standard:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from neurok.core import Asset
 from neurok.errors import NeurokError
@@ -28,6 +30,7 @@ from neurok.generation.category_words import can_have
 from neurok.generation.context import Asked
 from neurok.generation.holding import true_colours
 from neurok.generation.lexicon import Span, read, split_words
+from neurok.generation.looks_seen import with_looks_seen
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
@@ -80,7 +83,7 @@ class GenerateConfig:
 
 GENERATE = GenerateConfig()
 
-LIKENESS = replace(REDRAWING, given=0.8)
+LIKENESS = replace(REDRAWING, given=0.95)
 """How far objects stray from the known one whose outline is that of a picture: less than variations do."""
 
 LIST = "assembly"
@@ -184,9 +187,14 @@ class Ask:
         words = words_of([text])[0] if split_words(text) else None
         pictures = None
         if self.photo is not None:
-            pixels = torch.from_numpy(self.photo.pixels).permute(2, 0, 1).float()
-            pictures = dict.fromkeys(range(count), pixels)
+            pictures = dict.fromkeys(range(count), self.picture)
         return asked_by([words] * count, pictures)
+
+    @property
+    def picture(self) -> Float[Tensor, "3 S S"]:
+        """What the picture shows, for networks."""
+        assert self.photo is not None
+        return torch.from_numpy(self.photo.pixels).permute(2, 0, 1).float()
 
     @property
     def plain(self) -> str | None:
@@ -257,8 +265,15 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
 
 
 @torch.no_grad()
-def categories_seen(model: PartListModel, ask: Ask) -> dict[str, float]:
-    """Logarithms of how probable the network takes it that a picture shows each category."""
+def categories_seen(model: Generator, ask: Ask) -> dict[str, float]:
+    """Logarithms of how probable it is that a picture shows each category: as its reader says, or else the list."""
+    if model.reader is not None and ask.photo is not None:
+        return model.reader.categories(ask.picture)
+    return _first_words(model.part_list, ask)
+
+
+def _first_words(model: PartListModel, ask: Ask) -> dict[str, float]:
+    """What the list would begin with."""
     context, bias = model.context(ask.batch(1))
     place = model.places(model.start.expand(1, 1, -1), context, bias)[:, -1]
     scores = model.whole.mixes[0](place)[0].log_softmax(dim=-1)
@@ -269,9 +284,14 @@ def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gen
     """An object like the one in a picture: a variation of a known one, by outline and category, in its colour."""
     assert ask.photo is not None
     pixels = ask.photo.pixels
-    source = known_outlines().nearest(pixels, categories_seen(model.part_list, ask), seed)
+    source = known_outlines().nearest(pixels, categories_seen(model, ask), seed)
     redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
-    return _handed_out(attach(recoloured(redrawer.vary(source), colour_of(pixels))), ask, seed)
+    varied = redrawer.vary(source)
+    if model.reader is None:
+        seen = recoloured(varied, colour_of(pixels))
+    else:
+        seen = with_looks_seen(varied, model.reader, ask.picture)
+    return _handed_out(attach(seen), ask, seed)
 
 
 def recoloured(assembly: Assembly, shade: str) -> Assembly:

@@ -23,7 +23,8 @@ from neurok.train.log import Line
 
 @dataclass(frozen=True, kw_only=True)
 class ArticulationRecipe(RunConfig):
-    """A run of the joint model; its length was chosen on left-out training objects (docs/articulation.md)."""
+    """A run of the joint model; its length was chosen on left-out training objects
+    (docs/notebook/articulation.md)."""
 
     task: ClassVar[str] = "articulation"
     model: JointConfig = field(default_factory=JointConfig)

@@ -1,4 +1,4 @@
-"""From two runs, of the part list and of the flow, to the weights of ``neurok generate``."""
+"""From runs of the part list, the flow and the picture reader to the weights of ``neurok generate``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 from neurok.errors import NeurokError
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.generation.writing import Generator
-from neurok.hub import save_model
+from neurok.hub import load_card, load_model, save_model
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.generation import FlowRecipe, GenerationRecipe, PartListRecipe
 from neurok.train.log import read_log
 from neurok.train.loop import CHECKPOINT, LOG
+from neurok.train.pictures import PictureRecipe
 
 ABOUT = {
     "what": "objects of household categories as lists of parts, from words or a picture",
@@ -38,20 +39,39 @@ REAL = {
 """Named beside the data if a run has learned from it."""
 
 
-def ship_generation(list_run: Path, flow_run: Path, out: Path, note: str | None = None) -> dict[str, Any]:
-    """Write the averaged weights of both runs as one file, and its card; return the card."""
+def ship_generation(
+    list_run: Path, flow_run: Path, out: Path, pictures_run: Path | None = None, note: str | None = None
+) -> dict[str, Any]:
+    """Write the averaged weights of all runs as one file, and its card; return the card."""
     part_list, first = _read(list_run, PartListRecipe())
     flow, second = _read(flow_run, FlowRecipe())
+    runs = {"part list": first, "flow": second}
+    reader = None
+    if pictures_run is not None:
+        reader, runs["reader"] = _read(pictures_run, PictureRecipe())
+    return _save(Generator(part_list, flow, reader), runs, {} if note is None else {"note": note}, out)
+
+
+def ship_reader(weights: str | Path, pictures_run: Path, out: Path) -> dict[str, Any]:
+    """Write the list and the flow of some weights as they are, with the reader of a run of pictures."""
+    known, card = load_model(weights, "generation"), load_card(weights)
+    reader, told = _read(pictures_run, PictureRecipe())
+    kept = {key: card[key] for key in ("note",) if key in card}
+    return _save(Generator(known.part_list, known.flow, reader), {**card["runs"], "reader": told}, kept, out)
+
+
+def _save(model: Generator, runs: dict[str, Any], more: dict[str, Any], out: Path) -> dict[str, Any]:
+    has_real = any(run.get("origin", {}).get("real") for run in runs.values())
     card = {
         **ABOUT,
-        "data": [*ABOUT["data"], *([REAL] if any(run["origin"].get("real") for run in (first, second)) else [])],
-        "runs": {"part list": first, "flow": second},
-        "steps": first["steps"] + second["steps"],
-        "hours": round(first["hours"] + second["hours"], 2),
-        "parameters": sum(p.numel() for network in (part_list, flow) for p in network.parameters()),
-        **({} if note is None else {"note": note}),
+        "data": [*ABOUT["data"], *([REAL] if has_real else [])],
+        "runs": runs,
+        "steps": sum(run["steps"] for run in runs.values()),
+        "hours": round(sum(run["hours"] for run in runs.values()), 2),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        **more,
     }
-    save_model(Generator(part_list, flow), out, card)
+    save_model(model, out, card)
     return card
 
 

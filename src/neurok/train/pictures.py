@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,12 +22,10 @@ from torch.nn import functional
 from neurok.data.household import is_real
 from neurok.data.picture_augmentation import augment, on_plain
 from neurok.errors import NeurokError
-from neurok.generation.fields import Field, build_fields, look_fields, whole_fields
-from neurok.generation.image_encoder import ImageConfig, ImageEncoder
+from neurok.generation.fields import build_fields, look_fields, whole_fields
 from neurok.generation.numbers import WIDTH, Standard
+from neurok.generation.picture_reader import PictureReader, ReaderConfig, part_fields
 from neurok.hub import load_model
-from neurok.nn.attention import Block
-from neurok.nn.norm import LayerNorm
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.generation import (
     WATCHED_BATCH,
@@ -41,22 +39,8 @@ from neurok.train.generation import (
 from neurok.train.generation_data import CLIP, PHOTOGRAPHS, Example, standard_of
 from neurok.train.log import Line
 
-ASKED = ("kind", "style 0", "opening", "relief", "mirror", "count", *(one.name for one in look_fields()))
-"""Fields of a part that pictures are asked for."""
-
 COUNTED = {"category": 2.0, "present": 2.0, "colour": 1.0, "material": 0.5, "numbers": 0.5}
 """What each answer counts in the loss; 0.2 for those not named. The category comes first, the rest follows from it."""
-
-
-@dataclass(frozen=True)
-class ReaderConfig:
-    """Sizes; chosen for one core."""
-
-    image: ImageConfig = field(default_factory=ImageConfig)
-    width: int = 160
-    heads: int = 4
-    names: int = 16
-    """Parts that are asked for in each picture, half of which at least are there if it has so many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,40 +66,6 @@ class Seen:
 
     loss: Tensor
     figures: dict[str, float]
-
-
-@cache
-def part_fields() -> tuple[Field, ...]:
-    """The fields of ``ASKED``."""
-    every = {one.name: one for one in (*build_fields(), *look_fields())}
-    return tuple(every[name] for name in ASKED)
-
-
-class PictureReader(nn.Module):
-    """The encoder with a plain reader: every question attends to its tokens once."""
-
-    def __init__(self, config: ReaderConfig) -> None:
-        super().__init__()
-        self.config, width = config, config.width
-        self.image = ImageEncoder(width, config.image)
-        self.questions = nn.Embedding(build_fields()[0].count, width)  # by name; the first, that of no part, asks all
-        self.blocks = nn.ModuleList([Block(width, config.heads, cross=True)])
-        self.norm = LayerNorm(width)
-        self.whole = nn.ModuleList(nn.Linear(width, one.count) for one in whole_fields())
-        self.parts = nn.ModuleList(nn.Linear(width, one.count) for one in part_fields())
-        self.present = nn.Linear(width, 1)
-        self.numbers = nn.Linear(width, WIDTH)
-
-    def forward(
-        self, pictures: Float[Tensor, "B 3 S S"], names: Int[Tensor, "B N"]
-    ) -> tuple[Float[Tensor, "B W"], Float[Tensor, "B N W"]]:
-        """What is heard of the whole, and of the parts of some names."""
-        tokens = self.image(pictures)
-        heard = self.questions(torch.cat([torch.zeros_like(names[:, :1]), names], dim=1))
-        for block in self.blocks:
-            heard = block(heard, tokens)
-        heard = self.norm(heard)
-        return heard[:, 0], heard[:, 1:]
 
 
 class PictureTask(nn.Module):
@@ -290,20 +240,24 @@ def encoder_from(checkpoint: Path) -> Callable[[nn.Module], None]:
     recipe = PictureRecipe.from_dict(read_facts(checkpoint, PictureRecipe.task)["recipe"])
     task = recipe.build()
     load_weights(checkpoint, recipe.task, [task])
-    return _giving(task.model.image, "model.context.image")
+    return _giving(task.model.image, "model.context.image", but="out.")
 
 
-def encoder_shipped(weights: str | Path) -> Callable[[nn.Module], None]:
-    """The way back: puts the encoder of a shipped list into a run of pictures, which goes on from it."""
-    return _giving(load_model(weights, "generation").part_list.get_submodule("context.image"), "model.image")
+def reader_shipped(weights: str | Path) -> Callable[[nn.Module], None]:
+    """The way back: a run of pictures goes on from a shipped reader, or from the encoder of a list without one."""
+    model = load_model(weights, "generation")
+    if model.reader is not None:
+        return _giving(model.reader, "model")
+    return _giving(model.part_list.get_submodule("context.image"), "model.image", but="out.")
 
 
-def _giving(encoder: nn.Module, place: str) -> Callable[[nn.Module], None]:
-    given = {key: value for key, value in encoder.state_dict().items() if not key.startswith("out.")}
+def _giving(source: nn.Module, place: str, but: str = "(none)") -> Callable[[nn.Module], None]:
+    """Copies weights into a part of a network, all but those whose names begin with a word."""
+    given = {key: value for key, value in source.state_dict().items() if not key.startswith(but)}
 
     def give(module: nn.Module) -> None:
-        image = module.get_submodule(place)
-        image.load_state_dict({**image.state_dict(), **given})
+        network = module.get_submodule(place)
+        network.load_state_dict({**network.state_dict(), **given})
 
     return give
 
