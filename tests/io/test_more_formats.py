@@ -9,6 +9,7 @@ from fbx_by_hand import bending_strip
 
 from neurok.core import Mesh, Surface, Texture
 from neurok.errors import FormatError, NeurokError
+from neurok.families.articulated import generate
 from neurok.io.formats import load, save
 
 TRIANGLE = Mesh(np.eye(3), np.array([[0, 1, 2]]), name="triangle")
@@ -176,3 +177,17 @@ def test_a_usd_skeleton_moves_its_mesh(tmp_path):
     assert (clip.frame_count, clip.fps) == (25, 24.0)
     np.testing.assert_allclose(clip.positions[0][2], [2, 0, 0], atol=1e-6)
     np.testing.assert_allclose(clip.positions[-1][2], [1, 1, 0], atol=1e-5)
+
+
+def test_a_robot_in_a_zip_is_taken_before_the_meshes_it_names(tmp_path):
+    asset = generate("laptop", 0, 0)[0]
+    (tmp_path / "laptop").mkdir()
+    save(asset, tmp_path / "laptop" / "laptop.urdf")
+    for name in ("base.glb", "lid.glb"):
+        save(Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]), tmp_path / "laptop" / name)
+    with zipfile.ZipFile(tmp_path / "laptop.zip", "w") as archive:
+        for path in (tmp_path / "laptop").rglob("*"):
+            archive.write(path, path.relative_to(tmp_path))
+    found = load(tmp_path / "laptop.zip")
+    assert found.articulation is not None
+    assert len(found.articulation.joints) >= len(asset.articulation.joints)

@@ -1,6 +1,7 @@
 """Exports that simulate: balls stay in what is hollow, objects collide, doors stop, servos arrive, engines agree."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField
 from neurok.core.assembly import ASSEMBLY, joint_losses
 from neurok.errors import NeurokError
+from neurok.families.articulated import generate
 from neurok.io import formats
 from neurok.io.physics import Physics, left_out, resized, welded
 from neurok.modelling.shapes import slab
@@ -19,8 +21,6 @@ mujoco = pytest.importorskip("mujoco")
 def chest():
     """A box with walls, open towards +z, and a lid on a hinge behind it that stands open by a right angle."""
     mesh = of_parts(body=shell((0, 0, 0), (0.6, 0.4, 0.3)), lid=[slab((0, 0.4, 0.3), (0.6, 0.42, 0.7))])
-    from dataclasses import replace
-
     joints = (Joint(), Joint("revolute", 0, (1, 0, 0), (0.3, 0.41, 0.3), lower=-1.0, upper=1.5, name="hinge"))
     return Asset(replace(mesh, up="z"), articulation=Articulation(replace(mesh, up="z"), joints))
 
@@ -222,3 +222,25 @@ def test_a_ball_stays_in_a_generated_bucket(tmp_path):
     place = data.body("ball").xpos
     assert (mesh.vertices.min(axis=0) < place).all()
     assert (place < middle + [0.5 * mesh.size, 0.5 * mesh.size, 0]).all()
+
+
+def test_limits_that_count_whole_turns_hold_the_rest_in_every_export(tmp_path):
+    asset = chest()
+    parts = asset.articulation
+    joints = (parts.joints[0], replace(parts.joints[1], lower=-1.0 - 4 * np.pi, upper=1.5 - 4 * np.pi))
+    counted = replace(asset, articulation=replace(parts, joints=joints))
+    for suffix in (".urdf", ".xml"):
+        formats.save(counted, tmp_path / f"chest{suffix}")
+        model = mujoco.MjModel.from_xml_path(str(tmp_path / f"chest{suffix}"))
+        np.testing.assert_allclose(model.jnt_range[0], [-1.0, 1.5], atol=1e-6)
+    formats.save(counted, tmp_path / "chest.usda")
+    assert formats.load(tmp_path / "chest.usda").articulation.joints[1].lower == pytest.approx(-1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_round_shapes_do_not_touch_what_hangs_on_them_at_rest(tmp_path, number):
+    formats.save(generate("bucket", 20, number)[0], tmp_path / "bucket.urdf")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "bucket.urdf"))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert data.ncon == 0

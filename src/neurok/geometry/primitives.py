@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from neurok.geometry.convex import Piece, hull_volume
+from neurok.geometry.convex import Piece, convex_hull, hull_volume
 
 PrimitiveKind = Literal["box", "cylinder", "sphere"]
 
@@ -38,6 +38,28 @@ class Primitive:
         pose = np.array(self.pose)
         pose[:3, 3] += offset
         return Primitive(self.kind, pose, self.size)
+
+
+SIDES = 24
+"""Of the prism around a cylinder, and of the rings of the polyhedron around a sphere."""
+
+
+def enclosing(primitive: Primitive) -> Piece:
+    """A convex piece that holds a primitive and is hardly larger: a box, a prism, or a polyhedron of rings."""
+    box = np.array([[i, j, k] for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (-0.5, 0.5)])
+    turns = 2 * np.pi * (np.arange(SIDES) + 0.5) / SIDES
+    ring = np.stack([np.cos(turns), np.sin(turns)], axis=1) * 0.5 / np.cos(np.pi / SIDES)
+    if primitive.kind == "box":
+        points = box
+    elif primitive.kind == "cylinder":
+        points = np.concatenate([np.column_stack([ring, np.full(SIDES, end)]) for end in (-0.5, 0.5)])
+    else:
+        heights = np.cos(np.pi * (np.arange(SIDES // 2 + 1)) / (SIDES // 2))
+        rows = [np.column_stack([ring * np.sqrt(1 - h * h), np.full(SIDES, h / 2)]) for h in heights]
+        points = np.concatenate(rows) / np.cos(np.pi / SIDES)
+    hull = convex_hull((points * primitive.size) @ primitive.pose[:3, :3].T + primitive.pose[:3, 3], 0.0, len(points))
+    assert hull is not None
+    return hull
 
 
 def fit_primitive(piece: Piece) -> Primitive | None:

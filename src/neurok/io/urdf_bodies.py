@@ -136,9 +136,9 @@ def is_base(joint: Joint) -> bool:
 
 
 def as_articulation(asset: Asset) -> Articulation:
-    """The object's joints; without any, all parts are fixed to the first."""
-    if asset.articulation is not None:
-        return asset.articulation
+    """The object's joints, with limits around its rest; without any, all parts are fixed to the first."""
+    if (known := asset.articulation) is not None:
+        return replace(known, joints=tuple(joint.around_rest for joint in known.joints))
     mesh = asset.mesh
     if not mesh.part_names:
         mesh = replace(mesh, part_ids=np.zeros(mesh.vertex_count, dtype=np.int64), part_names=(mesh.name,))

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from lxml import etree
 
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import carriers_of
 from neurok.geometry.convex import Piece, clipped, convex_hull, hull_volume, separation
 from neurok.geometry.decomposition import Solid
-from neurok.geometry.primitives import Primitive
+from neurok.geometry.primitives import Primitive, enclosing
 from neurok.io.files import Files
 from neurok.io.part_materials import LABEL, pack
 from neurok.io.physics import Physics
@@ -38,6 +39,10 @@ REST_GAP = 1e-3
 
 KEPT = 0.3
 """... unless less than this share of a shape would stay; then it is left out."""
+
+
+UPRIGHT = 1e-9
+"""Cosine of the pitch below which roll and yaw turn about the same axis: all of it is told as roll."""
 
 
 def write(asset: Asset, path: Path, **options: Any) -> Files:
@@ -85,7 +90,8 @@ def _cut_back(asset: Asset, parts: list[Body]) -> None:
         still = one if moving == two else two
         offset = origins[still] - origins[moving]
         for solid in parts[still].solids:
-            piece = (solid.piece[0] + offset, solid.piece[1])
+            vertices, faces = _around(solid)
+            piece = (vertices + offset, faces)
             parts[moving].solids[:] = [
                 kept for mine in parts[moving].solids if (kept := _without(mine, piece, gap)) is not None
             ]
@@ -93,19 +99,24 @@ def _cut_back(asset: Asset, parts: list[Body]) -> None:
 
 def _without(solid: Solid, other: Piece, gap: float) -> Solid | None:
     """A shape cut back until it is ``gap`` away from another; ``None`` where hardly anything would be left."""
-    near = (solid.piece[0].min(axis=0) - gap <= other[0].max(axis=0)).all()
-    if not near or not (other[0].min(axis=0) - gap <= solid.piece[0].max(axis=0)).all():
+    vertices, faces = own = _around(solid)
+    near = (vertices.min(axis=0) - gap <= other[0].max(axis=0)).all()
+    if not near or not (other[0].min(axis=0) - gap <= vertices.max(axis=0)).all():
         return solid
-    apart, normal = separation(other, solid.piece)
+    apart, normal = separation(other, own)
     if apart >= gap:
         return solid
-    vertices, faces = solid.piece
     height = float((other[0] @ normal).max()) + gap
     left = clipped(vertices[faces], normal, height)
     piece = convex_hull(left.reshape(-1, 3), 0.0) if len(left) else None
     if piece is None or hull_volume(piece) < KEPT * hull_volume(solid.piece):
         return None
     return Solid(piece)
+
+
+def _around(solid: Solid) -> Piece:
+    """A convex piece that holds all of a shape: round primitives are a little larger than the piece they stand for."""
+    return solid.piece if solid.primitive is None else enclosing(solid.primitive)
 
 
 def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
@@ -158,13 +169,17 @@ def _plain_obj(piece: Piece) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def roll_pitch_yaw(turn: Float[np.ndarray, "3 3"]) -> tuple[float, float, float]:
+    """Angles of a rotation about the fixed axes x, y, z, one after the other."""
+    level = math.hypot(turn[2, 1], turn[2, 2])
+    pitch = math.atan2(-turn[2, 0], level)
+    if level < UPRIGHT:
+        return math.atan2(-turn[1, 2], turn[1, 1]), pitch, 0.0
+    return math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0])
+
+
 def _primitive(collision: Element, primitive: Primitive) -> None:
-    turn = primitive.pose[:3, :3]
-    angles = (
-        math.atan2(turn[2, 1], turn[2, 2]),
-        math.atan2(-turn[2, 0], math.hypot(turn[2, 1], turn[2, 2])),
-        math.atan2(turn[1, 0], turn[0, 0]),
-    )
+    angles = roll_pitch_yaw(primitive.pose[:3, :3])
     etree.SubElement(collision, "origin", xyz=words(primitive.pose[:3, 3]), rpy=words(angles))
     geometry = etree.SubElement(collision, "geometry")
     size = primitive.size

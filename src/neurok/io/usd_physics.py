@@ -12,7 +12,7 @@ from neurok.core.assembly import JointLosses
 from neurok.core.mesh import frame_change
 from neurok.geometry import lie
 from neurok.io.physics import Physics, servo_gains
-from neurok.io.urdf_bodies import UNBOUNDED, bodies, is_base, untouching_bodies
+from neurok.io.urdf_bodies import UNBOUNDED, as_articulation, bodies, is_base, untouching_bodies
 from neurok.io.usd_collisions import add_colliders
 from neurok.io.usd_materials import Stuffs
 
@@ -33,8 +33,7 @@ def add_physics(
     """
     from pxr import UsdGeom, UsdPhysics
 
-    articulation = asset.articulation
-    assert articulation is not None
+    articulation = as_articulation(asset)
     unit = articulation.mesh.unit
     UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
     UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(root))

@@ -14,8 +14,23 @@ from neurok.io.files import MAX_FILE_BYTES, resolve_inside
 from neurok.io.npz_arrays import MAX_RATIO, MAX_UNPACKED_BYTES, SMALL_BYTES
 
 MAX_ENTRIES = 20_000
-MODELS = (".glb", ".gltf", ".usdz", ".usd", ".usdc", ".usda", ".urdf", ".fbx", ".dae", ".obj", ".ply", ".stl", ".off")
-"""Files that may be the object, those that say most first."""
+MODELS = (
+    ".urdf",
+    ".mjcf",
+    ".glb",
+    ".gltf",
+    ".usdz",
+    ".usd",
+    ".usdc",
+    ".usda",
+    ".fbx",
+    ".dae",
+    ".obj",
+    ".ply",
+    ".stl",
+    ".off",
+)
+"""Files that may be the object, those that say most first: robots name the meshes beside them."""
 
 
 def read(path: Path) -> Asset:

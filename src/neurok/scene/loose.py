@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -13,7 +13,9 @@ from neurok.core import Mesh, Rollout
 from neurok.geometry.surface_nets import surface_nets
 from neurok.rendering import Renderer
 from neurok.scene.merge import merge_meshes, unique_names
-from neurok.scene.run import SceneRun
+
+if TYPE_CHECKING:
+    from neurok.scene.run import SceneRun
 
 
 @dataclass(frozen=True)

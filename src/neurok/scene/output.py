@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from neurok.io.files import check_writable, is_pattern
 from neurok.io.formats import WRITERS
 from neurok.rendering.files import FILMS, STILLS
 from neurok.scene.loose import pictures
-from neurok.scene.run import SceneRun
+
+if TYPE_CHECKING:
+    from neurok.scene.run import SceneRun
 
 LAST_FRAME = (".obj", ".ply", ".stl", ".off")
 """Formats of still meshes; they get the object as it is in the end."""

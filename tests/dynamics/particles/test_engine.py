@@ -245,6 +245,15 @@ def test_damping_within_a_body_leaves_its_momenta_alone():
     assert np.abs(relaxing(occupant, x, rigid, 1e9)).max() < 1e-9
 
 
+@pytest.mark.parametrize("points", [[[0.1, 0.2, 0.3]], [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.3, 0.0, 0.0]]])
+def test_a_particle_and_a_line_of_particles_relax_too(points):
+    known = bind([cube()], World(), ParticleEngineConfig(cells=5)).occupants[0]
+    x, relax = np.zeros((len(known.masses), 3)), np.zeros(len(known.masses))
+    x[: len(points)], relax[: len(points)] = points, 3.0
+    v = np.cross([0.0, 0.0, 2.0], x) + [1.0, 0.0, 0.0]
+    assert np.abs(relaxing(replace(known, relax=relax), x, v, 1e9)).max() < 1e-9
+
+
 def test_water_is_drawn_as_grains_behind_the_vertices_of_the_mesh():
     found = run(cube(material("water"), at=(0, 0.11, 0)), World(ground=Ground(0.0)), seconds=1 / 24)
     assert found.grains > 100

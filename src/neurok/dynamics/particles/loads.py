@@ -98,6 +98,10 @@ class Breeze:
         out += np.asarray(self.corners.T @ forces)
 
 
+LEAST_INERTIA = 1e-10
+"""Of the largest moment of inertia; about axes with less, as of one particle or a line, nothing turns."""
+
+
 def relaxing(
     occupant: Occupant, x: Float[np.ndarray, "P 3"], v: Float[np.ndarray, "P 3"], most: float
 ) -> Float[np.ndarray, "P 3"] | None:
@@ -116,7 +120,7 @@ def relaxing(
     arm, relative = place - centre, speed - drift
     inertia = np.einsum("n,nij->ij", weight, _inertia(arm))
     turning = (weight[:, None] * np.cross(arm, relative)).sum(axis=0)
-    spin = np.linalg.solve(inertia + 1e-12 * np.trace(inertia) * np.eye(3), turning)
+    spin = np.linalg.pinv(inertia, rcond=LEAST_INERTIA, hermitian=True) @ turning
     out = np.zeros_like(x)
     out[which] = -weight[:, None] * (relative - np.cross(spin, arm))
     return out
