@@ -60,7 +60,12 @@ BENCHMARKS = (
         ("docs/results.md",),
         True,
     ),
-    Benchmark("poses", "benchmarks/results_deformation.py --rows out/poses", ("docs/results.md",), True),
+    Benchmark(
+        "poses",
+        "benchmarks/results_deformation.py --rows out/poses",
+        ("docs/results.md", "docs/notebook/results.md"),
+        True,
+    ),
     Benchmark(
         "joints",
         "-m neurok evaluate articulation --methods search,learned --out out/joints.json --write docs/articulation.md",

@@ -1,4 +1,5 @@
-"""All tables of ``docs/results.md`` in one go: every suite beside its peers, reductions, ablations, samples.
+"""All tables of poses in one go: every suite beside its peers (``docs/results.md``), and the smaller studies of
+reductions, ablations and samples (``docs/notebook/results.md``).
 
     python benchmarks/results_deformation.py --rows FOLDER [--ablations RUNS] [--write docs/results.md]
 
@@ -66,6 +67,11 @@ class Results:
     """Folder of data sets; by default NEUROK_DATA."""
 
     write: Path = Path("docs/results.md")
+    """Page of the suites."""
+
+    notebook: Path = Path("docs/notebook/results.md")
+    """Page of the smaller studies."""
+
     few: int = 16
     """Objects of the smaller studies: reductions, ablations, samples."""
 
@@ -91,7 +97,7 @@ class Results:
 
     def _put(self, name: str, table: str) -> None:
         print(table, flush=True)
-        put_section(self.write, name, f"{table}\n\n{stamp()}")
+        put_section(self.write if name in SUITES else self.notebook, name, f"{table}\n\n{stamp()}")
 
     def _measure(self, suite: str, methods: tuple[str, ...], limit: int | None = None) -> list[dict[str, Any]]:
         sources = find_cases(suite, lambda inside: data_folder(self.data, inside), limit)

@@ -8,9 +8,11 @@ is left.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -107,10 +109,23 @@ LONG = {
     "simulate": ["simulate", "sample:laptop", "--drop", "--seconds", "0.5", "--out", "OUT/o.glb"],
     "sample": ["sample", "sample:cabinet", "-n", "6", "--out", "OUT/states"],
     "articulate": ["articulate", "sample:laptop", "--method", "search", "--out", "OUT/o.urdf", "OUT/o.usda"],
-}
+    "simulate, particles": ["simulate", "sample:pillow", "--engine", "particles", "--drop", "--seconds", "0.2",
+                            "--out", "OUT/o.glb"],
+    "render": ["render", "sample:laptop", "--out", "OUT/o.png", "OUT/o.mp4"],
+    "generate": ["generate", "--text", "a red chair", "--out", "OUT/o.glb"],
+    "data household": ["data", "household", "--out", "OUT/store", "--count", "2"],
+    "batch": ["batch", "convert", "IN/objects", "--out", "OUT/all", "--formats", ".glb", "--workers", "1"],
+}  # fmt: skip
+"""Commands by name; IN is a folder with what they read."""
+
+RESUMED = ("data household", "batch")
+"""Those that go on where they were killed: they begin in an empty folder, and end with the same bytes."""
+
+UNTOLD = ("times.jsonl",)
+"""Files that hold times."""
 
 
-def _started(words: list[str], out: Path, limit: int | None = None) -> int:
+def _started(words: list[str], out: Path, limit: int | None = None, jumps: int | None = None) -> int:
     """A fork of this process that runs a command; nothing is imported again. What it says goes to ``stderr``."""
     child = os.fork()
     if child:
@@ -125,7 +140,9 @@ def _started(words: list[str], out: Path, limit: int | None = None) -> int:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         from neurok import cli
 
-        cli.main([word.replace("OUT", str(out)) for word in words])
+        if jumps is not None:
+            _jumping(jumps)
+        cli.main([word.replace("OUT", str(out)).replace("IN/", f"{out.parent / 'given'}/") for word in words])
         code = 0
     except SystemExit as ended:
         code = int(ended.code or 0)
@@ -157,29 +174,85 @@ def _left(out: Path) -> tuple[int, int]:
     return sum(not _whole(path) for path in found if path not in stale), len(stale)
 
 
+def _jumping(seed: int) -> None:
+    """The wall clock of this process jumps by up to a day, back and forth, each time it is asked."""
+    dice, true = random.Random(seed), time.time
+    time.time = lambda: true() + dice.uniform(-86_400.0, 86_400.0)  # the clock of the machine is not ours to set
+
+
+def _bytes(out: Path) -> dict[str, str]:
+    """What was written, without times."""
+    return {
+        str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.name not in UNTOLD and not path.name.startswith(".neurok-")
+    }
+
+
+def _straight(name: str, out: Path) -> tuple[dict[str, str], float]:
+    """What a command writes when nothing happens, and how long that takes; twice, so that everything is loaded."""
+    for _ in range(2):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        begin = time.monotonic()
+        code = _ended(_started(LONG[name], out))
+        if code:
+            raise SystemExit(f"{name} ended with {code}: {(out.parent / 'stderr').read_text()}")
+    return _bytes(out), time.monotonic() - begin
+
+
 def kills(times: int, seed: int, folder: Path, names: list[str]) -> list[list[str]]:
-    """Each command is killed at random moments, again and again in one folder; then it is run to its end."""
+    """Each command is killed at random moments; then it is run to its end, with the bytes of a straight run.
+
+    Those that go on where they were do so after every kill, in a fresh folder; the others at last.
+    """
     rows = []
     for name in names:
-        words = LONG[name]
-        dice, out = random.Random(f"{seed} {name}"), folder / name
-        out.mkdir()
-        _ended(_started(words, out))
-        begin = time.monotonic()
-        _ended(_started(words, out))
-        whole, damaged, ended, stale = time.monotonic() - begin, 0, 0, 0
-        for _ in range(times):
+        words, dice, out = LONG[name], random.Random(f"{seed} {name}"), folder / name
+        wanted, whole = _straight(name, out)
+        damaged, ended, stale, other, codes = 0, 0, 0, 0, set()
+        for number in range(times):
+            if name in RESUMED:
+                shutil.rmtree(out)
+                out.mkdir()
             child = _started(words, out)
             time.sleep(dice.uniform(0.0, 1.0) * whole)
             os.kill(child, signal.SIGKILL)
             ended += _ended(child) == -signal.SIGKILL
             bad, left = _left(out)
             damaged, stale = damaged + bad, max(stale, left)
-        again = _ended(_started(words, out))
-        bad, left = _left(out)
-        rows.append([f"kill -9: `{name}`", f"{times}, {ended} before its end", str(damaged + bad), str(again),
-                     f"{left} (at most {stale} in between)"])  # fmt: skip
+            if name in RESUMED or number == times - 1:
+                codes.add(_ended(_started(words, out)))
+                damaged += _left(out)[0]
+                other += _bytes(out) != wanted
+        rows.append([f"kill -9: `{name}`", f"{times}, {ended} before its end", str(damaged), str(other),
+                     ", ".join(map(str, sorted(codes))), f"{_left(out)[1]} (at most {stale} in between)"])  # fmt: skip
     return rows
+
+
+def clock_jumps(times: int, seed: int, folder: Path, names: list[str]) -> list[list[str]]:
+    """Commands while the clock jumps: the same bytes."""
+    rows = []
+    for name in names:
+        out, damaged, other, codes = folder / name, 0, 0, set()
+        wanted, _ = _straight(name, out)
+        for number in range(times):
+            shutil.rmtree(out)
+            out.mkdir()
+            codes.add(_ended(_started(LONG[name], out, jumps=seed + number)))
+            damaged, other = damaged + _left(out)[0], other + (_bytes(out) != wanted)
+        rows.append([f"clock jumps: `{name}`", str(times), str(damaged), str(other),
+                     ", ".join(map(str, sorted(codes))), str(_left(out)[1])])  # fmt: skip
+    return rows
+
+
+def given(folder: Path) -> None:
+    """What commands read."""
+    from neurok import load, save
+
+    (folder / "given" / "objects").mkdir(parents=True)
+    for name in ("laptop", "cabinet", "pillow"):
+        save(load(f"sample:{name}"), folder / "given" / "objects" / f"{name}.npz")
 
 
 def full_disk(times: int, seed: int, folder: Path, names: list[str]) -> list[list[str]]:
@@ -197,7 +270,7 @@ def full_disk(times: int, seed: int, folder: Path, names: list[str]) -> list[lis
             damaged, stale = damaged + bad, stale + left
             odd += codes[-1] not in (0, 2) or (codes[-1] == 2 and len(lines) != 1)
         told = f"{codes.count(2)} times 2, {codes.count(0)} times 0; {odd} without one sentence"
-        rows.append([f"full disk: `{name}`", str(times), str(damaged), told, str(stale)])
+        rows.append([f"full disk: `{name}`", str(times), str(damaged), "-", told, str(stale)])
     return rows
 
 
@@ -207,6 +280,7 @@ def main() -> None:
     parser.add_argument("--readings", type=int, default=2_000)
     parser.add_argument("--substeps", type=float, default=100.0, help="millions of particle-substeps")
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--jumps", type=int, default=2, help="runs of each command while the clock jumps")
     parser.add_argument("--commands", nargs="*", default=list(LONG), help="those that are killed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, help="a page whose blocks 'soak' and 'faults' get the tables")
@@ -218,10 +292,13 @@ def main() -> None:
     faults = []
     if flags.kills:
         with tempfile.TemporaryDirectory(prefix="neurok-soak-") as killed, tempfile.TemporaryDirectory() as full:
+            for folder in (killed, full):
+                given(Path(folder))
             faults = kills(flags.kills, flags.seed, Path(killed), flags.commands)
-            faults += full_disk(flags.kills, flags.seed, Path(full), flags.commands)
+            faults += full_disk(flags.kills, flags.seed, Path(full), [n for n in flags.commands if n not in RESUMED])
+            faults += clock_jumps(flags.jumps, flags.seed, Path(killed), flags.commands)
     columns = {"soak": ["what", "times", "MB at first", "half way", "at the end", "open files"],
-               "faults": ["what", "times", "damaged", "exit code", "temporary files left"]}  # fmt: skip
+               "faults": ["what", "times", "damaged", "other bytes", "exit code", "temporary files left"]}  # fmt: skip
     for name, rows in (("soak", runs), ("faults", faults)):
         if not rows:
             continue
