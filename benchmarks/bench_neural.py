@@ -38,8 +38,8 @@ from neurok.kinematics import ArticulatedSpace
 from neurok.samples import make_sample
 
 FRAME = 1 / 60
-UNSEEN = "articulation_held_out"
-"""Articulation weights that have not learned from held-out objects."""
+UNSEEN = {"joint_weights": "articulation_held_out", "piece_weights": "pieces_held_out"}
+"""Weights behind a plan that have not learned from held-out objects."""
 
 DOWN = np.array([0.0, -9.81, 0.0])
 NOTHING = np.zeros(3)
@@ -214,7 +214,7 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     way = np.linalg.norm(truth - truth[:1], axis=2)
     row: dict[str, Any] = {"way at the end / size": float(way[-1].mean() / size)}
     for label, wide in (("joints", False), ("wide", True)):
-        space = neurok.infer(mesh, model=model, joint_weights=UNSEEN, wide=wide)
+        space = neurok.infer(mesh, model=model, **UNSEEN, wide=wide)
         ours = simulate(Body.of(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
         gap = np.linalg.norm(ours.positions[: len(truth)] - truth[: ours.frame_count], axis=2)
         last = min(len(truth), ours.frame_count) - 1

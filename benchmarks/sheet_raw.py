@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choose, marker, states
@@ -20,12 +21,11 @@ from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choo
 from neurok.core.velocity_fields import cosines, joint_fields
 from neurok.data.folder import data_folder
 from neurok.data.single_surface import single_surface, with_true_parts
-from neurok.evaluation.articulation import JointSource, find_joint_sources, joint_weights_for
+from neurok.evaluation.articulation import JointSource, find_joint_sources, plan_weights
 from neurok.evaluation.cases import boxed_articulation, unlabelled
 from neurok.evaluation.motions import MATCH
 from neurok.evaluation.still import STILL, find_still_sources
 from neurok.geometry.operators import face_areas
-from neurok.hub import load_model
 from neurok.inference.plan import plan
 from neurok.inference.spaces import SIMULATED
 from neurok.rendering import Renderer, contact_sheet, save_image
@@ -34,14 +34,14 @@ STANDING = 12
 """Objects that stand still."""
 
 
-def picture(source: JointSource, ensemble, surface: bool = False) -> tuple[np.ndarray, str]:  # type: ignore[no-untyped-def]
+def picture(source: JointSource, weights: dict[str, Any], surface: bool = False) -> tuple[np.ndarray, str]:
     true = boxed_articulation(source.load())
     if surface:
         mesh, owners = single_surface(true.mesh)
-        found = plan(mesh, joint_weights=ensemble).likely(SIMULATED)
+        found = plan(mesh, **weights).likely(SIMULATED)
         true = with_true_parts(mesh, true.mesh.face_parts[owners], true)
     else:
-        found = plan(unlabelled(true.mesh), joint_weights=ensemble).likely(SIMULATED)
+        found = plan(unlabelled(true.mesh), **weights).likely(SIMULATED)
     areas = face_areas(true.mesh.vertices, true.mesh.faces)
     fields = joint_fields(true)
     fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
@@ -67,10 +67,10 @@ def picture(source: JointSource, ensemble, surface: bool = False) -> tuple[np.nd
 
 def main(data: Path, out: Path) -> None:
     chosen = choose(find_joint_sources(data / "partnet_mobility" / "train"))
-    ensemble = load_model(joint_weights_for([source.name for source in chosen]), "articulation")
+    weights = plan_weights([source.name for source in chosen])
     still = find_still_sources(lambda inside: data / inside, STANDING)
-    pictures = [picture(source, ensemble) for source in (*chosen, *still)]
-    pictures += [picture(source, ensemble, surface=True) for source in chosen[::2]]
+    pictures = [picture(source, weights) for source in (*chosen, *still)]
+    pictures += [picture(source, weights, surface=True) for source in chosen[::2]]
     images, labels = zip(*pictures, strict=True)
     save_image(contact_sheet(images, COLUMNS, labels), out)
 

@@ -183,7 +183,7 @@ def test_a_card_that_asks_for_more_than_any_memory_holds_is_refused_at_once(tmp_
     for suffix in (".json", ".safetensors"):
         (tmp_path / f"w{suffix}").write_bytes((hub.SHIPPED / f"pieces{suffix}").read_bytes())
     card = json.loads((tmp_path / "w.json").read_text())
-    card["piece_config"]["encoder"][field] = 2**22
+    card["piece_members"][0]["encoder"][field] = 2**22
     (tmp_path / "w.json").write_text(json.dumps(card))
     with pytest.raises(NeurokError, match=word):
         hub.load_model(tmp_path / "w.safetensors")

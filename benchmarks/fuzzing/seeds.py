@@ -283,6 +283,6 @@ def _weights(folder: Path) -> list[Seed]:
     odds = load_card("pieces")["piece_calibration"]
     model = PieceModel(PieceConfig(encoder=JointConfig(width=8, heads=2, depth=1, octaves=2), depth=1, pair_width=8))
     calibration = PieceCalibration(**{name: tuple(pair) for name, pair in odds.items()})
-    save_model(Grouper(model, calibration), folder / "w.safetensors", {"note": "seed"})
+    save_model(Grouper((model,), calibration), folder / "w.safetensors", {"note": "seed"})
     files = _written(folder)
     return [Seed("weights", "weights", "w.safetensors", files, ("w.json", "w.json", "w.safetensors"))]

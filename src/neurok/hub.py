@@ -89,12 +89,11 @@ def _build_pieces(card: dict[str, Any]) -> Grouper:
     from neurok.articulation.pieces_network import PieceConfig, PieceModel
     from neurok.articulation.pieces_predict import Grouper, PieceCalibration
 
-    config = card["piece_config"]
     odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["piece_calibration"].items()}
     if not all(math.isfinite(number) for pair in odds.values() for number in pair):
         raise NeurokError("its calibration has numbers that are not finite")
-    model = PieceModel(PieceConfig(**{**config, "encoder": JointConfig(**config["encoder"])}))
-    return Grouper(model, PieceCalibration(**odds))
+    configs = [{**config, "encoder": JointConfig(**config["encoder"])} for config in card["piece_members"]]
+    return Grouper(tuple(PieceModel(PieceConfig(**config)) for config in configs), PieceCalibration(**odds))
 
 
 def _describe_pieces(model: Any) -> dict[str, Any] | None:
@@ -102,7 +101,8 @@ def _describe_pieces(model: Any) -> dict[str, Any] | None:
 
     if not isinstance(model, Grouper):
         return None
-    return {"piece_config": asdict(model.model.config), "piece_calibration": asdict(model.calibration)}
+    members = [asdict(member.config) for member in model.members]
+    return {"piece_members": members, "piece_calibration": asdict(model.calibration)}
 
 
 def _build_parts(card: dict[str, Any]) -> PartModel:
@@ -140,16 +140,18 @@ def _describe_generation(model: Any) -> dict[str, Any] | None:
     return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config), **reader}
 
 
+def _numbered(model: Ensemble | Grouper) -> dict[str, nn.Module]:
+    """Networks that answer together."""
+    return {f"{number}.": member for number, member in enumerate(model.members)}
+
+
 TASKS = {
     "deformation": Task("config", _build_deformation, _describe_deformation, lambda model: {"": model}),
-    "articulation": Task(
-        "members", _build_articulation, _describe_articulation,
-        lambda model: {f"{number}.": member for number, member in enumerate(model.members)},
-    ),
-    "pieces": Task("piece_config", _build_pieces, _describe_pieces, lambda model: {"": model.model}),
+    "articulation": Task("members", _build_articulation, _describe_articulation, _numbered),
+    "pieces": Task("piece_members", _build_pieces, _describe_pieces, _numbered),
     "parts": Task("part_config", _build_parts, _describe_parts, lambda model: {"": model}),
     "generation": Task("part_list", _build_generation, _describe_generation, lambda model: {"": model}),
-}  # fmt: skip
+}
 
 
 @overload

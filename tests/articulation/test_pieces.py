@@ -35,7 +35,7 @@ def mesh():
 def grouper():
     torch.manual_seed(0)
     config = PieceConfig(JointConfig(width=16, heads=2, depth=1), depth=1, pair_width=8)
-    return Grouper(PieceModel(config).eval().requires_grad_(False))
+    return Grouper((PieceModel(config).eval().requires_grad_(False),))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_answers_follow_the_order_of_pieces(grouper, clouds):
     order = torch.randperm(parts.points.shape[1], generator=torch.Generator().manual_seed(1))
     moved = Parts(*(getattr(parts, name)[:, order] if name != "pairs" else None for name in Parts._fields))
     moved = moved._replace(pairs=parts.pairs[:, order][:, :, order])
-    first, second = grouper.model(parts), grouper.model(moved)
+    first, second = grouper.members[0](parts), grouper.members[0](moved)
     assert torch.allclose(first.moves[:, order], second.moves, atol=1e-5)
     assert torch.allclose(first.affinity[:, order][:, :, order], second.affinity, atol=1e-5)
     assert torch.allclose(first.anything, second.anything, atol=1e-5)
@@ -72,7 +72,7 @@ def test_padding_changes_nothing(grouper, clouds):
     padded = Parts(*(pad(getattr(alone, name)) if name != "pairs" else None for name in Parts._fields))
     pairs = torch.zeros(1, 2 * count, 2 * count, alone.pairs.shape[-1])
     pairs[:, :count, :count] = alone.pairs
-    first, second = grouper.model(alone), grouper.model(padded._replace(pairs=pairs))
+    first, second = grouper.members[0](alone), grouper.members[0](padded._replace(pairs=pairs))
     assert torch.allclose(first.moves, second.moves[:, :count], atol=1e-5)
     assert torch.allclose(first.anything, second.anything, atol=1e-5)
 
@@ -135,8 +135,23 @@ def test_groups_of_a_mesh_cover_its_faces(mesh, grouper):
     assert set(found.face_bodies) == set(range(len(found.groups.moves)))
 
 
-def test_weights_come_back_from_a_file(tmp_path, grouper, clouds):
-    calibrated = Grouper(grouper.model, PieceCalibration(moves=(0.5, 1.0)))
+@pytest.fixture(scope="module")
+def other(grouper):
+    torch.manual_seed(1)
+    return Grouper((PieceModel(grouper.members[0].config).eval().requires_grad_(False),))
+
+
+def test_networks_answer_together_with_their_mean_odds(grouper, other, clouds):
+    one, two = piece_odds(grouper, clouds), piece_odds(other, clouds)
+    both = piece_odds(Grouper((*grouper.members, *other.members)), clouds)
+    assert not np.allclose(one.moves, two.moves)
+    np.testing.assert_allclose(both.moves, (one.moves + two.moves) / 2, atol=1e-5)
+    np.testing.assert_allclose(both.affinity, (one.affinity + two.affinity) / 2, atol=1e-5)
+    assert both.anything == pytest.approx((one.anything + two.anything) / 2, abs=1e-5)
+
+
+def test_weights_come_back_from_a_file(tmp_path, grouper, other, clouds):
+    calibrated = Grouper((*grouper.members, *other.members), PieceCalibration(moves=(0.5, 1.0)))
     save_model(calibrated, tmp_path / "pieces.safetensors", {})
     again = load_model(tmp_path / "pieces.safetensors", "pieces")
     assert again.calibration == calibrated.calibration

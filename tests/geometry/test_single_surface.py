@@ -44,3 +44,11 @@ def test_a_flat_board_is_one_patch_on_each_side_at_most():
     patches = cut_patches(mesh.vertices, mesh.faces)
     assert patches.max() + 1 <= 6
     assert len(patches) == len(mesh.faces)
+
+
+def test_bars_thinner_than_the_blur_stay():
+    mesh = of_parts(top=[slab((0, 1, 0), (1, 1.1, 1))], leg=[slab((0.48, 0, 0.48), (0.51, 1, 0.51))])
+    vertices, faces, owners = melted(mesh.vertices, mesh.faces, COARSE)
+    assert vertices[:, 1].min() < 0.06
+    assert (mesh.face_parts[owners][vertices[faces].mean(axis=1)[:, 1] < 0.8] == 1).all()
+    assert face_components(vertices, faces).max() == 0

@@ -47,7 +47,7 @@ def raw() -> Mesh:
 
 def test_what_the_network_holds_for_static_has_no_joint(raw):
     asked, unasked = (
-        study(raw, piece_weights=some, use_prior=False, config=BY_RULES) for some in (Grouper(Says(False)), "none")
+        study(raw, piece_weights=some, use_prior=False, config=BY_RULES) for some in (Grouper((Says(False),)), "none")
     )
     assert asked.groups.anything == pytest.approx(-SURE)
     assert asked.plan.articulation.dof == 0
@@ -57,12 +57,12 @@ def test_what_the_network_holds_for_static_has_no_joint(raw):
 
 
 def test_nothing_is_left_apart_of_what_stands_still(raw):
-    found = study(raw, piece_weights=Grouper(Says(False)), use_prior=False, config=BY_NETWORK)
+    found = study(raw, piece_weights=Grouper((Says(False),)), use_prior=False, config=BY_NETWORK)
     assert len(found.plan.bodies) == 1
 
 
 def test_what_the_network_holds_for_a_body_is_one(raw):
-    found = study(raw, piece_weights=Grouper(Says(True)), use_prior=False, config=BY_NETWORK)
+    found = study(raw, piece_weights=Grouper((Says(True),)), use_prior=False, config=BY_NETWORK)
     assert len(found.plan.bodies) == 2
     assert [body.parent for body in found.plan.bodies] == [-1, 0]
     assert found.groups.moves[1] > 3.0
@@ -72,13 +72,13 @@ def test_what_the_network_holds_for_a_body_is_one(raw):
 
 
 def test_faces_stay_in_the_order_of_the_file(raw):
-    found = plan(raw, piece_weights=Grouper(Says(True)), config=BY_NETWORK)
+    found = plan(raw, piece_weights=Grouper((Says(True),)), config=BY_NETWORK)
     corners = found.mesh.vertices[found.mesh.faces]
     np.testing.assert_array_equal(corners, raw.vertices[raw.faces])
 
 
 def test_parts_of_a_file_stay_its_bodies_but_may_all_stand_still():
-    still, moving = (study(door_on_a_box(), piece_weights=Grouper(Says(says))) for says in (False, True))
+    still, moving = (study(door_on_a_box(), piece_weights=Grouper((Says(says),))) for says in (False, True))
     assert len(still.plan.bodies) == len(moving.plan.bodies) == 2
     assert moving.groups.chance > 0.9
     assert not still.plan.moving
@@ -95,21 +95,21 @@ def surface() -> Mesh:
 
 
 def test_a_single_surface_is_cut_only_where_something_moves(surface):
-    moving = study(surface, piece_weights=Grouper(Says(True)), use_prior=False, config=EAGER)
+    moving = study(surface, piece_weights=Grouper((Says(True),)), use_prior=False, config=EAGER)
     assert len(moving.plan.bodies) == 2
     assert moving.plan.bodies[1].joint is not None
     owners = [{body for body, one in enumerate(moving.plan.bodies) if piece in one.pieces} for piece in
               range(moving.plan.face_pieces.max() + 1)]  # fmt: skip
     assert all(len(some) == 1 for some in owners)
     for says, config in ((False, EAGER), (True, PlanConfig(least=2.0))):
-        still = study(surface, piece_weights=Grouper(Says(says)), use_prior=False, config=config)
+        still = study(surface, piece_weights=Grouper((Says(says),)), use_prior=False, config=config)
         assert len(still.plan.bodies) == 1
         assert not still.plan.moving
         assert still.plan.face_pieces.max() == 0
 
 
 def test_a_plan_of_a_cut_surface_can_be_handed_back(surface, tmp_path):
-    found = plan(surface, piece_weights=Grouper(Says(True)), config=EAGER)
+    found = plan(surface, piece_weights=Grouper((Says(True),)), config=EAGER)
     write_plan(found, tmp_path / "plan.json")
     again = read_plan(tmp_path / "plan.json", surface)
     np.testing.assert_array_equal(again.face_pieces, found.face_pieces)
@@ -123,7 +123,7 @@ def test_the_network_is_left_out_where_it_is_not_wanted(raw):
 
 def test_every_calibration_has_a_weight_for_every_fact(raw):
     for with_prior in (False, True):
-        for grouper, config in ((Grouper(Says(True)), BY_RULES), (Grouper(Says(True)), None), ("none", None)):
+        for grouper, config in ((Grouper((Says(True),)), BY_RULES), (Grouper((Says(True),)), None), ("none", None)):
             found = study(raw, piece_weights=grouper, use_prior=with_prior, config=config)
             asked = found.groups is not None
             calibration = calibration_for(config or PlanConfig(), found.prior is not None, asked)

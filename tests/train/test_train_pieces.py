@@ -145,7 +145,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(examples, tmp_path):
 def test_calibration_never_surprises_more(examples):
     torch.manual_seed(0)
     model = find_recipe("smoke").build().model.eval()
-    _, facts = calibrate(model, examples)
+    _, facts = calibrate((model,), examples)
     for name in ("moves", "anything"):
         assert facts["nats"][name]["after"] <= facts["nats"][name]["before"] + 1e-3
 

@@ -1,4 +1,4 @@
-"""From pieces to bodies: the grouping network is asked in eight views, and pieces of one body are clustered."""
+"""From pieces to bodies: the grouping networks are asked in eight views, and pieces of one body are clustered."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PieceCalibration:
 
 @dataclass(frozen=True, eq=False)
 class Grouper:
-    """The grouping network as it is shipped."""
+    """Grouping networks of one task, as they are shipped; they answer together."""
 
-    model: PieceModel
+    members: tuple[PieceModel, ...]
     calibration: PieceCalibration = field(default_factory=PieceCalibration)
 
 
@@ -92,14 +92,15 @@ class Groups:
 
 @torch.no_grad()
 def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray] = tuple(VIEWS)) -> PieceOdds:
-    """The answers of all views together."""
+    """The answers of all views and networks together."""
     shown = [turned(clouds, None, view)[0] for view in views]
     parts = stack_clouds(shown, clouds.points.shape[1], np.random.default_rng(0), PIECE_CLOUDS)
-    answers, calibration = grouper.model(parts), grouper.calibration
-    moves = moving_odds(answers.moves).mean(dim=0).numpy().astype(np.float64)
-    affinity = answers.affinity.mean(dim=0).numpy().astype(np.float64)
+    answers, calibration = [member(parts) for member in grouper.members], grouper.calibration
+    moves = torch.cat([moving_odds(some.moves) for some in answers]).mean(dim=0).numpy().astype(np.float64)
+    affinity = torch.cat([some.affinity for some in answers]).mean(dim=0).numpy().astype(np.float64)
     (slope, offset), (pair_slope, pair_offset) = calibration.moves, calibration.affinity
-    anything = calibration.anything[0] * float(answers.anything.mean()) + calibration.anything[1]
+    mean = float(torch.cat([some.anything for some in answers]).mean())
+    anything = calibration.anything[0] * mean + calibration.anything[1]
     paired = pair_slope * (affinity + affinity.T) / 2 + pair_offset
     return PieceOdds(clouds.areas, slope * moves + offset, paired, anything, find_copies(clouds))
 

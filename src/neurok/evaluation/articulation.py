@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 from neurok.io.files import read_card
 
-TWIN = "articulation_held_out"
-"""Weights made as the shipped ones, but without the held-out objects: what figures are measured with."""
+TWIN = "_held_out"
+"""Ending of the name of weights made as the shipped ones, but without held-out objects: figures are measured with
+them."""
 
 Answers = tuple[Hypothesis, ...]
 Rotation = Literal["none", "up", "any"]
@@ -116,8 +117,8 @@ def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
     from neurok.articulation.predict import predict_joints
     from neurok.hub import load_model
 
-    path = joint_weights_for(objects, weights or None)
-    label = path.stem.replace("_", " ") if weights else {TWIN: "held-out twin"}.get(path.stem, "shipped")
+    path = unseen_weights("articulation", objects, weights or None)
+    label = path.stem.replace("_", " ") if weights else "held-out twin" if path.stem.endswith(TWIN) else "shipped"
     model = load_model(path, "articulation")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
@@ -128,14 +129,22 @@ def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
     return JointMethod(f"{label}, network alone" if how else label, f"learned held:{how}:{digest}", run)
 
 
-def joint_weights_for(objects: Iterable[str], weights: str | None = None) -> Path:
-    """Joint weights that have not learned from any of these objects: the shipped ones, or their twin made for that."""
+def plan_weights(objects: Iterable[str]) -> dict[str, Any]:
+    """The networks behind a plan that have not learned from any of these objects, as arguments of ``plan``."""
+    from neurok.hub import load_model
+
+    names, objects = {"joint_weights": "articulation", "piece_weights": "pieces"}, set(objects)
+    return {name: load_model(unseen_weights(task, objects), task) for name, task in names.items()}  # type: ignore[call-overload]
+
+
+def unseen_weights(task: str, objects: Iterable[str], weights: str | None = None) -> Path:
+    """Weights that have not learned from any of these objects: the shipped ones of a task, or their held-out twin."""
     from neurok.hub import find_weights
 
     objects = set(objects)
-    path = find_weights(weights or "articulation", "articulation")
+    path = find_weights(weights or task, task)
     if weights is None and _learned_from(path) & objects:
-        path = find_weights(TWIN)
+        path = find_weights(task + TWIN)
     if seen := _learned_from(path) & objects:
         raise NeurokError(
             f"The weights '{path}' have learned from {len(seen)} of the objects to be measured, such as '{min(seen)}'; "

@@ -72,7 +72,7 @@ def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> E
         raise NeurokError(f"There is no method {name!r}; known are {', '.join(KNOWN)}.")
     mode, dim = _options(name, options)
     model = (load or load_weights)(head.partition("@")[2] or None)
-    method = partial(spaces.learned, model, mode, dim, closer, held_out_joints())
+    method = partial(spaces.learned, model, mode, dim, closer, held_out_weights())
     return Entry(name, f"{name}#{fingerprint(model)}", lambda case: method)
 
 
@@ -99,12 +99,13 @@ def _with_clips(case: Case) -> Method | None:
     return partial(spaces.principal_components, case.other_clips) if case.other_clips else None
 
 
-def held_out_joints() -> Any:
-    """Joint weights that have not learned from held-out objects, which all suites are made of."""
+def held_out_weights() -> dict[str, Any]:
+    """The networks behind a plan that have not learned from held-out objects, which all suites are made of."""
     from neurok.evaluation.articulation import TWIN
     from neurok.hub import load_model
 
-    return load_model(TWIN, "articulation")
+    joints, pieces = (load_model(task + TWIN) for task in ("articulation", "pieces"))
+    return {"joint_weights": joints, "piece_weights": pieces}
 
 
 def load_weights(weights: str | None) -> Any:

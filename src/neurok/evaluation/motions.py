@@ -62,8 +62,7 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     plan without the grouping network), ``rules`` (bodies by rules), ``parts`` (the plan with the true parts given), or
     ``surface``: the plan of everything melted into one surface. Weights that have learned from the objects are replaced
     by their twin."""
-    from neurok.evaluation.articulation import joint_weights_for
-    from neurok.hub import load_model
+    from neurok.evaluation.articulation import plan_weights
     from neurok.inference.plan import plan
     from neurok.inference.plan_evidence import PlanConfig
 
@@ -74,23 +73,23 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
         return MotionMethod(
             "search alone, raw mesh", lambda true: _of_plan(plan(unlabelled(true.mesh), method="search"))
         )
-    ensemble = load_model(joint_weights_for(objects), "articulation")
+    weights = plan_weights(objects)
     if name == "infer":
-        return MotionMethod("infer, raw mesh", lambda true: _of_inference(unlabelled(true.mesh), ensemble), False)
+        return MotionMethod("infer, raw mesh", lambda true: _of_inference(unlabelled(true.mesh), weights), False)
     if name == "unasked":
-        without = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, piece_weights="none")  # noqa: E731
+        without = lambda true: plan(unlabelled(true.mesh), **{**weights, "piece_weights": "none"})  # noqa: E731
         return MotionMethod("grouping network not asked, raw mesh", lambda true: _of_plan(without(true)))
     if name == "rules":
         config = PlanConfig(group_by="rules")
-        by_rules = lambda true: plan(unlabelled(true.mesh), joint_weights=ensemble, config=config)  # noqa: E731
+        by_rules = lambda true: plan(unlabelled(true.mesh), **weights, config=config)  # noqa: E731
         return MotionMethod("bodies by rules, raw mesh", lambda true: _of_plan(by_rules(true)))
     if name == "parts":
-        return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, joint_weights=ensemble)))
+        return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, **weights)))
     if name == "surface":
-        run = lambda true: _of_plan(plan(_without_seams(true.mesh), joint_weights=ensemble))  # noqa: E731
+        run = lambda true: _of_plan(plan(_without_seams(true.mesh), **weights))  # noqa: E731
         return MotionMethod("articulate, single surface", run, shown=_as_surface)
     label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"
-    return MotionMethod(label, lambda true: _of_plan(plan(unlabelled(true.mesh), joint_weights=ensemble)))
+    return MotionMethod(label, lambda true: _of_plan(plan(unlabelled(true.mesh), **weights)))
 
 
 def _as_surface(true: Articulation) -> Articulation:
@@ -114,9 +113,9 @@ def _dof(joint: Any) -> int:
     return 2 if joint.kind == "cylindrical" else 1
 
 
-def _of_inference(mesh: Mesh, ensemble: Any) -> Found:
+def _of_inference(mesh: Mesh, weights: dict[str, Any]) -> Found:
     """Coordinates of the space that ``infer`` gives; joints are as sure as the plan says, bends come after them."""
-    look = Inference.of(mesh, joint_weights=ensemble)
+    look = Inference.of(mesh, **weights)
     found, planned = _of_space(look.space), _of_plan(look.plan)
     strengths = np.zeros(len(found.fields))
     strengths[: len(planned.strengths)] = planned.strengths

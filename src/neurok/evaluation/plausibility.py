@@ -186,12 +186,12 @@ def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
     """Samples of the learned space of a mesh."""
 
     def sample(rest: Mesh, count: int, seed: int) -> States:
-        from neurok.evaluation.methods import held_out_joints
+        from neurok.evaluation.methods import held_out_weights
         from neurok.evaluation.spaces import on_vertices
         from neurok.inference.infer import infer
         from neurok.kinematics.space import decode
 
-        space = infer(rest, model, joint_weights=held_out_joints())
+        space = infer(rest, model, **held_out_weights())
         states = [decode(space, q) for q in space.sample(count, seed)]
         return np.stack([on_vertices(rest, space.rest, x) for x in states])
 

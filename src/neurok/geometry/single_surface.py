@@ -24,7 +24,10 @@ class MeltConfig:
     """Cells along the longest side: what is nearer than one grows together."""
 
     blur: float = 0.7
-    """Standard deviation by which creases are rounded [cells]."""
+    """Standard deviation by which creases are rounded [cells] ..."""
+
+    thin: float = 0.6
+    """... but a cell of the object never falls below this occupancy (the surface is at 0.5): legs and sheets stay."""
 
     faces: int = 5_000
     """Faces that are left of it."""
@@ -50,7 +53,8 @@ def melted(
     low = low - 3.5 * cell
     shape = tuple(int(n) for n in np.ceil((high - low) / cell).astype(int) + 4)
     full = ndimage.binary_fill_holes(shell_grid(vertices, faces, low, cell, shape))
-    values = 0.5 - ndimage.gaussian_filter(full.astype(np.float64), config.blur)
+    rounded = ndimage.gaussian_filter(full.astype(np.float64), config.blur)
+    values = 0.5 - np.maximum(rounded, config.thin * full)
     middle = low + 0.5 * cell
     points, triangles = level_set(values, middle, middle + cell * (np.array(shape) - 1.0))
     if len(triangles) > config.faces:

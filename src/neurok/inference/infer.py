@@ -20,6 +20,7 @@ from neurok.kinematics.space import KinematicSpace
 
 if TYPE_CHECKING:
     from neurok.articulation.ensemble import Ensemble
+    from neurok.articulation.pieces_predict import Grouper
     from neurok.deformation.models import Model
     from neurok.inference.prior import LearnedPrior
     from neurok.kinematics.reduce import ReductionMode
@@ -32,6 +33,7 @@ def infer(
     *,
     plan: BodyPlan | None = None,
     joint_weights: Ensemble | str | Path | None = None,
+    piece_weights: Grouper | str | Path | None = None,
     wide: bool = False,
     mode: ReductionMode = "gram",
     dim: int | None = None,
@@ -47,13 +49,14 @@ def infer(
         model: Weights of the deformation model: what ``load_model`` returns or takes; the shipped ones by default.
         plan: The body plan, if it is at hand or was edited.
         joint_weights: Weights of the articulation network; the shipped ones by default.
+        piece_weights: Weights of the grouping network; the shipped ones by default.
         wide: All that the deformation model holds plausible instead, without joints: for fitting poses that lie
             outside the plan.
         mode: How its latent space is reduced then: ``gram``, ``paper`` or ``none``.
         dim: Number of coordinates then; by default enough for 99.99 % of the motion, at most 16.
         exact: Keep a network of points itself instead of the closed form that is fitted to it.
     """
-    found = Inference.of(thing, model, plan=plan, joint_weights=joint_weights)
+    found = Inference.of(thing, model, plan=plan, joint_weights=joint_weights, piece_weights=piece_weights)
     if found.is_of_points:
         return found.point_space(mode, dim, exact)
     return found.wide(mode, dim) if wide or mode != "gram" or dim is not None else found.space
@@ -70,6 +73,7 @@ class Inference:
     model: Any
     given: BodyPlan | None = None
     joint_weights: Any = None
+    piece_weights: Any = None
 
     @staticmethod
     def of(
@@ -78,13 +82,14 @@ class Inference:
         *,
         plan: BodyPlan | None = None,
         joint_weights: Ensemble | str | Path | None = None,
+        piece_weights: Grouper | str | Path | None = None,
     ) -> Inference:
         """Get ready; nothing is computed yet."""
         from neurok.hub import load_model
 
         if model is None or isinstance(model, str | Path):
             model = load_model("deformation" if model is None else model, "deformation")
-        return Inference(mesh_of(thing) if plan is None else plan.mesh, model, plan, joint_weights)
+        return Inference(mesh_of(thing) if plan is None else plan.mesh, model, plan, joint_weights, piece_weights)
 
     @property
     def is_of_points(self) -> bool:
@@ -102,7 +107,13 @@ class Inference:
 
     @cached_property
     def _studied(self) -> PlanStudy:
-        return study(self.mesh, prior_weights=self.model, joint_weights=self.joint_weights, given_parts=False)
+        return study(
+            self.mesh,
+            prior_weights=self.model,
+            joint_weights=self.joint_weights,
+            piece_weights=self.piece_weights,
+            given_parts=False,
+        )
 
     @property
     def plan(self) -> BodyPlan:

@@ -89,7 +89,7 @@ def _one_pose(asset: Asset) -> str:
 
 
 def learned_spaces(
-    mesh: Mesh, weights: Any = None, plan: Any = None, joint_weights: Any = None
+    mesh: Mesh, weights: Any = None, plan: Any = None, joint_weights: Any = None, piece_weights: Any = None
 ) -> list[KinematicSpace]:
     """The learned spaces of a mesh, the simplest first: that of its body plan, if anything moves, and the wide prior.
 
@@ -97,7 +97,7 @@ def learned_spaces(
     follow limbs closer.
     Empty where nothing moves, or where there are no weights.
     """
-    look = _look(mesh, weights, plan, joint_weights)
+    look = _look(mesh, weights, plan, joint_weights, piece_weights)
     if look is None:
         return []
     if look.is_of_points:
@@ -119,14 +119,16 @@ def learner(weights: Any = None) -> Learner:
     return learn
 
 
-def _look(mesh: Mesh, weights: Any, plan: Any, joint_weights: Any = None) -> Inference | None:
+def _look(
+    mesh: Mesh, weights: Any, plan: Any, joint_weights: Any = None, piece_weights: Any = None
+) -> Inference | None:
     from neurok.bodyplan.plan_file import read_plan
     from neurok.hub import has_weights
 
     if weights is None and not has_weights("deformation"):
         return None
     given = read_plan(plan, mesh) if isinstance(plan, str | Path) else plan
-    return Inference.of(mesh, weights, plan=given, joint_weights=joint_weights)
+    return Inference.of(mesh, weights, plan=given, joint_weights=joint_weights, piece_weights=piece_weights)
 
 
 def space_for(asset: Asset, name: SpaceName = "auto", learner: Learner | None = None) -> KinematicSpace:

@@ -17,7 +17,9 @@ FIT = PlanFitConfig(ridge=0.1)
 """Each fit has two numbers, so that little pull is enough."""
 
 
-def calibrate(model: PieceModel, examples: Sequence[PieceExample]) -> tuple[PieceCalibration, dict[str, Any]]:
+def calibrate(
+    members: tuple[PieceModel, ...], examples: Sequence[PieceExample]
+) -> tuple[PieceCalibration, dict[str, Any]]:
     """The calibration, and the mean surprise at the truth before and after [nats].
 
     Objects count alike. Pairs of one body and pairs of two count alike in each: there are many more of the latter, and
@@ -25,7 +27,7 @@ def calibrate(model: PieceModel, examples: Sequence[PieceExample]) -> tuple[Piec
     """
     rows: dict[str, list[tuple[float, bool, float]]] = {"moves": [], "affinity": [], "anything": []}
     for example in examples:
-        odds, moving = piece_odds(Grouper(model), example.clouds), example.moves > STATIC
+        odds, moving = piece_odds(Grouper(members), example.clouds), example.moves > STATIC
         rows["anything"].append((odds.anything, bool(moving.any()), 1.0))
         rows["moves"] += [(float(o), bool(m), 1.0 / len(moving)) for o, m in zip(odds.moves, moving, strict=True)]
         first, second = np.nonzero(np.triu(moving[:, None] | moving, 1))

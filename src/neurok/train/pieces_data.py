@@ -22,7 +22,7 @@ from neurok.train.pieces_versions import FORMS, Form, PieceDataConfig, drawn_pie
 
 Source = Literal["real", "generated", "static"]
 SOURCES: tuple[Source, ...] = ("real", "generated", "static")
-VERSION = 3
+VERSION = 4
 """Of prepared examples; those of others are made anew."""
 
 

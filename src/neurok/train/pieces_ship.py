@@ -33,16 +33,15 @@ PIECES = {
 
 
 def pieces_to_ship(
-    model: PieceModel, origin: dict[str, Any], data: Sequence[str | Path], cache: Path
+    members: tuple[PieceModel, ...], origin: dict[str, Any], data: Sequence[str | Path], cache: Path
 ) -> tuple[Grouper, dict[str, Any]]:
-    """The network with its calibration, and facts for the card; ``data`` are folders of annotated objects, if moved.
+    """Networks with their calibration, and facts for the card; ``data`` are folders of annotated objects, if moved.
     Examples that are kept in the ``cache`` are taken from there."""
     sources = restored(PieceSources(), origin.get("sources", {}))
     if data:
         sources = replace(sources, annotated=tuple(map(str, data)))
     examples = list(prepare(watched(sources), None, cache))
-    facts = {"learned_from": origin.get("objects", []), **PIECES}
     if not examples:
-        return Grouper(model), {**facts, "calibrated_on": None}
-    calibration, told = calibrate(model, examples)
-    return Grouper(model, calibration), {**facts, "calibrated_on": told}
+        return Grouper(members), {**PIECES, "calibrated_on": None}
+    calibration, told = calibrate(members, examples)
+    return Grouper(members, calibration), {**PIECES, "calibrated_on": told}

@@ -108,8 +108,9 @@ def ship(
 ) -> dict[str, Any]:
     """Write the averaged weights of runs of one task, and their card; return the card.
 
-    Networks for articulation answer together and are calibrated. Of several networks for deformation, each begun where
-    another ended, the mean is written: those begun from different random weights have nothing in common.
+    Networks for articulation and for pieces answer together and are calibrated. Of several networks for deformation,
+    each begun where another ended, the mean is written: those begun from different random weights have nothing in
+    common.
 
     Args:
         folders: Of the runs.
@@ -163,17 +164,13 @@ def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, 
 def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
     """Networks that answer together, calibrated on the objects that they have watched."""
     ensemble = Ensemble(tuple(run.network for run in runs))
-    everything = any(run.origin.get("everything") for run in runs)
-    if everything != all(run.origin.get("everything") for run in runs):
-        raise NeurokError(
-            "Some of the runs have learned from held-out objects (--everything) and some have not; ship them apart."
-        )
+    everything = _everything(runs)
     source = restored(JointDataConfig(()), runs[0].origin.get("source", {"folders": []}))
     folders = tuple(map(str, data)) or source.folders
     things = watched_things(replace(source, folders=folders, everything=everything))
     return ensemble, {
         "held_out": None if everything else HELD_OUT,
-        "learned_from": sorted({name for run in runs for name in run.origin.get("objects", ())}),
+        "learned_from": _learned_from(runs),
         "calibrated_on": {"objects": len(things), **calibrate(ensemble, things)} if things else None,
         **ARTICULATION,
     }
@@ -185,10 +182,24 @@ def _parts(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[s
 
 
 def _pieces(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
-    """The network of the last run, calibrated on the objects that it has watched."""
-    grouper, facts = pieces_to_ship(runs[-1].network, runs[-1].origin, data, runs[-1].folder / EXAMPLES)
-    everything = bool(runs[-1].origin.get("everything"))
-    return grouper, {"held_out": None if everything else HELD_OUT, "metrics": runs[-1].last["watched"], **facts}
+    """Networks that answer together, calibrated on the objects that they have watched."""
+    members, everything = tuple(run.network for run in runs), _everything(runs)
+    grouper, facts = pieces_to_ship(members, runs[0].origin, data, runs[0].folder / EXAMPLES)
+    return grouper, {"held_out": None if everything else HELD_OUT, "learned_from": _learned_from(runs), **facts}
+
+
+def _everything(runs: Sequence[Run]) -> bool:
+    """Whether the runs have learned from held-out objects too; all of them or none."""
+    found = {bool(run.origin.get("everything")) for run in runs}
+    if len(found) > 1:
+        raise NeurokError(
+            "Some of the runs have learned from held-out objects (--everything) and some have not; ship them apart."
+        )
+    return found.pop()
+
+
+def _learned_from(runs: Sequence[Run]) -> list[str]:
+    return sorted({name for run in runs for name in run.origin.get("objects", ())})
 
 
 def _license(data: list[dict[str, Any]]) -> str:
