@@ -241,7 +241,7 @@ def bodies(model: PieceModel, seen: Seen) -> tuple[list[bool], int, int, int, bo
 
 
 def main(options: PiecesFolds) -> None:
-    things = training_things(PieceSources(options.data, options.static, options.generated))
+    things = training_things(PieceSources(options.data, options.static, generated=options.generated))
     seen = see(things, base().build().model.eval(), options.out / "seen")
     table: list[dict[str, Any]] = []
     for name in options.rows:

@@ -6,6 +6,7 @@ import inside a function counts; one for a type checker alone does not.
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -204,9 +205,20 @@ def modules() -> set[str]:
 MODULES = modules()
 
 
+@cache
+def parsed(path: Path, text: str) -> ast.Module:
+    """The syntax tree of a file with this text; several tests read the same files."""
+    return ast.parse(text, str(path))
+
+
 def imported_modules(path: Path) -> set[str]:
     """The modules of the package that a file imports, in any form of import, type-checking ones excluded."""
-    tree = ast.parse(path.read_text())
+    return _imported_modules(path, path.read_text())
+
+
+@cache
+def _imported_modules(path: Path, text: str) -> set[str]:
+    tree = parsed(path, text)
     guarded = {
         id(inner)
         for node in ast.walk(tree)
@@ -273,8 +285,10 @@ def files_of(room: str) -> dict[str, list[Path]]:
 def asks_what_a_space_is(path: Path) -> list[str]:
     """Lines that ask for the class of a space or whether it has a member."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path, path.read_text())):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2):
+            continue
+        if node.func.id not in ("isinstance", "issubclass", "getattr", "hasattr"):
             continue
         asked, about = ast.unparse(node.args[0]), ast.unparse(node.args[1])
         words = [

@@ -41,6 +41,9 @@ class TrainPieces:
     static: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
     """Folders of objects that stand still; those whose names tell of doors and the like are left out."""
 
+    named: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
+    """Folders of objects whose files name their doors (which turn) and drawers (which slide)."""
+
     generated: int = 4
     """Objects of each generated family."""
 
@@ -81,8 +84,8 @@ class TrainPieces:
 
         need(self.data, "folder")
         annotated = self.data
-        static = tuple(folder for group in self.static for folder in group)
-        sources = PieceSources(annotated, static, self.generated, **asdict(self.held))
+        static, named = (tuple(folder for group in some for folder in group) for some in (self.static, self.named))
+        sources = PieceSources(annotated, static, named, self.generated, **asdict(self.held))
         checkpoint = self.out / CHECKPOINT if self.resume else None
         recipe = recipe_for(find_recipe(self.recipe), checkpoint, self.start_from, seed=self.seed, steps=self.steps)
         tell, cache, config = partial(say, json=self.json), self.cache or self.out / EXAMPLES, PieceDataConfig()
@@ -94,10 +97,10 @@ class TrainPieces:
         before = learned_before(checkpoint or self.start_from, recipe.task)
         origin = {
             "sources": asdict(sources),
-            "data": [describe_data(folder) for folder in (*annotated, *static)],
+            "data": [describe_data(folder) for folder in (*annotated, *static, *named)],
             "examples": len(examples),
             "everything": self.held.everything or before["everything"],
-            "objects": sorted(before["objects"] | {one.object for one in examples if one.source == "real"}),
+            "objects": sorted(before["objects"] | {one.object for one in examples if one.source != "generated"}),
             "started_from": started_from(checkpoint, self.start_from, recipe.task),
             "commit": commit(),
         }

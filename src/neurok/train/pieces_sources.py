@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neurok.core import Joint, Mesh
+from neurok.data.named_motions import named_files, named_joints
 from neurok.data.splits import UNSEEN_FAMILIES, category
 from neurok.data.static_things import static_files
 from neurok.train.articulation_data import JointDataConfig, find_things, watched_things
@@ -24,6 +25,9 @@ class PieceSources:
 
     static: tuple[str, ...] = ()
     """Folders of objects that stand still; every fifth of each is kept aside."""
+
+    named: tuple[str, ...] = ()
+    """Folders of objects whose files name their doors and drawers; every fifth of each is watched instead."""
 
     generated: int = 4
     """Objects of each generated family ..."""
@@ -50,13 +54,15 @@ def training_things(sources: PieceSources) -> list[PieceThing]:
     for folder in sources.static:
         learned, kept = static_files(folder)
         found += [_static(path) for path in (*learned, *(kept if sources.everything else ()))]
+    for folder in sources.named:
+        found += [_named(path) for path in named_files(folder)[0]]
     found = [thing for thing in found if thing.name not in aside]
     return found + list(_generated(sources))
 
 
 def watched(sources: PieceSources) -> list[PieceThing]:
-    """What is watched and calibrated with: annotated objects that the articulation network keeps aside as well, and
-    some static ones."""
+    """What is watched and calibrated with: annotated objects that the articulation network keeps aside as well, some
+    that name what moves, and some static ones."""
     annotated = watched_things(JointDataConfig(sources.annotated)) if sources.annotated else []
     found = [PieceThing(thing.name, "real", thing.load) for thing in annotated]
     for folder in sources.annotated:
@@ -65,7 +71,19 @@ def watched(sources: PieceSources) -> list[PieceThing]:
         found += [PieceThing(thing.name, "real", thing.load) for thing in left if thing.name not in known]
     for folder in sources.static:
         found += [_static(path) for path in static_files(folder)[0][:: sources.watch_every]]
+    for folder in sources.named:
+        found += [_named(path) for path in named_files(folder)[1]]
     return found
+
+
+def _named(path: Path) -> PieceThing:
+    def load() -> tuple[Mesh, tuple[Joint, ...] | None]:
+        from neurok.io import load as load_asset
+
+        mesh = load_asset(path).mesh
+        return mesh, named_joints(mesh, path.stem)
+
+    return PieceThing(f"{path.parent.name}_{path.stem}", "real", load)
 
 
 def _static(path: Path) -> PieceThing:
