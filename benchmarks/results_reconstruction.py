@@ -17,9 +17,9 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ from neurok.evaluation.generation_reconstruction import (
     truth,
 )
 from neurok.evaluation.generation_simulation import apart, fall
+from neurok.evaluation.tables import stamp
 from neurok.families.household import Assembly
 from neurok.hub import has_weights, load_card, load_model
 from neurok.rendering import contact_sheet, render_mesh, save_image
@@ -69,6 +70,9 @@ SHORT = ("split", "decoded", "apart", "fused", "vecset")
 """Runs that are compared at equal steps."""
 
 GENERATED, REAL = "Generated objects of the test split", "Real models kept aside"
+WHERE = "where"
+"""In the file: on which machine and day each object was measured last."""
+
 RESULTS = Path(__file__).with_name("results") / "reconstruction.json"
 
 
@@ -109,16 +113,21 @@ class Store:
     def rows(self, title: str, name: str) -> dict[str, dict[str, float]]:
         return self.known.setdefault(title, {}).setdefault(name, {})
 
+    def note(self, title: str, key: str) -> None:
+        """Keep where and when an object is measured."""
+        self.known.setdefault(WHERE, {}).setdefault(title, {})[key] = stamp().partition("; `")[0]
+
     def write(self) -> None:
         self.path.write_text(json.dumps(self.known, indent=1) + "\n")
 
     def join(self, paths: Sequence[Path]) -> None:
         """Take over what other runs have measured."""
         for path in paths:
-            for title, methods_ in json.loads(path.read_text()).items():
-                for name, rows in methods_.items():
-                    if title != "steps":
-                        self.rows(title, name).update(rows)
+            other = json.loads(path.read_text())
+            for title in (GENERATED, REAL):
+                self.known.setdefault(WHERE, {}).setdefault(title, {}).update(other.get(WHERE, {}).get(title, {}))
+                for name, rows in other.get(title, {}).items():
+                    self.rows(title, name).update(rows)
 
 
 def run(
@@ -160,6 +169,7 @@ def run(
                 except NeurokError as error:
                     print(f"{key}, {name}: {error}")
             rows[key] = asdict(one)
+            store.note(title, key)
             store.write()
             print(
                 f"{key}, {name}: IoU {one.iou:.3f} {one.shell_iou:.3f}, CD {one.chamfer:.2e}, F {one.f_score:.3f}, "
@@ -223,7 +233,16 @@ def report(known: dict[str, Any]) -> str:
     words = ["RUNS" if before == "--runs" else word for before, word in itertools.pairwise(sys.argv)]
     words = re.sub(r" --join( [^-]\S*)*", "", " ".join(words)).split()
     command = " ".join(["results_reconstruction.py", *(word for word in words if word not in ("--anew", "--report"))])
-    return "\n".join([*lines, f"Steps: {told}. AMD EPYC, 2 cores; {date.today()}; `{command}`"])
+    return "\n".join([*lines, f"Steps: {told}. {_where(known)}; `{command}`"])
+
+
+def _where(known: dict[str, Any]) -> str:
+    """Machines and days, with how many objects were measured there."""
+    found = Counter((place, kind) for title, kind in ((GENERATED, "generated"), (REAL, "real"))
+                    for place in known.get(WHERE, {}).get(title, {}).values())  # fmt: skip
+    places = dict.fromkeys(place for place, _ in found)
+    counts = {place: ", ".join(f"{n} {kind}" for (at, kind), n in found.items() if at == place) for place in places}
+    return "; ".join(f"{place} ({count})" for place, count in counts.items())
 
 
 def _figures(known: dict[str, Any], title: str, name: str) -> dict[str, Figures]:

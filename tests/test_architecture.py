@@ -63,8 +63,8 @@ INSIDE = {
         "hypotheses pieces_predict",
     ],
     "generation": [
-        "category_words centre_line fields image_encoder laying_out lexicon part_points photo silhouettes tiling",
-        "counting edit_words form_rings numbers part_autoencoder sentence_states vecset_points wishes",
+        "category_words centre_line fields image_encoder lexicon part_points photo ray_overlap silhouettes tiling",
+        "counting edit_words form_rings laying_out numbers part_autoencoder sentence_states vecset_points wishes",
         "context face_frame form_fit holding joinery part_loss part_set picture_reader resizing vecset",
         "front_boards front_trim reaching",
         "fronts",

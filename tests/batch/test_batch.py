@@ -190,7 +190,7 @@ def test_the_command_writes_what_it_says(models, tmp_path, capsys):
     ("words", "told"),
     [
         (["--", "--bogus"], "bogus"),
-        (["--", "--out", "x.glb"], "said by the batch"),
+        (["--", "--out", "x.glb"], "set by the batch"),
         (["--limit", "0"], "--limit must be above 0"),
     ],
 )

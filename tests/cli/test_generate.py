@@ -89,6 +89,7 @@ def test_a_blank_picture_gets_one_sentence(tmp_path, capsys):
     assert "blank.png" in refused(capsys, "--image", str(path), "--out", str(tmp_path / "x.glb"))
 
 
+@pytest.mark.slow
 def test_a_picture_alone_says_what_to_make(tmp_path, weights, capsys):
     path, out = tmp_path / "seen.png", tmp_path / "made.glb"
     pixels = np.full((64, 64, 3), 230, dtype=np.uint8)

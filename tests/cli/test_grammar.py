@@ -111,8 +111,8 @@ def test_outputs_are_named_with_out(name):
 @pytest.mark.parametrize("name", READS_OBJECTS)
 def test_every_command_that_reads_an_object_asks_for_its_frame_in_the_same_words(helps, name):
     squeezed = " ".join(re.sub(r"[│╭╮╰╯─]", " ", helps[name]).split())
-    assert "--unit m|cm|mm|in|METRES The unit of the object's file. (default: as the file says" in squeezed
-    assert "--up x|y|z The axis of the object's file that points up. (default: as the file says" in squeezed
+    assert "--unit m|cm|mm|in|METRES The unit of the object's file. (default: as in the file" in squeezed
+    assert "--up x|y|z The axis of the object's file that points up. (default: as in the file" in squeezed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -120,7 +120,7 @@ def test_seed_and_json_mean_the_same_everywhere(helps, name):
     squeezed = " ".join(re.sub(r"[│╭╮╰╯─]", " ", helps[name]).split())
     assert "--json Print" in squeezed
     if name in RANDOM or "--seed" in squeezed:
-        assert "--seed N Of whatever is random: the same seed gives the same" in squeezed
+        assert "--seed N Random seed: the same seed gives the same" in squeezed
 
 
 @pytest.mark.parametrize("name", COMMANDS)

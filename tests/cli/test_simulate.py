@@ -183,6 +183,7 @@ def test_ctrl_c_keeps_the_frames_so_far(gate, tmp_path, capsys, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.slow
 def test_a_motion_that_is_lost_keeps_the_good_frames_and_ends_with_code_3(block, tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["simulate", block, "--free", "--velocity", "all:9e3,0,0", "--out", str(tmp_path / "a.npz"), "--json"])

@@ -61,6 +61,7 @@ def test_compiled_steps_do_what_steps_by_calls_do(which, request):
     np.testing.assert_array_equal(fast.positions, stepped(body, 0.25, True)[0].positions)
 
 
+@pytest.mark.slow
 def test_energy_does_not_grow_in_compiled_steps(jelly):
     total = stepped(jelly, 0.4, True)[0].energies["total"]
     assert np.all(np.diff(total) <= 1e-6 * abs(total[0]))

@@ -59,3 +59,11 @@ def test_what_differs_in_size_or_colour_stays_alone():
         *singles(box((0.2, 0.2, 0.2), (-1.0, 1.0, 0.0)), look=red),
     ]
     assert [one.repeat.total for one in repeated(things)] == [1, 1, 1]
+
+
+def test_copies_that_lie_on_each_other_are_no_row_without_end():
+    slats = [box((0.05, 0.4, 0.02), (0.1 * k, 0.2, 0.0)) for k in (0, 1, 2, 3)]
+    doubled = [*slats, *(slat.move(z=0.001) for slat in slats)]
+    found = repeated(singles(*doubled))
+    assert sum(one.repeat.total for one in found) == len(doubled)
+    assert max(one.repeat.count for one in found) == len(slats)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from solids import of_parts
 
 from neurok.data.named_motions import named_files, named_joints
 from neurok.errors import NeurokError
@@ -10,6 +9,7 @@ from neurok.io import save
 from neurok.modelling.shapes import slab
 from neurok.train.pieces_sources import PieceSources, training_things, watched
 from neurok.train.pieces_versions import STATIC, TURNS, bodies_of
+from solids import of_parts
 
 
 def fridge(**names: str):

@@ -70,6 +70,7 @@ def test_a_ball_lies_on_a_sheet_that_bends():
     assert second.report["max_penetration_share"] < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0.0, 6.0])
 def test_a_block_does_not_pass_a_cushion_however_fast(speed):
     cushion = bending(fine_box(), 4.0, free=True, name="cushion")

@@ -64,6 +64,7 @@ def test_a_negative_joint_friction_is_refused():
         Body.of(door(), joint_friction=-1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damping", [0.05, 0.15])
 def test_a_ball_bounces_to_the_heights_of_its_restitution(damping):
     mesh, drop = ball(), 0.5

@@ -38,6 +38,7 @@ def frequency(body: Body, seconds: float, fps: float) -> float:
     return float(1.0 / np.mean(passages[2:] - passages[:-2]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("young", [1e4, 4e4])
 @pytest.mark.parametrize("unit", [1.0, 0.01])
 def test_a_stretched_bar_swings_with_the_frequency_of_its_youngs_modulus(young, unit):
@@ -72,6 +73,7 @@ def test_the_frequency_of_a_learned_space_grows_with_the_root_of_youngs_modulus(
     assert found[1] / found[0] == pytest.approx(2.0, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_poissons_ratio_stiffens_what_grows_in_area():
     space = bent_space()
     swell = LinearSpace(space.rest, space.rest.vertices[None])

@@ -47,6 +47,7 @@ def box(size, center=(0.0, 0.0, 0.0)) -> Mesh:
 # Free motion.
 
 
+@pytest.mark.slow
 def test_a_double_pendulum_swings_as_in_the_reduced_engine(chain):
     body = Body.of(chain(2), Condition(Start(q=[0.6, -0.3])))
     truth = simulate(body, seconds=2)
@@ -80,6 +81,7 @@ def test_a_free_tree_of_all_kinds_of_joints_moves_as_in_the_reduced_engine(rando
     assert np.abs(ours.qdot[-1] - theirs.qdot[-1]).max() < 5e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1.0, 0.01])
 def test_every_condition_acts_as_in_the_reduced_engine_in_any_unit(unit, chain):
     arm = chain(2)
@@ -97,6 +99,7 @@ def test_every_condition_acts_as_in_the_reduced_engine_in_any_unit(unit, chain):
     assert np.abs(ours.q - theirs.q).max() < 5e-3
 
 
+@pytest.mark.slow
 def test_a_pin_and_a_drag_lead_a_free_thing_as_in_the_reduced_engine(chain):
     arm = chain(2)
     low = np.flatnonzero(arm.mesh.vertices[:, 1] < -0.39)
@@ -309,6 +312,7 @@ def _pail(radius=0.15, height=0.15, wall=0.01, count=24) -> Mesh:
     return Mesh(np.concatenate([*rings, [[0, 0, 0], [0, wall, 0]]]), np.concatenate(faces))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["ball", "box"])
 def test_what_falls_into_a_pail_of_one_piece_stays_in_it(what):
     made = shapes.sphere(0.04) if what == "ball" else shapes.box((0.06, 0.06, 0.06))

@@ -72,6 +72,7 @@ def test_a_clamped_strip_sags_under_its_weight_as_the_beam_formula_says():
     assert sunk[tip, 1].mean() == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_hanging_cloth_droops_as_the_heavy_elastica():
     """Large droop: the angle of a strip under its own weight, from the differential equation of the elastica."""
     from scipy.integrate import solve_bvp
@@ -104,6 +105,7 @@ def test_free_vibration_keeps_its_energy():
     assert rollout.report["energy_drift"] < 0.01
 
 
+@pytest.mark.slow
 def test_a_pushed_strip_sways_and_comes_back():
     body, left = strip(replace(JELLY, young=5e5, damping_ratio=0.2))
     body = soften(body, left, anyway=True, config=COARSE)
@@ -129,6 +131,7 @@ def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
     assert rollout.report["max_penetration"] < 0.005 * body.mesh.size
 
 
+@pytest.mark.slow
 def test_points_that_are_left_alone_meanwhile_change_nothing():
     place = np.eye(4)
     place[1, 3] = 0.3

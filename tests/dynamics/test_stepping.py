@@ -122,6 +122,7 @@ def test_wind_can_rise_and_fall(block):
     np.testing.assert_allclose(rollout.qdot[13:, 0], rollout.qdot[13, 0], rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["reduced", "mujoco"])
 @pytest.mark.parametrize("world", [World(), World(ground=Ground(height=-1.0))])
 def test_a_grabbed_corner_follows_the_hand_until_it_is_released(block, world, engine):

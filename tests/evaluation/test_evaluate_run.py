@@ -83,6 +83,7 @@ def test_suites_and_limits_that_make_no_sense_are_refused(tmp_path):
         find_cases("partnet", lambda inside: tmp_path / "empty")
 
 
+@pytest.mark.slow
 def test_the_command_evaluates_a_family_and_writes_what_was_asked(tmp_path, capsys):
     out, page = tmp_path / "figures.json", tmp_path / "results.md"
     line = ["evaluate", "deformation", "--suite", "families", "--limit", "1", "--methods", "rest,oracle-joints"]

@@ -35,6 +35,7 @@ def test_rigid_icp_finds_a_small_rigid_motion(drawer_case, rng):
     assert judge.score(rigid_icp(case.rest, judge.given, rng)).motion_error < 0.1 * judge.no_motion.motion_error
 
 
+@pytest.mark.slow
 def test_drift_bends_a_sheet(bent_sheet, rng):
     pytest.importorskip("pycpd")
     judge = Judge(bent_sheet, 1500)

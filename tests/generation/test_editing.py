@@ -170,7 +170,7 @@ def test_what_is_removed_goes_with_what_holds_it_and_hangs_on_it(chair):
 
 
 def test_the_part_that_all_hang_on_is_not_removed(chair):
-    with pytest.raises(NeurokError, match="hangs on the seat"):
+    with pytest.raises(NeurokError, match="attached to the seat"):
         changed(chair, "remove the seat")
     with pytest.raises(NeurokError, match="cannot be removed"):
         removed(chair, (0,))

@@ -87,6 +87,7 @@ def test_codes_do_not_depend_on_the_order_of_points(rows, codes):
     torch.testing.assert_close(model.encoder(moved)[0], model.encoder(given)[0], atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", ["split", "decoded", "apart", "fused"])
 def test_every_variant_learns_a_handful_of_parts(rows, codes):
     torch.manual_seed(0)
@@ -132,6 +133,7 @@ def test_distances_of_samples_are_those_of_the_solid(rows, chair):
     assert len(rows["points"]) == len(chair.parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hollow", [None, Hollow(0.01, "top")])
 def test_any_code_decodes_to_a_closed_solid_that_fills_its_box(hollow):
     model, rng = model_of(), np.random.default_rng(0)

@@ -121,6 +121,7 @@ def test_the_network_is_left_out_where_it_is_not_wanted(raw):
     assert study(raw, method="search", use_prior=False).groups is None
 
 
+@pytest.mark.slow
 def test_every_calibration_has_a_weight_for_every_fact(raw):
     for with_prior in (False, True):
         for grouper, config in ((Grouper((Says(True),)), BY_RULES), (Grouper((Says(True),)), None), ("none", None)):

@@ -237,6 +237,7 @@ def test_limits_that_count_whole_turns_hold_the_rest_in_every_export(tmp_path):
     assert formats.load(tmp_path / "chest.usda").articulation.joints[1].lower == pytest.approx(-1.0, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 3])
 def test_round_shapes_do_not_touch_what_hangs_on_them_at_rest(tmp_path, number):
     formats.save(generate("bucket", 20, number)[0], tmp_path / "bucket.urdf")

@@ -168,7 +168,9 @@ def test_a_static_mesh_is_one_fixed_body(tmp_path, suffix):
 @pytest.mark.data
 @pytest.mark.parametrize("suffix", [".urdf", ".xml"])
 def test_real_objects_compile_and_keep_their_joints(real_data, tmp_path, suffix):
-    files = sorted((real_data / "partnet_mobility" / "train").glob("*.npz"))[::60]  # cutting into convex pieces takes most of it
+    files = sorted((real_data / "partnet_mobility" / "train").glob("*.npz"))[
+        ::60
+    ]  # cutting into convex pieces takes most of it
     assert len(files) >= 4
     kinds = set()
     for file in files:

@@ -326,7 +326,9 @@ def test_a_clip_that_does_not_exist_is_refused(tmp_path):
 
 @pytest.mark.data
 def test_real_objects_pass_validation_and_keep_their_joints(real_data, tmp_path):
-    files = sorted((real_data / "partnet_mobility" / "train").glob("*.npz"))[5::70]  # cutting into convex pieces takes most of it
+    files = sorted((real_data / "partnet_mobility" / "train").glob("*.npz"))[
+        5::70
+    ]  # cutting into convex pieces takes most of it
     for file in files:
         want: Articulation = formats.load(file).articulation
         path = tmp_path / f"{file.stem}.usdc"

@@ -55,6 +55,7 @@ def test_a_brick_feels_uniform_strain_as_hooke_says_and_rigid_motion_not_at_all(
     assert 0.5 * moved @ matrix @ moved == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("height", "poisson"), [(0.1, 0.3), (0.05, 0.3), (0.2, 0.45), (0.03, 0.0)])
 def test_a_cantilever_bends_and_swings_as_timoshenko_says(height, poisson):
     material = replace(RUBBER, poisson=poisson)
@@ -94,6 +95,7 @@ def test_the_frequencies_are_those_of_scikit_fem():
     np.testing.assert_allclose(found, np.sqrt(np.sort(values)) / (2 * np.pi), rtol=0.03)
 
 
+@pytest.mark.slow
 def test_a_stiff_half_does_not_bend():
     mesh = beam()
     fine = Mesh(*_cut(mesh.vertices, mesh.faces, 4))
@@ -170,6 +172,7 @@ def test_pieces_that_do_not_touch_hang_together():
     assert space.frequencies[0] > 0.01
 
 
+@pytest.mark.slow
 def test_learned_motions_join_the_modes():
     mesh = Mesh(*_cut(beam().vertices, beam().faces, 3))
     space = clamped(mesh, modes=2, lattice=COARSE)
@@ -192,6 +195,7 @@ def test_learned_motions_join_the_modes():
     np.testing.assert_allclose(more.frequencies[:2], space.frequencies, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_part_bends_while_all_else_stands_still():
     part = clamped(beam(), modes=4)
     other = shapes.box((0.2, 0.2, 0.2), (-0.3, 0.0, 0.0))

@@ -86,5 +86,5 @@ def test_turning_an_object_turns_where_its_bones_hang(bones):
 
 @pytest.mark.parametrize("parents", [[-1, 2, 1], [0, 0, 0], [1, 0, -1]])
 def test_bones_that_hang_on_each_other_are_refused(parents):
-    with pytest.raises(ShapeError, match="hang on a root"):
+    with pytest.raises(ShapeError, match="connected to a root"):
         BoneTree(np.array(parents), np.zeros((3, 3)), ("a", "b", "c"))

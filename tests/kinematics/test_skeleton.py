@@ -56,6 +56,7 @@ def test_bends_keep_the_volume(arm):
         assert volume(decode(space, q), arm.faces) == pytest.approx(before, rel=0.15)
 
 
+@pytest.mark.slow
 def test_an_arm_that_is_bent_and_carried_away_is_found_again(arm):
     blend = np.clip((arm.vertices[:, 0] - 1.2) / 0.6, 0.0, 1.0)
     knee = np.array([1.5, 0.0, 0.0])

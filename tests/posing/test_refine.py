@@ -99,6 +99,7 @@ def lengths(vertices: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.diff(vertices.reshape(41, 9, 3), axis=0), axis=2) / 0.025
 
 
+@pytest.mark.slow
 def test_what_bends_follows_a_bent_target_and_keeps_its_lengths():
     """An arc of the same length."""
     space = strip_space()
@@ -114,6 +115,7 @@ def test_what_bends_follows_a_bent_target_and_keeps_its_lengths():
     assert np.abs(lengths(found.vertices) - 1.0).mean() < 0.01
 
 
+@pytest.mark.slow
 def test_what_may_bend_but_is_only_turned_comes_out_rigid():
     space = strip_space()
     turn = axis_angle_matrix(np.array([0.0, 0.0, 1.0]), 0.4)
@@ -125,6 +127,7 @@ def test_what_may_bend_but_is_only_turned_comes_out_rigid():
     assert np.linalg.norm(found - wanted, axis=1).mean() < 0.01
 
 
+@pytest.mark.slow
 def test_parts_that_the_space_holds_to_be_one_body_come_apart_where_the_target_does():
     """Base and lid follow one handle that cannot move; the lid has slid."""
     base, faces = box(np.array([1.0, 0.3, 0.6]), np.zeros(3))
@@ -139,6 +142,7 @@ def test_parts_that_the_space_holds_to_be_one_body_come_apart_where_the_target_d
         np.testing.assert_allclose(mesh.vertices[part] @ moved[:3, :3].T + moved[:3, 3], found[part], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_simpler_pose_is_kept_if_nothing_fits_clearly_better(two_boxes):
     wanted = two_boxes.rest.vertices + np.repeat([[0.0, 0, 0], [0.1, 0.1, 0]], 8, axis=0)
     points = cloud(two_boxes.rest, wanted)

@@ -36,6 +36,7 @@ def test_a_mesh_with_the_same_faces_is_met_vertex_by_vertex(laptop):
     np.testing.assert_allclose(found.mesh(laptop.mesh).vertices, wanted.vertices, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_points_an_array_file_and_another_mesh_give_the_same_pose(laptop, tmp_path):
     wanted = laptop.articulation.pose([0.7])
     np.save(tmp_path / "scan.npy", points_of(wanted))
@@ -60,6 +61,7 @@ def test_a_dragged_place_goes_to_its_point():
     assert found.vertices[cabinet.mesh.part_ids == drawer].mean(axis=0) == pytest.approx(middle + [0, 0, 0.1])
 
 
+@pytest.mark.slow
 def test_spaces_at_hand_are_searched_and_the_simplest_that_fits_is_taken(laptop):
     space, twin = (ArticulatedSpace(laptop.articulation) for _ in range(2))
     wanted = laptop.articulation.pose([0.7])
@@ -71,6 +73,7 @@ def test_spaces_at_hand_are_searched_and_the_simplest_that_fits_is_taken(laptop)
         assert pose(laptop, target=far, spaces=[jointed, wide], config=config).space is expected
 
 
+@pytest.mark.slow
 def test_a_dragged_place_may_miss_a_fifth_of_its_way_along_joints(laptop):
     """The screen is pulled where no hinge takes it: the wide space is taken only if a fifth of the way is too much."""
     jointed, wide = spaces_of(laptop, "learned")
@@ -81,6 +84,7 @@ def test_a_dragged_place_may_miss_a_fifth_of_its_way_along_joints(laptop):
         assert pose(laptop, move=move, spaces=[jointed, wide], config=config).space is expected
 
 
+@pytest.mark.slow
 def test_a_partial_target_leaves_alone_what_it_does_not_show():
     cabinet = make_sample("cabinet")
     q = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
@@ -101,6 +105,7 @@ def boxes_that_slide(along: int = 0) -> ScrewSpace:
     return ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
 
 
+@pytest.mark.slow
 def test_a_pose_as_close_as_points_can_tell_is_neither_sought_wider_nor_refined():
     """The wider space has no finite pose: asking it would fail."""
     space = boxes_that_slide()
@@ -114,6 +119,7 @@ def test_a_pose_as_close_as_points_can_tell_is_neither_sought_wider_nor_refined(
         pose(space.rest, target=target, spaces=[boxes_that_slide(along=1), unasked], seed=1)
 
 
+@pytest.mark.slow
 def test_refining_comes_closer_than_the_space_can():
     """The space lets the upper box slide along x alone, and the target shows it turned as well."""
     space = boxes_that_slide()

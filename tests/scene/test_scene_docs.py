@@ -48,6 +48,7 @@ def test_every_picture_of_the_page_is_there_and_small():
         assert 0 < (ROOT / "docs" / picture).stat().st_size < 200_000
 
 
+@pytest.mark.slow
 def test_the_live_run_of_the_page_pulls_the_laptop_up():
     names = {}
     exec(blocks("python")[1], names)

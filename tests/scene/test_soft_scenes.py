@@ -25,10 +25,12 @@ def test_what_is_said_is_believed(fields):
     assert not ready.notes
 
 
+@pytest.mark.slow
 def test_a_stiff_thing_can_be_made_elastic():
     assert placed(space="elastic", materials={"all": "steel"})[1].poses.kind == "elastic"
 
 
+@pytest.mark.slow
 def test_a_pinned_pillow_is_held_by_its_modes():
     _, body = placed(pins=(ScenePin("all/bottom"),))
     assert not body.free

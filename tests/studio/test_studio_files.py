@@ -73,6 +73,7 @@ def test_a_damaged_scene_is_refused(scene, tmp_path, damage):
         read_scene_file(path, tmp_path / "unpacked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["GLB", "URDF", "MJCF", "OBJ", "Scene"])
 def test_every_download_is_a_file_that_opens_again(scene, tmp_path, format):
     screen = scene.mesh.part_names.index("screen")

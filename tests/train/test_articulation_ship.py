@@ -80,7 +80,7 @@ def test_weights_for_use_may_learn_from_everything_and_are_not_measured_by_what_
     with pytest.raises(NeurokError, match=r"have learned from 1 of the objects to be measured, such as 'Laptop_5'"):
         find_joint_method(f"learned@{tmp_path / 'all' / 'articulation.safetensors'}", names)
     assert find_joint_method(f"learned@{run / 'articulation.safetensors'}", names).label == "articulation"
-    with pytest.raises(NeurokError, match="ship them apart"):
+    with pytest.raises(NeurokError, match="ship them separately"):
         ship([run, tmp_path / "all"], tmp_path / "both.safetensors")
     begun = ["--start-from", str(tmp_path / "all" / "checkpoint.safetensors"), "--json"]
     main(["train", "articulation", *args[:-1], *begun])

@@ -17,6 +17,7 @@ from neurok.train.loop import LOG, train
 POINTS = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
 
 
+@pytest.mark.slow
 def test_the_point_model_goes_on_as_well(subjects, tmp_path):
     task = DeformationTraining(replace(smoke(), model=POINTS, steps=4, evaluate_every=2), Split(subjects, {}))
     whole = train(task, tmp_path / "whole").state_dict()

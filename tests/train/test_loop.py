@@ -203,7 +203,7 @@ def test_weights_and_checkpoints_of_another_kind_get_a_sentence(make_task, tmp_p
 )
 def test_numbers_that_make_no_sense_are_refused(make_task, change):
     (name,) = change
-    with pytest.raises(NeurokError, match=rf"No run can go like this: {name} must be (above|at least) 0, got"):
+    with pytest.raises(NeurokError, match=rf"configuration is invalid: {name} must be (above|at least) 0, got"):
         make_task(**change)
     with pytest.raises(NeurokError, match="steps must be above 0, got -3; average must be at most 1, got 2"):
         make_task(steps=-3, average=2)
@@ -225,7 +225,7 @@ def test_a_run_of_two_processes_cannot_go_on_alone(make_task, tmp_path):
     state = _begin(task.recipe, 0)
     facts = {"task": task.recipe.task, "recipe": asdict(task.recipe), "origin": {}, "random": [state.random] * 2}
     state.save(tmp_path / CHECKPOINT, facts)
-    with pytest.raises(NeurokError, match="one of 2 processes; go on with as many"):
+    with pytest.raises(NeurokError, match="used 2 processes; resume with as many"):
         train(task, tmp_path, resume=True)
 
 

@@ -119,6 +119,7 @@ def test_without_a_reader_it_goes_on_from_the_encoder_of_the_list(tmp_path):
     torch.testing.assert_close(module.model.image.out.weight, own)
 
 
+@pytest.mark.slow
 def test_a_reader_is_shipped_with_the_list_and_the_flow_as_they_were(things, tmp_path):
     recipe = replace(PictureRecipe(), model=ReaderConfig(width=16, heads=2), steps=2, evaluate_every=1, view=Batch(2))
     train(training_of(recipe, things, things), tmp_path / "pictures")

@@ -77,7 +77,7 @@ def test_runs_of_two_tasks_or_models_are_not_shipped_together(data, examples, tm
     train(ArticulationTraining(replace(smoke_joints(), steps=1), examples), tmp_path / "joints")
     for others, word in (
         (("two",), "different models"),
-        (("joints",), "articulation and deformation; ship them apart"),
+        (("joints",), "articulation and deformation; ship them separately"),
     ):
         with pytest.raises(NeurokError, match=word):
             ship([tmp_path / name for name in ("one", *others)], tmp_path / "out.safetensors", [data])

@@ -157,7 +157,7 @@ def test_things_that_open_are_not_called_static(tmp_path: Path):
     learned, kept = static_files(tmp_path)
     assert [path.stem for path in kept] == ["chair_0", "chair_5"]
     assert {path.stem for path in learned} == {"chair_1", "chair_2", "chair_3", "chair_4"}
-    with pytest.raises(NeurokError, match="stand still"):
+    with pytest.raises(NeurokError, match="holds no static objects"):
         static_files(tmp_path / "nowhere")
 
 

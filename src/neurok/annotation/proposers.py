@@ -189,7 +189,7 @@ def _checked(answers: Any, question: Question) -> dict[str, Any]:
         out[part] = _answered(material(name), float(sure), " ".join(reason.split()))
     if wrong:
         more = f", and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise NeurokError(f"The proposer answered what cannot be: {'; '.join(wrong[:3])}{more}.")
+        raise NeurokError(f"The proposer gave invalid answers: {'; '.join(wrong[:3])}{more}.")
     return out
 
 

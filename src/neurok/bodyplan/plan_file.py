@@ -216,7 +216,7 @@ def _parent(body: dict[str, Any], names: list[Any]) -> int:
         return -1
     if parent not in names:
         known = ", ".join(names)[:200]
-        raise FormatError(f"'{body['name']}' hangs on '{str(parent)[:80]}', which is no body; known are {known}.")
+        raise FormatError(f"'{body['name']}' has the parent '{str(parent)[:80]}', which is no body; known are {known}.")
     return int(names.index(parent))
 
 
@@ -225,7 +225,7 @@ def _check_tree(parents: list[int], names: list[Any]) -> None:
         seen, body = set(), start
         while body >= 0:
             if body in seen:
-                raise FormatError(f"'{names[start]}' hangs on itself through its parents.")
+                raise FormatError(f"The parents of '{names[start]}' form a cycle.")
             seen.add(body)
             body = parents[body]
 

@@ -28,37 +28,37 @@ BUG = 70
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (module:class, one line of help)
-    "inspect": ("neurok.cli.inspect:Inspect", "tell what a mesh is and what is wrong with it, and mend it"),
-    "articulate": ("neurok.cli.articulate:Articulate", "find the joints of an object and write them for a simulator"),
+    "inspect": ("neurok.cli.inspect:Inspect", "report the properties and defects of a mesh, and repair it"),
+    "articulate": ("neurok.cli.articulate:Articulate", "predict the joints of an object for a simulator"),
     "batch": ("neurok.cli.batch:BatchCommand", "run a command on every object of a folder"),
-    "check": ("neurok.cli.check:Check", "tell what works on this machine and how to get the rest"),
+    "check": ("neurok.cli.check:Check", "report what works on this machine and how to get the rest"),
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
     "data build": ("neurok.cli.data_build:DataBuild", "build a data set of moving objects"),
-    "data household": ("neurok.cli.data_household:DataHousehold", "draw household objects to learn generation from"),
-    "data info": ("neurok.cli.data_info:DataInfo", "say what a data set holds"),
+    "data household": ("neurok.cli.data_household:DataHousehold", "generate household objects to train generation"),
+    "data info": ("neurok.cli.data_info:DataInfo", "report the contents of a data set"),
     "data preview": ("neurok.cli.data_preview:DataPreview", "draw a contact sheet of a data set"),
-    "evaluate articulation": ("neurok.cli.evaluate:EvaluateArticulation", "measure found joints"),
-    "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, beside other methods"),
+    "evaluate articulation": ("neurok.cli.evaluate:EvaluateArticulation", "evaluate predicted joints"),
+    "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, with baselines"),
     "evaluate dynamics": ("neurok.cli.evaluate:EvaluateDynamics", "compare the reduced engine with particles"),
-    "evaluate generation": ("neurok.cli.evaluate:EvaluateGeneration", "measure objects made from words and pictures"),
-    "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "measure what raw meshes are found to do"),
-    "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "measure whether sampled states are plausible"),
-    "generate": ("neurok.cli.generate:Generate", "make objects from words or a picture"),
-    "materials": ("neurok.cli.materials:Materials", "propose what each part of an object is made of"),
+    "evaluate generation": ("neurok.cli.evaluate:EvaluateGeneration", "evaluate objects from words and pictures"),
+    "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "evaluate the motions predicted for raw meshes"),
+    "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "evaluate the plausibility of sampled states"),
+    "generate": ("neurok.cli.generate:Generate", "generate objects from words or a picture"),
+    "materials": ("neurok.cli.materials:Materials", "propose a material for each part of an object"),
     "plan": ("neurok.cli.plan:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
-    "render": ("neurok.cli.render:Render", "take a picture of an object or film it"),
-    "sample": ("neurok.cli.sample:Sample", "draw plausible states of an object"),
-    "simulate": ("neurok.cli.simulate:Simulate", "push, drop, drag or blow at an object and save how it moves"),
+    "render": ("neurok.cli.render:Render", "render a picture or a video of an object"),
+    "sample": ("neurok.cli.sample:Sample", "sample plausible states of an object"),
+    "simulate": ("neurok.cli.simulate:Simulate", "simulate forces, falls, drags or wind and save the motion"),
     "studio": ("neurok.studio.command:Studio", "open an object in the browser: pose, grab, push, correct, record"),
-    "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "learn joints from geometry"),
-    "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "learn kinematic spaces from motion"),
-    "train generation": ("neurok.cli.train_generation:TrainGeneration", "learn to make objects from words"),
-    "train parts": ("neurok.cli.train_parts:TrainParts", "learn parts of household things as codes"),
-    "train pieces": ("neurok.cli.train_pieces:TrainPieces", "learn which pieces of a raw mesh are one body"),
+    "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "train the joint network"),
+    "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "train kinematic spaces on motion"),
+    "train generation": ("neurok.cli.train_generation:TrainGeneration", "train generation from words and pictures"),
+    "train parts": ("neurok.cli.train_parts:TrainParts", "train the autoencoder of household parts"),
+    "train pieces": ("neurok.cli.train_pieces:TrainPieces", "train the grouping of raw pieces into bodies"),
     "train plan": ("neurok.cli.train_plan:TrainPlan", "calibrate the joints of body plans"),
-    "train ranking": ("neurok.cli.train_ranking:TrainRanking", "fit how the search for joints ranks its lines"),
-    "train ship": ("neurok.cli.train_ship:TrainShip", "turn a training run into weights with a card"),
+    "train ranking": ("neurok.cli.train_ranking:TrainRanking", "fit the ranking of the geometric joint search"),
+    "train ship": ("neurok.cli.train_ship:TrainShip", "export weights of a training run with a card"),
 }
 
 
@@ -179,7 +179,7 @@ def _overview(args: list[str]) -> None:
         print(f"neurok: there is no command '{given}'; known are {', '.join(COMMANDS)}.{hint}", file=sys.stderr)
         sys.exit(2)
     width = max(map(len, known))
-    print("usage: neurok COMMAND [options]      (neurok COMMAND --help tells more)\n")
+    print("usage: neurok COMMAND [options]      (details: neurok COMMAND --help)\n")
     for name in known:
         print(f"  {name:{width}}  {COMMANDS[name][1]}")
     if args and group and not any(a in ("-h", "--help") for a in args):

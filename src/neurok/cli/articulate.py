@@ -42,18 +42,18 @@ REJECTED_SHOWN = 6
 
 @dataclass
 class Articulate:
-    """Find how the parts of an object move against each other, and write it for a simulator or a viewer."""
+    """Predict the joints between the parts of an object, and write them for a simulator or a viewer."""
 
     input: Annotated[tyro.conf.Positional[str], arg("MESH")]
     """A mesh, or a built-in object such as sample:cabinet. Parts are its scene nodes or groups, if it has several."""
 
     out: OutFlag = ()
-    """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn, or the bones of what bends), .json,
-    .png (parts and axes)."""
+    """Where to write: .urdf, .xml (MJCF), .usd, .glb (plays every joint in turn, or the bones of deformable parts),
+    .json, .png (parts and axes)."""
 
     method: Method = "auto"
-    """search: geometry alone. learned: the network, which also hears the search. auto: the joints behind its own
-    animation, if it has nodes that turn or slide, else learned if there are weights."""
+    """search: geometry alone. learned: the network, combined with the search. auto: the joints recovered from its own
+    animation, if it has nodes that rotate or slide, else learned if there are weights."""
 
     weights: Annotated[Path | None, arg("FILE.safetensors", "the shipped ones")] = None
     """Weights of the network."""
@@ -61,10 +61,11 @@ class Articulate:
     plan: PlanFlag = None
 
     labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
-    """The part of each face or each vertex as whole numbers."""
+    """The part of each face or each vertex, as integers."""
 
     weld_below: Annotated[float, arg("CONFIDENCE")] = SIMULATED
-    """Joints less sure than this are written as fixed; 0 writes all. A plan that was handed over is taken as it is."""
+    """Joints with a lower confidence than this are written as fixed; 0 writes all. A plan given with --plan is used
+    unchanged."""
 
     unit: UnitFlag = None
     up: UpFlag = None

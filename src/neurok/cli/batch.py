@@ -36,35 +36,35 @@ FORMATS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class LimitFlags:
-    """What one object may take; it is ended then, and the next one comes."""
+    """Limits for one object; if one is exceeded, the object is stopped and the next one starts."""
 
     limit: Annotated[float, arg("S")] = 600.0
     """Longest time for one object."""
 
     memory: Annotated[float, arg("GB")] = 8.0
-    """Most memory for one object."""
+    """Maximum memory for one object."""
 
 
 @dataclass
 class BatchCommand:
-    """Run a command on every object of a folder; run again after an interruption, it goes on where it stood.
+    """Run a command on every object of a folder; run again after an interruption, it continues.
 
-    What follows -- is handed to the command: neurok batch articulate models --out made -- --method search. One object
-    that fails does not stop the others. The folder gets report.jsonl, a sheet to look through, index.html, and
+    Arguments after -- are passed to the command: neurok batch articulate models --out made -- --method search. One
+    object that fails does not stop the others. The folder gets report.jsonl, an overview page, index.html, and
     assets/NAME for each object.
     """
 
     command: tyro.conf.Positional[CommandName]
-    """What is done to each object."""
+    """The command to run on each object."""
 
     objects: Annotated[tyro.conf.Positional[Path], arg("FOLDER|MANIFEST")]
     """A folder of objects, or a list of them: a .csv with a column 'file', or a .txt with a path in each line."""
 
     out: Annotated[Path, arg("FOLDER")]
-    """Folder for what is made; it may hold an interrupted batch of the same command and flags."""
+    """Output folder; it may hold an interrupted batch of the same command and flags."""
 
     formats: Annotated[tuple[str, ...], arg("SUFFIX [SUFFIX ...]", "as suits the command")] = ()
-    """What is written of each object, as the command's --out takes it: .urdf .glb .png and so on."""
+    """Outputs of each object, as for the command's --out: .urdf .glb .png and so on."""
 
     workers: Annotated[int, arg("N")] = 1
     """Objects at the same time."""
@@ -72,7 +72,7 @@ class BatchCommand:
     ray: RayFlag = None
 
     retry: bool = False
-    """Do again what has failed before."""
+    """Also run objects that failed before."""
 
     json: JsonFlag = False
 
@@ -119,7 +119,7 @@ class BatchCommand:
         formats = tuple(f".{name.lstrip('.').lower()}" for name in self.formats) or FORMATS[self.command]
         taken = [word for word in self.beyond if word.split("=")[0] in ("--out", "--json", "--force")]
         if taken:
-            raise NeurokError(f"{taken[0]} is said by the batch itself; --formats names what is written.")
+            raise NeurokError(f"{taken[0]} is set by the batch itself; choose the outputs with --formats.")
         self._parse(formats)
         return Settings(self.command, self.beyond, formats)
 

@@ -11,9 +11,9 @@ from neurok.cli.report import say
 
 @dataclass
 class Check:
-    """Try everything that depends on the machine: weights, simulation, pictures, films, optional packages.
+    """Test everything that depends on the machine: weights, simulation, pictures, videos, optional packages.
 
-    Ends with 0 if everything that neurok needs works, and with 2 if not.
+    Exit code 0 if everything that neurok needs works, 2 if not.
     """
 
     json: JsonFlag = False

@@ -26,13 +26,13 @@ Up = Literal["x", "y", "z"]
 
 @dataclass
 class Convert:
-    """Read an object in one format and write it in others, with everything both can hold."""
+    """Read an object in one format and write it in others, with everything that both formats support."""
 
     input: Annotated[str, tyro.conf.Positional, arg("IN")]
     """A mesh, animation or robot file, a PartNet-Mobility folder, or a built-in object such as sample:laptop."""
 
     out: NeededOut
-    """Where to write; the suffix picks the format. .png, .mp4 and .gif are rendered."""
+    """Where to write; the suffix determines the format. .png, .mp4 and .gif are rendered."""
 
     clip: Annotated[str | None, arg("NAME|NUMBER", "all are kept")] = None
     """Keep only this animation (name or number)."""
@@ -44,10 +44,10 @@ class Convert:
     up: UpFlag = None
 
     out_unit: Annotated[str | None, arg("m|cm|mm|in|METRES", "m, and in USD and NPZ the unit of the file")] = None
-    """The unit of the output. Formats with a unit of their own (glTF, URDF, MJCF) keep that."""
+    """The unit of the output. Formats with a fixed unit (glTF, URDF, MJCF) keep that."""
 
     out_up: Annotated[Up | None, arg("x|y|z", "y, and in USD and NPZ the axis of the file")] = None
-    """The up axis of the output. Formats with an axis of their own (glTF, URDF, MJCF) keep that."""
+    """The up axis of the output. Formats with a fixed axis (glTF, URDF, MJCF) keep that."""
 
     tolerance: Annotated[float | None, arg("FRACTION", "1e-4")] = None
     """Largest error of animated GLB positions as a fraction of the object's size."""

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class DataBuild:
-    """Build a data set of moving objects; run again after an interruption, it goes on where it stood."""
+    """Build a data set of moving objects; run again after an interruption, it continues."""
 
     out: Annotated[Path, arg("FOLDER")]
     """Folder for the shards and their manifest."""
 
     recipe: str = "small"
-    """What to make: tiny, small, medium, joints (rigid objects alone), or real (only the folders of --add and
+    """What to build: tiny, small, medium, joints (rigid objects only), or real (only the folders of --add and
     --articulate)."""
 
     add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], arg("FOLDER ...")] = ()
     """Folders of real assets to include: PartNet-Mobility, NPZ, URDF, MJCF, animated glTF, mesh sequences."""
 
     articulate: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], arg("FOLDER ...")] = ()
-    """Folders of meshes that stand still, with parts (GLB, OBJ, USD, ...): joints are found for them."""
+    """Folders of static meshes with parts (GLB, OBJ, USD, ...): their joints are predicted."""
 
     workers: int = 2
     """Processes on this machine."""

@@ -12,9 +12,9 @@ from neurok.cli.report import counting, say
 
 @dataclass
 class DataHousehold:
-    """Draw household objects as lists of parts, a file of JSON lines for each category; the same command goes on.
+    """Generate household objects as lists of parts, a file of JSON lines for each category; the same command continues.
 
-    'neurok train generation' learns from them.
+    'neurok train generation' is trained on them.
     """
 
     out: Annotated[Path, arg("FOLDER")]
@@ -30,7 +30,8 @@ class DataHousehold:
     """Also real models as lists of fitted parts: sorted models with their categories.csv."""
 
     pictures: Annotated[Path | None, arg("FOLDER", "none")] = None
-    """Also take pictures of those to learn from, into this folder, and one of each of the others into its held_out/."""
+    """Also render pictures of the training objects into this folder, and one of each held-out object into its
+    held_out/."""
 
     views: int = 2
     """Pictures of each object."""

@@ -14,7 +14,7 @@ from neurok.cli.report import say
 
 @dataclass
 class DataInfo:
-    """Say what a data set holds: families, joints, licences, and whether every checksum fits."""
+    """Report the contents of a data set: families, joints, licences, and whether every checksum matches."""
 
     folder: Annotated[tyro.conf.Positional[str], arg("DATASET")]
     """Folder or fsspec URL of the data set."""

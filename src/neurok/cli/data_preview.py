@@ -22,7 +22,7 @@ class DataPreview:
     """Pictures to write (.png, .jpg, .webp)."""
 
     items: int = 12
-    """How many items, spread over the data set."""
+    """How many items, spread evenly over the data set."""
 
     states: int = 4
     """States of each, the rest state first."""

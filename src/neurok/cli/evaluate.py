@@ -17,7 +17,7 @@ DataFlag = Annotated[Path | None, arg("FOLDER", "NEUROK_DATA")]
 
 @dataclass
 class EvaluateDeformation:
-    """Pose held-out objects after target clouds without correspondence, by several methods on the same targets."""
+    """Fit held-out objects to target point clouds without correspondence, with several methods on the same targets."""
 
     suite: Literal["partnet", "animated", "families", "soft"] = "partnet"
     """Which objects."""
@@ -26,14 +26,15 @@ class EvaluateDeformation:
     """Folder of data sets (partnet_mobility/train, animated_glb)."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many objects, spread over the suite."""
+    """Maximum number of objects, spread evenly over the suite."""
 
     methods: str = "rest,cpd,arap,pca,neurok,oracle-joints"
     """Comma-separated: rest, rigid, cpd, arap, bones, pca, oracle-joints, neurok; the last as
     neurok[@WEIGHTS][:gram|paper|none][:DIM]."""
 
     out: OutFlag = ()
-    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on."""
+    """Write all figures to these JSON files; rows are also written to a .jsonl beside the first, so a stopped run
+    continues."""
 
     write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
@@ -47,7 +48,7 @@ class EvaluateDeformation:
 
 @dataclass
 class EvaluateSamples:
-    """Measure whether samples of the learned spaces are plausible, beside random motions and true states."""
+    """Evaluate whether samples of the learned spaces are plausible, compared with random motions and true states."""
 
     suite: str = "partnet"
     """Which objects: partnet or families, which have true joints."""
@@ -56,10 +57,10 @@ class EvaluateSamples:
     """Folder of data sets (partnet_mobility/train)."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many objects, spread over the suite."""
+    """Maximum number of objects, spread evenly over the suite."""
 
     weights: Annotated[str | None, arg("FILE|ID|none", "the shipped ones")] = None
-    """Weights of the learned spaces; 'none' leaves the learned spaces out."""
+    """Weights of the learned spaces; 'none' omits the learned spaces."""
 
     out: OutFlag = ()
     """Write all figures to these JSON files."""
@@ -75,9 +76,10 @@ class EvaluateSamples:
 
 @dataclass
 class EvaluateMotions:
-    """Find what held-out PartNet-Mobility objects can do from their raw meshes, and compare it with their joints.
+    """Predict the motions of held-out PartNet-Mobility objects from their raw meshes, and compare them with their true
+    joints.
 
-    Objects that stand still (household and furniture folders beside it, if there) are asked as well.
+    Static objects (household and furniture folders beside it, if there) are evaluated as well.
     """
 
     data: DataFlag = None
@@ -85,17 +87,17 @@ class EvaluateMotions:
 
     methods: str = "search,infer,articulate,parts"
     """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
-    network), rules (bodies by rules), surface (everything melted into one surface first)."""
+    network), rules (bodies by rules), surface (everything fused into one surface first)."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many objects, spread over the test set."""
+    """Maximum number of objects, spread evenly over the test set."""
 
     categories: bool = False
     """Also a row for each category."""
 
     out: OutFlag = ()
-    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on
-    (with the same weights: take another name for others)."""
+    """Write all figures to these JSON files; rows are also written to a .jsonl beside the first, so a stopped run
+    continues (with the same weights: use another name for others)."""
 
     write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the tables into this Markdown file."""
@@ -115,7 +117,7 @@ class EvaluateArticulation:
     """Folder of data sets (partnet_mobility/train)."""
 
     methods: str = "search,learned"
-    """Comma-separated: search, learned[@WEIGHTS][:alone]; 'alone' leaves the search out."""
+    """Comma-separated: search, learned[@WEIGHTS][:alone]; 'alone' omits the search."""
 
     parts: Literal["true", "components"] = "true"
     """Parts as annotated, or found from connected components."""
@@ -124,13 +126,14 @@ class EvaluateArticulation:
     """Share of the faces that are removed first."""
 
     rotate: Literal["none", "up", "any"] = "none"
-    """Turn each object by a random angle about its up axis, or any way."""
+    """Rotate each object by a random angle about its up axis, or arbitrarily."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many objects, spread over the test set."""
+    """Maximum number of objects, spread evenly over the test set."""
 
     out: OutFlag = ()
-    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on."""
+    """Write all figures to these JSON files; rows are also written to a .jsonl beside the first, so a stopped run
+    continues."""
 
     write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
@@ -145,22 +148,24 @@ class EvaluateArticulation:
 
 @dataclass
 class EvaluateDynamics:
-    """Drop soft objects by the reduced engine and by particles, same materials and scene, and compare the motions."""
+    """Drop soft objects with the reduced engine and with particles, same materials and scene, and compare the
+    motions."""
 
     act: ActionName = "drop"
-    """What is done to each."""
+    """The action applied to each object."""
 
     seconds: float = 1.0
     """Length of the motion."""
 
     resolution: str = "coarse"
-    """Of the particles: coarse, medium, fine, or cells along the longest side."""
+    """Resolution of the particles: coarse, medium, fine, or cells along the longest side."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many objects."""
+    """Maximum number of objects."""
 
     out: OutFlag = ()
-    """Write all figures to these JSON files; rows go to a .jsonl beside the first at once, so a stopped run goes on."""
+    """Write all figures to these JSON files; rows are also written to a .jsonl beside the first, so a stopped run
+    continues."""
 
     write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the table into this Markdown file."""
@@ -176,30 +181,30 @@ class EvaluateDynamics:
 
 @dataclass
 class EvaluateGeneration:
-    """Make objects from captions, from free prompts and from pictures, and see whether they have what was asked for."""
+    """Generate objects from captions, from free prompts and from pictures, and check whether they match the input."""
 
     weights: Annotated[str | None, arg("FILE|ID", "the shipped ones")] = None
     """A .safetensors file or a hub id."""
 
     each: int = 6
-    """Held-out instances of each category whose captions and pictures are tried."""
+    """Held-out instances of each category whose captions and pictures are used."""
 
     what: tuple[Literal["text", "pictures", "seeds", "falls"], ...] = ("text", "pictures", "seeds", "falls")
-    """What objects are made from: captions and free prompts; renders of held-out instances and of real models
+    """What objects are generated from: captions and free prompts; renders of held-out instances and of real models
     (household/sweethome3d of the data folder, if there); several seeds; and whether they can be dropped."""
 
     retrieval: Annotated[Path | None, arg("FOLDER", "none")] = None
-    """Pictures of 'neurok data household --pictures': the nearest of these is measured beside what is made."""
+    """Pictures of 'neurok data household --pictures': the nearest of these is evaluated as a baseline."""
 
     data: DataFlag = None
     """Folder of data sets."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many prompts or pictures of each kind, spread over all."""
+    """Maximum number of prompts or pictures of each kind, spread evenly over all."""
 
     out: OutFlag = ()
-    """Write all figures to these JSON files; rows go to .jsonl files beside the first at once, so a stopped run goes
-    on."""
+    """Write all figures to these JSON files; rows are also written to .jsonl files beside the first, so a stopped run
+    continues."""
 
     write: Annotated[Path | None, arg("PAGE.md", "none")] = None
     """Put the tables into this Markdown file."""

@@ -42,20 +42,20 @@ NeededOut = Annotated[tuple[Path, ...], arg("FILE [FILE ...]")]
 
 JsonFlag = Annotated[bool, arg(help="Print one JSON object and nothing else.")]
 
-ForceFlag = Annotated[bool, arg(help="Let an output take the place of an input.")]
+ForceFlag = Annotated[bool, arg(help="Allow an output to overwrite an input.")]
 
-SeedFlag = Annotated[int, arg("N", help="Of whatever is random: the same seed gives the same files.")]
+SeedFlag = Annotated[int, arg("N", help="Random seed: the same seed gives the same files.")]
 
-TrainSeed = Annotated[int | None, arg("N", "0", help="Of whatever is random: the same seed gives the same losses.")]
+TrainSeed = Annotated[int | None, arg("N", "0", help="Random seed: the same seed gives the same losses.")]
 
 UnitFlag = Annotated[
     str | None,
-    arg("m|cm|mm|in|METRES", "as the file says, unless that is surely wrong", help="The unit of the object's file."),
+    arg("m|cm|mm|in|METRES", "as in the file, unless that is clearly wrong", help="The unit of the object's file."),
 ]
 
 UpFlag = Annotated[
     str | None,
-    arg("x|y|z", "as the file says, or a sure guess", help="The axis of the object's file that points up."),
+    arg("x|y|z", "as in the file, or a confident guess", help="The axis of the object's file that points up."),
 ]
 
 WeightsFlag = Annotated[
@@ -69,5 +69,5 @@ RayFlag = Annotated[
 
 PlanFlag = Annotated[
     Path | None,
-    arg("PLAN.json", "it is found", help="A body plan that 'neurok plan' wrote and somebody may have edited."),
+    arg("PLAN.json", "it is computed", help="A body plan written by 'neurok plan', possibly edited."),
 ]

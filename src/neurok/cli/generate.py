@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,10 +25,10 @@ Action = Literal["drop", "throw", "tilt", "drag", "wind"]
 
 @dataclass(frozen=True)
 class MotionFlags:
-    """How --act moves it."""
+    """Simulation settings for --act."""
 
     engine: Literal["auto", "reduced", "mujoco", "particles"] = "auto"
-    """What moves it."""
+    """The simulation engine."""
 
     seconds: Annotated[float | None, arg("S", "2")] = None
     """Length of the motion [s]."""
@@ -33,32 +36,32 @@ class MotionFlags:
 
 @dataclass
 class Generate:
-    """Make an object from words, a picture or both: parts, colours, materials and joints, ready to simulate.
+    """Generate an object from words, a picture or both: parts, colours, materials and joints, ready to simulate.
 
-    With --act the motion is written instead: the object is dropped, thrown, tilted, dragged or blown at.
+    With --act the motion is written instead: the object is dropped, thrown, tilted, dragged or exposed to wind.
     """
 
     out: NeededOut
-    """Where to write: any format that neurok writes objects in (.glb, .usda, .urdf, .obj ...), a .png for a sheet of
-    pictures; with --act what 'simulate --out' takes. Of several objects each file gets a number."""
+    """Where to write: any format that neurok writes objects in (.glb, .usda, .urdf, .obj ...), a .png for a contact
+    sheet; with --act the same as 'simulate --out'. If there are several objects, each file gets a number."""
 
     text: Annotated[str, arg("WORDS", "none", aliases=("-t",))] = ""
     """What to make, in English: "a red velvet sofa on oak legs"."""
 
     image: Annotated[Path | None, arg("FILE", "none")] = None
-    """A picture of one object (.png, .jpg, .webp), best before a plain background."""
+    """A picture of one object (.png, .jpg, .webp), best with a plain background."""
 
     count: Annotated[int, arg("N", aliases=("-n",))] = 1
     """How many different objects."""
 
     like: Annotated[str | None, arg("FILE", "none")] = None
-    """Make variations of this object: one that neurok generated, or any mesh, which is then looked at as a picture."""
+    """Make variations of this object: one that neurok generated, or any mesh, of which a rendered picture is used."""
 
     edit: Annotated[str | None, arg("WORDS", "nothing is kept")] = None
     """Change the object of --like and keep the rest: "make the legs metal", "wider", "replace the back"."""
 
     act: Annotated[Action | None, one_of(Action, "it is not moved")] = None
-    """Move it, and write the motion."""
+    """Apply this action, and write the motion."""
 
     seed: SeedFlag = 0
 
@@ -74,7 +77,8 @@ class Generate:
     _moved: dict[str, Any] = field(default_factory=dict, init=False)
 
     def run(self) -> dict[str, Any]:
-        from neurok.inference.generate import generate
+        with loading():
+            from neurok.inference.generate import generate
         from neurok.staging import together
 
         self._check()
@@ -103,7 +107,6 @@ class Generate:
         from neurok.cli.outputs import check_outputs
         from neurok.errors import NeurokError
         from neurok.io.formats import WRITERS
-        from neurok.scene.output import check_output
 
         if self.edit is not None and self.like is None:
             raise NeurokError("--edit changes an object; name it with --like FILE.")
@@ -112,6 +115,8 @@ class Generate:
         check_outputs(self.out, [self.image, self.like], force=self.force)
         for path in self.out:
             if self.act:
+                from neurok.scene.output import check_output
+
                 check_output(path)
             elif path.suffix.lower() not in (*WRITERS, ".png"):
                 known = ", ".join(sorted(WRITERS))
@@ -175,6 +180,18 @@ class Generate:
         figures = command.run()
         self._moved = {name: figures[name] for name in ("engine", "space")}
         self.exit_code = max(self.exit_code, command.exit_code)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """While modules are read no garbage is looked for: they leave none, and looking takes a tenth of their time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def numbered(path: Path, number: int, count: int) -> Path:

@@ -19,17 +19,17 @@ MARKS = {"error": "[red]error[/red]", "warning": "[yellow]warning[/yellow]", "in
 
 @dataclass
 class Inspect:
-    """Tell what a mesh is and what is wrong with it; with --out, mend it.
+    """Report the properties and defects of a mesh; with --out, repair it.
 
-    Ends with 0 when the file could be looked at, even if what it saw was bad ("is_usable" in --json tells), and
-    with 2 when the file cannot be read, or nothing of it can be mended.
+    Exit code 0 if the file could be inspected, even if the mesh is bad (see "is_usable" in --json), and 2 if the file
+    cannot be read, or nothing in it can be repaired.
     """
 
     mesh: Annotated[str, tyro.conf.Positional, arg("MESH")]
     """A mesh file, a PartNet-Mobility folder, or a built-in object such as sample:laptop."""
 
     out: OutFlag = ()
-    """Write the mended mesh to these files; the suffix picks the format."""
+    """Write the repaired mesh to these files; the suffix determines the format."""
 
     unit: UnitFlag = None
     up: UpFlag = None

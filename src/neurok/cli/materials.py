@@ -32,49 +32,49 @@ class FolderFlags:
     """For a folder of objects."""
 
     edit: Annotated[Path | None, arg("EDITS", "none")] = None
-    """Take corrections of a folder from a .json or .csv: asset, part, material, accept, why."""
+    """Read corrections of a folder from a .json or .csv: asset, part, material, accept, why."""
 
     accept: Annotated[tuple[str, ...], arg("ASSET [ASSET ...]", "none")] = ()
-    """Accept objects of a folder as they are: names, all, or unflagged; written to accepted/ as JSON."""
+    """Accept proposals of a folder unchanged: names, all, or unflagged; written to accepted/ as JSON."""
 
     models: bool = False
-    """Write accepted objects as GLB that carry their materials, too."""
+    """Also write accepted objects as GLB with their materials."""
 
     proposer: Annotated[str, arg("rules|MODULE:FUNCTION")] = "rules"
-    """Who proposes for a folder: rules, or a plug-in."""
+    """How materials are proposed for a folder: rules, or a plug-in."""
 
     engine: EngineName = "auto"
-    """What moves objects that are checked."""
+    """The engine used for checks."""
 
     seconds: Annotated[float | None, arg("S", "as suits the size of the object")] = None
     """Length of each run of a check."""
 
     limit: Annotated[float, arg("S")] = 300.0
-    """Longest time for the check of one object; it is ended then, and the next one comes."""
+    """Longest time for the check of one object; if exceeded, it is stopped and the next one starts."""
 
 
 @dataclass
 class Materials:
-    """Propose what each part of an object is made of, with a reason and a confidence; without an object, list all
-    materials that have a name.
+    """Propose a material for each part of an object, with a reason and a confidence; without an object, list the
+    material library.
 
-    Hand the JSON back to simulate with --materials, or write a model that carries its materials. With --propose,
-    --check, --edit or --accept the object is a folder (or a .csv or .txt that lists files) and --out one folder, which
-    gets a sheet of all objects, index.html; run again, it goes on where it stood.
+    Pass the JSON to simulate with --materials, or write a model that contains its materials. With --propose, --check,
+    --edit or --accept the object is a folder (or a .csv or .txt that lists files) and --out one folder, which gets an
+    overview of all objects, index.html; run again, it continues.
     """
 
     object: Annotated[tyro.conf.Positional[str | None], arg("[OBJECT]", "all materials are listed")] = None
     """Object: a file, a PartNet-Mobility folder or sample:NAME; or a folder of objects."""
 
     set: Annotated[Words, arg("PART=NAME")] = ()
-    """What a part, a surface or all is made of: seat=foam, all=steel; in a folder chair/oak:seat=foam. May be
+    """The material of a part, a surface or all: seat=foam, all=steel; in a folder chair/oak:seat=foam. May be
     repeated."""
 
     materials: Annotated[Path | None, arg("FILE.json", "they are proposed")] = None
-    """Materials that were written and edited, to be drawn or written again."""
+    """A materials file written before and possibly edited, to be drawn or written again."""
 
     out: OutFlag = ()
-    """Where to write: .json to edit, .png to look at, .glb .usd .npz .urdf .xml for a model."""
+    """Where to write: .json to edit, .png for a picture, .glb .usd .npz .urdf .xml for a model."""
 
     unit: UnitFlag = None
     up: UpFlag = None
@@ -83,7 +83,7 @@ class Materials:
     """Propose materials for all objects of a folder."""
 
     check: bool = False
-    """Run the five actions on all objects of a folder that changed since, and flag what is implausible."""
+    """Run the five actions on all objects of a folder that changed since, and flag implausible motion."""
 
     force: ForceFlag = False
     json: JsonFlag = False

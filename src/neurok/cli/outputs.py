@@ -35,7 +35,7 @@ def check_outputs(
             raise NeurokError(f"'{path}' is named twice; give each file of --out a name of its own.")
         seen.add(os.path.abspath(path))
         if not force and any(_is_same(path, source) for source in sources):
-            raise NeurokError(f"'{path}' is an input; --force lets the output take its place.")
+            raise NeurokError(f"'{path}' is an input; give --force to overwrite it.")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PhysicsFlags:
-    """Files for simulators: .urdf, .xml (MJCF), .usd."""
+    """Output for simulators: .urdf, .xml (MJCF), .usd."""
 
     free_base: tyro.conf.FlagCreatePairsOff[bool] = False
     """The whole object can move and fall."""
 
     fixed_base: tyro.conf.FlagCreatePairsOff[bool] = False
-    """The object stands fixed where it is; this is the default."""
+    """The root is fixed to the world; this is the default."""
 
     servo: tyro.conf.FlagCreatePairsOff[bool] = False
     """Give each joint a position servo (MJCF, USD)."""
 
     scene: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Write a scene with ground and light beside an MJCF file."""
+    """Also write a scene with ground and light beside an MJCF file."""
 
     mass: Annotated[float | None, arg("KG", "what its materials weigh")] = None
     """Mass of the whole object."""

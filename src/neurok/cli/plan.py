@@ -19,27 +19,27 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 @dataclass
 class Plan:
-    """Decide what the bodies of an object are, what touches, and how each body may move.
+    """Decide the bodies of an object, their contacts, and how each body may move.
 
-    Edit the JSON and hand it back to articulate, sample, pose or simulate with --plan: a wrong joint is corrected.
+    To correct a wrong joint, edit the JSON and pass it to articulate, sample, pose or simulate with --plan.
     """
 
     object: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
     """Object: a file, a PartNet-Mobility folder or sample:NAME."""
 
     out: OutFlag = ()
-    """Where to write: plan.json to edit, plan.png to look at."""
+    """Where to write: plan.json to edit, plan.png for a picture."""
 
     plan: PlanFlag = None
 
     labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
-    """A number for each face or vertex that says which body it belongs to."""
+    """The body of each face or vertex, as integers."""
 
     raw: bool = False
-    """Group connected pieces even where the file names parts, as for a mesh without any."""
+    """Group connected pieces even if the file names parts, as for a mesh without names."""
 
     method: Literal["auto", "learned", "search"] = "auto"
-    """search asks geometry alone, learned also the networks; auto takes them where there are weights."""
+    """search uses geometry alone, learned also the networks; auto uses them if there are weights."""
 
     unit: UnitFlag = None
     up: UpFlag = None

@@ -23,16 +23,16 @@ class FitFlags:
     """How a target is fitted."""
 
     partial: bool = False
-    """The target is a scan that shows only a part of the object; what it does not show stays near rest."""
+    """The target is a scan that shows only a part of the object; parts that it does not show stay near rest."""
 
     refine: bool = False
-    """After fitting a target that shows the whole object, leave the learned space as far as it demands; rigid parts
-    stay rigid unless the target clearly bends them."""
+    """After fitting a target that shows the whole object, leave the learned space as far as the target requires; rigid
+    parts stay rigid unless the target clearly bends them."""
 
 
 @dataclass
 class PoseCommand:
-    """Pose an object so that it fits a target, or so that some of its places go where they are told."""
+    """Pose an object to fit a target, or to move some of its places to given points."""
 
     mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
     """Object to pose: a file, a PartNet-Mobility folder or sample:NAME."""
@@ -41,16 +41,17 @@ class PoseCommand:
     """Where to write the posed object."""
 
     target: Annotated[str | None, arg("FILE", "places of --move")] = None
-    """Mesh to fit: vertex by vertex where it has the same faces, else by its shape. Or a cloud of points, which may
-    show a part of the object only: a file without faces (such as .ply), or an .npy of rows x, y, z in its frame."""
+    """Mesh to fit: vertex by vertex if it has the same faces, else by its shape. Or a point cloud, which may show only
+    a part of the object: a file without faces (such as .ply), or an .npy of rows x, y, z in its frame."""
 
     move: Annotated[tuple[str, ...], arg("AT:POINT"), tyro.conf.UseAppendAction] = ()
-    """Bring a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
+    """Move a place (see 'neurok simulate --help') to a point, in the unit of the object; may be repeated."""
 
     seed: SeedFlag = 0
 
     space: SpaceName = "auto"
-    """Which poses it can take: those of its joints, of its own clip, or learned ones; auto takes the first there is."""
+    """Which poses it can take: those of its joints, of its own clip, or learned ones; auto takes the first one
+    available."""
 
     plan: PlanFlag = None
     weights: WeightsFlag = None

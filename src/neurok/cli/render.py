@@ -26,20 +26,20 @@ SHEET_PICTURES = 8
 
 @dataclass
 class Render:
-    """Take a picture of an object, or film it: its animation, its joints from limit to limit, or one turn around."""
+    """Render a picture or a video of an object: its animation, its joints from limit to limit, or a turntable view."""
 
     input: Annotated[tyro.conf.Positional[str], arg("IN")]
     """Mesh, animation or articulated object, or a built-in one such as sample:laptop."""
 
     out: NeededOut
-    """Where to write: .png (also .jpg, .webp) for a picture, .mp4 or .gif for a film, .html for a page to turn and
-    play in a browser."""
+    """Where to write: .png (also .jpg, .webp) for a picture, .mp4 or .gif for a video, .html for an interactive
+    page."""
 
     sheet: Annotated[tuple[int, ...] | None, arg("[N]", "one picture")] = None
-    """Instead of one picture, N (8 if not given) moments of the motion side by side."""
+    """Instead of one picture, N (8 if not given) frames of the motion side by side."""
 
     clip: Annotated[str, arg("NAME|NUMBER")] = "0"
-    """Which animation, when there are several."""
+    """Which animation, if there are several."""
 
     size: Annotated[str, arg("WxH")] = "640x480"
     """Width and height in pixels."""
@@ -48,13 +48,13 @@ class Render:
     """three-quarter, front, side, back, top, or azimuth,elevation in degrees."""
 
     flat: bool = False
-    """Show every face flat instead of smooth."""
+    """Flat shading instead of smooth shading."""
 
     parts: bool = False
-    """Give every part a colour of its own."""
+    """Give every part its own colour."""
 
     fps: Annotated[float | None, arg("RATE", "the animation's own")] = None
-    """Frames per second of the film. Its speed stays the same."""
+    """Frames per second of the video. Its speed stays the same."""
 
     unit: UnitFlag = None
     up: UpFlag = None
@@ -115,7 +115,7 @@ class Render:
         names = ("sheet", "size", "view", "flat", "parts", "fps")
         given = [name for name in names if getattr(self, name) != getattr(plain, name)]
         if given:
-            raise NeurokError(f"A page is turned and played by its reader; leave out --{given[0]}.")
+            raise NeurokError(f"--{given[0]} does not apply to an interactive page (.html); leave it out.")
 
     def _page(self, asset: Asset, path: Path) -> dict[str, Any]:
         """One file that needs no server."""

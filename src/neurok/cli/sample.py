@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Sample:
-    """Draw plausible states of an object: a contact sheet (.png), a motion through them, or a folder of meshes."""
+    """Sample plausible states of an object: a contact sheet (.png), a motion through them, or a folder of meshes."""
 
     mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
     """Object: a file, a PartNet-Mobility folder or sample:NAME."""
 
     out: NeededOut
-    """A .png for a sheet of pictures; .glb, .usd or .npz for one motion through all states, on joints or bones; a name
+    """A .png for a contact sheet; .glb, .usd or .npz for one motion through all states, on joints or bones; a name
     without suffix is a folder, which gets state_0000.glb and so on."""
 
     count: Annotated[int, arg("N", aliases=("-n",))] = 8
@@ -36,8 +36,8 @@ class Sample:
     seed: SeedFlag = 0
 
     space: SpaceName = "auto"
-    """Whose states: those of its joints, of the bones behind its own clip, or learned ones of its body plan; auto takes
-    the first of these there is."""
+    """Which states: those of its joints, of the bones recovered from its own clip, or learned ones of its body plan;
+    auto takes the first one available."""
 
     plan: PlanFlag = None
     weights: WeightsFlag = None

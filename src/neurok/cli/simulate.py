@@ -42,11 +42,11 @@ STILL = 1e-6
 
 @dataclass
 class Simulate:
-    """Push, drop, drag or blow at an object and save how it moves.
+    """Simulate an object under forces, falls, drags or wind, and save its motion.
 
     AT is a place on the object: a vertex number, a point x,y,z, a part's name, or top, bottom, left, right, front,
-    back, center, all; part/top and the like look within one part. VEC is x,y,z in world axes. Objects with joints move
-    in them and stand fixed on their root, unless dropped, put on the ground or set free.
+    back, center, all; part/top and the like refer to one part. VEC is x,y,z in world axes. Objects with joints move in
+    them and have a fixed root, unless dropped, put on the ground or set free.
     """
 
     object: Annotated[tyro.conf.Positional[str | None], arg("[OBJECT]", "that of --scene")] = None
@@ -54,36 +54,36 @@ class Simulate:
     sample:laptop."""
 
     out: OutFlag = ()
-    """Where to write: .glb .usd .npz .pc2 (or frame_%04d.obj) for the motion, .mp4 .gif for a film, .png for a sheet of
-    pictures, .obj .ply .stl .off for the last frame, .yaml .json for the scene, so that the run can be repeated."""
+    """Where to write: .glb .usd .npz .pc2 (or frame_%04d.obj) for the motion, .mp4 .gif for a video, .png for a contact
+    sheet, .obj .ply .stl .off for the last frame, .yaml .json for the scene, so that the run can be repeated."""
 
     drop: Annotated[tuple[float, ...] | None, arg("[HEIGHT]", "it is not dropped")] = None
-    """Let the object fall on the ground from this height; half its size if not given."""
+    """Drop the object on the ground from this height; half its size if not given."""
 
     push: Annotated[Words, arg("AT:VEC[@START-END]")] = ()
     """Force [N] on a place, for the first 0.2 s unless times are given: door:0,0,20@0-0.5."""
 
     act: Annotated[ActionName | None, one_of(ActionName, "none")] = None
-    """Do one of these to it, as strongly as suits its size and mass: let it fall, throw it, tilt the ground under it,
-    pull its top aside and let go, or let a gust of wind blow."""
+    """Apply one of these actions, scaled to its size and mass: drop it, throw it, tilt the ground under it, pull its
+    top aside and release it, or expose it to a gust of wind."""
 
     seconds: Annotated[float | None, arg("S", "2")] = None
     """Length of the motion."""
 
     engine: Annotated[EngineName | None, one_of(EngineName, "auto")] = None
-    """What moves it: reduced takes everything, mujoco what is rigid or has joints (extra 'sim'), particles all
-    materials at full order, sand and water too (extra 'particles'); auto takes mujoco for rigid things that can touch
-    something, if it is installed."""
+    """The simulation engine: reduced takes everything, mujoco what is rigid or has joints (extra 'sim'), particles all
+    materials at full order, including sand and water (extra 'particles'); auto takes mujoco for rigid objects that can
+    touch something, if it is installed."""
 
     space: Annotated[SpaceName | None, one_of(SpaceName, "auto")] = None
-    """Which poses it can take: those of its joints, of its own clip, learned ones, elastic ones, or only the one it has
-    (rigid); auto takes the first of these there is."""
+    """Which poses it can take: those of its joints, of its own clip, learned ones, elastic ones, or only its rest pose
+    (rigid); auto takes the first one available."""
 
     unit: UnitFlag = None
     up: UpFlag = None
 
     seed: Annotated[int | None, arg("N", "0")] = None
-    """Of whatever is random: the same seed gives the same files."""
+    """Random seed: the same seed gives the same files."""
 
     force: ForceFlag = False
     json: JsonFlag = False

@@ -16,7 +16,7 @@ Words = tyro.conf.UseAppendAction[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class LoadFlags:
-    """What acts on the object, and how it starts."""
+    """Loads and initial conditions."""
 
     ground: Annotated[tuple[float, ...] | None, arg("[FRICTION]", "none")] = None
     """Put the object, free to move, on a ground with this friction (0.5 if not given)."""
@@ -25,26 +25,26 @@ class LoadFlags:
     """Acceleration [m/s^2], 0 for none."""
 
     velocity: Annotated[Words, arg("AT:VEC")] = ()
-    """Velocity of a place at the start [length/s]."""
+    """Initial velocity of a place [length/s]."""
 
     drag: Annotated[Words, arg("AT:PATH")] = ()
-    """Lead a place along displacements from where it starts, over the whole time unless each says when:
+    """Move a place along displacements from its initial position, over the whole time unless each gives a time:
     door:0,0,0.3;0.2,0,0.3 or door:0,0,0.3@1."""
 
     pin: Annotated[Words, arg("AT")] = ()
-    """Hold a place where it is."""
+    """Hold a place at its initial position."""
 
     wind: Annotated[str | None, arg("VEC", "none")] = None
     """Velocity of the air [m/s]."""
 
     strength: Annotated[float | None, arg("X", "1")] = None
-    """Of the action: height, range, slope, reach, or force of the wind are this many times the usual."""
+    """Strength of the action: height, range, slope, reach, or force of the wind are multiplied by this."""
 
     jolt: Annotated[float | None, arg("SPEED", "none")] = None
-    """Start with a random motion drawn from the seed; the fastest vertex has this speed [length/s]."""
+    """Start with a random velocity drawn from the seed; the fastest vertex has this speed [length/s]."""
 
     rotate: Annotated[str | None, arg("VEC", "not turned")] = None
-    """Turn the object first: the direction is the axis, the length the angle in degrees."""
+    """Rotate the object first: the direction is the axis, the length the angle in degrees."""
 
     free: bool = False
     """Let the object move as a whole, without any ground."""
@@ -52,25 +52,25 @@ class LoadFlags:
 
 @dataclass(frozen=True)
 class MatterFlags:
-    """What the object is made of, and how its parts move."""
+    """Materials and kinematics of the object."""
 
     plan: PlanFlag = None
     weights: WeightsFlag = None
 
     material: Annotated[Words, arg("PART=NAME")] = ()
-    """What a part is made of, by a name of the library: seat=foam, all=steel."""
+    """Material of a part, by a name of the library: seat=foam, all=steel."""
 
     materials: Annotated[Path | None, arg("FILE.json", "as the file says, or proposed")] = None
-    """Materials of all parts, as 'neurok materials' writes them and somebody may have edited them."""
+    """Materials of all parts: a file written by 'neurok materials', possibly edited."""
 
     density: Annotated[float | None, arg("RHO", "500")] = None
-    """Mass per volume [kg/m^3], where the file gives none."""
+    """Mass per volume [kg/m^3], if the file gives none."""
 
     damping: Annotated[float | None, arg("RATE", "0")] = None
-    """Slow everything in proportion to its mass [1/s]."""
+    """Damping of all motion, proportional to mass [1/s]."""
 
     joint_damping: Annotated[float | None, arg("RATE", "4 where there is a ground, else 0")] = None
-    """Slow the joints that name no damping of their own [1/s]."""
+    """Damping of joints whose file specifies none [1/s]."""
 
     joint_friction: Annotated[float | None, arg("MU", "0.3 where there is a ground, else 0")] = None
     """Coefficient of the dry friction of joints."""
@@ -78,7 +78,7 @@ class MatterFlags:
 
 @dataclass(frozen=True)
 class SteppingFlags:
-    """How time is stepped."""
+    """Time stepping."""
 
     fps: Annotated[float | None, arg("FPS", "24")] = None
     """Frames per second."""
@@ -87,15 +87,15 @@ class SteppingFlags:
     """Longest time step."""
 
     integrator: Annotated[IntegratorName | None, one_of(IntegratorName, "auto")] = None
-    """How the engine 'reduced' steps; auto takes implicit where something can be touched, and gauss, which keeps
-    energy, elsewhere."""
+    """Integrator of the engine 'reduced'; auto takes implicit if there can be contact, else gauss, which conserves
+    energy."""
 
     resolution: Annotated[str | None, arg("coarse|medium|fine|CELLS", "medium")] = None
-    """Of particles: how many cells lie along the longest side."""
+    """For particles: number of cells along the longest side."""
 
     stiffest: Annotated[float | None, arg("PA", "what is stiff is rigid")] = None
-    """Of particles: step what is stiffer with this Young's modulus."""
+    """For particles: step stiffer materials with this Young's modulus instead of as rigid."""
 
     scene: Annotated[Path | None, arg("FILE", "none")] = None
-    """Read everything from a scene file (.yaml, .json, .toml); flags given beside it count instead of or in addition
-    to what it says, for its first object."""
+    """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
+    object."""

@@ -15,39 +15,40 @@ from neurok.cli.report import say
 
 @dataclass(frozen=True)
 class LearningFlags:
-    """What is learned from, and how."""
+    """Training data and settings."""
 
     shares: Annotated[tuple[float, ...], arg("SHARE [SHARE ...]", "of all alike")] = ()
-    """How much is drawn of each data set, in their order."""
+    """Sampling share of each data set, in their order."""
 
     smoothing: Annotated[float | None, arg("SHARE", "the recipe's")] = None
-    """Share of each label that is spread over all kinds or directions."""
+    """Label smoothing: share of each label that is spread over all types or directions."""
 
     leave_out: Annotated[tuple[str, ...], arg("NAME [NAME ...]", "none")] = ()
-    """Categories and generated families not to learn from but to watch: for choosing settings on training objects."""
+    """Categories and generated families used for validation instead of training: for choosing settings on training
+    objects."""
 
     everything: bool = False
-    """Learn from held-out objects too: for weights to be used, which nothing is left to measure by."""
+    """Also train on held-out objects: for weights to be used, which can no longer be evaluated on them."""
 
     cache: Annotated[Path | None, arg("FOLDER", "examples in the run")] = None
-    """Folder for prepared examples; searches take a second or more per object, so they are kept."""
+    """Folder for prepared examples; a search takes a second or more per object, so results are cached."""
 
 
 @dataclass
 class TrainArticulation:
-    """Train the joint model, first on what the search finds in unlabelled objects, then on annotated ones.
+    """Train the joint model, first on joints found by the search in unlabelled objects, then on annotated ones.
 
-    Ctrl-C saves; --resume goes on. Held-out objects are not trained on, unless --everything asks for it.
+    Ctrl-C saves; --resume continues. Held-out objects are not used for training, unless --everything is given.
     """
 
     data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
     """Data sets made by 'neurok data build', or folders of .npz, .glb, .urdf or .obj files."""
 
     out: Annotated[Path, arg("FOLDER")]
-    """Folder of the run: checkpoint, log, weights, and prepared examples unless --cache says where."""
+    """Folder of the run: checkpoint, log, weights, and prepared examples unless --cache is given."""
 
     teacher: Literal["joints", "search"] = "joints"
-    """Learn the joints that the data has, or (labels hidden) whatever the search holds valid."""
+    """Train on the joints in the data, or (labels hidden) on all joints that the search accepts as valid."""
 
     recipe: str = "base"
     """Which configuration: base, tipped, pretraining or smoke."""
@@ -56,13 +57,13 @@ class TrainArticulation:
     """Length of the run."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
-    """At most so many objects of each data set, drawn at random."""
+    """Maximum number of objects of each data set, drawn at random."""
 
     start_from: Annotated[Path | None, arg("WEIGHTS", "none")] = None
-    """Begin with the model and weights of this checkpoint, or of shipped weights of one network."""
+    """Start with the model and weights of this checkpoint, or of shipped weights of one network."""
 
     resume: bool = False
-    """Go on from the checkpoint in --out by its own recipe, exactly as if it had not been interrupted."""
+    """Continue from the checkpoint in --out with its own recipe, exactly as if it had not been interrupted."""
 
     seed: TrainSeed = None
 

@@ -15,7 +15,7 @@ from neurok.cli.report import say
 
 @dataclass
 class TrainDeformation:
-    """Train the deformation model on data sets made by 'neurok data build'. Ctrl-C saves; --resume goes on."""
+    """Train the deformation model on data sets made by 'neurok data build'. Ctrl-C saves; --resume continues."""
 
     data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
     """Data sets: folders or fsspec URLs; several at once, or the flag repeated."""
@@ -24,7 +24,7 @@ class TrainDeformation:
     """Folder of the run: checkpoint, log and curve."""
 
     recipe: str = "base"
-    """Which configuration: base, then more and settle with --start-from (so the shipped model was made), points (the
+    """Which configuration: base, then more and settle with --start-from (as for the shipped model), points (the
     paper's), polish (some minutes more), smoke (a minute), or one of the ablations: ablate_full,
     ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
 
@@ -32,10 +32,10 @@ class TrainDeformation:
     """Length of the run."""
 
     resume: bool = False
-    """Go on from the checkpoint in --out by its own recipe, exactly as if it had not been interrupted."""
+    """Continue from the checkpoint in --out with its own recipe, exactly as if it had not been interrupted."""
 
     start_from: Annotated[Path | None, arg("WEIGHTS", "none")] = None
-    """Begin with the model and weights of this checkpoint, or of shipped weights."""
+    """Start with the model and weights of this checkpoint, or of shipped weights."""
 
     seed: TrainSeed = None
 

@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 class TrainGeneration:
     """Train on a store of 'neurok data household', one after the other: the image encoder, the part list, the flow.
 
-    The list and the flow begin with what the encoder has learned, if there is a run of it in --out.
-    Ctrl-C saves; --resume goes on. One instance in ten is held out and watched.
+    The list and the flow start with the trained encoder, if there is a run of it in --out. Ctrl-C saves; --resume
+    continues. One instance in ten is held out for validation.
     """
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], several("STORE")]
     """Stores made by 'neurok data household'."""
 
     out: Annotated[Path, arg("FOLDER")]
-    """Folder of the runs: pictures/, list/ and flow/, and generation.safetensors when the last two are there, or when
-    pictures/ alone goes on from shipped weights."""
+    """Folder of the runs: pictures/, list/ and flow/, and generation.safetensors if the last two are there, or if
+    pictures/ alone continues from shipped weights."""
 
     pictures: Annotated[tuple[Path, ...], arg("FOLDER [FOLDER ...]", "none")] = ()
     """Pictures of the same objects, made by 'neurok data household --pictures'."""
 
     which: Literal["all", "pictures", "list", "flow"] = "all"
-    """Which of the networks; all are the list and the flow, after the image encoder if there are pictures."""
+    """Which of the networks; 'all' means the list and the flow, after the image encoder if there are pictures."""
 
     recipe: Literal["base", "more", "eyes", "smoke"] = "base"
-    """Which configuration; more goes on from --start-from with smaller steps; with eyes only the image encoder of the
-    list and the flow learns, from pictures alone, and what they make of words stays exactly as it is (needs
+    """Which configuration; more continues from --start-from with smaller steps; with eyes only the image encoders of
+    the list and the flow are trained, on pictures alone, so generation from words does not change (needs
     --start-from)."""
 
     steps: Annotated[int | None, arg("N", "the recipe's")] = None
@@ -49,10 +49,10 @@ class TrainGeneration:
     """Captions of each object."""
 
     start_from: Annotated[str | None, arg("WEIGHTS", "none")] = None
-    """Begin with the weights of a folder of runs, or with shipped ones: generation, or a .safetensors file."""
+    """Start with the weights of a folder of runs, or with shipped ones: generation, or a .safetensors file."""
 
     resume: bool = False
-    """Go on from the checkpoints in --out."""
+    """Continue from the checkpoints in --out."""
 
     seed: TrainSeed = None
 

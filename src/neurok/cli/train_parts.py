@@ -17,11 +17,12 @@ from neurok.cli.report import say
 class TrainParts:
     """Train the autoencoder of parts (or, with --recipe vecset, of whole objects) on samples, which are made first.
 
-    Ctrl-C saves; --resume goes on. Instances of the test split and one real model in five are never learned from.
+    Ctrl-C saves; --resume continues. Instances of the test split and one real model in five are never used for
+    training.
     """
 
     data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
-    """Folder of samples; what is missing of them is made there."""
+    """Folder of samples; missing ones are made there."""
 
     out: Annotated[Path, arg("FOLDER")]
     """Folder of the run: checkpoint, log, and parts.safetensors."""
@@ -30,7 +31,7 @@ class TrainParts:
     """Generated objects of each category."""
 
     real: Annotated[Path | None, arg("FOLDER", "none")] = None
-    """Folder of sorted real models with its categories.csv, to learn from as well."""
+    """Folder of sorted real models with its categories.csv, to train on as well."""
 
     recipe: str = "base"
     """Which configuration: base, onward (with --start-from), short, smoke, decoded, apart, fused or vecset."""
@@ -39,10 +40,10 @@ class TrainParts:
     """Length of the run."""
 
     start_from: Annotated[str | None, arg("WEIGHTS", "none")] = None
-    """Weights to begin with: a checkpoint, or "parts" for the shipped ones; the model is theirs."""
+    """Weights to start with: a checkpoint, or "parts" for the shipped ones; their model is used."""
 
     resume: bool = False
-    """Go on from the checkpoint in --out."""
+    """Continue from the checkpoint in --out."""
 
     seed: TrainSeed = None
     json: JsonFlag = False

@@ -14,32 +14,32 @@ from neurok.cli.report import progress, say
 
 @dataclass
 class TrainPlan:
-    """Fit how sure body plans are of their joints, on annotated objects whose parts are hidden.
+    """Calibrate the joint probabilities of body plans, on annotated objects whose parts are hidden.
 
-    Of a folder of PartNet-Mobility objects those are read that the training of the networks keeps aside, and so of
-    folders of objects that stand still.
+    From a folder of PartNet-Mobility objects only those are read that are held out from the training of the networks;
+    the same holds for folders of static objects.
     """
 
     data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
     """Folder of PartNet-Mobility objects."""
 
     weights: str = "articulation_held_out"
-    """Articulation weights that have not learned from these objects."""
+    """Articulation weights that were not trained on these objects."""
 
     static: Annotated[tuple[Path, ...], arg("FOLDER [FOLDER ...]", "none")] = ()
-    """Folders of objects that stand still."""
+    """Folders of static objects."""
 
     pieces: Annotated[str | None, arg("WEIGHTS|none", "the shipped ones")] = None
-    """Weights of the grouping network; 'none' leaves it out."""
+    """Weights of the grouping network; 'none' omits it."""
 
     group_by: Literal["rules", "network"] = "network"
-    """Who says which pieces are one body."""
+    """What groups pieces into bodies."""
 
     prior: bool = True
-    """Whether the learned prior is a source, too."""
+    """Whether the learned prior is used as well."""
 
     forms: Annotated[tuple[Literal["raw", "named", "melted"], ...], arg("raw|named|melted ...")] = ("raw",)
-    """What the objects are shown as: raw meshes, with their parts, or melted into one surface."""
+    """The form of the objects: raw meshes, with their parts, or fused into one surface."""
 
     json: JsonFlag = False
 

@@ -24,10 +24,10 @@ class TrainRanking:
     """The JSON file to write; the shipped one is bodyplan/priors.json."""
 
     limit: int = 200
-    """At most so many objects of each data set."""
+    """Maximum number of objects of each data set."""
 
     leave_out: Annotated[tuple[str, ...], arg("NAME [NAME ...]", "none")] = ()
-    """Categories, generated families and objects not to learn from."""
+    """Categories, generated families and objects not to train on."""
 
     json: JsonFlag = False
 

@@ -16,8 +16,8 @@ from neurok.cli.report import say
 class TrainShip:
     """Write the averaged weights of a run of 'neurok train' in half precision, with a card beside them.
 
-    Several runs of 'neurok train articulation' are written together: their models answer as one. Of several runs of
-    'neurok train deformation', each begun where another ended, the mean of the weights is written.
+    Several runs of 'neurok train articulation' are written as an ensemble. Of several runs of 'neurok train
+    deformation', each started from the end of another, the mean of the weights is written.
     """
 
     run_folders: Annotated[tyro.conf.Positional[tuple[Path, ...]], several("RUN")]
@@ -27,10 +27,10 @@ class TrainShip:
     """The weights, a .safetensors file; the card gets the same name with .json."""
 
     data: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("DATASET ...")] = ()
-    """Data sets whose licences go into the card; needed only for runs that did not note them, or that have moved."""
+    """Data sets whose licences go into the card; needed only for runs that did not record them, or that have moved."""
 
     note: Annotated[str | None, arg("SENTENCE", "none")] = None
-    """A sentence for the card: what its other lines do not say."""
+    """An additional sentence for the card."""
 
     json: JsonFlag = False
 

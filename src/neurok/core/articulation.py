@@ -195,7 +195,7 @@ class Articulation:
             stack.extend(reversed(children.get(part, [])))
         if len(order) != len(self.joints):
             lost = sorted(set(range(len(self.joints))) - set(order))
-            raise NeurokError(f"The joints form a cycle: parts {lost} hang on each other and on no root.")
+            raise NeurokError(f"The joints form a cycle: parts {lost} are not connected to a root.")
         return tuple(order)
 
     @cached_property

@@ -52,7 +52,7 @@ class BoneTree:
         object.__setattr__(self, "parents", frozen_array(self.parents, np.int64, (len(pivots),), "parents"))
         object.__setattr__(self, "pivots", pivots)
         if len(self.names) != len(pivots) or sorted(self.order()) != list(range(len(pivots))):
-            raise ShapeError("A tree of bones needs a name for each, and every bone must hang on a root.")
+            raise ShapeError("A tree of bones needs a name for each, and every bone must be connected to a root.")
 
     def order(self) -> list[int]:
         """Carriers before what they carry."""

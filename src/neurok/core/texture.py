@@ -75,7 +75,7 @@ class Texture:
     def pixels(self) -> np.ndarray:
         """Decoded RGBA, ``(H, W, 4)`` uint8, first row at the top."""
         if not self.is_decodable:
-            raise FormatError(f"Texture '{self.name}' is a KTX2 picture, which is kept but cannot be looked at.")
+            raise FormatError(f"Texture '{self.name}' is a KTX2 picture, which is kept but cannot be decoded.")
         try:
             return np.asarray(self._open().convert("RGBA"))
         except FormatError:

@@ -133,7 +133,8 @@ def _ways(first: Single, alike: list[Single], config: RepeatConfig) -> list[Way]
                   for k, a, b in (("x", 0, 2), ("z", 2, 0))]  # fmt: skip
         if corner[0] is not None and corner[1] is not None and len({id(o) for o in (*corner, xz)}) == 3:
             ways.append((first, Repeat("xz", pivot=_pivot(first, xz)), [first, corner[0], corner[1], xz]))
-    ways += [way for other in same[""] if len((way := _row(first, other, same[""], near))[2]) >= config.row]
+    apart = [one for one in same[""] if not _within(first, one, (0, 1, 2), near)]  # a shorter step leads nowhere
+    ways += [way for other in apart if len((way := _row(first, other, same[""], near))[2]) >= config.row]
     ways += [way for way in [_ring(first, alike, config)] if way is not None]
     if len(ways) == 1 and same[""]:
         other = same[""][0]

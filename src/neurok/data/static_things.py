@@ -25,7 +25,7 @@ def static_files(folder: str | Path) -> tuple[list[Path], list[Path]]:
     root = Path(folder)
     found = sorted(path for path in root.rglob("*") if path.suffix in ENDINGS and not _may_move(path.stem))
     if not found:
-        raise NeurokError(f"'{folder}' holds no objects that stand still: no .glb, .gltf or .obj file of such a name.")
+        raise NeurokError(f"'{folder}' holds no static objects: no .glb, .gltf or .obj file of such a name.")
     kept = [path for place, path in enumerate(found) if place % 5 == 0]
     return [path for path in found if path not in set(kept)], kept
 

@@ -50,8 +50,8 @@ def _on_processes(task: Task[Result], numbers: list[int], workers: int) -> Itera
                 yield from (future.result() for future in done)
         except BrokenProcessPool:
             raise NeurokError(
-                "A worker ended before its work was done, perhaps for want of memory; what is finished is kept: run "
-                "the same again, with fewer workers."
+                "A worker ended before its work was done, perhaps out of memory; finished work is kept: run "
+                "the same command again, with fewer workers."
             ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -236,8 +236,8 @@ def removed(assembly: Assembly, numbers: Sequence[int]) -> Assembly:
     if 0 in gone:
         root = assembly.parts[0].name
         raise NeurokError(
-            f"Everything else hangs on the {root} of this {assembly.category}, so it cannot be removed; replace it, or "
-            "ask for a new object with --text."
+            f"Everything else is attached to the {root} of this {assembly.category}, so it cannot be removed; replace "
+            "it, or ask for a new object with --text."
         )
     where: dict[int, int] = {}
     parts: list[Part] = []

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.families.household.assemble import placed_anew
 from neurok.families.household.checks import LEAST_VOLUME
 from neurok.families.household.parts import Part
+from neurok.generation.ray_overlap import surely_overlap
 from neurok.geometry import lie
 from neurok.modelling.shapes import Shape
 
@@ -89,16 +90,44 @@ def met_copies(part: Part, parent: Part) -> list[bool]:
     below = (boxes[:, None, 0] <= others[None, :, 1]).all(axis=-1)
     near = np.asarray(below & (boxes[:, None, 1] >= others[None, :, 0]).all(axis=-1))
     found = [
-        any((solid ^ parent.solids[other]).volume() > LEAST_VOLUME for other in np.flatnonzero(near[number]))
-        for number, solid in enumerate(part.solids)
+        any(_meet(part, copy, parent, int(other)) for other in np.flatnonzero(row)) for copy, row in enumerate(near)
     ]
     part.__dict__["_met"] = (parent, tuple(found))
     return found
 
 
+def _meet(part: Part, copy: int, parent: Part, other: int) -> bool:
+    """Whether two copies overlap; their intersection is computed only where rays do not tell."""
+    ends = np.stack([boxes_of(part)[copy], boxes_of(parent)[other]])
+    pair = [(_places(one)[k], _faces(one, k)) for one, k in ((part, copy), (parent, other))]
+    if surely_overlap(pair[0], pair[1], ends[:, 0].max(axis=0), ends[:, 1].min(axis=0)):
+        return True
+    return bool((part.solids[copy] ^ parent.solids[other]).volume() > LEAST_VOLUME)
+
+
 def boxes_of(part: Part) -> Float[np.ndarray, "C 2 3"]:
-    """Lower and upper ends of each copy."""
-    return np.array([solid.bounding_box() for solid in part.solids]).reshape(-1, 2, 3)
+    """Lower and upper ends of each copy; kept with the part."""
+    known = part.__dict__.get("_boxes")
+    if known is None:
+        places = _places(part)
+        known = part.__dict__["_boxes"] = np.stack([places.min(axis=1), places.max(axis=1)], axis=1)
+    return known
+
+
+def _places(part: Part) -> Float[np.ndarray, "C V 3"]:
+    """Vertices of each copy, bit for bit those of ``Part.solids``; kept with the part."""
+    known = part.__dict__.get("_places")
+    if known is None:
+        (x, y, z), poses = part.solid.vertices.T[:, None, :, None], part.poses[:, None, :3]
+        known = poses[..., 0] * x + poses[..., 1] * y + poses[..., 2] * z + poses[..., 3]
+        part.__dict__["_places"] = known
+    return known
+
+
+def _faces(part: Part, copy: int) -> Int[np.ndarray, "F 3"]:
+    """Of a copy, counter-clockwise seen from outside."""
+    is_mirrored = np.linalg.det(part.poses[copy, :3, :3]) < 0
+    return part.solid.faces[:, ::-1] if is_mirrored else part.solid.faces
 
 
 def _simple_turn(turn: float, count: int, config: LayingOutConfig) -> float:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import ndimage
 
 from neurok.data.picture_augmentation import MARGIN, PLAIN
 from neurok.errors import FormatError, NeurokError
@@ -106,6 +105,8 @@ def photo_of(pixels: np.ndarray, config: PhotoConfig | None = None, name: str = 
     _check_size(pixels.shape[1], pixels.shape[0], config, name)
     step = max(1, max(pixels.shape) // (4 * config.work_side))
     pixels = pixels[::step, ::step]  # before numbers take eight bytes each
+    from scipy import ndimage
+
     rgba = pixels / 255.0 if pixels.dtype == np.uint8 else np.asarray(pixels, dtype=float)
     if not (np.isfinite(rgba).all() and rgba.min() >= 0.0 and rgba.max() <= 1.0):
         raise NeurokError(f"{name} must have colours as bytes or as numbers from 0 to 1.")
@@ -166,6 +167,8 @@ def _too_large(what: str, config: PhotoConfig) -> str:
 
 
 def _check_content(rgb: np.ndarray, alpha: np.ndarray, config: PhotoConfig, name: str) -> None:
+    from scipy import ndimage
+
     seen = alpha > 0.5
     if not seen.any():
         raise NeurokError(f"{name} is transparent everywhere; give a picture that shows one object.")
@@ -177,6 +180,8 @@ def _check_content(rgb: np.ndarray, alpha: np.ndarray, config: PhotoConfig, name
 
 def cut_out(rgb: Float[np.ndarray, "H W 3"], config: PhotoConfig) -> tuple[Bool[np.ndarray, "H W"] | None, str]:
     """Which pixels show the object; nothing, and why, where the background is not plain."""
+    from scipy import ndimage
+
     behind, share, spread = _background(rgb, config)
     far = np.linalg.norm(rgb - behind, axis=2)
     if share < config.two_grounds:

@@ -40,7 +40,7 @@ def closest_point(
     from scipy.spatial import cKDTree
 
     if len(faces) == 0:
-        raise NeurokError("The closest point was asked of a mesh without faces.")
+        raise NeurokError("Closest points need a mesh with faces.")
     corners = vertices[faces]
     centers = corners.mean(axis=1)
     radii = np.linalg.norm(corners - centers[:, None], axis=2).max(axis=1)

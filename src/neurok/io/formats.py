@@ -150,7 +150,7 @@ def _check_reach(asset: Asset, path: Path) -> None:
     if not reach * max(1.0, asset.mesh.unit) < LARGEST_NUMBER:
         raise NeurokError(
             f"'{path}' cannot be written: the object reaches to {reach:.3g}, and files hold numbers up to "
-            f"{LARGEST_NUMBER:.0e}; mend it first: neurok inspect OBJECT --out mended.npz."
+            f"{LARGEST_NUMBER:.0e}; repair it first: neurok inspect OBJECT --out mended.npz."
         )
 
 

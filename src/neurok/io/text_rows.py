@@ -106,7 +106,7 @@ def parse_numbers(text: bytes, count: int, dtype: type, path: Path) -> np.ndarra
     except (ValueError, DeprecationWarning):
         values = np.zeros(0, dtype=dtype)
     if len(values) != count:
-        raise FormatError(f"'{path}' is damaged: a word stands where a number should.")
+        raise FormatError(f"'{path}' is damaged: it has text where a number is expected.")
     return values
 
 

@@ -110,7 +110,7 @@ def _rest_poses(
             stack.append(child)
     lost = [name for name in links if name not in poses]
     if lost:
-        raise FormatError(f"The joints of {what} form a cycle: {', '.join(lost[:5])} hang on no root.")
+        raise FormatError(f"The joints of {what} form a cycle: {', '.join(lost[:5])} are not connected to a root.")
     return poses
 
 

@@ -74,7 +74,7 @@ def elastic_modes(
 
     free = np.repeat(~held, 3)
     if free.sum() < 12:
-        raise NeurokError("Nearly everything is held, so nothing can bend; pin fewer vertices.")
+        raise NeurokError("Nearly everything is pinned, so nothing can bend; pin fewer vertices.")
     mass = np.repeat(lattice.node_masses, 3)[free]
     stiffness = lattice.stiffness[free][:, free].tocsc()
     extent = float(np.ptp(lattice.nodes, axis=0).max())

@@ -140,7 +140,7 @@ def pose(
         NeurokError: If nothing or too much is wished for, or the object has only one pose.
     """
     if (target is None) == (not move):
-        raise NeurokError("Say what the pose shall fit: either --target MESH or one or more --move AT:POINT.")
+        raise NeurokError("Give a target for the pose: either --target MESH or one or more --move AT:POINT.")
     if refine and target is None:
         raise NeurokError("--refine fits a target closer: it goes with --target MESH, not with --move.")
     if partial and (refine or target is None):
@@ -214,7 +214,7 @@ def _drag(
 ) -> tuple[Pose, Measure]:
     """Places are moved as a whole: their middle goes to the point."""
     if far := [at for at, point in move.items() if not within_reach(np.asarray(point)).all()]:
-        raise NeurokError(f"{shown(far[0])} shall go further than {LARGEST:.0e}; give a point that can be reached.")
+        raise NeurokError(f"{shown(far[0])} cannot be moved further than {LARGEST:.0e}; give a nearer point.")
     chosen: list[Int[np.ndarray, " n"]] = [select_vertices(mesh, at) for at in move]
     rest = [mesh.vertices[vertices] for vertices in chosen]
     wanted = [x - x.mean(axis=0) + np.asarray(point) for x, point in zip(rest, move.values(), strict=True)]

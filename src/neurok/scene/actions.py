@@ -158,7 +158,7 @@ def _problems(scene: Scene, thing: SceneObject, subject: Subject) -> list[str]:
     name, act, world = subject.name, thing.act, scene.world
     out = []
     if thing.base == "fixed" and act in ("drop", "throw", "tilt"):
-        out.append(f"'{name}' stands fixed, so {act} cannot move it; leave out its base")
+        out.append(f"'{name}' has a fixed root, so {act} cannot move it; leave out its base")
     if thing.drop is not None and act in ("drop", "throw"):
         out.append(f"'{name}' has a height to drop from besides the action {act}; give one of them")
     if world.gravity is not None and not any(world.gravity) and act in ("drop", "tilt"):

@@ -249,7 +249,7 @@ def _start(scene: Scene, index: int, body: Body, mechanics: Mechanics) -> Start:
         if value is not None and len(value) != space.dim:
             problems.append(f"'{body.name}' has {space.dim} joint values, but {key} holds {len(value)}")
     if not body.free and (any(entry.velocity) or any(entry.spin)):
-        problems.append(f"'{body.name}' stands fixed, so it cannot start with a velocity or spin; set base to free")
+        problems.append(f"'{body.name}' has a fixed root, so it cannot start with a velocity or spin; set base to free")
     say_all(problems)
     q = np.zeros(space.dim) if entry.q is None else np.array(entry.q)
     qdot = np.zeros(space.dim) if entry.qdot is None else np.array(entry.qdot)

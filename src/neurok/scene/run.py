@@ -178,7 +178,7 @@ def prepare_scene(
     rigid = scene.engine != "particles"
     if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
         raise NeurokError(
-            f"Nothing can move: {', '.join(repr(name) for name in names)} has no joints and stands fixed. "
+            f"Nothing can move: {', '.join(repr(name) for name in names)} has no joints and a fixed root. "
             "Let it fall with --drop, set it on the --ground, or give it joints."
         )
     ground = _ground(scene, placed, first)

@@ -12,8 +12,8 @@ import tyro
 if TYPE_CHECKING:
     from neurok.core import Asset
 
-UNIT = "(default: as the file says, unless that is surely wrong)"
-UP = "(default: as the file says, or a sure guess)"
+UNIT = "(default: as in the file, unless that is clearly wrong)"
+UP = "(default: as in the file, or a confident guess)"
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Studio:
     """Object to show first: a file, a PartNet-Mobility folder or sample:NAME."""
 
     host: str = "127.0.0.1"
-    """Address to listen on; any but the loopback needs the token of the printed address."""
+    """Address to listen on; any but localhost needs the token of the printed address."""
 
     port: int = 8080
     """Port to listen on; 0 takes a free one."""

@@ -61,7 +61,7 @@ class RunState:
         """Put everything back."""
         facts, tensors = read_facts(path, task), load(read_bytes(path))
         if len(facts["random"]) != processes:
-            raise NeurokError(f"The run in '{path}' is one of {len(facts['random'])} processes; go on with as many.")
+            raise NeurokError(f"The run in '{path}' used {len(facts['random'])} processes; resume with as many.")
         fill([self.module], tensors, "module.", path)
         fill([self.average], tensors, "average.", path)
         for number, optimizer in enumerate(self.optimizers):

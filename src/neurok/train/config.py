@@ -89,7 +89,7 @@ class RunConfig(ABC):
         ]
         wrong += [f"{name} must be at most 1, got {numbers[name]}" for name in SHARES if numbers.get(name, 0) > 1]
         if wrong:
-            raise NeurokError(f"No run can go like this: {'; '.join(wrong)}.")
+            raise NeurokError(f"The training configuration is invalid: {'; '.join(wrong)}.")
 
     @abstractmethod
     def build(self) -> nn.Module:

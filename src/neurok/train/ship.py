@@ -123,7 +123,7 @@ def ship(
     runs = [Run.read(folder) for folder in folders]
     tasks = {run.recipe.task for run in runs}
     if len(tasks) > 1:
-        raise NeurokError(f"The runs are for {' and '.join(sorted(tasks))}; ship them apart.")
+        raise NeurokError(f"The runs are for {' and '.join(sorted(tasks))}; ship them separately.")
     makers: dict[str, Any] = {
         "deformation": _deformation, "articulation": _articulation, "parts": _parts, "pieces": _pieces,
     }  # fmt: skip
@@ -193,7 +193,7 @@ def _everything(runs: Sequence[Run]) -> bool:
     found = {bool(run.origin.get("everything")) for run in runs}
     if len(found) > 1:
         raise NeurokError(
-            "Some of the runs have learned from held-out objects (--everything) and some have not; ship them apart."
+            "Some of the runs have learned from held-out objects (--everything), some have not; ship them separately."
         )
     return found.pop()
 

@@ -57,6 +57,7 @@ def run(body, world, seconds=0.125, **options):
     return simulate(body, world, seconds=seconds, engine=COARSE, **options)
 
 
+@pytest.mark.slow
 def test_a_soft_cube_falls_as_everything_falls():
     found = run(cube(), World())
     time = np.arange(found.frame_count) / 24.0

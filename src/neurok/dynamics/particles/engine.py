@@ -35,7 +35,7 @@ class ParticleEngine:
         for body in bodies:
             if body.energies:
                 raise NeurokError(
-                    f"The engine 'particles' cannot take the energies that '{body.name}' has of its own; use the "
+                    f"The engine 'particles' does not support the custom energies of '{body.name}'; use the "
                     "engine 'reduced'."
                 )
         return ParticleRun(bodies, world, settings, self.config, self.reason, self.say)

@@ -137,7 +137,7 @@ def start_of(body: Body, mechanics: Mechanics) -> tuple[Pose, np.ndarray, np.nda
     if base:
         qdot[:3], qdot[3:6] = start.velocity, start.spin
     elif np.any(start.velocity) or np.any(start.spin):
-        raise NeurokError(f"'{body.name}' stands fixed, so it cannot start with a velocity or spin; set it free.")
+        raise NeurokError(f"'{body.name}' has a fixed root, so it cannot start with a velocity or spin; set it free.")
     if start.velocities is not None:
         qdot = qdot + _fit_velocities(mechanics, pose, q, qdot, start.velocities)
     return pose, q, qdot

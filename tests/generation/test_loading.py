@@ -1,0 +1,27 @@
+"""What words alone do not need is not loaded for them."""
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from neurok.cli.generate import loading
+
+HEAVY = ("scipy.ndimage", "neurok.rendering", "numba", "trimesh", "torch._dynamo", "sympy", "PIL")
+
+
+def test_words_load_no_pictures_no_rendering_and_no_compilers():
+    code = f"import sys, neurok.inference.generate; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_garbage_is_looked_for_again_after_loading():
+    assert gc.isenabled()
+    with loading():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ImportError), loading():
+        raise ImportError
+    assert gc.isenabled()
