@@ -10,11 +10,12 @@ from torch import nn
 from neurok.articulation.network import Parts
 from neurok.articulation.pieces_network import PieceAnswers, PieceModel
 from neurok.articulation.pieces_predict import Grouper
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan_file import read_plan, write_plan
 from neurok.core import Mesh
 from neurok.data.single_surface import single_surface
 from neurok.geometry.single_surface import MeltConfig
-from neurok.inference.plan import plan, study
+from neurok.inference.plan import _held, plan, study
 from neurok.inference.plan_evidence import PlanConfig, calibration_for
 from solids import door_on_a_box
 
@@ -129,3 +130,18 @@ def test_every_calibration_has_a_weight_for_every_fact(raw):
             asked = found.groups is not None
             calibration = calibration_for(config or PlanConfig(), found.prior is not None, asked)
             assert all(len(weighed.facts) == len(calibration) for weighed in found.weighed.values())
+
+
+@pytest.mark.parametrize(
+    ("chances", "kept"),
+    [((0.9, 0.55, 0.45), (0, 1)), ((0.3, 0.26, 0.2), (0, 1)), ((0.09, 0.08, 0.01), ()), ((0.6, 0.5, 0.5), (0, 1, 2))],
+)
+def test_joints_count_that_are_likely_or_nearly_as_likely_as_the_surest(chances, kept):
+    up, here = np.array([0.0, 1.0, 0.0]), np.zeros(3)
+    ranked = {
+        part: [Hypothesis(part, 0, "revolute", up, here, 0.0, 1.0, chance)] for part, chance in enumerate(chances)
+    }
+    held = _held(ranked, np.zeros(3, dtype=bool), 1.0, 1.0, True, PlanConfig(least=0.1, likely=0.5, beside=0.8))
+    assert tuple(part for part, joint in held.items() if joint is not None) == kept
+    unasked = _held(ranked, np.zeros(3, dtype=bool), 1.0, 1.0, False, PlanConfig(least=0.1, likely=0.5, beside=0.8))
+    assert [joint is not None for joint in unasked.values()] == [chance >= 0.1 for chance in chances]

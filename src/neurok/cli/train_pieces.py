@@ -97,7 +97,7 @@ class TrainPieces:
         before = learned_before(checkpoint or self.start_from, recipe.task)
         origin = {
             "sources": asdict(sources),
-            "data": [describe_data(folder) for folder in (*annotated, *static, *named)],
+            "data": [describe_data(folder) for folder in dict.fromkeys((*annotated, *static, *named))],
             "examples": len(examples),
             "everything": self.held.everything or before["everything"],
             "objects": sorted(before["objects"] | {one.object for one in examples if one.source != "generated"}),

@@ -147,8 +147,8 @@ def study(
         for part, lines in weighed.items():
             ranked[part] = distinct(lines.ranked(calibration, moves), config.shown, search.contacts.size)
         doubtful = np.full(len(soft), True) if prior is not None and prior.mostly_bends else soft
-        beside = config.beside if origin == "pieces" and config.group_by == "network" else 0.0
-        held = _held(ranked, doubtful, moves, anything, beside, config)
+        asked = groups is not None and (origin != "pieces" or config.group_by == "network")
+        held = _held(ranked, doubtful, moves, anything, asked, config)
         if anything < config.still:
             note = f"{note} Nothing seems to move (probability {1.0 - anything:.2f}).".strip()
     connected = connected_pieces(given)
@@ -286,18 +286,20 @@ def _held(
     doubtful: np.ndarray,
     moves: float,
     anything: float,
-    beside: float,
+    asked: bool,
     config: PlanConfig,
 ) -> dict[int, Hypothesis | None]:
     """The joint of each body that is likely enough; none at all where nothing moves.
 
     How likely a joint must be is counted if anything moves: whether it does is asked once, of the whole object.
+    ``asked`` says whether the grouping network was.
     """
     if anything < config.still:
         return dict.fromkeys(ranked)
     surest = max((lines[0].probability for lines in ranked.values() if lines), default=0.0)
     enough = {part: moves * (config.soft if doubtful[part] else config.least) for part in ranked}
-    enough = {part: max(some, beside * surest) for part, some in enough.items()}
+    if asked:
+        enough = {part: max(some, min(config.likely, config.beside * surest)) for part, some in enough.items()}
     return {part: _holds(lines, enough[part]) for part, lines in ranked.items()}
 
 

@@ -48,21 +48,24 @@ class PlanConfig:
     """Who says which pieces are one body, if the network is there. It is far ahead on known categories; on new ones it
     finds as much, but its surest joint is less often right (docs/articulation.md)."""
 
-    grouped: tuple[float, ...] = (1.89, 1.87, 0.28)
+    grouped: tuple[float, ...] = (2.30, 3.00, 0.57)
     """Log-odds that the best line of a body of the grouping network is right: constant, then per unit of the
     log-probability of the line, and of the network's log-odds that the body moves. Fitted to the same objects and 21
     that stand still; every object counts alike."""
 
-    named: tuple[float, ...] = (2.29, 2.51, 0.64)
+    named: tuple[float, ...] = (2.23, 2.41, 0.64)
     """The same for the parts that a file names, about which the grouping network is asked as well."""
 
     least: float = 0.1
     """Bodies whose best joint is less likely than this are fixed. Low, because a joint that is missing costs more than
     one too many ..."""
 
+    likely: float = 0.5
+    """... but where the grouping network was asked, only those joints count that are likelier than this ..."""
+
     beside: float = 0.8
-    """... and so are bodies made of pieces whose best joint is less likely than this share of the surest one of the
-    object: what is unlike all that was learned from is doubtful throughout, and still has a best guess."""
+    """... or than this share of the surest one of the object: what is unlike all that was learned from is doubtful
+    throughout, and still has a best guess."""
 
     soft: float = 0.5
     """A piece that the prior holds to bend, or that belongs to an object of which most bends, has a joint all the same

@@ -22,6 +22,7 @@ PIECES = {
     "anything moves at all",
     "metrics_meaning": "of watched objects: shares of pieces that rightly move or stand still, of pairs of which one "
     "moves that are rightly told apart, and of objects of which it is rightly told whether anything moves",
+    "go_on": "neurok train pieces ... --recipe further --start-from THIS_FILE (the first of its networks)",
     "limits": [
         "Pieces are connected components; a single surface is cut along its creases, and parts in it that are flush "
         "with what carries them are not found.",
