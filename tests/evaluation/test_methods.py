@@ -106,7 +106,7 @@ def untrained():
 
 def test_the_learned_space_runs_and_gives_every_vertex(drawer_case, untrained, rng):
     judge = Judge(drawer_case, 500)
-    vertices = learned(untrained, "gram", 4, False, None, drawer_case.rest, judge.given, rng)
+    vertices = learned(untrained, "gram", 4, False, {}, drawer_case.rest, judge.given, rng)
     assert vertices.shape == drawer_case.rest.vertices.shape
     assert np.isfinite(vertices).all()
 
