@@ -63,7 +63,7 @@ def test_a_point_sees_only_its_own_group():
 
 
 def test_a_mesh_without_faces_is_refused():
-    with pytest.raises(NeurokError, match="without faces"):
+    with pytest.raises(NeurokError, match="need a mesh with faces"):
         closest_point(np.zeros((1, 3)), CUBE_VERTICES, np.zeros((0, 3), dtype=np.int64))
 
 

@@ -55,5 +55,5 @@ def test_a_page_has_no_camera_of_its_own(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["render", "sample:laptop", "--out", str(tmp_path / "out.html"), "--sheet"])
     assert ended.value.code == 2
-    assert "leave out --sheet" in capsys.readouterr().err
+    assert "--sheet does not apply to an interactive page" in capsys.readouterr().err
     assert not (tmp_path / "out.html").exists()
