@@ -1,7 +1,7 @@
 """How quick the studio is, in a real Chromium; run: python benchmarks/bench_studio.py
 
 The browser draws in software here (SwiftShader), on the same cores as the server: a machine with graphics draws faster.
-``--soak 600`` uses the studio for ten minutes and tells its memory before and after.
+``--soak 3600`` only uses the studio, for an hour, and tells its memory and open files on the way.
 """
 
 import argparse
@@ -208,7 +208,7 @@ def memory(pid: int | str) -> float:
 
 
 def soak(context, seconds: float) -> list[list[object]]:
-    """Use the studio: poses, runs, edits, recordings, one after the other."""
+    """Use the studio: poses, runs, edits, recordings, one after the other; its memory and open files every quarter."""
     from neurok.bodyplan import editing
     from neurok.io import load
 
@@ -219,8 +219,10 @@ def soak(context, seconds: float) -> list[list[object]]:
         until(lambda: window.scene.asset is not None)
         session, scene = window.session, window.scene
         time.sleep(5.0)
-        before, start, rounds = memory("self"), time.perf_counter(), 0
-        while time.perf_counter() - start < seconds:
+        start, rounds, marks = time.perf_counter(), 0, [_held(0.0, 0)]
+        while (gone := time.perf_counter() - start) < seconds:
+            if gone >= seconds * len(marks) / 4:
+                marks.append(_held(gone, rounds))
             for seed in range(10):
                 session.do(lambda seed=seed: scene.random_pose(seed))
                 time.sleep(0.1)
@@ -233,19 +235,16 @@ def soak(context, seconds: float) -> list[list[object]]:
             until(lambda: scene.playback.recording is not None)
             session.do(scene.rest)
             rounds += 1
-        after = memory("self")
+        marks.append(_held(time.perf_counter() - start, rounds))
         page.get_by_text("cabinet · posing").wait_for()
         page.close()
     finally:
         server.stop()
-    return [
-        ["memory of the server before use", before, "MB"],
-        [
-            f"memory of the server after {seconds / 60:.0f} minutes, {rounds} rounds of poses, edits and recordings",
-            after,
-            "MB",
-        ],
-    ]
+    return marks
+
+
+def _held(seconds: float, rounds: int) -> list[object]:
+    return [seconds / 60, rounds, memory("self"), len(os.listdir("/proc/self/fd"))]
 
 
 def pictures(playwright, folder: Path) -> None:
@@ -330,7 +329,7 @@ def _walk(window: Window, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--soak", type=float, default=0.0, help="use it for so many seconds [s]")
+    parser.add_argument("--soak", type=float, default=0.0, help="only use it for so many seconds [s]")
     parser.add_argument("--pictures", type=Path, help="only take pictures for the docs, into this folder")
     parser.add_argument("--alone", action="store_true", help="only the processor time of the server, without a browser")
     options = parser.parse_args()
@@ -342,9 +341,11 @@ def main() -> None:
             pictures(playwright, options.pictures)
             return
         for context in launched(playwright):
-            rows = first_picture(context) + frames_pushed(context) + drag_latency(context)
             if options.soak:
-                rows += soak(context, options.soak)
+                columns = ["minutes of use", "rounds", "memory of the server [MB]", "open files of the server"]
+                write_table("studio_soak", columns, soak(context, options.soak))
+                return
+            rows = first_picture(context) + frames_pushed(context) + drag_latency(context)
     rows.append(["pictures per second at most", CONFIG.picture_rate, "1/s"])
     write_table("studio", ["figure", "value", "unit"], rows)
 

@@ -1,4 +1,4 @@
-"""How the house is built, in numbers, before and after its middle was put in order.
+"""Counts of the source before and after the middle packages were refactored.
 
     python benchmarks/count_decisions.py [--before COMMIT] [--write docs/architecture.md]
 
@@ -21,7 +21,7 @@ import tyro
 from neurok.evaluation.tables import markdown, put_section, stamp
 
 MIDDLE = ("articulation", "bodyplan", "dynamics", "inference", "kinematics", "posing", "scene", "train")
-"""Rooms that the order was about, by their names before and after."""
+"""Packages that were refactored, by their names before and after."""
 
 BODIES = (
     "articulation/parts.py",
@@ -92,15 +92,15 @@ def count(sources: Sources) -> dict[str, int]:
     trees = {path: ast.parse(text) for path, text in sources.items()}
     middle = [tree for path, tree in trees.items() if path.startswith(tuple(f"{room}/" for room in MIDDLE))]
     return {
-        "bare constants in the middle rooms": sum(1 for tree in middle for _ in bare_constants(tree)),
-        "bare constants in all rooms": sum(1 for tree in trees.values() for _ in bare_constants(tree)),
+        "bare constants in the middle packages": sum(1 for tree in middle for _ in bare_constants(tree)),
+        "bare constants in all packages": sum(1 for tree in trees.values() for _ in bare_constants(tree)),
         "files that decide bodies": sum(path in sources for path in BODIES),
         "files that decide what touches": sum(path in sources for path in CONTACTS),
         "questions about the class or members of a space": sum(
             1 for tree in trees.values() for _ in space_questions(tree)
         ),
         "files": len(sources),
-        "lines of the middle rooms": sum(
+        "lines of the middle packages": sum(
             text.count("\n") for path, text in sources.items() if path.split("/")[0] in MIDDLE
         ),
         "lines": sum(text.count("\n") for text in sources.values()),
