@@ -31,6 +31,10 @@ SECONDS = 5.0
 """For which frames are pushed as fast as they go."""
 
 
+SOAK_PATIENCE = 600.0
+"""How long a step of a long use may take, beside other work on the machine [s]."""
+
+
 def balls(vertex_count: int, parts: int = 10) -> Asset:
     """Balls in a row, each on a hinge of its own."""
     level = {1_000: 4, 10_000: 5}[vertex_count // parts]
@@ -230,9 +234,9 @@ def soak(context, seconds: float) -> list[list[object]]:
             session.do(scene.undo)
             session.do(lambda: scene.record(True))
             session.do(scene.run)
-            until(lambda: scene.meter.get("time", 0) > 2.0, 60.0)
+            until(lambda: scene.meter.get("time", 0) > 2.0, SOAK_PATIENCE)
             session.do(lambda: scene.record(False))
-            until(lambda: scene.playback.recording is not None)
+            until(lambda: scene.playback.recording is not None, SOAK_PATIENCE)
             session.do(scene.rest)
             rounds += 1
         marks.append(_held(time.perf_counter() - start, rounds))
@@ -340,11 +344,12 @@ def main() -> None:
         if options.pictures is not None:
             pictures(playwright, options.pictures)
             return
-        for context in launched(playwright):
-            if options.soak:
+        if options.soak:
+            for context in launched(playwright, {"width": 640, "height": 400}):
                 columns = ["minutes of use", "rounds", "memory of the server [MB]", "open files of the server"]
                 write_table("studio_soak", columns, soak(context, options.soak))
-                return
+            return
+        for context in launched(playwright):
             rows = first_picture(context) + frames_pushed(context) + drag_latency(context)
     rows.append(["pictures per second at most", CONFIG.picture_rate, "1/s"])
     write_table("studio", ["figure", "value", "unit"], rows)

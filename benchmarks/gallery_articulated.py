@@ -16,7 +16,7 @@ from neurok.core import Articulation
 from neurok.families.articulated import FAMILIES, generate
 from neurok.rendering import Renderer, contact_sheet
 
-PER_SHEET, COLUMNS, SIZE, SMALL, SEED = 18, 12, 180, 120, 3
+PER_SHEET, COLUMNS, SIZE, SMALL, SEED = 21, 12, 180, 120, 3
 
 
 def extremes(articulation: Articulation) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,8 @@ others, and every fourth thing that stands still. To be cheap, the encoder is th
 learn: what it makes of every raw mesh in a few views is kept, and the layers above it learn from that, always for the
 same number of steps. (The encoder has learned joints of the left-out objects with their parts given.) A body is found
 if one that is said to move (probability above 0.5) overlaps it by 0.75 of their areas. Held-out objects are never read.
-A stopped run goes on.
+Self-training: files of the static folders whose names tell of something that may move have no labels; where the network
+is sure, its answers become labels, and it learns anew with them. A stopped run goes on.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ from neurok.articulation.copies import find_copies
 from neurok.articulation.network import pair_features
 from neurok.articulation.pieces_loss import PieceTargets, PieceTask
 from neurok.articulation.pieces_network import STATIC, PieceModel, likeness
-from neurok.articulation.pieces_predict import PieceOdds, group_pieces, moving_odds
+from neurok.articulation.pieces_predict import Groups, PieceOdds, group_pieces, moving_odds
 from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import stack_clouds, turned
+from neurok.core import Mesh
 from neurok.data.splits import category
+from neurok.data.static_things import moving_files
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import markdown, put_section, stamp
+from neurok.io import load as load_asset
 from neurok.train.pieces import base
 from neurok.train.pieces_batches import PieceViewConfig, augmented
 from neurok.train.pieces_data import SOURCES, PieceExample, PieceThing
@@ -50,14 +54,19 @@ FOLDS = (
 """Categories and generated families that each fold leaves out."""
 
 ROWS: dict[str, dict[str, float]] = {
-    "all": {},
-    "half of the real objects": {"real": 0.5},
-    "a quarter of them": {"real": 0.25},
-    "no generated objects": {"generated": 0.0},
-    "generated and static ones alone": {"real": 0.0},
-    "nothing that stands still": {"static": 0.0},
+    "real and static objects": {"generated": 0.0},
+    "half of the real objects": {"real": 0.5, "generated": 0.0},
+    "a quarter of the real objects": {"real": 0.25, "generated": 0.0},
+    "real, static and generated objects": {},
+    "generated and static objects": {"real": 0.0},
+    "real and generated objects": {"static": 0.0},
+    "real, static and one round of self-training": {"generated": 0.0, "rounds": 1},
+    "real, static and two rounds of self-training": {"generated": 0.0, "rounds": 2},
 }
-"""What is learned from: shares of the objects of each source."""
+"""What is learned from: shares of the objects of each source, and rounds of self-training."""
+
+SURE = 2.2
+"""Log-odds (0.9) of everything that the network says of an unlabelled object, for its answers to become labels."""
 
 OVERLAP = 0.75
 """Of a body that is found [share of the union of areas]."""
@@ -108,6 +117,15 @@ class Seen(NamedTuple):
     copies: np.ndarray
     tokens: np.ndarray
     pairs: np.ndarray
+
+
+def unlabelled_thing(path: Path) -> PieceThing:
+    """A file of which nothing is known; its labels are made up later."""
+
+    def load() -> tuple[Mesh, None]:
+        return load_asset(path).mesh, None
+
+    return PieceThing(f"{path.parent.name}_{path.stem}", "static", load)
 
 
 def chance(name: str, salt: str = "") -> float:
@@ -204,6 +222,21 @@ def learn(seen: Sequence[Seen], steps: int) -> PieceModel:
     return task.model.eval()
 
 
+def self_labelled(model: PieceModel, unlabelled: Sequence[Seen]) -> list[Seen]:
+    """Unlabelled objects of which the network is sure, with its answers as labels."""
+    found = []
+    for seen in unlabelled:
+        groups, kinds = answered(model, seen)
+        if abs(groups.anything) < SURE or (np.abs(groups.moves[1:]) < SURE).any():
+            continue
+        moving = (groups.moves[groups.labels] > 0) & (groups.anything > 0)
+        labels = np.unique(np.where(moving, groups.labels, 0), return_inverse=True)[1]
+        shares = np.array([kinds[labels == body].mean(axis=0) for body in range(labels.max() + 1)])
+        moves = np.where(moving, 1 + shares[:, 1:].argmax(axis=1)[labels], STATIC)
+        found.append(seen._replace(source="real" if moving.any() else "static", bodies=labels, moves=moves))
+    return found
+
+
 def judge(model: PieceModel, left_out: dict[str, list[Seen]]) -> dict[str, float]:
     """Recall, precision and share of objects whose surest body is right, and how many static ones are said to move."""
     figures: dict[str, float] = {}
@@ -219,15 +252,21 @@ def judge(model: PieceModel, left_out: dict[str, list[Seen]]) -> dict[str, float
 
 
 @torch.no_grad()
-def bodies(model: PieceModel, seen: Seen) -> tuple[list[bool], int, int, int, bool]:
-    """Whether each body that is said to move is a true one, the surest first; how many are; how many truly move; how
-    many are found; and whether anything is said to move."""
+def answered(model: PieceModel, seen: Seen) -> tuple[Groups, np.ndarray]:
+    """Groups of pieces, and the probabilities of each piece to stand still, turn or slide."""
     views = range(LEARNED_VIEWS, LEARNED_VIEWS + ASKED_VIEWS)
     answers = model.answer(*stacked([(seen, view) for view in views])[:3])
     affinity = answers.affinity.mean(dim=0).numpy().astype(np.float64)
     moves = moving_odds(answers.moves).mean(dim=0).numpy().astype(np.float64)
     anything = float(answers.anything.mean())
     groups = group_pieces(PieceOdds(seen.areas, moves, (affinity + affinity.T) / 2, anything, seen.copies))
+    return groups, answers.moves.softmax(dim=-1).mean(dim=0).numpy()
+
+
+def bodies(model: PieceModel, seen: Seen) -> tuple[list[bool], int, int, int, bool]:
+    """Whether each body that is said to move is a true one, the surest first; how many are; how many truly move; how
+    many are found; and whether anything is said to move."""
+    groups, _ = answered(model, seen)
     used, fine = set[int](), list[bool]()
     true = [seen.bodies == body for body in np.unique(seen.bodies[seen.moves > STATIC])]
     order = [body for body in np.argsort(-groups.moves) if body > 0 and groups.moves[body] > 0]
@@ -242,7 +281,11 @@ def bodies(model: PieceModel, seen: Seen) -> tuple[list[bool], int, int, int, bo
 
 def main(options: PiecesFolds) -> None:
     things = training_things(PieceSources(options.data, options.static, generated=options.generated))
-    seen = see(things, base().build().model.eval(), options.out / "seen")
+    model = base().build().model.eval()
+    seen = see(things, model, options.out / "seen")
+    files = [path for folder in options.static for path in moving_files(folder)]
+    unlabelled = list(see([unlabelled_thing(path) for path in files], model, options.out / "seen").values())
+    print(f"{len(unlabelled)} unlabelled objects", flush=True)
     table: list[dict[str, Any]] = []
     for name in options.rows:
         figures = []
@@ -251,14 +294,21 @@ def main(options: PiecesFolds) -> None:
             if not path.exists():
                 learned, left = split(things, fold)
                 some = [t for t in learned if chance(t.name, "share") < ROWS[name].get(t.source, 1.0)]
-                model = learn([seen[t.name] for t in some if t.name in seen], options.steps)
+                labelled, added = [seen[t.name] for t in some if t.name in seen], list[Seen]()
+                model = learn(labelled, options.steps)
+                for _ in range(int(ROWS[name].get("rounds", 0))):
+                    added = self_labelled(model, unlabelled)
+                    model = learn(labelled + added, options.steps)
                 asked = {group: [seen[t.name] for t in mine if t.name in seen] for group, mine in left.items()}
                 real = sum(t.source == "real" for t in some)
-                path.write_text(json.dumps({"objects": len(some), "real": real, **judge(model, asked)}))
+                path.write_text(
+                    json.dumps({"objects": len(some), "real": real, "added": len(added), **judge(model, asked)})
+                )
             figures.append(json.loads(path.read_text()))
             print(name, fold, figures[-1], flush=True)
         table.append({"row": name, **{key: float(np.mean([one[key] for one in figures])) for key in figures[0]}})
-    names = {"row": ("learned from", "{}"), "real": ("real objects", "{:.0f}"), "objects": ("all objects", "{:.0f}")}
+    names = {"row": ("learned from", "{}"), "real": ("real objects", "{:.0f}"), "objects": ("all objects", "{:.0f}"),
+             "added": ("labelled by itself", "{:.0f}")}  # fmt: skip
     for group in ("seen", "unseen"):
         names |= {f"{group} {word}": (f"{group}: {word}", "{:.2f}") for word in ("recall", "precision", "strongest")}
     text = markdown(table, {**names, "still": ("static, said to move", "{:.2f}")})

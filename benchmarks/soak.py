@@ -115,13 +115,14 @@ LONG = {
     "generate": ["generate", "--text", "a red chair", "--out", "OUT/o.glb"],
     "data household": ["data", "household", "--out", "OUT/store", "--count", "2"],
     "batch": ["batch", "convert", "IN/objects", "--out", "OUT/all", "--formats", ".glb", "--workers", "1"],
+    "train": ["train", "articulation", "IN/objects", "--recipe", "smoke", "--everything", "--out", "OUT/run"],
 }  # fmt: skip
 """Commands by name; IN is a folder with what they read."""
 
-RESUMED = ("data household", "batch")
+RESUMED = ("data household", "batch", "train")
 """Those that go on where they were killed: they begin in an empty folder, and end with the same bytes."""
 
-UNTOLD = ("times.jsonl",)
+UNTOLD = ("times.jsonl", "log.jsonl", "checkpoint.safetensors")
 """Files that hold times."""
 
 
@@ -148,6 +149,11 @@ def _started(words: list[str], out: Path, limit: int | None = None, jumps: int |
         code = int(ended.code or 0)
     finally:
         os._exit(code)
+
+
+def _continued(words: list[str], out: Path) -> list[str]:
+    """The command that goes on after a kill: training asks for it, if there is something to go on from."""
+    return [*words, "--resume"] if (out / "run" / "checkpoint.safetensors").exists() else words
 
 
 def _ended(child: int) -> int:
@@ -222,7 +228,7 @@ def kills(times: int, seed: int, folder: Path, names: list[str]) -> list[list[st
             bad, left = _left(out)
             damaged, stale = damaged + bad, max(stale, left)
             if name in RESUMED or number == times - 1:
-                codes.add(_ended(_started(words, out)))
+                codes.add(_ended(_started(_continued(words, out), out)))
                 damaged += _left(out)[0]
                 other += _bytes(out) != wanted
         rows.append([f"kill -9: `{name}`", f"{times}, {ended} before its end", str(damaged), str(other),

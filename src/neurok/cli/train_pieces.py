@@ -44,6 +44,10 @@ class TrainPieces:
     named: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
     """Folders of objects whose files name their doors (which turn) and drawers (which slide)."""
 
+    unlabelled: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
+    """Folders of objects without labels: files whose names tell of doors and the like are labelled by their own body
+    plans where these are sure (self-training)."""
+
     generated: int = 4
     """Objects of each generated family."""
 
@@ -84,8 +88,10 @@ class TrainPieces:
 
         need(self.data, "folder")
         annotated = self.data
-        static, named = (tuple(folder for group in some for folder in group) for some in (self.static, self.named))
-        sources = PieceSources(annotated, static, named, self.generated, **asdict(self.held))
+        static, named, unlabelled = (
+            tuple(folder for group in some for folder in group) for some in (self.static, self.named, self.unlabelled)
+        )
+        sources = PieceSources(annotated, static, named, unlabelled, generated=self.generated, **asdict(self.held))
         checkpoint = self.out / CHECKPOINT if self.resume else None
         recipe = recipe_for(find_recipe(self.recipe), checkpoint, self.start_from, seed=self.seed, steps=self.steps)
         tell, cache, config = partial(say, json=self.json), self.cache or self.out / EXAMPLES, PieceDataConfig()
@@ -97,7 +103,7 @@ class TrainPieces:
         before = learned_before(checkpoint or self.start_from, recipe.task)
         origin = {
             "sources": asdict(sources),
-            "data": [describe_data(folder) for folder in dict.fromkeys((*annotated, *static, *named))],
+            "data": [describe_data(folder) for folder in dict.fromkeys((*annotated, *static, *named, *unlabelled))],
             "examples": len(examples),
             "everything": self.held.everything or before["everything"],
             "objects": sorted(before["objects"] | {one.object for one in examples if one.source != "generated"}),

@@ -30,6 +30,11 @@ def static_files(folder: str | Path) -> tuple[list[Path], list[Path]]:
     return [path for path in found if path not in set(kept)], kept
 
 
+def moving_files(folder: str | Path) -> list[Path]:
+    """Files of a folder whose names tell of something that may move; how is not known."""
+    return sorted(path for path in Path(folder).rglob("*") if path.suffix in ENDINGS and _may_move(path.stem))
+
+
 def _may_move(name: str) -> bool:
     plain = name.lower()
     return any(re.search(word, plain) for word in OPENING)

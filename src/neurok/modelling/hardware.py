@@ -119,7 +119,7 @@ def knob(d: Dice, radius: float, segments: int = 16) -> Shape:
 
 def dial(d: Dice, radius: float) -> list[Shape]:
     """A knob of an appliance: its pointer or grip shows how far it is turned."""
-    height = radius * d.between(0.5, 1.0)
+    height = radius * d.between(0.5, 1.6)
     skirt = standing(cylinder(radius, 0.35 * height, 20, chamfer=0.1 * height)).move(0, 0, 0.175 * height - SINK)
     kind = d.pick(["bar", "pointer", "lobes"])
     if kind == "bar":
@@ -134,17 +134,24 @@ def dial(d: Dice, radius: float) -> list[Shape]:
     return [skirt, standing(lobes), box((0.1 * radius, 0.5 * radius, 0.06 * radius), (0, 0.4 * radius, height))]
 
 
-def button(d: Dice, size: float, kind: str | None = None) -> Shape:
-    """A push button of about ``size``, standing out by a third of it."""
+BUTTON_RISE = (0.05, 0.45)
+"""How far buttons stand out [share of their size], drawn on a log scale; seen on appliances of PartNet-Mobility."""
+
+BUTTON_TRAVEL = (0.3, 1.0)
+"""How far they go in [share of what stands out]; seen there too."""
+
+
+def button(d: Dice, size: float, kind: str | None = None, rise: float = 0.35) -> Shape:
+    """A push button of about ``size`` that stands out by ``rise`` of it."""
     kind = kind or d.pick(["round", "square", "pill"])
-    height = 0.45 * size
+    sunk = min(0.1, rise) * size
+    height, edge = rise * size + sunk, min(0.1, 0.3 * rise) * size
     if kind == "round":
-        return standing(cylinder(size / 2, height, 14, chamfer=0.12 * size)).move(0, 0, 0.12 * size)
+        return standing(cylinder(size / 2, height, 14, chamfer=edge)).move(0, 0, height / 2 - sunk)
     if kind == "square":
-        return box((size, size, height), (0, 0, 0.12 * size), 0.1 * size)
-    return standing(
-        extrude(profiles.rectangle(1.5 * size, 0.7 * size, 0.34 * size, 4), height, bevel=0.08 * size)
-    ).move(0, 0, -0.1 * size)
+        return box((size, size, height), (0, 0, height / 2 - sunk), edge)
+    outline = profiles.rectangle(1.5 * size, 0.7 * size, 0.34 * size, 4)
+    return standing(extrude(outline, height, bevel=0.8 * edge)).move(0, 0, -sunk)
 
 
 def add_buttons(
@@ -156,12 +163,13 @@ def add_buttons(
     surface: looks.Surface,
     name: str = "button",
 ) -> None:
-    """Push buttons facing +z, each a part that goes in by a part of its height."""
-    kind = d.pick(["round", "square", "pill"])
-    travel = d.between(0.06, 0.18) * size
+    """Push buttons facing +z, many of them flat, each a part that goes in by a share of its height."""
+    kind = d.pick(["round", "square", "pill"], [2, 3, 1])
+    rise = BUTTON_RISE[0] * (BUTTON_RISE[1] / BUTTON_RISE[0]) ** d.between(0.0, 1.0)
+    travel = d.between(*BUTTON_TRAVEL) * rise * size
     for place in places:
         part = builder.part(name, parent, "prismatic", (0, 0, 1), place, -travel, 0.0)
-        part.add(button(d, size, kind).move(*place), surface)
+        part.add(button(d, size, kind, rise).move(*place), surface)
 
 
 def lever(d: Dice, length: float, side: int = 1) -> list[Shape]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from neurok.core import Joint, Mesh
 from neurok.data.named_motions import named_files, named_joints
 from neurok.data.splits import UNSEEN_FAMILIES, category
-from neurok.data.static_things import static_files
+from neurok.data.static_things import moving_files, static_files
+from neurok.errors import NeurokError
 from neurok.train.articulation_data import JointDataConfig, find_things, watched_things
 from neurok.train.pieces_data import PieceThing
 
@@ -28,6 +29,13 @@ class PieceSources:
 
     named: tuple[str, ...] = ()
     """Folders of objects whose files name their doors and drawers; every fifth of each is watched instead."""
+
+    unlabelled: tuple[str, ...] = ()
+    """Folders of objects of which some may move; where the plan is sure how, its answers are labels (self-training)."""
+
+    sure: float = 0.9
+    """Probability that anything moves, and of every joint of the plan, from which on its answers are labels; what it
+    brings is in docs/notebook/articulation.md."""
 
     generated: int = 4
     """Objects of each generated family ..."""
@@ -56,6 +64,10 @@ def training_things(sources: PieceSources) -> list[PieceThing]:
         found += [_static(path) for path in (*learned, *(kept if sources.everything else ()))]
     for folder in sources.named:
         found += [_named(path) for path in named_files(folder)[0]]
+    known = aside | {thing.name for thing in found}
+    for folder in sources.unlabelled:
+        some = [_self_labelled(path, sources) for path in moving_files(folder)]
+        found += [thing for thing in some if thing.name not in known]
     found = [thing for thing in found if thing.name not in aside]
     return found + list(_generated(sources))
 
@@ -82,6 +94,29 @@ def _named(path: Path) -> PieceThing:
 
         mesh = load_asset(path).mesh
         return mesh, named_joints(mesh, path.stem)
+
+    return PieceThing(f"{path.parent.name}_{path.stem}", "real", load)
+
+
+def _self_labelled(path: Path, sources: PieceSources) -> PieceThing:
+    """An object with the joints of its own plan, by networks that know no held-out object unless all may be known."""
+    twin = "" if sources.everything else "_held_out"
+
+    def load() -> tuple[Mesh, tuple[Joint, ...] | None]:
+        from neurok.inference.plan import study
+        from neurok.io import load as load_asset
+
+        found = study(
+            load_asset(path).mesh,
+            joint_weights=f"articulation{twin}",
+            piece_weights=f"pieces{twin}",
+            given_parts=False,
+        )
+        joints = [body.joint.probability for body in found.plan.bodies if body.joint is not None]
+        chance = found.groups.chance if found.groups is not None else 0.0
+        if not joints or min(*joints, chance) < sources.sure:
+            raise NeurokError(f"'{path.name}' is not learned from: its plan is not sure of what moves.")
+        return found.plan.mesh, found.plan.articulation.joints
 
     return PieceThing(f"{path.parent.name}_{path.stem}", "real", load)
 
@@ -115,7 +150,6 @@ def _generated(sources: PieceSources) -> Iterator[PieceThing]:
 
 def _family(name: str, seed: int, index: int) -> Loader:
     def load() -> tuple[Mesh, tuple[Joint, ...] | None]:
-        from neurok.errors import NeurokError
         from neurok.families.articulated import generate
 
         asset = generate(name, seed, index)[0]

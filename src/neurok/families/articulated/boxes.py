@@ -58,7 +58,7 @@ def _carton(d: Dice) -> Builder:
             )
             pivot, turn = (0.0, top, side * half), (side, 0, 0)
         rest = d.between(0.35, 2.1) if len(chosen) > 1 else d.between(-1.4, 2.1)
-        part = builder.part("rotation_lid", body, "revolute", turn, pivot, -1.5 - rest, d.between(2.2, 2.4) - rest)
+        part = builder.part("rotation_lid", body, "revolute", turn, pivot, -1.5 - rest, d.between(2.3, 3.05) - rest)
         part.add(flap.turn(np.array(turn, dtype=float), np.degrees(rest), pivot), paper)
     return builder
 

@@ -39,6 +39,9 @@ class Fronts:
 
     swing: float = np.pi / 2
 
+    play: float = 0.014
+    """Room beside the tray of a drawer, for its rails [m]."""
+
 
 def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
     """``size`` is the typical width of a front."""
@@ -54,6 +57,7 @@ def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
         handle_length=min(d.between(0.08, 0.2), 0.5 * size),
         reach=d.between(0.7, 1.0),
         swing=d.pick([np.pi / 2, np.pi / 2, d.between(1.4, 2.6), d.between(1.5, 3.0)]),
+        play=d.between(0.003, 0.014),
     )
 
 
@@ -178,7 +182,7 @@ def add_drawer(
     z = face + 0.0006
     style = fronts.style if fronts.style in ("slab", "shaker", "raised") and y1 - y0 > 0.14 else "slab"
     _add_panel(drawer, (x0, y0, x1, y1), z, fronts, style)
-    side, wall = min(0.014, 0.06 * (x1 - x0)), 0.01
+    side, wall = min(fronts.play, 0.06 * (x1 - x0)), 0.01
     a, b, low, high, back = x0 + side, x1 - side, y0 + 0.1 * (y1 - y0), y1 - 0.18 * (y1 - y0), face - depth
     drawer.add(slab((a, low, back), (b, low + 0.6 * wall, z)), fronts.inside)
     for p, q in ((a, a + wall), (b - wall, b)):

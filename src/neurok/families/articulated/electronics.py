@@ -11,7 +11,7 @@ from neurok.families.articulated.casework import rounded_box
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_buttons, button, dial, facing, standing
+from neurok.modelling.hardware import BUTTON_TRAVEL, add_buttons, button, dial, facing, standing
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, slab, torus
 
 DARK = looks.paint("#14161a", 0.25, name="screen")
@@ -38,8 +38,8 @@ def laptop(d: Dice) -> Builder:
     """Closed as built; the usual stored state is open."""
     builder = Builder("laptop")
     width = d.between(0.26, 0.4)
-    depth = width * d.between(0.6, 0.75)
-    base_height, lid_height = d.between(0.01, 0.028), d.between(0.004, 0.012)
+    depth = width * d.between(0.62, 0.85)
+    base_height, lid_height = d.between(0.007, 0.022), d.between(0.004, 0.012)
     shell, inner = d.shell(), d.plastic()
     base = builder.part("base_side")
     corner = d.pick([0.002, d.between(0.005, 0.02)])
@@ -264,8 +264,15 @@ def camera(d: Dice) -> Builder:
             )
             flash.add(box((0.15 * width, 0.06 * height, 0.002), (cx, top + 0.27 * height, 0.43 * deep)), looks.glow())
     side = -0.36 * width
-    press = builder.part("button", body, "prismatic", (0, 1, 0), (side, top, 0), -0.0025, 0.0)
-    press.add(button(d, 0.012, "round").turn("x", -90).move(side, top, 0.2 * deep), looks.metal("chrome"))
+    rise = d.between(0.06, 0.3)
+    travel = d.between(*BUTTON_TRAVEL) * rise
+    press = builder.part("button", body, "prismatic", (0, 1, 0), (side, top, 0), -0.012 * travel, 0.0)
+    press.add(button(d, 0.012, "round", rise).turn("x", -90).move(side, top, 0.2 * deep), looks.metal("chrome"))
+    kind = d.pick(["round", "square", "pill"])
+    for k in range(d.count(0, 4)):
+        place = ((0.14 + 0.045 * k) * width, top, -0.28 * deep)
+        key = builder.part("button", body, "prismatic", (0, 1, 0), place, -0.004 * travel, 0.0)
+        key.add(button(d, 0.004, kind, rise).turn("x", -90).move(*place), looks.metal("steel"))
     for x in [0.34 * width] if d.chance(0.6) else [0.34 * width, -0.22 * width]:
         knob = builder.part("knob", body, "continuous", (0, 1, 0), (x, top, 0))
         knob.add(
@@ -273,10 +280,11 @@ def camera(d: Dice) -> Builder:
         )
     back = -deep / 2
     body.add(box((0.5 * width, 0.62 * height, 0.002), (-0.08 * width, 0.48 * height, back)), DARK)
-    for k in range(d.count(2, 5)):
-        place = (0.34 * width, (0.2 + 0.14 * k) * height, back)
-        key = builder.part("button", body, "prismatic", (0, 0, -1), place, -0.0015, 0.0)
-        key.add(button(d, 0.008, "round").turn("y", 180).move(*place), looks.metal("steel"))
+    size = d.between(0.004, 0.008)
+    for k in range(d.count(2, 8)):
+        place = ((0.27 + 0.1 * (k % 2)) * width, (0.2 + 0.17 * (k // 2)) * height, back)
+        key = builder.part("button", body, "prismatic", (0, 0, -1), place, -size * travel, 0.0)
+        key.add(button(d, size, kind, rise).turn("y", 180).move(*place), looks.metal("steel"))
     return builder
 
 

@@ -35,6 +35,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "household": ("book", "padlock", "mailbox", "razor", "vise", "swing", "gate", "anvil_press"),
     "boxes": ("box", "suitcase"),
     "openings": ("door", "window", "safe", "switch"),
+    "prams": ("pram",),
+    "carried": ("umbrella", "toolbox"),
+    "household_tools": ("stepladder", "ironing_board", "office_drawers"),
 }
 """Module to the families in it; each family is a function of that name."""
 
@@ -51,6 +54,8 @@ OPENING: dict[str, tuple[float, float, float]] = {
     "scissors": (0.6, 0.1, 0.9),
     "toilet": (0.3, 0.9, 1.0),
     "eyeglasses": (0.3, 0.1, 1.0),
+    "umbrella": (0.0, 0.0, 1.0),
+    "bucket": (0.8, 0.0, 1.0),
 }
 """How often an instance is stored open, and between which shares of each joint's range."""
 

@@ -63,7 +63,9 @@ def _mixer(d: Dice) -> Builder:
     spout.add(cylinder(1.15 * thick, 0.012, 14).move(path[-1, 0], path[-1, 1] + 0.004, path[-1, 2]), look)
     if on_top:
         pivot = np.array([0.0, height, 0.0])
-        part = builder.part("switch", frame, "revolute", (0, 1, 0), pivot, -d.between(0.8, 1.57), d.between(0.8, 1.57))
+        limits = (-d.between(0.8, 1.57), d.between(0.8, 1.57))
+        turn = ("continuous", (0, 1, 0), pivot) if d.chance(0.3) else ("revolute", (0, 1, 0), pivot, *limits)
+        part = builder.part("switch", frame, *turn)
         part.add(
             lathe([(0, 0.001), (radius, 0.001), (radius, 0.02), (0.7 * radius, 0.032), (0, 0.035)], 24).move(*pivot),
             look,
@@ -74,7 +76,8 @@ def _mixer(d: Dice) -> Builder:
     side = d.sign()
     pivot = np.array([side * (radius + 0.012), 0.5 * height, 0.0])
     frame.add(cylinder(0.7 * radius, 0.03, 16).along("x").move(side * (radius + 0.002), 0.5 * height, 0), look)
-    part = builder.part("switch", frame, "revolute", (1, 0, 0), pivot, -0.9, 0.6)
+    reach = d.pick([(-0.9, 0.6), (-np.pi / 2, 0.0), (-np.pi / 2, np.pi / 2)])
+    part = builder.part("switch", frame, "revolute", (1, 0, 0), pivot, *reach)
     part.add(cylinder(0.75 * radius, 0.02, 16, chamfer=0.003).along("x").move(*(pivot + (side * 0.015, 0, 0))), look)
     tip = pivot + (side * 0.04, 0.09, 0.0)
     part.add(tube([pivot + (side * 0.015, 0, 0), tip], 0.006, 10), look)
@@ -129,17 +132,17 @@ def _pair_of_taps(d: Dice) -> Builder:
     path = _gooseneck(d, d.between(0.12, 0.24), d.between(0.1, 0.17)) + (0, low + 0.034, 0)
     path = np.concatenate([[(0, low + 0.03, 0)], path]) if path[0, 1] > low + 0.04 else path
     spout.add(tube(path, 0.6 * radius, 14), look)
-    kind, size = d.pick(["cross", "lever", "star"]), d.between(0.03, 0.045)
-    limits = d.pick([1.57, 3.0])
+    kind, size = d.pick(["cross", "lever", "star"]), d.between(0.03, 0.06)
+    limits, endless = d.pick([1.57, 3.0]), d.chance(0.35)
     for x in (-1, 1):
         post = lathe(
             [(0, low), (0.55 * size, low), (0.4 * size, low + 0.03), (0.4 * size, low + 0.05), (0, low + 0.05)], 18
         )
         frame.add(post.move(x * span, 0, 0), look)
         origin = (x * span, low + 0.05, 0)
-        tap = builder.part(
-            "switch", frame, "revolute", (0, 1, 0), origin, *((0.0, limits) if x < 0 else (-limits, 0.0))
-        )
+        side = (0.0, limits) if x < 0 else (-limits, 0.0)
+        turn = ("continuous", (0, 1, 0), origin) if endless else ("revolute", (0, 1, 0), origin, *side)
+        tap = builder.part("switch", frame, *turn)
         tap.add([s.turn("y", 90 * x if kind == "lever" else 0).move(*origin) for s in _tap_handle(d, kind, size)], look)
     return builder
 

@@ -23,7 +23,7 @@ def add_dials(
     name: str = "knob",
 ) -> None:
     """Appliance knobs facing +z, some that turn without end, some with a stop."""
-    endless = d.chance(0.5)
+    endless = d.chance(0.65)
     mark = looks.metal("chrome")
     state = d.rng.bit_generator.state
     for place in places:
@@ -59,7 +59,7 @@ def _fronts(d: Dice, surface: Surface, width: float, thickness: float, style: st
 def oven(d: Dice) -> Builder:
     """One or two doors that fold down, knobs above, a cooker on top."""
     builder = Builder("oven")
-    width, height, depth = d.between(0.5, 0.95), d.between(0.7, 0.95), d.between(0.5, 0.65)
+    width, height, depth = d.between(0.5, 1.15), d.between(0.7, 0.95), d.between(0.45, 0.62)
     shell = d.shell()
     frame = builder.part("frame")
     foot = d.between(0.02, 0.08)
@@ -109,7 +109,7 @@ def oven(d: Dice) -> Builder:
             frame.add(slab((-w + board, y1 - 0.012, -face + 0.02), (w - board, y1 + 0.012, face)), shell)
     _add_cooker(d, frame, width, depth, height)
     count = d.count(2, 7)
-    radius = min(0.026, 0.32 * panel, 0.33 * width / count)
+    radius = min(d.between(0.016, 0.035), 0.36 * panel, 0.33 * width / count)
     xs = np.linspace(-w + 0.08, w - 0.08, count)
     if d.chance(0.25):
         splash = d.between(0.12, 0.2)
@@ -146,7 +146,7 @@ def _add_cooker(d: Dice, frame: Part, width: float, depth: float, height: float)
 def microwave(d: Dice) -> Builder:
     """A door at the left, controls at the right, a turntable inside."""
     builder = Builder("microwave")
-    width, height, depth = d.between(0.44, 0.6), d.between(0.25, 0.36), d.between(0.32, 0.45)
+    width, height, depth = d.between(0.44, 0.62), d.between(0.22, 0.34), d.between(0.28, 0.45)
     shell, w, face, foot, board = d.shell(), width / 2, depth / 2, 0.012, 0.022
     frame = builder.part("frame")
     column = d.between(0.09, 0.15)
@@ -160,7 +160,11 @@ def microwave(d: Dice) -> Builder:
             )
     fronts = _fronts(d, shell, 0.6 * height, d.between(0.018, 0.03), d.pick(["glass", "glass", "raised", "slab"]))
     fronts = Fronts(
-        **{**fronts.__dict__, "swing": d.between(1.5, 2.2), "handle": d.pick(["bar", "bow", "arch", "none"])}
+        **{
+            **fronts.__dict__,
+            "swing": d.pick([np.pi / 2, d.between(1.5, 2.2)], [2, 1]),
+            "handle": d.pick(["bar", "bow", "arch", "none"]),
+        }
     )
     add_door(builder, d, frame, (-w, foot, split, foot + height), face, fronts, "left", "door")
     middle, plate = ((-w + split) / 2, foot + board), 0.36 * min(split + w - 2 * board, depth - 0.05)
@@ -228,7 +232,7 @@ def refrigerator(d: Dice) -> Builder:
         d.pick(["bar", "bow", "arch", "none"]),
         d.between(0.2, 0.5),
         looks.paint("white"),
-        swing=d.pick([np.pi / 2, d.between(2.4, 3.1), d.between(2.8, 3.1)]),
+        swing=d.pick([np.pi / 2, d.between(2.4, 3.1), d.between(2.95, 3.12)], [1, 2, 4]),
     )
     cut = y0 + height * {
         "top": d.between(0.6, 0.72),
@@ -262,16 +266,23 @@ def refrigerator(d: Dice) -> Builder:
         )
     if layout == "side":
         frame.add(slab((-0.018, y0 + board, -face + 0.02), (0.018, y1 - board, face - 0.001)), looks.paint("white"))
+    has_racks = d.chance(0.35)
     for rect, side in doors:
         door = add_door(builder, d, frame, rect, face, fronts, side, "door")
-        _add_cold_shelves(d, frame, door, rect, face, depth, board)
+        _add_cold_shelves(d, frame, door if has_racks else None, rect, face, depth, board)
     return builder
 
 
 def _add_cold_shelves(
-    d: Dice, frame: Part, door: Part, rect: tuple[float, float, float, float], face: float, depth: float, board: float
+    d: Dice,
+    frame: Part,
+    door: Part | None,
+    rect: tuple[float, float, float, float],
+    face: float,
+    depth: float,
+    board: float,
 ) -> None:
-    """Glass shelves in the body and racks on the inner side of the door."""
+    """Glass shelves in the body, and racks on the inner side of the door if one is given."""
     x0, y0, x1, y1 = rect
     inner = (
         max(x0 + 0.01, x0 + board if x0 < -0.01 else x0 + 0.016),
@@ -281,7 +292,7 @@ def _add_cold_shelves(
     for k in range(1, count):
         y = y0 + k * (y1 - y0) / count
         frame.add(slab((inner[0], y, -face + 0.02), (inner[1], y + 0.008, face - 0.15)), looks.glass("#d8ecf0", 0.6))
-    for k in range(count):
+    for k in range(count if door is not None else 0):
         y = y0 + 0.05 + k * (y1 - y0 - 0.1) / count
         a, b, z = inner[0] + 0.03, inner[1] - 0.03, face + 0.002
         door.add(slab((a, y, z - 0.09), (b, y + 0.006, z)), looks.paint("white"))

@@ -197,7 +197,7 @@ def safe(d: Dice) -> Builder:
     thick = d.between(0.03, 0.06)
     z1 = face - 0.002 if inset else face + thick
     side = d.sign()
-    swing = d.between(1.6, 2.95)
+    swing = d.between(2.4, 3.12) if d.chance(0.8) else d.between(1.6, 2.4)
     limits = (-swing, 0.0) if side < 0 else (0.0, swing)
     x0, x1, y0, y1 = -w + frame, w - frame, foot + frame, foot + height - frame
     # Behind the front edge the open door would lie in the frame, before it in nothing.
@@ -217,14 +217,17 @@ def safe(d: Dice) -> Builder:
 def _add_lock(builder: Builder, d: Dice, leaf: Part, x: float, y: float, z: float, size: float) -> None:
     """A combination dial or a keypad, and a lever or a star to open."""
     metal = looks.metal("chrome")
-    if d.chance(0.6):
-        add_dials(builder, d, leaf, [(x * d.pick([1.0, 0.0]), y + 0.16 * size, z)], 0.09 * size, metal)
+    if d.chance(0.75):
+        radius = d.between(0.03, 0.11) * size
+        add_dials(builder, d, leaf, [(x * d.pick([1.0, 0.0]), y + 0.16 * size, z)], radius, metal)
     else:
         leaf.add(
             box((0.3 * size, 0.36 * size, 0.008), (0, y + 0.2 * size, z + 0.003), 0.003), looks.plastic("charcoal")
         )
         places = [
-            ((c - 1) * 0.085 * size, y + 0.08 * size + r * 0.08 * size, z + 0.007) for r in range(4) for c in range(3)
+            ((c - 1) * 0.085 * size, y + 0.08 * size + r * 0.08 * size, z + 0.007)
+            for r in range(d.count(1, 4))
+            for c in range(3)
         ]
         add_buttons(builder, d, leaf, places, 0.05 * size, looks.plastic("white"))
     place = (x, y - 0.16 * size, z)
@@ -266,10 +269,10 @@ def _add_lock(builder: Builder, d: Dice, leaf: Part, x: float, y: float, z: floa
 def switch(d: Dice) -> Builder:
     """A wall plate with one to four rockers, toggles, sliders or push buttons."""
     builder = Builder("switch")
-    count = d.count(1, 4)
-    unit, height, thick = d.between(0.032, 0.05), d.between(0.07, 0.1), d.between(0.008, 0.014)
-    kind = d.pick(["rocker", "toggle", "slider"])
-    unit *= 1.4 if count == 1 else 1.0
+    count = d.pick([1, 2, 3, 4], [3, 1, 1, 1])
+    unit, height, thick = d.between(0.032, 0.05), d.between(0.07, 0.12), d.between(0.008, 0.014)
+    kind = d.pick(["rocker", "toggle", "slider"], [2, 1, 1])
+    unit *= d.between(0.9, 1.4) if count == 1 else 1.0
     width = unit * count + 0.03
     base = builder.part("base_body")
     plastic, key = (
@@ -280,7 +283,7 @@ def switch(d: Dice) -> Builder:
     for k in range(count):
         x = (k - (count - 1) / 2) * unit
         size = {
-            "rocker": (0.78 * unit, 0.62 * height),
+            "rocker": (0.78 * unit, d.between(0.55, 0.8) * height),
             "toggle": (0.4 * unit, 0.34 * height),
             "slider": (0.22 * unit, 0.6 * height),
         }[kind]
@@ -299,7 +302,7 @@ def switch(d: Dice) -> Builder:
     for x, (sx, sy) in wells:
         y = height / 2
         if kind == "rocker":
-            tilt = d.between(0.08, 0.15)
+            tilt = d.between(0.05, 0.15)
             part = builder.part("toggle_button", base, "revolute", (1, 0, 0), (x, y, 0.6 * thick), -tilt, tilt)
             outline = np.array(
                 [

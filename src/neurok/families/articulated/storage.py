@@ -111,9 +111,7 @@ def _filled(d: Dice, name: str, width: float, height: float, depth: float, small
 
 def cupboard(d: Dice) -> Builder:
     """A sideboard or kitchen unit with a mix of doors and drawers."""
-    return _filled(
-        d, "cupboard", d.between(0.4, 1.6), d.between(0.45, 1.0), d.between(0.35, 0.6), d.between(0.25, 0.45)
-    )
+    return _filled(d, "cupboard", d.between(0.4, 1.6), d.between(0.45, 1.0), d.between(0.35, 0.75), d.between(0.3, 0.7))
 
 
 def wall_cabinet(d: Dice) -> Builder:
@@ -201,11 +199,11 @@ def wardrobe(d: Dice) -> Builder:
 def chest_of_drawers(d: Dice) -> Builder:
     """Rows of drawers; the upper ones often in pairs."""
     builder = Builder("chest_of_drawers")
-    width, height, depth = d.between(0.4, 1.2), d.between(0.5, 1.2), d.between(0.35, 0.55)
+    width, height, depth = d.between(0.4, 1.2), d.between(0.3, 1.1), d.between(0.35, 0.75)
     body, front, face, surface, board = _body(d, builder, width, height, depth)
     fronts = random_fronts(d, surface if d.chance(0.7) else d.timber(), 0.4)
     x0, y0, x1, y1 = front
-    rows = d.count(2, 6)
+    rows = min(d.pick([1, 2, 3, 4, 5, 6], [3, 3, 3, 2, 1, 1]), max(1, int(height / 0.12)))
     heights = d.rng.uniform(0.8, 1.2, rows) if d.chance(0.5) else [1.0] * rows
     y = y1
     for row in range(rows):

@@ -54,8 +54,9 @@ def table(d: Dice) -> Builder:
 def _add_apron_drawers(builder: Builder, d: Dice, board, rect, face: float, depth: float) -> None:  # type: ignore[no-untyped-def]
     """A row of drawers between the front legs, with posts between them."""
     x0, y0, x1, y1 = rect
-    count = min(d.pick([1, 1, 2, 2, 3, 4]), max(1, int((x1 - x0) / 0.2)))
+    count = min(d.pick([1, 2, 3, 4], [5, 3, 1, 1]), max(1, int((x1 - x0) / 0.2)))
     fronts = random_fronts(d, d.timber(), (x1 - x0) / count)
+    inside = d.between(0.4, 1.0) * (depth - 0.02)
     rows = 2 if y1 - y0 > 0.16 and d.chance(0.3) else 1
     for k in range(count):
         a, b = x0 + k * (x1 - x0) / count, x0 + (k + 1) * (x1 - x0) / count
@@ -64,7 +65,7 @@ def _add_apron_drawers(builder: Builder, d: Dice, board, rect, face: float, dept
         for row in range(rows):
             rise = (y1 - y0) / rows
             cell = (a, y0 + row * rise, b, y0 + (row + 1) * rise)
-            add_drawer(builder, d, board, cell, face - 0.0005, depth - 0.02, fronts)
+            add_drawer(builder, d, board, cell, face - 0.0005, inside, fronts)
 
 
 def desk(d: Dice) -> Builder:

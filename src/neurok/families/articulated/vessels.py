@@ -46,7 +46,7 @@ def add_cap(
     name: str = "lid",
 ) -> Part:
     """A lid that lifts off upwards or screws round."""
-    if d.chance(0.72):
+    if d.chance(0.85):
         part = builder.part(name, parent, "prismatic", (0, 1, 0), (0, y, 0), 0.0, rise)
     else:
         part = builder.part(name, parent, "continuous", (0, 1, 0), (0, y, 0))
@@ -106,7 +106,7 @@ def bottle(d: Dice) -> Builder:
         body,
         [(lathe(cap, 24), color), *((r, color) for r in ribs)],
         height,
-        cap_height * d.between(0.8, 2.5),
+        cap_height * d.between(0.5, 1.3),
     )
     return builder
 
@@ -199,11 +199,11 @@ def bucket(d: Dice) -> Builder:
         body.add(box((0.008, 0.035, 0.03), (x * (reach - 0.006), height - drop, 0), 0.002), look)
         body.add(cylinder(0.006, 0.02, 10).along("x").move(x * reach, height - drop, 0), metal)
     # Only a handle that reaches beyond the rim can hang down beside the pail.
-    is_wide = d.chance(0.6)
-    limit = d.between(1.7, 2.5) if is_wide else d.between(1.0, 1.4)
+    is_wide = d.chance(0.85)
+    limit = d.between(2.0, 2.45) if is_wide else d.between(1.0, 1.5)
     handle = builder.part("handle", body, "revolute", (1, 0, 0), (0, height - drop, 0), -limit, limit)
     arch = reach * d.between(1.14, 1.3) if is_wide else drop + reach * d.between(0.7, 1.1)
-    bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.004))
+    bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.0065))
     handle.add(bail.move(0, height - drop, 0), metal)
     if d.chance(0.6):
         handle.add(

@@ -13,7 +13,7 @@ from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, 
 from neurok.modelling.sweeps import tube
 
 
-def _cushion(width: float, depth: float, thick: float, dish: float = 0.0) -> Shape:
+def cushion(width: float, depth: float, thick: float, dish: float = 0.0) -> Shape:
     """A soft slab about the origin in the (x, z) plane, perhaps dished."""
     pad = extrude(profiles.rectangle(width, depth, 0.25 * min(width, depth), 5), thick, bevel=0.35 * thick)
     v = pad.vertices.copy()
@@ -53,7 +53,7 @@ def office_chair(d: Dice) -> Builder:
     column.add(cylinder(0.016, seat_y - low - 0.12, 16).move(0, (seat_y + low + 0.08) / 2, 0), looks.metal("chrome"))
     seat = builder.part("seat", column, "continuous", (0, 1, 0), (0, 0, 0))
     seat.add(box((0.16, 0.03, 0.2), (0, seat_y, 0), 0.008), metal)
-    seat.add(_cushion(size, size, 0.07, 0.02).move(0, seat_y + 0.012, 0.02), fabric)
+    seat.add(cushion(size, size, 0.07, 0.02).move(0, seat_y + 0.012, 0.02), fabric)
     lean = d.between(5, 12)
     pivot = np.array([0.0, seat_y + 0.03, -size / 2 - 0.01])
     seat.add(box((0.07, 0.012, 0.16), (0, seat_y + 0.002, -size / 2 + 0.05)), metal)
@@ -61,7 +61,7 @@ def office_chair(d: Dice) -> Builder:
         builder.part("back", seat, "revolute", (1, 0, 0), pivot, -d.between(0.2, 0.4), 0.08) if d.chance(0.6) else seat
     )
     tall = d.between(0.4, 0.65)
-    rest = _cushion(size * d.between(0.8, 0.95), tall, 0.05, 0.02).turn("x", 90).mirror("z")
+    rest = cushion(size * d.between(0.8, 0.95), tall, 0.05, 0.02).turn("x", 90).mirror("z")
     back.add(rest.move(0, tall / 2 + 0.1, 0.0).turn("x", -lean).move(*pivot), fabric)
     # Behind the cushion, which is 0.055 thick at most.
     spine = tube([(0, -0.02, 0), (0, 0.05, -0.058), (0, 0.32, -0.058)], 0.014, 10)
@@ -115,7 +115,7 @@ def folding_chair(d: Dice) -> Builder:
     seat.add(cylinder(0.6 * r, width, 10).along("x").move(*pivot), metal)
     if d.chance(0.5):
         seat.add(
-            _cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01),
+            cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01),
             d.paint(),
         )
     # The second pair of legs hangs on the frame where both cross, and runs from the ground behind to below the seat.
