@@ -67,7 +67,8 @@ def make_examples(thing: PieceThing, config: PieceDataConfig) -> list[PieceExamp
             shape, links = posed(Articulation(mesh, links), rng)
         found.append(drawn_pieces(shape, links, rng, config, version >= count - handles))
     names = (f"{thing.name}.{number}" for number in range(len(found)))
-    return [PieceExample(name, *one, thing.source) for name, one in zip(names, found, strict=True) if one is not None]
+    source: Source = "static" if joints is None else thing.source
+    return [PieceExample(name, *one, source) for name, one in zip(names, found, strict=True) if one is not None]
 
 
 def plain_examples(thing: PieceThing, forms: Sequence[Form] = FORMS) -> list[PieceExample]:

@@ -31,11 +31,11 @@ class PieceSources:
     """Folders of objects whose files name their doors and drawers; every fifth of each is watched instead."""
 
     unlabelled: tuple[str, ...] = ()
-    """Folders of objects of which some may move; where the plan is sure how, its answers are labels (self-training)."""
+    """Folders of objects of which some may move; where the plan is sure, its answers are labels (self-training)."""
 
-    sure: float = 0.9
-    """Probability that anything moves, and of every joint of the plan, from which on its answers are labels; what it
-    brings is in docs/notebook/articulation.md."""
+    sure: float = 0.75
+    """Probability of all that a plan says, from which on it is a label: that nothing moves, or that something does and
+    of every joint. What it brings is in docs/notebook/articulation.md."""
 
     generated: int = 4
     """Objects of each generated family ..."""
@@ -112,11 +112,13 @@ def _self_labelled(path: Path, sources: PieceSources) -> PieceThing:
             piece_weights=f"pieces{twin}",
             given_parts=False,
         )
-        joints = [body.joint.probability for body in found.plan.bodies if body.joint is not None]
-        chance = found.groups.chance if found.groups is not None else 0.0
-        if not joints or min(*joints, chance) < sources.sure:
-            raise NeurokError(f"'{path.name}' is not learned from: its plan is not sure of what moves.")
-        return found.plan.mesh, found.plan.articulation.joints
+        chance = found.groups.chance if found.groups is not None else 0.5
+        joints = [body.joint.probability for body in found.plan.moving if body.joint is not None]
+        if joints and min(*joints, chance) >= sources.sure:
+            return found.plan.mesh, found.plan.articulation.joints
+        if chance <= 1.0 - sources.sure:
+            return found.plan.mesh, None
+        raise NeurokError(f"'{path.name}' is not learned from: its plan is not sure of what moves.")
 
     return PieceThing(f"{path.parent.name}_{path.stem}", "real", load)
 
