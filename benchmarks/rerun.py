@@ -81,7 +81,32 @@ BENCHMARKS = (
     Benchmark("words", "-m neurok evaluate generation --what text --write docs/generation.md", ("docs/generation.md",)),
     Benchmark("generation time", "benchmarks/bench_generation.py", ("docs/generation.md",)),
     Benchmark("realism", "benchmarks/realism_household.py", ("docs/household.md",), True),
-    Benchmark("studio", "benchmarks/bench_studio.py --soak 600", ("benchmarks/results/studio.md",)),
+    Benchmark(
+        "realism of families",
+        "benchmarks/realism_articulated.py --each 20 --write docs/notebook/articulation.md",
+        ("docs/notebook/articulation.md",),
+        True,
+    ),
+    Benchmark(
+        "named doors",
+        "benchmarks/named_doors.py --named $NEUROK_DATA/household/kenney-furniture-kit",
+        (),
+        needs_data=True,
+    ),
+    Benchmark("patches", "benchmarks/patch_ceiling.py --data $NEUROK_DATA/partnet_mobility/train", (), needs_data=True),
+    Benchmark(
+        "grouping folds",
+        "benchmarks/pieces_folds.py --data $NEUROK_DATA/partnet_mobility/train $NEUROK_DATA/articulated_urdf "
+        "--static $NEUROK_DATA/household/sweethome3d $NEUROK_DATA/household/kenney-furniture-kit "
+        "$NEUROK_DATA/household/aws-small-house $NEUROK_DATA/furniture_glb $NEUROK_DATA/animated_glb "
+        "--out out/pieces_folds --write docs/notebook/articulation.md",
+        ("docs/notebook/articulation.md",),
+        True,
+    ),
+    Benchmark("fuzz", "benchmarks/fuzz.py --count 10000 --write docs/reliability.md", ("docs/reliability.md",)),
+    Benchmark("soak", "benchmarks/soak.py --write docs/reliability.md", ("docs/reliability.md",)),
+    Benchmark("studio", "benchmarks/bench_studio.py", ("benchmarks/results/studio.md",)),
+    Benchmark("studio soak", "benchmarks/bench_studio.py --soak 3600", ("benchmarks/results/studio_soak.md",)),
     Benchmark("decisions", "benchmarks/count_decisions.py --write docs/architecture.md", ("docs/architecture.md",)),
     Benchmark("moving picture", "benchmarks/picture_readme.py", ()),
     Benchmark("gallery", "benchmarks/gallery_readme.py", ("docs/gallery.md",)),
@@ -122,7 +147,8 @@ def run(benchmark: Benchmark) -> dict[str, object]:
     """Run it; whether it ended well, how long it took, and what has moved."""
     before = {page: (ROOT / page).read_text() if (ROOT / page).exists() else "" for page in benchmark.pages}
     began = time.perf_counter()
-    done = subprocess.run([sys.executable, *shlex.split(benchmark.command)], cwd=ROOT)
+    words = shlex.split(os.path.expandvars(benchmark.command))
+    done = subprocess.run([sys.executable, *words], cwd=ROOT)
     changes = [
         f"{page}: {line}"
         for page, text in before.items()
