@@ -115,3 +115,19 @@ def test_a_clip_spans_the_poses_of_an_object_without_joints():
     (only,) = spaces_of(Asset(mesh, clips=(Clip(mesh, frames),)))
     assert isinstance(only, LinearSpace)
     assert only.dim == 1
+
+
+@pytest.mark.slow
+def test_joints_that_are_only_possible_are_tried_for_a_target_alone():
+    cabinet = make_sample("cabinet").mesh
+    plain, more = (spaces_of(cabinet, "learned", possible=possible) for possible in (False, True))
+    assert len(more) == len(plain) + 1
+    assert [type(space) for space in (more[0], *more[2:])] == [type(space) for space in plain]
+    assert isinstance(more[1], ArticulatedSpace)
+    assert more[1].dim > 0
+
+
+def test_a_plan_that_was_given_is_the_last_word_on_joints(model, hinged):
+    mesh = make_sample("laptop").mesh
+    given = spaces_of(mesh, "learned", model, hinged, possible=True)
+    assert len(given) == len(spaces_of(mesh, "learned", model, hinged))

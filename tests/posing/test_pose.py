@@ -1,12 +1,16 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import neurok
 from neurok.errors import NeurokError
+from neurok.evaluation.cases import find_cases
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.spaces import learned_spaces
 from neurok.kinematics import ArticulatedSpace, decode
-from neurok.posing.pose import Pose, pose_to_points, pose_to_vertices, refine_pose, simplest
+from neurok.kinematics.skeleton import skeleton_space
+from neurok.posing.pose import Pose, PoseConfig, pose_to_points, pose_to_vertices, refine_pose, simplest
 from neurok.samples import make_sample
 
 
@@ -95,3 +99,15 @@ def test_the_first_pose_that_fits_nearly_as_well_as_the_best_is_the_simplest(cab
     assert simplest(poses) is poses[1]
     assert simplest(poses[::2]) is poses[2]
     assert simplest(poses, slack=0.2) is poses[0]
+
+
+@pytest.mark.slow
+def test_a_symmetric_object_is_not_turned_end_for_end():
+    """A pot whose lid the bones cannot lift alone fits as well turned by half a turn."""
+    case = next(source for source in find_cases("families", Path, None) if source.name == "pot_2").load()
+    bones = skeleton_space(case.rest, loose=True)
+    cloud = sample_surface(case.target, case.rest.faces, 4000, np.random.default_rng(0)).interpolate(case.target)
+    far = np.linalg.norm(case.target - case.rest.vertices, axis=1).mean()
+    missed = lambda found: np.linalg.norm(found.vertices - case.target, axis=1).mean() / far  # noqa: E731
+    assert missed(pose_to_points(bones, cloud, 1)) < 2.0
+    assert missed(pose_to_points(bones, cloud, 1, config=PoseConfig(turned=1.0))) > 4.0

@@ -40,7 +40,7 @@ def test_a_plan_that_is_sure_enough_labels_its_own_object(folder):
 
 def test_a_plan_that_is_not_sure_teaches_nothing(folder):
     (thing,) = things(folder, sure=0.9999)
-    with pytest.raises(NeurokError, match="'cabinet.glb' is not learned from: its plan is not sure of what moves"):
+    with pytest.raises(NeurokError, match="is not learned from: its plan is not sure of what moves"):
         thing.load()
 
 

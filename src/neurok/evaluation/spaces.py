@@ -85,7 +85,7 @@ def learned(
     from neurok.inference.infer import infer
 
     seed = int(rng.integers(1 << 31))
-    spaces = learned_spaces(rest, model, **plan_weights) if mode is None and dim is None else []
+    spaces = learned_spaces(rest, model, **plan_weights, possible=True) if mode is None and dim is None else []
     spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
     found = pose(rest, target=target, refine=closer, spaces=spaces, seed=seed)
     return on_vertices(rest, found.space.rest, found.vertices)

@@ -13,7 +13,8 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.inference.contact_prior import condition_on_contacts
-from neurok.inference.plan import PlanStudy, Thing, find_prior, mesh_of, study
+from neurok.inference.plan import NO_WEIGHTS, PlanStudy, Thing, find_prior, mesh_of, study
+from neurok.inference.plan_evidence import PlanConfig
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.space import KinematicSpace
@@ -60,6 +61,10 @@ def infer(
     if found.is_of_points:
         return found.point_space(mode, dim, exact)
     return found.wide(mode, dim) if wide or mode != "gram" or dim is not None else found.space
+
+
+POSSIBLE = 0.03
+"""Probability from which on a joint is tried for a target: of a new kind of object the true one is seldom likely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +143,22 @@ class Inference:
     def space(self) -> KinematicSpace:
         """Joints of what is rigid, screws of what bends, or both; no coordinate where nothing moves."""
         return self._space(self.plan)  # asked first: the prior is then that of the plan
+
+    @cached_property
+    def possible(self) -> ArticulatedSpace | None:
+        """Every joint that search and joint network hold possible, on bodies grouped by rules: for targets, which show
+        that something moves. Nothing for a plan that was given, and where there is no such joint."""
+        if self.given is not None:
+            return None
+        found = study(
+            self.mesh,
+            prior_weights=self.model,
+            joint_weights=self.joint_weights,
+            piece_weights=NO_WEIGHTS,
+            given_parts=False,
+            config=PlanConfig(least=POSSIBLE),
+        )
+        return ArticulatedSpace(found.plan.articulation) if found.plan.moving else None
 
     def likely(self, least: float) -> KinematicSpace:
         """The same with joints that are at least so likely; those of a plan that was given all count."""

@@ -57,16 +57,18 @@ def sampled_space(thing: Thing, name: SpaceName = "auto", weights: Any = None, p
     return skeleton_space(found.rest) or found
 
 
-def spaces_of(thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: Any = None) -> list[KinematicSpace]:
+def spaces_of(
+    thing: Thing, name: SpaceName = "auto", weights: Any = None, plan: Any = None, possible: bool = False
+) -> list[KinematicSpace]:
     """Spaces in which to look for a pose, the simplest first; arguments as for ``space_of``.
 
-    Joints and clips of a file are the only space. Learned poses are sought in the space of the body plan, and then in
-    all that the prior holds.
+    Joints and clips of a file are the only space. Learned poses are sought in the space of the body plan, then (if
+    asked for) along joints that are only ``possible``, and then in all that the prior holds.
     """
     asset, learned = asset_of(thing), list[KinematicSpace]()
 
     def learn(mesh: Mesh) -> KinematicSpace | None:
-        learned.extend(learned_spaces(mesh, weights, plan))
+        learned.extend(learned_spaces(mesh, weights, plan, possible=possible))
         return learned[0] if learned else None
 
     name = "learned" if plan is not None and name == "auto" else name
@@ -89,9 +91,15 @@ def _one_pose(asset: Asset) -> str:
 
 
 def learned_spaces(
-    mesh: Mesh, weights: Any = None, plan: Any = None, joint_weights: Any = None, piece_weights: Any = None
+    mesh: Mesh,
+    weights: Any = None,
+    plan: Any = None,
+    joint_weights: Any = None,
+    piece_weights: Any = None,
+    possible: bool = False,
 ) -> list[KinematicSpace]:
-    """The learned spaces of a mesh, the simplest first: that of its body plan, if anything moves, and the wide prior.
+    """The learned spaces of a mesh, the simplest first: that of its body plan, if anything moves, joints that are only
+    ``possible`` if asked for (a target shows that something moves), and the wide prior.
 
     Where something bends, or nothing has a joint, bones found from the surface take the place of the wide prior: they
     follow limbs closer.
@@ -104,6 +112,8 @@ def learned_spaces(
         return [look.point_space()]
     planned, wide = look.space, look.wide()
     found = [space for space in (planned, wide) if space.dim and (space is planned or wide.screws.any())]
+    if possible and look.possible is not None:
+        found.insert(1 if planned.dim else 0, look.possible)
     bones = skeleton_space(look.mesh, loose=True) if look.plan.bends or not planned.dim else None
     return found if bones is None else [space for space in found if space is not wide] + [bones]
 

@@ -68,6 +68,10 @@ class PoseConfig:
     partial_tolerance: float = 0.1
     """The same for a partial cloud, which forgives more."""
 
+    turned: float = 0.8
+    """What can move as a whole is turned over only if that leaves less than this share of the residual: symmetric
+    objects fit nearly as well end for end."""
+
     drag_tolerance: float = 0.2
     """Share of the way of what is dragged that a pose of a simpler space may miss."""
 
@@ -143,7 +147,11 @@ def pose_to_points(
     scale = longest_side(space.rest)
     limits = space.limits if space.has_hard_limits else None
     starts = _starts(space, seed, config, points)
-    found = register_points(space, samples.interpolate(space.features), points, starts, scale, registration, limits)
+    features = samples.interpolate(space.features)
+    found = register_points(space, features, points, starts, scale, registration, limits)
+    if space.is_loose:
+        upright = register_points(space, features, points, starts[:1], scale, registration, limits)
+        found = found if found.distance < config.turned * upright.distance else upright
     q = _within_limits(space, found.q)
     return Pose(space, q, decode_pose(space, q), found.distance / scale, "ok", found.is_close)
 

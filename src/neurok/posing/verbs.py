@@ -147,7 +147,7 @@ def pose(
         raise NeurokError("--partial is for a target that shows a part only: give --target and leave out --refine.")
     config = config or PoseConfig()
     asset = asset_of(thing)
-    found = spaces_of(asset, space, weights, plan) if spaces is None else list(spaces)
+    found = spaces_of(asset, space, weights, plan, target is not None) if spaces is None else list(spaces)
     if not found:
         raise NeurokError(f"There is no space of poses to look in for '{asset.mesh.name}'; give at least one.")
     judge = Judge(asset.mesh)
