@@ -292,7 +292,9 @@ def _add_cold_shelves(
     for k in range(1, count):
         y = y0 + k * (y1 - y0) / count
         frame.add(slab((inner[0], y, -face + 0.02), (inner[1], y + 0.008, face - 0.15)), looks.glass("#d8ecf0", 0.6))
-    for k in range(count if door is not None else 0):
+    if door is None:
+        return
+    for k in range(count):
         y = y0 + 0.05 + k * (y1 - y0 - 0.1) / count
         a, b, z = inner[0] + 0.03, inner[1] - 0.03, face + 0.002
         door.add(slab((a, y, z - 0.09), (b, y + 0.006, z)), looks.paint("white"))
