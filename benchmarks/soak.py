@@ -266,15 +266,17 @@ def full_disk(times: int, seed: int, folder: Path, names: list[str]) -> list[lis
     rows = []
     for name in names:
         words = LONG[name]
+        _straight(name, folder / name)
+        usual = (folder / "stderr").read_text()
         dice, codes, damaged, odd, stale = random.Random(f"{seed} {name}"), [], 0, 0, 0
         for number in range(times):
             out = folder / f"{name} {number}"
             out.mkdir()
             codes.append(_ended(_started(words, out, limit=int(10 ** dice.uniform(1, 5.5)))))
-            lines = [line for line in (folder / "stderr").read_text().splitlines() if line]
+            lines = [line for line in (folder / "stderr").read_text().splitlines() if line and line not in usual]
             bad, left = _left(out)
             damaged, stale = damaged + bad, stale + left
-            odd += codes[-1] not in (0, 2) or (codes[-1] == 2 and len(lines) != 1)
+            odd += codes[-1] not in (0, 2) or len(lines) > (codes[-1] == 2)
         told = f"{codes.count(2)} times 2, {codes.count(0)} times 0; {odd} without one sentence"
         rows.append([f"full disk: `{name}`", str(times), str(damaged), "-", told, str(stale)])
     return rows

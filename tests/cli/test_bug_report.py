@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -60,3 +62,19 @@ def test_warnings_of_libraries_do_not_reach_users(monkeypatch, capsys):
         warnings.simplefilter("always")
         cli.main(["inspect"])
     assert not capsys.readouterr().err
+
+
+def test_a_file_that_may_not_grow_is_no_bug(tmp_path):
+    """Also where it is stderr, so that nobody can be told."""
+    resource = pytest.importorskip("resource")
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+
+    line = [sys.executable, "-m", "neurok", "simulate", "sample:pillow", "--seconds", "0.05", "--out", "pillow.glb"]
+    with (tmp_path / "stderr").open("w") as told:
+        done = subprocess.run(line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=told, preexec_fn=limited)
+    assert done.returncode == 2
+    assert (tmp_path / "stderr").stat().st_size == 20
+    assert not (tmp_path / "pillow.glb").exists()

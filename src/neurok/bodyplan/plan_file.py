@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces, with_bodies
 from neurok.core import Mesh
+from neurok.core.arrays import LARGEST
 from neurok.core.articulation import JointKind
 from neurok.errors import FormatError
 from neurok.io.files import read_bytes, write_files
@@ -25,8 +26,6 @@ from neurok.io.files import read_bytes, write_files
 VERSION = 1
 KEY = "neurok_plan"
 MOST_BYTES = 50_000_000
-LARGEST = 1e100
-"""Numbers beyond this are none that anybody meant, and their squares overflow."""
 
 
 def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:

@@ -62,6 +62,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A full disk, a quota that is used up, a file that may not grow further."""
+
+
 def main(args: list[str] | None = None) -> None:
     """Run one command line; user mistakes end in one sentence and exit code 2."""
     _open_closed_streams()
@@ -77,7 +81,7 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:  # a reader that has seen enough (``| head``) is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in FULL:
             _report_bug(error)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _end(f"the output cannot be written: {error.strerror}.", 2)
@@ -93,11 +97,20 @@ def _report_bug(error: Exception) -> None:
 
     text = "".join(traceback.format_exception(error))
     command = shlex.join(sys.argv)
+    try:
+        path = _kept(f"neurok {__version__}, Python {sys.version.split()[0]}, {sys.platform}\n{command}\n\n{text}")
+    except OSError as full:
+        _end(f"this is a bug ({type(error).__name__}), and no report can be written: {full.strerror}.", BUG)
+    _end(f"this is a bug ({type(error).__name__}); please report it with the file '{path}'.", BUG)
+
+
+def _kept(text: str) -> str:
+    """The path of a new file with this text."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="neurok-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
     ) as file:
-        file.write(f"neurok {__version__}, Python {sys.version.split()[0]}, {sys.platform}\n{command}\n\n{text}")
-    _end(f"this is a bug ({type(error).__name__}); please report it with the file '{file.name}'.", BUG)
+        file.write(text)
+    return file.name
 
 
 def _open_closed_streams() -> None:

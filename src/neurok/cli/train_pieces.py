@@ -23,6 +23,10 @@ class HeldOut:
     everything: bool = False
     """Learn from held-out objects and files too."""
 
+    unlabelled: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
+    """Folders of objects without labels: files whose names tell of doors and the like are labelled by their own body
+    plans where these are sure (self-training)."""
+
 
 @dataclass
 class TrainPieces:
@@ -43,10 +47,6 @@ class TrainPieces:
 
     named: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
     """Folders of objects whose files name their doors (which turn) and drawers (which slide)."""
-
-    unlabelled: Annotated[tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]], arg("FOLDER ...")] = ()
-    """Folders of objects without labels: files whose names tell of doors and the like are labelled by their own body
-    plans where these are sure (self-training)."""
 
     generated: int = 4
     """Objects of each generated family."""
@@ -89,9 +89,11 @@ class TrainPieces:
         need(self.data, "folder")
         annotated = self.data
         static, named, unlabelled = (
-            tuple(folder for group in some for folder in group) for some in (self.static, self.named, self.unlabelled)
+            tuple(folder for group in some for folder in group)
+            for some in (self.static, self.named, self.held.unlabelled)
         )
-        sources = PieceSources(annotated, static, named, unlabelled, generated=self.generated, **asdict(self.held))
+        held = {**asdict(self.held), "unlabelled": unlabelled}
+        sources = PieceSources(annotated, static, named, generated=self.generated, **held)
         checkpoint = self.out / CHECKPOINT if self.resume else None
         recipe = recipe_for(find_recipe(self.recipe), checkpoint, self.start_from, seed=self.seed, steps=self.steps)
         tell, cache, config = partial(say, json=self.json), self.cache or self.out / EXAMPLES, PieceDataConfig()
