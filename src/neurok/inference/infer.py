@@ -71,7 +71,7 @@ POSSIBLE = 0.03
 class Inference:
     """One look at a mesh: its plan, what the deformation model says, and the spaces that follow from both.
 
-    The network is asked once, whichever of the spaces are used.
+    The network is asked once, whichever of the spaces are used; joints that are only possible ask it again.
     """
 
     mesh: Mesh
