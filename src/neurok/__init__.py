@@ -23,23 +23,25 @@ if TYPE_CHECKING:
     from neurok.doctor import repair as repair
     from neurok.dynamics import Body as Body
     from neurok.dynamics import World as World
-    from neurok.dynamics import simulate as simulate
     from neurok.dynamics import start as start
     from neurok.errors import NeurokError as NeurokError
     from neurok.evaluation.verbs import evaluate as evaluate
     from neurok.hub import load_model as load_model
-    from neurok.inference.articulate import articulate as articulate
     from neurok.inference.generate import generate as generate
-    from neurok.inference.infer import infer as infer
-    from neurok.inference.materials import propose_materials as propose_materials
-    from neurok.inference.plan import plan as plan
     from neurok.io import load as load
     from neurok.io import load_clip as load_clip
     from neurok.io import load_mesh as load_mesh
     from neurok.io import save as save
+    from neurok.model import Model as Model
+    from neurok.model import articulate as articulate
+    from neurok.model import infer as infer
+    from neurok.model import plan as plan
+    from neurok.model import propose_materials as propose_materials
+    from neurok.model import understand as understand
     from neurok.posing.verbs import pose as pose
     from neurok.posing.verbs import sample as sample
     from neurok.scene.picture import render as render
+    from neurok.scene.run import simulate as simulate
     from neurok.studio.page import show as show
 
 __version__ = "0.1.0"
@@ -54,28 +56,30 @@ _HOMES = {
     "Material": "neurok.core",
     "MaterialField": "neurok.core",
     "Mesh": "neurok.core",
+    "Model": "neurok.model",
     "NeurokError": "neurok.errors",
     "Rollout": "neurok.core",
     "World": "neurok.dynamics",
-    "articulate": "neurok.inference.articulate",
+    "articulate": "neurok.model",
     "diagnose": "neurok.doctor",
     "evaluate": "neurok.evaluation.verbs",
     "generate": "neurok.inference.generate",
-    "infer": "neurok.inference.infer",
+    "infer": "neurok.model",
     "load": "neurok.io",
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",
     "load_model": "neurok.hub",
     "material": "neurok.core",
-    "plan": "neurok.inference.plan",
+    "plan": "neurok.model",
     "pose": "neurok.posing.verbs",
-    "propose_materials": "neurok.inference.materials",
+    "propose_materials": "neurok.model",
     "render": "neurok.scene.picture",
     "repair": "neurok.doctor",
     "sample": "neurok.posing.verbs",
     "save": "neurok.io",
     "show": "neurok.studio.page",
-    "simulate": "neurok.dynamics",
+    "simulate": "neurok.scene.run",
+    "understand": "neurok.model",
     "start": "neurok.dynamics",
 }
 __all__ = sorted(_HOMES)

@@ -9,12 +9,9 @@ import neurok
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, connected_pieces, with_bodies
 from neurok.core import Mesh
-from neurok.inference.articulate import articulate
-from neurok.inference.infer import infer
-from neurok.inference.plan import plan
 from neurok.inference.plan_evidence import PlanConfig, distinct
-from neurok.inference.spaces import learner, space_of, spaces_of
 from neurok.kinematics.space import decode
+from neurok.model import articulate, infer, plan, understand
 from neurok.modelling.shapes import sphere
 from neurok.posing.pose import Pose
 from neurok.samples import make_sample
@@ -47,8 +44,8 @@ def test_one_hinge_whoever_asks(found):
     assert joints_of(articulate(mesh).articulation) == hinge
     assert joints_of(infer(mesh).articulation) == hinge
     assert joints_of(neurok.sample(mesh, 1).space.articulation) == hinge
-    assert joints_of(spaces_of(mesh)[0].articulation) == hinge
-    assert joints_of(learner()(mesh).articulation) == hinge
+    assert joints_of(understand(mesh).spaces_for()[0].articulation) == hinge
+    assert joints_of(understand(mesh).space().articulation) == hinge
 
 
 def test_the_hinge_is_that_of_the_laptop(found):
@@ -63,7 +60,7 @@ def test_the_hinge_is_that_of_the_laptop(found):
 @pytest.mark.parametrize("mesh", [raw_laptop(), drawer_in_a_box(), door_on_a_box()], ids=["laptop", "drawer", "door"])
 @pytest.mark.parametrize("given_parts", [True, False])
 def test_bodies_partition_the_faces_and_are_made_of_whole_pieces(mesh, given_parts):
-    made = plan(mesh, method="search", given_parts=given_parts)
+    made = plan(mesh, method="search", parts="file" if given_parts else "pieces")
     np.testing.assert_array_equal(made.mesh.vertices[made.mesh.faces], mesh.vertices[mesh.faces])
     assert sorted(piece for body in made.bodies for piece in body.pieces) == list(range(made.face_pieces.max() + 1))
     for k, body in enumerate(made.bodies):
@@ -102,12 +99,11 @@ def test_another_joint_is_seen_by_everyone(found):
     assert edited.origin == "edited"
     assert joints_of(articulate(mesh, plan=edited).articulation) == slide
     assert joints_of(infer(mesh, plan=edited).articulation) == slide
-    assert joints_of(learner()(mesh, edited).articulation) == slide
-    assert joints_of(space_of(mesh, plan=edited).articulation) == slide
+    assert joints_of(understand(mesh, plan=edited).space().articulation) == slide
     fixed = found.with_joint(body, None)
     assert fixed.moving == ()
     assert infer(mesh, plan=fixed).dim == 0
-    assert learner()(mesh, fixed) is None
+    assert understand(mesh, plan=fixed).space().dim == 0
     assert joints_of(found.articulation)[0][0] == "revolute", "the plan itself has not changed"
 
 
@@ -121,7 +117,7 @@ def test_the_surest_body_comes_first(found):
 
 
 def test_the_contacts_of_a_plan_are_those_of_its_bodies_and_of_its_pieces():
-    made = plan(door_on_a_box(), method="search", given_parts=False)
+    made = plan(door_on_a_box(), method="search", parts="pieces")
     count = int(connected_pieces(made.mesh).max()) + 1
     assert count == 7
     assert {end for pair in made.piece_contacts.pairs for end in (pair.first, pair.second)} == set(range(count))

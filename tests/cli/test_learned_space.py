@@ -8,13 +8,10 @@ import torch
 
 from neurok import hub
 from neurok.cli import main
-from neurok.core import Asset, Mesh
+from neurok.core import Mesh
 from neurok.deformation.handles import HandleConfig, HandleModel
-from neurok.errors import NeurokError
 from neurok.hub import save_model
-from neurok.inference.spaces import space_for
 from neurok.io import load, save
-from neurok.kinematics import ArticulatedSpace
 from neurok.samples import make_sample
 
 
@@ -72,7 +69,7 @@ def test_a_pose_that_is_refined_comes_closer_to_its_target(plain, weights, tmp_p
     bent = middle + (bent - middle) * (1.0 + 0.4 * (1.0 - np.abs(lamp.mesh.up_vector)))
     save(Mesh(bent, lamp.mesh.faces[::-1]), tmp_path / "target.ply")
     line = ["pose", plain, "--target", f"{tmp_path}/target.ply", "--weights", weights, "--out", f"{tmp_path}/out.ply"]
-    loose, tight = figures(capsys, *line), figures(capsys, *line, "--refine")
+    loose, tight = figures(capsys, *line), figures(capsys, *line, "--deform")
     assert tight["residual"] < 0.8 * loose["residual"]
 
 
@@ -89,19 +86,6 @@ def test_simulating_a_plain_mesh_moves_in_learned_poses(plain, weights, tmp_path
 def test_a_scene_file_keeps_the_choice_of_space(plain, tmp_path, capsys):
     figures(capsys, "simulate", plain, "--space", "rigid", "--free", "--out", f"{tmp_path}/s.json")
     assert json.loads((tmp_path / "s.json").read_text())["objects"][0]["space"] == "rigid"
-
-
-def test_joints_of_the_file_come_first_and_can_be_set_aside():
-    laptop = make_sample("laptop")
-    learned = ArticulatedSpace(laptop.articulation)
-    assert space_for(laptop, learner=lambda mesh: pytest.fail("not needed")).dim == laptop.articulation.dof
-    assert space_for(laptop, "learned", lambda mesh: learned) is learned
-    assert space_for(Asset(laptop.mesh), "auto", lambda mesh: learned) is learned
-    assert space_for(Asset(laptop.mesh), "auto", lambda mesh: None).dim == 0
-    assert space_for(laptop, "rigid").dim == 0
-    for name, word in (("clip", "no animation"), ("learned", "no weights")):
-        with pytest.raises(NeurokError, match=word):
-            space_for(laptop, name)
 
 
 def test_without_weights_a_plain_mesh_gets_a_sentence(plain, tmp_path, monkeypatch, capsys):

@@ -55,8 +55,8 @@ def test_states_make_one_motion_that_stops_at_each_of_them(tmp_path, capsys):
         (["pose", "sample:laptop", "--move", "screen:1,2", "--out", "x.glb"], "--move"),
         (["pose", "sample:laptop", "--move", "door:1,2,3", "--out", "x.glb"], "door"),
         (["pose", "sample:laptop", "--move", "top:1,2,3", "--move", "top:1,2,4", "--out", "x.glb"], "moved twice"),
-        (["pose", "sample:laptop", "--move", "screen:1,2,3", "--refine", "--out", "x.glb"], "--refine"),
-        (["pose", "sample:laptop", "--target", "sample:lamp", "--refine", "--out", "x.glb"], "learned space"),
+        (["pose", "sample:laptop", "--move", "screen:1,2,3", "--deform", "--out", "x.glb"], "--deform"),
+        (["pose", "sample:laptop", "--target", "sample:lamp", "--deform", "--out", "x.glb"], "learned space"),
         (["sample", "sample:laptop", "-n", "0", "--out", "x.png"], "must be 1 to 10,000"),
         (["sample", "sample:laptop", "--out", "x.mp4"], "sheet or a folder"),
     ],
@@ -97,7 +97,7 @@ def test_a_bad_cloud_gets_a_sentence(tmp_path, capsys, points, sentence):
 
 
 def test_a_partial_target_is_not_refined(tmp_path, capsys):
-    words = ["pose", "sample:laptop", "--target", "sample:laptop", "--partial", "--refine"]
+    words = ["pose", "sample:laptop", "--target", "sample:laptop", "--partial", "--deform"]
     with pytest.raises(SystemExit, match="2"):
         main([*words, "--out", str(tmp_path / "out.glb")])
     assert "--partial" in capsys.readouterr().err

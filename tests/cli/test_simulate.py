@@ -73,7 +73,7 @@ def test_a_pushed_door_opens_and_the_report_says_how(gate, tmp_path, capsys):
     )
     assert set(figures) >= REPORT
     assert (figures["status"], figures["frames"], figures["dof"]) == ("ok", 13, 1)
-    assert figures["mass"] == pytest.approx(25.0)
+    assert figures["mass"] == pytest.approx(30.0)
     asset = load(tmp_path / "a.npz")
     door = asset.mesh.part_ids == 1
     assert asset.clips[0].positions[-1, door, 2].min() < -0.1

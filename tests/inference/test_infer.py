@@ -9,13 +9,11 @@ from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import NeurokError
 from neurok.hub import load_model, save_model
-from neurok.inference.infer import Inference, infer
-from neurok.inference.plan import plan
-from neurok.inference.spaces import learner
 from neurok.kinematics import ArticulatedSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import decode
+from neurok.model import Weights, infer, plan, understand
 from neurok.modelling.shapes import slab
 from neurok.samples import make_sample
 from solids import of_parts
@@ -60,7 +58,7 @@ def test_nothing_is_learned_of_an_object_in_which_nothing_moves(weights):
     sure = load_model(weights, "deformation")
     torch.nn.init.constant_(sure.rigid_out.bias, 50.0)
     assert infer(solid, sure).dim == 0
-    assert learner(sure)(solid) is None
+    assert understand(solid, weights=Weights(sure)).space().dim == 0
 
 
 def test_a_given_plan_says_what_moves(weights):
@@ -89,12 +87,12 @@ def test_an_object_of_which_one_body_bends_has_both_kinds_of_coordinates(weights
 
 
 def test_the_wide_space_is_asked_for_by_name_or_by_a_reduction(weights):
-    look = Inference.of("sample:lamp", weights)
-    for space in (look.wide(), infer("sample:lamp", weights, wide=True)):
+    model = understand("sample:lamp", weights=Weights(weights))
+    for space in (model.wide_space(), infer("sample:lamp", weights, wide=True)):
         assert isinstance(space, ScrewSpace)
-    np.testing.assert_array_equal(infer("sample:lamp", weights, wide=True).screws, look.wide().screws)
+    np.testing.assert_array_equal(infer("sample:lamp", weights, wide=True).screws, model.wide_space().screws)
     assert infer("sample:lamp", weights, dim=2).dim == 2
-    assert infer("sample:lamp", weights, mode="none").dim == look.model.latent_size
+    assert infer("sample:lamp", weights, mode="none").dim == model.network.latent_size
     with pytest.raises(NeurokError, match="dim must lie in"):
         infer("sample:lamp", weights, dim=0)
 

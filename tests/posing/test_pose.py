@@ -7,9 +7,9 @@ import neurok
 from neurok.errors import NeurokError
 from neurok.evaluation.cases import find_cases
 from neurok.geometry.sampling import sample_surface
-from neurok.inference.spaces import learned_spaces
 from neurok.kinematics import ArticulatedSpace, decode
 from neurok.kinematics.skeleton import skeleton_space
+from neurok.model import understand
 from neurok.posing.pose import Pose, PoseConfig, pose_to_points, pose_to_vertices, refine_pose, simplest
 from neurok.samples import make_sample
 
@@ -73,7 +73,7 @@ def test_learned_joints_are_posed_within_their_room():
 @pytest.mark.slow
 def test_a_refined_pose_says_which_space_it_is_of():
     mesh = make_sample("laptop").mesh
-    joints, wide = learned_spaces(mesh)
+    joints, wide = understand(mesh).learned_spaces(deform=True)
     cloud = mesh.with_vertices(decode(joints, 0.5 * joints.limits[:, 1]))
     points = sample_surface(cloud.vertices, cloud.faces, 4000, np.random.default_rng(0)).interpolate(cloud.vertices)
     poses = [pose_to_points(space, points) for space in (joints, wide)]

@@ -8,11 +8,11 @@ from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.lie import axis_angle_matrix
 from neurok.geometry.sampling import sample_surface
-from neurok.inference.spaces import spaces_of
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, decode
 from neurok.kinematics.reduce import whole
 from neurok.kinematics.screws import ScrewSpace
+from neurok.model import understand
 from neurok.modelling.shapes import box
 from neurok.posing import verbs
 from neurok.posing.pose import PoseConfig
@@ -66,7 +66,7 @@ def test_spaces_at_hand_are_searched_and_the_simplest_that_fits_is_taken(laptop)
     space, twin = (ArticulatedSpace(laptop.articulation) for _ in range(2))
     wanted = laptop.articulation.pose([0.7])
     assert pose(laptop.mesh, target=wanted, spaces=[space, twin]).space is space
-    jointed, wide = spaces_of(laptop, "learned")
+    jointed, wide = understand(laptop).spaces_for("learned", deform=True)
     far = points_of(laptop.mesh.with_vertices(decode(wide, 2.0 * wide.sample(1, seed=2)[0])))
     for tolerance, expected in ((1e6, jointed), (-1.0, wide)):
         config = PoseConfig(tolerance=tolerance)
@@ -76,7 +76,7 @@ def test_spaces_at_hand_are_searched_and_the_simplest_that_fits_is_taken(laptop)
 @pytest.mark.slow
 def test_a_dragged_place_may_miss_a_fifth_of_its_way_along_joints(laptop):
     """The screen is pulled where no hinge takes it: the wide space is taken only if a fifth of the way is too much."""
-    jointed, wide = spaces_of(laptop, "learned")
+    jointed, wide = understand(laptop).spaces_for("learned", deform=True)
     screen = laptop.mesh.vertices[laptop.mesh.part_ids == laptop.mesh.part_names.index("screen")].mean(axis=0)
     move = {"screen": screen + [0.0, 0.02, 0.0]}
     for tolerance, expected in ((1e6, jointed), (-1.0, wide)):
@@ -112,7 +112,7 @@ def test_a_pose_as_close_as_points_can_tell_is_neither_sought_wider_nor_refined(
     unasked = replace(space, screws=np.full_like(space.screws, np.nan))
     target = points_of(space.rest.with_vertices(decode(space, np.array([0.8]))), 10_000)
     for refine in (False, True):
-        found = pose(space.rest, target=target, refine=refine, spaces=[space, unasked], seed=1)
+        found = pose(space.rest, target=target, deform=refine, spaces=[space, unasked], seed=1)
         assert found.is_close
         assert found.q == pytest.approx([0.8], abs=0.02)
     with pytest.raises(ValueError, match="finite"):
@@ -128,7 +128,7 @@ def test_refining_comes_closer_than_the_space_can():
     middle = [0.0, 0.5, 0.0]
     wanted = np.concatenate([lower, (upper - middle) @ turn.T + middle + [0.1, 0.05, 0.05]])
     target = points_of(mesh.with_vertices(wanted), 6000)
-    plain, close = (pose(mesh, target=target, refine=refine, spaces=[space]) for refine in (False, True))
+    plain, close = (pose(mesh, target=target, deform=refine, spaces=[space]) for refine in (False, True))
     far, near = (np.linalg.norm(found.vertices - wanted, axis=1).mean() for found in (plain, close))
     assert near < 0.25 * far
     assert close.residual < plain.residual
@@ -139,8 +139,8 @@ def test_refining_comes_closer_than_the_space_can():
     [
         ({}, "either --target"),
         ({"target": np.zeros((20, 3)), "move": {"top": (0, 0, 0)}}, "either --target"),
-        ({"move": {"top": (0, 0, 0)}, "refine": True}, "--refine"),
-        ({"target": np.zeros((20, 3)), "refine": True, "partial": True}, "--partial"),
+        ({"move": {"top": (0, 0, 0)}, "deform": True}, "--deform"),
+        ({"target": np.zeros((20, 3)), "deform": True, "partial": True}, "--partial"),
         ({"target": np.zeros((20, 2))}, "rows of three numbers"),
         ({"target": np.zeros((3, 3))}, "at least 10 finite"),
         ({"target": np.zeros((20, 3)), "spaces": []}, "give at least one"),

@@ -32,7 +32,7 @@ places = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1)
 
 objects = st.builds(
     SceneObject,
-    path=st.sampled_from(["sample:laptop", "/objects/a.glb", "/objects/deep/b.urdf"]),
+    source=st.sampled_from(["sample:laptop", "/objects/a.glb", "/objects/deep/b.urdf"]),
     position=vectors,
     rotation=vectors,
     base=st.sampled_from(["auto", "free", "fixed"]),
@@ -102,7 +102,7 @@ def test_paths_are_relative_to_the_file_and_travel_with_it(tmp_path):
     write_scene(Scene((SceneObject(str(here / "meshes" / "a.glb")),)), here / "scene.yaml")
     assert "path: meshes/a.glb" in (here / "scene.yaml").read_text()
     (here / "scene.yaml").rename(there / "scene.yaml")
-    assert read_scene(there / "scene.yaml").objects[0].path == str(there / "meshes" / "a.glb")
+    assert read_scene(there / "scene.yaml").objects[0].source == str(there / "meshes" / "a.glb")
 
 
 def test_toml_is_read_and_not_written(tmp_path):
@@ -138,7 +138,7 @@ def test_all_mistakes_are_told_at_once_with_their_place(tmp_path):
         "world.gravity must have 3 numbers",
         "world.ground must hold keys",
         "'objects[0].pth' is unknown; did you mean 'path'?",
-        "objects[0].path is missing",
+        "objects[0].source is missing",
         "objects[0].density must be positive, got 0",
         "objects[0].drop must be a number or auto",
         "objects[0].materials.a.kind must be one of rigid, elastic",

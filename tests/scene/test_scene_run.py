@@ -27,7 +27,7 @@ from neurok.scene.description import (
 from neurok.scene.run import prepare_scene, run_ready, run_scene
 
 NO_GRAVITY = SceneWorld(gravity=(0.0, 0.0, 0.0))
-DOOR_MASS, DOOR_INERTIA = 500.0 * 0.04, 500.0 * 0.04 * ((1.0 + 0.04**2) / 12 + 0.55**2)
+DOOR_MASS, DOOR_INERTIA = 600.0 * 0.04, 600.0 * 0.04 * ((1.0 + 0.04**2) / 12 + 0.55**2)
 """[kg], [kg m^2] about the hinge."""
 
 
@@ -129,7 +129,7 @@ def test_units_and_axes_of_further_objects_follow_the_first(folder):
     block, other = SceneObject(str(folder / "block.npz"), base="free"), SceneObject(str(folder / "gate_cm.npz"))
     ready = prepare_scene(Scene((block, other), NO_GRAVITY))
     np.testing.assert_allclose(ready.bodies[1].space.rest.vertices, make_gate().mesh.vertices, atol=1e-12)
-    assert ready.mass == pytest.approx(500.0 * (0.2**3 + 0.01 + 0.04))
+    assert ready.mass == pytest.approx(600.0 * (0.2**3 + 0.01 + 0.04))
 
 
 def test_a_motion_is_the_same_in_any_unit_and_axes(folder):
@@ -166,8 +166,8 @@ def test_an_obstacle_stops_what_falls_and_stands_in_the_clip(folder):
 def test_materials_by_part_change_the_mass(folder):
     plain = prepare_scene(Scene((gate(folder),))).mass
     heavy = prepare_scene(Scene((gate(folder, materials={"door": SceneMaterial(density=1000.0)}),))).mass
-    assert plain == pytest.approx(500 * 0.05)
-    assert heavy == pytest.approx(500 * 0.01 + 1000 * 0.04)
+    assert plain == pytest.approx(600 * 0.05)
+    assert heavy == pytest.approx(600 * 0.01 + 1000 * 0.04)
 
 
 def test_a_named_material_weighs_what_its_density_says_and_parts_count_over_all(folder):

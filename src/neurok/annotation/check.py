@@ -22,10 +22,10 @@ from neurok.annotation.records import Source, Store, write_json
 from neurok.core import Clip
 from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.dynamics.choice import EngineName
-from neurok.dynamics.soft import soft_share
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.inference.material_drawing import painted
 from neurok.inference.materials import Proposals
+from neurok.model import understand
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
 from neurok.scene.run import ReadyScene, prepare_scene, run_ready
 
@@ -93,21 +93,15 @@ def store_record(job: Job, record: dict[str, Any]) -> dict[str, Any]:
 
 def _record(job: Job, folder: Path) -> dict[str, Any]:
     asset, proposals = job.store.load(job.source)
-    field, trial = proposals.field, job.trial
-    moves = asset.articulation is not None or any(clip.frame_count > 1 for clip in asset.clips)
-    soft = not moves and soft_share(asset.mesh, field) >= trial.soft_share
-    thing = SceneObject(
-        str(job.source.path),
-        materials_file=str(job.store.materials(job.source.key)),
-        space="elastic" if soft else "auto",
-    )
+    trial = job.trial
+    thing = SceneObject(understand(asset, materials=job.store.materials(job.source.key)))
     runs: dict[str, dict[str, Any]] = {}
     films: dict[str, Clip] = {}
     ready: ReadyScene | None = None
     for action in ACTIONS:
         known = None if ready is None else {0: ready.bodies[0].poses}
         scene = _scene(thing, action, _seconds(job, ready, asset.mesh.size * asset.mesh.unit), job)
-        done = run_ready(fresh := prepare_scene(scene, None, known))
+        done = run_ready(fresh := prepare_scene(scene, spaces=known))
         ready = fresh if ready is None else ready
         body = fresh.bodies[0]
         probes = probes_of(body.mesh, body.stuff, trial)

@@ -30,10 +30,6 @@ class TrialConfig:
     fps: float = 24.0
     """Frames per second [1/s]."""
 
-    soft_share: float = 0.25
-    """Share of the surface that is soft from which an object moves in its elastic space whatever it weighs; with less
-    it does where its own weight deforms it visibly, as in ``neurok simulate``."""
-
     share: float = 0.99
     """Of the edges of a part, so many must keep to its limit of stretch: single ones are noise of the mesh."""
 

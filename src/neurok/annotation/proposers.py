@@ -20,7 +20,7 @@ from neurok.core.material_library import library
 from neurok.core.regions import Region
 from neurok.errors import NeurokError, shown
 from neurok.geometry.operators import face_areas
-from neurok.inference.materials import Proposal, Proposals, propose_materials
+from neurok.inference.materials import Proposal, Proposals, propose
 
 VIEWS = (30.0, 120.0, 210.0, 300.0)
 """Directions from which pictures are taken, around the up axis [degrees]."""
@@ -153,7 +153,7 @@ def ask(proposer: MaterialProposer | None, asset: Asset, category: str = "") -> 
     """
     if category and not asset.provenance.get("category"):
         asset = replace(asset, provenance={**asset.provenance, "category": category})
-    by_rules = propose_materials(asset)
+    by_rules = propose(asset)
     if proposer is None:
         return by_rules
     question = Question(asset.mesh.name, category, asset, tuple(item.region for item in by_rules.items))

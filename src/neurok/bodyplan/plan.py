@@ -100,6 +100,8 @@ class BodyPlan:
         kept = (body if fine else replace(body, joint=None) for body, fine in zip(self.bodies, sure, strict=True))
         return replace(self, bodies=tuple(kept))
 
+    above = likely
+
     def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
         """The same plan with another joint of one body; ``None`` fixes it."""
         changed = list(self.bodies)

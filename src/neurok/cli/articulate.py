@@ -14,7 +14,7 @@ import tyro
 from neurok.bodyplan.config import SIMULATED
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.frame import frame_facts, frame_words, understood
 from neurok.cli.labels import read_labels
 from neurok.cli.outputs import check_outputs
 from neurok.cli.physics import PhysicsFlags
@@ -75,27 +75,24 @@ class Articulate:
     physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
 
     def run(self) -> dict[str, Any]:
-        from neurok.bodyplan.plan_file import read_plan
-        from neurok.inference.articulate import animated_plan, with_bones
-        from neurok.inference.plan import study
+        from neurok.model import Weights
 
         self._check_outputs()
-        asset = load_framed(self.input, self.unit, self.up)
+        model = understood(
+            self.input, self.unit, self.up, plan=self.plan, parts=read_labels(self.labels), method=self.method,
+            weights=None if self.weights is None else Weights(joints=self.weights),
+        )  # fmt: skip
         start = time.perf_counter()
-        if self.plan is not None:
-            plan, search, method = read_plan(self.plan, asset.mesh), None, "plan"
-        elif self.method == "auto" and self.labels is None and (animated := animated_plan(asset)) is not None:
-            plan, search, method = animated, None, "animation"
-        else:
-            labels = read_labels(self.labels)
-            found = study(asset, labels=labels, method=self.method, joint_weights=self.weights)
-            plan, search, method = found.plan, found.search, found.method
+        asset, plan, method = model.asset, model.plan, model.plan_source
+        search = model.study.search if method in ("learned", "search") else None
         seconds = time.perf_counter() - start
         figures = {**_figures(self.input, method, plan, search, seconds), "parts_from": plan.origin}
-        weak = set() if self.plan is not None else _unsure(plan, self.weld_below)
-        figures["welded"] = [plan.bodies[part].name for part in sorted(weak)]
-        written = self._object(asset, plan, weak)
-        boned = with_bones(asset, plan.likely(self.weld_below) if weak else plan)
+        kept = plan if self.plan is not None else plan.above(self.weld_below)
+        figures["welded"] = [
+            body.name for body, then in zip(plan.bodies, kept.bodies, strict=True) if body.joint and not then.joint
+        ]
+        written = self.physics.scaled(replace(asset, mesh=kept.mesh, clips=(), articulation=kept.articulation))
+        boned = model.boned(kept)
         boned = boned and self.physics.scaled(boned)
         figures |= _space(plan, written, boned, method)
         notes = [note for path in self.out for note in self._left_out(path, written, boned)]
@@ -115,13 +112,6 @@ class Articulate:
         if boned is not None and path.suffix.lower() in ROBOTS:
             notes.append(f"{path.suffix} holds joints alone, so there it is rigid; .glb holds its bones.")
         return notes
-
-    def _object(self, asset: Asset, plan: BodyPlan, weak: set[int]) -> Asset:
-        """What is written: the plan's joints, without those that are not sure enough, in the size asked for."""
-        from neurok.io.physics import welded
-
-        articulation = welded(plan.articulation, weak) if weak else plan.articulation
-        return self.physics.scaled(replace(asset, mesh=articulation.mesh, clips=(), articulation=articulation))
 
     def _check_outputs(self) -> None:
         from neurok.io.formats import WITH_JOINTS
@@ -169,12 +159,6 @@ def _space(plan: BodyPlan, written: Asset, boned: Asset | None, method: str) -> 
         return {"space": "joints", "why": f"joints: {count} joint{'' if count == 1 else 's'} {source}."}
     why = "joints are less sure than --weld-below" if plan.articulation.dof else "nothing of it is likely to move"
     return {"space": "rigid", "why": f"rigid: {why}."}
-
-
-def _unsure(plan: BodyPlan, least: float) -> set[int]:
-    """Bodies whose joint moves and is less sure than ``least``."""
-    joints = plan.articulation.joints
-    return {k for k, body in enumerate(plan.bodies) if joints[k].dof and body.probability < least}
 
 
 def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, seconds: float) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neurok.core import Asset, Mesh
+    from neurok.model import Model
 
 
 def load_framed(path: str, unit: str | None = None, up: str | None = None) -> Asset:
@@ -30,6 +31,16 @@ def told(asset: Asset, path: str, unit: str | None = None, up: str | None = None
     for note in found.notes:
         print(f"neurok: {note}", file=sys.stderr)
     return found.asset
+
+
+def understood(path: str, unit: str | None = None, up: str | None = None, **known: Any) -> Model:
+    """The object in a file as all commands understand it; guesses about its frame are told on stderr."""
+    from neurok.model import understand
+
+    model = understand(path, unit=unit, up=up, **known)
+    for note in model.notes:
+        print(f"neurok: {note}", file=sys.stderr)
+    return model
 
 
 def frame_facts(mesh: Mesh) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -155,31 +154,20 @@ class Generate:
         return written
 
     def _act(self, found: list[Generated]) -> list[Path]:
-        """Scenes name files, so each object is written into a folder that is thrown away, and moved from there."""
-        from neurok.io import save
-        from neurok.staging import at_once
+        from neurok.cli.simulate import simulate_and_write
+        from neurok.scene.description import Scene, SceneObject
 
         written = list[Path]()
-        with tempfile.TemporaryDirectory() as folder:
-            for number, one in enumerate(found):
-                source = Path(folder) / f"object_{number}.glb"
-                with at_once():
-                    save(one.asset, source)
-                targets = tuple(numbered(path, number, len(found)) for path in self.out)
-                self._move(source, targets)
-                written += targets
+        for number, one in enumerate(found):
+            targets = tuple(numbered(path, number, len(found)) for path in self.out)
+            scene = Scene((SceneObject(one.asset, act=self.act),), engine=self.motion.engine, seed=self.seed)
+            if self.motion.seconds is not None:
+                scene = replace(scene, seconds=self.motion.seconds)
+            figures, code = simulate_and_write(scene, targets, json=self.json)
+            self._moved = {name: figures[name] for name in ("engine", "space")}
+            self.exit_code = max(self.exit_code, code)
+            written += targets
         return written
-
-    def _move(self, source: Path, targets: tuple[Path, ...]) -> None:
-        from neurok.cli.simulate import Simulate
-
-        command = Simulate(
-            str(source), out=targets, act=self.act, engine=self.motion.engine, seconds=self.motion.seconds,
-            seed=self.seed, json=self.json,
-        )  # fmt: skip
-        figures = command.run()
-        self._moved = {name: figures[name] for name in ("engine", "space")}
-        self.exit_code = max(self.exit_code, command.exit_code)
 
 
 @contextmanager

@@ -96,8 +96,8 @@ class Materials:
         if self.object is None:
             return self._list()
         from neurok.core.material_library import parse_material
-        from neurok.inference.materials import propose_materials
         from neurok.io.materials_file import read_materials
+        from neurok.model import propose_materials
 
         known = (".json", *PICTURES, *MODELS)
         check_outputs(self.out, [self.object, self.materials], force=self.force, known=known, what="materials")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.frame import frame_facts, frame_words, understood
 from neurok.cli.outputs import check_outputs
 from neurok.cli.report import say
 from neurok.staging import together
@@ -48,24 +48,25 @@ class Plan:
 
     def run(self) -> dict[str, Any]:
         from neurok.bodyplan.drawing import save_plan_picture
-        from neurok.bodyplan.plan_file import plan_to_dict, read_plan, write_plan
+        from neurok.bodyplan.plan_file import plan_to_dict, write_plan
         from neurok.cli.labels import read_labels
-        from neurok.inference.plan import plan
 
         known, inputs = (".json", *PICTURES), [self.object, self.plan, self.labels]
         check_outputs(self.out, inputs, force=self.force, known=known, what="a plan")
-        asset = load_framed(self.object, self.unit, self.up)
-        if self.plan is not None:
-            found = read_plan(self.plan, asset.mesh)
-        else:
-            found = plan(asset, labels=read_labels(self.labels), method=self.method, given_parts=not self.raw)
+        labels = read_labels(self.labels)
+        parts = "pieces" if self.raw else None
+        model = understood(
+            self.object, self.unit, self.up, plan=self.plan, parts=parts if labels is None else labels,
+            method=self.method,
+        )  # fmt: skip
+        found = model.plan
         with together():
             for path in self.out:
                 (write_plan if path.suffix.lower() == ".json" else save_plan_picture)(found, path)
         said = plan_to_dict(found)
         say(_sentences(said, self.out), json=self.json)
-        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
-        return {**said, **frame_facts(asset.mesh), "files": [str(path) for path in self.out]}
+        say(f"Read with {frame_words(model.mesh)}.", json=self.json)
+        return {**said, **frame_facts(model.mesh), "files": [str(path) for path in self.out]}
 
 
 def _sentences(said: dict[str, Any], files: tuple[Path, ...]) -> str:

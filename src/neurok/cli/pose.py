@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.frame import frame_facts, frame_words, understood
 from neurok.cli.outputs import check_outputs
 from neurok.cli.report import say
 from neurok.cli.space import SpaceName
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from neurok.posing.verbs import Target
 
 
+POOR_FIT = 4
+"""Exit code of a pose that misses what was asked for, or tears the object; it is written all the same."""
+
+
 @dataclass(frozen=True)
 class FitFlags:
     """How a target is fitted."""
@@ -25,9 +29,9 @@ class FitFlags:
     partial: bool = False
     """The target is a scan that shows only a part of the object; parts that it does not show stay near rest."""
 
-    refine: bool = False
-    """After fitting a target that shows the whole object, leave the learned space as far as the target requires; rigid
-    parts stay rigid unless the target clearly bends them."""
+    deform: bool = False
+    """Leave the object's own joints or bones as far as a target that shows the whole object requires; rigid parts stay
+    rigid unless the target clearly bends them."""
 
 
 @dataclass
@@ -62,6 +66,8 @@ class PoseCommand:
 
     fitting: tyro.conf.OmitArgPrefixes[FitFlags] = field(default_factory=FitFlags)
 
+    exit_code: int = field(default=0, init=False)
+
     def run(self) -> dict[str, Any]:
         from neurok.cli.space import facts_of, warn_of
         from neurok.io import save
@@ -71,16 +77,16 @@ class PoseCommand:
 
         inputs = [self.mesh, self.target, self.plan]
         check_outputs(self.out, inputs, force=self.force, known=tuple(WRITERS), what="a posed object")
-        asset, move = load_framed(self.mesh, self.unit, self.up), _moves(self.move)
+        model, move = understood(self.mesh, self.unit, self.up, plan=self.plan), _moves(self.move)
+        asset = model.asset
         found = pose(
-            asset,
+            model,
             target=self._target(asset),
             move=move,
             partial=self.fitting.partial,
-            refine=self.fitting.refine,
+            deform=self.fitting.deform,
             space=self.space,
             weights=self.weights,
-            plan=self.plan,
             seed=self.seed,
         )
         warn_of(found.space)
@@ -89,6 +95,7 @@ class PoseCommand:
             files = [str(file) for path in self.out for file in save(posed, path)]
         names, verdict = ", ".join(map(str, self.out)), found.verdict
         assert verdict is not None, "the verb judges"
+        self.exit_code = POOR_FIT if found.status in ("poor", "torn") else 0
         away = f"{found.residual:.4f} of the object's side away from the wish"
         say(f"{names}: {verdict.sentence} ({away}, {found.status})", json=self.json)
         say(f"Read with {frame_words(asset.mesh)}. Space {found.why}", json=self.json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, load_framed
+from neurok.cli.frame import frame_facts, frame_words, understood
 from neurok.cli.outputs import check_outputs
 from neurok.cli.report import progress, say
 from neurok.cli.space import SpaceName
@@ -52,8 +52,9 @@ class Sample:
         from neurok.staging import together
 
         self._check()
-        asset = load_framed(self.mesh, self.unit, self.up)
-        states = sample(asset, self.count, space=self.space, weights=self.weights, plan=self.plan, seed=self.seed)
+        model = understood(self.mesh, self.unit, self.up, plan=self.plan)
+        states = sample(model, self.count, space=self.space, weights=self.weights, seed=self.seed)
+        asset = model.asset
         warn_of(states.space)
         with together():
             files = [str(file) for path in self.out for file in self._write(asset, states, path)]

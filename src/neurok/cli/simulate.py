@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
 from neurok.errors import NeurokError
-from neurok.inference.spaces import SpaceName
+from neurok.model import SpaceName, Weights
 from neurok.scene.description import ActionName, Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
 from neurok.scene.files import SUFFIXES as SCENES
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
@@ -95,31 +95,10 @@ class Simulate:
     exit_code: int = field(default=0, init=False)
 
     def run(self) -> dict[str, Any]:
-        from neurok.inference.spaces import learner
-
         self._check()
-        motions = [path for path in self.out if path.suffix.lower() not in SCENES]
-        ready = prepare_scene(self.as_scene(), learner(self.matter.weights))
-        for note in ready.notes:
-            print(f"neurok: {note}", file=sys.stderr)
-        for name, why in zip(ready.names, ready.reasons, strict=False):
-            say(f"Space of {name}: {why}", json=self.json)
-        for body in ready.bodies:
-            warn_of(body.poses)
-        run = None
-        if motions:
-            with stoppable("simulating", json=self.json) as tell:
-                run = run_ready(ready, progress=tell, say=lambda text: print(f"neurok: {text}", file=sys.stderr))
-        watch = lambda frames, total: progress(frames, "rendering", total=total, json=self.json)  # noqa: E731
-        files = list[Path]()
-        with together():
-            for path in self.out:
-                if path in motions and run is not None:
-                    files += write_output(run, path, watch=watch)
-                else:
-                    write_scene(ready.scene, path)
-                    files.append(path)
-        return self._report(ready, run, files)
+        weights = None if self.matter.weights is None else Weights(self.matter.weights)
+        figures, self.exit_code = simulate_and_write(self.as_scene(), self.out, weights, json=self.json)
+        return figures
 
     def _check(self) -> None:
         if not self.out:
@@ -154,8 +133,8 @@ class Simulate:
             scene = read_scene(self.stepping.scene)
             if self.object is None:
                 return scene
-            path = absolute_paths(Scene((SceneObject(self.object),)), Path.cwd()).objects[0].path
-            return replace(scene, objects=(replace(scene.objects[0], path=path), *scene.objects[1:]))
+            source = absolute_paths(Scene((SceneObject(self.object),)), Path.cwd()).objects[0].source
+            return replace(scene, objects=(replace(scene.objects[0], source=source), *scene.objects[1:]))
         if self.object is None:
             raise NeurokError("Name an object, such as sample:laptop, or a scene with --scene.")
         return Scene((SceneObject(self.object),))
@@ -203,41 +182,84 @@ class Simulate:
             changes["ground"] = SceneGround()
         return replace(world, **changes)
 
-    def _report(self, ready: ReadyScene, run: SceneRun | None, files: list[Path]) -> dict[str, Any]:
-        spaces = [body.poses.kind for body in ready.bodies]
-        mesh, names = ready.assets[0].mesh, ", ".join(map(str, self.out))
-        figures: dict[str, Any] = {
-            "out": str(self.out[0]),
-            "files": [str(path) for path in files],
-            "mass": ready.mass,
-            **frame_facts(mesh),
-            "space": spaces[0],
-            "spaces": list(ready.reasons),
-        }
-        if run is None:
-            say(f"{names}: the scene; {frame_words(mesh)}, space {spaces[0]}", json=self.json)
-            return figures | {"engine": ready.scene.engine}
-        rollout = run.rollout
-        figures |= {
-            "status": rollout.status,
-            "message": rollout.message,
-            "frames": rollout.frame_count,
-            "seconds": (rollout.frame_count - 1) * rollout.dt,
-            **rollout.report,
-        }
-        say(
-            f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
-            f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
-            f"space {spaces[0]}, {frame_words(mesh)}",
-            json=self.json,
-        )
-        if rollout.status != "ok":
-            print(f"neurok: {rollout.message}", file=sys.stderr)
-        elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
-            print("neurok: Nothing moved; push a part that has a joint, or let go of the object.", file=sys.stderr)
-        if rollout.status == "diverged":
-            self.exit_code = DIVERGED
-        return figures
+
+def simulate_and_write(
+    scene: Scene, out: Sequence[Path], weights: Weights | None = None, *, json: bool = False
+) -> tuple[dict[str, Any], int]:
+    """Run a scene, write its motion and say how it went; the figures for ``--json``, and the exit code."""
+    motions = [path for path in out if path.suffix.lower() not in SCENES]
+    ready = prepare_scene(scene, weights)
+    for note in ready.notes:
+        print(f"neurok: {note}", file=sys.stderr)
+    for name, why in zip(ready.names, ready.reasons, strict=False):
+        say(f"Space of {name}: {why}", json=json)
+    for name, made_of in zip(ready.names, ready.matter, strict=True):
+        if made_of:
+            say(f"Matter of {name}: {made_of}", json=json)
+    for body in ready.bodies:
+        warn_of(body.poses)
+    run = None
+    if motions:
+        with stoppable("simulating", json=json) as tell:
+            run = run_ready(ready, progress=tell, say=lambda text: print(f"neurok: {text}", file=sys.stderr))
+
+    def watch(frames: Iterable[Any], total: int) -> Iterable[Any]:
+        return progress(frames, "rendering", total=total, json=json)
+
+    files = list[Path]()
+    with together():
+        for path in out:
+            if path in motions and run is not None:
+                files += write_output(run, path, watch=watch)
+            else:
+                write_scene(ready.scene, path)
+                files.append(path)
+    return _report(ready, run, out, files, json)
+
+
+def _report(
+    ready: ReadyScene, run: SceneRun | None, out: Sequence[Path], files: list[Path], json: bool
+) -> tuple[dict[str, Any], int]:
+    spaces = [body.poses.kind for body in ready.bodies]
+    mesh, names = ready.models[0].mesh, ", ".join(map(str, out))
+    figures: dict[str, Any] = {
+        "out": str(out[0]),
+        "files": [str(path) for path in files],
+        "mass": ready.mass,
+        **frame_facts(mesh),
+        "space": spaces[0],
+        "spaces": list(ready.reasons),
+        "matter": list(ready.matter),
+    }
+    if run is None:
+        say(f"{names}: the scene; {frame_words(mesh)}, space {spaces[0]}", json=json)
+        return figures | {"engine": ready.scene.engine}, 0
+    rollout = run.rollout
+    figures |= {
+        "status": rollout.status,
+        "message": rollout.message,
+        "frames": rollout.frame_count,
+        "seconds": (rollout.frame_count - 1) * rollout.dt,
+        **rollout.report,
+    }
+    say(
+        f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
+        f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
+        f"space {spaces[0]}, {frame_words(mesh)}",
+        json=json,
+    )
+    if rollout.status != "ok":
+        print(f"neurok: {rollout.message}", file=sys.stderr)
+    elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
+        print(f"neurok: {_why_still(ready)}", file=sys.stderr)
+    return figures, DIVERGED if rollout.status == "diverged" else 0
+
+
+def _why_still(ready: ReadyScene) -> str:
+    """What to do where nothing moved."""
+    if any(body.poses.dim for body in ready.bodies):
+        return "Nothing moved: what acts on it does not act along its joints; push across the axis, or harder."
+    return "Nothing moved: nothing of it has a joint; let it fall with --drop, or let go of it with --free."
 
 
 def _given(flags: Any, *names: str) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class MatterFlags:
     materials: Annotated[Path | None, arg("FILE.json", "as the file says, or proposed")] = None
     """Materials of all parts: a file written by 'neurok materials', possibly edited."""
 
-    density: Annotated[float | None, arg("RHO", "500")] = None
+    density: Annotated[float | None, arg("RHO", "that of its materials")] = None
     """Mass per volume [kg/m^3], if the file gives none."""
 
     damping: Annotated[float | None, arg("RATE", "0")] = None

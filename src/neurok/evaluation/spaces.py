@@ -87,5 +87,5 @@ def learned(
     seed = int(rng.integers(1 << 31))
     spaces = learned_spaces(rest, model, **plan_weights, possible=True) if mode is None and dim is None else []
     spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
-    found = pose(rest, target=target, refine=closer, spaces=spaces, seed=seed)
+    found = pose(rest, target=target, deform=closer, spaces=spaces, seed=seed)
     return on_vertices(rest, found.space.rest, found.vertices)

@@ -6,22 +6,20 @@ Every source of evidence gives log-odds to the materials of the library; they ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Asset, Material, MaterialField, Mesh, material
+from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.material_library import library
 from neurok.core.regions import Region, regions_of, select_stuff
 from neurok.errors import NeurokError
+from neurok.geometry.operators import face_areas
 from neurok.inference.material_looks import look_words, shape_words
 from neurok.inference.material_words import evidence, odds_of, read_name
-from neurok.io import load
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,13 @@ class ProposalConfig:
 
 PROPOSAL = ProposalConfig()
 
+STIFF = 1e8
+"""Young's modulus [Pa] above which a material does not bend visibly: wood, metal, glass, hard plastics."""
+
 BY_HAND = "set by hand"
 """Reason of a material that somebody named."""
+
+IN_FILE = "the file says so"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,15 @@ class Proposal:
     reason: str
     alternatives: tuple[tuple[str, float], ...] = ()
     """Other materials and their probabilities."""
+
+    @property
+    def is_soft(self) -> bool:
+        return self.material.young <= STIFF
+
+    @property
+    def is_known(self) -> bool:
+        """Whether somebody said so, in the file or by hand."""
+        return self.reason in (BY_HAND, IN_FILE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +96,11 @@ class Proposals:
         for item in self.items:
             ids[item.region.vertices] = used.index(item.material)
         return MaterialField(tuple(used), ids)
+
+    def names_regions(self, name: str) -> bool:
+        """Whether a name stands for whole regions: one of them, a part, a surface, or ``all``."""
+        surfaces = (surface.name for surface in self.mesh.surfaces)
+        return name in {"all", *(item.region.name for item in self.items), *self.mesh.part_names, *surfaces}
 
     def with_material(self, part: str, stuff: Material, reason: str = BY_HAND) -> Proposals:
         """The same with a part, a surface or ``all`` set by hand.
@@ -109,39 +126,32 @@ class Proposals:
         }
 
 
-def propose_materials(
-    thing: Asset | Mesh | str | Path,
-    *,
-    given: Mapping[str, str] | None = None,
-    names: bool = True,
-    config: ProposalConfig = PROPOSAL,
-) -> Proposals:
+def soft_share(mesh: Mesh, field: MaterialField) -> float:
+    """Share of the surface that is made of something soft."""
+    soft = (field.young <= STIFF)[mesh.faces].all(axis=1)
+    areas = face_areas(mesh.vertices, mesh.faces)
+    return float((areas * soft).sum() / max(float(areas.sum()), 1e-300))
+
+
+def propose(asset: Asset, *, names: bool = True, config: ProposalConfig = PROPOSAL) -> Proposals:
     """A material for each region (part or surface) of an object, with a reason and a confidence.
 
     Args:
-        thing: The object, or where to load it from.
-        given: Materials that are known, by part, surface or ``all``.
+        asset: The object.
         names: Whether words in names are read; without them only looks and shapes count.
         config: How much each source counts.
-
-    Raises:
-        NeurokError: If ``given`` names a part or a material that there is not.
     """
-    asset = Asset(thing) if isinstance(thing, Mesh) else thing if isinstance(thing, Asset) else load(thing)
     mesh = asset.mesh
     words = [mesh.name, asset.provenance.get("category", "")] if names else []
     own = asset.materials if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count else None
     items = [_in_file(r, own) if own is not None else _propose(mesh, r, words, names, config) for r in regions_of(mesh)]
-    out = Proposals(mesh, tuple(items))
-    for part, name in sorted((given or {}).items(), key=lambda item: item[0] != "all"):
-        out = out.with_material(part, material(name))
-    return out
+    return Proposals(mesh, tuple(items))
 
 
 def _in_file(region: Region, field: MaterialField) -> Proposal:
     """What the file says, where most of a region is of one material."""
     ids = np.bincount(field.ids[region.vertices], minlength=len(field.materials)) if len(region.vertices) else [1]
-    return Proposal(region, field.materials[int(np.argmax(ids))], 1.0, "the file says so")
+    return Proposal(region, field.materials[int(np.argmax(ids))], 1.0, IN_FILE)
 
 
 def _propose(mesh: Mesh, region: Region, words: list[str], names: bool, config: ProposalConfig) -> Proposal:
@@ -152,8 +162,10 @@ def _propose(mesh: Mesh, region: Region, words: list[str], names: bool, config: 
     probability /= probability.sum()
     order = np.argsort(-probability, kind="stable")
     known = list(library())
-    best = int(order[0])
-    others = tuple((known[i], round(float(probability[i]), 3)) for i in order[1 : 1 + config.alternatives])
+    soft = np.array([library()[name].material.young <= STIFF for name in known])
+    believed = soft == (float(probability[soft].sum()) > 0.5)  # soft or stiff is decided first: it matters most
+    best = int(next(i for i in order if believed[i]))
+    others = tuple((known[i], round(float(probability[i]), 3)) for i in order if i != best)[: config.alternatives]
     stuff = library()[known[best]].material
     return Proposal(region, stuff, float(probability[best]), _reason(found, best, config), others)
 

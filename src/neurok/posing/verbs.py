@@ -16,11 +16,12 @@ from neurok.core.mesh import frame_change
 from neurok.core.select import select_vertices
 from neurok.errors import MeshError, NeurokError, shown
 from neurok.geometry.sampling import sample_surface
-from neurok.inference.spaces import SpaceName, Thing, asset_of, reason, sampled_space, spaces_of
+from neurok.io import load
 from neurok.io.npz_arrays import read_array
 from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.space import KinematicSpace, decode, on_vertices
+from neurok.model import SpaceName, Thing, Weights, understand
 from neurok.posing.freeing import free_pose, free_states
 from neurok.posing.judging import Judge, Measure, to_vertices
 from neurok.posing.pose import (
@@ -81,7 +82,7 @@ def sample(
     """Draw plausible states of an object.
 
     Args:
-        thing: An asset, a mesh, or what ``neurok.load`` reads.
+        thing: An asset, a mesh, a model, or what ``neurok.load`` reads.
         count: How many.
         space: Whose states: those of its ``joints``, of its own ``clip``, or ``learned`` ones; ``auto`` takes the first
             of these there is.
@@ -96,11 +97,11 @@ def sample(
         raise NeurokError(
             f"The number of states must be 1 to {MOST_STATES:,}, got {count}; draw more with other seeds."
         )
-    asset = asset_of(thing)
-    found = sampled_space(asset, space, weights, plan)
-    same = found.rest.vertex_count == asset.mesh.vertex_count  # bodies that shared vertices were split
-    why = reason(asset, found, space, plan is not None)
-    return Samples(found, asset.mesh if same else found.rest, free_states(found, count, seed), why)
+    model = understand(thing, plan=plan, weights=None if weights is None else Weights(weights))
+    found = model.space_to_sample(space)
+    same = found.rest.vertex_count == model.mesh.vertex_count  # bodies that shared vertices were split
+    why = model.why(found, space)
+    return Samples(found, model.mesh if same else found.rest, free_states(found, count, seed), why)
 
 
 def pose(
@@ -109,7 +110,7 @@ def pose(
     target: Target | None = None,
     move: Mapping[str, Place] | None = None,
     partial: bool = False,
-    refine: bool = False,
+    deform: bool = False,
     space: SpaceName = "auto",
     spaces: Sequence[KinematicSpace] | None = None,
     weights: Any = None,
@@ -123,11 +124,12 @@ def pose(
     door, a user does not.
 
     Args:
-        thing: An asset, a mesh, or what ``neurok.load`` reads.
+        thing: An asset, a mesh, a model, or what ``neurok.load`` reads.
         target: An object to fit, vertex by vertex where it has the same faces, else by its shape; or points.
         move: Places (see ``neurok.core.select``) and the points to bring them to, in the unit of the object.
         partial: The target shows only a part of the object; what it does not show stays near rest.
-        refine: Leave a learned space as far as the target demands; rigid parts stay rigid unless it clearly bends them.
+        deform: Leave the object's own space as far as the target demands; rigid parts stay rigid unless it clearly
+            bends them.
         space: Which poses it can take: those of its ``joints``, of its own ``clip``, or ``learned`` ones; ``auto``
             takes the first of these there is.
         spaces: Spaces at hand instead, the simplest first.
@@ -141,22 +143,23 @@ def pose(
     """
     if (target is None) == (not move):
         raise NeurokError("Give a target for the pose: either --target MESH or one or more --move AT:POINT.")
-    if refine and target is None:
-        raise NeurokError("--refine fits a target closer: it goes with --target MESH, not with --move.")
-    if partial and (refine or target is None):
-        raise NeurokError("--partial is for a target that shows a part only: give --target and leave out --refine.")
+    if deform and target is None:
+        raise NeurokError("--deform fits a target closer: it goes with --target MESH, not with --move.")
+    if partial and (deform or target is None):
+        raise NeurokError("--partial is for a target that shows a part only: give --target and leave out --deform.")
     config = config or PoseConfig()
-    asset = asset_of(thing)
-    found = spaces_of(asset, space, weights, plan, target is not None) if spaces is None else list(spaces)
+    model = understand(thing, plan=plan, weights=None if weights is None else Weights(weights))
+    rest = model.mesh
+    found = model.spaces_for(space, target=target is not None, deform=deform) if spaces is None else list(spaces)
     if not found:
-        raise NeurokError(f"There is no space of poses to look in for '{asset.mesh.name}'; give at least one.")
-    judge = Judge(asset.mesh)
+        raise NeurokError(f"There is no space of poses to look in for '{rest.name}'; give at least one.")
+    judge = Judge(rest)
     if target is None:
-        best, measure = _drag(found, asset.mesh, move or {}, config)
+        best, measure = _drag(found, rest, move or {}, config)
     else:
-        if refine:
+        if deform:
             check_refinable(found[-1])
-        vertices, points = read_target(target, asset.mesh, config)
+        vertices, points = read_target(target, rest, config)
         if vertices is not None:
             everything = np.arange(len(vertices))
             measure = to_vertices(everything, vertices)
@@ -164,12 +167,12 @@ def pose(
         else:
             measure = judge.to_points(points, partial)
             poses = _fit(found, points, seed, partial, config)
-        if refine and not poses[-1].is_close:
+        if deform and not poses[-1].is_close:
             best = _refined(poses, points, seed, config)
-            return _judged(best, judge, measure, (), reason(asset, best.space, space, plan is not None))
+            return _judged(best, judge, measure, (), model.why(best.space, space))
         best = simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
     best, waits = free_pose(best)
-    return _judged(best, judge, measure, waits, reason(asset, best.space, space, plan is not None))
+    return _judged(best, judge, measure, waits, model.why(best.space, space))
 
 
 def _judged(pose: Pose, judge: Judge, measure: Measure, waits: tuple[tuple[str, str], ...], why: str) -> Pose:
@@ -234,7 +237,8 @@ def read_target(
     if isinstance(target, str | Path) and str(target).endswith(".npy"):
         return None, _checked_points(read_array(Path(target)), f"'{target}'")
     try:
-        mesh = asset_of(target).mesh.in_frame(like.up, like.unit)
+        given = load(target) if isinstance(target, str | Path) else target
+        mesh = (given if isinstance(given, Mesh) else given.mesh).in_frame(like.up, like.unit)
     except MeshError as error:
         draft = error.draft
         if len(draft.faces) or not len(draft.vertices):

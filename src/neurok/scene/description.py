@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_args
 
-from neurok.core.material import DEFAULT_DENSITY, Material, MaterialKind, check_range
+from neurok.core import Asset, Mesh
+from neurok.core.material import Material, MaterialKind, check_range
 from neurok.core.material_library import material
 from neurok.core.mesh import UpAxis
 from neurok.dynamics.choice import EngineName
@@ -20,7 +21,7 @@ from neurok.dynamics.engine import LONGEST_FRAME, MAX_STEPS
 from neurok.dynamics.particles.engine_config import ResolutionName, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
-from neurok.inference.spaces import SpaceName
+from neurok.model import Model, SpaceName
 
 VERSION = 1
 
@@ -28,6 +29,8 @@ Vector = tuple[float, float, float]
 BaseName = Literal["auto", "free", "fixed"]
 UnitName = Literal["m", "cm", "mm", "in", "inch"]
 ActionName = Literal["drop", "throw", "tilt", "drag", "wind"]
+Source = str | Mesh | Asset | Model
+"""Where an object is: in a file, or in memory. Only files can be named in the text of a scene."""
 
 PUSH_SECONDS = 0.2
 """How long a push lasts unless it says so [s]: a nudge by hand."""
@@ -152,8 +155,8 @@ class SceneMaterial:
 class SceneObject:
     """One object and what is done to it."""
 
-    path: str
-    """File, folder or ``sample:NAME``; in a scene file relative to it."""
+    source: Source
+    """File, folder or ``sample:NAME`` (in a scene file ``path``, relative to it); or an object in memory."""
 
     name: str = ""
     """Prefix of its parts when there are several objects; the file's name by default."""
@@ -187,8 +190,8 @@ class SceneObject:
     drop: float | Literal["auto"] | None = None
     """Lift it so that its lowest point is this far above the ground; ``auto`` is half its size."""
 
-    density: float = DEFAULT_DENSITY
-    """[kg/m^3], for what ``materials`` and the file leave open."""
+    density: float | None = None
+    """[kg/m^3], instead of that of materials which nobody named: neither ``materials`` nor the file."""
 
     thickness: float | None = None
     """Of open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
@@ -250,7 +253,7 @@ class SceneGround:
 class SceneObstacle:
     """A mesh that stands still."""
 
-    path: str
+    source: Source
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)
     friction: float = 0.5
@@ -344,7 +347,7 @@ NOT_NEGATIVE = {
 def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
     """Every number of a scene with its place, such as ``objects[0].pushes[1].force``."""
     if is_dataclass(value):
-        for item in fields(value):
+        for item in (item for item in fields(value) if item.name != "source"):
             yield from _numbers(getattr(value, item.name), f"{place}.{item.name}".lstrip("."))
     elif isinstance(value, Mapping):
         for key, item in value.items():

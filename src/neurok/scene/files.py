@@ -98,7 +98,9 @@ def _parse(path: Path) -> Any:
 
 
 def _with_paths(scene: Scene, change: Any) -> Scene:
-    move = lambda thing: replace(thing, path=change(thing.path))  # noqa: E731
+    def move(thing: Any) -> Any:
+        return replace(thing, source=change(thing.source)) if isinstance(thing.source, str) else thing
+
     world = replace(scene.world, obstacles=tuple(map(move, scene.world.obstacles)))
     objects = tuple(
         _with_path(_with_path(move(thing), "plan", change), "materials_file", change) for thing in scene.objects
@@ -127,12 +129,24 @@ def _relative(name: str, folder: Path) -> str:
 def _plain(value: Any) -> Any:
     """Dictionaries, lists and numbers; defaults are left out."""
     if is_dataclass(value) and not isinstance(value, type):
-        pairs = [(item.name, getattr(value, item.name), _default(item)) for item in fields(value)]
+        pairs = [(_key(item), _named(getattr(value, item.name), item.name), _default(item)) for item in fields(value)]
         return {name: _plain(given) for name, given, default in pairs if given != default}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
+    return value
+
+
+def _key(item: Field[Any]) -> str:
+    """The name of a field in a file."""
+    return "path" if item.name == "source" else item.name
+
+
+def _named(value: Any, name: str) -> Any:
+    """The value of a field, if a file can hold it."""
+    if name == "source" and not isinstance(value, str):
+        raise NeurokError(f"A scene file names files, but {value!r:.60} is in memory; save it, and name its file.")
     return value
 
 
@@ -142,7 +156,8 @@ def _default(item: Field[Any]) -> Any:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind, vars(nouns))
+    found = get_type_hints(kind, vars(nouns))
+    return found if "source" not in found else {**found, "path": str}
 
 
 def _read(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
@@ -166,10 +181,10 @@ def _read(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
 
 def _read_noun(kind: type, value: Any, place: str, problems: list[str]) -> Any:
     if not isinstance(value, Mapping):
-        known = ", ".join(item.name for item in fields(kind))  # type: ignore[arg-type]
+        known = ", ".join(map(_key, fields(kind)))  # type: ignore[arg-type]
         problems.append(f"{place} must hold keys ({known}), got {shown(value)}")
         return None
-    known_fields = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
+    known_fields = {_key(item): item for item in fields(kind)}  # type: ignore[arg-type]
     before = len(problems)
     for key in value:
         if key not in known_fields:
@@ -185,7 +200,7 @@ def _read_noun(kind: type, value: Any, place: str, problems: list[str]) -> Any:
     if len(problems) > before:
         return None
     try:
-        return kind(**given)
+        return kind(**{known_fields[name].name: value for name, value in given.items()})
     except SceneError as error:
         problems.extend(error.problems)
         return None

@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core import Asset, Material, MaterialField, Mesh
-from neurok.core.material_library import material
-from neurok.core.regions import select_stuff
+from neurok.core import Mesh
 from neurok.core.select import select_vertices
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
-from neurok.dynamics.masses import inertial_of, part_moments
-from neurok.dynamics.particles.binding import mass_of
-from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
+from neurok.dynamics.masses import inertial_of, part_moments, vertex_masses
 from neurok.dynamics.reduced.build import mechanics_of, start_of
 from neurok.dynamics.reduced.equations import Mechanics
-from neurok.dynamics.soft import soft_share, soften
+from neurok.dynamics.soft import soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.inference.materials import Proposals, propose_materials
-from neurok.inference.spaces import Learner, space_for
-from neurok.io.materials_file import read_materials
+from neurok.inference.materials import STIFF
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
+from neurok.model import Model
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
 
-MOSTLY = 0.5
-"""Share of the surface that must be soft for the whole object to be taken for soft."""
 
-CONFIDENT = 0.5
-"""Confidence from which a proposed material counts without a word from the user."""
+def make_body(scene: Scene, index: int, name: str, model: Model, space: KinematicSpace | None = None) -> Body:
+    """An object as a body that nothing acts on yet: its poses, materials and masses, as the model has them.
+
+    ``space`` holds its poses where they are known already.
+    """
+    entry = scene.objects[index]
+    if scene.engine == "particles":  # no poses are sought for particles
+        joints = model.asset.articulation if entry.space in ("auto", "joints") else None
+        space = ArticulatedSpace(joints) if joints is not None else model.space("rigid")
+    space = space or model.space(entry.space)
+    mesh = space.rest
+    body = Body.of(
+        space,
+        placement=placement_of(entry, mesh),
+        thickness=entry.thickness,
+        **_made_of(model, space, entry),
+        damping=entry.damping,
+        joint_damping=entry.joint_damping,
+        joint_friction=entry.joint_friction,
+        name=name,
+    )
+    return _weighed(body, model.named_on(mesh))
+
+
+def mass_of(body: Body) -> float:
+    """[kg]."""
+    joints = body.poses.articulation
+    if joints is not None and joints.inertials is not None and all(joints.inertials):
+        return float(sum(inertial.mass for inertial in joints.inertials if inertial is not None))
+    return float(vertex_masses(body).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,44 +66,18 @@ class Placed:
     body: Body
     start_positions: Float[np.ndarray, "V 3"]
     mass: float
-    note: str = ""
-    """One sentence about what was decided without a word from the user; empty if nothing."""
 
     @staticmethod
-    def of(
-        scene: Scene,
-        index: int,
-        name: str,
-        asset: Asset,
-        learner: Learner | None = None,
-        space: KinematicSpace | None = None,
-    ) -> Placed:
-        """Place an object; ``space`` holds its poses where they are known already."""
+    def of(scene: Scene, index: int, body: Body) -> Placed:
+        """Place a body: where it stands, whether it deforms, and how it starts."""
         entry = scene.objects[index]
-        if scene.engine == "particles":
-            return _as_particles(scene, index, name, asset)
-        soft, note = _soft_stuff(entry, asset)
-        if space is None and entry.plan:
-            space = _planned(entry, asset, learner)
-        elif space is None:
-            space = space_for(asset, entry.space if soft is None else "elastic", learner)
-        body = Body.of(
-            space,
-            free=_is_free(scene, entry),
-            placement=placement_of(entry, space.rest),
-            density=entry.density,
-            thickness=entry.thickness,
-            materials=_materials(entry, asset, space.rest) if soft is None else soft,
-            damping=entry.damping,
-            joint_damping=entry.joint_damping,
-            joint_friction=entry.joint_friction,
-            name=name,
-        )
-        body = _weighed(_softened(body, entry), _touched(entry, space.rest))
+        body = replace(body, free=_is_free(scene, entry))
+        if scene.engine != "particles":
+            body = _softened(body, entry)
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
-        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass), note)
+        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
 
     def lowest(self, normal: Float[np.ndarray, "3"]) -> float:
         """How far down the object reaches against a normal."""
@@ -152,80 +147,18 @@ def _is_free(scene: Scene, entry: SceneObject) -> bool:
     return entry.base == "free" or (entry.base == "auto" and rests)
 
 
-def _as_particles(scene: Scene, index: int, name: str, asset: Asset) -> Placed:
-    """An object for the particle engine: no poses are sought for it, but everything is made of something."""
-    entry = scene.objects[index]
-    named = _materials(entry, asset, asset.mesh)
-    stuff, note = (named, "") if named is not None else _proposed(asset)
-    joints = asset.articulation if entry.space in ("auto", "joints") else None
-    if joints is not None and (entry.materials or entry.materials_file):
-        joints = replace(joints, inertials=None)
-    body = Body.of(
-        asset.mesh if joints is None else joints,
-        free=_is_free(scene, entry),
-        placement=placement_of(entry, asset.mesh),
-        density=entry.density,
-        thickness=entry.thickness,
-        materials=stuff,
-        damping=entry.damping,
-        name=name,
-    )
-    mechanics = mechanics_of(body)
-    body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
-    pose, q, _ = start_of(body, mechanics)
-    config = ParticleEngineConfig(cells=parse_resolution(scene.resolution))
-    return Placed(scene, entry, body, mechanics.positions(pose, q), mass_of(body, config), note)
-
-
-def _proposed(asset: Asset) -> tuple[MaterialField, str]:
-    """What an object is probably made of, and a sentence that says so."""
-    found = propose_materials(asset)
-    return found.field, _taken_for(asset, found)
-
-
-def _taken_for(asset: Asset, found: Proposals) -> str:
-    names = ", ".join(dict.fromkeys(item.material.name for item in found.items))
-    return f"'{asset.mesh.name}' is taken to be of {names}; name materials with --material PART=NAME."
-
-
-def _soft_stuff(entry: SceneObject, asset: Asset) -> tuple[MaterialField | None, str]:
-    """What an object without joints or animation is made of, named or proposed, if most of it is soft; and a note.
-
-    Joints that only a plan finds in soft things, such as straps, are its bends.
-    """
-    moves = asset.articulation is not None or any(clip.frame_count > 1 for clip in asset.clips)
-    if entry.space != "auto" or entry.plan or moves:
-        return None, ""
-    named = _materials(entry, asset, asset.mesh)
-    if named is not None:
-        return (named if soft_share(asset.mesh, named) > MOSTLY else None), ""
-    proposals = propose_materials(asset)
-    sure = np.zeros(asset.mesh.vertex_count)
-    for item in proposals.items:
-        sure[item.region.vertices] = item.confidence
-    if soft_share(asset.mesh, proposals.field, sure >= CONFIDENT) <= MOSTLY:
-        return None, ""
-    return proposals.field, _taken_for(asset, proposals)
-
-
 def _softened(body: Body, entry: SceneObject) -> Body:
     """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
-    if entry.space not in ("auto", "learned", "elastic"):
+    if entry.space not in ("auto", "learned", "elastic") or body.materials is None:
+        return body
+    if entry.space != "elastic" and body.poses.learned_bends is None and float(body.stuff.young.min()) > STIFF:
         return body
     if body.poses.stiffness is not None:  # it is elastic already, but may be pinned only now
         if not entry.pins or not body.free:
             return body
         body = replace(body, space=None)
-    if entry.space == "auto" and body.materials is None and body.poses.learned_bends is None:
-        return body  # nobody says that it is soft
     pins = [select_vertices(body.mesh, pin.at) for pin in entry.pins]
     return soften(body, np.unique(np.concatenate(pins)) if pins else None, anyway=entry.space == "elastic")
-
-
-def _planned(entry: SceneObject, asset: Asset, learner: Learner | None) -> KinematicSpace:
-    """The poses that a body plan allows; the object moves as a whole where the plan has no joint."""
-    space = None if learner is None else learner(asset.mesh, entry.plan)
-    return space_for(asset, "rigid") if space is None else space
 
 
 def placement_of(entry: SceneObject | SceneObstacle, mesh: Mesh) -> Float[np.ndarray, "4 4"]:
@@ -261,14 +194,14 @@ def _start(scene: Scene, index: int, body: Body, mechanics: Mechanics) -> Start:
     return Start(
         q,
         qdot,
-        _wishes(moves, lambda vertices, by: placed[vertices] + by),
-        _wishes(rates, lambda vertices, velocity: np.tile(velocity, (len(vertices), 1))),
+        _vertex_values(moves, lambda vertices, by: placed[vertices] + by),
+        _vertex_values(rates, lambda vertices, velocity: np.tile(velocity, (len(vertices), 1))),
         np.array(entry.velocity),
         spin,
     )
 
 
-def _wishes(
+def _vertex_values(
     found: Sequence[tuple[Vector, Int[np.ndarray, " n"]]], values: Callable[[Any, Any], np.ndarray]
 ) -> VertexValues | None:
     if not found:
@@ -292,24 +225,19 @@ def _jolt(
     return rates[base:], rates[3:6] if base else np.zeros(3)
 
 
-def _materials(entry: SceneObject, asset: Asset, mesh: Mesh) -> MaterialField | None:
-    """Materials by part over those of the file."""
-    known = read_materials(entry.materials_file, mesh) if entry.materials_file else asset.materials
-    if not entry.materials:
-        return known
-    out = known or MaterialField.uniform(Material(density=entry.density), mesh.vertex_count)
-    for part, given in sorted(entry.materials.items(), key=lambda item: item[0] != "all"):  # parts count over all
-        stuff = material(given) if isinstance(given, str) else Material(part, **asdict(given))
-        out = out.with_part(select_stuff(mesh, part), stuff)
-    return out
+def _made_of(model: Model, space: KinematicSpace, entry: SceneObject) -> dict[str, Any]:
+    """Materials of a body; a density that was given holds where nobody says what it is made of.
 
-
-def _touched(entry: SceneObject, mesh: Mesh) -> Bool[np.ndarray, " V"]:
-    """Vertices whose material the scene names: what the file says of their mass no longer holds."""
-    out = np.full(mesh.vertex_count, bool(entry.materials_file))
-    for part in entry.materials:
-        out[select_stuff(mesh, part)] = True
-    return out
+    What deforms in its own animation is not as stiff as it looks: it gets a density alone, and swings as it did.
+    """
+    found = model.field_on(space.rest)
+    guessed = [item.material for item in model.materials.items if not item.is_known]
+    if guessed and space.articulation is None and entry.space in ("auto", "clip") and model.asset.clips:
+        return {"density": float(found.density.mean()) if entry.density is None else entry.density}
+    if entry.density is None:
+        return {"materials": found}
+    dense = (replace(one, density=entry.density) if one in guessed else one for one in found.materials)
+    return {"materials": replace(found, materials=tuple(dense))}
 
 
 def _weighed(body: Body, touched: Bool[np.ndarray, " V"]) -> Body:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from neurok import io
 from neurok.core import Asset, Clip, Material, MaterialField, Mesh, Rollout
-from neurok.doctor.frame import Framed, framed, parse_unit
 from neurok.dynamics.body import Body
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.condition import Ground, Obstacle, Wind, World
@@ -19,16 +18,25 @@ from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
 from neurok.dynamics.particles.filling import FILLING
 from neurok.dynamics.particles.stuff import STUFF
+from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.inference.spaces import Learner, reason
-from neurok.io.formats import states_frame
 from neurok.kinematics import KinematicSpace
+from neurok.model import Model, Weights, understand
 from neurok.scene.actions import Subject, acted
-from neurok.scene.description import Scene, SceneError, SceneGround, SceneObstacle
+from neurok.scene.description import (
+    Scene,
+    SceneError,
+    SceneGround,
+    SceneMaterial,
+    SceneObject,
+    SceneObstacle,
+    SceneWorld,
+    Source,
+)
 from neurok.scene.merge import merge_clips, still_clip, unique_names
-from neurok.scene.placing import Placed, collect, placement_of, say_all
+from neurok.scene.placing import Placed, collect, make_body, mass_of, placement_of, say_all
 
 MAX_BYTES = 8e9
 """Of the positions of one run: what a common machine can hold [bytes]."""
@@ -39,7 +47,7 @@ class ReadyScene:
     """A scene made ready: bodies with their conditions, and the world around them."""
 
     scene: Scene
-    assets: tuple[Asset, ...]
+    models: tuple[Model, ...]
     names: tuple[str, ...]
     bodies: tuple[Body, ...]
     world: World
@@ -51,6 +59,13 @@ class ReadyScene:
 
     reasons: tuple[str, ...] = ()
     """For each object which space of poses it has and why, in one sentence; empty for particles."""
+
+    matter: tuple[str, ...] = ()
+    """For each object what it is made of, in one sentence; empty where all of it was named."""
+
+    @property
+    def assets(self) -> tuple[Asset, ...]:
+        return tuple(model.asset for model in self.models)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,25 +119,27 @@ def _stuff(body: Body, rollout: Rollout) -> MaterialField:
 
 
 def run_scene(
-    scene: Scene, *, learner: Learner | None = None, progress: Callable[[float], None] | None = None
+    scene: Scene, *, weights: Weights | None = None, progress: Callable[[float], None] | None = None
 ) -> SceneRun:
     """Simulate a scene. The same scene gives the same bits every time.
-
-    ``learner`` finds the poses of meshes without joints (``inference.spaces.learner``); without one they are rigid.
 
     Raises:
         SceneError: Naming all that is impossible about it.
     """
-    return run_ready(prepare_scene(scene, learner), progress=progress)
+    return run_ready(prepare_scene(scene, weights), progress=progress)
 
 
 def run_ready(
     ready: ReadyScene,
     *,
+    engine: Engine | EngineName | None = None,
     progress: Callable[[float], None] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> SceneRun:
-    """Simulate what ``prepare_scene`` made ready; ``say`` is told in a sentence what will take long."""
+    """Simulate what ``prepare_scene`` made ready; ``say`` is told in a sentence what will take long.
+
+    An ``engine`` that is handed over takes the place of the one that the scene names.
+    """
     scene = ready.scene
     rollouts = simulate_together(
         ready.bodies,
@@ -131,7 +148,7 @@ def run_ready(
         fps=scene.fps,
         dt=scene.dt,
         integrator=scene.integrator,
-        engine=engine_of(scene, say),
+        engine=engine or engine_of(scene, say),
         progress=progress,
     )
     return SceneRun(ready, rollouts)
@@ -151,29 +168,38 @@ def engine_of(scene: Scene, say: Callable[[str], None] | None = None) -> Engine 
 
 
 def prepare_scene(
-    scene: Scene, learner: Learner | None = None, spaces: Mapping[int, KinematicSpace] | None = None
+    scene: Scene, weights: Weights | None = None, spaces: Mapping[int, KinematicSpace] | None = None
 ) -> ReadyScene:
-    """Load and place everything and turn words into vertices; nothing moves yet.
+    """Load, understand and place everything and turn words into vertices; nothing moves yet.
 
-    ``spaces`` holds the poses of objects, by their place, that are known from a scene with the same object.
+    Args:
+        scene: What is done to which objects.
+        weights: Networks that are asked about objects without joints; the shipped ones by default.
+        spaces: Poses of objects, by their place, that are known from a scene with the same object.
     """
     problems: list[str] = []
-    assets: list[Asset] = collect(problems, io.load, [thing.path for thing in scene.objects])
-    found: list[Framed] = collect(problems, _load_framed, [thing.path for thing in scene.world.obstacles])
+    models: list[Model] = collect(problems, lambda thing: _understood(thing, weights), scene.objects)
+    found: list[Model] = collect(problems, lambda thing: understand(thing.source), scene.world.obstacles)
     say_all(problems)
-    _check_memory(scene, assets)
-    scene, assets, notes = _framed(scene, assets)
-    first = assets[0].mesh
-    assets = [asset.in_frame(first.up, first.unit) for asset in assets]
+    _check_memory(scene, models)
+    scene = _with_frames(scene, models)
+    first = models[0].mesh
+    models = [model.in_frame(first.up, first.unit) for model in models]
     obstacles = tuple(
-        _obstacle(entry, each.asset.mesh.in_frame(first.up, first.unit))
-        for entry, each in zip(scene.world.obstacles, found, strict=True)
+        _obstacle(entry, model.in_frame(first.up, first.unit).mesh)
+        for entry, model in zip(scene.world.obstacles, found, strict=True)
     )
-    notes += tuple(f"obstacle: {note}" for each in found for note in each.notes)
-    names = unique_names([thing.name or _default_name(thing.path) for thing in scene.objects])
-    scene, known = _acted(scene, names, assets, learner, spaces or {})
-    place = lambda k: Placed.of(scene, k, names[k], assets[k], learner, known.get(k))  # noqa: E731
-    placed: list[Placed] = collect(problems, place, range(len(assets)))
+    notes = tuple(note for model in models for note in model.notes)
+    notes += tuple(f"obstacle: {note}" for model in found for note in model.notes)
+    names = unique_names([thing.name or _default_name(thing.source) for thing in scene.objects])
+
+    def bodied(k: int) -> Body:
+        return make_body(scene, k, names[k], models[k], (spaces or {}).get(k))
+
+    bare: list[Body] = collect(problems, bodied, range(len(models)))
+    say_all(problems)
+    scene = _acted(scene, names, bare)
+    placed: list[Placed] = collect(problems, lambda k: Placed.of(scene, k, bare[k]), range(len(models)))
     say_all(problems)
     rigid = scene.engine != "particles"
     if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
@@ -190,57 +216,60 @@ def prepare_scene(
     gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
     mass = sum(thing.mass for thing in placed)
-    notes += tuple(thing.note for thing in placed if thing.note)
     reasons = tuple(
-        reason(asset, thing.body.poses, thing.entry.space, bool(thing.entry.plan))
-        for asset, thing in zip(assets, placed, strict=True)
-        if rigid
+        model.why(thing.body.poses, thing.entry.space) for model, thing in zip(models, placed, strict=True) if rigid
     )
-    return ReadyScene(scene, tuple(assets), names, tuple(bodies), world, mass, notes, reasons)
+    matter = tuple(map(_taken_for, models))
+    return ReadyScene(scene, tuple(models), names, tuple(bodies), world, mass, notes, reasons, matter)
 
 
-def _load_framed(path: str) -> Framed:
-    """An obstacle in the unit and axes that are surely right, and what was guessed about them."""
-    return framed(io.load(path), is_stated=states_frame(path))
+def _understood(thing: SceneObject, weights: Weights | None) -> Model:
+    """What an object of a scene is, with all that the scene says of it."""
+    given = {
+        part: Material(part, **asdict(one)) if isinstance(one, SceneMaterial) else one
+        for part, one in thing.materials.items()
+    }
+    model = understand(
+        thing.source, plan=thing.plan or None, materials=given, weights=weights, unit=thing.unit, up=thing.up
+    )
+    return understand(model, materials=thing.materials_file) if thing.materials_file else model
 
 
-def _framed(scene: Scene, assets: Sequence[Asset]) -> tuple[Scene, list[Asset], tuple[str, ...]]:
-    """The objects in the units and axes that are given or surely right; the scene says so where that was a guess."""
-    things, out, notes = list(scene.objects), list(assets), list[str]()
-    for k, asset in enumerate(assets):
-        unit = None if things[k].unit is None else parse_unit(str(things[k].unit))
-        found = framed(asset, is_stated=states_frame(things[k].path), unit=unit, up=things[k].up)
-        if found.notes:
-            things[k] = replace(things[k], unit=found.asset.mesh.unit, up=found.asset.mesh.up)
-        out[k] = found.asset
-        notes += found.notes
-    return replace(scene, objects=tuple(things)), out, tuple(notes)
+def _taken_for(model: Model) -> str:
+    """What an object was taken to be made of without a word from anybody."""
+    items = [item for item in model.materials.items if not item.is_known]
+    if not items:
+        return ""
+    names = ", ".join(dict.fromkeys(item.material.name for item in items))
+    why = items[0].reason if len(items) == 1 else f"{len(items)} parts by names, looks and shapes"
+    return f"taken to be of {names} ({why}); name materials with --material PART=NAME."
 
 
-def _acted(
-    scene: Scene,
-    names: Sequence[str],
-    assets: Sequence[Asset],
-    learner: Learner | None,
-    known: Mapping[int, KinematicSpace],
-) -> tuple[Scene, dict[int, KinematicSpace]]:
-    """The scene with all actions written out, and the poses of the objects that were known or weighed for it."""
+def _with_frames(scene: Scene, models: Sequence[Model]) -> Scene:
+    """The scene, which says in which frame an object is read where that was a guess."""
+    things = tuple(
+        replace(thing, unit=model.mesh.unit, up=model.mesh.up) if model.notes else thing
+        for thing, model in zip(scene.objects, models, strict=True)
+    )
+    return replace(scene, objects=things)
+
+
+def _acted(scene: Scene, names: Sequence[str], bodies: Sequence[Body]) -> Scene:
+    """The scene with all actions written out, scaled to the sizes and masses of the objects."""
     problems: list[str] = []
-    spaces = dict(known)
-    for k in [k for k, thing in enumerate(scene.objects) if thing.act is not None]:
-        grounded = replace(scene, world=replace(scene.world, ground=scene.world.ground or SceneGround()))
+    for k, body in enumerate(bodies):
+        if scene.objects[k].act is None:
+            continue
         try:
-            placed = Placed.of(grounded, k, names[k], assets[k], learner, spaces.get(k))
-            spaces[k] = placed.body.poses
-            scene = acted(scene, k, Subject.of(names[k], placed.body.mesh, placed.mass, placed.body.materials))
+            scene = acted(scene, k, Subject.of(names[k], body.mesh, mass_of(body), body.materials))
         except SceneError as error:
             problems += error.problems
     say_all(problems)
-    return scene, spaces
+    return scene
 
 
-def _check_memory(scene: Scene, assets: Sequence[Asset]) -> None:
-    need = 24.0 * scene.seconds * scene.fps * sum(asset.mesh.vertex_count for asset in assets)
+def _check_memory(scene: Scene, models: Sequence[Model]) -> None:
+    need = 24.0 * scene.seconds * scene.fps * sum(model.mesh.vertex_count for model in models)
     if need > MAX_BYTES:
         raise NeurokError(
             f"{scene.seconds * scene.fps:.0f} frames of this mesh take {need / 1e9:.0f} GB, more than "
@@ -263,8 +292,92 @@ def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | Non
 
 def _obstacle(entry: SceneObstacle, mesh: Mesh) -> Obstacle:
     vertices = lie.apply(placement_of(entry, mesh), mesh.vertices)
-    return Obstacle(replace(mesh, vertices=vertices, name=_default_name(entry.path)), entry.friction)
+    return Obstacle(replace(mesh, vertices=vertices, name=_default_name(entry.source)), entry.friction)
 
 
-def _default_name(path: str) -> str:
-    return path.removeprefix("sample:") if path.startswith("sample:") else Path(path).stem
+def _default_name(source: Source) -> str:
+    if not isinstance(source, str):
+        return (source if isinstance(source, Mesh) else source.mesh).name or "object"
+    return source.removeprefix("sample:") if source.startswith("sample:") else Path(source).stem
+
+
+def simulate(
+    thing: Any,
+    world: World | SceneWorld | None = None,
+    *,
+    seconds: float = 2.0,
+    fps: float = 24.0,
+    dt: float | None = None,
+    integrator: IntegratorName = "auto",
+    engine: Engine | EngineName = "auto",
+    weights: Weights | None = None,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+    **conditions: Any,
+) -> Rollout:
+    """Roll one object forward in time, as the command ``neurok simulate`` does.
+
+    Args:
+        thing: A file, an asset, a mesh or a ``Model``: its joints, materials and masses are what ``understand`` finds.
+            Or a body, a space or an articulation, which is taken as it is; see ``neurok.dynamics.Body``.
+        world: Gravity, wind, ground, obstacles. By default only gravity.
+        seconds: Length of the motion.
+        fps: Stored frames per second.
+        dt: Longest time step [s]; by default one that suits the integrator.
+        integrator: Of the reduced engine; see ``neurok.dynamics.simulate``.
+        engine: ``reduced``, ``mujoco``, ``particles``, one of your own, or ``auto``: MuJoCo for rigid things that can
+            touch something.
+        weights: Networks that are asked; the shipped ones by default.
+        seed: Of whatever is random.
+        progress: Called now and then with the fraction done.
+        conditions: Fields of ``SceneObject``: ``act="drop"``, ``strength``, ``space``, ``plan``, ``materials``,
+            ``drop``, ``pushes``, ``pins``, ``drags``, ``velocity``, ``spin``, ``base`` ...
+
+    Returns:
+        The motion, with positions, coordinates, energies, status and a report.
+    """
+    if not isinstance(thing, str | Path | Mesh | Asset | Model):
+        if conditions:
+            raise NeurokError(
+                f"{', '.join(conditions)}: say these of a file, a mesh or an asset, or in Body.condition."
+            )
+        options: dict[str, Any] = {"seconds": seconds, "fps": fps, "dt": dt, "integrator": integrator}
+        given = world if isinstance(world, World) or world is None else None
+        return simulate_together([thing], given, engine=engine, progress=progress, **options)[0]
+    known = {item.name for item in fields(SceneObject)} - {"source"}
+    if unknown := sorted(set(conditions) - known):
+        raise NeurokError(
+            f"'{unknown[0]}' is nothing that can be said of an object; known are {', '.join(sorted(known))}."
+        )
+    for name in ("plan", "materials"):  # a scene has words for both, Python also objects
+        if name in conditions and not isinstance(conditions[name], str):
+            thing = understand(thing, **{name: conditions.pop(name)})
+    entry = SceneObject(str(thing) if isinstance(thing, Path) else thing, **conditions)
+    around = world if isinstance(world, SceneWorld) else _world_as_words(world)
+    named = engine if isinstance(engine, str) else "auto"
+    scene = Scene((entry,), around, float(seconds), float(fps), dt, integrator, seed, named)
+    ready = prepare_scene(scene, weights)
+    chosen = engine_of(ready.scene) if isinstance(engine, str) else engine
+    return run_ready(ready, engine=chosen, progress=progress).rollout
+
+
+def _world_as_words(world: World | None) -> SceneWorld:
+    """A world of numbers as that of a scene."""
+    if world is None:
+        return SceneWorld()
+    ground, wind = world.ground, world.wind
+    return SceneWorld(
+        gravity=None if world.gravity is None else _vector(world.gravity),
+        wind=None if wind is None else _vector(wind.velocity),
+        wind_until=None if wind is None else wind.until,
+        ground=None
+        if ground is None
+        else SceneGround(ground.height, None if ground.normal is None else _vector(ground.normal), ground.friction),
+        obstacles=tuple(SceneObstacle(one.mesh, friction=one.friction) for one in world.obstacles),
+        friction=world.friction,
+    )
+
+
+def _vector(values: Any) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from neurok.core import Asset
 from neurok.errors import NeurokError
-from neurok.inference.materials import propose_materials
 from neurok.io import save
+from neurok.model import propose_materials
 from neurok.scene.picture import render
 from neurok.studio.page import write_page
 from neurok.studio.scene import StudioScene

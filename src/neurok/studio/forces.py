@@ -21,6 +21,7 @@ from neurok.scene.description import (
     SceneGround,
     SceneObject,
     SceneWorld,
+    Source,
     Vector,
 )
 from neurok.studio.config import StudioConfig
@@ -77,17 +78,15 @@ class Forces:
         """[m/s] in the axes of the mesh."""
         return _vector(self.wind * side(mesh, self.wind_to))
 
-    def scene(self, path: str, mesh: Mesh, q: np.ndarray | None, materials: dict[str, str], plan: str = "") -> Scene:
-        """The scene in which these forces act on the object of a file."""
+    def scene(self, source: Source, mesh: Mesh, q: np.ndarray | None) -> Scene:
+        """The scene in which these forces act on an object."""
         act: ActionName | None = None if self.act == "none" else self.act
         thing = SceneObject(
-            path,
-            plan=plan,
+            source,
             base=self.base,
             act=act,
             strength=self.strength if act is not None else 1.0,
             q=None if q is None else tuple(float(value) for value in q),
-            materials=dict(materials),
         )
         world = SceneWorld(
             gravity=None if self.gravity == 1.0 else self.gravity_vector(mesh),

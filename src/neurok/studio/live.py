@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-from jaxtyping import Float
-
-from neurok.bodyplan.plan import BodyPlan
-from neurok.bodyplan.plan_file import write_plan
-from neurok.core import Asset
-from neurok.io import save
-from neurok.scene.files import write_scene
+from neurok.scene.description import Scene
 from neurok.studio.config import StudioConfig
-from neurok.studio.forces import Forces
 from neurok.studio.processes import context
 from neurok.studio.simulator import News, Order, simulate_live
 
@@ -37,12 +28,12 @@ class Simulation(Protocol):
 class LiveSimulation:
     """A simulation in a process of its own."""
 
-    def __init__(self, scene: Path, config: StudioConfig) -> None:
+    def __init__(self, scene: Scene, config: StudioConfig) -> None:
         ours, theirs = context().Pipe()
         self.link = ours
         self.process = context().Process(  # type: ignore[attr-defined]
             target=simulate_live,
-            args=(theirs, str(scene), config.fps, config.meter_rate, config.record_bytes),
+            args=(theirs, scene, config.fps, config.meter_rate, config.record_bytes),
             daemon=True,
         )
         self.process.start()
@@ -78,29 +69,3 @@ class LiveSimulation:
         if self.process.is_alive():
             self.process.kill()
             self.process.join(1.0)
-
-
-def write_live(
-    folder: Path,
-    asset: Asset,
-    forces: Forces,
-    q: Float[np.ndarray, " D"] | None,
-    materials: dict[str, str],
-    plan: BodyPlan | None,
-) -> Path:
-    """An object as it stands and what acts on it, as files for another process; the scene file.
-
-    Args:
-        folder: Where they are written.
-        asset: The object.
-        forces: What acts on it.
-        q: Values of its joints, if it is not at rest.
-        materials: Named by hand.
-        plan: Of what bends; joints are in the object.
-    """
-    save(asset, folder / "live.npz")
-    if plan is not None:
-        write_plan(plan, folder / "plan.json")
-    named = "" if plan is None else str(folder / "plan.json")
-    write_scene(forces.scene(str(folder / "live.npz"), asset.mesh, q, materials, named), folder / "live.json")
-    return folder / "live.json"

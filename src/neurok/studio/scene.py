@@ -20,18 +20,17 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.inference.materials import Proposals
-from neurok.inference.spaces import space_of
-from neurok.io import load
 from neurok.kinematics.space import KinematicSpace, decode
+from neurok.model import Model, understand
+from neurok.scene.description import Scene
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.corrections import Corrections
+from neurok.studio.corrections import Corrections, Studied, study
 from neurok.studio.forces import Forces, Push
 from neurok.studio.hand import reach
 from neurok.studio.history import History
-from neurok.studio.live import LiveSimulation, Simulation, write_live
+from neurok.studio.live import LiveSimulation, Simulation
 from neurok.studio.playback import Playback, Recording
 from neurok.studio.simulator import News
-from neurok.studio.study import Studied, study
 
 Mode = Literal["empty", "posing", "running", "paused", "playing"]
 
@@ -44,11 +43,11 @@ class StudioScene:
     """Where files of this scene may be written; nobody else's."""
 
     config: StudioConfig = CONFIG
-    simulate: Callable[[Path, StudioConfig], Simulation] = LiveSimulation
+    simulate: Callable[[Scene, StudioConfig], Simulation] = LiveSimulation
 
     mode: Mode = "empty"
-    asset: Asset | None = None
-    """As it was opened."""
+    model: Model | None = None
+    """The object as it was opened, and what was found about it."""
 
     corrections: Corrections = field(default_factory=Corrections)
     """What is known of its bodies and materials, found or named by hand."""
@@ -85,7 +84,7 @@ class StudioScene:
                 "Reduce it with 'neurok convert MESH --max-faces N --out FILE'."
             )
         self.close()
-        self.asset, self.mode, self.notes = asset, "posing", [*asset.notes, *notes]
+        self.model, self.mode, self.notes = understand(asset), "posing", [*asset.notes, *notes]
         self.corrections, self.space, self.q = Corrections(), None, np.zeros(0)
         self.playback, self.forces = Playback(loop=self.playback.loop), Forces()
         self.shown = None
@@ -97,10 +96,10 @@ class StudioScene:
 
     def _find_quick_space(self) -> None:
         """Joints and clips of the file need no search."""
-        assert self.asset is not None
-        joints = self.asset.articulation
-        if (joints is not None and joints.dof) or self.asset.clips:
-            self._take_space(space_of(self.asset))
+        asset = self.open_asset
+        joints = asset.articulation
+        if (joints is not None and joints.dof) or asset.clips:
+            self._take_space(self.open_model.space())
         if joints is not None and joints.dof:
             try:
                 self.corrections = Corrections(plan_of_joints(joints))
@@ -110,11 +109,11 @@ class StudioScene:
     @property
     def needs_study(self) -> bool:
         """Whether nothing is known yet of how the object moves."""
-        return self.asset is not None and self.space is None and self.plan is None
+        return self.model is not None and self.space is None and self.plan is None
 
     def study(self) -> Studied:
         """Look for bodies and joints; changes nothing, ``learn`` takes the answer."""
-        return study(self.open_asset)
+        return study(self.open_model)
 
     def learn(self, asset: Asset, found: Studied) -> None:
         """Take what ``study`` found, if that object is still open."""
@@ -127,10 +126,19 @@ class StudioScene:
             self._take_space(found.space)
 
     @property
-    def open_asset(self) -> Asset:
-        if self.asset is None:
+    def asset(self) -> Asset | None:
+        """As it was opened."""
+        return None if self.model is None else self.model.asset
+
+    @property
+    def open_model(self) -> Model:
+        if self.model is None:
             raise NeurokError("Nothing is open; open a file or a sample first.")
-        return self.asset
+        return self.model
+
+    @property
+    def open_asset(self) -> Asset:
+        return self.open_model.asset
 
     @property
     def mesh(self) -> Mesh:
@@ -267,17 +275,16 @@ class StudioScene:
         if self.mode == "running":
             return
         self.shown = None
-        self._simulation = self.simulate(self._write_live(), self.config)
+        self._simulation = self.simulate(self._live_scene(), self.config)
         self._simulation.order("play")
         if self.records:
             self._simulation.order("record", on=True)
         self.mode, self.meter = "running", {}
 
-    def _write_live(self) -> Path:
-        """The object as it is now and what acts on it, as files for another process."""
-        asset = replace(self.made_asset(), clips=() if self._moves_by_joints else self.open_asset.clips)
+    def _live_scene(self) -> Scene:
+        """The object as it is now and what acts on it."""
         q = self.q if self._moves_by_joints and self.q.any() else None
-        return write_live(self.folder, asset, self.forces, q, self.materials, self.corrections.bending)
+        return self.forces.scene(self.corrections.model(self.open_model), self.object_mesh, q)
 
     @property
     def _moves_by_joints(self) -> bool:
@@ -337,7 +344,7 @@ class StudioScene:
             if news.text:
                 self.notes.append(news.text)
             if "mesh" in news.figures:
-                self.shown = load(news.figures["mesh"]).mesh
+                self.shown = news.figures["mesh"]
             self._give_push()
         elif news.kind == "kept":
             self._take_recording(Path(news.text))
@@ -407,7 +414,7 @@ class StudioScene:
     def set_material(self, region: str, name: str) -> None:
         """Say what a part or surface is made of."""
         new = replace(self.corrections, materials={**self.materials, region: name})
-        new.proposals(self.open_asset)  # refuses unknown names
+        new.proposals(self.open_model)  # refuses unknown names
         self._apply(f"{region} is {name}", new)
 
     @property
@@ -440,7 +447,7 @@ class StudioScene:
         recording = self.playback.recording
         if recording is not None and not any(recording.clip is clip for clip in self.open_asset.clips):
             self.keep(None)  # it shows what the object no longer does
-        self.space = new.space_of(self.open_asset)
+        self.space = new.space_of(self.open_model)
         self.q = np.zeros(0) if self.space is None else np.array([values.get(name, 0.0) for name in self.space.names])
         if self.space is not None and self.space.dim:
             low, high = self.space.limits.T
@@ -465,8 +472,8 @@ class StudioScene:
 
     def proposals(self) -> Proposals:
         """What each region is made of, by hand or proposed."""
-        return self.corrections.proposals(self.open_asset)
+        return self.corrections.proposals(self.open_model)
 
     def made_asset(self) -> Asset:
         """The object as it stands corrected, with joints and what it is made of; without motion."""
-        return self.corrections.made(self.open_asset)
+        return self.corrections.made(self.open_model)

@@ -10,17 +10,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neurok.core import Asset, Mesh
 from neurok.dynamics import Run, Wind, start
 from neurok.errors import NeurokError
-from neurok.inference.spaces import learner
-from neurok.io import save
-from neurok.scene.files import read_scene
+from neurok.scene.description import Scene
 from neurok.scene.run import engine_of, prepare_scene
 
 
@@ -44,11 +40,11 @@ class News:
     figures: dict[str, Any] = field(default_factory=dict)
 
 
-def simulate_live(link: Connection, scene: str, fps: float, meter_rate: float, record_bytes: int) -> None:
+def simulate_live(link: Connection, scene: Scene, fps: float, meter_rate: float, record_bytes: int) -> None:
     """What the process does: it ends when it is told to, or when the window is gone."""
     os.nice(5)  # the window comes first
     try:
-        _Live(link, Path(scene), fps, meter_rate, record_bytes).go()
+        _Live(link, scene, fps, meter_rate, record_bytes).go()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except NeurokError as error:
@@ -67,14 +63,13 @@ def _tell(link: Connection, news: News) -> None:
 class _Live:
     """One run and what the window has asked of it."""
 
-    def __init__(self, link: Connection, scene: Path, fps: float, meter_rate: float, record_bytes: int) -> None:
+    def __init__(self, link: Connection, scene: Scene, fps: float, meter_rate: float, record_bytes: int) -> None:
         self.link, self.fps, self.meter_rate, self.record_bytes = link, fps, meter_rate, record_bytes
-        described = read_scene(scene)
-        ready = prepare_scene(described, learner())
+        ready = prepare_scene(scene)
         self.run: Run = start(
             ready.bodies, ready.world, seconds=None, fps=fps, engine=engine_of(ready.scene), record=False
         )
-        self.folder, self.weight = scene.parent, ready.mass
+        self.weight = ready.mass
         self.unit = ready.bodies[0].mesh.unit
         self.playing, self.taken, self.ended = False, True, False
         self.records, self.kept = False, list[tuple[np.ndarray, float, float]]()
@@ -85,13 +80,8 @@ class _Live:
         rest = self.run.rollouts()[0].rest
         figures: dict[str, Any] = {"mass": ready.mass, "vertices": rest.vertex_count}
         if rest.vertex_count != ready.assets[0].mesh.vertex_count:  # loose stuff is shown as grains
-            figures["mesh"] = str(self._kept_mesh(rest))
-        _tell(link, News("ready", " ".join(ready.notes), figures=figures))
-
-    def _kept_mesh(self, mesh: Mesh) -> Path:
-        path = self.folder / "grains.npz"
-        save(Asset(mesh), path)
-        return path
+            figures["mesh"] = rest
+        _tell(link, News("ready", " ".join([*ready.notes, *filter(None, ready.matter)]), figures=figures))
 
     def go(self) -> None:
         """Obey and step until told to end."""

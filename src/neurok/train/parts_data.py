@@ -15,8 +15,8 @@ from neurok.core import Asset
 from neurok.data.household_real import RealModel, real_assembly, real_models
 from neurok.families.household import CATEGORIES, Assembly, draw, split_of
 from neurok.generation.part_set import Rows, joined, read_sets, rows_of, write_set
-from neurok.inference.materials import propose_materials
 from neurok.io import load
+from neurok.model import propose_materials
 
 
 @dataclass(frozen=True)

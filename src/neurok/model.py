@@ -1,0 +1,653 @@
+"""One object, understood once: its frame, parts, body plan, materials, and the spaces of poses that follow from them.
+
+Every verb (``plan``, ``articulate``, ``infer``, ``sample``, ``pose``, ``simulate``, ``propose_materials``, the studio)
+takes a file, an asset or a ``Model``, and asks the model; none of them decides again. What takes time (the search for
+joints, the networks, the proposal of materials) is done when it is asked for, and at most once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from neurok.bodyplan.config import SIMULATED
+from neurok.bodyplan.editing import plan_of_joints
+from neurok.bodyplan.plan import BodyPlan
+from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
+from neurok.core.mesh import UpAxis
+from neurok.core.regions import select_stuff
+from neurok.errors import NeurokError
+from neurok.inference.contact_prior import condition_on_contacts
+from neurok.inference.materials import STIFF, Proposals, propose, soft_share
+from neurok.inference.plan import Method, PlanStudy, find_prior, study
+from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
+from neurok.kinematics.mixed import MixedSpace
+from neurok.kinematics.playing import clip_of, through_states
+from neurok.kinematics.skeleton import skeleton_space
+from neurok.kinematics.tracks import tracked_space
+
+if TYPE_CHECKING:
+    from neurok.inference.prior import LearnedPrior
+    from neurok.kinematics.reduce import ReductionMode
+    from neurok.kinematics.screws import ScrewSpace
+
+SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
+PartsFrom = Literal["file", "pieces"]
+
+MOVES = SIMULATED
+"""Probability from which on a joint moves: in simulations, samples, poses, the studio and written files."""
+
+POSSIBLE = 0.03
+"""Probability from which on a joint is tried for a target: of a new kind of object the true one is seldom likely."""
+
+MOSTLY_SOFT = 0.5
+"""Share of the surface that must be soft for an object to deform as a whole instead of moving on joints."""
+
+CLIP_MODES = 8
+"""Coordinates of an object whose own animation spans its poses, where no rigid bones carry it."""
+
+SHOWN_STATES = 4
+"""States that the motion of bones goes through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Networks that are asked: models, ``.safetensors`` files or hub ids; the shipped ones by default."""
+
+    deformation: Any = None
+    joints: Any = None
+    pieces: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What is known and what was decided of one object; ``understand`` makes one."""
+
+    asset: Asset
+    """The object in its frame (unit and up axis)."""
+
+    parts: PartsFrom | Int[np.ndarray, " N"] = "file"
+    """What its bodies are: parts that the file names, connected pieces grouped anew, or a label for each face or
+    vertex."""
+
+    method: Method = "auto"
+    weights: Weights = Weights()
+    given_plan: BodyPlan | str | Path | None = None
+    """A plan that counts whatever the file says of joints, or the file of one."""
+
+    given_materials: Mapping[str, Material] = field(default_factory=dict)
+    """Named by part, surface, place or ``all``."""
+
+    materials_file: str | Path | None = None
+    """File of its materials, as ``neurok materials`` writes it; ``given_materials`` count over it."""
+
+    notes: tuple[str, ...] = ()
+    """How it is read otherwise than its file says, one sentence each."""
+
+    def __repr__(self) -> str:
+        mesh = self.mesh
+        return f"Model({mesh.name!r}, {mesh.part_count} parts, {mesh.vertex_count} vertices)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: what was given and found, not the networks."""
+        state = {item.name: self.__dict__[item.name] for item in fields(self)}
+        found = self.__dict__.get("study")
+        known = {} if found is None else {"study": replace(found, search=None, weighed={}, groups=None)}
+        return state | known | {name: self.__dict__[name] for name in ("materials",) if name in self.__dict__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def mesh(self) -> Mesh:
+        return self.asset.mesh
+
+    # What it is made of.
+
+    @cached_property
+    def materials(self) -> Proposals:
+        """The material of each region with confidence and reason: named, in the file, or proposed."""
+        from neurok.io.materials_file import read_materials
+
+        asset = self.asset
+        if self.materials_file is not None:
+            asset = replace(asset, materials=read_materials(str(self.materials_file), self.mesh))
+        found = propose(asset)
+        for name, given in sorted(self.given_materials.items(), key=lambda item: item[0] != "all"):
+            found = found.with_material(name, given) if found.names_regions(name) else found
+        return found
+
+    def field_on(self, mesh: Mesh) -> MaterialField:
+        """The materials of the vertices of a mesh of this object, whose bodies may have been cut apart."""
+        found = self.materials.field
+        if len(found.ids) != mesh.vertex_count:
+            found = found.at(mesh.vertices, self.mesh.vertices)
+        for name, given in self.given_materials.items():
+            if not self.materials.names_regions(name):  # a body of the plan, or another place
+                found = found.with_part(select_stuff(mesh, name), given)
+        return found
+
+    def named_on(self, mesh: Mesh) -> Bool[np.ndarray, " V"]:
+        """Vertices whose material somebody named: what the file says of their mass no longer holds."""
+        out = np.full(mesh.vertex_count, self.materials_file is not None)
+        for name in self.given_materials:
+            out[select_stuff(mesh, name)] = True
+        return out
+
+    @cached_property
+    def is_soft(self) -> bool:
+        """Whether it deforms as a whole: most of its surface is soft, and nobody says that it has joints.
+
+        Joints that only a plan finds in soft things, such as straps, are bends of their material.
+        """
+        moves = self.asset.articulation is not None or any(clip.frame_count > 1 for clip in self.asset.clips)
+        return not moves and self.given_plan is None and soft_share(self.mesh, self.materials.field) > MOSTLY_SOFT
+
+    # How it moves.
+
+    @cached_property
+    def study(self) -> PlanStudy:
+        """What search and networks say of its bodies and joints, whatever its file says of joints."""
+        return study(
+            self.asset,
+            labels=None if isinstance(self.parts, str) else self.parts,
+            method=self.method,
+            joint_weights=self.weights.joints,
+            prior_weights=self.network if self._has_network else None,
+            piece_weights=self.weights.pieces,
+            given_parts=not isinstance(self.parts, str) or self.parts == "file",
+        )
+
+    @cached_property
+    def plan(self) -> BodyPlan:
+        """Its bodies and how they may move: given, behind its own animation, or found; with all ranked hypotheses."""
+        from neurok.bodyplan.plan_file import read_plan
+
+        if isinstance(self.given_plan, str | Path):
+            return read_plan(self.given_plan, self.mesh)
+        return self.given_plan or self.animated_plan or self._found_plan
+
+    @property
+    def moving_plan(self) -> BodyPlan:
+        """The plan with the joints that move: all of a plan that was given, else those that are likely enough."""
+        return self.plan if self.given_plan is not None else self.plan.above(MOVES)
+
+    @cached_property
+    def animated_plan(self) -> BodyPlan | None:
+        """The plan behind the animation of its file, if nodes are rigid and have one joint each."""
+        if self.method != "auto" or not isinstance(self.parts, str):
+            return None
+        joints = None if self._tracks is None else self._tracks.articulation
+        if joints is None or not joints.dof:
+            return None
+        try:
+            return plan_of_joints(joints)
+        except NeurokError:  # a node without a surface
+            return None
+
+    @cached_property
+    def _tracks(self) -> KinematicSpace | None:
+        return tracked_space(self.mesh, self.asset.clips)
+
+    @property
+    def plan_source(self) -> Literal["plan", "animation", "learned", "search"]:
+        """Who says how it moves."""
+        if self.given_plan is not None:
+            return "plan"
+        return "animation" if self.animated_plan is not None else self.study.method
+
+    # The deformation network.
+
+    @property
+    def _has_network(self) -> bool:
+        from neurok.hub import has_weights
+
+        return self.weights.deformation is not None or has_weights("deformation")
+
+    @cached_property
+    def network(self) -> Any:
+        """The deformation network."""
+        from neurok.hub import load_model
+
+        given = self.weights.deformation
+        if given is None or isinstance(given, str | Path):
+            return load_model("deformation" if given is None else given, "deformation")
+        return given
+
+    @cached_property
+    def prior(self) -> LearnedPrior:
+        """What the deformation network says; a study has asked it already."""
+        studied = self.__dict__.get("study")
+        found = None if studied is None else studied.prior
+        found = found or find_prior(self.plan.mesh, self.network)
+        assert found is not None, "the network is one of handles"
+        return found
+
+    @property
+    def _points(self) -> bool:
+        """Whether the network is the one of points, which has no screws of its own."""
+        from neurok.deformation.points import PointModel
+
+        return isinstance(self.network, PointModel)
+
+    def point_space(self, mode: ReductionMode = "gram", dim: int | None = None, exact: bool = False) -> KinematicSpace:
+        """The space of the point network: the network itself, or the screws that span what it draws."""
+        from neurok.inference.points import closed_form, infer_points
+
+        points = infer_points(self.mesh, self.network, mode, dim)
+        return points if exact else closed_form(points)
+
+    def wide_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> ScrewSpace:
+        """All that the deformation network holds plausible, without joints."""
+        if dim is not None and not 1 <= dim <= self.network.latent_size:
+            raise NeurokError(f"dim must lie in 1..{self.network.latent_size}, got {dim}.")
+        return self.prior.wide(mode, dim)
+
+    # Spaces of poses.
+
+    def space(self, name: SpaceName = "auto") -> KinematicSpace:
+        """The poses it can take.
+
+        Args:
+            name: ``joints`` of its file, those behind its own ``clip`` (or the span of its frames), ``learned`` ones
+                of its body plan, or ``rigid``: only the pose it has. ``elastic`` begins as that, too: its material
+                says later how it bends. ``auto`` takes a plan that was given, else the first of these there is.
+
+        Raises:
+            NeurokError: If there is no such space.
+        """
+        makers: dict[str, Callable[[], KinematicSpace | None]] = {
+            "joints": self._of_joints,
+            "clip": self._of_clip,
+            "learned": self._of_plan,
+            "elastic": self._of_one_pose,
+            "rigid": self._of_one_pose,
+        }
+        if name not in get_args(SpaceName):
+            raise NeurokError(f"space must be one of {', '.join(get_args(SpaceName))}, got {name!r}.")
+        if name == "auto":
+            joints = self.asset.articulation
+            order = ["joints", "clip", "learned", "rigid"]
+            if self.given_plan is not None:
+                order = ["learned", "rigid"]
+            elif joints is not None and not joints.dof:  # a file that says that all is fixed is believed
+                order = ["rigid"]
+            elif self.is_soft:
+                order = ["elastic"]
+            return next(space for key in order if (space := makers[key]()) is not None)
+        found = makers[name]()
+        if found is None:
+            lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights, or nothing that moves"}[name]
+            raise NeurokError(f"'{self.mesh.name}' has {lack}, so its space cannot be '{name}'; leave it at 'auto'.")
+        return found
+
+    def _of_joints(self) -> ArticulatedSpace | None:
+        joints = self.asset.articulation
+        return ArticulatedSpace(joints) if joints is not None and joints.dof else None
+
+    def _of_clip(self) -> KinematicSpace | None:
+        clip = next((clip for clip in self.asset.clips if clip.frame_count > 1), None)
+        if clip is None:
+            return None
+        return self._tracks or LinearSpace.from_clip(clip, CLIP_MODES)
+
+    def _of_plan(self) -> KinematicSpace | None:
+        found = self.planned
+        return found if found is not None and found.dim else None
+
+    def _of_one_pose(self) -> ArticulatedSpace:
+        joints = self.asset.articulation
+        if joints is not None and not joints.dof:
+            return ArticulatedSpace(joints)
+        return ArticulatedSpace(Articulation(self.mesh, (Joint(),) * self.mesh.part_count, name=self.mesh.name))
+
+    @cached_property
+    def planned(self) -> KinematicSpace | None:
+        """Joints of what is rigid and screws of what bends, as the plan says; ``None`` without plan and weights."""
+        if not self._has_network and self.given_plan is None:
+            return None
+        if self._has_network and self._points:
+            return self.point_space()
+        return self._on(self.moving_plan if self.given_plan is not None else self._found_plan.above(MOVES))
+
+    @cached_property
+    def _found_plan(self) -> BodyPlan:
+        """The plan that counts over joints and clips of the file; what is found to bend does so if it may be soft."""
+        if self.given_plan is not None:
+            return self.plan
+        plan = self.study.plan
+        soft = (self.field_on(plan.mesh).young <= STIFF)[plan.mesh.faces].all(axis=1)
+        share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
+        bodies = (
+            replace(body, bends=body.bends and bool(some > MOSTLY_SOFT))
+            for body, some in zip(plan.bodies, share, strict=True)
+        )
+        return replace(plan, bodies=tuple(bodies))
+
+    def _on(self, plan: BodyPlan) -> KinematicSpace:
+        joints = plan.articulation
+        if not plan.bends or not self._has_network:
+            return ArticulatedSpace(joints)
+        bends = self._bends(plan, alone=not joints.dof)
+        if not joints.dof:
+            return bends
+        return MixedSpace(joints, bends) if bends.dim else ArticulatedSpace(joints)
+
+    def _bends(self, plan: BodyPlan, alone: bool) -> ScrewSpace:
+        contacts, pieces = plan.piece_contacts, plan.face_pieces
+        groups = np.zeros(int(pieces.max()) + 1, dtype=np.int64)
+        groups[pieces] = self.prior.patches.handles.face_groups
+        return self.prior.bend_space(condition_on_contacts(self.prior, contacts, groups), alone)
+
+    def space_to_sample(self, name: SpaceName = "auto") -> KinematicSpace:
+        """The space that states are drawn from: bones take the place of bends where nothing has a joint.
+
+        Bones keep limbs whole however far they turn; a sum of twists is for small bends, and for engines.
+
+        Raises:
+            NeurokError: If it has only one pose.
+        """
+        found = self._moving_space(name)
+        screws = found.learned_bends
+        if (
+            found.kind != "learned"
+            or screws is not found
+            or (found.rigid_joints is not None and found.rigid_joints.dof)
+        ):
+            return found
+        return skeleton_space(found.rest) or found
+
+    def _moving_space(self, name: SpaceName) -> KinematicSpace:
+        """A space with coordinates; what deforms as a whole has those that are learned."""
+        found = self.space("learned" if name == "auto" and self.is_soft and self.planned is not None else name)
+        if not found.dim:
+            raise NeurokError(self._one_pose())
+        return found
+
+    def spaces_for(
+        self, name: SpaceName = "auto", *, target: bool = False, deform: bool = False
+    ) -> list[KinematicSpace]:
+        """Spaces in which to look for a pose, the simplest first.
+
+        Joints and clips of a file are the only space. Learned poses are sought in the space of the plan and then, for
+        a ``target``, which shows that something moves, along joints that are only possible. Where nothing has a joint
+        or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
+        """
+        chosen = self.space(name) if name not in ("auto", "learned") else None
+        if chosen is None and name == "auto" and self.given_plan is None:
+            chosen = self._of_joints() or self._of_clip()
+        found = [chosen] if chosen is not None else self.learned_spaces(target=target, deform=deform)
+        if not found or not found[0].dim:
+            raise NeurokError(self._one_pose())
+        return found
+
+    def learned_spaces(self, *, target: bool = False, deform: bool = False) -> list[KinematicSpace]:
+        """The learned spaces, the simplest first; empty where nothing moves, or without weights."""
+        planned = self.planned
+        if planned is None:
+            return []
+        if self._has_network and self._points:
+            return [planned]
+        found = [planned] if planned.dim else []
+        if target and self.given_plan is None:
+            possible = self._found_plan.above(POSSIBLE)
+            if len(possible.moving) > len(self._found_plan.above(MOVES).moving):
+                found.append(ArticulatedSpace(possible.articulation))
+        joints = planned.rigid_joints
+        if not self._has_network or (joints is not None and joints.dof and not deform):
+            return found
+        bends = self._found_plan.bends or not planned.dim
+        bones = skeleton_space(self._found_plan.mesh, loose=True) if bends else None
+        wide = self.wide_space()
+        return [*found, *([bones] if bones is not None else [wide] if wide.screws.any() else [])]
+
+    def _one_pose(self) -> str:
+        """Why there is nothing to draw or to look in."""
+        found = ""
+        if not self._has_network:
+            found = " No weights are shipped with this copy; name some with --weights."
+        elif self.asset.articulation is None and not self.asset.clips:
+            found = f" Its body plan has nothing that is likely to move (at least {MOVES:.0%}); correct it with --plan."
+        return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
+
+    def why(self, space: KinematicSpace, name: SpaceName = "auto") -> str:
+        """In one sentence which space it has, and why."""
+        joints, given = space.rigid_joints, self.given_plan is not None
+        count = 0 if joints is None else joints.dof
+        if space.stiffness is not None:
+            return f"{space.kind}: {self._soft_reason()}, so {_counted(space.dim - count, 'mode')} of it deform."
+        if name in ("rigid", "elastic"):
+            return f"{name}: asked for."
+        if not space.dim:
+            fixed = self.asset.articulation is not None and not self.asset.articulation.dof
+            why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"
+            return f"rigid: {why}, so it moves as a whole."
+        if count and self.asset.articulation is not None and name != "learned" and not given:
+            return f"joints: {_counted(count, 'joint')} of its file."
+        if self.asset.clips and name != "learned" and not given:
+            ways = {
+                "joints": f"{_counted(count, 'joint')} behind its animation",
+                "bones": f"{space.dim} turns and slides of the bones behind its animation",
+            }
+            modes = f"{space.dim} modes of its animation, which no rigid bones carry"
+            return f"{space.kind}: {ways.get(space.kind, modes)}."
+        asked = "asked for" if name == "learned" else "its file has no joints or animation"
+        why = "the body plan handed over" if given else asked
+        if space.kind == "skeleton":
+            return f"skeleton: {_counted(space.dim, 'turn')} of bones found from its surface ({why})."
+        bends = space.dim - count
+        found = [*([_counted(count, "joint")] if count else []), *([_counted(bends, "bend")] if bends else [])]
+        return f"{space.kind}: {' and '.join(found)} of its body plan ({why})."
+
+    def _soft_reason(self) -> str:
+        """Which soft materials it has, and who says so."""
+        soft = [item for item in self.materials.items if item.is_soft]
+        if not soft:
+            return "it is simulated as elastic"
+        best = max(soft, key=lambda item: len(item.region.faces))
+        return f"it is of {best.material.name} ({best.reason})"
+
+    # What is written.
+
+    def articulated(self, plan: BodyPlan | None = None) -> Asset:
+        """The object with the joints of its plan that move, or on bones where it bends and has no joint."""
+        plan = plan or self.moving_plan
+        return self.boned(plan) or replace(self.asset, mesh=plan.mesh, clips=(), articulation=plan.articulation)
+
+    def boned(self, plan: BodyPlan) -> Asset | None:
+        """What bends and has no joint, on bones found from its surface, with a clip that shows them; else ``None``."""
+        if self.given_plan is not None or not plan.bends or plan.articulation.dof:
+            return None
+        space = skeleton_space(self.mesh)
+        if space is None:
+            return None
+        shown = clip_of(space, through_states(space.sample(SHOWN_STATES)), name="bones")
+        return replace(self.asset, clips=(shown,), articulation=None)
+
+    # The same object, known better.
+
+    def with_plan(self, plan: BodyPlan | None) -> Model:
+        """The same object with a plan that counts."""
+        return self._kept(replace(self, given_plan=plan), "materials", "study", "network", "_tracks")
+
+    def with_materials(self, given: Mapping[str, str | Material]) -> Model:
+        """The same object with these materials named."""
+        return self._kept(replace(self, given_materials=_materials(given)), "study", "network", "_tracks", "prior")
+
+    def in_frame(self, up: UpAxis, unit: float) -> Model:
+        """The same object in another frame."""
+        if (up, unit) == (self.mesh.up, self.mesh.unit):
+            return self
+        return self._kept(replace(self, asset=self.asset.in_frame(up, unit)), "network")
+
+    def _kept(self, other: Model, *names: str) -> Model:
+        """The other model with what this one has worked out already and what holds for both."""
+        other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
+        return other
+
+
+Thing = Mesh | Asset | Model | str | Path
+"""What a verb takes: an object, what is known of it, or what ``neurok.load`` reads."""
+
+
+def understand(
+    thing: Thing,
+    *,
+    parts: PartsFrom | Int[np.ndarray, " N"] | None = None,
+    plan: BodyPlan | str | Path | None = None,
+    materials: Mapping[str, str | Material] | str | Path | None = None,
+    method: Method | None = None,
+    weights: Weights | None = None,
+    unit: float | str | None = None,
+    up: str | None = None,
+) -> Model:
+    """What an object is, decided once: its frame, parts, joints and materials. Nothing is computed before it is asked.
+
+    Args:
+        thing: A mesh, an asset, what ``neurok.load`` reads, or a model, which is then changed by what is given.
+        parts: ``file`` keeps parts that the file names (the default); ``pieces`` groups connected pieces as for a raw
+            mesh; or a label for each face or vertex.
+        plan: A plan, or the file of one, that counts over joints of the file.
+        materials: What parts are made of, by name; or a file as ``neurok materials`` writes it. What is not named is
+            proposed from evidence.
+        method: ``search`` asks geometry alone for joints, ``learned`` needs weights, ``auto`` takes them where there
+            are any.
+        weights: Networks to ask instead of the shipped ones.
+        unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
+        up: The axis that points up; by default as the file says, or a sure guess.
+    """
+    changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
+    if isinstance(materials, str | Path):
+        changes["materials_file"] = materials
+    elif materials:
+        changes["given_materials"] = _materials(materials)
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if isinstance(thing, Model):
+        return replace(thing, **changes) if changes else thing
+    asset, notes = _framed(thing, unit, up)
+    return Model(asset, notes=notes, **changes)
+
+
+def _framed(
+    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None
+) -> tuple[Asset, tuple[str, ...]]:
+    """The object in the frame that is given or surely right, and a sentence for each guess."""
+    from neurok.doctor.frame import framed, parse_unit, parse_up
+
+    stated = True  # what is in memory has the frame that it says
+    if isinstance(thing, str | Path):
+        from neurok.io import load
+        from neurok.io.formats import states_frame
+
+        asset, stated = load(thing), states_frame(str(thing))
+    else:
+        asset = Asset(thing) if isinstance(thing, Mesh) else thing
+        if unit is None and up is None:
+            return asset, ()
+    metres = parse_unit(str(unit)) if unit is not None else None
+    found = framed(asset, is_stated=stated, unit=metres, up=None if up is None else parse_up(up))
+    return found.asset, found.notes
+
+
+def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
+    return {name: material(one) if isinstance(one, str) else one for name, one in given.items()}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+# The verbs that need nothing but the model.
+
+
+def plan(
+    thing: Thing,
+    *,
+    labels: Int[np.ndarray, " N"] | None = None,
+    method: Method | None = None,
+    parts: PartsFrom | None = None,
+    weights: Weights | None = None,
+) -> BodyPlan:
+    """The body plan of an object: bodies, contacts, and how each body may move; arguments as in ``understand``."""
+    return understand(thing, parts=parts if labels is None else labels, method=method, weights=weights).plan
+
+
+def articulate(thing: Thing, *, plan: BodyPlan | str | Path | None = None, **options: Any) -> Asset:
+    """The object with the joints of its body plan, ready to be written or simulated.
+
+    Where nodes of its own animation turn and slide as wheels and lids do, these are its joints. What bends and has no
+    joint gets bones instead: a clip with a skin. Joints that are not likely enough are fixed; a plan that is handed
+    over is taken as it is.
+
+    Args:
+        thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
+        plan: Its body plan, if it is at hand or was edited.
+        options: Those of ``neurok.understand``.
+    """
+    return understand(thing, plan=plan, **options).articulated()
+
+
+def infer(
+    thing: Thing,
+    model: Any = None,
+    *,
+    plan: BodyPlan | None = None,
+    joint_weights: Any = None,
+    piece_weights: Any = None,
+    parts: PartsFrom | None = None,
+    wide: bool = False,
+    mode: ReductionMode = "gram",
+    dim: int | None = None,
+    exact: bool = False,
+) -> KinematicSpace:
+    """The plausible poses of a mesh; joints and clips of its file are not used.
+
+    What is rigid moves on the joints of the body plan, exactly, down any chain; what bends has a space of screws; an
+    object may have both. ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
+
+    Args:
+        thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
+        model: Weights of the deformation network: what ``load_model`` returns or takes; the shipped ones by default.
+        plan: The body plan, if it is at hand or was edited.
+        joint_weights: Weights of the joint network; the shipped ones by default.
+        piece_weights: Weights of the grouping network; the shipped ones by default.
+        parts: Whether parts that the ``file`` names are its bodies, or connected ``pieces`` are grouped.
+        wide: All that the deformation network holds plausible instead, without joints: for fitting poses that lie
+            outside the plan.
+        mode: How its latent space is reduced then: ``gram``, ``paper`` or ``none``.
+        dim: Number of coordinates then; by default enough for 99.99 % of the motion, at most 16.
+        exact: Keep a network of points itself instead of the closed form that is fitted to it.
+    """
+    given = any(weights is not None for weights in (model, joint_weights, piece_weights))
+    weights = Weights(model, joint_weights, piece_weights) if given else None
+    found = understand(thing, plan=plan, parts=parts, weights=weights)
+    if found._has_network and found._points:
+        return found.point_space(mode, dim, exact)
+    if wide or mode != "gram" or dim is not None:
+        return found.wide_space(mode, dim)
+    space = found.planned
+    return found.space("rigid") if space is None else space
+
+
+def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None) -> Proposals:
+    """A material for each region (part or surface) of an object, with a reason and a confidence.
+
+    Args:
+        thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
+        given: Materials that are known, by part, surface or ``all``.
+
+    Raises:
+        NeurokError: If ``given`` names a part or a material that there is not.
+    """
+    found = understand(thing, materials=given)
+    for name in given or {}:
+        select_stuff(found.mesh, name)
+        if not found.materials.names_regions(name):
+            raise NeurokError(f"{name!r} is only a piece of a part; materials are set for whole parts or surfaces.")
+    return found.materials
