@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neurok.core.material_library import library
-from neurok.inference.materials import propose_materials
+from neurok.model import propose_materials
 from neurok.io import load
 
 ROOT = Path(__file__).parents[1]

@@ -635,17 +635,20 @@ def infer(
     return found.space("rigid") if space is None else space
 
 
-def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None) -> Proposals:
+def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, names: bool = True) -> Proposals:
     """A material for each region (part or surface) of an object, with a reason and a confidence.
 
     Args:
         thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
         given: Materials that are known, by part, surface or ``all``.
+        names: Whether words in names are read; without them only looks and shapes count.
 
     Raises:
         NeurokError: If ``given`` names a part or a material that there is not.
     """
     found = understand(thing, materials=given)
+    if not names:
+        return propose(found.asset, names=False)
     for name in given or {}:
         select_stuff(found.mesh, name)
         if not found.materials.names_regions(name):

@@ -14,7 +14,7 @@ from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.material_looks import look_words, shape_words
 from neurok.inference.material_words import evidence, odds_of, read_name, tokens
-from neurok.inference.materials import propose_materials
+from neurok.model import propose_materials
 from neurok.modelling import shapes
 
 SOFT = 1e8

@@ -27,7 +27,7 @@ def blocks(language):
 def test_the_scene_of_the_page_is_a_scene(tmp_path):
     (tmp_path / "scene.yaml").write_text(blocks("yaml")[0])
     scene = read_scene(tmp_path / "scene.yaml")
-    assert [thing.path for thing in scene.objects] == ["sample:cabinet", "sample:pillow"]
+    assert [thing.source for thing in scene.objects] == ["sample:cabinet", "sample:pillow"]
     assert scene.objects[0].drags[0].times == (1.0, 2.0)
 
 

@@ -138,7 +138,7 @@ def test_all_mistakes_are_told_at_once_with_their_place(tmp_path):
         "world.gravity must have 3 numbers",
         "world.ground must hold keys",
         "'objects[0].pth' is unknown; did you mean 'path'?",
-        "objects[0].source is missing",
+        "objects[0].path is missing",
         "objects[0].density must be positive, got 0",
         "objects[0].drop must be a number or auto",
         "objects[0].materials.a.kind must be one of rigid, elastic",

@@ -15,7 +15,7 @@ def placed(**fields):
 def test_a_pillow_is_soft_without_a_word_and_says_so():
     ready, body = placed()
     assert body.poses.kind == "elastic"
-    assert "--material" in ready.notes[-1]
+    assert "--material" in ready.matter[0]
 
 
 @pytest.mark.parametrize("fields", [{"space": "rigid"}, {"materials": {"all": "steel"}}])
