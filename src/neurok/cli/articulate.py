@@ -91,7 +91,7 @@ class Articulate:
         figures["welded"] = [
             body.name for body, then in zip(plan.bodies, kept.bodies, strict=True) if body.joint and not then.joint
         ]
-        written = self.physics.scaled(replace(asset, mesh=kept.mesh, clips=(), articulation=kept.articulation))
+        written = self.physics.scaled(model.jointed(kept))
         boned = model.boned(kept)
         boned = boned and self.physics.scaled(boned)
         figures |= _space(plan, written, boned, method)
