@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,42 +10,48 @@ import numpy.typing as npt
 
 from neurok.families.household.parts import Assembly, Hinge, Look, Part, Repeat, Role
 from neurok.families.household.solids import Solid
+from neurok.families.household.vocabulary import ROLE_OF
 from neurok.modelling.forms import Hollow, Relief
 
 ONCE = Repeat()
 PAIR = Repeat("x")
 FOUR = Repeat("xz")
+ROOT = -1
+"""Parent of the first part."""
 
 
 class Maker:
     """An object in the making; ``add`` returns the number of the part, which children name as their parent."""
 
-    def __init__(self, category: str) -> None:
+    def __init__(self, category: str, *style: str) -> None:
         self.category = category
         self.parts: list[Part] = []
-        self.style: list[str] = []
+        self.style = list(style)
 
     def add(
         self,
         name: str,
-        role: Role,
         solid: Solid,
         look: Look,
-        parent: int = 0,
-        *,
-        style: Sequence[str] = (),
+        parent: int = ROOT,
+        *style: str,
+        role: Role | None = None,
         repeat: Repeat = ONCE,
         hollow: Hollow | None = None,
         relief: Relief = "smooth",
         meets: npt.ArrayLike | None = None,
         hinge: Hinge | None = None,
     ) -> int:
-        """A part that meets ``parent``: where, is found from the solids unless it is said."""
-        parent = parent if self.parts else -1
+        """A part that meets ``parent``; where, is found from the solids unless it is given.
+
+        Its role follows from its name (``vocabulary.ROLE_OF``) unless it is given; empty words of style are left out.
+        """
         words = tuple(dict.fromkeys(word for word in style if word))
         at = solid.centre if meets is None else meets
         fields = (solid.kind, solid.code, solid.size, solid.centre, solid.turn)
-        part = Part(name, role, *fields, look, words, hollow, relief, repeat, parent, np.asarray(at), hinge)
+        part = Part(
+            name, role or ROLE_OF[name], *fields, look, words, hollow, relief, repeat, parent, np.asarray(at), hinge
+        )
         if meets is None and parent >= 0:
             found = overlap(part, self.parts[parent])
             if found is not None:

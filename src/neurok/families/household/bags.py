@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, ROOT, Maker
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import block, plate, tube, turned
@@ -18,39 +18,37 @@ def bag_cloth(d: Dice, leather: float = 0.45) -> Look:
     if d.chance(leather):
         return draw_look(
             d,
-            ["brown", "tan", "black", "dark brown", "burgundy", "red", "cream", "navy", "pink", "grey", "green"],
-            ["leather", "leather", "artificial leather", "suede"],
-            feels=("", "soft", "stiff"),
+            "brown, tan, black, dark brown, burgundy, red, cream, navy, pink, grey, green",
+            "leather*2, artificial leather, suede",
+            feels="none, soft, stiff",
         )
     return draw_look(
         d,
         stuffs.cloth_colours(d),
-        ["canvas", "canvas", "cotton", "denim", "nylon", "polyester", "burlap"],
-        feels=("", "soft", "light"),
-        patterns=("plain",) * 8 + ("stripes", "checks", "plaid", "dots", "floral", "weave"),
+        "canvas*2, cotton, denim, nylon, polyester, burlap",
+        feels="none, soft, light",
+        patterns="plain*8, stripes, checks, plaid, dots, floral, weave",
         tile=d.between(0.08, 0.18),
     )
 
 
 def fitting(d: Dice) -> Look:
     """The metal of clasps and zips."""
-    return draw_look(d, ["gold", "gold", "silver", "silver", "charcoal"], ["brass", "steel", "zinc"])
+    return draw_look(d, "gold*2, silver*2, charcoal", "brass, steel, zinc")
 
 
 def tote(d: Dice) -> Assembly:
     """Open above, with two handles: shoppers, beach bags, baskets."""
-    m = Maker("bag")
-    m.style.append("tote")
+    m = Maker("bag", "tote")
     woven = d.chance(0.2)
     look = (
-        draw_look(d, ["beige", "tan", "light brown", "cream"], ["straw", "rattan"], patterns=("weave",), tile=0.06)
+        draw_look(d, "beige, tan, light brown, cream", "straw, rattan", patterns="weave", tile=0.06)
         if woven
         else bag_cloth(d, 0.35)
     )
     w, h, t = d.between(0.26, 0.44), d.between(0.24, 0.38), d.between(0.08, 0.17)
     grow = np.linspace(d.between(0.72, 1.0), 1.0, 5)
     body = m.add(
-        "body",
         "body",
         block(
             (w, h, t),
@@ -61,8 +59,10 @@ def tote(d: Dice) -> Assembly:
             depths=np.linspace(1.0, d.between(0.5, 1.0), 5),
         ),
         look,
+        ROOT,
+        "woven" if woven else "",
+        "wide" if w > 1.2 * h else "tall",
         hollow=Hollow(0.006 if not woven else 0.01),
-        style=["woven" if woven else "", "wide" if w > 1.2 * h else "tall"],
     )
     trim = look if d.chance(0.5) else bag_cloth(d, 0.7)
     a, drop = d.between(0.18, 0.3) * w, d.between(0.1, 0.24)
@@ -78,22 +78,17 @@ def tote(d: Dice) -> Assembly:
     is_flat = d.chance(0.5)
     m.add(
         "handle",
-        "handle",
         tube(points, 0.012 if is_flat else d.between(0.005, 0.009), flat=1.0 if not is_flat else 0.45, bend=1.0),
         trim,
         body,
-        style=["long" if drop > 0.18 else "short", "curved"],
+        "long" if drop > 0.18 else "short",
+        "curved",
         repeat=Repeat("z"),
     )
     if d.chance(0.3):
         front = z + 0.001
         m.add(
-            "pocket",
-            "body",
-            block((0.5 * w, 0.4 * h, 0.02), (0, 0.42 * h, front), corner=0.12, edge=0.4),
-            trim,
-            body,
-            style=["square"],
+            "pocket", block((0.5 * w, 0.4 * h, 0.02), (0, 0.42 * h, front), corner=0.12, edge=0.4), trim, body, "square"
         )
     return m.done()
 
@@ -115,8 +110,7 @@ def low_front(m: Maker, flap: int) -> np.ndarray:
 
 def handbag(d: Dice) -> Assembly:
     """A closed body with a flap or a zip, a clasp and a handle or strap."""
-    m = Maker("bag")
-    m.style.append("handbag")
+    m = Maker("bag", "handbag")
     look = bag_cloth(d, 0.8)
     w, h, t = d.between(0.2, 0.36), d.between(0.14, 0.25), d.between(0.06, 0.13)
     shape = d.pick(["trapezoid", "box", "round"], [3, 2, 1.2])
@@ -134,16 +128,11 @@ def handbag(d: Dice) -> Assembly:
             ]
         ) * [w, h]
         body = m.add(
-            "body",
-            "body",
-            plate(corners, 0.7 * t, (0, 0.5 * h, 0), rounding=0.6, bevel=0.7, puff=0.25),
-            look,
-            style=["round"],
+            "body", plate(corners, 0.7 * t, (0, 0.5 * h, 0), rounding=0.6, bevel=0.7, puff=0.25), look, ROOT, "round"
         )
     else:
         grow = np.linspace(1.0, d.between(0.65, 0.9) if shape == "trapezoid" else 1.0, 5)
         body = m.add(
-            "body",
             "body",
             block(
                 (w, h, t),
@@ -155,7 +144,8 @@ def handbag(d: Dice) -> Assembly:
                 welt=d.pick([0.0, 0.002]),
             ),
             look,
-            style=["tapered" if shape == "trapezoid" else "boxy"],
+            ROOT,
+            "tapered" if shape == "trapezoid" else "boxy",
         )
     top = float(m.parts[body].copies[0].bounds[1, 1])
     trim = look if d.chance(0.6) else bag_cloth(d, 1.0)
@@ -163,14 +153,7 @@ def handbag(d: Dice) -> Assembly:
     if d.chance(0.6):
         add_flap(m, d, trim, body, (0.9 * w * (0.8 if shape == "trapezoid" else 0.95), h, top, z))
     else:
-        m.add(
-            "zip",
-            "trim",
-            block((0.6 * w, 0.01, 0.012), (0, top - 0.001, 0), corner=0.2, edge=0.5),
-            fitting(d),
-            body,
-            style=["long"],
-        )
+        m.add("zip", block((0.6 * w, 0.01, 0.012), (0, top - 0.001, 0), corner=0.2, edge=0.5), fitting(d), body, "long")
     _hand_strap(m, d, trim, body, (w, top), shape)
     return m.done()
 
@@ -185,26 +168,24 @@ def add_flap(m: Maker, d: Dice, look: Look, body: int, size: tuple[float, float,
     )
     flap = m.add(
         "flap",
-        "cover",
         plate(corners, 0.01, (0, top - 0.004, z + 0.001), turned(x=d.between(0, 5)), rounding=round_, bevel=0.5),
         look,
         body,
-        style=["rounded" if round_ > 0.5 else "square"],
+        "rounded" if round_ > 0.5 else "square",
     )
     m.add(
         "clasp",
-        "trim",
         block((0.03, 0.022, 0.012), low_front(m, flap), corner=d.pick([0.15, 1.0]), edge=0.4),
         fitting(d),
         flap,
-        style=["square"],
+        "square",
     )
 
 
 def _hand_strap(m: Maker, d: Dice, look: Look, body: int, size: tuple[float, float], shape: str) -> None:
     w, top = size
     if d.chance(0.25):
-        look = draw_look(d, ["gold", "silver"], ["brass", "steel"])
+        look = draw_look(d, "gold, silver", "brass, steel")
     a = (0.28 if shape == "trapezoid" else 0.36) * w
     drop = d.pick([d.between(0.05, 0.12), d.between(0.18, 0.3)])
     points = [
@@ -217,18 +198,17 @@ def _hand_strap(m: Maker, d: Dice, look: Look, body: int, size: tuple[float, flo
     ]
     m.add(
         "handle" if drop < 0.13 else "strap",
-        "handle",
         tube(points, d.between(0.005, 0.009), flat=d.pick([1.0, 0.5]), bend=1.0),
         look,
         body,
-        style=["short" if drop < 0.13 else "long", "curved"],
+        "short" if drop < 0.13 else "long",
+        "curved",
     )
     m.add(
         "buckle",
-        "trim",
         block((0.018, 0.018, 0.018), (a, top, 0), corner=1.0, edge=0.6),
         fitting(d),
         len(m.parts) - 1,
-        style=["round"],
+        "round",
         repeat=PAIR,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, ROOT, Maker
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import Solid, block, lathe, plate, turned
@@ -33,16 +33,13 @@ def teddy_bear(d: Dice) -> Assembly:
     fur = draw_look(
         d,
         FURS if d.chance(0.65) else stuffs.BRIGHT,
-        ["stuffing"],
-        covers=["fur", "fur", "velvet", "cotton", "knit", "wool"],
-        feels=("", "", "soft", "soft", "firm"),
+        "stuffing",
+        covers="fur*2, velvet, cotton, knit, wool",
+        feels="none*2, soft*2, firm",
     )
     pale = (
         draw_look(
-            d,
-            ["cream", "beige", "tan", "white", "pink", "light brown", "peach"],
-            ["stuffing"],
-            covers=["cotton", "velvet", "suede", "felt"],
+            d, "cream, beige, tan, white, pink, light brown, peach", "stuffing", covers="cotton, velvet, suede, felt"
         )
         if d.chance(0.75)
         else fur
@@ -54,7 +51,6 @@ def teddy_bear(d: Dice) -> Assembly:
     fat = d.between(0.75, 0.98)
     body = m.add(
         "body",
-        "body",
         block(
             (2 * w, 2 * h, 2 * t),
             (0, h, 0),
@@ -64,12 +60,11 @@ def teddy_bear(d: Dice) -> Assembly:
             depths=(1.0, 1.0, 0.98, 0.5 + 0.5 * fat, fat * 0.8),
         ),
         fur,
-        style=["fat" if fat > 0.9 else ""],
+        ROOT,
+        "fat" if fat > 0.9 else "",
     )
     r = size * d.between(0.085, 0.115)
-    head = m.add(
-        "head", "body", _ball((0, 2 * h + 0.72 * r, 0.012), (1.1 * r, 0.95 * r, r)), fur, body, style=["round"]
-    )
+    head = m.add("head", _ball((0, 2 * h + 0.72 * r, 0.012), (1.1 * r, 0.95 * r, r)), fur, body, "round")
     _face(m, d, fur, pale, head, (r, 2 * h + 0.72 * r))
     _limbs(m, d, fur, pale, body, (w, h, t, size), sits)
     _dress(m, d, pale, body, head, (w, h, t, r))
@@ -85,42 +80,30 @@ def _face(m: Maker, d: Dice, fur: Look, pale: Look, head: int, size: tuple[float
     snout = r * d.between(0.38, 0.52)
     out = 0.012 + r * d.between(0.78, 0.92)
     low = y - 0.26 * r
-    muzzle = m.add(
-        "muzzle", "face", _ball((0, low, out), (snout, 0.78 * snout, 0.75 * snout)), pale, head, style=["round"]
-    )
-    dark = draw_look(d, ["black", "black", "black", "dark brown", "brown"], ["abs", "felt", "cotton"])
+    muzzle = m.add("muzzle", _ball((0, low, out), (snout, 0.78 * snout, 0.75 * snout)), pale, head, "round")
+    dark = draw_look(d, "black*3, dark brown, brown", "abs, felt, cotton")
     m.add(
         "nose",
-        "face",
         _ball((0, low + 0.38 * snout, out + 0.58 * snout), (0.36 * snout, 0.25 * snout, 0.26 * snout)),
         dark,
         muzzle,
-        style=["oval"],
+        "oval",
     )
-    glass = draw_look(d, ["black", "black", "dark brown", "blue"], ["abs", "glass", "polycarbonate"], feels=("stiff",))
+    glass = draw_look(d, "black*2, dark brown, blue", "abs, glass, polycarbonate", feels="stiff")
     eye, x, up = r * d.between(0.09, 0.14), r * d.between(0.32, 0.46), r * d.between(0.1, 0.24)
     depth = 0.012 + r * np.sqrt(max(1.0 - (x / (1.1 * r)) ** 2 - (up / (0.95 * r)) ** 2, 0.1))
-    m.add(
-        "eye",
-        "face",
-        _ball((x, y + up, depth - 0.15 * eye), (eye, eye, 0.7 * eye)),
-        glass,
-        head,
-        style=["round"],
-        repeat=PAIR,
-    )
+    m.add("eye", _ball((x, y + up, depth - 0.15 * eye), (eye, eye, 0.7 * eye)), glass, head, "round", repeat=PAIR)
     ear = r * d.between(0.34, 0.48)
     turn = turned(z=-d.between(25, 45))
     at = np.array([0.78 * r, y + 0.72 * r, 0.0])
-    ears = m.add("ear", "limb", _ball(tuple(at), (ear, ear, 0.45 * ear), turn), fur, head, style=["round"], repeat=PAIR)  # type: ignore[arg-type]
+    ears = m.add("ear", _ball(tuple(at), (ear, ear, 0.45 * ear), turn), fur, head, "round", repeat=PAIR)  # type: ignore[arg-type]
     if pale is not fur and d.chance(0.7):
         m.add(
             "inner ear",
-            "face",
             _ball((at[0], at[1], 0.3 * ear), (0.66 * ear, 0.66 * ear, 0.25 * ear), turn),
             pale,
             ears,
-            style=["round"],
+            "round",
             repeat=PAIR,
         )
 
@@ -141,17 +124,11 @@ def _limbs(
         widths=(1.15, 1.1, 0.95, 0.9, 0.9),
         depths=(1.15, 1.1, 0.95, 0.9, 0.9),
     )
-    arms = m.add("arm", "limb", arm, fur, body, repeat=PAIR)
+    arms = m.add("arm", arm, fur, body, repeat=PAIR)
     if pale is not fur and d.chance(0.5):
         tip = shoulder - turn @ [0, 1.62 * long, 0] + turn @ [0, 0, 0.55 * thick]
         m.add(
-            "paw",
-            "limb",
-            _ball(tuple(tip), (0.85 * thick, 0.95 * thick, 0.7 * thick), turn),
-            pale,
-            arms,
-            style=["round"],
-            repeat=PAIR,
+            "paw", _ball(tuple(tip), (0.85 * thick, 0.95 * thick, 0.7 * thick), turn), pale, arms, "round", repeat=PAIR
         )  # type: ignore[arg-type]
     stout, leg_long = scale * d.between(0.04, 0.052), scale * d.between(0.085, 0.115)
     turn = turned(x=-88, y=d.between(12, 38)) if sits else turned(z=d.between(3, 12))
@@ -166,76 +143,64 @@ def _limbs(
         widths=grow,
         depths=grow,
     )
-    legs = m.add("leg", "limb", leg, fur, body, style=["sitting" if sits else "standing"], repeat=PAIR)
+    legs = m.add("leg", leg, fur, body, "sitting" if sits else "standing", role="limb", repeat=PAIR)
     if pale is not fur or d.chance(0.3):
         sole = hip - turn @ [0, 1.74 * leg_long, 0]
         lift = turn @ np.array([0, 0, 0.0 if sits else 0.5 * stout])
         m.add(
             "foot",
-            "limb",
             block((2.1 * stout, 0.7 * stout, 2.4 * stout), sole + lift, turn, corner=1.0, edge=0.9),
             pale,
             legs,
-            style=["oval"],
+            "oval",
+            role="limb",
             repeat=PAIR,
         )
     if d.chance(0.5):
-        m.add("tail", "limb", _ball((0, 0.4 * h, -t), (0.28 * w,) * 3), fur, body, style=["round"])
+        m.add("tail", _ball((0, 0.4 * h, -t), (0.28 * w,) * 3), fur, body, "round")
 
 
 def _dress(m: Maker, d: Dice, pale: Look, body: int, head: int, size: tuple[float, float, float, float]) -> None:
     """A belly patch, and a bow, a scarf or a ribbon round the neck."""
     w, h, t, r = size
     if d.chance(0.35):
-        m.add(
-            "belly", "face", _ball((0, 0.92 * h, 0.3 * t), (0.68 * w, 0.62 * h, 0.78 * t)), pale, body, style=["oval"]
-        )
+        m.add("belly", _ball((0, 0.92 * h, 0.3 * t), (0.68 * w, 0.62 * h, 0.78 * t)), pale, body, "oval")
     kind = d.pick(["none", "bow", "scarf", "buttons"], [4, 3, 1.5, 1])
     if kind == "none":
         return
     cloth = draw_look(
         d,
         list(stuffs.BRIGHT) + ["white", "black"],
-        ["cotton", "silk", "velvet", "wool"],
-        patterns=("plain", "plain", "plain", "dots", "checks", "stripes"),
+        "cotton, silk, velvet, wool",
+        patterns="plain*3, dots, checks, stripes",
         tile=0.05,
     )
     neck, z = 2 * h - 0.02, 0.72 * t
     if kind == "bow":
         size_ = d.between(0.03, 0.045)
-        knot = m.add("knot", "trim", _ball((0, neck, z + 0.012), (0.3 * size_, 0.3 * size_, 0.022)), cloth, body)
+        knot = m.add("knot", _ball((0, neck, z + 0.012), (0.3 * size_, 0.3 * size_, 0.022)), cloth, body)
         corners = (
             np.array([[-0.1, -0.25], [0.6, -0.62], [1.0, -0.6], [1.05, 0.0], [1.0, 0.6], [0.6, 0.62], [-0.1, 0.25]])
             * size_
         )
         m.add(
             "bow",
-            "trim",
             plate(corners, 0.35 * size_, (0, neck, z + 0.02), rounding=0.6, bevel=0.8, puff=0.3),
             cloth,
             knot,
-            style=["winged"],
+            "winged",
             repeat=PAIR,
         )
     elif kind == "scarf":
         ring = lathe([(0.72 * r, neck - 0.018, 0.4), (0.8 * r, neck, 0), (0.72 * r, neck + 0.018, 0.4)])
-        scarf = m.add("scarf", "trim", ring, cloth, body, hollow=Hollow(0.2 * r, "through"), style=["round"])
+        scarf = m.add("scarf", ring, cloth, body, "round", hollow=Hollow(0.2 * r, "through"))
         m.add(
             "tie",
-            "trim",
             block((0.035, 0.1, 0.014), (0.03, neck - 0.055, 0.72 * r), turned(x=-12, z=6), corner=0.15, edge=0.4),
             cloth,
             scarf,
         )
     else:
-        button = draw_look(d, list(stuffs.BRIGHT) + ["black", "white"], ["abs", "wood"])
+        button = draw_look(d, list(stuffs.BRIGHT) + ["black", "white"], "abs, wood")
         solid = block((0.02, 0.012, 0.02), (0, 1.35 * h, 0.93 * t), turned(x=80), corner=1.0, edge=0.5)
-        m.add(
-            "button",
-            "trim",
-            solid,
-            button,
-            body,
-            style=["round"],
-            repeat=Repeat(count=2, step=(0, -0.32 * h, 0.03 * t)),
-        )
+        m.add("button", solid, button, body, "round", repeat=Repeat(count=2, step=(0, -0.32 * h, 0.03 * t)))

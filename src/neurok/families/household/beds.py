@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, PAIR, Maker
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
 from neurok.families.household.framing import bar, leg_solid, row
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
@@ -26,7 +26,6 @@ def bed(d: Dice) -> Assembly:
     low = max(low, 0.2) if kind == "metal" else low
     base = m.add(
         "frame",
-        "body",
         block(
             (wide + 0.06, rail, long + 0.06),
             (0, low + rail / 2, 0),
@@ -34,7 +33,8 @@ def bed(d: Dice) -> Assembly:
             edge=0.6 if kind == "padded" else 0.08,
         ),
         look,
-        style=["padded" if kind == "padded" else ""],
+        ROOT,
+        "padded" if kind == "padded" else "",
     )
     _legs(m, d, look if kind != "padded" else stuffs.wood(d), base, (wide, long, low), kind)
     deck, deep = low + rail, d.between(0.14, 0.28)
@@ -54,14 +54,13 @@ def bed(d: Dice) -> Assembly:
             )
     sheet = draw_look(
         d,
-        ["white", "white", "white", "cream", "light grey", "beige", "light blue"],
-        ["mattress"],
-        covers=["cotton", "polyester", "linen"],
+        "white*3, cream, light grey, beige, light blue",
+        "mattress",
+        covers="cotton, polyester, linen",
         feels=stuffs.PADDED,
     )
     mattress = m.add(
         "mattress",
-        "cushion",
         block(
             (wide, deep, long),
             (0, deck + deep / 2 - 0.03, 0),
@@ -92,7 +91,7 @@ def _legs(m: Maker, d: Dice, look: Look, base: int, size: tuple[float, float, fl
     )
     x, z = wide / 2 - 0.02, long / 2 - 0.02
     solid, words = leg_solid(d, shape, np.array([x, low + 0.02, z]), np.array([x, 0.0, z]), thick)
-    m.add("leg", "support", solid, look, base, style=words, repeat=FOUR)
+    m.add("leg", solid, look, base, *words, repeat=FOUR)
 
 
 def _board(
@@ -116,7 +115,7 @@ def _board(
             edge=0.5,
             crown=(0.0, 0.2),
         )
-        m.add(name, "back", solid, cover, base, style=["padded", relief if relief != "smooth" else ""], relief=relief)
+        m.add(name, solid, cover, base, "padded", relief if relief != "smooth" else "", role="back", relief=relief)
         return
     w, style = wide / 2, d.pick(["square", "arched", "scalloped"], [3, 2, 1.2])
     tops = {
@@ -135,11 +134,12 @@ def _board(
     corners = [[-w, 0.0], [w, 0.0], *([x, tall * y] for x, y in tops)]
     m.add(
         name,
-        "back",
         plate(corners, d.between(0.03, 0.06), (0, low, z), rounding=0.12 if style == "square" else 0.5, bevel=0.4),
         look,
         base,
-        style=[style, "panel"],
+        style,
+        "panel",
+        role="back",
     )
 
 
@@ -155,7 +155,6 @@ def _open_board(
     z = 0.985 * z
     post = m.add(
         "post",
-        "back",
         bar((w, 0.0, z), (w, low + tall, z), thick, corner=1.0 if is_metal else d.pick([0.1, 1.0])),
         look,
         base,
@@ -178,19 +177,13 @@ def _open_board(
             (-w, y, z), (w, y, z), 0.8 * thick, 1.6 * thick if not is_metal else None, corner=1.0 if is_metal else 0.1
         )
     )
-    rail = m.add(name, "back", solid, look, post, style=["arched" if arch else "slatted"])
+    rail = m.add(name, solid, look, post, "arched" if arch else "slatted", role="back")
     bottom = low + d.between(0.05, 0.2)
-    m.add(
-        "lower rail",
-        "back",
-        bar((-w, bottom, z), (w, bottom, z), 0.7 * thick, corner=1.0 if is_metal else 0.1),
-        look,
-        post,
-    )
+    m.add("lower rail", bar((-w, bottom, z), (w, bottom, z), 0.7 * thick, corner=1.0 if is_metal else 0.1), look, post)
     count = d.count(5, 12)
     x, step = row(count, (0.5 if arch else 0.96) * w)
     solid = bar((x, bottom, z), (x, y + arch, z), 0.4 * thick, corner=1.0 if is_metal else 0.15)
-    m.add("spindle", "back", solid, look, rail, repeat=Repeat(count=count, step=(step, 0, 0)))
+    m.add("spindle", solid, look, rail, repeat=Repeat(count=count, step=(step, 0, 0)))
 
 
 def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float]) -> None:
@@ -199,9 +192,9 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
     look = draw_look(
         d,
         ["white"] * 6 + ["cream", "beige", "light grey", "light grey", "light blue", *stuffs.cloth_colours(d)],
-        ["stuffing", "down", "cotton"],
-        covers=["cotton", "wool", "linen", "polyester", "velvet"],
-        feels=("", "soft"),
+        "stuffing, down, cotton",
+        covers="cotton, wool, linen, polyester, velvet",
+        feels="none, soft",
         patterns=stuffs.PRINTS,
         tile=d.between(0.25, 0.6),
     )
@@ -221,20 +214,18 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
     )
     cover = m.add(
         "blanket",
-        "cover",
         shape,
         look,
         mattress,
+        "quilted" if relief == "quilted" else "",
         hollow=Hollow(over - 0.012, "bottom"),
         relief=relief,
-        style=["quilted" if relief == "quilted" else ""],
     )
     if d.chance(0.5):
-        fold = draw_look(d, ["white", "cream", look.colour, look.colour], ["cotton"], feels=("", "soft"))
+        fold = draw_look(d, ["white", "cream", look.colour, look.colour], "cotton", feels="none, soft")
         y, z = top + 0.05, at[2] - deep / 2 - 0.02
         m.add(
             "folded sheet",
-            "cover",
             block((wide + 2.2 * over, 0.05, d.between(0.15, 0.3)), (0, y, z + 0.05), corner=0.08, edge=0.9),
             fold,
             cover,
@@ -243,7 +234,6 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
         throw = stuffs.padding(d, "stuffing", hides=0.0)
         m.add(
             "throw",
-            "cover",
             block(
                 (wide + 2.6 * over, hang, d.between(0.35, 0.6)),
                 (d.between(-0.2, 0.2) * over, top + 0.06 - hang / 2, d.between(0.2, 0.36) * long),
@@ -261,8 +251,8 @@ def _pillows(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
     look = draw_look(
         d,
         ["white", "white", "white", "cream", "light grey", "beige", *stuffs.cloth_colours(d)],
-        ["down", "stuffing", "memory foam"],
-        covers=["cotton", "linen", "silk"],
+        "down, stuffing, memory foam",
+        covers="cotton, linen, silk",
         feels=stuffs.PADDED,
         patterns=stuffs.PRINTS,
         tile=0.2,
@@ -280,4 +270,4 @@ def _pillows(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
         crown=d.between(1.2, 3.0),
         pinch=0.02,
     )
-    m.add("pillow", "cushion", solid, look, mattress, style=["oblong"], repeat=PAIR if is_double else Repeat())
+    m.add("pillow", solid, look, mattress, "oblong", repeat=PAIR if is_double else Repeat())

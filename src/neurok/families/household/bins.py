@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import Maker
+from neurok.families.household.assemble import ROOT, Maker
 from neurok.families.household.casework import SINK, board_between
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look
@@ -21,9 +21,9 @@ UPWARDS = (-1.0, 0.0, 0.0)
 
 def _look(d: Dice) -> Look:
     if d.chance(0.45):
-        return draw_look(d, ["silver", "silver", "grey", "black", "white", "gold"], ["steel"])
+        return draw_look(d, "silver*2, grey, black, white, gold", "steel")
     colours = ["white", "grey", "black", "charcoal", "cream", *stuffs.BRIGHT]
-    return draw_look(d, colours, ["polypropylene", "abs", "steel", "polypropylene"])
+    return draw_look(d, colours, "polypropylene, abs, steel, polypropylene")
 
 
 def _vessel(d: Dice, is_round: bool, wide: float, deep: float, tall: float) -> tuple[Solid, float]:
@@ -62,19 +62,19 @@ def _body(m: Maker, d: Dice, tall: float, wide: float) -> tuple[int, bool, float
     solid, taper = _vessel(d, is_round, wide, deep, tall)
     body = m.add(
         "body",
-        "body",
         solid,
         _look(d),
+        ROOT,
+        "round" if is_round else "boxy",
+        "tapered" if taper < 0.9 else "",
         hollow=Hollow(0.005, "top"),
-        style=["round" if is_round else "boxy", "tapered" if taper < 0.9 else ""],
     )
     return body, is_round, deep, taper
 
 
 def pedal_bin(d: Dice) -> Assembly:
     """A lid hung at the back and a pedal at the foot of the front."""
-    m = Maker("bin")
-    m.style.append("pedal bin")
+    m = Maker("bin", "pedal bin")
     wide, tall = d.between(0.2, 0.36), d.between(0.26, 0.68)
     body, is_round, deep, taper = _body(m, d, tall, wide)
     look = m.parts[body].look
@@ -83,30 +83,29 @@ def pedal_bin(d: Dice) -> Assembly:
     hinge = Hinge("revolute", UPWARDS, (0, tall, -deep / 2), 0.0, float(np.radians(d.between(70, 92))))
     m.add(
         "lid",
-        "moving",
         _lid_solid(is_round, (wide * 1.01, deep * 1.01, thick), tall - SINK, d.between(0.2, 1.0)),
         upper,
         body,
-        style=["round" if is_round else "flat", "hinged"],
+        "round" if is_round else "flat",
+        "hinged",
         hinge=hinge,
     )
-    dark = draw_look(d, ["black", "black", "charcoal", "silver"], ["abs", "steel"])
+    dark = draw_look(d, "black*2, charcoal, silver", "abs, steel")
     low, front = 0.035, taper * deep / 2
     foot = m.add(
         "base",
-        "support",
         _foot(is_round, 1.02 * taper * wide, 1.02 * taper * deep),
         dark,
         body,
-        style=["round" if is_round else "boxy"],
+        "round" if is_round else "boxy",
+        role="support",
     )
     pivot = np.array([0.0, 0.004, 0.6 * front])
     press = Hinge("revolute", (1, 0, 0), pivot, 0.0, 0.12)
     pedal = board_between((-0.04, -0.001, 0.6 * front), (0.04, 0.013, front + d.between(0.035, 0.05)))
-    m.add("pedal", "moving", pedal, dark if d.chance(0.7) else draw_look(d, ["silver"], ["steel"]), foot, hinge=press)
+    m.add("pedal", pedal, dark if d.chance(0.7) else draw_look(d, "silver", "steel"), foot, hinge=press)
     m.add(
         "hinge",
-        "trim",
         board_between((-0.035, tall - low, -deep / 2 - 0.014), (0.035, tall - 0.003, -deep / 2 + 0.006)),
         dark,
         body,
@@ -120,14 +119,7 @@ def pedal_bin(d: Dice) -> Assembly:
             (x + 0.012, y - 0.02, 0.5 * deep),
             (x, y, 0),
         ]
-        m.add(
-            "handle",
-            "handle",
-            tube(points, 0.003),
-            draw_look(d, ["silver", "black"], ["steel"]),
-            body,
-            style=["curved"],
-        )
+        m.add("handle", tube(points, 0.003), draw_look(d, "silver, black", "steel"), body, "curved")
     return m.done()
 
 
@@ -139,19 +131,18 @@ def _foot(is_round: bool, wide: float, deep: float) -> Solid:
 
 def swing_bin(d: Dice) -> Assembly:
     """A hood with an opening that a flap closes; the flap swings about its middle."""
-    m = Maker("bin")
-    m.style.append("swing bin")
+    m = Maker("bin", "swing bin")
     wide, tall = d.between(0.24, 0.36), d.between(0.35, 0.6)
     deep = d.between(0.8, 1.0) * wide
     shares = np.linspace(d.between(0.8, 0.95), 1.0, 5)
     look = _look(d)
     body = m.add(
         "body",
-        "body",
         block((wide, tall, deep), (0, tall / 2, 0), corner=0.12, edge=(0.05, 0.0), widths=shares, depths=shares),
         look,
+        ROOT,
+        "boxy",
         hollow=Hollow(0.005, "top"),
-        style=["boxy"],
     )
     high = d.between(0.1, 0.16)
     hood_look = look if d.chance(0.5) else _look(d)
@@ -164,20 +155,19 @@ def swing_bin(d: Dice) -> Assembly:
         widths=taper,
         depths=taper,
     )
-    cover = m.add("hood", "body", hood, hood_look, body, hollow=Hollow(0.012, "through"))
+    cover = m.add("hood", hood, hood_look, body, hollow=Hollow(0.012, "through"))
     top = tall + high - 0.006
     w, z = taper[-1] * 1.02 * wide, taper[-1] * 1.02 * deep - 0.03
     flap_look = hood_look if d.chance(0.4) else _look(d)
     flap = block((w, 0.012, z), (0, top - 0.012, 0), corner=0.12, edge=0.1)
     swing = Hinge("revolute", (1, 0, 0), (0, top - 0.012, 0), -1.1, 1.1)
-    m.add("flap", "moving", flap, flap_look, cover, style=["swinging"], hinge=swing)
+    m.add("flap", flap, flap_look, cover, "swinging", role="moving", hinge=swing)
     return m.done()
 
 
 def flip_bin(d: Dice) -> Assembly:
     """A plain vessel with a lid to lift, a knob or handle on it."""
-    m = Maker("bin")
-    m.style.append("flip bin")
+    m = Maker("bin", "flip bin")
     wide, tall = d.between(0.24, 0.5), d.between(0.35, 0.75)
     body, is_round, deep, _ = _body(m, d, tall, wide)
     look = m.parts[body].look
@@ -186,17 +176,17 @@ def flip_bin(d: Dice) -> Assembly:
     hinge = Hinge("revolute", UPWARDS, (0, tall, -deep / 2), 0.0, float(np.radians(d.between(80, 110))))
     lid = m.add(
         "lid",
-        "moving",
         _lid_solid(is_round, (1.03 * wide, 1.03 * deep, thick), tall - SINK, d.between(0.2, 1.0)),
         upper,
         body,
-        style=["round" if is_round else "flat", "hinged"],
+        "round" if is_round else "flat",
+        "hinged",
         hinge=hinge,
     )
-    grip = upper if d.chance(0.5) else draw_look(d, ["black", "silver"], ["abs", "steel"])
+    grip = upper if d.chance(0.5) else draw_look(d, "black, silver", "abs, steel")
     y = tall + thick - 0.008
     points = [(-0.05, y, 0), (-0.05, y + 0.035, 0), (0.05, y + 0.035, 0), (0.05, y, 0)]
-    m.add("handle", "handle", tube(points, 0.006, bend=0.012), grip, lid)
+    m.add("handle", tube(points, 0.006, bend=0.012), grip, lid)
     if d.chance(0.35):
         rim = lathe(
             [
@@ -207,5 +197,5 @@ def flip_bin(d: Dice) -> Assembly:
             ]
         )
         if is_round:
-            m.add("rim", "trim", rim, grip, body, style=["round"], hollow=Hollow(0.006, "through"))
+            m.add("rim", rim, grip, body, "round", hollow=Hollow(0.006, "through"))
     return m.done()

@@ -166,7 +166,7 @@ def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:
     look = stuffs.board(d) if kind != "cupboard" or d.chance(0.85) else stuffs.enamel(d)
     wide, tall, deep = plan.wide, plan.tall, plan.deep
     solid, hollow = carcass((wide, tall, deep), (0, tall / 2, 0), WALL)
-    body = m.add("body", "body", solid, look, hollow=hollow)
+    body = m.add("body", solid, look, hollow=hollow)
     kinds = [cell for _, cells in plan.columns for cell, _ in cells]
     doors, drawers = kinds.count("door") + 2 * kinds.count("pair"), kinds.count("drawer")
     fronts = draw_fronts(d, look, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
@@ -181,7 +181,6 @@ def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:
         z = deep / 2 + over + max(proud, 0.0)
         m.add(
             "top",
-            "body",
             board_between((-wide / 2 - over, tall - SINK, -deep / 2), (wide / 2 + over, tall + thick, z)),
             upper,
             body,
@@ -199,7 +198,7 @@ def fit_out(m: Maker, d: Dice, room: Opening, deep: float, plan: Plan, fronts: F
     for left in columns[:-1]:
         low = (left.right, room.low - SINK, back - SINK)
         high = (left.right + WALL, room.high + SINK, face)
-        walls.append(m.add("divider", "body", board_between(low, high), look, body))
+        walls.append(m.add("divider", board_between(low, high), look, body))
     for k, (column, (_, cells)) in enumerate(zip(columns, plan.columns, strict=True)):
         ends = walls[k], body if k == len(columns) - 1 else walls[k + 1]
         between = [DRAWER_GAP if a[0] == b[0] == "drawer" else WALL for a, b in itertools.pairwise(cells)]
@@ -207,7 +206,7 @@ def fit_out(m: Maker, d: Dice, room: Opening, deep: float, plan: Plan, fronts: F
         for row, space in zip(rows[:-1], between, strict=True):
             if space > DRAWER_GAP:
                 low, high = (row.left - SINK, row.high, back - SINK), (row.right + SINK, row.high + space, face)
-                m.add("shelf", "body", board_between(low, high), look, body)
+                m.add("shelf", board_between(low, high), look, body)
         for (kind, _), row in zip(cells, rows, strict=True):
             _cell(m, d, kind, row, (back, k == 0), plan, fronts, look, (body, *ends))
 
@@ -254,10 +253,10 @@ def _hanging(m: Maker, d: Dice, row: Opening, place: tuple[float, bool], look: L
     back, has_rod = place
     y = row.high - d.between(0.25, 0.35)
     low = (row.left - SINK, y, back - SINK)
-    m.add("shelf", "body", board_between(low, (row.right + SINK, y + WALL, row.z - 0.05)), look, body)
+    m.add("shelf", board_between(low, (row.right + SINK, y + WALL, row.z - 0.05)), look, body)
     rod = [(row.left - 0.004, y - 0.06, (back + row.z) / 2), (row.right + 0.004, y - 0.06, (back + row.z) / 2)]
     if has_rod:
-        m.add("rail", "body", tube(rod, 0.012), stuffs.metal(d), body, style=["round"])
+        m.add("rail", tube(rod, 0.012), stuffs.metal(d), body, "round")
 
 
 def _feet(m: Maker, d: Dice, plan: Plan, look: Look, body: int) -> None:
@@ -266,7 +265,7 @@ def _feet(m: Maker, d: Dice, plan: Plan, look: Look, body: int) -> None:
     if kind == "plinth":
         high = d.between(0.04, 0.08)
         low = (-wide / 2 + 0.015, -high, -deep / 2 + 0.01)
-        m.add("plinth", "support", board_between(low, (wide / 2 - 0.015, SINK, deep / 2 - 0.04)), look, body)
+        m.add("plinth", board_between(low, (wide / 2 - 0.015, SINK, deep / 2 - 0.04)), look, body)
     elif kind == "leg":
         high = d.between(0.1, 0.22) if plan.tall < 1.0 else d.between(0.06, 0.12)
         thick = d.between(0.03, 0.05)
@@ -280,13 +279,13 @@ def _feet(m: Maker, d: Dice, plan: Plan, look: Look, body: int) -> None:
             np.array([x + splay, -high, z + splay]),
             thick,
         )
-        m.add("leg", "support", leg, frame, body, style=[*words, "splayed" if splay else ""], repeat=FOUR)
+        m.add("leg", leg, frame, body, *words, "splayed" if splay else "", repeat=FOUR)
     elif d.chance(0.3):
-        wheel = draw_look(d, ["black", "charcoal", "grey"], ["rubber", "nylon"])
+        wheel = draw_look(d, "black, charcoal, grey", "rubber, nylon")
         disc = block(
             (0.05, 0.024, 0.05), (wide / 2 - 0.05, -0.018, deep / 2 - 0.05), turned(z=90), corner=1.0, edge=0.2
         )
-        m.add("castor", "support", disc, wheel, body, style=["round"], repeat=FOUR)
+        m.add("castor", disc, wheel, body, "round", repeat=FOUR)
 
 
 def _mirror(m: Maker, d: Dice) -> None:
@@ -294,8 +293,8 @@ def _mirror(m: Maker, d: Dice) -> None:
     doors = [k for k, part in enumerate(m.parts) if part.name == "door"]
     k = doors[d.count(0, len(doors) - 1)]
     (x, y, z), (w, h, t) = m.parts[k].centre, m.parts[k].size
-    look = replace(draw_look(d, ["light grey", "light blue", "silver"], ["glass"]), feel="stiff")
+    look = replace(draw_look(d, "light grey, light blue, silver", "glass"), feel="stiff")
     glass = board_between(
         (x - 0.5 * w + 0.085, y - 0.44 * h, z), (x + 0.5 * w - 0.085, y + 0.44 * h, z + t / 2 + 0.006)
     )
-    m.add("mirror", "trim", glass, look, k)
+    m.add("mirror", glass, look, k)

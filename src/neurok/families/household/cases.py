@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, PAIR, Maker
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
 from neurok.families.household.casework import SINK, board_between
 from neurok.families.household.framing import Frame, leg_solid
 from neurok.families.household.looks import draw_look
@@ -28,24 +28,17 @@ def laptop(d: Dice) -> Assembly:
     colours = (
         ["silver"] * 4 + ["black"] * 3 + ["charcoal", "grey", "white", "light grey", "navy", "pink", "red", "gold"]
     )
-    look = draw_look(d, colours, ["aluminium", "aluminium", "abs", "polycarbonate"])
+    look = draw_look(d, colours, "aluminium*2, abs, polycarbonate")
     soft = d.between(0.04, 0.12)
-    base = m.add(
-        "base", "body", block((wide, thick, deep), (0, thick / 2, 0), corner=soft, edge=0.4), look, style=["thin"]
-    )
-    dark = draw_look(d, ["black"] * 4 + ["charcoal", "white", "light grey"], ["abs"])
+    base = m.add("base", block((wide, thick, deep), (0, thick / 2, 0), corner=soft, edge=0.4), look, ROOT, "thin")
+    dark = draw_look(d, "black*4, charcoal, white, light grey", "abs")
     keys = block(
         (0.42 * deep, 0.004, 0.86 * wide), (0, thick + 0.0005, -0.17 * deep), turned(y=90), corner=0.05, edge=0.1
     )
-    m.add("keyboard", "trim", keys, dark, base, relief="channelled")
-    pad = (
-        look
-        if d.chance(0.4)
-        else draw_look(d, ["grey", "light grey", "black", "charcoal"], ["abs", "glass"], feels=("stiff",))
-    )
+    m.add("keyboard", keys, dark, base, relief="channelled")
+    pad = look if d.chance(0.4) else draw_look(d, "grey, light grey, black, charcoal", "abs, glass", feels="stiff")
     m.add(
         "trackpad",
-        "trim",
         board_between((-0.17 * wide, thick - 0.001, 0.16 * deep), (0.17 * wide, thick + 0.0008, 0.42 * deep)),
         pad,
         base,
@@ -63,8 +56,8 @@ def laptop(d: Dice) -> Assembly:
     barrel = lathe(
         [(0.7 * lid_thick, -0.4 * wide, 1), (0.7 * lid_thick, 0.4 * wide, 1)], frame.at(0, -0.001, 0.0), turned(z=90)
     )
-    knuckle = m.add("hinge", "trim", barrel, dark, base, style=["round"])
-    lid = m.add("lid", "moving", solid, look, knuckle, style=["thin", "hinged"], hinge=hinge)
+    knuckle = m.add("hinge", barrel, dark, base, "round")
+    lid = m.add("lid", solid, look, knuckle, "thin", "hinged", hinge=hinge)
     rim = d.between(0.006, 0.014)
     screen = block(
         (wide - 2 * rim, 0.0016, deep - 2 * rim - 0.008),
@@ -74,11 +67,9 @@ def laptop(d: Dice) -> Assembly:
         edge=0.0,
     )
     glow = (
-        stuffs.dark_glass(d)
-        if d.chance(0.6)
-        else draw_look(d, ["blue", "light blue", "white", "teal"], ["glass"], feels=("stiff",))
+        stuffs.dark_glass(d) if d.chance(0.6) else draw_look(d, "blue, light blue, white, teal", "glass", feels="stiff")
     )
-    m.add("screen", "face", screen, glow, lid)
+    m.add("screen", screen, glow, lid)
     return m.done()
 
 
@@ -95,7 +86,7 @@ def blanket_box(d: Dice) -> Assembly:
 
 def trunk(d: Dice) -> Assembly:
     """With a domed or flat lid, metal corners, a clasp and handles at its ends."""
-    leather = draw_look(d, ["brown", "tan", "black", "burgundy", "dark green"], ["wood"], covers=["leather"])
+    leather = draw_look(d, "brown, tan, black, burgundy, dark green", "wood", covers="leather")
     look = leather if d.chance(0.3) else stuffs.wood(d, painted=0.15)
     return _box(d, "trunk", (d.between(0.55, 0.95), d.between(0.3, 0.42), d.between(0.35, 0.5)), look)
 
@@ -108,11 +99,11 @@ def jewellery_box(d: Dice) -> Assembly:
 
 
 def _bright(d: Dice) -> Look:
-    return draw_look(d, stuffs.BRIGHT, ["wood", "mdf", "pine"])
+    return draw_look(d, stuffs.BRIGHT, "wood, mdf, pine")
 
 
 def _hide(d: Dice) -> Look:
-    return draw_look(d, ["brown", "black", "red", "white", "pink", "navy"], ["wood"], covers=stuffs.HIDES)
+    return draw_look(d, "brown, black, red, white, pink, navy", "wood", covers=stuffs.HIDES)
 
 
 def _box(d: Dice, kind: str, size: tuple[float, float, float], look: Look) -> Assembly:
@@ -122,7 +113,6 @@ def _box(d: Dice, kind: str, size: tuple[float, float, float], look: Look) -> As
     wide, tall, deep = size
     wall = d.between(0.012, 0.02) if wide > 0.4 else d.between(0.005, 0.009)
     body = m.add(
-        "body",
         "body",
         block((wide, tall, deep), (0, tall / 2, 0), corner=0.03, edge=(0.03, 0.0)),
         look,
@@ -144,7 +134,7 @@ def _box(d: Dice, kind: str, size: tuple[float, float, float], look: Look) -> As
         solid = block((wide + 2 * over, lid_tall, deep + over), at, corner=0.03, edge=(0.0, d.pick([0.08, 0.3])))
     hollow = Hollow(min(wall, 0.25 * lid_tall), "bottom") if lid_tall > 0.04 and not is_domed else None
     style = ["domed"] if is_domed else ["flat"]
-    lid = m.add("lid", "moving", solid, upper, body, style=[*style, "hinged"], hinge=hinge, hollow=hollow)
+    lid = m.add("lid", solid, upper, body, *style, "hinged", hinge=hinge, hollow=hollow)
     _box_metal(m, d, kind, (wide, tall, deep + (0 if is_domed else over), lid_tall), body, lid)
     if kind in ("blanket box", "jewellery box") and d.chance(0.6):
         high = d.between(0.05, 0.12) if wide > 0.4 else 0.015
@@ -156,7 +146,7 @@ def _box(d: Dice, kind: str, size: tuple[float, float, float], look: Look) -> As
             np.array([x, -high, z]),
             0.05 * wide + 0.004,
         )
-        m.add("foot", "support", leg, look if d.chance(0.6) else stuffs.fittings(d), body, style=words, repeat=FOUR)
+        m.add("foot", leg, look if d.chance(0.6) else stuffs.fittings(d), body, *words, repeat=FOUR)
     return m.done()
 
 
@@ -169,19 +159,18 @@ def _vault(wide: float, tall: float, deep: float, at: Sequence[float]) -> Solid:
 def _box_metal(m: Maker, d: Dice, kind: str, size: tuple[float, float, float, float], body: int, lid: int) -> None:
     """Clasps, corners, handles and knobs."""
     wide, tall, deep, lid_tall = size
-    metal = draw_look(d, ["gold", "gold", "silver", "black", "charcoal"], ["brass", "steel", "steel"])
+    metal = draw_look(d, "gold*2, silver, black, charcoal", "brass, steel*2")
     z, s = deep / 2, 0.09 * wide if wide < 0.4 else d.between(0.04, 0.07)
     if kind in ("trunk", "jewellery box") or d.chance(0.3):
         drop = min(0.28 * tall, 0.8 * s)
         clasp = board_between(
             (-s / 2, tall - drop, z - 0.004), (s / 2, tall + min(0.6 * s, 0.5 * lid_tall), z + 0.1 * s)
         )
-        m.add("clasp", "trim", clasp, metal, lid)
+        m.add("clasp", clasp, metal, lid)
     elif d.chance(0.5):
         r = 0.35 * s
         m.add(
             "knob",
-            "handle",
             lathe(
                 [(0.5 * r, -0.003, 1), (0.4 * r, 0.5 * r, 0.3), (r, 1.2 * r, 0.2), (0.7 * r, 1.8 * r, 0.6)],
                 (0, tall + 0.45 * lid_tall, z),
@@ -189,13 +178,13 @@ def _box_metal(m: Maker, d: Dice, kind: str, size: tuple[float, float, float, fl
             ),
             metal,
             lid,
-            style=["round"],
+            "round",
         )
     if kind == "trunk" and d.chance(0.6):
         c = d.between(0.035, 0.06)
         x = wide / 2
         cap = board_between((x - c, -0.003, z - c), (x + 0.003, c, z + 0.003))
-        m.add("corner", "trim", cap, metal, body, repeat=FOUR)
+        m.add("corner", cap, metal, body, repeat=FOUR)
     if kind != "jewellery box" and d.chance(0.6):
         y, half, x = 0.62 * tall, min(0.07, 0.25 * deep), wide / 2
         points = [
@@ -204,11 +193,11 @@ def _box_metal(m: Maker, d: Dice, kind: str, size: tuple[float, float, float, fl
             (x + 0.025, y - 0.01, half),
             (x - 0.003, y, half),
         ]
-        m.add("handle", "handle", tube(points, 0.007, bend=0.012), metal, body, repeat=PAIR)
+        m.add("handle", tube(points, 0.007, bend=0.012), metal, body, repeat=PAIR)
     if d.chance(0.4):
         barrel = lathe(
             [(0.06 * s + 0.003, -0.5 * s, 1), (0.06 * s + 0.003, 0.5 * s, 1)],
             (0.3 * wide, tall, -size[2] / 2),
             turned(z=90),
         )
-        m.add("hinge", "trim", barrel, metal, body, style=["round"], repeat=Repeat("x"))
+        m.add("hinge", barrel, metal, body, "round", repeat=Repeat("x"))

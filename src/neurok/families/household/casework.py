@@ -142,12 +142,12 @@ def add_door(
     hinge = Hinge("revolute", (0, side, 0), (hung, (low + high) / 2, z), 0.0, upper)
     solid = board_between((left, low, z - thick), (right, high, z))
     style = {"plain": "", "panelled": "panelled", "glazed": "glazed"}[fronts.fill]
-    door = m.add("door", "moving", solid, fronts.look, parent, style=[style], hinge=hinge)
+    door = m.add("door", solid, fronts.look, parent, style, hinge=hinge)
     rail = _rail(right - left)
     if fronts.inside is not None:
         back = z - thick - 0.001 if fronts.fill == "glazed" else z - 0.01
         inner = board_between((left + rail, low + rail, back), (right - rail, high - rail, z + 0.003))
-        m.add("glass pane" if fronts.fill == "glazed" else "panel", "trim", inner, fronts.inside, door)
+        m.add("glass pane" if fronts.fill == "glazed" else "panel", inner, fronts.inside, door, role="trim")
     inset = rail / 2 if fronts.fill != "plain" else min(0.045, 0.14 * opening.wide)
     x = right - inset if side < 0 else left + inset
     middle = (low + high) / 2
@@ -169,7 +169,7 @@ def add_drawer(m: Maker, opening: Opening, deep: float, fronts: Fronts, parent: 
     slide = Hinge("prismatic", (0, 0, 1), at, 0.0, CASEWORK.pulled * deep)
     tray = Hollow(min(CASEWORK.tray, 0.2 * size[1]), "top")
     solid = block(size, at, corner=0.02, edge=0.0)
-    drawer = m.add("drawer", "moving", solid, fronts.look, parent, hollow=tray, hinge=slide)
+    drawer = m.add("drawer", solid, fronts.look, parent, hollow=tray, hinge=slide)
     is_wide = opening.wide > 0.7 and fronts.grip != "none"
     off = 0.28 * opening.wide if is_wide else 0.0
     repeat = Repeat("x", pivot=(x, opening.z)) if is_wide else ONCE
@@ -195,7 +195,7 @@ def add_grip(
     if fronts.grip == "knob":
         r, z = min(wide, high) / 2, 0.9 * min(wide, high)
         knots = [(0.5 * r, -0.003, 1), (0.42 * r, 0.45 * z, 0.3), (r, 0.7 * z, 0.2), (0.75 * r, z, 0.6)]
-        m.add("knob", "handle", lathe(knots, at, turned(x=90)), fronts.metal, parent, style=["round"], repeat=repeat)
+        m.add("knob", lathe(knots, at, turned(x=90)), fronts.metal, parent, "round", repeat=repeat)
     elif fronts.grip == "bar":
         out, long = 0.028, wide / 2
         across = np.array([0.0, 1.0, 0.0]) if upright else np.array([1.0, 0.0, 0.0])
@@ -206,11 +206,11 @@ def add_grip(
             ]
         )
         bar = tube(points, min(0.0055, 0.2 * high), at, bend=0.008)
-        m.add("handle", "handle", bar, fronts.metal, parent, style=["bar"], repeat=repeat)
+        m.add("handle", bar, fronts.metal, parent, "bar", repeat=repeat)
     elif fronts.grip == "cup":
         tall = min(0.32 * wide, 0.5 * high)
         cup = block((wide, tall, 0.028), np.add(at, (0, 0, 0.011)), corner=0.5, edge=(0.1, 0.8))
-        m.add("handle", "handle", cup, fronts.metal, parent, style=["cup"], repeat=repeat)
+        m.add("handle", cup, fronts.metal, parent, "cup", repeat=repeat)
 
 
 def add_shelves(
@@ -223,4 +223,4 @@ def add_shelves(
     y, front = opening.low + step, opening.z - CASEWORK.thick - 0.012
     low = (opening.left - SINK, y - thick / 2, back - SINK)
     high = (opening.right + SINK, y + thick / 2, front)
-    m.add("shelf", "body", board_between(low, high), look, parent, repeat=Repeat(count=count, step=(0, step, 0)))
+    m.add("shelf", board_between(low, high), look, parent, repeat=Repeat(count=count, step=(0, step, 0)))

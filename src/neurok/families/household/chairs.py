@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, PAIR, Maker
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
 from neurok.families.household.framing import Frame, bar, leg_solid, row
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import Solid, block, plate, tube, turned
@@ -22,7 +22,7 @@ def dining_chair(d: Dice) -> Assembly:
     is_round = d.chance(0.2)
     th = d.between(0.045, 0.09) if padded else th
     words = ["round" if is_round else "square", "padded" if padded else ""]
-    seat = m.add("seat", "seat", _seat(d, w, depth, th, h, is_round, padded), top, style=words)
+    seat = m.add("seat", _seat(d, w, depth, th, h, is_round, padded), top, ROOT, *words)
     add_legs(m, d, frame, seat, (w, depth, h - 0.5 * th), is_round)
     kind = d.pick(
         ["panel", "slats", "ladder", "spindles", "cross", "padded", "hoop"],
@@ -44,11 +44,10 @@ def dining_chair(d: Dice) -> Assembly:
         )
         m.add(
             "cushion",
-            "cushion",
             solid,
             cushion,
             seat,
-            style=["round" if is_round else "square"],
+            "round" if is_round else "square",
             relief="tufted" if d.chance(0.15) else "smooth",
         )
     return m.done()
@@ -90,14 +89,13 @@ def add_legs(
     thick = d.between(0.018, 0.03) if is_metal else d.between(0.028, 0.05)
     top, foot = np.array([ix, h + 0.012, iz]), np.array([ix + splay, 0.0, iz + splay])
     solid, words = leg_solid(d, kind, top, foot, thick)
-    m.add("leg", "support", solid, look, seat, style=[*words, "splayed" if splay > 0.04 else ""], repeat=FOUR)
+    m.add("leg", solid, look, seat, *words, "splayed" if splay > 0.04 else "", repeat=FOUR)
     leg = len(m.parts) - 1
     if d.chance(0.4) and kind != "sabre":
         y = d.between(0.12, 0.26)
         at = top + (foot - top) * (h + 0.012 - y) / (h + 0.012)
         m.add(
             "stretcher",
-            "support",
             bar((at[0], y, -at[2]), (at[0], y, at[2]), 0.5 * thick, corner=d.pick([0.1, 1.0])),
             look,
             leg,
@@ -108,14 +106,13 @@ def add_legs(
             z = d.pick([0.0, 0.0, at[2]])
             m.add(
                 "stretcher",
-                "support",
                 bar((-at[0], y, z), (at[0], y, z), 0.5 * thick, corner=d.pick([0.1, 1.0])),
                 look,
                 side if z == 0.0 else leg,
             )
     elif d.chance(0.4) and not is_round:
         apron = bar((-ix, h - 0.025, iz), (ix, h - 0.025, iz), 0.018, 0.06)
-        m.add("apron", "support", apron, look, leg, repeat=Repeat("z"))
+        m.add("apron", apron, look, leg, repeat=Repeat("z"))
 
 
 def add_back(
@@ -136,11 +133,10 @@ def add_back(
         return
     is_turned = kind == "spindles" and frame.material in stuffs.WOODS and d.chance(0.5)
     post = f.bar((half, 0, 0), (half * d.between(0.95, 1.1), tall, 0), thick, corner=d.pick([0.12, 1.0]))
-    posts = m.add("post", "back", post, frame, seat, repeat=PAIR)
+    posts = m.add("post", post, frame, seat, repeat=PAIR)
     rail_h, curve = d.between(0.05, 0.13), d.between(0.0, 0.03) if kind == "ladder" else d.between(0.0, 0.3) * thick
     rail = m.add(
         "top rail",
-        "back",
         _rail(d, f, half * 1.02 + 0.5 * thick, tall - 0.3 * rail_h, rail_h, 0.75 * thick, curve),
         frame,
         posts,
@@ -162,11 +158,12 @@ def add_back(
             )
         m.add(
             name,
-            "back",
             solid,
             frame,
             rail,
-            style=["slatted" if kind == "slats" else "", "turned" if is_turned else ""],
+            "slatted" if kind == "slats" else "",
+            "turned" if is_turned else "",
+            role="back",
             repeat=Repeat(count=count, step=f.turn @ [step, 0, 0]),
         )
     elif kind == "ladder":
@@ -174,19 +171,11 @@ def add_back(
         y, step = tall * d.between(0.25, 0.4), 0.0
         step = (tall - rail_h - y) / count
         solid = _rail(d, f, half, y, d.between(0.03, 0.06), 0.55 * thick, curve)
-        m.add(
-            "slat",
-            "back",
-            solid,
-            frame,
-            posts,
-            style=["slatted"],
-            repeat=Repeat(count=count, step=f.turn @ [0, step, 0]),
-        )
+        m.add("slat", solid, frame, posts, "slatted", repeat=Repeat(count=count, step=f.turn @ [0, step, 0]))
     elif kind == "cross":
-        low = m.add("lower rail", "back", _rail(d, f, half, 0.3 * tall, 0.035, 0.7 * thick, 0.0), frame, posts)
+        low = m.add("lower rail", _rail(d, f, half, 0.3 * tall, 0.035, 0.7 * thick, 0.0), frame, posts)
         solid = f.bar((-half, 0.3 * tall, 0), (half, tall - 0.4 * rail_h, 0), 0.028, 0.5 * thick, corner=0.12)
-        m.add("cross bar", "back", solid, frame, low, style=["crossed"], repeat=PAIR)
+        m.add("cross bar", solid, frame, low, "crossed", repeat=PAIR)
 
 
 def _rail(d: Dice, f: Frame, half: float, y: float, tall: float, thick: float, curve: float) -> Solid:
@@ -214,7 +203,7 @@ def _panel_back(
     parent = seat
     if raised:
         post = f.bar((0.75 * half, 0, 0), (0.75 * half, 0.9 * tall, 0), 0.024, corner=d.pick([0.12, 1.0]))
-        parent = m.add("post", "back", post, frame, seat, repeat=PAIR)
+        parent = m.add("post", post, frame, seat, repeat=PAIR)
     top, rounding = d.between(0.75, 1.05), d.between(0.1, 0.9)
     low, high = foot - (0.0 if raised else 0.01), tall
     corners = [
@@ -240,11 +229,11 @@ def _panel_back(
     )
     m.add(
         "back",
-        "back",
         solid,
         panel,
         parent,
-        style=["padded" if kind == "padded" else "panel", "rounded" if rounding > 0.6 else "square"],
+        "padded" if kind == "padded" else "panel",
+        "rounded" if rounding > 0.6 else "square",
     )
 
 
@@ -259,12 +248,12 @@ def _hoop_back(m: Maker, d: Dice, look: Look, seat: int, f: Frame, size: tuple[f
         f.at(1.03 * half, 0.55 * tall, 0),
         f.at(half, -0.005, 0),
     ]
-    hoop = m.add("bow", "back", tube(points, 0.5 * thick, bend=1.0), look, seat, style=["bent"])
+    hoop = m.add("bow", tube(points, 0.5 * thick, bend=1.0), look, seat, "bent", role="back")
     if d.chance(0.6):
         count = d.count(4, 7)
         x, step = row(count, 0.6 * half)
         solid = f.bar((x, -0.005, 0), (x, 0.985 * tall, 0), 0.012, corner=1.0)
-        m.add("spindle", "back", solid, look, hoop, repeat=Repeat(count=count, step=f.turn @ [step, 0, 0]))
+        m.add("spindle", solid, look, hoop, repeat=Repeat(count=count, step=f.turn @ [step, 0, 0]))
         return
     corners = [
         [-0.28 * half, 0],
@@ -277,7 +266,7 @@ def _hoop_back(m: Maker, d: Dice, look: Look, seat: int, f: Frame, size: tuple[f
         [-0.2 * half, 0.4 * tall],
     ]
     solid = plate(np.array(corners) - [0, tall / 2], 0.012, f.at(0, tall / 2, -0.004), f.turn, rounding=0.8, bevel=0.4)
-    m.add("splat", "back", solid, look, hoop, style=["carved"])
+    m.add("splat", solid, look, hoop, "carved")
 
 
 def add_armrests(m: Maker, d: Dice, look: Look, seat: int, size: tuple[float, float, float]) -> None:
@@ -285,10 +274,10 @@ def add_armrests(m: Maker, d: Dice, look: Look, seat: int, size: tuple[float, fl
     w, depth, h = size
     up, x, z = d.between(0.18, 0.25), w / 2 - 0.012, 0.28 * depth
     post = bar((x, h - 0.01, z), (x + 0.01, h + up, z), 0.022, corner=d.pick([0.12, 1.0]))
-    posts = m.add("arm support", "arm", post, look, seat, repeat=PAIR)
+    posts = m.add("arm support", post, look, seat, repeat=PAIR)
     if d.chance(0.5):
         points = [(x + 0.01, h + up, z + 0.05), (x + 0.015, h + up + 0.005, 0), (x, h + up, -0.5 * depth - 0.03)]
         solid = tube(points, 0.014, flat=1.0, bend=1.0)
     else:
         solid = block((0.045, 0.022, 0.98 * depth), (x + 0.008, h + up, -0.02), corner=0.25, edge=0.7)
-    m.add("armrest", "arm", solid, look, posts, repeat=PAIR)
+    m.add("armrest", solid, look, posts, repeat=PAIR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, PAIR, Maker
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
 from neurok.families.household.framing import bar, leg_solid, row, turned_bar
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look, Mirror, Repeat
@@ -20,7 +20,7 @@ def crib(d: Dice) -> Assembly:
     long, deep, tall = d.between(0.95, 1.4), d.between(0.52, 0.75), d.between(0.8, 1.1)
     look = stuffs.wood(d, painted=0.5) if d.chance(0.85) else stuffs.metal(d)
     floor = d.between(0.25, 0.45)
-    board = m.add("base", "body", block((long, 0.035, deep), (0, floor, 0), corner=0.04, edge=0.1), look)
+    board = m.add("base", block((long, 0.035, deep), (0, floor, 0), corner=0.04, edge=0.1), look)
     thick = d.between(0.035, 0.055)
     x, z = long / 2 - 0.01, deep / 2 - 0.01
     if d.chance(0.4):
@@ -28,7 +28,12 @@ def crib(d: Dice) -> Assembly:
         tall *= 0.87
     else:
         ends = m.add(
-            "post", "support", bar((x, 0, z), (x, tall, z), thick, corner=d.pick([0.1, 1.0])), look, board, repeat=FOUR
+            "post",
+            bar((x, 0, z), (x, tall, z), thick, corner=d.pick([0.1, 1.0])),
+            look,
+            board,
+            role="support",
+            repeat=FOUR,
         )
         _bars(m, d, look, ends, (z, tall, floor), x, across="z")
     has_gate = d.chance(0.4)
@@ -56,11 +61,11 @@ def _panels(m: Maker, d: Dice, look: Look, board: int, size: tuple[float, float,
     corners = [[-w, 0.0], [w, 0.0], *top]
     return m.add(
         "end panel",
-        "body",
         plate(corners, d.between(0.022, 0.04), (x, 0, 0), turned(y=90), rounding=0.2, bevel=0.4),
         look,
         board,
-        style=[style, "panel"],
+        style,
+        "panel",
         repeat=PAIR,
     )
 
@@ -81,10 +86,20 @@ def _bars(
     mirror: Mirror = "" if once else ("z" if across == "x" else "x")
     high, low = tall - 0.03, floor - 0.04
     top = m.add(
-        "top rail", "body", bar(place(-half, high), place(half, high), 0.045, 0.03), look, ends, repeat=Repeat(mirror)
+        "top rail",
+        bar(place(-half, high), place(half, high), 0.045, 0.03),
+        look,
+        ends,
+        role="body",
+        repeat=Repeat(mirror),
     )
     m.add(
-        "lower rail", "body", bar(place(-half, low), place(half, low), 0.045, 0.03), look, ends, repeat=Repeat(mirror)
+        "lower rail",
+        bar(place(-half, low), place(half, low), 0.045, 0.03),
+        look,
+        ends,
+        role="body",
+        repeat=Repeat(mirror),
     )
     count = max(4, round(2 * half / d.between(0.075, 0.11)))
     u, step = row(count, half)
@@ -96,9 +111,7 @@ def _bars(
         else bar(place(u, low), place(u, high), radius, corner=d.pick([0.15, 1.0]))
     )
     move = (step, 0, 0) if across == "x" else (0, 0, step)
-    m.add(
-        "spindle", "body", solid, look, top, style=["turned" if is_turned else ""], repeat=Repeat(mirror, count, move)
-    )
+    m.add("spindle", solid, look, top, "turned" if is_turned else "", role="body", repeat=Repeat(mirror, count, move))
 
 
 def _gate(m: Maker, d: Dice, look: Look, ends: int, size: tuple[float, float, float], z: float) -> None:
@@ -107,27 +120,19 @@ def _gate(m: Maker, d: Dice, look: Look, ends: int, size: tuple[float, float, fl
     high, low = tall - 0.03, floor - 0.04
     drop = d.between(0.15, max(0.16, min(0.3, low - 0.03)))
     slide = Hinge("prismatic", (0, 1, 0), (0, high, z), -drop, 0.0)
-    gate = m.add(
-        "gate",
-        "moving",
-        bar((-half, high, z), (half, high, z), 0.05, 0.032),
-        look,
-        ends,
-        hinge=slide,
-        style=["sliding"],
-    )
+    gate = m.add("gate", bar((-half, high, z), (half, high, z), 0.05, 0.032), look, ends, "sliding", hinge=slide)
     count = max(4, round(2 * half / d.between(0.075, 0.11)))
     x, step = row(count, half)
     m.add(
         "spindle",
-        "body",
         bar((x, low, z), (x, high, z), d.between(0.012, 0.02), corner=d.pick([0.15, 1.0])),
         look,
         gate,
+        role="body",
         repeat=Repeat(count=count, step=(step, 0, 0)),
     )
     spindle = len(m.parts) - 1
-    m.add("lower rail", "body", bar((-half + 0.04, low, z), (half - 0.04, low, z), 0.045, 0.03), look, spindle)
+    m.add("lower rail", bar((-half + 0.04, low, z), (half - 0.04, low, z), 0.045, 0.03), look, spindle, role="body")
 
 
 def _bedding(m: Maker, d: Dice, board: int, size: tuple[float, float, float]) -> None:
@@ -135,16 +140,15 @@ def _bedding(m: Maker, d: Dice, board: int, size: tuple[float, float, float]) ->
     tall = d.between(0.08, 0.14)
     sheet = draw_look(
         d,
-        ["white", "white", "cream", "light blue", "pink", "mint", "yellow", "light grey"],
-        ["mattress"],
-        covers=["cotton", "polyester"],
+        "white*2, cream, light blue, pink, mint, yellow, light grey",
+        "mattress",
+        covers="cotton, polyester",
         feels=stuffs.PADDED,
         patterns=stuffs.PRINTS,
         tile=0.2,
     )
     mattress = m.add(
         "mattress",
-        "cushion",
         block(
             (long - 0.05, tall, deep - 0.05), (0, floor + 0.01 + tall / 2, 0), corner=0.08, edge=0.5, crown=(0.0, 0.1)
         ),
@@ -155,26 +159,24 @@ def _bedding(m: Maker, d: Dice, board: int, size: tuple[float, float, float]) ->
     cloth = draw_look(
         d,
         stuffs.cloth_colours(d),
-        ["stuffing"],
-        covers=["cotton", "wool", "knit"],
-        feels=("", "soft"),
+        "stuffing",
+        covers="cotton, wool, knit",
+        feels="none, soft",
         patterns=stuffs.PRINTS,
         tile=0.2,
     )
     if d.chance(0.5):
         m.add(
             "pillow",
-            "cushion",
             block((0.2, 0.08, 0.3), (-long / 2 + 0.16, top + 0.015, 0), corner=0.3, edge=1.0, crown=2.0),
             cloth,
             mattress,
-            style=["oblong"],
+            "oblong",
         )
     if d.chance(0.5):
         share = d.between(0.4, 0.65)
         m.add(
             "blanket",
-            "cover",
             block(
                 (share * long, 0.045, deep - 0.03),
                 (long / 2 - share * long / 2 - 0.02, top + 0.005, 0),
@@ -192,19 +194,18 @@ def _stand(m: Maker, d: Dice, look: Look, ends: int, size: tuple[float, float, f
     x, z, _ = size
     kind = d.pick(["none", "castors", "rockers"], [4, 2, 1.5])
     if kind == "castors":
-        wheel = draw_look(d, ["black", "charcoal", "white", "grey"], ["rubber", "nylon"])
+        wheel = draw_look(d, "black, charcoal, white, grey", "rubber, nylon")
         m.add(
             "castor",
-            "support",
             block((0.06, 0.025, 0.06), (x, -0.015, z), turned(z=90), corner=1.0, edge=0.2),
             wheel,
             ends,
-            style=["round"],
+            "round",
             repeat=FOUR,
         )
     elif kind == "rockers":
         points = [(x, 0.07, -z - 0.14), (x, 0.0, -0.5 * z), (x, 0.0, 0.5 * z), (x, 0.07, z + 0.14)]
-        m.add("rocker", "support", tube(points, 0.022, square=0.8, bend=1.0), look, ends, style=["curved"], repeat=PAIR)
+        m.add("rocker", tube(points, 0.022, square=0.8, bend=1.0), look, ends, "curved", repeat=PAIR)
         m.style.append("rocking")
 
 
@@ -214,16 +215,11 @@ def cradle(d: Dice) -> Assembly:
     long, deep, tall = d.between(0.7, 0.9), d.between(0.4, 0.52), d.between(0.24, 0.34)
     lift = d.between(0.2, 0.45)
     woven = draw_look(
-        d,
-        ["beige", "tan", "light brown", "white", "cream", "light grey"],
-        ["rattan", "straw", "cotton"],
-        patterns=("weave",),
-        tile=0.12,
+        d, "beige, tan, light brown, white, cream, light grey", "rattan, straw, cotton", patterns="weave", tile=0.12
     )
     wider = np.linspace(d.between(0.82, 0.95), 1.0, 5)
     tub = m.add(
         "basket",
-        "body",
         block(
             (long, tall, deep),
             (0, lift + tall / 2, 0),
@@ -233,8 +229,9 @@ def cradle(d: Dice) -> Assembly:
             depths=wider,
         ),
         woven,
+        ROOT,
+        "woven",
         hollow=Hollow(0.02, "top"),
-        style=["woven"],
     )
     frame = stuffs.wood(d)
     x, z = 0.36 * long, 0.3 * deep
@@ -245,7 +242,7 @@ def cradle(d: Dice) -> Assembly:
         np.array([x + 0.06, 0.0, z + 0.06]),
         0.035,
     )
-    legs = m.add("leg", "support", solid, frame, tub, style=[*words, "splayed"], repeat=FOUR)
+    legs = m.add("leg", solid, frame, tub, *words, "splayed", repeat=FOUR)
     if d.chance(0.4):
         points = [
             (x + 0.06, 0.06, -z - 0.2),
@@ -253,18 +250,13 @@ def cradle(d: Dice) -> Assembly:
             (x + 0.06, 0.0, 0.5 * z),
             (x + 0.06, 0.06, z + 0.2),
         ]
-        m.add("rocker", "support", tube(points, 0.02, square=0.8, bend=1.0), frame, legs, style=["curved"], repeat=PAIR)
+        m.add("rocker", tube(points, 0.02, square=0.8, bend=1.0), frame, legs, "curved", repeat=PAIR)
         m.style.append("rocking")
     bedding = draw_look(
-        d,
-        ["white", "cream", "light blue", "pink", "mint", "light grey"],
-        ["mattress"],
-        covers=["cotton"],
-        feels=stuffs.PADDED,
+        d, "white, cream, light blue, pink, mint, light grey", "mattress", covers="cotton", feels=stuffs.PADDED
     )
     m.add(
         "mattress",
-        "cushion",
         block((0.78 * long, 0.1, 0.76 * deep), (0, lift + 0.065, 0), corner=0.6, edge=0.6, crown=(0.0, 0.3)),
         bedding,
         tub,
@@ -277,5 +269,5 @@ def cradle(d: Dice) -> Assembly:
             (0, lift + tall + 0.2, 0.7 * side),
             (0, lift + tall - 0.04, side),
         ]
-        m.add("handle", "handle", tube(hood, 0.012, bend=1.0), frame, tub, style=["curved"])
+        m.add("handle", tube(hood, 0.012, bend=1.0), frame, tub, "curved")
     return m.done()

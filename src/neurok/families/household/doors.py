@@ -25,13 +25,11 @@ def door(d: Dice) -> Assembly:
     broad, deep = d.between(0.05, 0.1), d.between(0.09, 0.14)
     frame = m.add(
         "lintel",
-        "support",
         board_between((-wide / 2 - broad, tall, -deep / 2), (wide / 2 + broad, tall + broad, deep / 2)),
         around,
     )
     jambs = m.add(
         "jamb",
-        "support",
         board_between((wide / 2, 0, -deep / 2), (wide / 2 + broad, tall + SINK, deep / 2)),
         around,
         frame,
@@ -39,7 +37,7 @@ def door(d: Dice) -> Assembly:
     )
     if d.chance(0.4):
         sill = board_between((-wide / 2 - SINK, 0, -deep / 2), (wide / 2 + SINK, 0.012, deep / 2 - 0.002))
-        m.add("threshold", "support", sill, around if d.chance(0.5) else stuffs.metal(d), jambs)
+        m.add("threshold", sill, around if d.chance(0.5) else stuffs.metal(d), jambs)
     room = Opening(-wide / 2, wide / 2, 0.012, tall, deep / 2 + 0.004)
     thick, metal = d.between(0.035, 0.048), stuffs.fittings(d)
     fill = d.pick(["plain", "panelled", "glazed"], [2, 4, 2.5])
@@ -56,7 +54,7 @@ def door(d: Dice) -> Assembly:
 
 
 def _paint(d: Dice) -> Look:
-    return draw_look(d, [*stuffs.PAINTED, "teal", "burgundy", "dark green", "blue"], ["wood", "wood", "mdf"])
+    return draw_look(d, [*stuffs.PAINTED, "teal", "burgundy", "dark green", "blue"], "wood*2, mdf")
 
 
 def _leaf(
@@ -78,15 +76,7 @@ def _leaf(
     hung = opening.left if side < 0 else opening.right
     hinge = Hinge("revolute", (0, side, 0), (hung, (low + high) / 2, z), 0.0, upper)
     style = {"plain": "flat", "panelled": "panelled", "glazed": "glazed"}[fill]
-    leaf = m.add(
-        "door",
-        "moving",
-        board_between((left, low, z - thick), (right, high, z)),
-        look,
-        jambs,
-        style=[style],
-        hinge=hinge,
-    )
+    leaf = m.add("door", board_between((left, low, z - thick), (right, high, z)), look, jambs, style, hinge=hinge)
     wide, x = right - left, (left + right) / 2
     if fill != "plain":
         rail, out = 0.13 * wide + 0.01, 0.006
@@ -97,31 +87,23 @@ def _leaf(
         b = (right - rail, low + rail + step - (0.06 if rows > 1 else 0.0), z + out)
         repeat = Repeat("x" if is_split else "", rows, (0, step, 0), pivot=(x, z))
         solid = block(np.subtract(b, a), np.add(a, b) / 2, corner=0.02, edge=0.35 if fill == "panelled" else 0.05)
-        m.add("panel" if fill == "panelled" else "glass pane", "trim", solid, inside, leaf, repeat=repeat)
+        m.add("panel" if fill == "panelled" else "glass pane", solid, inside, leaf, role="trim", repeat=repeat)
     at = np.array([right - 0.065 if side < 0 else left + 0.065, 1.02, z])
     both = Repeat("z", pivot=(0.0, z - thick / 2))
     if grip == "lever":
         rose = lathe([(0.026, -0.003, 1), (0.026, 0.006, 0.7), (0.01, 0.009, 0.5), (0.01, 0.045, 1)], at, turned(x=90))
-        plate = m.add("lock", "trim", rose, metal, leaf, style=["round"], repeat=both)
+        plate = m.add("lock", rose, metal, leaf, "round", repeat=both)
         points = [
             at + np.array([0, 0, 0.038]),
             at + np.array([side * 0.06, 0, 0.042]),
             at + np.array([side * 0.125, 0, 0.04]),
         ]
-        m.add("handle", "handle", tube(points, 0.009), metal, plate, style=["lever"], repeat=both)
+        m.add("handle", tube(points, 0.009), metal, plate, "lever", repeat=both)
     elif grip == "knob":
         knots = [(0.028, -0.003, 1), (0.028, 0.005, 0.7), (0.011, 0.02, 0.2), (0.03, 0.045, 0), (0.02, 0.062, 0.4)]
-        m.add("knob", "handle", lathe(knots, at, turned(x=90)), metal, leaf, style=["round"], repeat=both)
+        m.add("knob", lathe(knots, at, turned(x=90)), metal, leaf, "round", repeat=both)
     else:
         points = [at + np.array([0, y, out]) for y, out in ((-0.2, -0.003), (-0.2, 0.045), (0.2, 0.045), (0.2, -0.003))]
-        m.add("handle", "handle", tube(points, 0.011, bend=0.02), metal, leaf, style=["bar"], repeat=both)
+        m.add("handle", tube(points, 0.011, bend=0.02), metal, leaf, "bar", repeat=both)
     barrel = lathe([(0.008, -0.05, 1), (0.008, 0.05, 1)], (hung, low + 0.2, z + 0.001))
-    m.add(
-        "hinge",
-        "trim",
-        barrel,
-        metal,
-        jambs,
-        style=["round"],
-        repeat=Repeat(count=3, step=(0, (high - low - 0.4) / 2, 0)),
-    )
+    m.add("hinge", barrel, metal, jambs, "round", repeat=Repeat(count=3, step=(0, (high - low - 0.4) / 2, 0)))

@@ -37,14 +37,14 @@ PETALS = [
 
 def leaf_look(d: Dice) -> Look:
     """How leaves look."""
-    return draw_look(d, GREENS, ["leaf"], feels=("", "", "stiff", "flexible"))
+    return draw_look(d, GREENS, "leaf", feels="none*2, stiff, flexible")
 
 
 def stem_look(d: Dice, wood: bool = False) -> Look:
     """How stems or trunks look."""
     if wood:
-        return draw_look(d, ["brown", "light brown", "dark brown", "grey"], ["green wood", "bark"])
-    return draw_look(d, ["green", "dark green", "olive", "lime green"], ["stem"])
+        return draw_look(d, "brown, light brown, dark brown, grey", "green wood, bark")
+    return draw_look(d, "green, dark green, olive, lime green", "stem")
 
 
 def leaf(
@@ -94,11 +94,10 @@ def add_spiral(
     pivot = (float(start[0]), float(start[2]))
     m.add(
         "leaf",
-        "foliage",
         solid,
         look,
         stem,
-        style=["pointed" if kind == "spear" else "rounded"],
+        "pointed" if kind == "spear" else "rounded",
         meets=at,
         repeat=Repeat(count=count, step=step, turn=GOLDEN, scale=0.94, pivot=pivot),
     )
@@ -106,29 +105,22 @@ def add_spiral(
 
 def add_stalks(m: Maker, d: Dice, soil: int, top: float, tall: float, count: int, spread: float) -> None:
     """Stalks, each with a flower or a spray of them."""
-    green, petals = stem_look(d), draw_look(d, PETALS, ["petal"])
+    green, petals = stem_look(d), draw_look(d, PETALS, "petal")
     for k in range(count):
         a = GOLDEN * k + d.between(0, 1)
         foot = np.array([spread * np.sin(a), top - 0.01, spread * np.cos(a)])
         bend = d.between(0.05, 0.35) * tall
         tip = foot + [bend * np.sin(a), tall * d.between(0.8, 1.0), bend * np.cos(a)]
         mid = (foot + tip) / 2 + [0, 0.1 * tall, 0]
-        stem = m.add(
-            "stem", "foliage", tube([foot, mid, tip], max(0.0022, 0.012 * tall)), green, soil, style=["thin", "long"]
-        )
+        stem = m.add("stem", tube([foot, mid, tip], max(0.0022, 0.012 * tall)), green, soil, "thin", "long")
         add_bloom(m, d, stem, petals, tip, d.between(0.06, 0.1) * tall + 0.006)
 
 
 def add_bloom(m: Maker, d: Dice, stem: int, petals: Look, tip: np.ndarray, r: float) -> None:
     """A flower: petals around a middle."""
-    middle_look = draw_look(d, ["yellow", "yellow", "mustard", "orange", "brown", "white"], ["petal"])
+    middle_look = draw_look(d, "yellow*2, mustard, orange, brown, white", "petal")
     middle = m.add(
-        "flower centre",
-        "foliage",
-        block((0.6 * r, 0.5 * r, 0.6 * r), tip, corner=1.0, edge=1.0),
-        middle_look,
-        stem,
-        style=["round"],
+        "flower centre", block((0.6 * r, 0.5 * r, 0.6 * r), tip, corner=1.0, edge=1.0), middle_look, stem, "round"
     )
     count = d.count(5, 7)
     rise = d.between(5, 65)
@@ -139,11 +131,10 @@ def add_bloom(m: Maker, d: Dice, stem: int, petals: Look, tip: np.ndarray, r: fl
     solid = sheet(widths, 1.15 * r, 0.1 * r, at, turn, bends=-d.between(0.0, 0.12), cup=0.25)
     m.add(
         "petal",
-        "foliage",
         solid,
         petals,
         middle,
-        style=["rounded"],
+        "rounded",
         meets=at,
         repeat=Repeat(count=count, turn=2 * np.pi / count, pivot=(float(tip[0]), float(tip[2]))),
     )
@@ -152,7 +143,7 @@ def add_bloom(m: Maker, d: Dice, stem: int, petals: Look, tip: np.ndarray, r: fl
 def add_bouquet(m: Maker, d: Dice, body: int, tall: float, radius: float) -> None:
     """Flowers or dry twigs that stand on the bottom of a vase."""
     green = stem_look(d, wood=d.chance(0.3))
-    petals = draw_look(d, PETALS, ["petal"])
+    petals = draw_look(d, PETALS, "petal")
     up = tall * d.between(1.5, 2.1)
     for k in range(d.count(2, 5)):
         a = GOLDEN * k
@@ -160,5 +151,5 @@ def add_bouquet(m: Maker, d: Dice, body: int, tall: float, radius: float) -> Non
         lean = 0.35 * radius
         neck = foot + [0.2 * lean * np.sin(a), tall, 0.2 * lean * np.cos(a)]
         tip = np.array([1.8 * lean * np.sin(a), up * d.between(0.85, 1.0), 1.8 * lean * np.cos(a)])
-        stem = m.add("stem", "foliage", tube([foot, neck, tip], 0.003), green, body, style=["thin", "long"])
+        stem = m.add("stem", tube([foot, neck, tip], 0.003), green, body, "thin", "long")
         add_bloom(m, d, stem, petals, tip, 0.05 * up)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, ROOT, Maker
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import block, lathe, plate, sheet, turned
@@ -19,19 +19,15 @@ OVAL = 1.16
 def _cloth(d: Dice, straw: float = 0.3) -> Look:
     if d.chance(straw):
         return draw_look(
-            d,
-            ["beige", "tan", "cream", "light brown", "white", "black"],
-            ["straw"],
-            patterns=("weave", "weave", "plain"),
-            tile=0.05,
+            d, "beige, tan, cream, light brown, white, black", "straw", patterns="weave*2, plain", tile=0.05
         )
     colours = stuffs.cloth_colours(d)
     return draw_look(
         d,
         colours,
-        ["felt", "felt", "cotton", "wool", "canvas", "leather", "denim"],
-        feels=("", "soft", "stiff"),
-        patterns=("plain",) * 9 + ("weave", "plaid", "stripes"),
+        "felt*2, cotton, wool, canvas, leather, denim",
+        feels="none, soft, stiff",
+        patterns="plain*9, weave, plaid, stripes",
         tile=0.08,
     )
 
@@ -39,9 +35,7 @@ def _cloth(d: Dice, straw: float = 0.3) -> Look:
 def trim(d: Dice) -> Look:
     """Ribbons and bands."""
     return draw_look(
-        d,
-        [*stuffs.BRIGHT, "black", "black", "white", "dark brown", "brown", "cream"],
-        ["silk", "cotton", "leather", "velvet"],
+        d, [*stuffs.BRIGHT, "black", "black", "white", "dark brown", "brown", "cream"], "silk, cotton, leather, velvet"
     )
 
 
@@ -86,24 +80,18 @@ def brimmed_hat(d: Dice) -> Assembly:
     ]
     hat = m.add(
         "crown",
-        "body",
         lathe(knots, stretch=OVAL),
         look,
+        ROOT,
+        "round",
+        "wide" if brim > 0.07 else "narrow",
+        "tall" if tall > 0.13 else "",
         hollow=Hollow(wall, "bottom"),
-        style=["round", "wide" if brim > 0.07 else "narrow", "tall" if tall > 0.13 else ""],
     )
     if kind != "bucket" and d.chance(0.8):
         high = d.between(0.015, 0.04)
         band = lathe([(1.02 * r, 0.022, 1), (1.02 * r, 0.022 + high, 1)], stretch=OVAL)
-        ribbon = m.add(
-            "band",
-            "trim",
-            band,
-            trim(d),
-            hat,
-            hollow=Hollow(0.006, "through"),
-            style=["wide" if high > 0.03 else "narrow"],
-        )
+        ribbon = m.add("band", band, trim(d), hat, "wide" if high > 0.03 else "narrow", hollow=Hollow(0.006, "through"))
         if d.chance(0.3):
             _bow(m, d, m.parts[ribbon].look, ribbon, (1.0 * r, 0.022 + high / 2, 0.0), 0.03)
         elif d.chance(0.15):
@@ -116,27 +104,24 @@ def brimmed_hat(d: Dice) -> Assembly:
                 turned(x=-25, z=-8),
                 bends=0.06,
             )
-            m.add(
-                "leaf", "trim", feather, draw_look(d, list(stuffs.BRIGHT), ["horn"]), ribbon, style=["long", "pointed"]
-            )
+            m.add("leaf", feather, draw_look(d, list(stuffs.BRIGHT), "horn"), ribbon, "long", "pointed", role="trim")
     return m.done()
 
 
 def _bow(m: Maker, d: Dice, look: Look, parent: int, at: tuple[float, float, float], size: float) -> None:
     """A bow on the side of something, facing +x."""
     x, y, z = at
-    knot = m.add("knot", "trim", block((0.45 * size, 0.6 * size, 0.6 * size), at, corner=0.8, edge=0.9), look, parent)
+    knot = m.add("knot", block((0.45 * size, 0.6 * size, 0.6 * size), at, corner=0.8, edge=0.9), look, parent)
     corners = (
         np.array([[-0.05, -0.2], [0.7, -0.6], [1.0, -0.55], [1.05, 0.0], [1.0, 0.55], [0.7, 0.6], [-0.05, 0.2]]) * size
     )
     solid = plate(corners, 0.3 * size, (x + 0.04 * size, y, z), turned(y=-90), rounding=0.6, bevel=0.8, puff=0.25)
-    m.add("bow", "trim", solid, look, knot, style=["winged"], repeat=Repeat("z", pivot=(x, z)))
+    m.add("bow", solid, look, knot, "winged", repeat=Repeat("z", pivot=(x, z)))
 
 
 def cap(d: Dice) -> Assembly:
     """A dome with a peak in front."""
-    m = Maker("hat")
-    m.style.append("cap")
+    m = Maker("hat", "cap")
     look = _cloth(d, 0.03)
     r, tall = d.between(0.088, 0.098), d.between(0.095, 0.125)
     is_flat = d.chance(0.2)
@@ -159,11 +144,12 @@ def cap(d: Dice) -> Assembly:
         ]
     dome = m.add(
         "crown",
-        "body",
         lathe(knots, stretch=OVAL),
         look,
+        ROOT,
+        "round",
+        "flat" if is_flat else "",
         hollow=Hollow(0.004, "bottom"),
-        style=["round", "flat" if is_flat else ""],
     )
     peak = look if d.chance(0.6) else _cloth(d, 0.0)
     long = d.between(0.05, 0.08)
@@ -186,41 +172,32 @@ def cap(d: Dice) -> Assembly:
         bevel=0.4,
         bow=d.between(0.004, 0.016),
     )
-    m.add("peak", "body", solid, peak, dome, style=["curved"])
+    m.add("peak", solid, peak, dome, "curved")
     top = 0.088 if is_flat else tall
     if d.chance(0.8):
-        m.add(
-            "button",
-            "trim",
-            block((0.016, 0.01, 0.016), (0, top, 0), corner=1.0, edge=0.8),
-            peak,
-            dome,
-            style=["round"],
-        )
+        m.add("button", block((0.016, 0.01, 0.016), (0, top, 0), corner=1.0, edge=0.8), peak, dome, "round")
     if d.chance(0.3):
         badge = trim(d)
         m.add(
             "band",
-            "trim",
             lathe([(1.015 * r, 0.002, 1), (1.02 * r, 0.022, 1)], stretch=OVAL),
             badge,
             dome,
+            "narrow",
             hollow=Hollow(0.006, "through"),
-            style=["narrow"],
         )
     return m.done()
 
 
 def beanie(d: Dice) -> Assembly:
     """A knitted dome with a turned-up edge, perhaps a pompom; or a beret."""
-    m = Maker("hat")
-    m.style.append("beanie")
+    m = Maker("hat", "beanie")
     look = draw_look(
         d,
         list(stuffs.BRIGHT) + stuffs.NEUTRAL,
-        ["knit", "wool", "knit"],
-        feels=("", "soft", "soft"),
-        patterns=("plain", "plain", "plain", "bands", "stripes"),
+        "knit, wool, knit",
+        feels="none, soft*2",
+        patterns="plain*3, bands, stripes",
         tile=0.1,
     )
     r, tall = d.between(0.085, 0.095), d.between(0.14, 0.2)
@@ -234,44 +211,38 @@ def beanie(d: Dice) -> Assembly:
     ]
     dome = m.add(
         "crown",
-        "body",
         lathe(knots, stretch=1.08),
         look,
+        ROOT,
+        "round",
+        "tall" if tall > 0.17 else "",
         hollow=Hollow(0.006, "bottom"),
-        style=["round", "tall" if tall > 0.17 else ""],
         relief=d.pick(["smooth", "fluted"]),
     )
     if d.chance(0.7):
-        edge = look if d.chance(0.6) else draw_look(d, list(stuffs.BRIGHT) + stuffs.NEUTRAL, ["knit", "wool"])
+        edge = look if d.chance(0.6) else draw_look(d, list(stuffs.BRIGHT) + stuffs.NEUTRAL, "knit, wool")
         high = d.between(0.035, 0.06)
         m.add(
             "band",
-            "trim",
             lathe([(1.05 * r, 0, 0.5), (1.1 * r, 0.5 * high, 0), (1.05 * r, high, 0.5)], stretch=1.08),
             edge,
             dome,
+            "wide",
+            "rolled",
             hollow=Hollow(0.011, "through"),
-            style=["wide", "rolled"],
         )
     if d.chance(0.55):
-        puff = draw_look(d, list(stuffs.BRIGHT) + ["white", "cream", "grey"], ["wool", "fur"], feels=("", "soft"))
+        puff = draw_look(d, list(stuffs.BRIGHT) + ["white", "cream", "grey"], "wool, fur", feels="none, soft")
         p = d.between(0.022, 0.038)
-        m.add(
-            "pompom",
-            "trim",
-            block((2 * p, 2 * p, 2 * p), (0, tall + 0.6 * p, 0), corner=1.0, edge=1.0),
-            puff,
-            dome,
-            style=["round"],
-        )
+        m.add("pompom", block((2 * p, 2 * p, 2 * p), (0, tall + 0.6 * p, 0), corner=1.0, edge=1.0), puff, dome, "round")
     if d.chance(0.25):
         m.add(
             "ear",
-            "body",
             block((0.012, 0.09, 0.075), (0.98 * r, -0.02, 0), corner=0.7, edge=0.8, depths=(0.5, 0.8, 1, 1, 1)),
             look,
             dome,
-            style=["flat"],
+            "flat",
+            role="body",
             repeat=PAIR,
         )
     return m.done()
@@ -279,37 +250,28 @@ def beanie(d: Dice) -> Assembly:
 
 def pointed_hat(d: Dice) -> Assembly:
     """Party hats, witches' hats and nightcaps."""
-    m = Maker("hat")
-    m.style.append("pointed")
+    m = Maker("hat", "pointed")
     look = draw_look(
         d,
         list(stuffs.BRIGHT) + ["black", "white"],
-        ["felt", "cardboard", "cotton"],
-        patterns=("plain", "plain", "dots", "stripes", "bands", "checks"),
+        "felt, cardboard, cotton",
+        patterns="plain*2, dots, stripes, bands, checks",
         tile=0.08,
     )
     r, tall, brim = d.between(0.075, 0.095), d.between(0.16, 0.3), d.pick([0.0, d.between(0.05, 0.1)])
     low = [(r + brim, 0, 1), (r + 0.004, 0.008, 0.6)] if brim else [(r, 0, 1)]
     knots = [*low, (0.62 * r, 0.4 * tall, 0), (0.28 * r, 0.72 * tall, 0), (0.004, tall, 0)]
-    cone = m.add("crown", "body", lathe(knots), look, hollow=Hollow(0.003, "bottom"), style=["pointed", "tall"])
+    cone = m.add("crown", lathe(knots), look, ROOT, "pointed", "tall", hollow=Hollow(0.003, "bottom"))
     if d.chance(0.6):
-        puff = draw_look(d, list(stuffs.BRIGHT) + ["white"], ["wool", "cotton"])
-        m.add(
-            "pompom",
-            "trim",
-            block((0.045, 0.045, 0.045), (0, tall + 0.005, 0), corner=1.0, edge=1.0),
-            puff,
-            cone,
-            style=["round"],
-        )
+        puff = draw_look(d, list(stuffs.BRIGHT) + ["white"], "wool, cotton")
+        m.add("pompom", block((0.045, 0.045, 0.045), (0, tall + 0.005, 0), corner=1.0, edge=1.0), puff, cone, "round")
     if brim or d.chance(0.4):
         m.add(
             "band",
-            "trim",
             lathe([(1.0 * r, 0.01, 1), (0.94 * r, 0.04, 1)]),
             trim(d),
             cone,
+            "narrow",
             hollow=Hollow(0.007, "through"),
-            style=["narrow"],
         )
     return m.done()

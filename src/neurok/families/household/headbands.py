@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, ROOT, Maker
 from neurok.families.household.hats import OVAL, trim
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
@@ -39,10 +39,12 @@ def headband(d: Dice) -> Assembly:
     radii = (d.between(0.45, 0.9) * wide, wide, d.between(0.45, 0.9) * wide)
     band = m.add(
         "band",
-        "body",
         tube(points, (radii[0], wide, radii[0]), flat=flat, bend=1.0),
         look,
-        style=["padded" if padded else "thin", "wide" if wide > 0.012 else "narrow"],
+        ROOT,
+        "padded" if padded else "thin",
+        "wide" if wide > 0.012 else "narrow",
+        role="body",
     )
     _decorate(m, d, look, band, (w, 0.97 * tall, wide, wide * flat))
     return m.done()
@@ -54,25 +56,26 @@ def _ring(m: Maker, d: Dice) -> None:
     look = draw_look(
         d,
         list(stuffs.BRIGHT) + stuffs.NEUTRAL,
-        ["knit", "cotton", "polyester", "wool"],
-        feels=("", "soft", "flexible"),
-        patterns=("plain", "plain", "stripes", "bands", "dots", "floral"),
+        "knit, cotton, polyester, wool",
+        feels="none, soft, flexible",
+        patterns="plain*2, stripes, bands, dots, floral",
         tile=0.06,
     )
     band = m.add(
         "band",
-        "body",
         lathe([(r, 0, 0.5), (1.02 * r, high / 2, 0), (r, high, 0.5)], stretch=OVAL),
         look,
+        ROOT,
+        "round",
+        "wide" if high > 0.04 else "narrow",
+        role="body",
         hollow=Hollow(d.between(0.003, 0.008), "through"),
-        style=["round", "wide" if high > 0.04 else "narrow"],
         relief=d.pick(["smooth", "smooth", "fluted"]),
     )
     if d.chance(0.5):
-        knot = draw_look(d, [look.colour], ["knit", "cotton"])
+        knot = draw_look(d, [look.colour], "knit, cotton")
         m.add(
             "knot",
-            "trim",
             block((0.03, high + 0.012, 0.02), (0, high / 2, OVAL * r), corner=0.7, edge=0.8, crown=0.3),
             knot if d.chance(0.3) else look,
             band,
@@ -122,36 +125,35 @@ def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float
         turn = turned(z=-24)
         ears = m.add(
             "ear",
-            "trim",
             plate(corners, 0.014, (a, 0.9 * top, 0), turn, rounding=0.3 if pointed else 0.9, bevel=0.8, puff=0.3),
             look if d.chance(0.5) else other,
             band,
-            style=["pointed" if pointed else "round"],
+            "pointed" if pointed else "round",
+            role="trim",
             repeat=PAIR,
         )
         inner = np.array(corners) * 0.62 + [0, 0.12 * tall]
         m.add(
             "inner ear",
-            "trim",
             plate(inner, 0.014, np.array([a, 0.9 * top, 0.005]), turn, rounding=0.4, bevel=0.6, puff=0.3),
-            draw_look(d, ["pink", "white", "cream", "hot pink"], ["felt", "velvet"]),
+            draw_look(d, "pink, white, cream, hot pink", "felt, velvet"),
             ears,
+            role="trim",
             repeat=PAIR,
         )
     elif kind == "bow":
         s, x = d.between(0.03, 0.05), d.pick([0.0, 0.5 * w])
         at = (x, top + (0.2 * s if x == 0 else -0.05 * top), 0)
-        knot = m.add("knot", "trim", block((0.5 * s, 0.55 * s, 0.5 * s), at, corner=0.8, edge=0.9), other, band)
+        knot = m.add("knot", block((0.5 * s, 0.55 * s, 0.5 * s), at, corner=0.8, edge=0.9), other, band)
         loop = (
             np.array([[-0.05, -0.2], [0.7, -0.6], [1.0, -0.55], [1.05, 0.0], [1.0, 0.55], [0.7, 0.6], [-0.05, 0.2]]) * s
         )
         m.add(
             "bow",
-            "trim",
             plate(loop, 0.35 * s, at, rounding=0.6, bevel=0.8, puff=0.25),
             other,
             knot,
-            style=["winged"],
+            "winged",
             repeat=Repeat("x", pivot=(x, 0)),
         )
     elif kind in ("flowers", "beads"):
@@ -159,19 +161,17 @@ def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float
     elif kind == "knot":
         m.add(
             "knot",
-            "trim",
             block((0.035, 0.026, 2.1 * wide), (0, top + 0.002, 0), corner=0.7, edge=0.9, crown=0.3),
             look,
             band,
-            style=["thick"],
+            "thick",
         )
     else:
-        horn = draw_look(d, ["brown", "dark brown", "tan", "gold"], ["felt", "abs"])
+        horn = draw_look(d, "brown, dark brown, tan, gold", "felt, abs")
         points = [(0.45 * w, 0.93 * top, 0), (0.7 * w, top + 0.05, 0), (0.6 * w, top + 0.1, 0.01)]
-        horns = m.add("branch", "trim", tube(points, (0.006, 0.005, 0.003)), horn, band, style=["curved"], repeat=PAIR)
+        horns = m.add("branch", tube(points, (0.006, 0.005, 0.003)), horn, band, "curved", repeat=PAIR)
         m.add(
             "branch",
-            "trim",
             tube([(0.66 * w, top + 0.045, 0), (0.95 * w, top + 0.075, 0)], (0.005, 0.004, 0.003)),
             horn,
             horns,
@@ -183,41 +183,38 @@ def _row_of_things(m: Maker, d: Dice, band: int, kind: str, size: tuple[float, f
     """Beads or flowers along the top of the arch."""
     w, top, _, thick = size
     if kind == "beads":
-        look = draw_look(
-            d, ["white", "cream", "gold", "silver", *stuffs.BRIGHT], ["abs", "glass", "acrylic"], feels=("stiff",)
-        )
+        look = draw_look(d, ["white", "cream", "gold", "silver", *stuffs.BRIGHT], "abs, glass, acrylic", feels="stiff")
         r = d.between(0.005, 0.009)
         for x, y in ((0.0, 1.0), (0.26, 0.985), (0.5, 0.94)):
             m.add(
                 "bead",
-                "trim",
                 block((2 * r, 2 * r, 2 * r), (x * w, y * top + thick + 0.3 * r, 0), corner=1.0, edge=1.0),
                 look,
                 band,
-                style=["round"],
+                "round",
                 repeat=PAIR if x else Repeat(),
             )
         return
     for x, y in ((0.0, 1.0), (0.42, 0.96), (-0.42, 0.96))[: d.pick([1, 3, 3])]:
-        petals = draw_look(d, list(stuffs.BRIGHT) + ["white", "white"], ["silk", "cotton", "felt"])
+        petals = draw_look(d, list(stuffs.BRIGHT) + ["white", "white"], "silk, cotton, felt")
         middle = m.add(
             "flower centre",
-            "trim",
             block((0.018, 0.016, 0.018), (x * w, y * top + thick + 0.002, 0), corner=1.0, edge=1.0),
-            draw_look(d, ["yellow", "white", "orange", "brown"], ["felt", "abs"]),
+            draw_look(d, "yellow, white, orange, brown", "felt, abs"),
             band,
-            style=["round"],
+            "round",
+            role="trim",
         )
         count = d.count(5, 6)
         at = np.array([x * w, y * top + thick + 0.003, 0.004])
         solid = block((0.02, 0.006, 0.026), at + [0, 0.001, 0.013], turned(x=-15), corner=0.9, edge=0.8)
         m.add(
             "petal",
-            "trim",
             solid,
             petals,
             middle,
-            style=["rounded"],
+            "rounded",
+            role="trim",
             meets=at,
             repeat=Repeat(count=count, turn=2 * np.pi / count, pivot=(x * w, 0)),
         )

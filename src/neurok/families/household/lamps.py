@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import Maker
+from neurok.families.household.assemble import ROOT, Maker
 from neurok.families.household.framing import towards
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look, Repeat
@@ -21,8 +21,7 @@ ACROSS = (1.0, 0.0, 0.0)
 
 def desk_lamp(d: Dice) -> Assembly:
     """A heavy foot, two arms and a shade, with a joint before each."""
-    m = Maker("lamp")
-    m.style.append("desk lamp")
+    m = Maker("lamp", "desk lamp")
     look = _frame_look(d)
     other = look if d.chance(0.7) else _frame_look(d)
     base = _base(m, d, look, d.between(0.07, 0.1), d.between(0.018, 0.035))
@@ -35,23 +34,21 @@ def desk_lamp(d: Dice) -> Assembly:
     limit = lambda degrees: (float(-np.radians(degrees)), float(np.radians(degrees)))  # noqa: E731
     lower = m.add(
         "arm",
-        "limb",
         tube([start, elbow], thick, square=square),
         other,
         base,
-        style=["jointed"],
+        "jointed",
         hinge=Hinge("revolute", ACROSS, start, *limit(d.between(20, 30))),
     )
-    knuckle = draw_look(d, ["black", "silver", "gold", "charcoal"], ["steel", "brass"])
+    knuckle = draw_look(d, "black, silver, gold, charcoal", "steel, brass")
     for place in (start, elbow):
-        m.add("joint", "trim", _knuckle(place, 1.9 * thick), knuckle, lower, style=["round"])
+        m.add("joint", _knuckle(place, 1.9 * thick), knuckle, lower, "round")
     upper = m.add(
         "arm",
-        "limb",
         tube([elbow, end], 0.9 * thick, square=square),
         other,
         lower,
-        style=["jointed"],
+        "jointed",
         hinge=Hinge("revolute", ACROSS, elbow, *limit(d.between(25, 45))),
     )
     tilt = np.radians(d.between(5, 45))
@@ -66,17 +63,17 @@ def _frame_look(d: Dice) -> Look:
             + ["white"] * 3
             + ["silver", "red", "yellow", "teal", "mint", "gold", "orange", "navy", "green"]
         )
-        return draw_look(d, colours, ["steel", "steel", "aluminium"])
+        return draw_look(d, colours, "steel*2, aluminium")
     return d.pick([stuffs.metal, stuffs.wood, stuffs.plastic], [2, 1, 1])(d)
 
 
 def _base(m: Maker, d: Dice, look: Look, radius: float, tall: float) -> int:
     if d.chance(0.25):
         slab = block((2 * radius, tall, 1.8 * radius), (0, tall / 2, 0), corner=0.1, edge=0.2)
-        return m.add("base", "body", slab, look, style=["square"])
+        return m.add("base", slab, look, ROOT, "square")
     dome = d.between(0.3, 0.85)
     knots = [(radius, 0, 1), (radius, 0.4 * tall, 0.4), (dome * radius, 0.85 * tall, 0.2), (0.16 * radius, tall, 1)]
-    return m.add("base", "body", lathe(knots), look, style=["round"])
+    return m.add("base", lathe(knots), look, ROOT, "round")
 
 
 def _knuckle(at: np.ndarray, radius: float) -> Solid:
@@ -122,15 +119,13 @@ def _shade(
     at = end + way * (tall - 0.008)
     own = look if d.chance(0.75) else _frame_look(d)
     hinge = Hinge("revolute", ACROSS, end, *limits) if limits else None
-    shade = m.add(
-        "shade", "body", lathe(knots, at, turn), own, parent, hollow=Hollow(0.003, "bottom"), style=[kind], hinge=hinge
-    )
+    shade = m.add("shade", lathe(knots, at, turn), own, parent, kind, hollow=Hollow(0.003, "bottom"), hinge=hinge)
     _bulb(m, d, shade, at, turn, tall, 0.42 * radius)
 
 
 def _bulb(m: Maker, d: Dice, parent: int, at: np.ndarray, turn: np.ndarray, tall: float, radius: float) -> None:
     radius = min(radius, 0.03)
-    glow = draw_look(d, ["white", "cream", "yellow"], ["glass"], feels=("stiff",))
+    glow = draw_look(d, "white, cream, yellow", "glass", feels="stiff")
     low = max(tall - 4.5 * radius, 0.12 * tall)
     knots = [
         (0.02 * radius, low, 0),
@@ -138,13 +133,12 @@ def _bulb(m: Maker, d: Dice, parent: int, at: np.ndarray, turn: np.ndarray, tall
         (0.55 * radius, low + 2.0 * radius, 0.1),
         (0.5 * radius, tall - 0.002, 1),
     ]
-    m.add("bulb", "trim", lathe(knots, at, turn), glow, parent, style=["round"])
+    m.add("bulb", lathe(knots, at, turn), glow, parent, "round")
 
 
 def floor_lamp(d: Dice) -> Assembly:
     """Tall: a column, an arc or three legs, below a cloth shade or a reading shade that tilts."""
-    m = Maker("lamp")
-    m.style.append("floor lamp")
+    m = Maker("lamp", "floor lamp")
     look = _frame_look(d)
     kind = d.pick(["column", "tripod", "arc", "reading"], [4, 2, 2, 2])
     tall = d.between(1.25, 1.65)
@@ -152,18 +146,18 @@ def floor_lamp(d: Dice) -> Assembly:
     if kind == "tripod":
         hub = m.add(
             "column",
-            "body",
             lathe([(0.03, 0.72 * tall, 1), (0.03, 0.8 * tall, 1), (r, 0.82 * tall, 0.5), (r, tall, 1)]),
             look,
+            role="body",
         )
         leg = tube([(0, 0.77 * tall, 0.01), (0, 0.0, d.between(0.25, 0.36))], [0.016, 0.014, 0.01])
         m.add(
             "leg",
-            "support",
             leg,
             look if d.chance(0.4) else stuffs.wood(d),
             hub,
-            style=["tripod", "splayed"],
+            "tripod",
+            "splayed",
             repeat=Repeat(count=3, turn=2 * np.pi / 3),
         )
         _cloth_shade(m, d, hub, tall, d.between(0.18, 0.26))
@@ -180,24 +174,18 @@ def floor_lamp(d: Dice) -> Assembly:
             (0, tall, 0.55 * reach),
             (0, 0.93 * tall, reach),
         ]
-        arm = m.add("arm", "limb", tube(points, r), look, base, style=["arched"])
+        arm = m.add("arm", tube(points, r), look, base, "arched")
         end = np.array([0.0, 0.93 * tall, reach])
         _shade(m, d, look, arm, end, np.array([0.0, -1.0, 0.0]), d.between(0.12, 0.18), (-0.4, 0.4))
         return m.done()
-    column = m.add("column", "body", tube([(0, foot, 0), (0, tall, 0)], r), look, base, style=["round"])
+    column = m.add("column", tube([(0, foot, 0), (0, tall, 0)], r), look, base, "round", role="body")
     if kind == "reading":
         top, long = np.array([0.0, tall - 0.01, 0.0]), d.between(0.25, 0.4)
         end = top + long * np.array([0.0, 0.25, 0.97])
         arm = m.add(
-            "arm",
-            "limb",
-            tube([top, end], 0.8 * r),
-            look,
-            column,
-            style=["jointed"],
-            hinge=Hinge("revolute", ACROSS, top, -0.6, 0.5),
+            "arm", tube([top, end], 0.8 * r), look, column, "jointed", hinge=Hinge("revolute", ACROSS, top, -0.6, 0.5)
         )
-        m.add("joint", "trim", _knuckle(top, 1.8 * r), look, column, style=["round"])
+        m.add("joint", _knuckle(top, 1.8 * r), look, column, "round")
         _shade(m, d, look, arm, end, np.array([0.0, -0.94, 0.34]), d.between(0.07, 0.1), (-0.6, 0.6))
         return m.done()
     _cloth_shade(m, d, column, tall, d.between(0.16, 0.25))
@@ -211,22 +199,21 @@ def _cloth_shade(m: Maker, d: Dice, parent: int, top: float, radius: float) -> N
     upper = radius * (d.between(0.92, 1.0) if kind == "drum" else d.between(0.45, 0.7))
     cloth = draw_look(
         d,
-        ["white"] * 4 + ["cream", "beige", "beige", "black", "grey", "red", "teal", "mustard", "navy", "pink", "green"],
-        ["linen", "cotton", "cotton", "silk", "cardboard", "glass"],
-        patterns=("plain",) * 6 + ("stripes", "floral", "weave"),
+        "white*4, cream, beige*2, black, grey, red, teal, mustard, navy, pink, green",
+        "linen, cotton*2, silk, cardboard, glass",
+        patterns="plain*6, stripes, floral, weave",
         tile=0.12,
     )
     at = np.array([0.0, top - tall + 0.002, 0.0])
     knots = [(radius, 0, 1), (upper, tall, 1)]
-    shade = m.add("shade", "body", lathe(knots, at), cloth, parent, hollow=Hollow(0.004, "bottom"), style=[kind])
+    shade = m.add("shade", lathe(knots, at), cloth, parent, kind, hollow=Hollow(0.004, "bottom"))
     if d.chance(0.5):
         _bulb(m, d, shade, at, np.eye(3), tall, 0.03)
 
 
 def table_lamp(d: Dice) -> Assembly:
     """A turned body of ceramic, glass, wood or metal below a cloth shade."""
-    m = Maker("lamp")
-    m.style.append("table lamp")
+    m = Maker("lamp", "table lamp")
     makers: list[Callable[[Dice], Look]] = [stuffs.ceramic, stuffs.wood, stuffs.metal, stuffs.pane]
     look = d.pick(makers, [4, 2, 2, 0.7])(d)
     tall, r = d.between(0.2, 0.36), d.between(0.06, 0.11)
@@ -251,10 +238,10 @@ def table_lamp(d: Dice) -> Assembly:
         ],
         "cylindrical": [(0.7 * r, 0, 1), (0.7 * r, 0.95 * tall, 0.8), (0.3 * r, tall, 1)],
     }
-    body = m.add("body", "body", lathe(knots[kind]), look, style=[kind])
+    body = m.add("body", lathe(knots[kind]), look, ROOT, kind)
     wide = d.between(0.12, 0.19)
     top = tall + d.between(0.9, 1.1) * wide
-    metal = draw_look(d, ["gold", "silver", "black"], ["brass", "steel"])
-    column = m.add("column", "support", tube([(0, tall - 0.01, 0), (0, top, 0)], 0.008), metal, body, style=["round"])
+    metal = draw_look(d, "gold, silver, black", "brass, steel")
+    column = m.add("column", tube([(0, tall - 0.01, 0), (0, top, 0)], 0.008), metal, body, "round")
     _cloth_shade(m, d, column, top, wide)
     return m.done()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from jaxtyping import UInt8
@@ -104,28 +105,44 @@ def rgb_of(word: str) -> RGB:
     return tuple(int(code[i : i + 2], 16) / 255.0 for i in (1, 3, 5))  # type: ignore[return-value]
 
 
+Words = str | Sequence[str]
+"""Words to draw from: a list, or a text such as ``"white*3, black, none"`` with how often each counts."""
+
+
+@lru_cache(maxsize=1024)
+def _weighed(text: str) -> tuple[str, ...]:
+    pairs = [entry.partition("*") for entry in text.split(", ")]
+    return tuple(("" if word == "none" else word) for word, _, count in pairs for _ in range(int(count or 1)))
+
+
+def words_of(words: Words) -> Sequence[str]:
+    """The words one by one, each as often as it counts; ``none`` is the empty word."""
+    return _weighed(words) if isinstance(words, str) else words
+
+
 def draw_look(
     d: Dice,
-    colours: Sequence[str],
-    materials: Sequence[str],
+    colours: Words,
+    materials: Words,
     *,
-    covers: Sequence[str] = (),
-    feels: Sequence[Feel] = ("",),
-    patterns: Sequence[Pattern] = ("plain",),
+    covers: Words = (),
+    feels: Words = "none",
+    patterns: Words = "plain",
     tile: float = 0.2,
 ) -> Look:
     """A look of words drawn from what is allowed; repeat a word to make it likelier."""
-    colour = d.pick(list(colours), [USUAL.get(c, LOOKS.usual) for c in colours])
-    pattern = d.pick(list(patterns))
+    colours = words_of(colours)
+    colour = d.pick(colours, [USUAL.get(c, LOOKS.usual) for c in colours])
+    pattern = cast(Pattern, d.pick(words_of(patterns)))
     shade = colour if d.chance(LOOKS.own_word) else d.pick(list(shades(colour)))
     second = d.pick([c for c in colours if c != colour] or ["white"])
     return Look(
         colour,
         shade,
         _near(d, rgb_of(shade)),
-        d.pick(list(materials)),
-        d.pick(list(covers)) if covers else "",
-        d.pick(list(feels)),
+        d.pick(words_of(materials)),
+        d.pick(words_of(covers)) if covers else "",
+        cast(Feel, d.pick(words_of(feels))),
         pattern,
         "" if pattern in ("plain", "wood", "weave") else second,
         _second_rgb(d, pattern, rgb_of(shade), rgb_of(second)),

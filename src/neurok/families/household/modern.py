@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, ROOT, Maker
 from neurok.families.household.chairs import add_legs
 from neurok.families.household.framing import bar
 from neurok.families.household.looks import draw_look
@@ -23,9 +23,7 @@ def shell_chair(d: Dice) -> Assembly:
     look = d.pick([stuffs.plastic, stuffs.wood, stuffs.padding], [3, 1.5, 1])(d)
     wide, deep, h = d.between(0.4, 0.5), d.between(0.38, 0.45), d.between(0.42, 0.47)
     tall = d.between(0.34, 0.46)
-    seat = m.add(
-        "shell", "seat", _shell(d, wide, deep, tall, h, thick=0.035 if look.cover else 0.014), look, style=["curved"]
-    )
+    seat = m.add("shell", _shell(d, wide, deep, tall, h, thick=0.035 if look.cover else 0.014), look, ROOT, "curved")
     frame = d.pick([stuffs.metal, stuffs.wood], [3, 2])(d)
     if d.chance(0.3):
         _sled(m, d, frame, seat, (wide, deep, h))
@@ -34,7 +32,6 @@ def shell_chair(d: Dice) -> Assembly:
     if look.cover == "" and d.chance(0.3):
         pad = stuffs.padding(d, "polyurethane foam")
         m.add(
-            "cushion",
             "cushion",
             block((0.82 * wide, 0.04, 0.8 * deep), (0, h + 0.022, 0.01), corner=0.4, edge=0.8, crown=0.2),
             pad,
@@ -68,32 +65,22 @@ def _sled(m: Maker, d: Dice, look: Look, seat: int, size: tuple[float, float, fl
         (x, h - 0.03, -0.3 * deep),
         (x - 0.06, h - 0.005, -0.22 * deep),
     ]
-    m.add("leg", "support", tube(points, d.between(0.007, 0.011), bend=0.05), look, seat, style=["bent"], repeat=PAIR)
+    m.add("leg", tube(points, d.between(0.007, 0.011), bend=0.05), look, seat, "bent", repeat=PAIR)
     runner = len(m.parts) - 1
-    m.add(
-        "stretcher",
-        "support",
-        bar((-x, h - 0.03, 0.42 * deep), (x, h - 0.03, 0.42 * deep), 0.014, corner=1.0),
-        look,
-        runner,
-    )
+    m.add("stretcher", bar((-x, h - 0.03, 0.42 * deep), (x, h - 0.03, 0.42 * deep), 0.014, corner=1.0), look, runner)
 
 
 def swivel_chair(d: Dice) -> Assembly:
     """A star base with castors; everything above the column turns."""
     m = Maker("chair")
     frame = draw_look(
-        d,
-        ["black", "black", "silver", "charcoal", "white", "light grey"],
-        ["nylon", "steel", "aluminium", "abs"],
-        feels=("", "stiff"),
+        d, "black*2, silver, charcoal, white, light grey", "nylon, steel, aluminium, abs", feels="none, stiff"
     )
     h, arms, reach = d.between(0.43, 0.55), d.pick([4, 5, 5, 5]), d.between(0.27, 0.33)
     wheels = d.chance(0.75)
     low = 0.07 if wheels else 0.02
     column = m.add(
         "column",
-        "support",
         lathe(
             [
                 (0.03, low, 1),
@@ -105,19 +92,19 @@ def swivel_chair(d: Dice) -> Assembly:
             ]
         ),
         frame,
-        style=["round"],
+        ROOT,
+        "round",
     )
     arm = bar((0, low + 0.035, 0.015), (0, low, reach), 0.045, 0.03, corner=0.3, taper=1.2)
-    m.add("star base", "support", arm, frame, column, repeat=Repeat(count=arms, turn=2 * np.pi / arms))
+    m.add("star base", arm, frame, column, repeat=Repeat(count=arms, turn=2 * np.pi / arms))
     if wheels:
-        tyre = draw_look(d, ["black", "charcoal"], ["nylon", "rubber"])
+        tyre = draw_look(d, "black, charcoal", "nylon, rubber")
         m.add(
             "castor",
-            "support",
             block((0.066, 0.032, 0.066), (0, 0.033, reach - 0.015), turned(z=90), corner=1.0, edge=0.3),
             tyre,
             len(m.parts) - 1,
-            style=["round"],
+            "round",
             repeat=Repeat(count=arms, turn=2 * np.pi / arms),
         )
     w, deep = d.between(0.44, 0.54), d.between(0.42, 0.5)
@@ -125,23 +112,22 @@ def swivel_chair(d: Dice) -> Assembly:
     spin = Hinge("continuous", (0, 1, 0), (0, h, 0))
     seat = m.add(
         "seat",
-        "seat",
         block(
             (w, d.between(0.06, 0.1), deep), (0, h, 0), corner=d.between(0.2, 0.5), edge=(0.3, 0.9), crown=(0.0, 0.2)
         ),
         cloth,
         column,
-        style=["padded", "swivelling"],
+        "padded",
+        "swivelling",
         hinge=spin,
     )
     _office_back(m, d, frame, cloth, seat, (w, deep, h))
     if d.chance(0.65):
         x, up = w / 2 + 0.02, d.between(0.17, 0.24)
         points = [(x - 0.12, h - 0.02, 0.0), (x, h - 0.015, 0.0), (x + 0.01, h + 0.5 * up, 0.0), (x, h + up, 0.02)]
-        posts = m.add("arm support", "arm", tube(points, 0.014, flat=0.7, bend=0.03), frame, seat, repeat=PAIR)
+        posts = m.add("arm support", tube(points, 0.014, flat=0.7, bend=0.03), frame, seat, repeat=PAIR)
         m.add(
             "armrest",
-            "arm",
             block((0.07, 0.028, 0.26), (x, h + up + 0.005, 0.0), corner=0.5, edge=0.7),
             frame,
             posts,
@@ -161,7 +147,7 @@ def _office_back(m: Maker, d: Dice, frame: Look, cloth: Look, seat: int, size: t
         (0, h + gap, -deep / 2 - 0.06),
         (0, h + gap + 0.5 * tall, -deep / 2 - 0.05 - 0.3 * tall * np.sin(np.radians(tilt))),
     ]
-    spine = m.add("post", "back", tube(points, 0.024, flat=0.5, bend=0.06), frame, seat, style=["bent"])
+    spine = m.add("post", tube(points, 0.024, flat=0.5, bend=0.06), frame, seat, "bent")
     turn = turned(x=-tilt)
     half = 0.5 * w * d.between(0.85, 1.0)
     top = d.between(0.7, 1.0)
@@ -185,11 +171,10 @@ def _office_back(m: Maker, d: Dice, frame: Look, cloth: Look, seat: int, size: t
         bow=d.between(0.02, 0.06),
         curl=-d.between(0.0, 0.03),
     )
-    back = m.add("back", "back", solid, cloth, spine, style=["padded", "high" if tall > 0.58 else "low"])
+    back = m.add("back", solid, cloth, spine, "padded", "high" if tall > 0.58 else "low")
     if d.chance(0.2):
         m.add(
             "headrest",
-            "back",
             block(
                 (0.26, 0.06, 0.12),
                 (0, h + gap + tall + 0.03, -deep / 2 - 0.02 - tall * np.sin(np.radians(tilt))),
@@ -199,7 +184,7 @@ def _office_back(m: Maker, d: Dice, frame: Look, cloth: Look, seat: int, size: t
             ),
             cloth,
             back,
-            style=["padded"],
+            "padded",
         )
 
 
@@ -217,7 +202,7 @@ def pedestal_chair(d: Dice) -> Assembly:
         (0.06, h - 0.02, 0),
         (0.07, h, 1),
     ]
-    foot = m.add("pedestal", "support", lathe(knots), look, style=["round", "trumpet"])
+    foot = m.add("pedestal", lathe(knots), look, ROOT, "round", "trumpet")
     shell = d.pick([stuffs.plastic, stuffs.padding], [1, 1])(d)
     wide, tall = d.between(0.48, 0.62), d.between(0.3, 0.45)
     if d.chance(0.2):
@@ -225,7 +210,6 @@ def pedestal_chair(d: Dice) -> Assembly:
         turn = turned(x=-d.between(6, 14))
         tub = m.add(
             "shell",
-            "seat",
             block(
                 (wide, tall, 0.92 * wide),
                 (0, h + tall / 2 - 0.03, -0.02),
@@ -237,26 +221,20 @@ def pedestal_chair(d: Dice) -> Assembly:
             ),
             shell,
             foot,
+            "round",
             hollow=Hollow(opening="top", wall=0.03 if shell.cover else 0.014),
-            style=["round"],
         )
     else:
         tub = m.add(
-            "shell",
-            "seat",
-            _shell(d, wide, 0.45, tall + 0.05, h + 0.01, 0.04 if shell.cover else 0.016),
-            shell,
-            foot,
-            style=["curved"],
+            "shell", _shell(d, wide, 0.45, tall + 0.05, h + 0.01, 0.04 if shell.cover else 0.016), shell, foot, "curved"
         )
     pad = stuffs.padding(d, "polyurethane foam")
     m.add(
         "cushion",
-        "cushion",
         block((0.66 * wide, 0.07, 0.6 * wide), (0, h + 0.03, 0.0), corner=0.9, edge=0.9, crown=0.2),
         pad,
         tub,
-        style=["round"],
+        "round",
     )
     return m.done()
 
@@ -265,16 +243,16 @@ def tubular_chair(d: Dice) -> Assembly:
     """A cantilever of bent tube with two pads, or a folding frame."""
     m = Maker("chair")
     w, deep, h = d.between(0.44, 0.52), d.between(0.42, 0.5), d.between(0.42, 0.47)
-    frame = draw_look(d, ["silver", "silver", "black", "white", "charcoal", "gold"], ["steel", "steel", "aluminium"])
+    frame = draw_look(d, "silver*2, black, white, charcoal, gold", "steel*2, aluminium")
     pads: list[Callable[[Dice], Look]] = [stuffs.padding, stuffs.wood, stuffs.plastic]
     pad = d.pick(pads, [4, 1, 1])(d)
     thick = 0.05 if pad.cover else 0.02
     seat = m.add(
         "seat",
-        "seat",
         block((w, thick, deep), (0, h, 0), corner=0.12, edge=0.6, crown=(0.0, 0.15 if pad.cover else 0.0)),
         pad,
-        style=["square"],
+        ROOT,
+        "square",
     )
     x, r = w / 2 - 0.005, d.between(0.009, 0.014)
     lean = d.between(0.06, 0.12)
@@ -284,20 +262,15 @@ def tubular_chair(d: Dice) -> Assembly:
         (x, 0.015, deep / 2 - 0.01),
         (x, 0.015, -deep / 2 - 0.02),
     ]
-    loop = m.add("leg", "support", tube(points, r, bend=0.07), frame, seat, style=["bent"], repeat=PAIR)
-    m.add("stretcher", "support", bar((-x, 0.015, -deep / 2), (x, 0.015, -deep / 2), 2 * r, corner=1.0), frame, loop)
+    loop = m.add("leg", tube(points, r, bend=0.07), frame, seat, "bent", repeat=PAIR)
+    m.add("stretcher", bar((-x, 0.015, -deep / 2), (x, 0.015, -deep / 2), 2 * r, corner=1.0), frame, loop)
     post = bar((x, h - 0.01, -deep / 2 + 0.03), (x, h + 0.42, -deep / 2 - lean), 2 * r, corner=1.0)
-    posts = m.add("post", "back", post, frame, loop, repeat=PAIR)
+    posts = m.add("post", post, frame, loop, repeat=PAIR)
     tall = d.between(0.16, 0.34)
     tilt = np.degrees(np.arctan2(lean + 0.03, 0.42))
     middle = (0, h + 0.42 - tall / 2, -deep / 2 - lean + np.tan(np.radians(tilt)) * tall / 2)
     m.add(
-        "back",
-        "back",
-        block((w + 0.01, thick, tall), middle, turned(x=90 - tilt), corner=0.15, edge=0.6),
-        pad,
-        posts,
-        style=["square"],
+        "back", block((w + 0.01, thick, tall), middle, turned(x=90 - tilt), corner=0.15, edge=0.6), pad, posts, "square"
     )
     if d.chance(0.5):
         up = d.between(0.18, 0.22)
@@ -307,5 +280,5 @@ def tubular_chair(d: Dice) -> Assembly:
             (x + 0.02, h + up, -0.3 * deep),
             (x, h + up, -deep / 2 - 0.02),
         ]
-        m.add("armrest", "arm", tube(arm, r, bend=0.05), frame, seat, style=["bent"], repeat=PAIR)
+        m.add("armrest", tube(arm, r, bend=0.05), frame, seat, "bent", repeat=PAIR)
     return m.done()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import Maker
+from neurok.families.household.assemble import ROOT, Maker
 from neurok.families.household.framing import towards
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
@@ -47,19 +47,19 @@ def _knife(m: Maker, d: Dice, look: Look, kind: str) -> None:
     )
     body = m.add(
         "body",
-        "body",
         solid,
         look,
-        style=["square" if kind == "square" else "oblong"],
+        ROOT,
+        "square" if kind == "square" else "oblong",
         relief=d.pick(["smooth", "smooth", "smooth", "smooth", "quilted", "tufted"]),
     )
     if d.chance(0.12):
-        tassel = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, ["cotton", "wool"])
+        tassel = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "cotton, wool")
         knots = [(0.004, 0, 1), (0.011, 0.012, 0), (0.007, 0.022, 0), (0.013, 0.05, 0), (0.014, 0.065, 1)]
         corner = turn @ np.array([0.5 * wide, 0.0, 0.5 * deep]) * 0.94
         out = turn @ np.array([1.0, 0.0, 1.0]) / np.sqrt(2)
         if lie:
-            m.add("tassel", "trim", lathe(knots, corner, towards(np.zeros(3), out)), tassel, body, repeat=Repeat("xz"))
+            m.add("tassel", lathe(knots, corner, towards(np.zeros(3), out)), tassel, body, repeat=Repeat("xz"))
 
 
 def _round(m: Maker, d: Dice, look: Look, kind: str) -> None:
@@ -71,19 +71,12 @@ def _round(m: Maker, d: Dice, look: Look, kind: str) -> None:
         crown=d.between(0.2, 2.0),
         welt=d.pick([0.0, 0.005]),
     )
-    body = m.add("body", "body", solid, look, style=["round"], relief=d.pick(["smooth", "smooth", "tufted"]))
+    body = m.add("body", solid, look, ROOT, "round", relief=d.pick(["smooth", "smooth", "tufted"]))
     if d.chance(0.5):
         top = float(m.parts[body].copies[0].bounds[1, 1])
-        button = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, ["abs", "wood"])
+        button = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "abs, wood")
         r = d.between(0.012, 0.022)
-        m.add(
-            "button",
-            "trim",
-            block((2 * r, 0.012, 2 * r), (0, top - 0.003, 0), corner=1.0, edge=0.8),
-            button,
-            body,
-            style=["round"],
-        )
+        m.add("button", block((2 * r, 0.012, 2 * r), (0, top - 0.003, 0), corner=1.0, edge=0.8), button, body, "round")
 
 
 def _roll(m: Maker, d: Dice, look: Look, kind: str) -> None:
@@ -98,11 +91,11 @@ def _roll(m: Maker, d: Dice, look: Look, kind: str) -> None:
         (0.85 * r, long - 0.01, 0),
         (0.25 * r, long, 1),
     ]
-    body = m.add("body", "body", lathe(knots, (-long / 2, r, 0), turned(z=-90)), look, style=["round", "long"])
+    body = m.add("body", lathe(knots, (-long / 2, r, 0), turned(z=-90)), look, ROOT, "round", "long")
     if d.chance(0.4):
-        cap = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, ["cotton", "velvet"])
+        cap = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "cotton, velvet")
         solid = block((0.035, 0.012, 0.035), (long / 2, r, 0), turned(z=-90), corner=1.0, edge=0.9)
-        m.add("button", "trim", solid, cap, body, style=["round"], repeat=Repeat("x"))
+        m.add("button", solid, cap, body, "round", repeat=Repeat("x"))
 
 
 def _heart(m: Maker, d: Dice, look: Look, kind: str) -> None:
@@ -114,7 +107,7 @@ def _heart(m: Maker, d: Dice, look: Look, kind: str) -> None:
         * w
     )
     solid = plate(corners, 0.2 * w, turn=turned(x=-80), rounding=0.85, bevel=0.95, puff=d.between(1.2, 2.0))
-    m.add("body", "body", solid, look, style=["heart-shaped"])
+    m.add("body", solid, look, ROOT, "heart-shaped")
 
 
 def _box(m: Maker, d: Dice, look: Look, kind: str) -> None:
@@ -127,4 +120,4 @@ def _box(m: Maker, d: Dice, look: Look, kind: str) -> None:
         crown=d.between(0.1, 0.3),
         welt=d.pick([0.0, 0.006]),
     )
-    m.add("body", "body", solid, look, style=["square", "thick"], relief=d.pick(["smooth", "tufted", "quilted"]))
+    m.add("body", solid, look, ROOT, "square", "thick", relief=d.pick(["smooth", "tufted", "quilted"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import Maker
+from neurok.families.household.assemble import ROOT, Maker
 from neurok.families.household.foliage import (
     GOLDEN,
     PETALS,
@@ -76,17 +76,13 @@ def _pot(m: Maker, d: Dice) -> tuple[int, float, float]:
         "footed": ["footed"],
     }[kind]
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "ribbed", "faceted"]) if kind != "square" else "smooth"
-    pot = m.add("pot", "body", solid, look, hollow=Hollow(wall, "top"), style=words, relief=relief)
+    pot = m.add("pot", solid, look, ROOT, *words, hollow=Hollow(wall, "top"), relief=relief)
     top = tall * d.between(0.8, 0.92)
     if kind == "square":
         inner = r * (taper + (1.0 - taper) * (top - 0.03) / tall) - 0.4 * wall
     else:
         inner = _inside(np.array(knots), top, {"faceted": 0.92, "ribbed": 0.95}.get(relief, 1.0)) - 0.5 * wall
-    earth = draw_look(
-        d,
-        ["dark brown", "dark brown", "dark brown", "brown", "black", "light grey"],
-        ["soil", "soil", "soil", "gravel"],
-    )
+    earth = draw_look(d, "dark brown*3, brown, black, light grey", "soil*3, gravel")
     if kind == "square":
         ground = block(
             (2 * inner * (float(solid.size[0] / solid.size[2])), 0.03, 2 * inner),
@@ -96,11 +92,11 @@ def _pot(m: Maker, d: Dice) -> tuple[int, float, float]:
         )
     else:
         ground = lathe([(inner, top - 0.03, 1), (inner, top - 0.004, 1), (0.4 * inner, top + 0.004, 0)])
-    soil = m.add("soil", "body", ground, earth, pot)
+    soil = m.add("soil", ground, earth, pot)
     if d.chance(0.25) and kind not in ("footed", "square"):
         foot = {"bowl": 0.6, "round": 0.65, "straight": 0.92, "classic": taper}[kind] * r
         dish = lathe([(foot + 0.01, -0.004, 1), (foot + 0.03, 0.024, 1)])
-        m.add("saucer", "body", dish, look, pot, hollow=Hollow(0.007, "top"), style=["flat"])
+        m.add("saucer", dish, look, pot, "flat", hollow=Hollow(0.007, "top"))
     return soil, top, inner
 
 
@@ -112,13 +108,7 @@ def _inside(knots: np.ndarray, top: float, share: float) -> float:
 
 
 def _basket(d: Dice) -> Look:
-    return draw_look(
-        d,
-        ["beige", "tan", "light brown", "brown", "white"],
-        ["rattan", "straw", "bamboo"],
-        patterns=("weave",),
-        tile=0.08,
-    )
+    return draw_look(d, "beige, tan, light brown, brown, white", "rattan, straw, bamboo", patterns="weave", tile=0.08)
 
 
 def _rosette(m: Maker, d: Dice, soil: int, top: float, radius: float, name: str = "leaf") -> None:
@@ -137,11 +127,12 @@ def _rosette(m: Maker, d: Dice, soil: int, top: float, radius: float, name: str 
         solid = leaf(d, kind, long * d.between(0.75, 1.0), wide, at, turn, droop)
         m.add(
             name,
-            "foliage",
             solid,
             look,
             soil,
-            style=["long", "pointed"],
+            "long",
+            "pointed",
+            role="foliage",
             meets=at,
             repeat=Repeat(
                 count=count,
@@ -165,11 +156,10 @@ def _stems(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         thick = 0.03 * radius + 0.003
         stem = m.add(
             "stem",
-            "foliage",
             tube([foot, (foot + tip) / 2 + [0, 0.06 * tall, 0], tip], (thick, 0.8 * thick, 0.6 * thick)),
             green,
             soil,
-            style=["thin"],
+            "thin",
         )
         add_spiral(m, d, stem, look, kind, foot, tip, radius * d.between(1.2, 2.4), d.count(5, 9))
 
@@ -180,19 +170,19 @@ def _tree(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     tall, thick = radius * d.between(3.0, 6.0), radius * d.between(0.06, 0.12)
     sway = radius * d.between(-0.5, 0.5)
     points = [(0, top - 0.012, 0), (sway, top + 0.45 * tall, 0.2 * sway), (0.3 * sway, top + tall, 0)]
-    trunk = m.add("trunk", "foliage", tube(points, (thick, 0.8 * thick, 0.6 * thick)), bark, soil, style=["curved"])
+    trunk = m.add("trunk", tube(points, (thick, 0.8 * thick, 0.6 * thick)), bark, soil, "curved")
     if d.chance(0.45):
         r = radius * d.between(0.9, 1.5)
         ball = block((2 * r, 1.7 * r, 2 * r), (0.3 * sway, top + tall + 0.4 * r, 0), corner=1.0, edge=1.0)
-        crown = m.add("crown", "foliage", ball, look, trunk, style=["round"], relief="quilted")
+        crown = m.add("crown", ball, look, trunk, "round", role="foliage", relief="quilted")
         if d.chance(0.5):
             m.add(
                 "crown",
-                "foliage",
                 block((1.2 * r, r, 1.2 * r), (0.8 * r, top + tall, 0.2 * r), corner=1.0, edge=1.0),
                 look,
                 crown,
-                style=["round"],
+                "round",
+                role="foliage",
                 repeat=Repeat(count=3, turn=2.1, pivot=(0.3 * sway, 0)),
             )
         return
@@ -211,14 +201,7 @@ def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         foot = np.array([0.35 * radius * np.sin(a) * (k > 0), top - 0.012, 0.35 * radius * np.cos(a) * (k > 0)])
         tip = foot + [0.12 * tall * np.sin(a), tall, 0.12 * tall * np.cos(a)]
         thick = radius * d.between(0.06, 0.1)
-        trunk = m.add(
-            "trunk",
-            "foliage",
-            tube([foot, (foot + tip) / 2, tip], (1.2 * thick, thick, thick)),
-            bark,
-            soil,
-            style=["tall"],
-        )
+        trunk = m.add("trunk", tube([foot, (foot + tip) / 2, tip], (1.2 * thick, thick, thick)), bark, soil, "tall")
         long = radius * d.between(1.8, 3.4)
         for rise in (75, 40, 10):
             turn = outward(d.between(0, 360), rise + d.between(-8, 8))
@@ -227,11 +210,11 @@ def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             count, shrink = d.count(6, 10), d.between(0.94, 1.0)
             m.add(
                 "leaf",
-                "foliage",
                 solid,
                 look,
                 trunk,
-                style=["long", "pointed"],
+                "long",
+                "pointed",
                 meets=at,
                 repeat=Repeat(count=count, turn=2 * np.pi / count, scale=shrink, pivot=(float(tip[0]), float(tip[2]))),
             )
@@ -239,17 +222,10 @@ def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
 
 def _succulent(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     """Fat leaves in rings."""
-    look = draw_look(
-        d, ["mint", "green", "lime green", "olive", "dark green", "plum", "teal"], ["leaf"], feels=("stiff", "heavy")
-    )
+    look = draw_look(d, "mint, green, lime green, olive, dark green, plum, teal", "leaf", feels="stiff, heavy")
     r = radius * d.between(0.5, 0.85)
     core = m.add(
-        "stem",
-        "foliage",
-        block((0.5 * r, 0.5 * r, 0.5 * r), (0, top + 0.12 * r, 0), corner=1.0, edge=1.0),
-        look,
-        soil,
-        style=["short"],
+        "stem", block((0.5 * r, 0.5 * r, 0.5 * r), (0, top + 0.12 * r, 0), corner=1.0, edge=1.0), look, soil, "short"
     )
     for k in range(3):
         long, rise = r * (1.15 - 0.22 * k), 12 + 28 * k
@@ -266,22 +242,13 @@ def _succulent(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             bow=(0.0, 0.04 * long),
         )
         count = 9 - 2 * k
-        m.add(
-            "leaf",
-            "foliage",
-            solid,
-            look,
-            core,
-            style=["fat", "short"],
-            meets=at,
-            repeat=Repeat(count=count, turn=2 * np.pi / count),
-        )
+        m.add("leaf", solid, look, core, "fat", "short", meets=at, repeat=Repeat(count=count, turn=2 * np.pi / count))
     if d.chance(0.25):
         add_stalks(m, d, soil, top, 2.2 * radius, 1, 0.0)
 
 
 def _cactus(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
-    look = draw_look(d, ["green", "dark green", "olive", "teal"], ["leaf"], feels=("stiff", "heavy"))
+    look = draw_look(d, "green, dark green, olive, teal", "leaf", feels="stiff, heavy")
     tall, r = radius * d.between(1.0, 4.0), radius * d.between(0.3, 0.6)
     knots = [
         (0.7 * r, top - 0.012, 1),
@@ -290,7 +257,7 @@ def _cactus(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         (0.7 * r, top + 0.94 * tall, 0),
         (0.15 * r, top + tall, 0),
     ]
-    trunk = m.add("trunk", "foliage", lathe(knots), look, soil, style=["ribbed", "fat"], relief="fluted")
+    trunk = m.add("trunk", lathe(knots), look, soil, "ribbed", "fat", relief="fluted")
     if tall > 2.0 * radius:
         for side in [1, -1][: d.count(0, 2)]:
             y, out = top + tall * d.between(0.35, 0.55), 1.9 * r
@@ -300,12 +267,11 @@ def _cactus(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
                 (side * out, y + 0.5 * r, 0),
                 (side * out, y + tall * d.between(0.2, 0.35), 0),
             ]
-            m.add("branch", "foliage", tube(points, 0.5 * r, bend=0.4 * r), look, trunk, style=["bent"])
+            m.add("branch", tube(points, 0.5 * r, bend=0.4 * r), look, trunk, "bent", role="foliage")
     if d.chance(0.4):
-        bloom = draw_look(d, PETALS, ["petal"])
+        bloom = draw_look(d, PETALS, "petal")
         m.add(
             "flower",
-            "foliage",
             block(
                 (0.7 * r, 0.5 * r, 0.7 * r),
                 (0, top + tall, 0),
@@ -316,25 +282,24 @@ def _cactus(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             ),
             bloom,
             trunk,
-            style=["round"],
+            "round",
         )
 
 
 def _bush(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     """Many short stems with small leaves, perhaps in flower."""
     green, look = stem_look(d), leaf_look(d)
-    blooms = draw_look(d, PETALS, ["petal"]) if d.chance(0.5) else None
+    blooms = draw_look(d, PETALS, "petal") if d.chance(0.5) else None
     for k in range(d.count(4, 6)):
         a, tall = GOLDEN * k, radius * d.between(1.1, 2.6)
         foot = np.array([0.45 * radius * np.sin(a), top - 0.012, 0.45 * radius * np.cos(a)])
         tip = foot + [0.4 * tall * np.sin(a), tall, 0.4 * tall * np.cos(a)]
         stem = m.add(
             "stem",
-            "foliage",
             tube([foot, (foot + tip) / 2 + [0, 0.08 * tall, 0], tip], 0.02 * radius + 0.002),
             green,
             soil,
-            style=["thin"],
+            "thin",
         )
         add_spiral(m, d, stem, look, "oval", foot, tip, radius * d.between(0.7, 1.2), 7)
         if blooms is not None and d.chance(0.7):
@@ -349,11 +314,11 @@ def _orchid(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     at = np.array([0, top - 0.006, 0])
     m.add(
         "leaf",
-        "foliage",
         leaf(d, "oval", 1.9 * radius, 0.6 * radius, at, turn, -0.7),
         look,
         soil,
-        style=["wide", "rounded"],
+        "wide",
+        "rounded",
         meets=at,
         repeat=Repeat(count=count, turn=2 * np.pi / count),
     )
@@ -374,7 +339,7 @@ def _trailing(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
                 1.75 * radius * out + [0, top - drop, 0],
             ]
         )
-        stem = m.add("stem", "foliage", tube(points, 0.018 * radius + 0.002), green, soil, style=["long", "curved"])
+        stem = m.add("stem", tube(points, 0.018 * radius + 0.002), green, soil, "long", "curved")
         add_spiral(m, d, stem, look, d.pick(["heart", "oval"]), points[0], points[1], radius * d.between(0.45, 0.7), 4)
         add_spiral(m, d, stem, look, d.pick(["heart", "oval"]), points[2], points[3], radius * d.between(0.4, 0.6), 4)
 

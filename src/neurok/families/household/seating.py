@@ -67,7 +67,7 @@ def _upholstered(d: Dice, seats: int, category: str) -> Assembly:
     other = cloth if d.chance(0.88) else stuffs.padding(d, hides=0.1)
     is_wooden = d.chance(0.12)
     base_look = stuffs.wood(d) if is_wooden else cloth
-    base = m.add("base", "body", _base(d, s), base_look)
+    base = m.add("base", _base(d, s), base_look)
     _feet(m, d, base, s)
     _back(m, d, cloth, other, base, s)
     if s.arm:
@@ -110,7 +110,7 @@ def _feet(m: Maker, d: Dice, base: int, s: Measures) -> None:
     splay = d.between(0.0, 0.3) * s.foot if kind in ("tapered", "round") else 0.0
     x, z = s.full / 2 - d.between(0.05, 0.12), s.depth / 2 - d.between(0.05, 0.12)
     solid, words = leg_solid(d, kind, np.array([x, s.foot + 0.015, z]), np.array([x + splay, 0.0, z + splay]), thick)
-    m.add("leg", "support", solid, look, base, style=[*words, "short" if s.foot < 0.06 else ""], repeat=FOUR)
+    m.add("leg", solid, look, base, *words, "short" if s.foot < 0.06 else "", repeat=FOUR)
 
 
 def _back(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures) -> None:
@@ -132,7 +132,7 @@ def _back(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures) -
         crown=(0.0, 0.0 if is_loose else d.between(0.05, 0.5)),
     )
     words = [relief if relief != "smooth" else "", "high" if s.back > 0.5 else "low" if s.back < 0.4 else ""]
-    back = m.add("back", "back", shape, cloth, base, style=words, relief=relief)
+    back = m.add("back", shape, cloth, base, *words, relief=relief)
     if s.seats == 1 and d.chance(0.25):
         _wings(m, d, cloth, back, s, wide)
     if is_loose:
@@ -145,7 +145,7 @@ def _wings(m: Maker, d: Dice, cloth: Look, back: int, s: Measures, wide: float) 
     corners = [[0.0, 0.0], [0.6 * long, 0.0], [long, 0.35 * tall], [long, 0.75 * tall], [0.6 * long, tall], [0.0, tall]]
     at = (wide / 2 - 0.03, s.deck + s.back - tall - 0.02, -s.depth / 2 + 0.05)
     solid = plate(corners, 0.08, at, turned(y=-90), rounding=0.6, bevel=0.9, puff=0.2)
-    m.add("wing", "back", solid, cloth, back, style=["winged"], repeat=PAIR)
+    m.add("wing", solid, cloth, back, "winged", repeat=PAIR)
     m.style.append("wingback")
 
 
@@ -171,11 +171,10 @@ def _back_cushions(m: Maker, d: Dice, look: Look, back: int, s: Measures, thick:
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "tufted"])
     m.add(
         "back cushion",
-        "cushion",
         solid,
         look,
         back,
-        style=[relief if relief != "smooth" else ""],
+        relief if relief != "smooth" else "",
         relief=relief,
         repeat=Repeat(count=count, step=(wide, 0, 0)),
     )
@@ -203,11 +202,10 @@ def _seat_cushions(m: Maker, d: Dice, look: Look, base: int, s: Measures, chaise
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "smooth", "tufted"])
     return m.add(
         "seat cushion",
-        "seat",
         solid,
         look,
         base,
-        style=[relief if relief != "smooth" else ""],
+        relief if relief != "smooth" else "",
         relief=relief,
         repeat=Repeat(count=count, step=(wide, 0, 0)),
     )
@@ -224,7 +222,7 @@ def _chaise(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures)
         corner=0.06,
         edge=0.15,
     )
-    foot = m.add("chaise", "seat", low, cloth, base, style=["long"])
+    foot = m.add("chaise", low, cloth, base, "long")
     top = block(
         (0.99 * wide, s.cushion, s.depth - 0.6 * s.thick + long),
         (x, s.deck + s.cushion / 2 - 0.012, 0.3 * s.thick + long / 2),
@@ -232,14 +230,14 @@ def _chaise(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures)
         edge=(0.4, 0.7),
         crown=(0.0, 0.12),
     )
-    m.add("chaise cushion", "seat", top, other, foot, style=["long"])
+    m.add("chaise cushion", top, other, foot, "long")
     if s.foot > 0.03:
         leg = bar(
             (x + 0.35 * wide, 0, s.depth / 2 + long - 0.12),
             (x + 0.35 * wide, s.foot + 0.01, s.depth / 2 + long - 0.12),
             0.05,
         )
-        m.add("leg", "support", leg, m.parts[base + 1].look, foot, style=["square"], repeat=Repeat("x", pivot=(x, 0)))
+        m.add("leg", leg, m.parts[base + 1].look, foot, "square", repeat=Repeat("x", pivot=(x, 0)))
     m.style.append("corner")
     return side
 
@@ -284,7 +282,7 @@ def _arms(m: Maker, d: Dice, look: Look, base: int, s: Measures) -> None:
             edge=(0.1, edge),
             crown=(0.0, 0.1 if style == "rounded" else 0.0),
         )
-    m.add("arm", "arm", solid, look, base, style=[style], repeat=PAIR)
+    m.add("arm", solid, look, base, style, role="arm", repeat=PAIR)
 
 
 def _pillows(m: Maker, d: Dice, cushions: int, s: Measures, cloth: Look, chaise: int) -> None:
@@ -299,6 +297,6 @@ def _pillows(m: Maker, d: Dice, cushions: int, s: Measures, cloth: Look, chaise:
         x = place * (s.width / 2 - 0.55 * side)
         at = (x, s.deck + s.cushion + 0.34 * side, -s.depth / 2 + s.thick + 0.24 * s.depth)
         solid = block((side, 0.34 * side, side), at, turn, corner=0.28, edge=1.0, crown=d.between(2.0, 4.0), pinch=0.03)
-        m.add("throw pillow", "cushion", solid, look, cushions, style=["square"])
+        m.add("throw pillow", solid, look, cushions, "square")
         if d.chance(0.3):
             look = stuffs.padding(d, "stuffing", hides=0.03, tile=0.2)

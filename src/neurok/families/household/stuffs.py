@@ -90,21 +90,19 @@ def cloth_colours(d: Dice) -> list[str]:
 def wood(d: Dice, painted: float = 0.25, grain: float = 0.7) -> Look:
     kind = d.pick(list(WOODS), [3, 3, 2, 3, 3, 1, 0.5])
     if d.chance(painted):
-        return draw_look(d, PAINTED, ["wood", "mdf", "pine"], tile=0.25)
+        return draw_look(d, PAINTED, "wood, mdf, pine", tile=0.25)
     pattern: Pattern = "wood" if d.chance(grain) else "plain"
-    return draw_look(d, WOODS[kind], [kind], patterns=[pattern], feels=("", "", "", "heavy", "light"), tile=0.25)
+    return draw_look(d, WOODS[kind], [kind], patterns=[pattern], feels="none*3, heavy, light", tile=0.25)
 
 
 def metal(d: Dice) -> Look:
     kind = d.pick(list(METALS), [6, 2, 1.5, 1, 0.4])
-    return draw_look(d, METALS[kind], [kind], feels=("", "", "", "heavy", "light"))
+    return draw_look(d, METALS[kind], [kind], feels="none*3, heavy, light")
 
 
 def plastic(d: Dice) -> Look:
     colours = [*PAINTED, *BRIGHT]
-    return draw_look(
-        d, colours, ["abs", "polypropylene", "polypropylene", "fibreglass"], feels=("", "", "stiff", "flexible")
-    )
+    return draw_look(d, colours, "abs, polypropylene*2, fibreglass", feels="none*2, stiff, flexible")
 
 
 def frame(d: Dice) -> Look:
@@ -151,19 +149,17 @@ def ceramic(d: Dice, bare: float = 0.3) -> Look:
     """Pots and vases: fired clay, or glazed in any colour."""
     feels: tuple[Feel, ...] = ("", "", "heavy", "light")
     if d.chance(bare):
-        return draw_look(d, ["terracotta", "terracotta", "tan", "brown", "beige"], ["terracotta"], feels=feels)
+        return draw_look(d, "terracotta*2, tan, brown, beige", "terracotta", feels=feels)
     colours = ["white"] * 5 + ["cream", "beige", "light grey", "charcoal", "black"] + list(BRIGHT)
     patterns: tuple[Pattern, ...] = ("plain",) * 7 + ("bands", "marble", "floral", "dots")
-    return draw_look(
-        d, colours, ["ceramic", "ceramic", "porcelain"], feels=feels, patterns=patterns, tile=d.between(0.12, 0.3)
-    )
+    return draw_look(d, colours, "ceramic*2, porcelain", feels=feels, patterns=patterns, tile=d.between(0.12, 0.3))
 
 
 def board(d: Dice, painted: float = 0.35) -> Look:
     """What cabinets and desks are made of: wood, or boards with a plain face."""
     if d.chance(0.15):
         colours = ["white", "white", "cream", "beige", "light grey", "grey", "black", "light brown"]
-        return draw_look(d, colours, ["particleboard", "mdf"], feels=("", "", "heavy"))
+        return draw_look(d, colours, "particleboard, mdf", feels="none*2, heavy")
     return wood(d, painted=painted, grain=0.8)
 
 
@@ -183,23 +179,23 @@ def fittings(d: Dice) -> Look:
 def enamel(d: Dice) -> Look:
     """What appliances are clad in: bare or painted sheet metal, seldom plastic."""
     if d.chance(0.35):
-        return draw_look(d, ["silver", "silver", "grey", "light grey"], ["steel", "steel", "aluminium"])
+        return draw_look(d, "silver*2, grey, light grey", "steel*2, aluminium")
     colours = (
         ["white"] * 6 + ["black"] * 3 + ["cream", "red", "mint", "light blue", "charcoal", "yellow", "pink", "teal"]
     )
-    return draw_look(d, colours, ["steel", "steel", "abs"])
+    return draw_look(d, colours, "steel*2, abs")
 
 
 def pane(d: Dice) -> Look:
     """Clear glass, a little tinted."""
-    return draw_look(d, ["white", "light grey", "light blue", "mint"], ["glass"])
+    return draw_look(d, "white, light grey, light blue, mint", "glass")
 
 
 def milk_glass(d: Dice) -> Look:
     """Glass that lets light through but no look."""
-    return draw_look(d, ["white", "light grey", "light blue", "light blue", "mint"], ["glass"], feels=("stiff",))
+    return draw_look(d, "white, light grey, light blue*2, mint", "glass", feels="stiff")
 
 
 def dark_glass(d: Dice) -> Look:
     """Glass that one does not look through: screens and windows of ovens."""
-    return draw_look(d, ["black", "black", "charcoal"], ["glass"], feels=("stiff",))
+    return draw_look(d, "black*2, charcoal", "glass", feels="stiff")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, PAIR, Maker
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
 from neurok.families.household.casework import (
     SINK,
     Fronts,
@@ -48,9 +48,7 @@ def table(d: Dice) -> Assembly:
     look = stuffs.board(d, painted=0.25)
     thick = d.between(0.02, 0.04)
     upper = _top_look(d, look)
-    top = m.add(
-        "top", "body", _top(is_round, (wide, deep), tall, thick), upper, style=[_shape_word(is_round, wide, deep)]
-    )
+    top = m.add("top", _top(is_round, (wide, deep), tall, thick), upper, ROOT, _shape_word(is_round, wide, deep))
     frame = look if d.chance(0.65) else stuffs.frame(d)
     high = d.between(0.1, 0.15) if drawers else d.between(0.06, 0.1)
     w, z = (0.62 * wide, 0.62 * deep) if is_round else (wide - d.between(0.04, 0.12), deep - d.between(0.04, 0.1))
@@ -59,7 +57,7 @@ def table(d: Dice) -> Assembly:
         apron = _housing(m, d, look, (w - 0.02, z - 0.01, high), tall - thick, drawers, top)
     elif not is_round and d.chance(0.6):
         solid = block((w - 0.02, high, z - 0.02), (0, tall - thick - high / 2 + SINK, 0), corner=0.02, edge=0.0)
-        apron = m.add("apron", "support", solid, frame, top, hollow=Hollow(0.02, "through"))
+        apron = m.add("apron", solid, frame, top, hollow=Hollow(0.02, "through"))
     else:
         apron = top
     join = tall - thick - (0.7 * high if drawers else -0.004)
@@ -74,7 +72,7 @@ def _top_look(d: Dice, look: Look) -> Look:
     kind = d.pick(["same", "wood", "glass", "stone"], [6, 2, 0.8, 0.8])
     if kind == "stone":
         colours = ["white", "black", "grey", "cream", "dark green"]
-        return draw_look(d, colours, ["marble", "granite"], patterns=["marble"], tile=0.5)
+        return draw_look(d, colours, "marble, granite", patterns="marble", tile=0.5)
     return {"same": lambda: look, "wood": lambda: stuffs.wood(d), "glass": lambda: stuffs.pane(d)}[kind]()
 
 
@@ -102,7 +100,7 @@ def _housing(
     """An apron that is a flat case open to the front, with its drawers side by side."""
     wide, deep, high = size
     solid, hollow = carcass((wide, high, deep), (0, under - high / 2 + SINK, 0), WALL)
-    apron = m.add("apron", "support", solid, look, top, hollow=hollow)
+    apron = m.add("apron", solid, look, top, hollow=hollow)
     fronts = draw_fronts(d, look)
     z, back = deep / 2 + 0.004, -deep / 2 + WALL
     room = Opening(-wide / 2 + WALL, wide / 2 - WALL, under + SINK - high + WALL, under + SINK - WALL, z)
@@ -111,7 +109,7 @@ def _housing(
     for left in columns[:-1]:
         low = (left.right, room.low - SINK, back - SINK)
         walls.append(
-            m.add("divider", "body", board_between(low, (left.right + WALL, room.high + SINK, z - 0.006)), look, apron)
+            m.add("divider", board_between(low, (left.right + WALL, room.high + SINK, z - 0.006)), look, apron)
         )
     for column, wall in zip(columns, walls, strict=True):
         add_drawer(m, column, min(deep - WALL - 0.02, 0.5), fronts, wall)
@@ -124,7 +122,7 @@ def _legs(m: Maker, d: Dice, look: Look, parent: int, size: tuple[float, float, 
     x, z = w / 2 - thick / 2, deep / 2 - thick / 2
     splay = d.between(0.02, 0.06) if kind != "square" and not upright and d.chance(0.35) else 0.0
     solid, words = leg_solid(d, kind, np.array([x, join, z]), np.array([x + splay, 0.0, z + splay]), thick)
-    return m.add("leg", "support", solid, look, parent, style=[*words, "splayed" if splay else ""], repeat=FOUR)
+    return m.add("leg", solid, look, parent, *words, "splayed" if splay else "", repeat=FOUR)
 
 
 def _below(m: Maker, d: Dice, look: Look, legs: int, size: tuple[float, float, float]) -> None:
@@ -132,11 +130,11 @@ def _below(m: Maker, d: Dice, look: Look, legs: int, size: tuple[float, float, f
     w, deep, y = size
     if d.chance(0.5):
         board = look if d.chance(0.6) else stuffs.board(d)
-        m.add("shelf", "body", board_between((-w / 2, y, -deep / 2), (w / 2, y + 0.02, deep / 2)), board, legs)
+        m.add("shelf", board_between((-w / 2, y, -deep / 2), (w / 2, y + 0.02, deep / 2)), board, legs)
         return
     side = bar((w / 2, y, -deep / 2), (w / 2, y, deep / 2), 0.025)
-    sides = m.add("stretcher", "support", side, look, legs, repeat=PAIR)
-    m.add("cross bar", "support", bar((-w / 2, y, 0), (w / 2, y, 0), 0.025), look, sides)
+    sides = m.add("stretcher", side, look, legs, repeat=PAIR)
+    m.add("cross bar", bar((-w / 2, y, 0), (w / 2, y, 0), 0.025), look, sides, role="support")
 
 
 def pedestal_table(d: Dice) -> Assembly:
@@ -149,11 +147,7 @@ def pedestal_table(d: Dice) -> Assembly:
     look = stuffs.board(d)
     thick, is_round = d.between(0.018, 0.035), d.chance(0.75)
     top = m.add(
-        "top",
-        "body",
-        _top(is_round, (wide, wide), tall, thick),
-        _top_look(d, look),
-        style=["round" if is_round else "square"],
+        "top", _top(is_round, (wide, wide), tall, thick), _top_look(d, look), ROOT, "round" if is_round else "square"
     )
     frame = look if d.chance(0.5) else stuffs.metal(d)
     under, r = tall - thick + 0.003, d.between(0.028, 0.05)
@@ -169,7 +163,7 @@ def pedestal_table(d: Dice) -> Assembly:
             (r, 0.7 * tall, 0),
             (flare * r, under, 1),
         ]
-        m.add("pedestal", "support", lathe(knots), frame, top, style=["round", "flared" if flare > 1.4 else ""])
+        m.add("pedestal", lathe(knots), frame, top, "round", "flared" if flare > 1.4 else "")
         return m.done()
     knots = [
         (1.3 * r, 0.06, 1),
@@ -178,10 +172,10 @@ def pedestal_table(d: Dice) -> Assembly:
         (r, 0.8 * tall, 0.3),
         (1.5 * r, under, 1),
     ]
-    column = m.add("column", "support", lathe(knots), frame, top, style=["turned"])
+    column = m.add("column", lathe(knots), frame, top, "turned")
     feet = d.pick([3, 4, 4])
     foot = bar((0, 0.09, 0.01), (0, 0.018, reach), 0.04, 0.035, corner=0.3, taper=1.3)
-    m.add("foot", "support", foot, frame, column, repeat=Repeat(count=feet, turn=2 * np.pi / feet))
+    m.add("foot", foot, frame, column, repeat=Repeat(count=feet, turn=2 * np.pi / feet))
     return m.done()
 
 
@@ -193,11 +187,7 @@ def desk(d: Dice) -> Assembly:
     look = stuffs.board(d)
     upper = look if d.chance(0.7) else stuffs.wood(d)
     top = m.add(
-        "top",
-        "body",
-        block((wide, thick, deep), (0, tall - thick / 2, 0), corner=0.03, edge=0.12),
-        upper,
-        style=["oblong"],
+        "top", block((wide, thick, deep), (0, tall - thick / 2, 0), corner=0.03, edge=0.12), upper, ROOT, "oblong"
     )
     cases = d.pick([0, 1, 2], [2, 5, 2])
     m.style.append({0: "writing", 1: "single", 2: "twin"}[cases])
@@ -221,7 +211,7 @@ def desk(d: Dice) -> Assembly:
     if d.chance(0.4):
         low = (knees[0] - 0.005 if -1 in sides else -half, under - d.between(0.25, 0.45), -deep / 2 + 0.06)
         high = (knees[1] + 0.005 if 1 in sides else half, under + SINK, -deep / 2 + 0.075)
-        m.add("back panel", "body", board_between(low, high), look, top)
+        m.add("back panel", board_between(low, high), look, top)
     return m.done()
 
 
@@ -241,7 +231,7 @@ def _case(
     solid, hollow = carcass(
         (right - left, under - low + SINK, deep), ((left + right) / 2, (under + low + SINK) / 2, 0), WALL
     )
-    body = m.add("body", "body", solid, look, top, hollow=hollow)
+    body = m.add("body", solid, look, top, hollow=hollow)
     z = deep / 2 + 0.004
     room = Opening(left + WALL, right - WALL, low + WALL, under - WALL, z)
     if has_door:
@@ -250,7 +240,7 @@ def _case(
             (room.left - SINK, below.high, -deep / 2 + WALL - SINK),
             (room.right + SINK, above.low, deep / 2 - 0.002),
         )
-        m.add("shelf", "body", board_between(*shelf), look, body)
+        m.add("shelf", board_between(*shelf), look, body)
         add_drawer(m, above, deep - WALL - 0.03, fronts, body)
         add_door(m, below, -1 if left < 0 else 1, fronts, body, upper=float(np.radians(d.between(92, 110))))
     else:
@@ -259,12 +249,11 @@ def _case(
             [0.004] * (drawers - 1),
         ):
             add_drawer(m, row, deep - WALL - 0.03, fronts, body)
-    foot = draw_look(d, ["black", "charcoal"], ["rubber", "abs"])
+    foot = draw_look(d, "black, charcoal", "rubber, abs")
     x, zf = (right - left) / 2 - 0.03, deep / 2 - 0.03
     middle = (left + right) / 2
     m.add(
         "foot",
-        "support",
         board_between((middle + x - 0.018, 0, zf - 0.018), (middle + x + 0.018, low + 0.004, zf + 0.018)),
         foot,
         body,
@@ -281,7 +270,7 @@ def _sides(
         panel = board_between((half - 0.02, 0, -z), (half, under + SINK, z))
         if len(free) == 1 and free[0] < 0:
             panel = board_between((-half, 0, -z), (-half + 0.02, under + SINK, z))
-        m.add("side panel", "support", panel, look, top, repeat=PAIR if len(free) == 2 else Repeat())
+        m.add("side panel", panel, look, top, repeat=PAIR if len(free) == 2 else Repeat())
         return
     side, thick = free[-1], d.between(0.035, 0.055)
     x = side * (half - thick / 2)
@@ -289,7 +278,7 @@ def _sides(
     leg, words = leg_solid(
         d, kind, np.array([x, under + 0.004, z - thick / 2]), np.array([x, 0.0, z - thick / 2]), thick
     )
-    m.add("leg", "support", leg, frame, top, style=words, repeat=FOUR if len(free) == 2 else Repeat("z"))
+    m.add("leg", leg, frame, top, *words, repeat=FOUR if len(free) == 2 else Repeat("z"))
 
 
 def _knee_drawers(
@@ -307,19 +296,13 @@ def _knee_drawers(
     high, gap = d.between(0.09, 0.13), 0.02
     left, right, deep = left + gap, right - gap, deep - 0.08
     solid, hollow = carcass((right - left, high, deep), ((left + right) / 2, under - high / 2 + SINK, 0.0), WALL)
-    apron = m.add("apron", "support", solid, look, top, hollow=hollow)
+    apron = m.add("apron", solid, look, top, hollow=hollow)
     room = Opening(left + WALL, right - WALL, under + SINK - high + WALL, under + SINK - WALL, deep / 2 + 0.004)
     walls, columns = [apron], room.columns([1.0] * count, WALL)
     for column in columns[:-1]:
         low = (column.right, room.low - SINK, -deep / 2 + WALL - SINK)
         walls.append(
-            m.add(
-                "divider",
-                "body",
-                board_between(low, (column.right + WALL, room.high + SINK, deep / 2 - 0.002)),
-                look,
-                apron,
-            )
+            m.add("divider", board_between(low, (column.right + WALL, room.high + SINK, deep / 2 - 0.002)), look, apron)
         )
     for column, wall in zip(columns, walls, strict=True):
         add_drawer(m, column, min(deep - WALL - 0.02, 0.45), fronts, wall)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, ROOT, Maker
 from neurok.families.household.foliage import add_bouquet
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look
@@ -24,7 +24,6 @@ def vase(d: Dice) -> Assembly:
         taper = np.linspace(d.between(0.7, 1.0), 1.0, 5)
         body = m.add(
             "body",
-            "body",
             block(
                 (wide, tall, wide * d.between(0.6, 1.0)),
                 (0, tall / 2, 0),
@@ -34,8 +33,9 @@ def vase(d: Dice) -> Assembly:
                 depths=taper,
             ),
             look,
+            ROOT,
+            "square",
             hollow=Hollow(wall),
-            style=["square"],
         )
         radius = 0.5 * wide
     else:
@@ -46,11 +46,13 @@ def vase(d: Dice) -> Assembly:
         relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "ribbed", "fluted", "faceted"])
         body = m.add(
             "body",
-            "body",
             lathe(knots),
             look,
+            ROOT,
+            name,
+            *words,
+            relief if relief != "smooth" else "",
             hollow=Hollow(wall),
-            style=[name, *words, relief if relief != "smooth" else ""],
             relief=relief,
         )
         radius = max(k[0] for k in knots)
@@ -66,9 +68,9 @@ def _look(d: Dice) -> Look:
     if kind == "glass":
         return draw_look(
             d,
-            ["light blue", "mint", "white", "turquoise", "green", "pink", "lavender", "blue", "light grey", "tan"],
-            ["glass"],
-            feels=("", "heavy"),
+            "light blue, mint, white, turquoise, green, pink, lavender, blue, light grey, tan",
+            "glass",
+            feels="none, heavy",
         )
     return {"ceramic": stuffs.ceramic, "metal": stuffs.metal, "wood": stuffs.wood}[kind](d)
 
@@ -186,4 +188,4 @@ def _handles(m: Maker, d: Dice, look: Look, body: int, knots: list, tall: float)
         (out, (high - 0.02) * tall, 0),
         (at(high) - inside, high * tall, 0),
     ]
-    m.add("handle", "handle", tube(points, 0.025 * tall, flat=0.7, bend=1.0), look, body, style=["curved"], repeat=PAIR)
+    m.add("handle", tube(points, 0.025 * tall, flat=0.7, bend=1.0), look, body, "curved", repeat=PAIR)
