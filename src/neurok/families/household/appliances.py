@@ -37,12 +37,8 @@ def microwave(d: Dice) -> Assembly:
     split = wide / 2 - d.between(0.2, 0.28) * wide
     thick, face = 0.03, deep / 2 - SINK
     dark = draw_look(d, "black*3, charcoal, silver, white, grey", "abs") if d.chance(0.6) else look
-    panel = m.add(
-        "control panel",
-        board_between((split + GAP, 0.001, -deep / 2 + wall - SINK), (wide / 2 - 0.001, tall - 0.001, face + thick)),
-        dark,
-        body,
-    )
+    solid = board_between((split + GAP, 0.001, -deep / 2 + wall - SINK), (wide / 2 - 0.001, tall - 0.001, face + thick))
+    panel = m.add("control panel", solid, dark, body)
     grip: Grip = d.pick(["bar", "none"], [3, 1])
     chrome = draw_look(d, "silver, black, white", "steel, abs")
     fronts = Fronts(look if d.chance(0.6) else dark, grip, chrome, d.between(0.5, 0.7) * tall)
@@ -54,14 +50,8 @@ def microwave(d: Dice) -> Assembly:
     m.add("window", glass, stuffs.dark_glass(d), door)
     _controls(m, d, panel, (split, wide / 2, tall, z), chrome)
     r = 0.36 * (split + wide / 2)
-    hub = m.add(
-        "base",
-        lathe([(0.03, 0, 1), (0.03, 0.014, 1)], ((split - wide / 2) / 2, wall - 0.002, 0)),
-        dark,
-        body,
-        "round",
-        role="trim",
-    )
+    solid = lathe([(0.03, 0, 1), (0.03, 0.014, 1)], ((split - wide / 2) / 2, wall - 0.002, 0))
+    hub = m.add("base", solid, dark, body, "round", role="trim")
     plate = lathe(
         [(0.6 * r, 0, 1), (r, 0.01, 0.6), (0.98 * r, 0.014, 1), (0.6 * r, 0.005, 0.5)],
         ((split - wide / 2) / 2, wall + 0.011, 0),
@@ -81,24 +71,17 @@ def _controls(m: Maker, d: Dice, panel: int, place: tuple[float, float, float, f
     shown = d.chance(0.75)
     if shown:
         glow = draw_look(d, "black, green, teal, charcoal", "glass", feels="stiff")
-        m.add(
-            "display",
-            board_between((x - 0.32 * room, 0.78 * tall, z - 0.004), (x + 0.32 * room, 0.9 * tall, z + 0.0015)),
-            glow,
-            panel,
-        )
+        solid = board_between((x - 0.32 * room, 0.78 * tall, z - 0.004), (x + 0.32 * room, 0.9 * tall, z + 0.0015))
+        m.add("display", solid, glow, panel)
     if d.chance(0.5):
         r = d.between(0.2, 0.27) * room
         for y in [0.55 * tall, 0.24 * tall][: d.count(1, 2)]:
             knots = [(r, -0.003, 1), (0.95 * r, 0.015, 0.6), (0.8 * r, 0.02, 1)]
             turn = Hinge("revolute", (0, 0, 1), (x, y, z), 0.0, float(np.radians(270)))
             knob = m.add("knob", lathe(knots, (x, y, z), turned(x=90)), chrome, panel, "round", hinge=turn)
-            m.add(
-                "joint",
-                board_between((x - 0.08 * r, y + 0.2 * r, z + 0.016), (x + 0.08 * r, y + 0.75 * r, z + 0.023)),
-                draw_look(d, "white, red, black", "abs"),
-                knob,
-            )
+            solid = board_between((x - 0.08 * r, y + 0.2 * r, z + 0.016), (x + 0.08 * r, y + 0.75 * r, z + 0.023))
+            shown = draw_look(d, "white, red, black", "abs")
+            m.add("joint", solid, shown, knob)
         return
     rows = d.count(3, 5)
     step = 0.56 * tall / rows

@@ -48,16 +48,17 @@ def tote(d: Dice) -> Assembly:
     )
     w, h, t = d.between(0.26, 0.44), d.between(0.24, 0.38), d.between(0.08, 0.17)
     grow = np.linspace(d.between(0.72, 1.0), 1.0, 5)
+    solid = block(
+        (w, h, t),
+        (0, h / 2, 0),
+        corner=d.between(0.15, 0.6),
+        edge=(0.3, 0.0),
+        widths=grow,
+        depths=np.linspace(1.0, d.between(0.5, 1.0), 5),
+    )
     body = m.add(
         "body",
-        block(
-            (w, h, t),
-            (0, h / 2, 0),
-            corner=d.between(0.15, 0.6),
-            edge=(0.3, 0.0),
-            widths=grow,
-            depths=np.linspace(1.0, d.between(0.5, 1.0), 5),
-        ),
+        solid,
         look,
         ROOT,
         "woven" if woven else "",
@@ -76,15 +77,8 @@ def tote(d: Dice) -> Assembly:
         (a, h - 0.05, z),
     ]
     is_flat = d.chance(0.5)
-    m.add(
-        "handle",
-        tube(points, 0.012 if is_flat else d.between(0.005, 0.009), flat=1.0 if not is_flat else 0.45, bend=1.0),
-        trim,
-        body,
-        "long" if drop > 0.18 else "short",
-        "curved",
-        repeat=Repeat("z"),
-    )
+    solid = tube(points, 0.012 if is_flat else d.between(0.005, 0.009), flat=1.0 if not is_flat else 0.45, bend=1.0)
+    m.add("handle", solid, trim, body, "long" if drop > 0.18 else "short", "curved", repeat=Repeat("z"))
     if d.chance(0.3):
         front = z + 0.001
         m.add(
@@ -132,21 +126,16 @@ def handbag(d: Dice) -> Assembly:
         )
     else:
         grow = np.linspace(1.0, d.between(0.65, 0.9) if shape == "trapezoid" else 1.0, 5)
-        body = m.add(
-            "body",
-            block(
-                (w, h, t),
-                (0, h / 2, 0),
-                corner=d.between(0.12, 0.3),
-                edge=(0.3, 0.5),
-                widths=grow,
-                depths=np.linspace(1.0, d.between(0.35, 0.9), 5),
-                welt=d.pick([0.0, 0.002]),
-            ),
-            look,
-            ROOT,
-            "tapered" if shape == "trapezoid" else "boxy",
+        solid = block(
+            (w, h, t),
+            (0, h / 2, 0),
+            corner=d.between(0.12, 0.3),
+            edge=(0.3, 0.5),
+            widths=grow,
+            depths=np.linspace(1.0, d.between(0.35, 0.9), 5),
+            welt=d.pick([0.0, 0.002]),
         )
+        body = m.add("body", solid, look, ROOT, "tapered" if shape == "trapezoid" else "boxy")
     top = float(m.parts[body].copies[0].bounds[1, 1])
     trim = look if d.chance(0.6) else bag_cloth(d, 1.0)
     z = half_depth(m, body, 0.9 * h, 0.0) - 0.003
@@ -166,20 +155,10 @@ def add_flap(m: Maker, d: Dice, look: Look, body: int, size: tuple[float, float,
     corners = np.array(
         [[-half, 0], [-half, -0.7 * long], [-0.5 * half, -long], [0.5 * half, -long], [half, -0.7 * long], [half, 0]]
     )
-    flap = m.add(
-        "flap",
-        plate(corners, 0.01, (0, top - 0.004, z + 0.001), turned(x=d.between(0, 5)), rounding=round_, bevel=0.5),
-        look,
-        body,
-        "rounded" if round_ > 0.5 else "square",
-    )
-    m.add(
-        "clasp",
-        block((0.03, 0.022, 0.012), low_front(m, flap), corner=d.pick([0.15, 1.0]), edge=0.4),
-        fitting(d),
-        flap,
-        "square",
-    )
+    solid = plate(corners, 0.01, (0, top - 0.004, z + 0.001), turned(x=d.between(0, 5)), rounding=round_, bevel=0.5)
+    flap = m.add("flap", solid, look, body, "rounded" if round_ > 0.5 else "square")
+    solid = block((0.03, 0.022, 0.012), low_front(m, flap), corner=d.pick([0.15, 1.0]), edge=0.4)
+    m.add("clasp", solid, fitting(d), flap, "square")
 
 
 def _hand_strap(m: Maker, d: Dice, look: Look, body: int, size: tuple[float, float], shape: str) -> None:
@@ -196,19 +175,7 @@ def _hand_strap(m: Maker, d: Dice, look: Look, body: int, size: tuple[float, flo
         (a, top + 0.55 * drop, 0),
         (a, top - 0.012, 0),
     ]
-    m.add(
-        "handle" if drop < 0.13 else "strap",
-        tube(points, d.between(0.005, 0.009), flat=d.pick([1.0, 0.5]), bend=1.0),
-        look,
-        body,
-        "short" if drop < 0.13 else "long",
-        "curved",
-    )
-    m.add(
-        "buckle",
-        block((0.018, 0.018, 0.018), (a, top, 0), corner=1.0, edge=0.6),
-        fitting(d),
-        len(m.parts) - 1,
-        "round",
-        repeat=PAIR,
-    )
+    solid = tube(points, d.between(0.005, 0.009), flat=d.pick([1.0, 0.5]), bend=1.0)
+    m.add("handle" if drop < 0.13 else "strap", solid, look, body, "short" if drop < 0.13 else "long", "curved")
+    solid = block((0.018, 0.018, 0.018), (a, top, 0), corner=1.0, edge=0.6)
+    m.add("buckle", solid, fitting(d), len(m.parts) - 1, "round", repeat=PAIR)

@@ -49,20 +49,15 @@ def teddy_bear(d: Dice) -> Assembly:
     m.style.append("sitting" if sits else "standing")
     w, h, t = size * d.between(0.085, 0.115), size * d.between(0.115, 0.14), size * d.between(0.075, 0.095)
     fat = d.between(0.75, 0.98)
-    body = m.add(
-        "body",
-        block(
-            (2 * w, 2 * h, 2 * t),
-            (0, h, 0),
-            corner=1.0,
-            edge=1.0,
-            widths=(1.0, 1.0, 0.98, 0.5 + 0.5 * fat, fat * 0.8),
-            depths=(1.0, 1.0, 0.98, 0.5 + 0.5 * fat, fat * 0.8),
-        ),
-        fur,
-        ROOT,
-        "fat" if fat > 0.9 else "",
+    solid = block(
+        (2 * w, 2 * h, 2 * t),
+        (0, h, 0),
+        corner=1.0,
+        edge=1.0,
+        widths=(1.0, 1.0, 0.98, 0.5 + 0.5 * fat, fat * 0.8),
+        depths=(1.0, 1.0, 0.98, 0.5 + 0.5 * fat, fat * 0.8),
     )
+    body = m.add("body", solid, fur, ROOT, "fat" if fat > 0.9 else "")
     r = size * d.between(0.085, 0.115)
     head = m.add("head", _ball((0, 2 * h + 0.72 * r, 0.012), (1.1 * r, 0.95 * r, r)), fur, body, "round")
     _face(m, d, fur, pale, head, (r, 2 * h + 0.72 * r))
@@ -82,13 +77,8 @@ def _face(m: Maker, d: Dice, fur: Look, pale: Look, head: int, size: tuple[float
     low = y - 0.26 * r
     muzzle = m.add("muzzle", _ball((0, low, out), (snout, 0.78 * snout, 0.75 * snout)), pale, head, "round")
     dark = draw_look(d, "black*3, dark brown, brown", "abs, felt, cotton")
-    m.add(
-        "nose",
-        _ball((0, low + 0.38 * snout, out + 0.58 * snout), (0.36 * snout, 0.25 * snout, 0.26 * snout)),
-        dark,
-        muzzle,
-        "oval",
-    )
+    solid = _ball((0, low + 0.38 * snout, out + 0.58 * snout), (0.36 * snout, 0.25 * snout, 0.26 * snout))
+    m.add("nose", solid, dark, muzzle, "oval")
     glass = draw_look(d, "black*2, dark brown, blue", "abs, glass, polycarbonate", feels="stiff")
     eye, x, up = r * d.between(0.09, 0.14), r * d.between(0.32, 0.46), r * d.between(0.1, 0.24)
     depth = 0.012 + r * np.sqrt(max(1.0 - (x / (1.1 * r)) ** 2 - (up / (0.95 * r)) ** 2, 0.1))
@@ -98,14 +88,8 @@ def _face(m: Maker, d: Dice, fur: Look, pale: Look, head: int, size: tuple[float
     at = np.array([0.78 * r, y + 0.72 * r, 0.0])
     ears = m.add("ear", _ball(tuple(at), (ear, ear, 0.45 * ear), turn), fur, head, "round", repeat=PAIR)  # type: ignore[arg-type]
     if pale is not fur and d.chance(0.7):
-        m.add(
-            "inner ear",
-            _ball((at[0], at[1], 0.3 * ear), (0.66 * ear, 0.66 * ear, 0.25 * ear), turn),
-            pale,
-            ears,
-            "round",
-            repeat=PAIR,
-        )
+        solid = _ball((at[0], at[1], 0.3 * ear), (0.66 * ear, 0.66 * ear, 0.25 * ear), turn)
+        m.add("inner ear", solid, pale, ears, "round", repeat=PAIR)
 
 
 def _limbs(
@@ -147,15 +131,8 @@ def _limbs(
     if pale is not fur or d.chance(0.3):
         sole = hip - turn @ [0, 1.74 * leg_long, 0]
         lift = turn @ np.array([0, 0, 0.0 if sits else 0.5 * stout])
-        m.add(
-            "foot",
-            block((2.1 * stout, 0.7 * stout, 2.4 * stout), sole + lift, turn, corner=1.0, edge=0.9),
-            pale,
-            legs,
-            "oval",
-            role="limb",
-            repeat=PAIR,
-        )
+        solid = block((2.1 * stout, 0.7 * stout, 2.4 * stout), sole + lift, turn, corner=1.0, edge=0.9)
+        m.add("foot", solid, pale, legs, "oval", role="limb", repeat=PAIR)
     if d.chance(0.5):
         m.add("tail", _ball((0, 0.4 * h, -t), (0.28 * w,) * 3), fur, body, "round")
 
@@ -183,23 +160,13 @@ def _dress(m: Maker, d: Dice, pale: Look, body: int, head: int, size: tuple[floa
             np.array([[-0.1, -0.25], [0.6, -0.62], [1.0, -0.6], [1.05, 0.0], [1.0, 0.6], [0.6, 0.62], [-0.1, 0.25]])
             * size_
         )
-        m.add(
-            "bow",
-            plate(corners, 0.35 * size_, (0, neck, z + 0.02), rounding=0.6, bevel=0.8, puff=0.3),
-            cloth,
-            knot,
-            "winged",
-            repeat=PAIR,
-        )
+        solid = plate(corners, 0.35 * size_, (0, neck, z + 0.02), rounding=0.6, bevel=0.8, puff=0.3)
+        m.add("bow", solid, cloth, knot, "winged", repeat=PAIR)
     elif kind == "scarf":
         ring = lathe([(0.72 * r, neck - 0.018, 0.4), (0.8 * r, neck, 0), (0.72 * r, neck + 0.018, 0.4)])
         scarf = m.add("scarf", ring, cloth, body, "round", hollow=Hollow(0.2 * r, "through"))
-        m.add(
-            "tie",
-            block((0.035, 0.1, 0.014), (0.03, neck - 0.055, 0.72 * r), turned(x=-12, z=6), corner=0.15, edge=0.4),
-            cloth,
-            scarf,
-        )
+        solid = block((0.035, 0.1, 0.014), (0.03, neck - 0.055, 0.72 * r), turned(x=-12, z=6), corner=0.15, edge=0.4)
+        m.add("tie", solid, cloth, scarf)
     else:
         button = draw_look(d, list(stuffs.BRIGHT) + ["black", "white"], "abs, wood")
         solid = block((0.02, 0.012, 0.02), (0, 1.35 * h, 0.93 * t), turned(x=80), corner=1.0, edge=0.5)

@@ -24,18 +24,10 @@ def bed(d: Dice) -> Assembly:
     look = stuffs.wood(d, 0.5) if kind == "wood" else {"metal": stuffs.metal, "padded": stuffs.padding}[kind](d)
     rail = d.between(0.03, 0.06) if kind == "metal" else rail
     low = max(low, 0.2) if kind == "metal" else low
-    base = m.add(
-        "frame",
-        block(
-            (wide + 0.06, rail, long + 0.06),
-            (0, low + rail / 2, 0),
-            corner=0.04,
-            edge=0.6 if kind == "padded" else 0.08,
-        ),
-        look,
-        ROOT,
-        "padded" if kind == "padded" else "",
+    solid = block(
+        (wide + 0.06, rail, long + 0.06), (0, low + rail / 2, 0), corner=0.04, edge=0.6 if kind == "padded" else 0.08
     )
+    base = m.add("frame", solid, look, ROOT, "padded" if kind == "padded" else "")
     _legs(m, d, look if kind != "padded" else stuffs.wood(d), base, (wide, long, low), kind)
     deck, deep = low + rail, d.between(0.14, 0.28)
     head = deck + deep + d.between(0.12, 0.6)
@@ -59,19 +51,15 @@ def bed(d: Dice) -> Assembly:
         covers="cotton, polyester, linen",
         feels=stuffs.PADDED,
     )
-    mattress = m.add(
-        "mattress",
-        block(
-            (wide, deep, long),
-            (0, deck + deep / 2 - 0.03, 0),
-            corner=0.07,
-            edge=0.35,
-            crown=(0.0, 0.06),
-            welt=d.pick([0.0, 0.006]),
-        ),
-        sheet,
-        base,
+    solid = block(
+        (wide, deep, long),
+        (0, deck + deep / 2 - 0.03, 0),
+        corner=0.07,
+        edge=0.35,
+        crown=(0.0, 0.06),
+        welt=d.pick([0.0, 0.006]),
     )
+    mattress = m.add("mattress", solid, sheet, base)
     top = deck + deep - 0.03
     if d.chance(0.85):
         _blanket(m, d, mattress, (wide, long, top))
@@ -132,15 +120,8 @@ def _board(
         ],
     }[style]
     corners = [[-w, 0.0], [w, 0.0], *([x, tall * y] for x, y in tops)]
-    m.add(
-        name,
-        plate(corners, d.between(0.03, 0.06), (0, low, z), rounding=0.12 if style == "square" else 0.5, bevel=0.4),
-        look,
-        base,
-        style,
-        "panel",
-        role="back",
-    )
+    solid = plate(corners, d.between(0.03, 0.06), (0, low, z), rounding=0.12 if style == "square" else 0.5, bevel=0.4)
+    m.add(name, solid, look, base, style, "panel", role="back")
 
 
 def _open_board(
@@ -153,13 +134,8 @@ def _open_board(
     thick = d.between(0.022, 0.036) if is_metal else d.between(0.04, 0.06)
     w = wide / 2 - 0.035
     z = 0.985 * z
-    post = m.add(
-        "post",
-        bar((w, 0.0, z), (w, low + tall, z), thick, corner=1.0 if is_metal else d.pick([0.1, 1.0])),
-        look,
-        base,
-        repeat=PAIR,
-    )
+    solid = bar((w, 0.0, z), (w, low + tall, z), thick, corner=1.0 if is_metal else d.pick([0.1, 1.0]))
+    post = m.add("post", solid, look, base, repeat=PAIR)
     arch = d.between(0.08, 0.2) if is_metal and d.chance(0.6) else 0.0
     y = low + tall - 0.04
     points = [
@@ -224,26 +200,17 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float])
     if d.chance(0.5):
         fold = draw_look(d, ["white", "cream", look.colour, look.colour], "cotton", feels="none, soft")
         y, z = top + 0.05, at[2] - deep / 2 - 0.02
-        m.add(
-            "folded sheet",
-            block((wide + 2.2 * over, 0.05, d.between(0.15, 0.3)), (0, y, z + 0.05), corner=0.08, edge=0.9),
-            fold,
-            cover,
-        )
+        solid = block((wide + 2.2 * over, 0.05, d.between(0.15, 0.3)), (0, y, z + 0.05), corner=0.08, edge=0.9)
+        m.add("folded sheet", solid, fold, cover)
     if d.chance(0.2):
         throw = stuffs.padding(d, "stuffing", hides=0.0)
-        m.add(
-            "throw",
-            block(
-                (wide + 2.6 * over, hang, d.between(0.35, 0.6)),
-                (d.between(-0.2, 0.2) * over, top + 0.06 - hang / 2, d.between(0.2, 0.36) * long),
-                corner=0.08,
-                edge=(0.0, 0.5),
-            ),
-            throw,
-            cover,
-            hollow=Hollow(0.02, "bottom"),
+        solid = block(
+            (wide + 2.6 * over, hang, d.between(0.35, 0.6)),
+            (d.between(-0.2, 0.2) * over, top + 0.06 - hang / 2, d.between(0.2, 0.36) * long),
+            corner=0.08,
+            edge=(0.0, 0.5),
         )
+        m.add("throw", solid, throw, cover, hollow=Hollow(0.02, "bottom"))
 
 
 def _pillows(m: Maker, d: Dice, mattress: int, size: tuple[float, float, float]) -> None:

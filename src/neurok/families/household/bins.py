@@ -81,35 +81,18 @@ def pedal_bin(d: Dice) -> Assembly:
     upper = look if d.chance(0.55) else _look(d)
     thick = d.between(0.025, 0.05)
     hinge = Hinge("revolute", UPWARDS, (0, tall, -deep / 2), 0.0, float(np.radians(d.between(70, 92))))
-    m.add(
-        "lid",
-        _lid_solid(is_round, (wide * 1.01, deep * 1.01, thick), tall - SINK, d.between(0.2, 1.0)),
-        upper,
-        body,
-        "round" if is_round else "flat",
-        "hinged",
-        hinge=hinge,
-    )
+    solid = _lid_solid(is_round, (wide * 1.01, deep * 1.01, thick), tall - SINK, d.between(0.2, 1.0))
+    m.add("lid", solid, upper, body, "round" if is_round else "flat", "hinged", hinge=hinge)
     dark = draw_look(d, "black*2, charcoal, silver", "abs, steel")
     low, front = 0.035, taper * deep / 2
-    foot = m.add(
-        "base",
-        _foot(is_round, 1.02 * taper * wide, 1.02 * taper * deep),
-        dark,
-        body,
-        "round" if is_round else "boxy",
-        role="support",
-    )
+    solid = _foot(is_round, 1.02 * taper * wide, 1.02 * taper * deep)
+    foot = m.add("base", solid, dark, body, "round" if is_round else "boxy", role="support")
     pivot = np.array([0.0, 0.004, 0.6 * front])
     press = Hinge("revolute", (1, 0, 0), pivot, 0.0, 0.12)
     pedal = board_between((-0.04, -0.001, 0.6 * front), (0.04, 0.013, front + d.between(0.035, 0.05)))
     m.add("pedal", pedal, dark if d.chance(0.7) else draw_look(d, "silver", "steel"), foot, hinge=press)
-    m.add(
-        "hinge",
-        board_between((-0.035, tall - low, -deep / 2 - 0.014), (0.035, tall - 0.003, -deep / 2 + 0.006)),
-        dark,
-        body,
-    )
+    solid = board_between((-0.035, tall - low, -deep / 2 - 0.014), (0.035, tall - 0.003, -deep / 2 + 0.006))
+    m.add("hinge", solid, dark, body)
     if d.chance(0.3):
         x, y = wide / 2 * 0.93, 0.8 * tall
         points = [
@@ -136,14 +119,8 @@ def swing_bin(d: Dice) -> Assembly:
     deep = d.between(0.8, 1.0) * wide
     shares = np.linspace(d.between(0.8, 0.95), 1.0, 5)
     look = _look(d)
-    body = m.add(
-        "body",
-        block((wide, tall, deep), (0, tall / 2, 0), corner=0.12, edge=(0.05, 0.0), widths=shares, depths=shares),
-        look,
-        ROOT,
-        "boxy",
-        hollow=Hollow(0.005, "top"),
-    )
+    solid = block((wide, tall, deep), (0, tall / 2, 0), corner=0.12, edge=(0.05, 0.0), widths=shares, depths=shares)
+    body = m.add("body", solid, look, ROOT, "boxy", hollow=Hollow(0.005, "top"))
     high = d.between(0.1, 0.16)
     hood_look = look if d.chance(0.5) else _look(d)
     taper = np.linspace(1.0, d.between(0.82, 0.92), 5)
@@ -174,15 +151,8 @@ def flip_bin(d: Dice) -> Assembly:
     upper = look if d.chance(0.6) else _look(d)
     thick = d.between(0.025, 0.06)
     hinge = Hinge("revolute", UPWARDS, (0, tall, -deep / 2), 0.0, float(np.radians(d.between(80, 110))))
-    lid = m.add(
-        "lid",
-        _lid_solid(is_round, (1.03 * wide, 1.03 * deep, thick), tall - SINK, d.between(0.2, 1.0)),
-        upper,
-        body,
-        "round" if is_round else "flat",
-        "hinged",
-        hinge=hinge,
-    )
+    solid = _lid_solid(is_round, (1.03 * wide, 1.03 * deep, thick), tall - SINK, d.between(0.2, 1.0))
+    lid = m.add("lid", solid, upper, body, "round" if is_round else "flat", "hinged", hinge=hinge)
     grip = upper if d.chance(0.5) else draw_look(d, "black, silver", "abs, steel")
     y = tall + thick - 0.008
     points = [(-0.05, y, 0), (-0.05, y + 0.035, 0), (0.05, y + 0.035, 0), (0.05, y, 0)]

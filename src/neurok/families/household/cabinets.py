@@ -179,12 +179,8 @@ def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:
         over, thick = d.between(0.01, 0.025), d.between(0.018, 0.03)
         upper = look if d.chance(0.7) else stuffs.board(d)
         z = deep / 2 + over + max(proud, 0.0)
-        m.add(
-            "top",
-            board_between((-wide / 2 - over, tall - SINK, -deep / 2), (wide / 2 + over, tall + thick, z)),
-            upper,
-            body,
-        )
+        solid = board_between((-wide / 2 - over, tall - SINK, -deep / 2), (wide / 2 + over, tall + thick, z))
+        m.add("top", solid, upper, body)
     if kind == "wardrobe" and "glass pane" not in [p.name for p in m.parts] and d.chance(0.25):
         _mirror(m, d)
     return m.done()

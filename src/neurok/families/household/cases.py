@@ -37,12 +37,8 @@ def laptop(d: Dice) -> Assembly:
     )
     m.add("keyboard", keys, dark, base, relief="channelled")
     pad = look if d.chance(0.4) else draw_look(d, "grey, light grey, black, charcoal", "abs, glass", feels="stiff")
-    m.add(
-        "trackpad",
-        board_between((-0.17 * wide, thick - 0.001, 0.16 * deep), (0.17 * wide, thick + 0.0008, 0.42 * deep)),
-        pad,
-        base,
-    )
+    solid = board_between((-0.17 * wide, thick - 0.001, 0.16 * deep), (0.17 * wide, thick + 0.0008, 0.42 * deep))
+    m.add("trackpad", solid, pad, base)
     opened = np.radians(d.between(95, 122))
     frame = Frame((0.0, thick, -deep / 2), turned(x=-float(np.degrees(opened))))
     hinge = Hinge("revolute", UPWARDS, frame.origin, -float(opened) + 0.03, float(np.radians(140) - opened))
@@ -112,12 +108,8 @@ def _box(d: Dice, kind: str, size: tuple[float, float, float], look: Look) -> As
     m.style.append(kind)
     wide, tall, deep = size
     wall = d.between(0.012, 0.02) if wide > 0.4 else d.between(0.005, 0.009)
-    body = m.add(
-        "body",
-        block((wide, tall, deep), (0, tall / 2, 0), corner=0.03, edge=(0.03, 0.0)),
-        look,
-        hollow=Hollow(wall, "top"),
-    )
+    solid = block((wide, tall, deep), (0, tall / 2, 0), corner=0.03, edge=(0.03, 0.0))
+    body = m.add("body", solid, look, hollow=Hollow(wall, "top"))
     upper = look if d.chance(0.75) else d.pick([stuffs.wood, _bright])(d)
     over = 0.0 if kind == "trunk" else d.pick([0.0, 0.5 * wall])
     hinge = Hinge("revolute", UPWARDS, (0, tall, -deep / 2), 0.0, float(np.radians(d.between(85, 115))))
@@ -169,17 +161,12 @@ def _box_metal(m: Maker, d: Dice, kind: str, size: tuple[float, float, float, fl
         m.add("clasp", clasp, metal, lid)
     elif d.chance(0.5):
         r = 0.35 * s
-        m.add(
-            "knob",
-            lathe(
-                [(0.5 * r, -0.003, 1), (0.4 * r, 0.5 * r, 0.3), (r, 1.2 * r, 0.2), (0.7 * r, 1.8 * r, 0.6)],
-                (0, tall + 0.45 * lid_tall, z),
-                turned(x=90),
-            ),
-            metal,
-            lid,
-            "round",
+        solid = lathe(
+            [(0.5 * r, -0.003, 1), (0.4 * r, 0.5 * r, 0.3), (r, 1.2 * r, 0.2), (0.7 * r, 1.8 * r, 0.6)],
+            (0, tall + 0.45 * lid_tall, z),
+            turned(x=90),
         )
+        m.add("knob", solid, metal, lid, "round")
     if kind == "trunk" and d.chance(0.6):
         c = d.between(0.035, 0.06)
         x = wide / 2

@@ -94,22 +94,13 @@ def add_legs(
     if d.chance(0.4) and kind != "sabre":
         y = d.between(0.12, 0.26)
         at = top + (foot - top) * (h + 0.012 - y) / (h + 0.012)
-        m.add(
-            "stretcher",
-            bar((at[0], y, -at[2]), (at[0], y, at[2]), 0.5 * thick, corner=d.pick([0.1, 1.0])),
-            look,
-            leg,
-            repeat=PAIR,
-        )
+        solid = bar((at[0], y, -at[2]), (at[0], y, at[2]), 0.5 * thick, corner=d.pick([0.1, 1.0]))
+        m.add("stretcher", solid, look, leg, repeat=PAIR)
         side = len(m.parts) - 1
         if d.chance(0.6):
             z = d.pick([0.0, 0.0, at[2]])
-            m.add(
-                "stretcher",
-                bar((-at[0], y, z), (at[0], y, z), 0.5 * thick, corner=d.pick([0.1, 1.0])),
-                look,
-                side if z == 0.0 else leg,
-            )
+            solid = bar((-at[0], y, z), (at[0], y, z), 0.5 * thick, corner=d.pick([0.1, 1.0]))
+            m.add("stretcher", solid, look, side if z == 0.0 else leg)
     elif d.chance(0.4) and not is_round:
         apron = bar((-ix, h - 0.025, iz), (ix, h - 0.025, iz), 0.018, 0.06)
         m.add("apron", apron, look, leg, repeat=Repeat("z"))
@@ -135,12 +126,8 @@ def add_back(
     post = f.bar((half, 0, 0), (half * d.between(0.95, 1.1), tall, 0), thick, corner=d.pick([0.12, 1.0]))
     posts = m.add("post", post, frame, seat, repeat=PAIR)
     rail_h, curve = d.between(0.05, 0.13), d.between(0.0, 0.03) if kind == "ladder" else d.between(0.0, 0.3) * thick
-    rail = m.add(
-        "top rail",
-        _rail(d, f, half * 1.02 + 0.5 * thick, tall - 0.3 * rail_h, rail_h, 0.75 * thick, curve),
-        frame,
-        posts,
-    )
+    solid = _rail(d, f, half * 1.02 + 0.5 * thick, tall - 0.3 * rail_h, rail_h, 0.75 * thick, curve)
+    rail = m.add("top rail", solid, frame, posts)
     if kind in ("slats", "spindles"):
         count = d.count(3, 7) if kind == "slats" else d.count(4, 9)
         width = 0.9 * half / count if kind == "slats" else d.between(0.010, 0.016)

@@ -27,14 +27,8 @@ def crib(d: Dice) -> Assembly:
         ends = _panels(m, d, look, board, (x, deep, tall))
         tall *= 0.87
     else:
-        ends = m.add(
-            "post",
-            bar((x, 0, z), (x, tall, z), thick, corner=d.pick([0.1, 1.0])),
-            look,
-            board,
-            role="support",
-            repeat=FOUR,
-        )
+        solid = bar((x, 0, z), (x, tall, z), thick, corner=d.pick([0.1, 1.0]))
+        ends = m.add("post", solid, look, board, role="support", repeat=FOUR)
         _bars(m, d, look, ends, (z, tall, floor), x, across="z")
     has_gate = d.chance(0.4)
     if not has_gate:
@@ -59,15 +53,8 @@ def _panels(m: Maker, d: Dice, look: Look, board: int, size: tuple[float, float,
         "scalloped": [[w, 0.95 * tall], [0.6 * w, 0.9 * tall], [0, tall], [-0.6 * w, 0.9 * tall], [-w, 0.95 * tall]],
     }[style]
     corners = [[-w, 0.0], [w, 0.0], *top]
-    return m.add(
-        "end panel",
-        plate(corners, d.between(0.022, 0.04), (x, 0, 0), turned(y=90), rounding=0.2, bevel=0.4),
-        look,
-        board,
-        style,
-        "panel",
-        repeat=PAIR,
-    )
+    solid = plate(corners, d.between(0.022, 0.04), (x, 0, 0), turned(y=90), rounding=0.2, bevel=0.4)
+    return m.add("end panel", solid, look, board, style, "panel", repeat=PAIR)
 
 
 def _bars(
@@ -85,22 +72,10 @@ def _bars(
     place = (lambda u, y: (u, y, at)) if across == "x" else (lambda u, y: (at, y, u))
     mirror: Mirror = "" if once else ("z" if across == "x" else "x")
     high, low = tall - 0.03, floor - 0.04
-    top = m.add(
-        "top rail",
-        bar(place(-half, high), place(half, high), 0.045, 0.03),
-        look,
-        ends,
-        role="body",
-        repeat=Repeat(mirror),
-    )
-    m.add(
-        "lower rail",
-        bar(place(-half, low), place(half, low), 0.045, 0.03),
-        look,
-        ends,
-        role="body",
-        repeat=Repeat(mirror),
-    )
+    solid = bar(place(-half, high), place(half, high), 0.045, 0.03)
+    top = m.add("top rail", solid, look, ends, role="body", repeat=Repeat(mirror))
+    solid = bar(place(-half, low), place(half, low), 0.045, 0.03)
+    m.add("lower rail", solid, look, ends, role="body", repeat=Repeat(mirror))
     count = max(4, round(2 * half / d.between(0.075, 0.11)))
     u, step = row(count, half)
     is_turned = look.material not in stuffs.METALS and d.chance(0.3)
@@ -123,14 +98,8 @@ def _gate(m: Maker, d: Dice, look: Look, ends: int, size: tuple[float, float, fl
     gate = m.add("gate", bar((-half, high, z), (half, high, z), 0.05, 0.032), look, ends, "sliding", hinge=slide)
     count = max(4, round(2 * half / d.between(0.075, 0.11)))
     x, step = row(count, half)
-    m.add(
-        "spindle",
-        bar((x, low, z), (x, high, z), d.between(0.012, 0.02), corner=d.pick([0.15, 1.0])),
-        look,
-        gate,
-        role="body",
-        repeat=Repeat(count=count, step=(step, 0, 0)),
-    )
+    solid = bar((x, low, z), (x, high, z), d.between(0.012, 0.02), corner=d.pick([0.15, 1.0]))
+    m.add("spindle", solid, look, gate, role="body", repeat=Repeat(count=count, step=(step, 0, 0)))
     spindle = len(m.parts) - 1
     m.add("lower rail", bar((-half + 0.04, low, z), (half - 0.04, low, z), 0.045, 0.03), look, spindle, role="body")
 
@@ -147,14 +116,10 @@ def _bedding(m: Maker, d: Dice, board: int, size: tuple[float, float, float]) ->
         patterns=stuffs.PRINTS,
         tile=0.2,
     )
-    mattress = m.add(
-        "mattress",
-        block(
-            (long - 0.05, tall, deep - 0.05), (0, floor + 0.01 + tall / 2, 0), corner=0.08, edge=0.5, crown=(0.0, 0.1)
-        ),
-        sheet,
-        board,
+    solid = block(
+        (long - 0.05, tall, deep - 0.05), (0, floor + 0.01 + tall / 2, 0), corner=0.08, edge=0.5, crown=(0.0, 0.1)
     )
+    mattress = m.add("mattress", solid, sheet, board)
     top = floor + 0.01 + tall
     cloth = draw_look(
         d,
@@ -166,27 +131,18 @@ def _bedding(m: Maker, d: Dice, board: int, size: tuple[float, float, float]) ->
         tile=0.2,
     )
     if d.chance(0.5):
-        m.add(
-            "pillow",
-            block((0.2, 0.08, 0.3), (-long / 2 + 0.16, top + 0.015, 0), corner=0.3, edge=1.0, crown=2.0),
-            cloth,
-            mattress,
-            "oblong",
-        )
+        solid = block((0.2, 0.08, 0.3), (-long / 2 + 0.16, top + 0.015, 0), corner=0.3, edge=1.0, crown=2.0)
+        m.add("pillow", solid, cloth, mattress, "oblong")
     if d.chance(0.5):
         share = d.between(0.4, 0.65)
-        m.add(
-            "blanket",
-            block(
-                (share * long, 0.045, deep - 0.03),
-                (long / 2 - share * long / 2 - 0.02, top + 0.005, 0),
-                corner=0.1,
-                edge=0.8,
-                crown=(0.0, 0.3),
-            ),
-            cloth,
-            mattress,
+        solid = block(
+            (share * long, 0.045, deep - 0.03),
+            (long / 2 - share * long / 2 - 0.02, top + 0.005, 0),
+            corner=0.1,
+            edge=0.8,
+            crown=(0.0, 0.3),
         )
+        m.add("blanket", solid, cloth, mattress)
 
 
 def _stand(m: Maker, d: Dice, look: Look, ends: int, size: tuple[float, float, float]) -> None:
@@ -195,14 +151,8 @@ def _stand(m: Maker, d: Dice, look: Look, ends: int, size: tuple[float, float, f
     kind = d.pick(["none", "castors", "rockers"], [4, 2, 1.5])
     if kind == "castors":
         wheel = draw_look(d, "black, charcoal, white, grey", "rubber, nylon")
-        m.add(
-            "castor",
-            block((0.06, 0.025, 0.06), (x, -0.015, z), turned(z=90), corner=1.0, edge=0.2),
-            wheel,
-            ends,
-            "round",
-            repeat=FOUR,
-        )
+        solid = block((0.06, 0.025, 0.06), (x, -0.015, z), turned(z=90), corner=1.0, edge=0.2)
+        m.add("castor", solid, wheel, ends, "round", repeat=FOUR)
     elif kind == "rockers":
         points = [(x, 0.07, -z - 0.14), (x, 0.0, -0.5 * z), (x, 0.0, 0.5 * z), (x, 0.07, z + 0.14)]
         m.add("rocker", tube(points, 0.022, square=0.8, bend=1.0), look, ends, "curved", repeat=PAIR)
@@ -218,21 +168,15 @@ def cradle(d: Dice) -> Assembly:
         d, "beige, tan, light brown, white, cream, light grey", "rattan, straw, cotton", patterns="weave", tile=0.12
     )
     wider = np.linspace(d.between(0.82, 0.95), 1.0, 5)
-    tub = m.add(
-        "basket",
-        block(
-            (long, tall, deep),
-            (0, lift + tall / 2, 0),
-            corner=d.between(0.3, 0.9),
-            edge=(0.3, 0.0),
-            widths=wider,
-            depths=wider,
-        ),
-        woven,
-        ROOT,
-        "woven",
-        hollow=Hollow(0.02, "top"),
+    solid = block(
+        (long, tall, deep),
+        (0, lift + tall / 2, 0),
+        corner=d.between(0.3, 0.9),
+        edge=(0.3, 0.0),
+        widths=wider,
+        depths=wider,
     )
+    tub = m.add("basket", solid, woven, ROOT, "woven", hollow=Hollow(0.02, "top"))
     frame = stuffs.wood(d)
     x, z = 0.36 * long, 0.3 * deep
     solid, words = leg_solid(
@@ -255,12 +199,8 @@ def cradle(d: Dice) -> Assembly:
     bedding = draw_look(
         d, "white, cream, light blue, pink, mint, light grey", "mattress", covers="cotton", feels=stuffs.PADDED
     )
-    m.add(
-        "mattress",
-        block((0.78 * long, 0.1, 0.76 * deep), (0, lift + 0.065, 0), corner=0.6, edge=0.6, crown=(0.0, 0.3)),
-        bedding,
-        tub,
-    )
+    solid = block((0.78 * long, 0.1, 0.76 * deep), (0, lift + 0.065, 0), corner=0.6, edge=0.6, crown=(0.0, 0.3))
+    m.add("mattress", solid, bedding, tub)
     if d.chance(0.4):
         side = 0.5 * deep - 0.012
         hood = [

@@ -23,18 +23,10 @@ def door(d: Dice) -> Assembly:
     look = d.pick([stuffs.wood, _paint, stuffs.metal], [4, 4, 0.6])(d)
     around = look if d.chance(0.5) else d.pick([stuffs.wood, _paint])(d)
     broad, deep = d.between(0.05, 0.1), d.between(0.09, 0.14)
-    frame = m.add(
-        "lintel",
-        board_between((-wide / 2 - broad, tall, -deep / 2), (wide / 2 + broad, tall + broad, deep / 2)),
-        around,
-    )
-    jambs = m.add(
-        "jamb",
-        board_between((wide / 2, 0, -deep / 2), (wide / 2 + broad, tall + SINK, deep / 2)),
-        around,
-        frame,
-        repeat=PAIR,
-    )
+    solid = board_between((-wide / 2 - broad, tall, -deep / 2), (wide / 2 + broad, tall + broad, deep / 2))
+    frame = m.add("lintel", solid, around)
+    solid = board_between((wide / 2, 0, -deep / 2), (wide / 2 + broad, tall + SINK, deep / 2))
+    jambs = m.add("jamb", solid, around, frame, repeat=PAIR)
     if d.chance(0.4):
         sill = board_between((-wide / 2 - SINK, 0, -deep / 2), (wide / 2 + SINK, 0.012, deep / 2 - 0.002))
         m.add("threshold", sill, around if d.chance(0.5) else stuffs.metal(d), jambs)

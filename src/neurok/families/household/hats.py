@@ -78,9 +78,10 @@ def brimmed_hat(d: Dice) -> Assembly:
         (0.4 * top * r, tall - dent + 0.003, 0),
         (0.003, tall - dent, 0),
     ]
+    solid = lathe(knots, stretch=OVAL)
     hat = m.add(
         "crown",
-        lathe(knots, stretch=OVAL),
+        solid,
         look,
         ROOT,
         "round",
@@ -142,15 +143,8 @@ def cap(d: Dice) -> Assembly:
             (0.5 * r, 0.085, 0),
             (0.003, 0.088, 0),
         ]
-    dome = m.add(
-        "crown",
-        lathe(knots, stretch=OVAL),
-        look,
-        ROOT,
-        "round",
-        "flat" if is_flat else "",
-        hollow=Hollow(0.004, "bottom"),
-    )
+    solid = lathe(knots, stretch=OVAL)
+    dome = m.add("crown", solid, look, ROOT, "round", "flat" if is_flat else "", hollow=Hollow(0.004, "bottom"))
     peak = look if d.chance(0.6) else _cloth(d, 0.0)
     long = d.between(0.05, 0.08)
     corners = np.array(
@@ -178,14 +172,8 @@ def cap(d: Dice) -> Assembly:
         m.add("button", block((0.016, 0.01, 0.016), (0, top, 0), corner=1.0, edge=0.8), peak, dome, "round")
     if d.chance(0.3):
         badge = trim(d)
-        m.add(
-            "band",
-            lathe([(1.015 * r, 0.002, 1), (1.02 * r, 0.022, 1)], stretch=OVAL),
-            badge,
-            dome,
-            "narrow",
-            hollow=Hollow(0.006, "through"),
-        )
+        solid = lathe([(1.015 * r, 0.002, 1), (1.02 * r, 0.022, 1)], stretch=OVAL)
+        m.add("band", solid, badge, dome, "narrow", hollow=Hollow(0.006, "through"))
     return m.done()
 
 
@@ -209,9 +197,10 @@ def beanie(d: Dice) -> Assembly:
         (0.35 * r, 0.97 * tall, 0),
         (0.003, tall, 0),
     ]
+    solid = lathe(knots, stretch=1.08)
     dome = m.add(
         "crown",
-        lathe(knots, stretch=1.08),
+        solid,
         look,
         ROOT,
         "round",
@@ -222,29 +211,15 @@ def beanie(d: Dice) -> Assembly:
     if d.chance(0.7):
         edge = look if d.chance(0.6) else draw_look(d, list(stuffs.BRIGHT) + stuffs.NEUTRAL, "knit, wool")
         high = d.between(0.035, 0.06)
-        m.add(
-            "band",
-            lathe([(1.05 * r, 0, 0.5), (1.1 * r, 0.5 * high, 0), (1.05 * r, high, 0.5)], stretch=1.08),
-            edge,
-            dome,
-            "wide",
-            "rolled",
-            hollow=Hollow(0.011, "through"),
-        )
+        solid = lathe([(1.05 * r, 0, 0.5), (1.1 * r, 0.5 * high, 0), (1.05 * r, high, 0.5)], stretch=1.08)
+        m.add("band", solid, edge, dome, "wide", "rolled", hollow=Hollow(0.011, "through"))
     if d.chance(0.55):
         puff = draw_look(d, list(stuffs.BRIGHT) + ["white", "cream", "grey"], "wool, fur", feels="none, soft")
         p = d.between(0.022, 0.038)
         m.add("pompom", block((2 * p, 2 * p, 2 * p), (0, tall + 0.6 * p, 0), corner=1.0, edge=1.0), puff, dome, "round")
     if d.chance(0.25):
-        m.add(
-            "ear",
-            block((0.012, 0.09, 0.075), (0.98 * r, -0.02, 0), corner=0.7, edge=0.8, depths=(0.5, 0.8, 1, 1, 1)),
-            look,
-            dome,
-            "flat",
-            role="body",
-            repeat=PAIR,
-        )
+        solid = block((0.012, 0.09, 0.075), (0.98 * r, -0.02, 0), corner=0.7, edge=0.8, depths=(0.5, 0.8, 1, 1, 1))
+        m.add("ear", solid, look, dome, "flat", role="body", repeat=PAIR)
     return m.done()
 
 
@@ -266,12 +241,6 @@ def pointed_hat(d: Dice) -> Assembly:
         puff = draw_look(d, list(stuffs.BRIGHT) + ["white"], "wool, cotton")
         m.add("pompom", block((0.045, 0.045, 0.045), (0, tall + 0.005, 0), corner=1.0, edge=1.0), puff, cone, "round")
     if brim or d.chance(0.4):
-        m.add(
-            "band",
-            lathe([(1.0 * r, 0.01, 1), (0.94 * r, 0.04, 1)]),
-            trim(d),
-            cone,
-            "narrow",
-            hollow=Hollow(0.007, "through"),
-        )
+        solid = lathe([(1.0 * r, 0.01, 1), (0.94 * r, 0.04, 1)])
+        m.add("band", solid, trim(d), cone, "narrow", hollow=Hollow(0.007, "through"))
     return m.done()

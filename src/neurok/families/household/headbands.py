@@ -37,14 +37,9 @@ def headband(d: Dice) -> Assembly:
         (0.82 * w, 0, 0),
     ]
     radii = (d.between(0.45, 0.9) * wide, wide, d.between(0.45, 0.9) * wide)
+    solid = tube(points, (radii[0], wide, radii[0]), flat=flat, bend=1.0)
     band = m.add(
-        "band",
-        tube(points, (radii[0], wide, radii[0]), flat=flat, bend=1.0),
-        look,
-        ROOT,
-        "padded" if padded else "thin",
-        "wide" if wide > 0.012 else "narrow",
-        role="body",
+        "band", solid, look, ROOT, "padded" if padded else "thin", "wide" if wide > 0.012 else "narrow", role="body"
     )
     _decorate(m, d, look, band, (w, 0.97 * tall, wide, wide * flat))
     return m.done()
@@ -61,9 +56,10 @@ def _ring(m: Maker, d: Dice) -> None:
         patterns="plain*2, stripes, bands, dots, floral",
         tile=0.06,
     )
+    solid = lathe([(r, 0, 0.5), (1.02 * r, high / 2, 0), (r, high, 0.5)], stretch=OVAL)
     band = m.add(
         "band",
-        lathe([(r, 0, 0.5), (1.02 * r, high / 2, 0), (r, high, 0.5)], stretch=OVAL),
+        solid,
         look,
         ROOT,
         "round",
@@ -74,12 +70,8 @@ def _ring(m: Maker, d: Dice) -> None:
     )
     if d.chance(0.5):
         knot = draw_look(d, [look.colour], "knit, cotton")
-        m.add(
-            "knot",
-            block((0.03, high + 0.012, 0.02), (0, high / 2, OVAL * r), corner=0.7, edge=0.8, crown=0.3),
-            knot if d.chance(0.3) else look,
-            band,
-        )
+        solid = block((0.03, high + 0.012, 0.02), (0, high / 2, OVAL * r), corner=0.7, edge=0.8, crown=0.3)
+        m.add("knot", solid, knot if d.chance(0.3) else look, band)
 
 
 def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float, float, float]) -> None:
@@ -123,9 +115,10 @@ def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float
             ]
         )
         turn = turned(z=-24)
+        solid = plate(corners, 0.014, (a, 0.9 * top, 0), turn, rounding=0.3 if pointed else 0.9, bevel=0.8, puff=0.3)
         ears = m.add(
             "ear",
-            plate(corners, 0.014, (a, 0.9 * top, 0), turn, rounding=0.3 if pointed else 0.9, bevel=0.8, puff=0.3),
+            solid,
             look if d.chance(0.5) else other,
             band,
             "pointed" if pointed else "round",
@@ -133,14 +126,9 @@ def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float
             repeat=PAIR,
         )
         inner = np.array(corners) * 0.62 + [0, 0.12 * tall]
-        m.add(
-            "inner ear",
-            plate(inner, 0.014, np.array([a, 0.9 * top, 0.005]), turn, rounding=0.4, bevel=0.6, puff=0.3),
-            draw_look(d, "pink, white, cream, hot pink", "felt, velvet"),
-            ears,
-            role="trim",
-            repeat=PAIR,
-        )
+        solid = plate(inner, 0.014, np.array([a, 0.9 * top, 0.005]), turn, rounding=0.4, bevel=0.6, puff=0.3)
+        shown = draw_look(d, "pink, white, cream, hot pink", "felt, velvet")
+        m.add("inner ear", solid, shown, ears, role="trim", repeat=PAIR)
     elif kind == "bow":
         s, x = d.between(0.03, 0.05), d.pick([0.0, 0.5 * w])
         at = (x, top + (0.2 * s if x == 0 else -0.05 * top), 0)
@@ -148,35 +136,19 @@ def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float
         loop = (
             np.array([[-0.05, -0.2], [0.7, -0.6], [1.0, -0.55], [1.05, 0.0], [1.0, 0.55], [0.7, 0.6], [-0.05, 0.2]]) * s
         )
-        m.add(
-            "bow",
-            plate(loop, 0.35 * s, at, rounding=0.6, bevel=0.8, puff=0.25),
-            other,
-            knot,
-            "winged",
-            repeat=Repeat("x", pivot=(x, 0)),
-        )
+        solid = plate(loop, 0.35 * s, at, rounding=0.6, bevel=0.8, puff=0.25)
+        m.add("bow", solid, other, knot, "winged", repeat=Repeat("x", pivot=(x, 0)))
     elif kind in ("flowers", "beads"):
         _row_of_things(m, d, band, kind, size)
     elif kind == "knot":
-        m.add(
-            "knot",
-            block((0.035, 0.026, 2.1 * wide), (0, top + 0.002, 0), corner=0.7, edge=0.9, crown=0.3),
-            look,
-            band,
-            "thick",
-        )
+        solid = block((0.035, 0.026, 2.1 * wide), (0, top + 0.002, 0), corner=0.7, edge=0.9, crown=0.3)
+        m.add("knot", solid, look, band, "thick")
     else:
         horn = draw_look(d, "brown, dark brown, tan, gold", "felt, abs")
         points = [(0.45 * w, 0.93 * top, 0), (0.7 * w, top + 0.05, 0), (0.6 * w, top + 0.1, 0.01)]
         horns = m.add("branch", tube(points, (0.006, 0.005, 0.003)), horn, band, "curved", repeat=PAIR)
-        m.add(
-            "branch",
-            tube([(0.66 * w, top + 0.045, 0), (0.95 * w, top + 0.075, 0)], (0.005, 0.004, 0.003)),
-            horn,
-            horns,
-            repeat=PAIR,
-        )
+        solid = tube([(0.66 * w, top + 0.045, 0), (0.95 * w, top + 0.075, 0)], (0.005, 0.004, 0.003))
+        m.add("branch", solid, horn, horns, repeat=PAIR)
 
 
 def _row_of_things(m: Maker, d: Dice, band: int, kind: str, size: tuple[float, float, float, float]) -> None:
@@ -186,25 +158,14 @@ def _row_of_things(m: Maker, d: Dice, band: int, kind: str, size: tuple[float, f
         look = draw_look(d, ["white", "cream", "gold", "silver", *stuffs.BRIGHT], "abs, glass, acrylic", feels="stiff")
         r = d.between(0.005, 0.009)
         for x, y in ((0.0, 1.0), (0.26, 0.985), (0.5, 0.94)):
-            m.add(
-                "bead",
-                block((2 * r, 2 * r, 2 * r), (x * w, y * top + thick + 0.3 * r, 0), corner=1.0, edge=1.0),
-                look,
-                band,
-                "round",
-                repeat=PAIR if x else Repeat(),
-            )
+            solid = block((2 * r, 2 * r, 2 * r), (x * w, y * top + thick + 0.3 * r, 0), corner=1.0, edge=1.0)
+            m.add("bead", solid, look, band, "round", repeat=PAIR if x else Repeat())
         return
     for x, y in ((0.0, 1.0), (0.42, 0.96), (-0.42, 0.96))[: d.pick([1, 3, 3])]:
         petals = draw_look(d, list(stuffs.BRIGHT) + ["white", "white"], "silk, cotton, felt")
-        middle = m.add(
-            "flower centre",
-            block((0.018, 0.016, 0.018), (x * w, y * top + thick + 0.002, 0), corner=1.0, edge=1.0),
-            draw_look(d, "yellow, white, orange, brown", "felt, abs"),
-            band,
-            "round",
-            role="trim",
-        )
+        solid = block((0.018, 0.016, 0.018), (x * w, y * top + thick + 0.002, 0), corner=1.0, edge=1.0)
+        shown = draw_look(d, "yellow, white, orange, brown", "felt, abs")
+        middle = m.add("flower centre", solid, shown, band, "round", role="trim")
         count = d.count(5, 6)
         at = np.array([x * w, y * top + thick + 0.003, 0.004])
         solid = block((0.02, 0.006, 0.026), at + [0, 0.001, 0.013], turned(x=-15), corner=0.9, edge=0.8)

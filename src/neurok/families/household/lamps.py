@@ -32,24 +32,16 @@ def desk_lamp(d: Dice) -> Assembly:
     thick = d.between(0.005, 0.01)
     square = d.pick([0.0, 1.0])
     limit = lambda degrees: (float(-np.radians(degrees)), float(np.radians(degrees)))  # noqa: E731
+    solid = tube([start, elbow], thick, square=square)
     lower = m.add(
-        "arm",
-        tube([start, elbow], thick, square=square),
-        other,
-        base,
-        "jointed",
-        hinge=Hinge("revolute", ACROSS, start, *limit(d.between(20, 30))),
+        "arm", solid, other, base, "jointed", hinge=Hinge("revolute", ACROSS, start, *limit(d.between(20, 30)))
     )
     knuckle = draw_look(d, "black, silver, gold, charcoal", "steel, brass")
     for place in (start, elbow):
         m.add("joint", _knuckle(place, 1.9 * thick), knuckle, lower, "round")
+    solid = tube([elbow, end], 0.9 * thick, square=square)
     upper = m.add(
-        "arm",
-        tube([elbow, end], 0.9 * thick, square=square),
-        other,
-        lower,
-        "jointed",
-        hinge=Hinge("revolute", ACROSS, elbow, *limit(d.between(25, 45))),
+        "arm", solid, other, lower, "jointed", hinge=Hinge("revolute", ACROSS, elbow, *limit(d.between(25, 45)))
     )
     tilt = np.radians(d.between(5, 45))
     _shade(m, d, look, upper, end, np.array([0.0, -np.cos(tilt), np.sin(tilt)]), d.between(0.06, 0.09), limit(40))
@@ -144,12 +136,8 @@ def floor_lamp(d: Dice) -> Assembly:
     tall = d.between(1.25, 1.65)
     r = d.between(0.009, 0.016)
     if kind == "tripod":
-        hub = m.add(
-            "column",
-            lathe([(0.03, 0.72 * tall, 1), (0.03, 0.8 * tall, 1), (r, 0.82 * tall, 0.5), (r, tall, 1)]),
-            look,
-            role="body",
-        )
+        solid = lathe([(0.03, 0.72 * tall, 1), (0.03, 0.8 * tall, 1), (r, 0.82 * tall, 0.5), (r, tall, 1)])
+        hub = m.add("column", solid, look, role="body")
         leg = tube([(0, 0.77 * tall, 0.01), (0, 0.0, d.between(0.25, 0.36))], [0.016, 0.014, 0.01])
         m.add(
             "leg",

@@ -31,12 +31,8 @@ def shell_chair(d: Dice) -> Assembly:
         add_legs(m, d, frame, seat, (0.72 * wide, 0.7 * deep, h - 0.006))
     if look.cover == "" and d.chance(0.3):
         pad = stuffs.padding(d, "polyurethane foam")
-        m.add(
-            "cushion",
-            block((0.82 * wide, 0.04, 0.8 * deep), (0, h + 0.022, 0.01), corner=0.4, edge=0.8, crown=0.2),
-            pad,
-            seat,
-        )
+        solid = block((0.82 * wide, 0.04, 0.8 * deep), (0, h + 0.022, 0.01), corner=0.4, edge=0.8, crown=0.2)
+        m.add("cushion", solid, pad, seat)
     return m.done()
 
 
@@ -79,60 +75,37 @@ def swivel_chair(d: Dice) -> Assembly:
     h, arms, reach = d.between(0.43, 0.55), d.pick([4, 5, 5, 5]), d.between(0.27, 0.33)
     wheels = d.chance(0.75)
     low = 0.07 if wheels else 0.02
-    column = m.add(
-        "column",
-        lathe(
-            [
-                (0.03, low, 1),
-                (0.045, low + 0.03, 0.3),
-                (0.03, low + 0.08, 0.5),
-                (0.026, 0.6 * h, 1),
-                (0.018, 0.6 * h, 1),
-                (0.018, h - 0.012, 1),
-            ]
-        ),
-        frame,
-        ROOT,
-        "round",
+    solid = lathe(
+        [
+            (0.03, low, 1),
+            (0.045, low + 0.03, 0.3),
+            (0.03, low + 0.08, 0.5),
+            (0.026, 0.6 * h, 1),
+            (0.018, 0.6 * h, 1),
+            (0.018, h - 0.012, 1),
+        ]
     )
+    column = m.add("column", solid, frame, ROOT, "round")
     arm = bar((0, low + 0.035, 0.015), (0, low, reach), 0.045, 0.03, corner=0.3, taper=1.2)
     m.add("star base", arm, frame, column, repeat=Repeat(count=arms, turn=2 * np.pi / arms))
     if wheels:
         tyre = draw_look(d, "black, charcoal", "nylon, rubber")
-        m.add(
-            "castor",
-            block((0.066, 0.032, 0.066), (0, 0.033, reach - 0.015), turned(z=90), corner=1.0, edge=0.3),
-            tyre,
-            len(m.parts) - 1,
-            "round",
-            repeat=Repeat(count=arms, turn=2 * np.pi / arms),
-        )
+        solid = block((0.066, 0.032, 0.066), (0, 0.033, reach - 0.015), turned(z=90), corner=1.0, edge=0.3)
+        m.add("castor", solid, tyre, len(m.parts) - 1, "round", repeat=Repeat(count=arms, turn=2 * np.pi / arms))
     w, deep = d.between(0.44, 0.54), d.between(0.42, 0.5)
     cloth = stuffs.padding(d, hides=0.35)
     spin = Hinge("continuous", (0, 1, 0), (0, h, 0))
-    seat = m.add(
-        "seat",
-        block(
-            (w, d.between(0.06, 0.1), deep), (0, h, 0), corner=d.between(0.2, 0.5), edge=(0.3, 0.9), crown=(0.0, 0.2)
-        ),
-        cloth,
-        column,
-        "padded",
-        "swivelling",
-        hinge=spin,
+    solid = block(
+        (w, d.between(0.06, 0.1), deep), (0, h, 0), corner=d.between(0.2, 0.5), edge=(0.3, 0.9), crown=(0.0, 0.2)
     )
+    seat = m.add("seat", solid, cloth, column, "padded", "swivelling", hinge=spin)
     _office_back(m, d, frame, cloth, seat, (w, deep, h))
     if d.chance(0.65):
         x, up = w / 2 + 0.02, d.between(0.17, 0.24)
         points = [(x - 0.12, h - 0.02, 0.0), (x, h - 0.015, 0.0), (x + 0.01, h + 0.5 * up, 0.0), (x, h + up, 0.02)]
         posts = m.add("arm support", tube(points, 0.014, flat=0.7, bend=0.03), frame, seat, repeat=PAIR)
-        m.add(
-            "armrest",
-            block((0.07, 0.028, 0.26), (x, h + up + 0.005, 0.0), corner=0.5, edge=0.7),
-            frame,
-            posts,
-            repeat=PAIR,
-        )
+        solid = block((0.07, 0.028, 0.26), (x, h + up + 0.005, 0.0), corner=0.5, edge=0.7)
+        m.add("armrest", solid, frame, posts, repeat=PAIR)
     m.style.append("office")
     return m.done()
 
@@ -173,19 +146,14 @@ def _office_back(m: Maker, d: Dice, frame: Look, cloth: Look, seat: int, size: t
     )
     back = m.add("back", solid, cloth, spine, "padded", "high" if tall > 0.58 else "low")
     if d.chance(0.2):
-        m.add(
-            "headrest",
-            block(
-                (0.26, 0.06, 0.12),
-                (0, h + gap + tall + 0.03, -deep / 2 - 0.02 - tall * np.sin(np.radians(tilt))),
-                turned(x=90 - tilt),
-                corner=0.5,
-                edge=0.9,
-            ),
-            cloth,
-            back,
-            "padded",
+        solid = block(
+            (0.26, 0.06, 0.12),
+            (0, h + gap + tall + 0.03, -deep / 2 - 0.02 - tall * np.sin(np.radians(tilt))),
+            turned(x=90 - tilt),
+            corner=0.5,
+            edge=0.9,
         )
+        m.add("headrest", solid, cloth, back, "padded")
 
 
 def pedestal_chair(d: Dice) -> Assembly:
@@ -208,34 +176,25 @@ def pedestal_chair(d: Dice) -> Assembly:
     if d.chance(0.2):
         grow = np.array([0.62, 0.85, 0.95, 1.0, 1.0])
         turn = turned(x=-d.between(6, 14))
+        solid = block(
+            (wide, tall, 0.92 * wide),
+            (0, h + tall / 2 - 0.03, -0.02),
+            turn,
+            corner=0.9,
+            edge=(0.6, 0.0),
+            widths=grow,
+            depths=grow,
+        )
         tub = m.add(
-            "shell",
-            block(
-                (wide, tall, 0.92 * wide),
-                (0, h + tall / 2 - 0.03, -0.02),
-                turn,
-                corner=0.9,
-                edge=(0.6, 0.0),
-                widths=grow,
-                depths=grow,
-            ),
-            shell,
-            foot,
-            "round",
-            hollow=Hollow(opening="top", wall=0.03 if shell.cover else 0.014),
+            "shell", solid, shell, foot, "round", hollow=Hollow(opening="top", wall=0.03 if shell.cover else 0.014)
         )
     else:
         tub = m.add(
             "shell", _shell(d, wide, 0.45, tall + 0.05, h + 0.01, 0.04 if shell.cover else 0.016), shell, foot, "curved"
         )
     pad = stuffs.padding(d, "polyurethane foam")
-    m.add(
-        "cushion",
-        block((0.66 * wide, 0.07, 0.6 * wide), (0, h + 0.03, 0.0), corner=0.9, edge=0.9, crown=0.2),
-        pad,
-        tub,
-        "round",
-    )
+    solid = block((0.66 * wide, 0.07, 0.6 * wide), (0, h + 0.03, 0.0), corner=0.9, edge=0.9, crown=0.2)
+    m.add("cushion", solid, pad, tub, "round")
     return m.done()
 
 
@@ -247,13 +206,8 @@ def tubular_chair(d: Dice) -> Assembly:
     pads: list[Callable[[Dice], Look]] = [stuffs.padding, stuffs.wood, stuffs.plastic]
     pad = d.pick(pads, [4, 1, 1])(d)
     thick = 0.05 if pad.cover else 0.02
-    seat = m.add(
-        "seat",
-        block((w, thick, deep), (0, h, 0), corner=0.12, edge=0.6, crown=(0.0, 0.15 if pad.cover else 0.0)),
-        pad,
-        ROOT,
-        "square",
-    )
+    solid = block((w, thick, deep), (0, h, 0), corner=0.12, edge=0.6, crown=(0.0, 0.15 if pad.cover else 0.0))
+    seat = m.add("seat", solid, pad, ROOT, "square")
     x, r = w / 2 - 0.005, d.between(0.009, 0.014)
     lean = d.between(0.06, 0.12)
     points = [

@@ -17,37 +17,22 @@ def backpack(d: Dice) -> Assembly:
     look = bag_cloth(d, 0.2)
     w, h, t = d.between(0.26, 0.34), d.between(0.36, 0.5), d.between(0.14, 0.2)
     grow = np.array([0.95, 1.0, 1.0, 0.95, d.between(0.7, 0.9)])
-    body = m.add(
-        "body",
-        block(
-            (w, h, t),
-            (0, h / 2, 0),
-            corner=d.between(0.3, 0.55),
-            edge=(0.35, d.between(0.6, 1.0)),
-            widths=grow,
-            depths=(1.0, 1.0, 0.95, 0.85, 0.7),
-        ),
-        look,
-        ROOT,
-        "rounded",
+    solid = block(
+        (w, h, t),
+        (0, h / 2, 0),
+        corner=d.between(0.3, 0.55),
+        edge=(0.35, d.between(0.6, 1.0)),
+        widths=grow,
+        depths=(1.0, 1.0, 0.95, 0.85, 0.7),
     )
+    body = m.add("body", solid, look, ROOT, "rounded")
     trim = look if d.chance(0.4) else bag_cloth(d, 0.4)
     z = half_depth(m, body, 0.3 * h, 0.0)
     if d.chance(0.85):
-        pocket = m.add(
-            "pocket",
-            block((0.76 * w, 0.42 * h, 0.08), (0, 0.26 * h, z + 0.005), corner=0.35, edge=0.7),
-            trim,
-            body,
-            "rounded",
-        )
-        m.add(
-            "zip",
-            block((0.6 * w, 0.008, 0.01), (0, 0.4 * h, z + 0.043), corner=0.2, edge=0.5),
-            fitting(d),
-            pocket,
-            "long",
-        )
+        solid = block((0.76 * w, 0.42 * h, 0.08), (0, 0.26 * h, z + 0.005), corner=0.35, edge=0.7)
+        pocket = m.add("pocket", solid, trim, body, "rounded")
+        solid = block((0.6 * w, 0.008, 0.01), (0, 0.4 * h, z + 0.043), corner=0.2, edge=0.5)
+        m.add("zip", solid, fitting(d), pocket, "long")
     if d.chance(0.5):
         corners = np.array(
             [
@@ -60,13 +45,8 @@ def backpack(d: Dice) -> Assembly:
             ]
         )
         zt = half_depth(m, body, 0.9 * h, 0.0) - 0.002
-        flap = m.add(
-            "flap",
-            plate(corners, 0.014, (0, 0.97 * h, zt - 0.004), turned(x=-8), rounding=0.6, bevel=0.6),
-            trim,
-            body,
-            "rounded",
-        )
+        solid = plate(corners, 0.014, (0, 0.97 * h, zt - 0.004), turned(x=-8), rounding=0.6, bevel=0.6)
+        flap = m.add("flap", solid, trim, body, "rounded")
         m.add(
             "buckle", block((0.03, 0.03, 0.014), low_front(m, flap), corner=0.2, edge=0.4), fitting(d), flap, "square"
         )
@@ -87,14 +67,8 @@ def backpack(d: Dice) -> Assembly:
     ]
     m.add("handle", tube(loop, 0.007, bend=1.0), trim, body, "short", "curved")
     if d.chance(0.35):
-        m.add(
-            "pocket",
-            block((0.05, 0.3 * h, 0.6 * t), (0.5 * w, 0.24 * h, 0), corner=0.4, edge=0.6),
-            trim,
-            body,
-            "narrow",
-            repeat=PAIR,
-        )
+        solid = block((0.05, 0.3 * h, 0.6 * t), (0.5 * w, 0.24 * h, 0), corner=0.4, edge=0.6)
+        m.add("pocket", solid, trim, body, "narrow", repeat=PAIR)
     return m.done()
 
 
@@ -122,13 +96,8 @@ def duffel(d: Dice) -> Assembly:
     band = lathe([(1.015 * r, -0.018, 1), (1.015 * r, 0.018, 1)], (x, r, 0), turned(z=-90))
     m.add("strap", band, trim, body, "flat", role="trim", hollow=Hollow(0.012, "through"), repeat=PAIR)
     if d.chance(0.4):
-        m.add(
-            "pocket",
-            block((0.3 * long, 0.9 * r, 0.05), (0, 0.8 * r, 0.93 * r), corner=0.2, edge=0.6),
-            trim,
-            body,
-            "square",
-        )
+        solid = block((0.3 * long, 0.9 * r, 0.05), (0, 0.8 * r, 0.93 * r), corner=0.2, edge=0.6)
+        m.add("pocket", solid, trim, body, "square")
     return m.done()
 
 
@@ -137,26 +106,15 @@ def briefcase(d: Dice) -> Assembly:
     m = Maker("bag", "briefcase")
     look = bag_cloth(d, 0.85)
     w, h, t = d.between(0.36, 0.46), d.between(0.26, 0.34), d.between(0.07, 0.14)
-    body = m.add(
-        "body",
-        block((w, h, t), (0, h / 2, 0), corner=0.1, edge=d.between(0.1, 0.4), welt=d.pick([0.0, 0.003])),
-        look,
-        ROOT,
-        "boxy",
-    )
+    solid = block((w, h, t), (0, h / 2, 0), corner=0.1, edge=d.between(0.1, 0.4), welt=d.pick([0.0, 0.003]))
+    body = m.add("body", solid, look, ROOT, "boxy")
     trim = look if d.chance(0.7) else bag_cloth(d, 1.0)
     if d.chance(0.6):
         add_flap(m, d, trim, body, (0.98 * w, h, h, t / 2))
     else:
         x = 0.3 * w
-        m.add(
-            "clasp",
-            block((0.035, 0.03, 0.014), (x, 0.85 * h, t / 2 + 0.002), corner=0.2, edge=0.4),
-            fitting(d),
-            body,
-            "square",
-            repeat=PAIR,
-        )
+        solid = block((0.035, 0.03, 0.014), (x, 0.85 * h, t / 2 + 0.002), corner=0.2, edge=0.4)
+        m.add("clasp", solid, fitting(d), body, "square", repeat=PAIR)
         m.add(
             "rim", block((1.004 * w, 0.012, 1.02 * t), (0, 0.78 * h, 0), corner=0.1, edge=0.4), fitting(d), body, "thin"
         )
@@ -170,12 +128,6 @@ def briefcase(d: Dice) -> Assembly:
         (a, h - 0.01, 0),
     ]
     m.add("handle", tube(points, 0.008, bend=0.015), trim, body, "short")
-    m.add(
-        "buckle",
-        block((0.026, 0.012, 0.022), (a, h + 0.002, 0), corner=0.3, edge=0.5),
-        fitting(d),
-        len(m.parts) - 1,
-        "square",
-        repeat=PAIR,
-    )
+    solid = block((0.026, 0.012, 0.022), (a, h + 0.002, 0), corner=0.3, edge=0.5)
+    m.add("buckle", solid, fitting(d), len(m.parts) - 1, "square", repeat=PAIR)
     return m.done()

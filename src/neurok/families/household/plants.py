@@ -154,13 +154,8 @@ def _stems(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         foot = np.array([0.3 * radius * np.sin(a), top - 0.012, 0.3 * radius * np.cos(a)])
         tip = foot + [lean * tall * np.sin(a), tall, lean * tall * np.cos(a)]
         thick = 0.03 * radius + 0.003
-        stem = m.add(
-            "stem",
-            tube([foot, (foot + tip) / 2 + [0, 0.06 * tall, 0], tip], (thick, 0.8 * thick, 0.6 * thick)),
-            green,
-            soil,
-            "thin",
-        )
+        solid = tube([foot, (foot + tip) / 2 + [0, 0.06 * tall, 0], tip], (thick, 0.8 * thick, 0.6 * thick))
+        stem = m.add("stem", solid, green, soil, "thin")
         add_spiral(m, d, stem, look, kind, foot, tip, radius * d.between(1.2, 2.4), d.count(5, 9))
 
 
@@ -176,9 +171,10 @@ def _tree(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         ball = block((2 * r, 1.7 * r, 2 * r), (0.3 * sway, top + tall + 0.4 * r, 0), corner=1.0, edge=1.0)
         crown = m.add("crown", ball, look, trunk, "round", role="foliage", relief="quilted")
         if d.chance(0.5):
+            solid = block((1.2 * r, r, 1.2 * r), (0.8 * r, top + tall, 0.2 * r), corner=1.0, edge=1.0)
             m.add(
                 "crown",
-                block((1.2 * r, r, 1.2 * r), (0.8 * r, top + tall, 0.2 * r), corner=1.0, edge=1.0),
+                solid,
                 look,
                 crown,
                 "round",
@@ -270,20 +266,15 @@ def _cactus(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
             m.add("branch", tube(points, 0.5 * r, bend=0.4 * r), look, trunk, "bent", role="foliage")
     if d.chance(0.4):
         bloom = draw_look(d, PETALS, "petal")
-        m.add(
-            "flower",
-            block(
-                (0.7 * r, 0.5 * r, 0.7 * r),
-                (0, top + tall, 0),
-                corner=0.9,
-                edge=(0.9, 0.3),
-                widths=(0.4, 0.7, 0.9, 1, 1),
-                depths=(0.4, 0.7, 0.9, 1, 1),
-            ),
-            bloom,
-            trunk,
-            "round",
+        solid = block(
+            (0.7 * r, 0.5 * r, 0.7 * r),
+            (0, top + tall, 0),
+            corner=0.9,
+            edge=(0.9, 0.3),
+            widths=(0.4, 0.7, 0.9, 1, 1),
+            depths=(0.4, 0.7, 0.9, 1, 1),
         )
+        m.add("flower", solid, bloom, trunk, "round")
 
 
 def _bush(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
@@ -294,13 +285,8 @@ def _bush(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
         a, tall = GOLDEN * k, radius * d.between(1.1, 2.6)
         foot = np.array([0.45 * radius * np.sin(a), top - 0.012, 0.45 * radius * np.cos(a)])
         tip = foot + [0.4 * tall * np.sin(a), tall, 0.4 * tall * np.cos(a)]
-        stem = m.add(
-            "stem",
-            tube([foot, (foot + tip) / 2 + [0, 0.08 * tall, 0], tip], 0.02 * radius + 0.002),
-            green,
-            soil,
-            "thin",
-        )
+        solid = tube([foot, (foot + tip) / 2 + [0, 0.08 * tall, 0], tip], 0.02 * radius + 0.002)
+        stem = m.add("stem", solid, green, soil, "thin")
         add_spiral(m, d, stem, look, "oval", foot, tip, radius * d.between(0.7, 1.2), 7)
         if blooms is not None and d.chance(0.7):
             add_bloom(m, d, stem, blooms, tip, 0.22 * radius + 0.008)
@@ -312,16 +298,8 @@ def _orchid(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     count = d.count(3, 5)
     turn = outward(d.between(0, 360), d.between(15, 40))
     at = np.array([0, top - 0.006, 0])
-    m.add(
-        "leaf",
-        leaf(d, "oval", 1.9 * radius, 0.6 * radius, at, turn, -0.7),
-        look,
-        soil,
-        "wide",
-        "rounded",
-        meets=at,
-        repeat=Repeat(count=count, turn=2 * np.pi / count),
-    )
+    solid = leaf(d, "oval", 1.9 * radius, 0.6 * radius, at, turn, -0.7)
+    m.add("leaf", solid, look, soil, "wide", "rounded", meets=at, repeat=Repeat(count=count, turn=2 * np.pi / count))
     add_stalks(m, d, soil, top, radius * d.between(3.0, 4.5), d.count(1, 3), 0.2 * radius)
 
 

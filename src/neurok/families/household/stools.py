@@ -44,14 +44,8 @@ def stool(d: Dice) -> Assembly:
         y = d.between(0.25, 0.4) * h
         ring = r + spread * (1 - y / (h - 0.6 * th))
         size = ring + 0.5 * thick
-        m.add(
-            "foot ring",
-            lathe([(size, y - 0.01, 1), (size, y + 0.01, 1)]),
-            frame,
-            legs,
-            "round",
-            hollow=Hollow(opening="through", wall=0.018),
-        )
+        solid = lathe([(size, y - 0.01, 1), (size, y + 0.01, 1)])
+        m.add("foot ring", solid, frame, legs, "round", hollow=Hollow(opening="through", wall=0.018))
     return m.done()
 
 

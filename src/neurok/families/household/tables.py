@@ -252,13 +252,8 @@ def _case(
     foot = draw_look(d, "black, charcoal", "rubber, abs")
     x, zf = (right - left) / 2 - 0.03, deep / 2 - 0.03
     middle = (left + right) / 2
-    m.add(
-        "foot",
-        board_between((middle + x - 0.018, 0, zf - 0.018), (middle + x + 0.018, low + 0.004, zf + 0.018)),
-        foot,
-        body,
-        repeat=Repeat("xz", pivot=(middle, 0.0)),
-    )
+    solid = board_between((middle + x - 0.018, 0, zf - 0.018), (middle + x + 0.018, low + 0.004, zf + 0.018))
+    m.add("foot", solid, foot, body, repeat=Repeat("xz", pivot=(middle, 0.0)))
 
 
 def _sides(

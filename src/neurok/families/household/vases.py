@@ -22,21 +22,15 @@ def vase(d: Dice) -> Assembly:
     if d.chance(0.13):
         wide = tall * d.between(0.3, 0.6)
         taper = np.linspace(d.between(0.7, 1.0), 1.0, 5)
-        body = m.add(
-            "body",
-            block(
-                (wide, tall, wide * d.between(0.6, 1.0)),
-                (0, tall / 2, 0),
-                corner=0.06,
-                edge=(0.08, 0.0),
-                widths=taper,
-                depths=taper,
-            ),
-            look,
-            ROOT,
-            "square",
-            hollow=Hollow(wall),
+        solid = block(
+            (wide, tall, wide * d.between(0.6, 1.0)),
+            (0, tall / 2, 0),
+            corner=0.06,
+            edge=(0.08, 0.0),
+            widths=taper,
+            depths=taper,
         )
+        body = m.add("body", solid, look, ROOT, "square", hollow=Hollow(wall))
         radius = 0.5 * wide
     else:
         name = d.pick(list(PROFILES), list(WEIGHTS.values()))
@@ -44,9 +38,10 @@ def vase(d: Dice) -> Assembly:
         scale = tall / (knots[-1][1] - knots[0][1])
         knots = [(r * scale, y * scale, s) for r, y, s in knots]
         relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "ribbed", "fluted", "faceted"])
+        solid = lathe(knots)
         body = m.add(
             "body",
-            lathe(knots),
+            solid,
             look,
             ROOT,
             name,
