@@ -71,6 +71,28 @@ def block(
     return _solid("block", fields, half, at, turn)
 
 
+def ellipsoid(size: npt.ArrayLike, at: npt.ArrayLike = (0.0, 0.0, 0.0), turn: npt.ArrayLike | None = None) -> Solid:
+    """A block that is as round as it can be."""
+    return block(size, at, turn, corner=1.0, edge=1.0)
+
+
+def arch(right: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
+    """A line that is its own mirror image in x, from left to right; its right half is given from the end inwards."""
+    return [*((-x, *rest) for x, *rest in right), *(tuple(point) for point in reversed(right) if point[0])]
+
+
+def symmetric(right: Sequence[Sequence[float]]) -> Float[np.ndarray, "N 2"]:
+    """An outline that is its own mirror image in x; its right half is given from the bottom up."""
+    mirrored = [(-x, y) for x, y in right]
+    left = [point for point in reversed(mirrored[1:]) if point[0]]
+    return np.array([*(mirrored[:1] if right[0][0] else []), *right, *left], dtype=np.float64)
+
+
+def profile(radius: float, height: float, knots: Sequence[Sequence[float]], low: float = 0.0) -> list[list[float]]:
+    """Knots of (radius, height, sharpness) given in shares of a radius and a height [m], from ``low`` up."""
+    return [[r * radius, low + y * height if low else y * height, sharp] for r, y, sharp in knots]
+
+
 def plate(
     outline: npt.ArrayLike,
     thickness: float,
