@@ -16,7 +16,7 @@ from neurok.families.household.parts import Assembly
 from neurok.modelling.dice import Dice
 
 _MAKERS: dict[str, dict[str, float]] = {
-    "bag": {"bags:tote": 2, "bags:handbag": 2.5, "packs:backpack": 2.5, "packs:duffel": 1.2, "packs:briefcase": 1.2},
+    "bag": {"bags:tote": 2, "bags:handbag": 2.5, "bags:backpack": 2.5, "bags:duffel": 1.2, "bags:briefcase": 1.2},
     "bed": {"beds:bed": 1.0},
     "chair": {
         "chairs:dining_chair": 9,
