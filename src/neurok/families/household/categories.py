@@ -28,7 +28,7 @@ _MAKERS: dict[str, dict[str, float]] = {
         "chairs:bench": 2,
         "seating:armchair": 4,
     },
-    "crib": {"cribs:crib": 3, "cribs:cradle": 1},
+    "crib": {"beds:crib": 3, "beds:cradle": 1},
     "hat": {"hats:brimmed_hat": 4, "hats:cap": 1.5, "hats:beanie": 1.5, "hats:pointed_hat": 0.8},
     "headband": {"headbands:headband": 1.0},
     "love seat": {"seating:love_seat": 1.0},
