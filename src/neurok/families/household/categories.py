@@ -30,7 +30,7 @@ _MAKERS: dict[str, dict[str, float]] = {
     },
     "crib": {"beds:crib": 3, "beds:cradle": 1},
     "hat": {"hats:brimmed_hat": 4, "hats:cap": 1.5, "hats:beanie": 1.5, "hats:pointed_hat": 0.8},
-    "headband": {"headbands:headband": 1.0},
+    "headband": {"hats:headband": 1.0},
     "love seat": {"seating:love_seat": 1.0},
     "pillow": {"pillows:pillow": 1.0},
     "plant": {"plants:plant": 1.0},
