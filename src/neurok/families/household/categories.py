@@ -32,10 +32,10 @@ _MAKERS: dict[str, dict[str, float]] = {
     "hat": {"hats:brimmed_hat": 4, "hats:cap": 1.5, "hats:beanie": 1.5, "hats:pointed_hat": 0.8},
     "headband": {"hats:headband": 1.0},
     "love seat": {"seating:love_seat": 1.0},
-    "pillow": {"pillows:pillow": 1.0},
+    "pillow": {"stuffed:pillow": 1.0},
     "plant": {"plants:plant": 1.0},
     "sofa": {"seating:sofa": 1.0},
-    "teddy bear": {"bears:teddy_bear": 1.0},
+    "teddy bear": {"stuffed:teddy_bear": 1.0},
     "vase": {"vases:vase": 1.0},
     "cabinet": {
         "cabinets:wardrobe": 2,
