@@ -36,7 +36,7 @@ _MAKERS: dict[str, dict[str, float]] = {
     "plant": {"plants:plant": 1.0},
     "sofa": {"seating:sofa": 1.0},
     "teddy bear": {"stuffed:teddy_bear": 1.0},
-    "vase": {"vases:vase": 1.0},
+    "vase": {"plants:vase": 1.0},
     "cabinet": {
         "cabinets:wardrobe": 2,
         "cabinets:sideboard": 2.5,
