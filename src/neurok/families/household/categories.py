@@ -52,7 +52,7 @@ _MAKERS: dict[str, dict[str, float]] = {
     "box": {"cases:toy_box": 1, "cases:blanket_box": 1, "cases:trunk": 1.2, "cases:jewellery_box": 1},
     "microwave": {"appliances:microwave": 1.0},
     "fridge": {"appliances:fridge": 1.0},
-    "door": {"doors:door": 1.0},
+    "door": {"cabinets:door": 1.0},
     "bin": {"bins:pedal_bin": 2, "bins:swing_bin": 1, "bins:flip_bin": 1},
 }
 """Category to ``module:function`` of its makers, with how often each is taken."""
