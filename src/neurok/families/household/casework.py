@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -174,28 +174,16 @@ def add_dividers(m: Maker, columns: Sequence[Opening], back: float, face: float,
 
 
 def add_drawer_case(
-    m: Maker,
-    look: Look,
-    fronts: Callable[[], Fronts],
-    ends: tuple[float, float],
-    under: float,
-    high: float,
-    deep: float,
-    count: int,
-    most: float,
-    top: int,
-    wall: float,
+    m: Maker, look: Look, fronts: Fronts, room: Opening, deep: float, count: int, most: float, wall: float, top: int
 ) -> int:
-    """A flat case below a top, open to the front, with drawers side by side that are at most so deep."""
-    left, right = ends
-    solid, hollow = carcass((right - left, high, deep), ((left + right) / 2, under - high / 2 + SINK, 0), wall)
+    """A flat case around ``room``, open to the front, with drawers side by side that are at most so deep."""
+    size = (room.wide + 2 * wall, room.tall + 2 * wall, deep)
+    solid, hollow = carcass(size, (*room.middle, 0), wall)
     apron = m.add("apron", solid, look, top, hollow=hollow)
-    drawn = fronts()
-    low, upper = under + SINK - high + wall, under + SINK - wall
-    columns = Opening(left + wall, right - wall, low, upper, deep / 2 + 0.004).columns([1.0] * count, wall)
+    columns = room.columns([1.0] * count, wall)
     walls = add_dividers(m, columns, -deep / 2 + wall, deep / 2 - 0.002, look, apron)
     for column, side in zip(columns, walls, strict=True):
-        add_drawer(m, column, min(deep - wall - 0.02, most), drawn, side)
+        add_drawer(m, column, min(deep - wall - 0.02, most), fronts, side)
     return apron
 
 
