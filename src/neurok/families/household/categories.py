@@ -48,12 +48,17 @@ _MAKERS: dict[str, dict[str, float]] = {
     "table": {"tables:table": 4, "tables:pedestal_table": 1},
     "desk": {"tables:desk": 1.0},
     "lamp": {"lamps:desk_lamp": 3, "lamps:floor_lamp": 2.5, "lamps:table_lamp": 1.5},
-    "laptop": {"cases:laptop": 1.0},
-    "box": {"cases:toy_box": 1, "cases:blanket_box": 1, "cases:trunk": 1.2, "cases:jewellery_box": 1},
+    "laptop": {"containers:laptop": 1.0},
+    "box": {
+        "containers:toy_box": 1,
+        "containers:blanket_box": 1,
+        "containers:trunk": 1.2,
+        "containers:jewellery_box": 1,
+    },
     "microwave": {"appliances:microwave": 1.0},
     "fridge": {"appliances:fridge": 1.0},
     "door": {"cabinets:door": 1.0},
-    "bin": {"bins:pedal_bin": 2, "bins:swing_bin": 1, "bins:flip_bin": 1},
+    "bin": {"containers:pedal_bin": 2, "containers:swing_bin": 1, "containers:flip_bin": 1},
 }
 """Category to ``module:function`` of its makers, with how often each is taken."""
 
