@@ -77,13 +77,17 @@ class Shape:
         pick = ["xyz".index(u), "xyz".index(v)]
         return replace(self, uv=((self.vertices - low) / (high - low))[:, pick])
 
-    def mapped(self, scale: Number = 1, offset: Triple = (0, 0)) -> Shape:
-        """With texture coordinates projected along the nearest axis of each face (split there), ``scale`` per unit."""
+    def mapped(self, scale: Number = 1, offset: Triple = (0, 0), along: int | None = None) -> Shape:
+        """With texture coordinates projected along the nearest axis of each face (split there), ``scale`` per unit.
+
+        Where a face shows the axis ``along``, that one runs along v.
+        """
         a, b, c = (self.vertices[self.faces[:, i]] for i in range(3))
         label = np.abs(np.cross(b - a, c - a)).argmax(axis=1)
         old, faces, side = split_by_face_label(self.faces, label)
         vertices = self.vertices[old]
-        pick = np.array([[2, 1], [0, 2], [0, 1]])[side]
+        axes = [[v, u] if along == u else [u, v] for u, v in ((2, 1), (0, 2), (0, 1))]
+        pick = np.array(axes)[side]
         uv = np.take_along_axis(vertices, pick, axis=1) * scale + np.asarray(offset, dtype=np.float64)
         return Shape(vertices, faces, uv)
 

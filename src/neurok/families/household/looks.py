@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
@@ -22,21 +22,14 @@ from neurok.modelling.looks import linear
 RGB = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class LookConfig:
-    """How far looks stray from their words."""
+JITTER = 0.018
+"""Standard deviation of each sRGB channel about the shade's own."""
 
-    jitter: float = 0.018
-    """Standard deviation of each sRGB channel about the shade's own."""
+OWN_WORD = 0.4
+"""Chance of the palette's own shade; one of its other words otherwise."""
 
-    own_word: float = 0.4
-    """Chance of the palette's own shade; one of its other words otherwise."""
-
-    usual: float = 0.4
-    """How likely a colour that ``USUAL`` does not name is, where several may be drawn."""
-
-
-LOOKS = LookConfig()
+UNUSUAL = 0.4
+"""How likely a colour that ``USUAL`` does not name is, where several may be drawn."""
 
 FEEL: Mapping[str, tuple[float, float]] = {
     "": (1.0, 1.0),
@@ -132,9 +125,9 @@ def draw_look(
 ) -> Look:
     """A look of words drawn from what is allowed; repeat a word to make it likelier."""
     colours = words_of(colours)
-    colour = d.pick(colours, [USUAL.get(c, LOOKS.usual) for c in colours])
+    colour = d.pick(colours, [USUAL.get(c, UNUSUAL) for c in colours])
     pattern = cast(Pattern, d.pick(words_of(patterns)))
-    shade = colour if d.chance(LOOKS.own_word) else d.pick(list(shades(colour)))
+    shade = colour if d.chance(OWN_WORD) else d.pick(list(shades(colour)))
     second = d.pick([c for c in colours if c != colour] or ["white"])
     return Look(
         colour,
@@ -151,7 +144,7 @@ def draw_look(
 
 
 def _near(d: Dice, rgb: RGB) -> RGB:
-    return tuple(float(np.clip(c + d.rng.normal(0.0, LOOKS.jitter), 0.0, 1.0)) for c in rgb)  # type: ignore[return-value]
+    return tuple(float(np.clip(c + d.rng.normal(0.0, JITTER), 0.0, 1.0)) for c in rgb)  # type: ignore[return-value]
 
 
 def _second_rgb(d: Dice, pattern: Pattern, first: RGB, second: RGB) -> RGB:

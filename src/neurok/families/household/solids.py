@@ -31,8 +31,10 @@ class Solid:
 
 def turned(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Float[np.ndarray, "3 3"]:
     """A rotation of so many degrees about z, then x, then y."""
-    one = lambda axis, degrees: lie.axis_angle_matrix(AXES[axis], np.radians(degrees))  # noqa: E731
-    return one("y", y) @ one("x", x) @ one("z", z)
+    about_y, about_x, about_z = (
+        lie.axis_angle_matrix(AXES[axis], np.radians(degrees)) for axis, degrees in (("y", y), ("x", x), ("z", z))
+    )
+    return about_y @ about_x @ about_z
 
 
 def block(
@@ -56,15 +58,14 @@ def block(
     """
     half = np.asarray(size, dtype=np.float64) / 2.0
     unit = float(half.max())
-    pair = lambda value: value if isinstance(value, tuple) else (value, value)  # noqa: E731
     fields: Fields = {
         "widths": np.asarray(widths) * half[0] / unit,
         "depths": np.asarray(depths) * half[2] / unit,
         "lean": np.asarray(lean) / unit,
         "bow": np.asarray(bow) / unit,
         "corner": corner,
-        "edges": pair(edge),
-        "crowns": pair(crown),
+        "edges": edge if isinstance(edge, tuple) else (edge, edge),
+        "crowns": crown if isinstance(crown, tuple) else (crown, crown),
         "pinch": pinch,
         "welt": welt / unit,
     }
