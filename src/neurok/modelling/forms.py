@@ -29,30 +29,14 @@ CODE = 24
 """Numbers of a code; those that a kind does not use are zero."""
 
 LAYOUT: Mapping[str, tuple[tuple[str, int], ...]] = {
-    "block": (
-        ("widths", 5),
-        ("depths", 5),
-        ("lean", 2),
-        ("bow", 2),
-        ("corner", 1),
-        ("edges", 2),
-        ("crowns", 2),
-        ("pinch", 1),
-        ("welt", 1),
-    ),
-    "plate": (("knots", 18), ("thickness", 1), ("round", 1), ("bevel", 1), ("puff", 1), ("bow", 1), ("curl", 1)),
-    "lathe": (("knots", 24),),
-    "tube": (("points", 18), ("radii", 3), ("flat", 1), ("square", 1), ("bend", 1)),
-    "sheet": (
-        ("widths", 9),
-        ("bends", 9),
-        ("thickness", 1),
-        ("length", 1),
-        ("cup", 1),
-        ("twist", 1),
-        ("wave", 1),
-        ("waves", 1),
-    ),
+    kind: tuple((name, int(count)) for name, count in (entry.split() for entry in fields.split(", ")))
+    for kind, fields in {
+        "block": "widths 5, depths 5, lean 2, bow 2, corner 1, edges 2, crowns 2, pinch 1, welt 1",
+        "plate": "knots 18, thickness 1, round 1, bevel 1, puff 1, bow 1, curl 1",
+        "lathe": "knots 24",
+        "tube": "points 18, radii 3, flat 1, square 1, bend 1",
+        "sheet": "widths 9, bends 9, thickness 1, length 1, cup 1, twist 1, wave 1, waves 1",
+    }.items()
 }
 """What the numbers of each kind are, in order.
 
@@ -270,9 +254,9 @@ def _dented(rings: np.ndarray, shares: np.ndarray, half: np.ndarray, relief: str
         press = np.abs(np.cos(np.pi * u * (count[0] + 2))) ** 6
     else:
         a, b = u * count[0] + v * count[1], u * count[0] - v * count[1]
-        near = lambda t: np.abs(np.cos(np.pi * t))  # noqa: E731
-        lines = np.maximum(near(a) ** 10, near(b) ** 10)
-        buttons = (near(a) * near(b)) ** 6
+        near_a, near_b = np.abs(np.cos(np.pi * a)), np.abs(np.cos(np.pi * b))
+        lines = np.maximum(near_a**10, near_b**10)
+        buttons = (near_a * near_b) ** 6
         press = 0.45 * lines + 0.55 * buttons if relief == "tufted" else 0.5 * lines
     upper = (rings[..., 1] > 0) & (shares[:, None] < 1.0)
     depth = 0.3 * half[1] * np.clip((1.0 - shares[:, None]) * 8.0, 0.0, 1.0)
@@ -307,8 +291,7 @@ def plate_shape(fields: Fields, unit: float) -> Shape:
     rows = [(-thick / 2 + bevel * (1 - np.cos(a)), bevel * (1 - np.sin(a))) for a in np.linspace(0, np.pi / 2, 4)]
     rows = rows if bevel > 1e-5 * unit else [(-thick / 2, 0.0)]
     rows += [(-z, cut) for z, cut in rows[::-1]]
-    at = lambda z, cut: np.column_stack([profiles.inset(outline, cut), np.full(len(outline), z)])  # noqa: E731
-    solid = loft([at(z, cut) for z, cut in rows])
+    solid = loft([np.column_stack([profiles.inset(outline, cut), np.full(len(outline), z)]) for z, cut in rows])
     puff, bow, curl = (float(fields[name][0]) for name in ("puff", "bow", "curl"))
     if max(abs(puff), abs(bow), abs(curl)) < 1e-3:
         return solid

@@ -25,9 +25,8 @@ def ellipse(radius_x: Number, radius_y: Number, segments: int = 24) -> Float[np.
 def superellipse(radius_x: Number, radius_y: Number, power: Number = 4, segments: int = 32) -> Float[np.ndarray, "N 2"]:
     """Between an ellipse (power 2) and a rectangle (large power), counter-clockwise."""
     angle = np.linspace(0.0, 2.0 * np.pi, segments, endpoint=False)
-    c, s = np.cos(angle), np.sin(angle)
-    bent = lambda v: np.sign(v) * np.abs(v) ** (2.0 / power)  # noqa: E731
-    return np.column_stack([radius_x * bent(c), radius_y * bent(s)])
+    bent = [np.sign(v) * np.abs(v) ** (2.0 / power) for v in (np.cos(angle), np.sin(angle))]
+    return np.column_stack([radius_x * bent[0], radius_y * bent[1]])
 
 
 def rectangle(width: Number, height: Number, radius: Number = 0, segments: int = 4) -> Float[np.ndarray, "N 2"]:
@@ -62,9 +61,8 @@ def inset(outline: Float[np.ndarray, "N 2"], amount: Number) -> Float[np.ndarray
 
     Meant for amounts below the smallest feature: corners are moved, never removed.
     """
-    before, after = outline - np.roll(outline, 1, axis=0), np.roll(outline, -1, axis=0) - outline
-    normal = lambda d: np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1, keepdims=True)  # noqa: E731
-    n0, n1 = normal(before), normal(after)
+    sides = outline - np.roll(outline, 1, axis=0), np.roll(outline, -1, axis=0) - outline
+    n0, n1 = (np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1, keepdims=True) for d in sides)
     bisector = n0 + n1
     scale = np.maximum(np.sum(bisector * n0, axis=1), 0.2)
     return outline + amount * bisector / scale[:, None]

@@ -21,9 +21,8 @@ def profile_curve(knots: Float[np.ndarray, "*B K 3"], samples: int = 7) -> Float
     step = np.diff(point, axis=-2)
     length = np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-9)
     slope = step / length
-    first = lambda values: np.concatenate([values[..., :1, :], values], axis=-2)  # noqa: E731
-    last = lambda values: np.concatenate([values, values[..., -1:, :]], axis=-2)  # noqa: E731
-    before, after, a, b = first(slope), last(slope), first(length), last(length)
+    before, a = (np.concatenate([values[..., :1, :], values], axis=-2) for values in (slope, length))
+    after, b = (np.concatenate([values, values[..., -1:, :]], axis=-2) for values in (slope, length))
     # Harmonic means, and none at an extreme (Fritsch and Carlson 1980): a curve that never swings past its knots.
     weight = [2 * b + a, b + 2 * a]
     agree = before * after > 1e-12
