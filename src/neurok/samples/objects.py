@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+import numpy.typing as npt
 
 from neurok.core import Asset, Mesh, Surface
 from neurok.modelling import looks, profiles
@@ -16,8 +15,8 @@ from neurok.modelling.sweeps import tube
 Point = tuple[float, float, float]
 
 
-def _turned(radii: Sequence[float], heights: Sequence[float], segments: int, closed: bool = False) -> Shape:
-    return lathe(np.column_stack([radii, heights]), segments, closed)
+def _turned(radii: npt.ArrayLike, heights: npt.ArrayLike, segments: int, closed: bool = False) -> Shape:
+    return lathe(np.column_stack([np.asarray(radii), np.asarray(heights)]), segments, closed)
 
 
 # A laptop, standing open [m].
@@ -243,13 +242,13 @@ def _direction(degrees: float) -> np.ndarray:
 
 
 def _add_foot(base: Part, swivel: Part, body: Surface, brass: Surface) -> None:
-    radii = (0.0, 0.082, 0.085, 0.083, 0.070, 0.024, 0.018, 0.0)
+    radii = [0.0, 0.082, 0.085, 0.083, 0.070, 0.024, 0.018, 0.0]
     base.add(_turned(radii, (0.0, 0.0, 0.004, 0.012, 0.018, 0.024, 0.030, 0.030), 48), body)
     base.add(_turned((0.083, 0.087, 0.087, 0.083), (0.0, 0.001, 0.004, 0.005), 48, closed=True), brass)
     base.add(cylinder(0.008, 0.004, 16, chamfer=0.001).move(0.045, 0.023, 0.045), looks.plastic("#efe9dc"))
     places = [(0, 0.006, -0.08), (0.01, 0.004, -0.13), (0.06, 0.004, -0.17), (0.13, 0.004, -0.16), (0.2, 0.004, -0.2)]
     base.add(tube(profiles.smooth_curve(places, 28), 0.003, 8), looks.rubber())
-    radii = (0.0, 0.014, 0.014, 0.009, 0.009, 0.0)
+    radii = [0.0, 0.014, 0.014, 0.009, 0.009, 0.0]
     swivel.add(_turned(radii, (0.030, 0.030, 0.036, 0.040, 0.066, 0.066), 24), brass)
     for x in (-1, 1):
         swivel.add(slab((x * 0.0205, 0.062, -0.011), (x * 0.0245, 0.098, 0.011), 0.001), body)
@@ -297,7 +296,7 @@ def _add_shade(head: Part, wrist: np.ndarray, body: Surface, brass: Surface) -> 
     curve[[0, -1], 0] = 0.0
     rim = _turned((0.0715, 0.074, 0.0715, 0.069), (-0.114, -0.112, -0.110, -0.112), 40, closed=True)
     socket = cylinder(0.014, 0.024, 20, chamfer=0.001).move(0, -0.022, 0)
-    radii = (0.0, 0.012, 0.015, 0.024, 0.0265, 0.022, 0.012, 0.0)
+    radii = [0.0, 0.012, 0.015, 0.024, 0.0265, 0.022, 0.012, 0.0]
     bulb = _turned(radii, (-0.033, -0.034, -0.045, -0.066, -0.080, -0.094, -0.103, -0.106), 24)
     stem = _turned((0.0, 0.008, 0.008, 0.0), (0.014, 0.014, 0.030, 0.034), 16)
     lug = slab((-0.004, 0.012, -0.007), (0.004, 0.046, 0.007), 0.001)

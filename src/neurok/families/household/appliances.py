@@ -6,20 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.families.household import stuffs
+from neurok.families.household import casework, stuffs
 from neurok.families.household.assemble import FOUR, Maker
-from neurok.families.household.casework import (
-    GAP,
-    SINK,
-    Fronts,
-    Grip,
-    Opening,
-    Side,
-    add_door,
-    add_shelves,
-    board_between,
-    carcass,
-)
+from neurok.families.household.casework import GAP, SINK, Fronts, Grip, Opening, Side, board_between, carcass
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look, Repeat
 from neurok.families.household.solids import block, lathe, turned
@@ -43,7 +32,7 @@ def microwave(d: Dice) -> Assembly:
     chrome = draw_look(d, "silver, black, white", "steel, abs")
     fronts = Fronts(look if d.chance(0.6) else dark, grip, chrome, d.between(0.5, 0.7) * tall)
     room = Opening(-wide / 2 + SINK, split, -GAP, tall + GAP, face + thick)
-    door = add_door(m, room, -1, fronts, body, thick=thick, upper=float(np.radians(d.between(92, 115))))
+    door = casework.add_door(m, room, -1, fronts, body, thick=thick, upper=float(np.radians(d.between(92, 115))))
     z, edge = room.z, d.between(0.03, 0.05)
     glass = board_between((room.left + edge, 0.2 * tall, z - 0.01), (split - edge - 0.03, 0.82 * tall, z + 0.002))
     m.add("window", glass, stuffs.dark_glass(d), door)
@@ -126,7 +115,7 @@ def fridge(d: Dice) -> Assembly:
         if kind == "american" or (kind == "french" and k == 1):
             halves = [(replace(opening, right=0.0), -1), (replace(opening, left=0.0), 1)]
         for half, side in halves:
-            door = add_door(m, half, side, fronts, body, thick=thick, upper=upper)
+            door = casework.add_door(m, half, side, fronts, body, thick=thick, upper=upper)
             if half.tall > 0.45:
                 _rack(m, rack, half, deep / 2, wall, door)
     rubber = draw_look(d, "black, charcoal", "rubber, abs")
@@ -144,7 +133,9 @@ def _inside(m: Maker, d: Dice, space: Opening, back: float, floor: int, body: in
         size, at = (2 * (space.right - 0.01), high, 0.7 * deep), (0, space.low + high / 2 - 0.002, back + 0.36 * deep)
         m.add("tray", block(size, at, corner=0.02, edge=0.0), clear, floor, hollow=Hollow(0.006, "top"))
         set_back = replace(set_back, low=space.low + high)
-    add_shelves(m, set_back, back, max(1, int(set_back.tall / d.between(0.25, 0.35))), clear, body, thick=0.008)
+    casework.add_shelves(
+        m, set_back, back, max(1, int(set_back.tall / d.between(0.25, 0.35))), clear, body, thick=0.008
+    )
 
 
 def _rack(m: Maker, look: Look, half: Opening, face: float, wall: float, door: int) -> None:

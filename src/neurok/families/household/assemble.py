@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,17 @@ class Maker:
         at = solid.centre if meets is None else meets
         fields = (solid.kind, solid.code, solid.size, solid.centre, solid.turn)
         part = Part(
-            name, role or ROLE_OF[name], *fields, look, words, hollow, relief, repeat, parent, np.asarray(at), hinge
+            name,
+            role or cast(Role, ROLE_OF[name]),
+            *fields,
+            look,
+            words,
+            hollow,
+            relief,
+            repeat,
+            parent,
+            np.asarray(at),
+            hinge,
         )
         if meets is None and parent >= 0:
             found = overlap(part, self.parts[parent])

@@ -107,8 +107,8 @@ def handbag(d: Dice) -> Assembly:
     else:
         grow = np.linspace(1.0, d.between(0.65, 0.9) if is_tapered else 1.0, 5)
         corner, narrow = d.between(0.12, 0.3), np.linspace(1.0, d.between(0.35, 0.9), 5)
-        ends = {"edge": (0.3, 0.5), "widths": grow, "depths": narrow, "welt": d.pick([0.0, 0.002])}
-        solid = block((w, h, t), (0, h / 2, 0), corner=corner, **ends)  # type: ignore[arg-type]
+        at, welt = (0, h / 2, 0), d.pick([0.0, 0.002])
+        solid = block((w, h, t), at, corner=corner, edge=(0.3, 0.5), widths=grow, depths=narrow, welt=welt)
         body = m.add("body", solid, look, ROOT, "tapered" if is_tapered else "boxy")
     top = float(m.parts[body].copies[0].bounds[1, 1])
     trim = look if d.chance(0.6) else _cloth(d, 1.0)
@@ -169,8 +169,8 @@ def backpack(d: Dice) -> Assembly:
     loop = arch([(0.05, h - 0.02, -0.2 * t), (0.04, h + 0.035, -0.2 * t)])
     m.add("handle", tube(loop, 0.007, bend=1.0), trim, body, "short", "curved")
     if d.chance(0.35):
-        size, at = (0.05, 0.3 * h, 0.6 * t), (0.5 * w, 0.24 * h, 0)
-        _pocket(m, trim, body, size, at, "narrow", corner=0.4, edge=0.6, repeat=PAIR)
+        narrow, side = (0.05, 0.3 * h, 0.6 * t), (0.5 * w, 0.24 * h, 0)
+        _pocket(m, trim, body, narrow, side, "narrow", corner=0.4, edge=0.6, repeat=PAIR)
     return m.done()
 
 

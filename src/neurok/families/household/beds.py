@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from neurok.families.household import stuffs
@@ -40,12 +42,12 @@ def bed(d: Dice) -> Assembly:
     if d.chance(0.8):
         _board(m, d, look, kind, base, (wide + 0.08, tall), (low, -long / 2 - 0.03), "headboard")
         if d.chance(0.4):
-            size = (wide + 0.08, d.between(0.35, 0.7) * tall)
-            _board(m, d, look, kind, base, size, (low, long / 2 + 0.03), "footboard")
+            foot = (wide + 0.08, d.between(0.35, 0.7) * tall)
+            _board(m, d, look, kind, base, foot, (low, long / 2 + 0.03), "footboard")
     colours = "white*3, cream, light grey, beige, light blue"
     sheet = draw_look(d, colours, "mattress", covers="cotton, polyester, linen", feels=stuffs.PADDED)
-    shape_ = {"corner": 0.07, "edge": 0.35, "crown": (0.0, 0.06), "welt": d.pick([0.0, 0.006])}
-    solid = block((wide, deep, long), (0, deck + deep / 2 - 0.03, 0), **shape_)  # type: ignore[arg-type]
+    at, welt = (0, deck + deep / 2 - 0.03, 0), d.pick([0.0, 0.006])
+    solid = block((wide, deep, long), at, corner=0.07, edge=0.35, crown=(0.0, 0.06), welt=welt)
     mattress = m.add("mattress", solid, sheet, base)
     size = (wide, long, deck + deep - 0.03)
     if d.chance(0.85):
@@ -60,6 +62,13 @@ TOPS = {
     "scalloped": ((1, 0.8), (0.78, 0.95), (0.45, 0.88), (0, 1.05)),
 }
 """Upper edges of the right half of a headboard, in shares of half its width and its height."""
+
+ENDS = {
+    "square": ((1, 1.0),),
+    "arched": ((1, 0.9), (0.5, 0.99)),
+    "scalloped": ((1, 0.95), (0.6, 0.9), (0, 1.0)),
+}
+"""The same of the ends of a crib."""
 
 
 def _board(
@@ -130,13 +139,13 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: Size) -> None:
     at = (d.between(-0.15, 0.15) * over, top + 0.035 - hang / 2, long / 2 - deep / 2 + over)
     relief: Relief = d.pick(["smooth", "smooth", "quilted"])
     edge, crown = (0.0, d.between(0.3, 0.8)), (0.0, d.between(0.05, 0.2))
-    flare = {"widths": (1.04, 1.02, 1.0, 1.0, 1.0), "depths": (1.02, 1.01, 1, 1, 1)}
-    solid = block((wide + 2 * over, hang, deep + over), at, corner=0.09, edge=edge, crown=crown, **flare)
+    box, widths, depths = (wide + 2 * over, hang, deep + over), (1.04, 1.02, 1, 1, 1), (1.02, 1.01, 1, 1, 1)
+    solid = block(box, at, corner=0.09, edge=edge, crown=crown, widths=widths, depths=depths)
     word = "quilted" if relief == "quilted" else ""
     cover = m.add("blanket", solid, look, mattress, word, hollow=Hollow(over - 0.012, "bottom"), relief=relief)
     if d.chance(0.5):
         fold = draw_look(d, ["white", "cream", look.colour, look.colour], "cotton", feels="none, soft")
-        place = (0, top + 0.05, at[2] - deep / 2 - 0.02 + 0.05)
+        place = (0.0, top + 0.05, at[2] - deep / 2 - 0.02 + 0.05)
         solid = block((wide + 2.2 * over, 0.05, d.between(0.15, 0.3)), place, corner=0.08, edge=0.9)
         m.add("folded sheet", solid, fold, cover)
     if d.chance(0.2):
@@ -150,7 +159,7 @@ def _blanket(m: Maker, d: Dice, mattress: int, size: Size) -> None:
 def _pillows(m: Maker, d: Dice, mattress: int, size: Size) -> None:
     wide, long, top = size
     colours = ["white", "white", "white", "cream", "light grey", "beige", *stuffs.cloth_colours(d)]
-    prints = {"patterns": stuffs.PRINTS, "feels": stuffs.PADDED}
+    prints: dict[str, Any] = {"patterns": stuffs.PRINTS, "feels": stuffs.PADDED}
     look = draw_look(d, colours, "down, stuffing, memory foam", covers="cotton, linen, silk", **prints)
     is_double = wide > 1.2
     across = min(d.between(0.55, 0.75), 0.46 * wide) if is_double else min(d.between(0.5, 0.7), 0.8 * wide)
@@ -196,14 +205,8 @@ def crib(d: Dice) -> Assembly:
 def _panels(m: Maker, d: Dice, look: Look, board: int, size: Size) -> int:
     """Solid ends, cut straight, arched or wavy."""
     x, deep, tall = size
-    style, top = d.pick(
-        [
-            ("square", [(1, 1)]),
-            ("arched", [(1, 0.9), (0.5, 0.99)]),
-            ("scalloped", [(1, 0.95), (0.6, 0.9), (0, 1)]),
-        ]
-    )
-    corners = symmetric([(1, 0.0), *top]) * [deep / 2 + 0.02, tall]
+    style = d.pick(list(ENDS))
+    corners = symmetric([(1, 0.0), *ENDS[style]]) * [deep / 2 + 0.02, tall]
     solid = plate(corners, d.between(0.022, 0.04), (x, 0, 0), turned(y=90), rounding=0.2, bevel=0.4)
     return m.add("end panel", solid, look, board, style, "panel", repeat=PAIR)
 
@@ -250,7 +253,7 @@ def _bedding(m: Maker, d: Dice, board: int, size: Size) -> None:
     long, deep, floor = size
     tall = d.between(0.08, 0.14)
     colours = "white*2, cream, light blue, pink, mint, yellow, light grey"
-    prints = {"feels": stuffs.PADDED, "patterns": stuffs.PRINTS}
+    prints: dict[str, Any] = {"feels": stuffs.PADDED, "patterns": stuffs.PRINTS}
     sheet = draw_look(d, colours, "mattress", covers="cotton, polyester", **prints)
     box, at = (long - 0.05, tall, deep - 0.05), (0, floor + 0.01 + tall / 2, 0)
     mattress = m.add("mattress", block(box, at, corner=0.08, edge=0.5, crown=(0.0, 0.1)), sheet, board)
@@ -262,8 +265,8 @@ def _bedding(m: Maker, d: Dice, board: int, size: Size) -> None:
         m.add("pillow", solid, cloth, mattress, "oblong")
     if d.chance(0.5):
         wide = d.between(0.4, 0.65) * long
-        box, at = (wide, 0.045, deep - 0.03), (long / 2 - wide / 2 - 0.02, top + 0.005, 0)
-        m.add("blanket", block(box, at, corner=0.1, edge=0.8, crown=(0.0, 0.3)), cloth, mattress)
+        box, place = (wide, 0.045, deep - 0.03), (long / 2 - wide / 2 - 0.02, top + 0.005, 0)
+        m.add("blanket", block(box, place, corner=0.1, edge=0.8, crown=(0.0, 0.3)), cloth, mattress)
 
 
 def cradle(d: Dice) -> Assembly:

@@ -7,24 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neurok.families.household import stuffs
+from neurok.families.household import casework, stuffs
 from neurok.families.household.assemble import PAIR, Maker
-from neurok.families.household.casework import (
-    CASEWORK,
-    GAP,
-    SINK,
-    Fronts,
-    Opening,
-    Side,
-    add_dividers,
-    add_door,
-    add_drawer,
-    add_shelves,
-    board_between,
-    carcass,
-    draw_fronts,
-    hung_board,
-)
+from neurok.families.household.casework import CASEWORK, GAP, SINK, Fronts, Opening, Side, board_between, carcass
 from neurok.families.household.framing import add_castors, add_legs
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
@@ -168,7 +153,7 @@ def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:
     body = m.add("body", solid, look, hollow=hollow)
     kinds = [cell for _, cells in plan.columns for cell, _ in cells]
     doors, drawers = kinds.count("door") + 2 * kinds.count("pair"), kinds.count("drawer")
-    fronts = draw_fronts(d, look, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
+    fronts = casework.draw_fronts(d, look, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
     proud = d.pick([-0.003, 0.004, CASEWORK.thick - 0.004])
     room = Opening(-wide / 2 + WALL, wide / 2 - WALL, WALL, tall - WALL, deep / 2 + proud)
     _Interior(m, d, plan, fronts, look, body, has_rod=2 * doors + 2 * drawers <= 10).fill(room)
@@ -205,7 +190,7 @@ class _Interior:
         """Dividers between columns, boards between cells, and the cells."""
         face = self.plan.deep / 2 - 0.002
         columns = room.columns([share for share, _ in self.plan.columns], WALL)
-        walls = add_dividers(self.m, columns, self.back, face, self.look, self.body)
+        walls = casework.add_dividers(self.m, columns, self.back, face, self.look, self.body)
         for k, (column, (_, cells)) in enumerate(zip(columns, self.plan.columns, strict=True)):
             between = [DRAWER_GAP if a[0] == b[0] == "drawer" else WALL for a, b in itertools.pairwise(cells)]
             rows = column.rows([share for _, share in cells], between)
@@ -221,7 +206,7 @@ class _Interior:
         """One drawer, door, pair of doors or open space with shelves in it."""
         m, d, fronts = self.m, self.d, self.fronts
         if kind == "drawer":
-            add_drawer(m, row, row.z - self.back - 0.02, fronts, left)
+            casework.add_drawer(m, row, row.z - self.back - 0.02, fronts, left)
             return
         if self.plan.has_rail and kind != "open":
             self._hang(row)
@@ -229,14 +214,14 @@ class _Interior:
             # About one shelf for every 30 cm; a closed low space may have none.
             count = max(int(row.tall / 0.26) - d.count(0, 1), 1 if kind == "open" and row.tall > 0.45 else 0)
             space = replace(row, z=min(row.z, self.plan.deep / 2))
-            add_shelves(m, space, self.back, count, self.look, self.body)
+            casework.add_shelves(m, space, self.back, count, self.look, self.body)
         upper = float(np.radians(d.between(92, 112)))
         if kind == "pair":
             middle = row.middle[0]
-            add_door(m, replace(row, right=middle), -1, fronts, left, upper=upper)
-            add_door(m, replace(row, left=middle), 1, fronts, right, upper=upper)
+            casework.add_door(m, replace(row, right=middle), -1, fronts, left, upper=upper)
+            casework.add_door(m, replace(row, left=middle), 1, fronts, right, upper=upper)
         elif kind == "door":
-            add_door(m, row, -1 if is_first else 1, fronts, left if is_first else right, upper=upper)
+            casework.add_door(m, row, -1 if is_first else 1, fronts, left if is_first else right, upper=upper)
 
     def _hang(self, row: Opening) -> None:
         """A shelf for hats and the rod below it."""
@@ -325,9 +310,9 @@ def _leaf(
     """A leaf with its panels or panes, its handles on both sides and its hinges."""
     (look, inside, metal), (fill, rows, grip) = looks, words
     opening = replace(opening, high=opening.high - GAP)
-    solid, hinge = hung_board(opening, side, thick, upper)
+    solid, hinge = casework.hung_board(opening, side, thick, upper)
     leaf = m.add("door", solid, look, jambs, {"plain": "flat"}.get(fill, fill), hinge=hinge)
-    left, right = opening.left + (-SINK if side < 0 else GAP), opening.right - (-SINK if side > 0 else GAP)
+    left, right = opening.hung(side).left, opening.hung(side).right
     low, high, z = opening.low, opening.high, opening.z
     wide, x = right - left, (left + right) / 2
     if fill != "plain":

@@ -218,7 +218,7 @@ def _listed(d: Dice, assembly: Assembly) -> Caption:
 def _sentences(d: Dice, assembly: Assembly) -> Caption:
     """``a bed. The headboard is white, the blanket is made of wool.``"""
     chosen = _some_parts(d, assembly, 4)
-    told = []
+    clauses = []
     for group in chosen:
         parts = _of(assembly, group)
         part, is_one = parts[0], total(parts) == 1
@@ -226,9 +226,10 @@ def _sentences(d: Dice, assembly: Assembly) -> Caption:
         stuff = material_word(d, part.look)
         ends = [f"{verb} {colour_word(d, part.look)}"]
         ends += [f"{verb} made of {stuff}", f"{verb} {colour_word(d, part.look)} {stuff}"] if stuff else []
-        told.append(f"the {noun} {d.pick(ends)}")
+        clauses.append(f"the {noun} {d.pick(ends)}")
     return Caption(
-        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(told)}", _named(chosen)
+        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(clauses)}",
+        _named(chosen),
     )
 
 
@@ -262,10 +263,10 @@ def _counted(d: Dice, assembly: Assembly) -> Caption:
     def say(count: int) -> str:
         return d.pick([number(count), str(count)])
 
-    told = [f"{say(counts[name])} {name if counts[name] == 1 else plural(name)}" for name in order]
-    text = f"{words} {say(counts[first])}-{first} {noun}" + (f" with {_joined(d, told[1:3])}" if rest else "")
+    phrases = [f"{say(counts[name])} {name if counts[name] == 1 else plural(name)}" for name in order]
+    text = f"{words} {say(counts[first])}-{first} {noun}" + (f" with {_joined(d, phrases[1:3])}" if rest else "")
     if d.chance(0.6):
-        text, rest = f"{words} {noun} with {_joined(d, told[:3])}", order[1:3]
+        text, rest = f"{words} {noun} with {_joined(d, phrases[:3])}", order[1:3]
     named = dict.fromkeys([*([k] if words else []), *numbers[first], *(j for name in rest for j in numbers[name])])
     return Caption(article(text.strip()), tuple(named))
 

@@ -78,6 +78,11 @@ class Opening:
             for k in range(len(shares))
         ]
 
+    def hung(self, side: Side) -> Opening:
+        """What a front on hinges fills: its hung edge reaches into the wall, the other keeps a gap."""
+        left, right = (-SINK, GAP) if side < 0 else (GAP, -SINK)
+        return replace(self, left=self.left + left, right=self.right - right)
+
     def rows(self, shares: Sequence[float], between: Sequence[float]) -> list[Opening]:
         """Parts of it above each other, from the bottom, with so much between each and the next."""
         room = self.tall - float(np.sum(between))
@@ -132,15 +137,11 @@ def board_between(low: npt.ArrayLike, high: npt.ArrayLike) -> Solid:
 
 
 def hung_board(opening: Opening, side: Side, thick: float, upper: float) -> tuple[Solid, Hinge]:
-    """A board that fills an opening and turns about the front corner of its hung edge, by ``upper`` [rad].
-
-    That edge reaches into the wall; the other keeps a gap.
-    """
-    left = opening.left + (-SINK if side < 0 else GAP)
-    right = opening.right - (-SINK if side > 0 else GAP)
-    edge = opening.left if side < 0 else opening.right
+    """A board in an opening that turns about the front corner of its hung edge, by ``upper`` [rad]."""
+    edge, inner = opening.left if side < 0 else opening.right, opening.hung(side)
     hinge = Hinge("revolute", (0, side, 0), (edge, opening.middle[1], opening.z), 0.0, upper)
-    return board_between((left, opening.low, opening.z - thick), (right, opening.high, opening.z)), hinge
+    low = (inner.left, opening.low, opening.z - thick)
+    return board_between(low, (inner.right, opening.high, opening.z)), hinge
 
 
 def add_door(
@@ -150,7 +151,7 @@ def add_door(
     low, high, z = opening.low + GAP, opening.high - GAP, opening.z
     solid, hinge = hung_board(replace(opening, low=low, high=high), side, thick, upper)
     door = m.add("door", solid, fronts.look, parent, "" if fronts.fill == "plain" else fronts.fill, hinge=hinge)
-    left, right = opening.left + (-SINK if side < 0 else GAP), opening.right - (-SINK if side > 0 else GAP)
+    left, right = opening.hung(side).left, opening.hung(side).right
     rail = float(min(0.07, 0.2 * (right - left)))
     if fronts.inside is not None:
         back = z - thick - 0.001 if fronts.fill == "glazed" else z - 0.01

@@ -200,8 +200,8 @@ def stool(d: Dice) -> Assembly:
     frame = stuffs.frame(d)
     top = stuffs.padding(d) if padded else frame
     th = d.between(0.05, 0.09) if padded else d.between(0.022, 0.045)
-    shape = {"corner": 1.0 if is_round else 0.15, "edge": (0.1, 0.7), "crown": (0.0, 0.3 if padded else 0.0)}
-    solid = block((wide, th, wide), (0, h - th / 2, 0), **shape)  # type: ignore[arg-type]
+    corner, crown = 1.0 if is_round else 0.15, (0.0, 0.3 if padded else 0.0)
+    solid = block((wide, th, wide), (0, h - th / 2, 0), corner=corner, edge=(0.1, 0.7), crown=crown)
     seat = m.add("seat", solid, top, ROOT, "round" if is_round else "square", "padded" if padded else "")
     m.style += ["stool", "bar" if h > 0.6 else "low"]
     count = d.pick([3, 4, 4])

@@ -81,8 +81,8 @@ def leg_solid(d: Dice, kind: str, top: Triple, foot: Triple, thick: float) -> tu
     if kind == "sabre":
         size = (thick, float(np.linalg.norm(top - foot)), thick)
         bow = (0.0, -0.5 * (0.1 * size[1] * d.between(0.4, 1.0)))
-        shape = {"corner": 0.15, "edge": 0.2, "widths": shares, "depths": shares, "bow": bow}
-        return block(size, (top + foot) / 2, towards(foot, top), **shape), "curved"
+        middle, turn = (top + foot) / 2, towards(foot, top)
+        return block(size, middle, turn, corner=0.15, edge=0.2, widths=shares, depths=shares, bow=bow), "curved"
     taper = d.between(0.45, 0.7) if kind == "tapered" else 1.0
     corner = {"square": 0.1, "round": 1.0, "tapered": d.pick([0.12, 1.0])}[kind]
     return bar(foot, top, thick, corner=corner, taper=taper), kind

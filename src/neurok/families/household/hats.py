@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from neurok.families.household import stuffs
@@ -22,8 +24,9 @@ from neurok.families.household.solids import (
     turned,
 )
 from neurok.modelling.dice import Dice
-from neurok.modelling.forms import Hollow
+from neurok.modelling.forms import Hollow, Relief
 
+Knots = Sequence[Sequence[float]]
 OVAL = 1.16
 """A head is longer than wide."""
 
@@ -45,7 +48,7 @@ def _trim(d: Dice) -> Look:
     return draw_look(d, colours, "silk, cotton, leather, velvet")
 
 
-def _band(m: Maker, look: Look, parent: int, knots: list, wall: float, *style: str, stretch: float = 1.0) -> int:  # type: ignore[type-arg]
+def _band(m: Maker, look: Look, parent: int, knots: Knots, wall: float, *style: str, stretch: float = 1.0) -> int:
     solid = lathe(knots, stretch=stretch)
     return m.add("band", solid, look, parent, *style, hollow=Hollow(wall, "through"))
 
@@ -133,7 +136,8 @@ def beanie(d: Dice) -> Assembly:
     r, tall = d.between(0.085, 0.095), d.between(0.14, 0.2)
     shares = [(1, 0, 1), (1.03, 0.3, 0), (0.95, 0.6, 0), (0.7, 0.85, 0), (0.35, 0.97, 0)]
     solid = lathe([*profile(r, tall, shares), (0.003, tall, 0)], stretch=1.08)
-    word, relief = "tall" if tall > 0.17 else "", d.pick(["smooth", "fluted"])
+    relief: Relief = d.pick(["smooth", "fluted"])
+    word = "tall" if tall > 0.17 else ""
     dome = m.add("crown", solid, look, ROOT, "round", word, hollow=Hollow(0.006, "bottom"), relief=relief)
     if d.chance(0.7):
         edge = look if d.chance(0.6) else draw_look(d, colours, "knit, wool")
@@ -198,7 +202,8 @@ def _ring(m: Maker, d: Dice) -> None:
     cloths = "knit, cotton, polyester, wool"
     look = draw_look(d, colours, cloths, feels="none, soft, flexible", patterns=prints, tile=0.06)
     solid = lathe([(r, 0, 0.5), (1.02 * r, high / 2, 0), (r, high, 0.5)], stretch=OVAL)
-    hollow, relief = Hollow(d.between(0.003, 0.008), "through"), d.pick(["smooth", "smooth", "fluted"])
+    hollow = Hollow(d.between(0.003, 0.008), "through")
+    relief: Relief = d.pick(["smooth", "smooth", "fluted"])
     word = "wide" if high > 0.04 else "narrow"
     band = m.add("band", solid, look, ROOT, "round", word, role="body", hollow=hollow, relief=relief)
     if d.chance(0.5):
@@ -243,7 +248,7 @@ def _decorate(m: Maker, d: Dice, look: Look, band: int, size: tuple[float, float
         m.add("inner ear", solid, inside, ears, role="trim", repeat=PAIR)
     elif kind == "bow":
         s, x = d.between(0.03, 0.05), d.pick([0.0, 0.5 * w])
-        at = (x, top + (0.2 * s if x == 0 else -0.05 * top), 0)
+        at = np.array([x, top + (0.2 * s if x == 0 else -0.05 * top), 0])
         knot = m.add("knot", block((0.5 * s, 0.55 * s, 0.5 * s), at, corner=0.8, edge=0.9), other, band)
         solid = plate(BOW * s, 0.35 * s, at, rounding=0.6, bevel=0.8, puff=0.25)
         m.add("bow", solid, other, knot, "winged", repeat=Repeat("x", pivot=(x, 0)))

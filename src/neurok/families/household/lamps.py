@@ -16,6 +16,7 @@ from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
 
 Limits = tuple[float, float]
+Shares = list[tuple[float, float, float]]
 
 
 def _joint(at: np.ndarray, limits: Limits) -> Hinge:
@@ -72,7 +73,7 @@ def _knuckle(at: np.ndarray, radius: float) -> Solid:
     return lathe(knots, at, turned(z=90))
 
 
-SHADES = {
+SHADES: dict[str, tuple[float, Shares, tuple[float, float]]] = {
     "conical": (3, [(1, 0, 1), (0.45, 0.75, 0.5)], (0.92, 0.4)),
     "domed": (2, [(1, 0, 1), (0.97, 0.3, 0), (0.7, 0.7, 0)], (0.93, 0.2)),
     "cylindrical": (1, [(0.7, 0, 1), (0.7, 0.8, 0.6)], (0.93, 0.4)),
@@ -122,8 +123,8 @@ def floor_lamp(d: Dice) -> Assembly:
         m.style.append("arc")
         reach = d.between(0.5, 0.8)
         end = np.array([0.0, 0.93 * tall, reach])
-        points = [(0, foot, 0), (0, 0.6 * tall, -0.02), (0, 0.92 * tall, 0.18), (0, tall, 0.55 * reach), end]
-        arm = m.add("arm", tube(points, r), look, base, "arched")
+        points = [(0, foot, 0), (0, 0.6 * tall, -0.02), (0, 0.92 * tall, 0.18), (0, tall, 0.55 * reach)]
+        arm = m.add("arm", tube([*points, tuple(end)], r), look, base, "arched")
         _shade(m, d, look, arm, end, np.array([0.0, -1.0, 0.0]), d.between(0.12, 0.18), (-0.4, 0.4))
         return m.done()
     column = m.add("column", tube([(0, foot, 0), (0, tall, 0)], r), look, base, "round", role="body")
@@ -153,7 +154,7 @@ def _cloth_shade(m: Maker, d: Dice, parent: int, top: float, radius: float) -> N
         _bulb(m, d, shade, at, np.eye(3), tall, 0.03)
 
 
-BODIES = {
+BODIES: dict[str, Shares] = {
     "bulbous": [(0.6, 0, 1), (1, 0.4, 0), (0.5, 0.85, 0), (0.25, 1, 1)],
     "bottle": [(0.9, 0, 1), (1, 0.25, 0), (0.8, 0.55, 0), (0.22, 0.8, 0), (0.2, 1, 1)],
     "turned": [(1, 0, 1), (1, 0.06, 0.8), (0.35, 0.16, 0), (0.6, 0.4, 0), (0.25, 0.62, 0), (0.45, 0.8, 0), (0.2, 1, 1)],

@@ -108,9 +108,9 @@ def _weighed(text: str) -> tuple[str, ...]:
     return tuple(("" if word == "none" else word) for word, _, count in pairs for _ in range(int(count or 1)))
 
 
-def words_of(words: Words) -> Sequence[str]:
+def words_of(words: Words) -> tuple[str, ...]:
     """The words one by one, each as often as it counts; ``none`` is the empty word."""
-    return _weighed(words) if isinstance(words, str) else words
+    return _weighed(words) if isinstance(words, str) else tuple(words)
 
 
 def draw_look(

@@ -353,13 +353,13 @@ def _succulent(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     look = draw_look(d, "mint, green, lime green, olive, dark green, plum, teal", "leaf", feels="stiff, heavy")
     r = radius * d.between(0.5, 0.85)
     core = m.add("stem", ellipsoid((0.5 * r, 0.5 * r, 0.5 * r), (0, top + 0.12 * r, 0)), look, soil, "short")
-    fat = {"widths": (0.6, 0.8, 1.0, 0.95, 0.45), "depths": (1, 1, 1, 0.8, 0.5)}
+    widths, depths = (0.6, 0.8, 1.0, 0.95, 0.45), (1, 1, 1, 0.8, 0.5)
     for k in range(3):
         long, rise = r * (1.15 - 0.22 * k), 12 + 28 * k
         turn = _outward(d.between(0, 360), rise)
         at = np.array([0, top + 0.1 * r + 0.05 * k * r, 0]) + 0.12 * r * turn[:, 1]
-        size, middle = (0.42 * long, long, 0.16 * long), at + 0.45 * long * turn[:, 1]
-        solid = block(size, middle, turn, corner=0.9, edge=0.9, bow=(0.0, 0.04 * long), **fat)
+        size, middle, bow = (0.42 * long, long, 0.16 * long), at + 0.45 * long * turn[:, 1], (0.0, 0.04 * long)
+        solid = block(size, middle, turn, corner=0.9, edge=0.9, widths=widths, depths=depths, bow=bow)
         m.add("leaf", solid, look, core, "fat", "short", meets=at, repeat=around(9 - 2 * k))
     if d.chance(0.25):
         _add_stalks(m, d, soil, top, 2.2 * radius, 1, 0.0)

@@ -164,8 +164,8 @@ def _seat_cushions(m: Maker, d: Dice, look: Look, base: int, s: Measures, chaise
     deep = s.depth - 0.6 * s.thick
     at = (first, s.deck + 0.5 * s.cushion - 0.012, s.depth / 2 - deep / 2 + d.between(0.0, 0.03))
     corner, edge, crown = d.between(0.06, 0.2), d.between(0.5, 0.9), d.between(0.08, 0.35)
-    shape = {"corner": corner, "edge": (0.4, edge), "crown": (0.0, crown), "welt": d.pick([0.0, 0.0, 0.005])}
-    solid = block((0.992 * wide, s.cushion, deep), at, **shape)  # type: ignore[arg-type]
+    size, welt = (0.992 * wide, s.cushion, deep), d.pick([0.0, 0.0, 0.005])
+    solid = block(size, at, corner=corner, edge=(0.4, edge), crown=(0.0, crown), welt=welt)
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "smooth", "tufted"])
     repeat = Repeat(count=count, step=(wide, 0, 0))
     return m.add("seat cushion", solid, look, base, _word(relief), relief=relief, repeat=repeat)

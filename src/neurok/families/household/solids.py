@@ -123,7 +123,7 @@ def plate(
 
 
 def lathe(
-    knots: Sequence[Sequence[float]],
+    knots: Sequence[Sequence[float]] | np.ndarray,
     at: npt.ArrayLike = (0.0, 0.0, 0.0),
     turn: npt.ArrayLike | None = None,
     *,

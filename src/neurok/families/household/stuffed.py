@@ -14,7 +14,7 @@ from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import Solid, block, ellipsoid, lathe, plate, turned
 from neurok.modelling.dice import Dice
-from neurok.modelling.forms import Hollow
+from neurok.modelling.forms import Hollow, Relief
 
 Size = tuple[float, float, float, float]
 
@@ -53,9 +53,10 @@ def _knife_edged(m: Maker, d: Dice, look: Look, kind: str) -> None:
     lies = d.chance(0.6)
     turn = turned() if lies else turned(x=d.between(62, 85))
     corner, crown, pinch = d.between(0.15, 0.35), d.between(2.5, 6.0), d.between(0.0, 0.06)
-    shape = {"corner": corner, "edge": 1.0, "crown": crown, "pinch": pinch, "welt": d.pick([0.0, 0.0, 0.006])}
-    relief = d.pick(["smooth", "smooth", "smooth", "smooth", "quilted", "tufted"])
-    body = m.add("body", block((wide, tall, deep), turn=turn, **shape), look, ROOT, kind, relief=relief)
+    welt = d.pick([0.0, 0.0, 0.006])
+    solid = block((wide, tall, deep), turn=turn, corner=corner, edge=1.0, crown=crown, pinch=pinch, welt=welt)
+    relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "quilted", "tufted"])
+    body = m.add("body", solid, look, ROOT, kind, relief=relief)
     if d.chance(0.12):
         tassel = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "cotton, wool")
         knots = [(0.004, 0, 1), (0.011, 0.012, 0), (0.007, 0.022, 0), (0.013, 0.05, 0), (0.014, 0.065, 1)]

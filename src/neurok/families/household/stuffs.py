@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from neurok.families.household.looks import Words, draw_look, words_of
 from neurok.families.household.parts import Look
 from neurok.modelling.dice import Dice
 
 
-def _pools(pools: dict[str, str]) -> dict[str, Sequence[str]]:
+def _pools(pools: dict[str, str]) -> dict[str, tuple[str, ...]]:
     return {kind: words_of(colours) for kind, colours in pools.items()}
 
 
@@ -56,7 +54,7 @@ WEIGHTS = "none*3, heavy, light"
 """How heavy wood and metal feel."""
 
 
-def cloth_colours(d: Dice) -> Sequence[str]:
+def cloth_colours(d: Dice) -> tuple[str, ...]:
     """Half of all cloth is white, grey, beige or brown."""
     return NEUTRAL if d.chance(0.5) else BRIGHT
 
@@ -91,8 +89,8 @@ def padding(
     if d.chance(hides):
         colours = "black*2, brown, dark brown, tan, white, burgundy, cream, red, charcoal, grey"
         return draw_look(d, colours, filling, covers=HIDES, feels=PADDED)
-    colours, tile = cloth_colours(d), d.between(0.6, 1.3) * tile
-    return draw_look(d, colours, filling, covers=CLOTHS, feels=PADDED, patterns=prints, tile=tile)
+    cloth, tile = cloth_colours(d), d.between(0.6, 1.3) * tile
+    return draw_look(d, cloth, filling, covers=CLOTHS, feels=PADDED, patterns=prints, tile=tile)
 
 
 def ceramic(d: Dice, bare: float = 0.3) -> Look:

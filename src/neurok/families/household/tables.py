@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurok.families.household import stuffs
+from neurok.families.household import casework, stuffs
 from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
-from neurok.families.household.casework import (
-    SINK,
-    Fronts,
-    Opening,
-    add_door,
-    add_drawer,
-    add_drawer_case,
-    board_between,
-    carcass,
-    draw_fronts,
-)
+from neurok.families.household.casework import SINK, Fronts, Opening, board_between, carcass
 from neurok.families.household.framing import add_legs, around, bar
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
@@ -58,7 +48,7 @@ def table(d: Dice) -> Assembly:
     thick_leg = d.between(0.035, 0.07) if kind == "dining" else d.between(0.025, 0.045)
     under = tall - thick
     if drawers:
-        fronts, half = draw_fronts(d, look), (w - 0.02) / 2
+        fronts, half = casework.draw_fronts(d, look), (w - 0.02) / 2
         apron = _drawers(m, look, fronts, (-half, half), under, high, z - 0.01, drawers, 0.5, top)
     elif not is_round and d.chance(0.6):
         solid = block((w - 0.02, high, z - 0.02), (0, under - high / 2 + SINK, 0), corner=0.02, edge=0.0)
@@ -109,7 +99,7 @@ def _drawers(
     """A flat case of drawers below a top whose underside is at ``under``."""
     low = under + SINK - high
     room = Opening(ends[0] + WALL, ends[1] - WALL, low + WALL, under + SINK - WALL, deep / 2 + 0.004)
-    return add_drawer_case(m, look, fronts, room, deep, count, most, WALL, top)
+    return casework.add_drawer_case(m, look, fronts, room, deep, count, most, WALL, top)
 
 
 def _below(m: Maker, d: Dice, look: Look, legs: int, size: tuple[float, float, float]) -> None:
@@ -140,10 +130,10 @@ def pedestal_table(d: Dice) -> Assembly:
     if d.chance(0.55):
         flare = d.between(1.0, 2.0)
         foot = [(reach, 0, 1), (reach, 0.015, 0.6), (0.5 * reach, 0.035, 0.2)]
-        shaft = [(1.3 * r, 0.12 * tall, 0), (r, 0.4 * tall, 0), (r, 0.7 * tall, 0), (flare * r, under, 1)]
+        shaft = [(1.3 * r, 0.12 * tall, 0.0), (r, 0.4 * tall, 0), (r, 0.7 * tall, 0), (flare * r, under, 1)]
         m.add("pedestal", lathe([*foot, *shaft]), frame, top, "round", "flared" if flare > 1.4 else "")
         return m.done()
-    shaft = [(1.3 * r, 0.06, 1), (1.3 * r, 0.14, 0.4), (r, 0.2 * tall + 0.08, 0), (r, 0.8 * tall, 0.3)]
+    shaft = [(1.3 * r, 0.06, 1.0), (1.3 * r, 0.14, 0.4), (r, 0.2 * tall + 0.08, 0), (r, 0.8 * tall, 0.3)]
     column = m.add("column", lathe([*shaft, (1.5 * r, under, 1)]), frame, top, "turned")
     feet = d.pick([3, 4, 4])
     arm = bar((0, 0.09, 0.01), (0, 0.018, reach), 0.04, 0.035, corner=0.3, taper=1.3)
@@ -163,7 +153,7 @@ def desk(d: Dice) -> Assembly:
     cases = d.pick([0, 1, 2], [2, 5, 2])
     m.style.append({0: "writing", 1: "single", 2: "twin"}[cases])
     under, half = tall - thick, wide / 2 - 0.02
-    fronts = draw_fronts(d, look)
+    fronts = casework.draw_fronts(d, look)
     case_wide, sides = d.between(0.34, 0.44), {0: (), 1: (d.sign(),), 2: (-1, 1)}[cases]
     left_over = 5 if cases else 3
     for side in sides:
@@ -210,12 +200,12 @@ def _case(
         back = -deep / 2 + WALL - SINK
         solid = board_between((room.left - SINK, below.high, back), (room.right + SINK, above.low, deep / 2 - 0.002))
         m.add("shelf", solid, look, body)
-        add_drawer(m, above, deep - WALL - 0.03, fronts, body)
-        add_door(m, below, -1 if left < 0 else 1, fronts, body, upper=float(np.radians(d.between(92, 110))))
+        casework.add_drawer(m, above, deep - WALL - 0.03, fronts, body)
+        casework.add_door(m, below, -1 if left < 0 else 1, fronts, body, upper=float(np.radians(d.between(92, 110))))
     else:
         shares = [1.0] * drawers if d.chance(0.6) else [1.0 + 0.6 * (k == 0) for k in range(drawers)]
         for row in room.rows(shares, [0.004] * (drawers - 1)):
-            add_drawer(m, row, deep - WALL - 0.03, fronts, body)
+            casework.add_drawer(m, row, deep - WALL - 0.03, fronts, body)
     rubber = draw_look(d, "black, charcoal", "rubber, abs")
     x, z = middle + ((right - left) / 2 - 0.03), deep / 2 - 0.03
     foot = board_between((x - 0.018, 0, z - 0.018), (x + 0.018, low + 0.004, z + 0.018))
