@@ -52,15 +52,9 @@ class Builder:
             unique, number = f"{name}_{number}", number + 1
         if kind == "continuous":
             lower, upper = -np.pi, np.pi
-        joint = Joint(
-            kind,
-            -1 if parent is None else parent.index,
-            np.asarray(axis, dtype=np.float64),
-            np.asarray(origin, dtype=np.float64),
-            float(lower),
-            float(upper),
-            name=f"{unique}_joint",
-        )
+        frame = (np.asarray(axis, dtype=np.float64), np.asarray(origin, dtype=np.float64))
+        above = -1 if parent is None else parent.index
+        joint = Joint(kind, above, *frame, float(lower), float(upper), name=f"{unique}_joint")
         part = Part(unique, len(self.parts), joint)
         self.parts.append(part)
         return part

@@ -189,16 +189,10 @@ def _outline(corner: float, pinch: float, count: int, even: bool) -> Float[np.nd
     if even:
         middle = len(curve) // 2
         curve = np.concatenate(
-            [_evenly(curve[: middle + 1], count // 8 + 1)[:-1], _evenly(curve[middle:], count // 8 + 1)]
+            [profiles.evenly(curve[: middle + 1], count // 8 + 1)[:-1], profiles.evenly(curve[middle:], count // 8 + 1)]
         )
     curve = curve[:-1]
     return np.concatenate([curve, curve[:, ::-1] * [-1.0, 1.0], -curve, curve[:, ::-1] * [1.0, -1.0]])
-
-
-def _evenly(curve: Float[np.ndarray, "N 2"], count: int) -> Float[np.ndarray, "M 2"]:
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
-    at = np.linspace(0.0, length[-1], count)
-    return np.column_stack([np.interp(at, length, curve[:, k]) for k in (0, 1)])
 
 
 def _rings(

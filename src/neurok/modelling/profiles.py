@@ -83,6 +83,13 @@ def smooth_curve(points: npt.ArrayLike, samples: int = 24, closed: bool = False)
     return 0.5 * (2 * b + (c - a) * u + (2 * a - 5 * b + 4 * c - d) * u**2 + (3 * b - a - 3 * c + d) * u**3)
 
 
+def evenly(curve: Float[np.ndarray, "N D"], count: int) -> Float[np.ndarray, "M D"]:
+    """So many points along a polyline, equally far apart."""
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+    at = np.linspace(0.0, length[-1], count)
+    return np.column_stack([np.interp(at, length, curve[:, k]) for k in range(curve.shape[1])])
+
+
 def rounded_path(points: npt.ArrayLike, radius: Number, segments: int = 5) -> Float[np.ndarray, "N D"]:
     """A polyline whose inner corners are replaced by curves that leave it ``radius`` before each corner."""
     p = np.asarray(points, dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from neurok.modelling import profiles
 from neurok.modelling.booleans import from_manifold
 from neurok.modelling.shapes import Shape
 
@@ -85,9 +86,7 @@ def fluted(angle: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
 
 def ribbed(curve: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 2"]:
     """Rings around the middle of the profile."""
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
-    at = np.linspace(0.0, length[-1], 160)
-    fine = np.column_stack([np.interp(at, length, curve[:, k]) for k in (0, 1)])
+    fine = profiles.evenly(curve, 160)
     share = np.clip((fine[:, 1] - fine[:, 1].min()) / max(np.ptp(fine[:, 1]), 1e-9), 0.0, 1.0)
     fade = np.clip(np.minimum(share - 0.1, 0.9 - share) * 20.0, 0.0, 1.0)
     fine[:, 0] *= 1.0 - 0.03 * fade * (1.0 + np.cos(2.0 * np.pi * 13.0 * share))

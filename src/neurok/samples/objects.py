@@ -286,10 +286,8 @@ def _add_arm(arm: Part, start: np.ndarray, end: np.ndarray, spread: float, metal
 
 def _add_shade(head: Part, wrist: np.ndarray, body: Surface, brass: Surface) -> None:
     """A bell with a bulb in it, modelled opening downwards from the wrist, then nodded forward."""
-    radii, heights = (
-        (0.0, 0.012, 0.024, 0.028, 0.036, 0.056, 0.072),
-        (0.016, 0.016, 0.010, -0.02, -0.045, -0.075, -0.112),
-    )
+    radii = [0.0, 0.012, 0.024, 0.028, 0.036, 0.056, 0.072]
+    heights = [0.016, 0.016, 0.010, -0.02, -0.045, -0.075, -0.112]
     outer = profiles.smooth_curve(np.column_stack([radii, heights]), 26)
     inner = [(0.0695, -0.112), (0.053, -0.075), (0.033, -0.045), (0.024, -0.02), (0.0, -0.012)]
     curve = np.concatenate([outer, profiles.smooth_curve(inner, 16)])

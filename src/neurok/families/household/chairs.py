@@ -344,8 +344,8 @@ def pedestal_chair(d: Dice) -> Assembly:
     m = Maker("chair")
     h, r = d.between(0.42, 0.5), d.between(0.2, 0.28)
     look = d.pick([stuffs.metal, stuffs.plastic], [2, 1])(d)
-    plate_ = [(r, 0, 1), (r, 0.012, 1), (0.3 * r, 0.035, 0)]
-    knots = [*plate_, (0.03, 0.12, 0), (0.028, 0.6 * h, 0), (0.06, h - 0.02, 0), (0.07, h, 1)]
+    disc = [(r, 0, 1), (r, 0.012, 1), (0.3 * r, 0.035, 0)]
+    knots = [*disc, (0.03, 0.12, 0), (0.028, 0.6 * h, 0), (0.06, h - 0.02, 0), (0.07, h, 1)]
     foot = m.add("pedestal", lathe(knots), look, ROOT, "round", "trumpet")
     shell = d.pick([stuffs.plastic, stuffs.padding], [1, 1])(d)
     wide, tall = d.between(0.48, 0.62), d.between(0.3, 0.45)

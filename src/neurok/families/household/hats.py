@@ -187,7 +187,8 @@ def headband(d: Dice) -> Assembly:
     wide = d.between(0.012, 0.024) if padded else d.between(0.003, 0.02)
     flat = d.between(0.35, 0.6) if padded else min(1.0, 0.0035 / wide + 0.08)
     points = arch([(0.82 * w, 0, 0), (1.02 * w, 0.4 * tall, 0), (0.62 * w, 0.9 * tall, 0)])
-    thin, _ = d.between(0.45, 0.9) * wide, d.between(0.45, 0.9)
+    thin = d.between(0.45, 0.9) * wide
+    d.between(0.45, 0.9)  # both ends are alike; drawn so that what follows stays as it was
     solid = tube(points, (thin, wide, thin), flat=flat, bend=1.0)
     words = "padded" if padded else "thin", "wide" if wide > 0.012 else "narrow"
     band = m.add("band", solid, look, ROOT, *words, role="body")

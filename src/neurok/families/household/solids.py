@@ -11,6 +11,7 @@ import numpy.typing as npt
 from jaxtyping import Float
 
 from neurok.geometry import lie
+from neurok.modelling import profiles
 from neurok.modelling.forms import Kind, code_of, raw_shape
 from neurok.modelling.shapes import AXES
 
@@ -107,7 +108,7 @@ def plate(
     curl: float = 0.0,
 ) -> Solid:
     """A plate whose outline (at most nine corners [m], counter-clockwise) lies in xy about ``at``."""
-    corners = _nine(np.asarray(outline, dtype=np.float64))
+    corners = _split_longest(np.asarray(outline, dtype=np.float64), 9, closed=True)
     half = np.append(np.abs(corners).max(axis=0), thickness / 2)
     unit = float(half.max())
     fields: Fields = {
@@ -225,6 +226,7 @@ def _rescaled(kind: str, fields: Fields, by: float, middle: np.ndarray) -> dict[
 
 def _split_longest(points: np.ndarray, count: int, closed: bool) -> np.ndarray:
     """More points on the longest runs, until there are ``count``."""
+    assert len(points) <= count, f"there may be at most {count} points, not {len(points)}"
     rows = [np.array(point) for point in points]
     while len(rows) < count:
         ends = [*rows, rows[0]] if closed else rows
@@ -233,19 +235,9 @@ def _split_longest(points: np.ndarray, count: int, closed: bool) -> np.ndarray:
     return np.array(rows)
 
 
-def _nine(corners: np.ndarray) -> np.ndarray:
-    assert len(corners) <= 9, "a plate has at most nine corners"
-    return _split_longest(corners, 9, closed=True)
-
-
 def _six(points: np.ndarray, is_smooth: bool) -> np.ndarray:
-    from neurok.modelling.profiles import smooth_curve
-
     if len(points) > 6 or (is_smooth and 2 < len(points) < 6):
-        dense = smooth_curve(points, 200)
-        length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
-        at = np.linspace(0.0, length[-1], 6)
-        return np.column_stack([np.interp(at, length, dense[:, k]) for k in range(3)])
+        return profiles.evenly(profiles.smooth_curve(points, 200), 6)
     return _split_longest(points, 6, closed=False)
 
 

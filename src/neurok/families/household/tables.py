@@ -48,8 +48,9 @@ def table(d: Dice) -> Assembly:
     thick_leg = d.between(0.035, 0.07) if kind == "dining" else d.between(0.025, 0.045)
     under = tall - thick
     if drawers:
-        fronts, half = casework.draw_fronts(d, look), (w - 0.02) / 2
-        apron = _drawers(m, look, fronts, (-half, half), under, high, z - 0.01, drawers, 0.5, top)
+        fronts, half, inner = casework.draw_fronts(d, look), (w - 0.02) / 2, z - 0.01
+        room = _room(-half, half, under, high, inner)
+        apron = casework.add_drawer_case(m, look, fronts, room, inner, drawers, 0.5, WALL, top)
     elif not is_round and d.chance(0.6):
         solid = block((w - 0.02, high, z - 0.02), (0, under - high / 2 + SINK, 0), corner=0.02, edge=0.0)
         apron = m.add("apron", solid, frame, top, hollow=Hollow(0.02, "through"))
@@ -84,22 +85,10 @@ def _top(is_round: bool, size: tuple[float, float], tall: float, thick: float) -
     return lathe(knots, (0, tall - thick, 0), stretch=deep / wide)
 
 
-def _drawers(
-    m: Maker,
-    look: Look,
-    fronts: Fronts,
-    ends: tuple[float, float],
-    under: float,
-    high: float,
-    deep: float,
-    count: int,
-    most: float,
-    top: int,
-) -> int:
-    """A flat case of drawers below a top whose underside is at ``under``."""
-    low = under + SINK - high
-    room = Opening(ends[0] + WALL, ends[1] - WALL, low + WALL, under + SINK - WALL, deep / 2 + 0.004)
-    return casework.add_drawer_case(m, look, fronts, room, deep, count, most, WALL, top)
+def _room(left: float, right: float, under: float, high: float, deep: float) -> Opening:
+    """What is inside a flat case below a top whose underside is at ``under``."""
+    low, upper = under + SINK - high, under + SINK
+    return Opening(left + WALL, right - WALL, low + WALL, upper - WALL, deep / 2 + 0.004)
 
 
 def _below(m: Maker, d: Dice, look: Look, legs: int, size: tuple[float, float, float]) -> None:
@@ -169,8 +158,8 @@ def desk(d: Dice) -> Assembly:
     knees = -half + (case_wide if -1 in sides else 0.05), half - (case_wide if 1 in sides else 0.05)
     if left_over > 0 and d.chance(0.6 if cases < 2 else 0.3):
         count = min(left_over, 1 if cases else d.count(1, 3))
-        ends, high = (knees[0] + 0.02, knees[1] - 0.02), d.between(0.09, 0.13)
-        _drawers(m, look, fronts, ends, under, high, deep - 0.08, count, 0.45, top)
+        room = _room(knees[0] + 0.02, knees[1] - 0.02, under, d.between(0.09, 0.13), deep - 0.08)
+        casework.add_drawer_case(m, look, fronts, room, deep - 0.08, count, 0.45, WALL, top)
     if d.chance(0.4):
         low = (knees[0] - 0.005 if -1 in sides else -half, under - d.between(0.25, 0.45), -deep / 2 + 0.06)
         end = (knees[1] + 0.005 if 1 in sides else half, under + SINK, -deep / 2 + 0.075)
