@@ -75,34 +75,19 @@ def sideboard(d: Dice) -> Assembly:
     drawer_column = d.count(0, count - 1) if d.chance(0.65) else -1
     columns: list[tuple[float, Cells]] = []
     for k in range(count):
-        if k == drawer_column:
-            columns.append((1.0, _stack(d.count(2, 4))))
-        elif d.chance(0.15):
-            columns.append((1.0, [("open", 1.0)]))
-        else:
-            columns.append((1.0, [("door", 1.0)]))
+        cells = _stack(d.count(2, 4)) if k == drawer_column else _stack(1, "open" if d.chance(0.15) else "door")
+        columns.append((1.0, cells))
     if drawer_column < 0 and count < 4 and d.chance(0.4):
         columns = [(share, [(cells[0][0], 0.75), ("drawer", 0.25)]) for share, cells in columns]
-    plan = Plan(
-        count * d.between(0.38, 0.5), d.between(0.5, 0.8), d.between(0.36, 0.48), columns, feet=("leg", "leg", "plinth")
-    )
-    return _cabinet(d, plan, "sideboard")
+    size = count * d.between(0.38, 0.5), d.between(0.5, 0.8), d.between(0.36, 0.48)
+    return _cabinet(d, Plan(*size, columns, feet=("leg", "leg", "plinth")), "sideboard")
 
 
 def nightstand(d: Dice) -> Assembly:
     """Small, with a drawer or three, a door or an open shelf."""
-    cells: Cells = d.pick(
-        [
-            _stack(1),
-            _stack(2),
-            _stack(3),
-            [("open", 0.55), ("drawer", 0.45)],
-            [("door", 0.65), ("drawer", 0.35)],
-            [("door", 1.0)],
-            [("open", 0.4), ("drawer", 0.3), ("drawer", 0.3)],
-        ],
-        [0.6, 3, 2, 2.5, 2, 1, 1],
-    )
+    open_below, door_below = [("open", 0.55), ("drawer", 0.45)], [("door", 0.65), ("drawer", 0.35)]
+    mixed = [open_below, door_below, [("door", 1.0)], [("open", 0.4), ("drawer", 0.3), ("drawer", 0.3)]]
+    cells: Cells = d.pick([_stack(1), _stack(2), _stack(3), *mixed], [0.6, 3, 2, 2.5, 2, 1, 1])
     tall = d.between(0.22, 0.3) if len(cells) == 1 and cells[0][0] == "drawer" else d.between(0.38, 0.55)
     plan = Plan(d.between(0.38, 0.55), tall, d.between(0.34, 0.42), [(1.0, cells)], feet=("leg", "leg", "plinth"))
     return _cabinet(d, plan, "nightstand")
@@ -138,10 +123,8 @@ def cupboard(d: Dice) -> Assembly:
 def bookcase(d: Dice) -> Assembly:
     """Open shelves, sometimes with doors or drawers at the bottom."""
     low: Cells = d.pick([[], [("pair", 0.5)], [("drawer", 0.2)], [("drawer", 0.18)] * 2], [4, 2, 1, 1])
-    plan = Plan(
-        d.between(0.6, 1.1), d.between(1.1, 2.0), d.between(0.26, 0.38), [(1.0, [*low, ("open", 1.0)])], ("plain",)
-    )
-    return _cabinet(d, plan, "bookcase")
+    size = d.between(0.6, 1.1), d.between(1.1, 2.0), d.between(0.26, 0.38)
+    return _cabinet(d, Plan(*size, [(1.0, [*low, ("open", 1.0)])], ("plain",)), "bookcase")
 
 
 def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:

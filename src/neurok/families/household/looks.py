@@ -32,26 +32,15 @@ UNUSUAL = 0.4
 """How likely a colour that ``USUAL`` does not name is, where several may be drawn."""
 
 FEEL: Mapping[str, tuple[float, float]] = {
-    "": (1.0, 1.0),
-    "soft": (0.5, 0.9),
-    "firm": (2.0, 1.1),
-    "stiff": (1.6, 1.0),
-    "flexible": (0.6, 1.0),
-    "heavy": (1.0, 1.3),
-    "light": (1.0, 0.75),
-}
+    "": (1.0, 1.0), "soft": (0.5, 0.9), "firm": (2.0, 1.1), "stiff": (1.6, 1.0), "flexible": (0.6, 1.0),
+    "heavy": (1.0, 1.3), "light": (1.0, 0.75),
+}  # fmt: skip
 """Factors of Young's modulus and density beside the library's; set by hand so that words differ clearly."""
 
 COVER: Mapping[str, tuple[float, float]] = {
-    "leather": (1.6, 1.2),
-    "artificial leather": (1.5, 1.2),
-    "suede": (1.3, 1.1),
-    "denim": (1.25, 1.1),
-    "canvas": (1.3, 1.1),
-    "burlap": (1.2, 1.05),
-    "knit": (0.85, 1.0),
-    "silk": (0.9, 1.0),
-}
+    "leather": (1.6, 1.2), "artificial leather": (1.5, 1.2), "suede": (1.3, 1.1), "denim": (1.25, 1.1),
+    "canvas": (1.3, 1.1), "burlap": (1.2, 1.05), "knit": (0.85, 1.0), "silk": (0.9, 1.0),
+}  # fmt: skip
 """The same for padding, by what covers it; 1 for other cloths. Stiff covers spread a load."""
 
 

@@ -61,6 +61,13 @@ def _outward(azimuth: float, elevation: float) -> np.ndarray:
     return np.column_stack([x, y, np.cross(x, y)])
 
 
+def _shoot(azimuth: float, spread: float, low: float, tall: float, lean: float) -> tuple[np.ndarray, np.ndarray]:
+    """Foot and tip of a shoot that stands ``spread`` aside of the middle and leans outwards by ``lean`` [m]."""
+    s, c = np.sin(azimuth), np.cos(azimuth)
+    foot = np.array([spread * s, low, spread * c])
+    return foot, foot + [lean * s, tall, lean * c]
+
+
 def _add_spiral(
     m: Maker, d: Dice, stem: int, look: Look, kind: str, foot: np.ndarray, tip: np.ndarray, long: float, count: int
 ) -> None:
@@ -78,10 +85,8 @@ def _add_stalks(m: Maker, d: Dice, soil: int, top: float, tall: float, count: in
     """Stalks, each with a flower or a spray of them."""
     green, petals = _stem_look(d), draw_look(d, PETALS, "petal")
     for k in range(count):
-        a = GOLDEN * k + d.between(0, 1)
-        foot = np.array([spread * np.sin(a), top - 0.01, spread * np.cos(a)])
-        bend = d.between(0.05, 0.35) * tall
-        tip = foot + [bend * np.sin(a), tall * d.between(0.8, 1.0), bend * np.cos(a)]
+        a, bend = GOLDEN * k + d.between(0, 1), d.between(0.05, 0.35) * tall
+        foot, tip = _shoot(a, spread, top - 0.01, tall * d.between(0.8, 1.0), bend)
         solid = tube([foot, (foot + tip) / 2 + [0, 0.1 * tall, 0], tip], max(0.0022, 0.012 * tall))
         stem = m.add("stem", solid, green, soil, "thin", "long")
         _add_bloom(m, d, stem, petals, tip, d.between(0.06, 0.1) * tall + 0.006)
@@ -203,10 +208,8 @@ def _add_bouquet(m: Maker, d: Dice, body: int, tall: float, radius: float) -> No
     petals = draw_look(d, PETALS, "petal")
     up, lean = tall * d.between(1.5, 2.1), 0.35 * radius
     for k in range(d.count(2, 5)):
-        a = GOLDEN * k
-        foot = np.array([0.015 * np.sin(a), 0.002, 0.015 * np.cos(a)])
-        neck = foot + [0.2 * lean * np.sin(a), tall, 0.2 * lean * np.cos(a)]
-        tip = np.array([1.8 * lean * np.sin(a), up * d.between(0.85, 1.0), 1.8 * lean * np.cos(a)])
+        foot, neck = _shoot(GOLDEN * k, 0.015, 0.002, tall, 0.2 * lean)
+        _, tip = _shoot(GOLDEN * k, 0.0, 0.0, up * d.between(0.85, 1.0), 1.8 * lean)
         stem = m.add("stem", tube([foot, neck, tip], 0.003), green, body, "thin", "long")
         _add_bloom(m, d, stem, petals, tip, 0.05 * up)
 
@@ -215,9 +218,9 @@ def plant(d: Dice) -> Assembly:
     """Something that grows in a pot."""
     m = Maker("plant")
     soil, top, radius = _pot(m, d)
-    kind = d.pick(list(_KINDS), [5, 3, 2, 2, 1, 0.8, 2, 1.8, 1.2])
+    kind = d.pick(list(_KINDS), [weight for weight, _ in _KINDS.values()])
     m.style.append(kind)
-    _KINDS[kind](m, d, soil, top, radius)
+    _KINDS[kind][1](m, d, soil, top, radius)
     return m.done()
 
 
@@ -300,8 +303,7 @@ def _stems(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     kind, thick = d.pick(["oval", "heart", "spear"]), 0.03 * radius + 0.003
     for _ in range(d.count(2, 4)):
         a, lean, tall = d.between(0, 2 * np.pi), d.between(0.05, 0.5), radius * d.between(2.2, 4.5)
-        foot = np.array([0.3 * radius * np.sin(a), top - 0.012, 0.3 * radius * np.cos(a)])
-        tip = foot + [lean * tall * np.sin(a), tall, lean * tall * np.cos(a)]
+        foot, tip = _shoot(a, 0.3 * radius, top - 0.012, tall, lean * tall)
         points = [foot, (foot + tip) / 2 + [0, 0.06 * tall, 0], tip]
         stem = m.add("stem", tube(points, (thick, 0.8 * thick, 0.6 * thick)), green, soil, "thin")
         _add_spiral(m, d, stem, look, kind, foot, tip, radius * d.between(1.2, 2.4), d.count(5, 9))
@@ -334,8 +336,7 @@ def _palm(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     bark, look = _stem_look(d, wood=True), _leaf_look(d)
     for k in range(d.count(1, 3)):
         a, tall = 2.2 * k + d.between(0, 1), radius * d.between(1.6, 5.5)
-        foot = np.array([0.35 * radius * np.sin(a) * (k > 0), top - 0.012, 0.35 * radius * np.cos(a) * (k > 0)])
-        tip = foot + [0.12 * tall * np.sin(a), tall, 0.12 * tall * np.cos(a)]
+        foot, tip = _shoot(a, 0.35 * radius if k else 0.0, top - 0.012, tall, 0.12 * tall)
         thick = radius * d.between(0.06, 0.1)
         solid = tube([foot, (foot + tip) / 2, tip], (1.2 * thick, thick, thick))
         trunk = m.add("trunk", solid, bark, soil, "tall")
@@ -390,8 +391,7 @@ def _bush(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
     blooms = draw_look(d, PETALS, "petal") if d.chance(0.5) else None
     for k in range(d.count(4, 6)):
         a, tall = GOLDEN * k, radius * d.between(1.1, 2.6)
-        foot = np.array([0.45 * radius * np.sin(a), top - 0.012, 0.45 * radius * np.cos(a)])
-        tip = foot + [0.4 * tall * np.sin(a), tall, 0.4 * tall * np.cos(a)]
+        foot, tip = _shoot(a, 0.45 * radius, top - 0.012, tall, 0.4 * tall)
         solid = tube([foot, (foot + tip) / 2 + [0, 0.08 * tall, 0], tip], 0.02 * radius + 0.002)
         stem = m.add("stem", solid, green, soil, "thin")
         _add_spiral(m, d, stem, look, "oval", foot, tip, radius * d.between(0.7, 1.2), 7)
@@ -424,13 +424,14 @@ def _trailing(m: Maker, d: Dice, soil: int, top: float, radius: float) -> None:
 
 
 _KINDS = {
-    "rosette": _rosette,
-    "stems": _stems,
-    "tree": _tree,
-    "palm": _palm,
-    "succulent": _succulent,
-    "cactus": _cactus,
-    "bush": _bush,
-    "orchid": _orchid,
-    "trailing": _trailing,
+    "rosette": (5, _rosette),
+    "stems": (3, _stems),
+    "tree": (2, _tree),
+    "palm": (2, _palm),
+    "succulent": (1, _succulent),
+    "cactus": (0.8, _cactus),
+    "bush": (2, _bush),
+    "orchid": (1.8, _orchid),
+    "trailing": (1.2, _trailing),
 }
+"""Kinds of plants: how often, and what grows them out of the soil."""
