@@ -6,6 +6,7 @@ import numpy as np
 
 from neurok.core import Surface
 from neurok.families.articulated.casework import rounded_box
+from neurok.families.articulated.kit import CHARCOAL, RUBBER, STEEL, X, Y, Z, corners, pair, placed, rod
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -27,17 +28,15 @@ def _tray(
     """Four walls and a floor."""
     w, z = width / 2, depth / 2
     part.add(slab((-w, low, -z), (w, low + wall, z), 0.1 * wall), surface)
-    for x in (-1, 1):
-        part.add(slab((x * w, low + wall, -z), (x * (w - wall), low + height, z), 0.1 * wall), surface)
-        part.add(slab((-w + wall, low + wall, x * z), (w - wall, low + height, x * (z - wall)), 0.1 * wall), surface)
+    part.add(pair(slab((w, low + wall, -z), (w - wall, low + height, z), 0.1 * wall)), surface)
+    part.add(pair(slab((-w + wall, low + wall, z), (w - wall, low + height, z - wall), 0.1 * wall), "z"), surface)
 
 
 def _carton(d: Dice) -> Builder:
-    builder = Builder("box")
     width, depth, height = d.between(0.2, 0.5), d.between(0.2, 0.5), d.between(0.12, 0.4)
     wall = d.between(0.003, 0.006)
     paper = looks.paint(d.pick(["#c49a6c", "#b98d5f", "#d6bf9a", "#e8e2d6"]), 0.9, name="cardboard")
-    body = builder.part("base_body")
+    body = Builder("box").part("base_body")
     _tray(body, width, height, depth, wall, paper)
     sides = [("x", -1), ("x", 1), ("z", -1), ("z", 1)]
     chosen = sides if d.chance(0.65) else sides[: d.count(1, 3)]
@@ -58,36 +57,28 @@ def _carton(d: Dice) -> Builder:
             )
             pivot, turn = (0.0, top, side * half), (side, 0, 0)
         rest = d.between(0.35, 2.1) if len(chosen) > 1 else d.between(-1.4, 2.1)
-        part = builder.part("rotation_lid", body, "revolute", turn, pivot, -1.5 - rest, d.between(2.3, 3.05) - rest)
+        part = body.hinge("rotation_lid", turn, pivot, -1.5 - rest, d.between(2.3, 3.05) - rest)
         part.add(flap.turn(np.array(turn, dtype=float), np.degrees(rest), pivot), paper)
-    return builder
+    return body.builder
 
 
 def _chest(d: Dice) -> Builder:
     """A trunk whose lid, flat or vaulted, is hinged at the back."""
-    builder = Builder("box")
     width, depth, height = d.between(0.3, 0.9), d.between(0.2, 0.5), d.between(0.15, 0.45)
     wall, w, z = d.between(0.008, 0.02), width / 2, depth / 2
     look, metal = d.timber(), d.metal()
-    body = builder.part("base_body")
+    body = Builder("box").part("base_body")
     foot = d.pick([0.0, d.between(0.01, 0.05)])
     _tray(body, width, height, depth, wall, look, foot)
     if foot:
-        body.add(
-            [
-                slab((x * w, 0, s * z), (x * (w - 0.12 * width), foot + 0.001, s * (z - 0.12 * width)), 0.003)
-                for x in (-1, 1)
-                for s in (-1, 1)
-            ],
-            look,
-        )
+        body.add(corners(slab((w, 0, z), (w - 0.12 * width, foot + 0.001, z - 0.12 * width), 0.003)), look)
     top = foot + height
-    lid = builder.part("rotation_lid", body, "revolute", (1, 0, 0), (0, top + 0.0005, -z), -d.between(1.6, 2.7), 0.0)
+    lid = body.hinge("rotation_lid", X, (0, top + 0.0005, -z), -d.between(1.6, 2.7), 0.0)
     rise = d.between(0.02, 0.1) if d.chance(0.6) else d.between(0.1, 0.2)
     if d.chance(0.4):
         t = np.radians(np.linspace(180, 0, 15))
         arch = np.column_stack([z * np.cos(t), rise * np.sin(t) ** 0.8])
-        lid.add([sideways(arch, wall).move(x * (w - wall / 2), top + 0.001, 0) for x in (-1, 1)], look)
+        lid.add(pair(sideways(arch, wall).move(w - wall / 2, top + 0.001, 0)), look)
         shell = np.concatenate([arch, (arch * (1 - wall / max(z, rise)))[::-1]])
         lid.add(sideways(shell, width - 2 * wall + 0.001).move(0, top + 0.001, 0), look)
     else:
@@ -95,7 +86,7 @@ def _chest(d: Dice) -> Builder:
         for x in (-1, 1):
             lid.add(slab((x * w, top + 0.001, -z), (x * (w - wall), top + rise, z), 0.1 * wall), look)
             lid.add(slab((-w + wall, top + 0.001, x * z), (w - wall, top + rise, x * (z - wall)), 0.1 * wall), look)
-    body.add([cylinder(0.006, 0.06, 10).along("x").move(x * 0.3 * width, top, -z - 0.002) for x in (-1, 1)], metal)
+    body.add(pair(rod("x", 0.006, 0.06, (0.3 * width, top, -z - 0.002), 10)), metal)
     if d.chance(0.6):
         lid.add(slab((-0.03, top + 0.002, z), (0.03, top + 0.6 * rise, z + 0.008), 0.002), metal)
         body.add(slab((-0.025, top - 0.05, z - 0.001), (0.025, top - 0.004, z + 0.006), 0.002), metal)
@@ -105,50 +96,44 @@ def _chest(d: Dice) -> Builder:
     if d.chance(0.4):
         for at in (-0.32 * width, 0.32 * width):
             body.add(slab((at - 0.02, foot, z - 0.002), (at + 0.02, top - 0.002, z + 0.003)), metal)
-    return builder
+    return body.builder
 
 
 def _case(d: Dice) -> Builder:
     """Two shallow shells hinged at the back, like a briefcase or a pizza box."""
-    builder = Builder("box")
     width, depth = d.between(0.25, 0.5), d.between(0.22, 0.4)
     lower, upper, wall = d.between(0.02, 0.07), d.between(0.015, 0.06), d.between(0.003, 0.006)
     look, metal = d.pick([d.paint(), d.wood(), looks.paint("#c9a97d", 0.9, name="cardboard")]), d.metal()
-    body = builder.part("base_body")
+    body = Builder("box").part("base_body")
     _tray(body, width, lower, depth, wall, look)
     w, z = width / 2, depth / 2
-    lid = builder.part("rotation_lid", body, "revolute", (1, 0, 0), (0, lower + 0.0005, -z), -d.between(1.5, 2.6), 0.0)
+    lid = body.hinge("rotation_lid", X, (0, lower + 0.0005, -z), -d.between(1.5, 2.6), 0.0)
     lid.add(slab((-w, lower + upper - wall, -z), (w, lower + upper, z), 0.1 * wall), look)
     for x in (-1, 1):
         lid.add(slab((x * w, lower + 0.001, -z), (x * (w - wall), lower + upper - wall, z), 0.1 * wall), look)
         lid.add(
             slab((-w + wall, lower + 0.001, x * z), (w - wall, lower + upper - wall, x * (z - wall)), 0.1 * wall), look
         )
-    body.add([cylinder(0.003, 0.04, 8).along("x").move(x * 0.3 * width, lower, -z) for x in (-1, 1)], metal)
+    body.add(pair(rod("x", 0.003, 0.04, (0.3 * width, lower, -z), 8)), metal)
     if d.chance(0.6):
-        grip = builder.part("handle", body, "revolute", (1, 0, 0), (0, 0.6 * lower, z), 0.0, 1.3)
+        grip = body.hinge("handle", X, (0, 0.6 * lower, z), 0.0, 1.3)
         grip.add([s.move(0, 0.6 * lower, z) for s in pull(d, 0.1, kind="bow")], metal)
         for at in (-0.3 * width, 0.3 * width):
-            latch = builder.part("lock", body, "revolute", (1, 0, 0), (at, lower - 0.012, z + 0.002), 0.0, 1.5)
+            latch = body.hinge("lock", X, (at, lower - 0.012, z + 0.002), 0.0, 1.5)
             latch.add(
-                slab(
-                    (at - 0.012, lower - 0.012, z + 0.0005),
-                    (at + 0.012, lower + 0.4 * upper, z + 0.004),
-                    0.001,
-                ),
+                slab((at - 0.012, lower - 0.012, z + 0.0005), (at + 0.012, lower + 0.4 * upper, z + 0.004), 0.001),
                 metal,
             )
-    return builder
+    return body.builder
 
 
 def _sliding_box(d: Dice) -> Builder:
-    builder = Builder("box")
     width, depth, height, wall = d.between(0.12, 0.3), d.between(0.12, 0.3), d.between(0.06, 0.2), 0.006
     look = d.timber()
-    body = builder.part("base_body")
+    body = Builder("box").part("base_body")
     _tray(body, width, height, depth, wall, look)
     if d.chance(0.5):
-        lid = builder.part("slide_lid", body, "prismatic", (0, 0, 1), (0, 0, 0), 0.0, 0.85 * depth)
+        lid = body.slide("slide_lid", Z, 0.0, 0.85 * depth)
         lid.add(
             slab(
                 (-width / 2 + 0.004, height + 0.0005, -depth / 2), (width / 2 - 0.004, height + 0.008, depth / 2), 0.001
@@ -157,14 +142,10 @@ def _sliding_box(d: Dice) -> Builder:
         )
         lid.add(solid_box((0.3 * width, 0.006, 0.008), (0, height + 0.01, 0.42 * depth), 0.001), look)
         body.add(
-            [
-                slab((x * width / 2, height - 0.002, -depth / 2), (x * (width / 2 - 0.0035), height + 0.009, depth / 2))
-                for x in (-1, 1)
-            ],
-            look,
+            pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2))), look
         )
     else:
-        lid = builder.part("lid", body, "prismatic", (0, 1, 0), (0, 0, 0), 0.0, d.between(0.3, 0.9) * height)
+        lid = body.slide("lid", Y, 0.0, d.between(0.3, 0.9) * height)
         drop = d.between(0.15, 0.5) * height
         w, z = width / 2 + 0.005, depth / 2 + 0.005
         paper = d.paint()
@@ -175,14 +156,14 @@ def _sliding_box(d: Dice) -> Builder:
                 slab((-w + 0.0042, height - drop, x * z), (w - 0.0042, height + 0.0005, x * (z - 0.0042)), 0.0004),
                 paper,
             )
-    return builder
+    return body.builder
 
 
 def suitcase(d: Dice) -> Builder:
     """A trolley case: telescopic handle in two stages, carrying grips, wheels."""
     builder = Builder("suitcase")
     width, height, depth = d.between(0.32, 0.5), d.between(0.48, 0.75), d.between(0.18, 0.3)
-    look, trim = d.paint(), looks.plastic("charcoal")
+    look, trim = d.paint(), CHARCOAL
     foot = d.between(0.03, 0.05)
     shell = builder.part("base_body")
     shell.add(rounded_box(width, height, depth, 0.25 * depth, 0.02).move(0, foot, 0), look)
@@ -204,23 +185,20 @@ def suitcase(d: Dice) -> Builder:
     )
     carrier = shell
     for stage in range(d.count(1, 2)):
-        rods = builder.part("telescope", carrier, "prismatic", (0, 1, 0), (0, 0, 0), 0.0, reach)
+        rods = carrier.slide("telescope", Y, 0.0, reach)
         r = 0.006 - 0.0015 * stage
         tall = height * 0.8
         rods.add(
-            [
-                cylinder(r, tall, 10).move(
-                    x * 0.22 * width, foot + height - tall / 2 + 0.012 + 0.002 * stage, back + 0.004
-                )
-                for x in (-1, 1)
-            ],
-            looks.metal("steel"),
+            pair(
+                cylinder(r, tall, 10).move(0.22 * width, foot + height - tall / 2 + 0.012 + 0.002 * stage, back + 0.004)
+            ),
+            STEEL,
         )
         carrier = rods
     carrier.add(solid_box((0.5 * width, 0.024, 0.026), (0, foot + height + 0.022, back + 0.004), 0.006), trim)
     if d.chance(0.6):
         shell.add([s.turn("x", -90).move(0, foot + height, 0) for s in pull(d, 0.14, kind="bow")], trim)
-    side = builder.part("handle", shell, "revolute", (0, 1, 0), (width / 2, foot + height / 2, 0), -0.9, 0.9)
+    side = shell.hinge("handle", Y, (width / 2, foot + height / 2, 0), -0.9, 0.9)
     side.add([s.turn("y", 90).move(width / 2, foot + height / 2, 0) for s in pull(d, 0.14, True, "bow")], trim)
     if d.chance(0.55):
         for x in (-1, 1):
@@ -231,11 +209,7 @@ def suitcase(d: Dice) -> Builder:
     else:
         radius = foot * 0.9
         shell.add(
-            [
-                solid_box((0.03, foot + 0.004, 0.03), (x * (width / 2 - 0.05), foot / 2, depth / 2 - 0.04), 0.004)
-                for x in (-1, 1)
-            ],
-            trim,
+            pair(solid_box((0.03, foot + 0.004, 0.03), (width / 2 - 0.05, foot / 2, depth / 2 - 0.04), 0.004)), trim
         )
         for x in (-1, 1):
             place = (x * (width / 2 - 0.045), radius, -depth / 2 + 0.01)
@@ -246,8 +220,8 @@ def suitcase(d: Dice) -> Builder:
                 ],
                 trim,
             )
-            roll = builder.part("wheel", shell, "continuous", (1, 0, 0), place)
+            roll = shell.spin("wheel", X, place)
             tyre, hub = wheel(d, radius, 0.02)
-            roll.add([s.move(*place) for s in tyre], looks.rubber())
-            roll.add([s.move(*place) for s in [*hub, cylinder(0.004, 0.04, 8).along("x")]], looks.metal("steel"))
+            roll.add(placed(tyre, place), RUBBER)
+            roll.add(placed([*hub, cylinder(0.004, 0.04, 8).along("x")], place), STEEL)
     return builder

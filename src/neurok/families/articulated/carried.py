@@ -8,6 +8,7 @@ import numpy as np
 
 from neurok.core import Surface
 from neurok.families.articulated.casework import Fronts, add_drawer, carcass
+from neurok.families.articulated.kit import BLACK_STEEL, CHARCOAL, RUBBER, STEEL, X, Y, Z, pair, pipe, rod, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -68,7 +69,6 @@ class _Ribs:
 
 def umbrella(d: Dice) -> Builder:
     """A shaft, a runner that slides on it, and ribs with cloth that turn at the crown: for the hand or the garden."""
-    builder = Builder("umbrella")
     garden = d.chance(0.35)
     if garden:
         length, tall, shaft = d.between(0.85, 1.05), d.between(1.95, 2.2), d.between(0.017, 0.022)
@@ -78,22 +78,22 @@ def umbrella(d: Dice) -> Builder:
         tall = length + d.between(0.26, 0.36)
         ribs = _Ribs(8, tall, 0.006 + shaft, length, _droop(d, False), d.between(0.0016, 0.0024), 0.0012)
     metal = d.wood() if d.chance(0.35) else d.metal()
-    body = builder.part("shaft")
-    foot = _add_foot(builder, d, body, shaft, metal) if garden else _add_crook(d, body, shaft)
+    body = Builder("umbrella").part("shaft")
+    foot = _add_foot(d, body, shaft, metal) if garden else _add_crook(d, body, shaft)
     tip = tall + (0.06 if garden else d.between(0.03, 0.08))
     body.add(cylinder(shaft, tall - foot, 16).move(0, (tall + foot) / 2, 0), metal)
     hub = ribs.ring + 0.25 * shaft
     crown = [(0, -shaft), (hub, -shaft), (hub, 0.3 * shaft), (0.9 * shaft, 1.6 * shaft), (0.5 * shaft, tip - tall)]
-    body.add(lathe([*[(r, tall + y) for r, y in crown], (0, tip)], 20), looks.metal("steel"))
+    body.add(lathe([*[(r, tall + y) for r, y in crown], (0, tip)], 20), STEEL)
     first = d.paint()
     second = first if d.chance(0.55) else d.paint()
     for k in range(ribs.count):
         a = 2 * np.pi * k / ribs.count
         pivot = ribs.point(np.array([ribs.ring, tall]), k)
-        rib = builder.part("rib", body, "revolute", (np.sin(a), 0, -np.cos(a)), pivot, 0.0, ribs.fold)
-        rib.add(ribs.rib(k), looks.metal("black_steel")).add(ribs.panel(k), second if k % 2 else first)
-    _add_runner(builder, d, body, ribs, shaft, foot)
-    return builder
+        rib = body.hinge("rib", (np.sin(a), 0, -np.cos(a)), pivot, 0.0, ribs.fold)
+        rib.add(ribs.rib(k), BLACK_STEEL).add(ribs.panel(k), second if k % 2 else first)
+    _add_runner(d, body, ribs, shaft, foot)
+    return body.builder
 
 
 def _droop(d: Dice, garden: bool) -> tuple[float, float]:
@@ -116,17 +116,17 @@ def _add_crook(d: Dice, body: Part, shaft: float) -> float:
         return high - 0.01
     high = d.between(0.09, 0.13)
     if kind == "straight":
-        body.add(lathe([(0, 0), (1.2 * r, 0), (1.4 * r, 0.01), (r, 0.4 * high), (1.2 * r, high), (0, high)], 18), grip)
+        body.add(turned(18, [1.2, 1.4, 1, 1.2], [0, 0.01, 0.4 * high, high], scale=r), grip)
     else:
         ball = profiles.arc(0.022, -80, 60, 7, (0.0, 0.022))
         body.add(lathe([(0, 0), *map(tuple, ball), (shaft + 0.002, high), (0, high)], 18), grip)
     return high - 0.01
 
 
-def _add_foot(builder: Builder, d: Dice, body: Part, shaft: float, metal: Surface) -> float:
+def _add_foot(d: Dice, body: Part, shaft: float, metal: Surface) -> float:
     """A heavy base with a socket, a screw that holds the pole, and perhaps a crank; returns where the pole begins."""
     radius, thick = d.between(0.2, 0.28), d.between(0.03, 0.07)
-    stone = d.pick([looks.paint("graphite"), looks.metal("black_steel"), looks.paint("#b9b4aa", 0.9, name="concrete")])
+    stone = d.pick([looks.paint("graphite"), BLACK_STEEL, looks.paint("#b9b4aa", 0.9, name="concrete")])
     if d.chance(0.6):
         body.add(cylinder(radius, thick, 32, 0.94 * radius, 0.008).move(0, thick / 2, 0), stone)
     else:
@@ -134,22 +134,22 @@ def _add_foot(builder: Builder, d: Dice, body: Part, shaft: float, metal: Surfac
     high = d.between(0.22, 0.34)
     body.add(cylinder(1.5 * shaft, high, 18).move(0, high / 2, 0), stone)
     y = 0.8 * high
-    screw = builder.part("screw", body, "continuous", (0, 0, 1), (0, y, 1.5 * shaft))
-    screw.add(cylinder(0.007, 0.04, 10).along("z").move(0, y, 1.5 * shaft + 0.012), metal)
-    screw.add(box((0.05, 0.014, 0.01), (0, y, 1.5 * shaft + 0.032), 0.003), looks.plastic("charcoal"))
+    screw = body.spin("screw", Z, (0, y, 1.5 * shaft))
+    screw.add(rod("z", 0.007, 0.04, (0, y, 1.5 * shaft + 0.012), 10), metal)
+    screw.add(box((0.05, 0.014, 0.01), (0, y, 1.5 * shaft + 0.032), 0.003), CHARCOAL)
     if d.chance(0.5):
         y, z = d.between(0.95, 1.15), shaft + 0.03
-        body.add(box((0.06, 0.1, 0.07), (0, y, 0.012), 0.01), looks.plastic("charcoal"))
-        crank = builder.part("crank", body, "continuous", (0, 0, 1), (0, y, z))
+        body.add(box((0.06, 0.1, 0.07), (0, y, 0.012), 0.01), CHARCOAL)
+        crank = body.spin("crank", Z, (0, y, z))
         arm = profiles.rounded_path(
             [(0, y, z), (0, y, z + 0.03), (0, y - 0.09, z + 0.03), (0, y - 0.09, z + 0.09)], 0.012, 4
         )
         crank.add(tube(arm, 0.006, 8), metal)
-        crank.add(cylinder(0.011, 0.045, 12, chamfer=0.002).along("z").move(0, y - 0.09, z + 0.075), looks.rubber())
+        crank.add(rod("z", 0.011, 0.045, (0, y - 0.09, z + 0.075), 12, chamfer=0.002), RUBBER)
     return 0.5 * high
 
 
-def _add_runner(builder: Builder, d: Dice, body: Part, ribs: _Ribs, shaft: float, foot: float) -> None:
+def _add_runner(d: Dice, body: Part, ribs: _Ribs, shaft: float, foot: float) -> None:
     """The sleeve that slides, and often the stretchers that go from it to the ribs."""
     line = ribs.line()
     hold = line[4] - (0.0, 1.8 * ribs.wire)
@@ -161,20 +161,20 @@ def _add_runner(builder: Builder, d: Dice, body: Part, ribs: _Ribs, shaft: float
     down = np.array([[c, -s], [s, c]]) @ (hold - line[0]) + line[0]
     reach = np.sqrt(max(stretch**2 - (down[0] - radius) ** 2, 0.0))
     travel = min(float(start[1] - down[1] + reach), float(start[1] - foot - 0.08))
-    runner = builder.part("runner", body, "prismatic", (0, 1, 0), (0, 0, 0), -travel, 0.0)
+    runner = body.slide("runner", Y, -travel, 0.0)
     long = 0.08 if shaft > 0.01 else 0.035
     inner, y = shaft + 0.0004, start[1]
     waist = 0.8 * radius + 0.2 * inner
     sleeve = [(inner, -long), (radius, -long), (waist, -0.3 * long), (radius, 0.1 * long), (inner, 0.1 * long)]
-    runner.add(lathe([(r, y + h) for r, h in sleeve], 18, closed=True), looks.plastic("charcoal"))
+    runner.add(lathe([(r, y + h) for r, h in sleeve], 18, closed=True), CHARCOAL)
     if d.chance(0.3):
         return
     rise = float(np.arctan2(hold[1] - y, hold[0] - radius))
     turn = float(np.arctan2(reach, down[0] - radius)) - rise
     for k in range(ribs.count):
         a = 2 * np.pi * k / ribs.count
-        arm = builder.part("stretcher", runner, "revolute", (-np.sin(a), 0, np.cos(a)), ribs.point(start, k), 0.0, turn)
-        arm.add(tube([ribs.point(start, k), ribs.point(hold, k)], 0.8 * ribs.wire, 6), looks.metal("black_steel"))
+        arm = runner.hinge("stretcher", (-np.sin(a), 0, np.cos(a)), ribs.point(start, k), 0.0, turn)
+        arm.add(tube([ribs.point(start, k), ribs.point(hold, k)], 0.8 * ribs.wire, 6), BLACK_STEEL)
 
 
 def toolbox(d: Dice) -> Builder:
@@ -197,41 +197,40 @@ def _pan(low: Triple, high: Triple, wall: float, opening: int = 1) -> list[Shape
     ]
 
 
-def _add_lid(builder: Builder, d: Dice, body: Part, size: Triple, rise: float, wall: float, look: Surface) -> Part:
+def _add_lid(d: Dice, body: Part, size: Triple, rise: float, wall: float, look: Surface) -> Part:
     """A lid over a box of (half width, height, half depth), hinged behind, and its latches."""
     w, y, z = size
     metal = d.metal()
-    lid = builder.part("rotation_lid", body, "revolute", (1, 0, 0), (0, y + 0.0005, -z), -d.between(1.66, 2.1), 0.0)
+    lid = body.hinge("rotation_lid", X, (0, y + 0.0005, -z), -d.between(1.66, 2.1), 0.0)
     lid.add(_pan((-w, y + 0.001, -z), (w, y + rise, z), wall, -1), look)
-    body.add([cylinder(0.004, 0.05, 10).along("x").move(s * 0.6 * w, y, -z - 0.001) for s in (-1, 1)], metal)
+    body.add(pair(rod("x", 0.004, 0.05, (0.6 * w, y, -z - 0.001), 10)), metal)
     for x in d.pick([(-0.6, 0.6), (-0.55, 0.55), (0.0,)]):
         at, half = x * w, d.between(0.012, 0.018)
         body.add(box((2.4 * half, 0.016, 0.006), (at, y - 0.042, z + 0.002), 0.001), metal)
-        latch = builder.part("lock", body, "revolute", (1, 0, 0), (at, y - 0.036, z + 0.003), 0.0, d.between(1.4, 1.7))
+        latch = body.hinge("lock", X, (at, y - 0.036, z + 0.003), 0.0, d.between(1.4, 1.7))
         latch.add(slab((at - half, y - 0.036, z + 0.0005), (at + half, y + 0.6 * rise, z + 0.005), 0.001), metal)
         latch.add(slab((at - half, y - 0.012, z + 0.004), (at + half, y - 0.005, z + 0.011), 0.001), metal)
     return lid
 
 
-def _add_grip(builder: Builder, d: Dice, lid: Part, top: float, side: int) -> None:
+def _add_grip(d: Dice, lid: Part, top: float, side: int) -> None:
     """A bow that lies on a lid and turns up to carry the box."""
     half, reach, r = d.between(0.05, 0.08), d.between(0.045, 0.06), d.between(0.005, 0.007)
     y, z = top + r + 0.001, -side * reach / 2
     mount = box((0.014, 2 * r + 0.003, 0.02), (half + 0.007, top + r - 0.001, z), 0.002)
     lid.add([mount, mount.mirror("x")], d.metal())
-    grip = builder.part("handle", lid, "revolute", (1, 0, 0), (0, y, z), *sorted((0.0, -side * d.between(1.5, 1.75))))
+    grip = lid.hinge("handle", X, (0, y, z), *sorted((0.0, -side * d.between(1.5, 1.75))))
     ends = [(-half, y, z), (-half, y, z + side * reach), (half, y, z + side * reach), (half, y, z)]
-    grip.add(tube(profiles.rounded_path(ends, 0.02, 5), r, 10), looks.plastic("charcoal"))
-    grip.add(cylinder(0.6 * r, 2 * half + 0.01, 8).along("x").move(0, y, z), looks.metal("steel"))
+    grip.add(pipe(ends, r, 0.02, 10), CHARCOAL)
+    grip.add(rod("x", 0.6 * r, 2 * half + 0.01, (0, y, z), 8), STEEL)
 
 
 def _lid_box(d: Dice) -> Builder:
     """A deep box with a lid; inside a short tray slides from end to end."""
-    builder = Builder("toolbox")
     w, z, height = d.between(0.17, 0.28), d.between(0.09, 0.13), d.between(0.12, 0.2)
     wall, rise = d.between(0.003, 0.005), d.between(0.02, 0.06)
-    look, other = d.paint(), d.pick([d.paint(), looks.plastic("charcoal")])
-    body = builder.part("base_body")
+    look, other = d.paint(), d.pick([d.paint(), CHARCOAL])
+    body = Builder("toolbox").part("base_body")
     body.add(_pan((-w, 0, -z), (w, height, z), wall), look)
     if d.chance(0.6):
         edge, ends = z - d.between(0.02, 0.035), height - 0.004
@@ -246,24 +245,23 @@ def _lid_box(d: Dice) -> Builder:
     body.add([ledge, ledge.mirror("z")], look)
     long, free = 2 * (w - wall) * d.between(0.45, 0.62), 2 * (w - wall) - 0.004
     x = -w + wall + 0.002
-    tray = builder.part("tray", body, "prismatic", (1, 0, 0), (0, 0, 0), 0.0, free - long)
+    tray = body.slide("tray", X, 0.0, free - long)
     tray.add(_pan((x, level + 0.0005, -deep), (x + long, height - 0.004, deep), 0.003), other)
     for share in np.linspace(0, 1, d.count(3, 5))[1:-1]:
         at = x + share * long
         tray.add(slab((at, level + 0.003, -deep + 0.002), (at + 0.003, height - 0.009, deep - 0.002)), other)
     lid_look = look if d.chance(0.5) else other
-    lid = _add_lid(builder, d, body, (w, height, z), rise, wall, lid_look)
-    _add_grip(builder, d, lid, height + rise, d.sign())
-    return builder
+    lid = _add_lid(d, body, (w, height, z), rise, wall, lid_look)
+    _add_grip(d, lid, height + rise, d.sign())
+    return body.builder
 
 
 def _cantilever(d: Dice) -> Builder:
     """Pairs of trays above a box that come out in front and behind, lids on the upper ones, a bow to carry it by."""
-    builder = Builder("toolbox")
     w, z, height, wall = d.between(0.19, 0.28), d.between(0.1, 0.135), d.between(0.09, 0.14), d.between(0.002, 0.0035)
     look, metal = d.paint(), d.metal()
     trays = look if d.chance(0.6) else d.paint()
-    body = builder.part("base_body")
+    body = Builder("toolbox").part("base_body")
     body.add(_pan((-w, 0, -z), (w, height, z), wall), look)
     levels, rise, cover = d.count(1, 2), d.between(0.04, 0.06), d.between(0.012, 0.03)
     share, swing = d.between(0.75, 0.9), d.between(1.66, 2.0)
@@ -273,31 +271,29 @@ def _cantilever(d: Dice) -> Builder:
         inner, outer = sorted((side * 0.0006, side * z))
         for k in range(levels):
             y = height + k * (rise + 0.001) + 0.0007
-            carrier = builder.part("tray", carrier, "prismatic", (0, 0, side), (0, 0, 0), 0.0, share * z)
+            carrier = carrier.slide("tray", (0, 0, side), 0.0, share * z)
             carrier.add(_pan((-w, y, inner), (w, y + rise, outer), wall), trays)
             for x in np.linspace(-w, w, d.count(3, 5))[1:-1]:
                 carrier.add(slab((x, y + wall, inner + wall), (x + 0.0015, y + 0.8 * rise, outer - wall)), metal)
             strip = join(pull(d, 0.07, kind="strip")).turn("y", 90 - 90 * side)
             carrier.add(strip.move(0, y + rise / 2, side * z), metal)
-        lid = builder.part("lid", carrier, "revolute", (side, 0, 0), (0, top, side * z), 0.0, swing)
+        lid = carrier.hinge("lid", (side, 0, 0), (0, top, side * z), 0.0, swing)
         lid.add(_pan((-w, top + 0.0005, inner), (w, top + cover, outer), wall, -1), look)
-        hinge = cylinder(0.003, 0.05, 8).along("x").move(0.6 * w, top, side * (z + 0.001))
+        hinge = rod("x", 0.003, 0.05, (0.6 * w, top, side * (z + 0.001)), 8)
         carrier.add([hinge, hinge.mirror("x")], metal)
-    _add_bail(builder, d, body, w, height * d.between(0.6, 0.8), (z, top + cover), metal)
-    return builder
+    _add_bail(d, body, w, height * d.between(0.6, 0.8), (z, top + cover), metal)
+    return body.builder
 
 
-def _add_bail(
-    builder: Builder, d: Dice, body: Part, w: float, y: float, corner: tuple[float, float], metal: Surface
-) -> None:
+def _add_bail(d: Dice, body: Part, w: float, y: float, corner: tuple[float, float], metal: Surface) -> None:
     """A bow over the whole box, on pins in its ends, long enough to pass its upper edges."""
     reach = float(np.hypot(corner[0], corner[1] - y)) + d.between(0.022, 0.04)
     x, r = w + 0.012, d.between(0.005, 0.007)
-    bail = builder.part("handle", body, "revolute", (1, 0, 0), (0, y, 0), -d.between(1.1, 1.35), d.between(1.1, 1.35))
+    bail = body.hinge("handle", X, (0, y, 0), -d.between(1.1, 1.35), d.between(1.1, 1.35))
     path = [(-x, y, 0), (-x, y + reach, 0), (x, y + reach, 0), (x, y, 0)]
-    bail.add(tube(profiles.rounded_path(path, 0.015, 5), r, 10), metal)
-    bail.add(cylinder(1.7 * r, w, 14, chamfer=0.002).along("x").move(0, y + reach, 0), looks.rubber())
-    body.add([cylinder(0.008, 0.016, 12).along("x").move(s * (w + 0.006), y, 0) for s in (-1, 1)], metal)
+    bail.add(pipe(path, r, 0.015, 10), metal)
+    bail.add(rod("x", 1.7 * r, w, (0, y + reach, 0), 14, chamfer=0.002), RUBBER)
+    body.add(pair(rod("x", 0.008, 0.016, (w + 0.006, y, 0), 12)), metal)
 
 
 def _tool_chest(d: Dice) -> Builder:
@@ -326,12 +322,12 @@ def _tool_chest(d: Dice) -> Builder:
     )
     y = top - 0.5 * board
     for share in shares * (y - low - 0.5 * board) / shares.sum():
-        add_drawer(builder, d, body, (-w + 0.004, y - share, w - 0.004, y), z, 2 * z - board - 0.015, fronts)
+        add_drawer(d, body, (-w + 0.004, y - share, w - 0.004, y), z, 2 * z - board - 0.015, fronts)
         y -= share
     rise = d.between(0.02, 0.045)
-    lid = _add_lid(builder, d, body, (w, top + well, z), rise, 0.004, look)
+    lid = _add_lid(d, body, (w, top + well, z), rise, 0.004, look)
     if not large or d.chance(0.4):
-        _add_grip(builder, d, lid, top + well + rise, d.sign())
+        _add_grip(d, lid, top + well + rise, d.sign())
     if d.chance(0.6):
         grip, level = pull(d, 0.12, kind="bow"), top - (0.3 if large else 0.4) * (top - low)
         body.add([s.turn("y", 90 * t).move(t * w, level, 0) for t in (-1, 1) for s in grip], metal)

@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import GLASS, STEEL, Z
 from neurok.modelling import looks, profiles
-from neurok.modelling.builder import Builder, Part
+from neurok.modelling.builder import Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import pull
 from neurok.modelling.shapes import Shape, box, extrude, slab
@@ -106,7 +107,7 @@ def panel(rect: Rect, z0: float, z1: float, style: str) -> list[Shape]:
 def _add_panel(part: Part, rect: Rect, z0: float, fronts: Fronts, style: str) -> None:
     solids = panel(rect, z0, z0 + fronts.thickness, style)
     if style == "glass" and len(solids) == 5:
-        part.add(solids[:4], fronts.surface).add(solids[4], looks.glass())
+        part.add(solids[:4], fronts.surface).add(solids[4], GLASS)
     else:
         part.add(solids, fronts.surface)
 
@@ -117,7 +118,6 @@ def shrunk(rect: Rect, gap: float) -> Rect:
 
 
 def add_door(
-    builder: Builder,
     d: Dice,
     parent: Part,
     rect: Rect,
@@ -139,7 +139,7 @@ def add_door(
         "bottom": (((x0 + x1) / 2, y0, pivot_z), (1, 0, 0), (0.0, swing)),
         "top": (((x0 + x1) / 2, y1, pivot_z), (1, 0, 0), (-swing, 0.0)),
     }[hinge]
-    door = builder.part(name, parent, "revolute", axis, pivot, *limits)
+    door = parent.hinge(name, axis, pivot, *limits)
     _add_panel(door, (x0, y0, x1, y1), z, fronts, fronts.style)
     _add_hinges(parent, rect, face, pivot_z, hinge)
     _add_door_pull(d, door, (x0, y0, x1, y1), z + t, fronts, hinge)
@@ -154,7 +154,7 @@ def _add_hinges(parent: Part, rect: Rect, face: float, pivot_z: float, hinge: st
         x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
         place = {"left": (x0, y), "right": (x1, y), "bottom": (x, y0), "top": (x, y1)}[hinge]
         size = (0.0022, 0.05, reach) if hinge in ("left", "right") else (0.05, 0.0022, reach)
-        parent.add(box(size, (*place, face + reach / 2 - 0.002)), looks.metal("steel"))
+        parent.add(box(size, (*place, face + reach / 2 - 0.002)), STEEL)
 
 
 def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hinge: str) -> None:
@@ -174,11 +174,11 @@ def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hi
 
 
 def add_drawer(
-    builder: Builder, d: Dice, parent: Part, rect: Rect, face: float, depth: float, fronts: Fronts, name: str = "drawer"
+    d: Dice, parent: Part, rect: Rect, face: float, depth: float, fronts: Fronts, name: str = "drawer"
 ) -> Part:
     """A front with an open tray behind it that runs ``depth`` into the body."""
     x0, y0, x1, y1 = shrunk(rect, fronts.gap)
-    drawer = builder.part(name, parent, "prismatic", (0, 0, 1), (0, 0, 0), 0.0, fronts.reach * depth)
+    drawer = parent.slide(name, Z, 0.0, fronts.reach * depth)
     z = face + 0.0006
     style = fronts.style if fronts.style in ("slab", "shaker", "raised") and y1 - y0 > 0.14 else "slab"
     _add_panel(drawer, (x0, y0, x1, y1), z, fronts, style)
@@ -221,7 +221,6 @@ def divide(d: Dice, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
 
 
 def fill_cell(
-    builder: Builder,
     d: Dice,
     body: Part,
     cell: Rect,
@@ -244,19 +243,19 @@ def fill_cell(
     edge = lambda side: abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6  # noqa: E731
     if kind == "door":
         hinge = d.pick(["left", "right"])
-        add_door(builder, d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
+        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
     elif kind == "pair":
         middle = (x0 + x1) / 2
-        add_door(builder, d, body, (x0, y0, middle, y1), face, fronts, "left", "cabinet_door", edge("left"))
-        add_door(builder, d, body, (middle, y0, x1, y1), face, fronts, "right", "cabinet_door", edge("right"))
+        add_door(d, body, (x0, y0, middle, y1), face, fronts, "left", "cabinet_door", edge("left"))
+        add_door(d, body, (middle, y0, x1, y1), face, fronts, "right", "cabinet_door", edge("right"))
     elif kind == "flap":
         hinge = d.pick(["bottom", "top"])
-        add_door(builder, d, body, cell, face, fronts, hinge, "cabinet_door", False)
+        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", False)
     elif kind == "drawers":
         count = max(1, min(int(height / d.between(0.1, 0.25)), 6))
         for k in range(count):
             rise = height / count
-            add_drawer(builder, d, body, (x0, y0 + k * rise, x1, y0 + (k + 1) * rise), face, depth - 0.03, fronts)
+            add_drawer(d, body, (x0, y0 + k * rise, x1, y0 + (k + 1) * rise), face, depth - 0.03, fronts)
         return
     for k in range(1, d.count(1, 3) if height > 0.35 else 1):
         y = y0 + k * height / 3

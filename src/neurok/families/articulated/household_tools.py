@@ -8,6 +8,7 @@ import numpy as np
 
 from neurok.core import Surface
 from neurok.families.articulated.casework import add_drawer, carcass, random_fronts
+from neurok.families.articulated.kit import CHARCOAL, RUBBER, STEEL, WHITE, X, Z, pair, pipe, placed, rod
 from neurok.families.articulated.wheels import cushion
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
@@ -65,12 +66,11 @@ class _Flight:
 
     def rung(self, y: float, radius: float) -> Shape:
         place = self.at(y, 1)
-        return cylinder(radius, 2 * place[0], 10).along("x").move(0, y, place[2])
+        return rod("x", radius, 2 * place[0], (0, y, place[2]), 10)
 
 
 def stepladder(d: Dice) -> Builder:
     """Steps in front, a second frame that swings out behind, and a platform or a shelf that folds."""
-    builder = Builder("stepladder")
     kind = d.pick(["stool", "steps", "double"], [4, 4, 2])
     count = d.count(1, 3) if kind == "stool" else d.count(3, 6)
     height = (count + 1) * d.between(0.21, 0.26)
@@ -83,15 +83,15 @@ def stepladder(d: Dice) -> Builder:
     is_round = kind == "stool" and d.chance(0.6)
     front = _Flight(height, apart, float(front_lean), half, stile, is_round)
     back = _Flight(height, 0.0, -float(back_lean), half, stile, is_round)
-    body = builder.part("frame")
+    body = Builder("stepladder").part("frame")
     rail = d.between(0.3, 0.55) if kind == "stool" else 0.03
-    body.add(front.stiles(height + rail), frame).add(front.feet(), looks.rubber())
+    body.add(front.stiles(height + rail), frame).add(front.feet(), RUBBER)
     depth, thick = d.between(0.08, 0.13), d.between(0.018, 0.032)
     levels = [(k + 1) * height / (count + 1) for k in range(count)]
     body.add([front.step(y, depth, thick) for y in levels], tread)
     fold = float(np.arctan(front_lean) + np.arctan(back_lean))
-    legs = builder.part("leg", body, "revolute", (1, 0, 0), (0, height, 0), -fold, 0.0)
-    legs.add(back.stiles(height + 0.012), frame).add(back.feet(), looks.rubber())
+    legs = body.hinge("leg", X, (0, height, 0), -fold, 0.0)
+    legs.add(back.stiles(height + 0.012), frame).add(back.feet(), RUBBER)
     if kind == "double":
         legs.add([back.step(y, depth, thick) for y in levels], tread)
     else:
@@ -99,10 +99,10 @@ def stepladder(d: Dice) -> Builder:
         legs.add([back.rung(float(y), 0.3 * stile[1]) for y in spots], frame)
     _add_hinges(body, front, d.metal())
     if kind == "stool":
-        _add_platform(builder, d, body, front, rail, tread)
+        _add_platform(d, body, front, rail, tread)
     else:
-        _add_cap(builder, d, body, legs, (front, back), tread, kind == "steps" and d.chance(0.7))
-    return builder
+        _add_cap(d, body, legs, (front, back), tread, kind == "steps" and d.chance(0.7))
+    return body.builder
 
 
 def _add_hinges(body: Part, front: _Flight, metal: Surface) -> None:
@@ -112,29 +112,27 @@ def _add_hinges(body: Part, front: _Flight, metal: Surface) -> None:
         plate = slab((side * x, front.height - 0.03, -0.014), (side * (x + 0.004), front.height + 0.014, 0.0))
         reach = front.top_z + 0.3 * front.stile[1]
         body.add([plate, slab((side * x, front.height - 0.03, 0), (side * (x + 0.004), front.height, reach))], metal)
-        body.add(cylinder(0.006, 0.03, 10).along("x").move(side * (x - 0.008), front.height, 0), metal)
+        body.add(rod("x", 0.006, 0.03, (side * (x - 0.008), front.height, 0), 10), metal)
 
 
-def _add_platform(builder: Builder, d: Dice, body: Part, front: _Flight, rail: float, surface: Surface) -> None:
+def _add_platform(d: Dice, body: Part, front: _Flight, rail: float, surface: Surface) -> None:
     """A board to stand on that swings up between the stiles, and the bow above it."""
     y = front.height + 0.035
     pivot = front.at(y, 1) * (0, 1, 1)
     half = front.half[1] - max(front.stile) / 2 - 0.004
-    board = builder.part("platform", body, "revolute", (1, 0, 0), pivot, 0.0, d.between(1.05, 1.25))
+    board = body.hinge("platform", X, pivot, 0.0, d.between(1.05, 1.25))
     back, nose, thick = d.between(0.15, 0.22), d.between(0.03, 0.06), d.between(0.02, 0.03)
     board.add(slab((-half, y - thick / 2, -back), (half, y + thick / 2, pivot[2] + nose), 0.004), surface)
-    board.add(cylinder(0.007, 2 * front.half[1], 10).along("x").move(*pivot), looks.metal("steel"))
+    board.add(rod("x", 0.007, 2 * front.half[1], pivot, 10), STEEL)
     grips = np.linspace(-back + 0.02, pivot[2] + nose - 0.02, d.count(3, 6))
-    board.add([box((1.8 * half, 0.003, 0.008), (0, y + thick / 2, z)) for z in grips], looks.rubber())
+    board.add([box((1.8 * half, 0.003, 0.008), (0, y + thick / 2, z)) for z in grips], RUBBER)
     top = front.at(front.height + rail, 1)
     radius = front.stile[1] / 2 if front.is_round else 0.4 * front.stile[1]
     bar = cylinder(1.05 * radius, 2 * top[0] + 2.4 * radius, 14, chamfer=0.3 * radius)
-    body.add(bar.along("x").move(0, top[1], top[2]), looks.rubber() if d.chance(0.6) else surface)
+    body.add(bar.along("x").move(0, top[1], top[2]), RUBBER if d.chance(0.6) else surface)
 
 
-def _add_cap(
-    builder: Builder, d: Dice, body: Part, legs: Part, sides: tuple[_Flight, _Flight], surface: Surface, shelf: bool
-) -> None:
+def _add_cap(d: Dice, body: Part, legs: Part, sides: tuple[_Flight, _Flight], surface: Surface, shelf: bool) -> None:
     """The topmost board over both frames and perhaps a shelf for paint behind."""
     front, back = sides
     y, half = front.height + 0.026, front.half[1] + max(front.stile) / 2 + 0.006
@@ -144,21 +142,20 @@ def _add_cap(
         return
     level = back.height * d.between(0.68, 0.8)
     pivot = back.at(level, 1)
-    part = builder.part("shelf", legs, "revolute", (1, 0, 0), pivot * (0, 1, 1), 0.0, d.between(1.2, 1.5))
+    part = legs.hinge("shelf", X, pivot * (0, 1, 1), 0.0, d.between(1.2, 1.5))
     wide, deep, z = pivot[0] - back.stile[0] / 2 - 0.004, d.between(0.16, 0.24), pivot[2]
     part.add(slab((-wide, level - 0.008, z - deep), (wide, level + 0.006, z + 0.01), 0.002), surface)
-    part.add(cylinder(0.006, 2 * pivot[0], 10).along("x").move(0, level, z), looks.metal("steel"))
+    part.add(rod("x", 0.006, 2 * pivot[0], (0, level, z), 10), STEEL)
     part.add(slab((-wide, level + 0.005, z - deep), (wide, level + 0.022, z - deep + 0.008), 0.002), surface)
 
 
 def ironing_board(d: Dice) -> Builder:
     """A padded board with a nose, on two crossed pairs of legs that fold against it."""
-    builder = Builder("ironing_board")
     small = d.chance(0.2)
     length = d.between(0.65, 0.8) if small else d.between(1.15, 1.35)
     width, height = d.between(0.31, 0.42), d.between(0.15, 0.22) if small else d.between(0.8, 0.95)
-    metal = d.pick([looks.paint("white"), d.metal(), looks.metal("steel")])
-    board = builder.part("board")
+    metal = d.pick([WHITE, d.metal(), STEEL])
+    board = Builder("ironing_board").part("board")
     outline = _board_outline(d, length, width)
     board.add(extrude(outline, 0.022, bevel=0.007).move(0, height - 0.022, 0), d.paint())
     board.add(extrude(profiles.inset(outline, 0.012), 0.012).move(0, height - 0.033, 0), metal)
@@ -173,12 +170,12 @@ def ironing_board(d: Dice) -> Builder:
         ends = [(-spread, d.between(0.24, 0.3) * length, outer), (d.between(0.22, 0.27) * length, -spread, inner)]
     rounded = d.chance(0.5)
     for top, foot, half in ends:
-        _add_legs(builder, d, board, (top, hinge_y), foot, half, (radius, small, rounded), metal)
+        _add_legs(d, board, (top, hinge_y), foot, half, (radius, small, rounded), metal)
     if d.chance(0.65):
-        _add_iron_rest(builder, d, board, (-length / 2, height - 0.027), 0.42 * width, metal)
+        _add_iron_rest(d, board, (-length / 2, height - 0.027), 0.42 * width, metal)
     if not small and d.chance(0.5):
-        _add_lever(builder, d, board, outer + 0.022, height - 0.033)
-    return builder
+        _add_lever(d, board, outer + 0.022, height - 0.033)
+    return board.builder
 
 
 def _board_outline(d: Dice, length: float, width: float) -> np.ndarray:
@@ -193,7 +190,6 @@ def _board_outline(d: Dice, length: float, width: float) -> np.ndarray:
 
 
 def _add_legs(
-    builder: Builder,
     d: Dice,
     board: Part,
     hinge: tuple[float, float],
@@ -210,45 +206,43 @@ def _add_legs(
     turn = (np.pi - slope if small else slope) - d.between(0.06, 0.09)
     outwards = np.sign(foot - x) if foot != x else np.sign(x)
     sign = -outwards if small else outwards
-    legs = builder.part("leg", board, "revolute", (0, 0, 1), (x, y, 0), *sorted((0.0, float(sign * turn))))
+    legs = board.hinge("leg", Z, (x, y, 0), *sorted((0.0, float(sign * turn))))
     wide = d.between(0.14, 0.2)
     if rounded:
         corners = [(x, y, -half), (foot, low, -half), (foot, low, half), (x, y, half)]
-        legs.add(tube(profiles.rounded_path(corners, 0.06 if not small else 0.03, 6), radius, 12), metal)
+        legs.add(pipe(corners, radius, 0.06 if not small else 0.03, 12, 6), metal)
         wide = half - 0.05
     else:
-        legs.add([tube([(x, y, s * half), (foot, low, s * half)], radius, 12) for s in (-1, 1)], metal)
-        legs.add(cylinder(radius, 2 * wide, 12).along("z").move(foot, low, 0), metal)
-    legs.add([cylinder(radius + 0.004, 0.04, 12).along("z").move(foot, low, s * wide) for s in (-1, 1)], looks.rubber())
-    legs.add(cylinder(0.8 * radius, 2 * half, 10).along("z").move(x, y, 0), metal)
+        legs.add(pair(tube([(x, y, half), (foot, low, half)], radius, 12), "z"), metal)
+        legs.add(rod("z", radius, 2 * wide, (foot, low, 0), 12), metal)
+    legs.add(pair(rod("z", radius + 0.004, 0.04, (foot, low, wide), 12), "z"), RUBBER)
+    legs.add(rod("z", 0.8 * radius, 2 * half, (x, y, 0), 10), metal)
     for s in (-1, 1):
         board.add(box((0.03, 3 * radius, 0.006), (x, y + 0.9 * radius, s * (half + radius + 0.003))), metal)
-        board.add(cylinder(0.5 * radius, 2.5 * radius, 8).along("z").move(x, y, s * (half + 0.6 * radius)), metal)
+        board.add(rod("z", 0.5 * radius, 2.5 * radius, (x, y, s * (half + 0.6 * radius)), 8), metal)
 
 
-def _add_iron_rest(
-    builder: Builder, d: Dice, board: Part, edge: tuple[float, float], half: float, metal: Surface
-) -> None:
+def _add_iron_rest(d: Dice, board: Part, edge: tuple[float, float], half: float, metal: Surface) -> None:
     """A rack of wire at the heel that swings down."""
     x, y = edge
     reach, wire = d.between(0.16, 0.26), 0.0035
-    rack = builder.part("rack", board, "revolute", (0, 0, 1), (x - 0.004, y, 0), 0.0, d.between(1.3, 1.6))
+    rack = board.hinge("rack", Z, (x - 0.004, y, 0), 0.0, d.between(1.3, 1.6))
     half *= d.between(0.7, 0.95)
     corners = [(x, y, -half), (x - reach, y, -half), (x - reach, y, half), (x, y, half)]
-    rack.add(tube(profiles.rounded_path(corners, 0.04, 5), wire, 8), metal)
+    rack.add(pipe(corners, wire, 0.04, 8), metal)
     for z in np.linspace(-half, half, d.count(4, 7))[1:-1]:
         rack.add(tube([(x, y, z), (x - reach, y, z)], 0.8 * wire, 6), metal)
-    rack.add(cylinder(wire, 2 * half, 8).along("z").move(x - 0.004, y, 0), metal)
+    rack.add(rod("z", wire, 2 * half, (x - 0.004, y, 0), 8), metal)
     if d.chance(0.5):
-        rack.add(box((0.5 * reach, 0.006, 1.2 * half), (x - 0.5 * reach, y + 0.003, 0), 0.002), looks.rubber())
+        rack.add(box((0.5 * reach, 0.006, 1.2 * half), (x - 0.5 * reach, y + 0.003, 0), 0.002), RUBBER)
 
 
-def _add_lever(builder: Builder, d: Dice, board: Part, z: float, under: float) -> None:
+def _add_lever(d: Dice, board: Part, z: float, under: float) -> None:
     """The lever under the board that frees the legs."""
     x, grip = d.between(-0.1, 0.05), d.plastic()
-    lever = builder.part("lever", board, "revolute", (0, 0, 1), (x, under - 0.008, z), -d.between(0.3, 0.5), 0.0)
+    lever = board.hinge("lever", Z, (x, under - 0.008, z), -d.between(0.3, 0.5), 0.0)
     lever.add(box((d.between(0.1, 0.15), 0.008, 0.014), (x + 0.055, under - 0.009, z), 0.002), grip)
-    lever.add(cylinder(0.007, 0.02, 10).along("z").move(x, under - 0.007, z), grip)
+    lever.add(rod("z", 0.007, 0.02, (x, under - 0.007, z), 10), grip)
 
 
 def office_drawers(d: Dice) -> Builder:
@@ -280,14 +274,14 @@ def office_drawers(d: Dice) -> Builder:
     drawers = []
     for share in shares:
         cell = (-w + 0.4 * board, y - share * unit, w - 0.4 * board, y)
-        drawers.append(add_drawer(builder, d, body, cell, face, depth - board - 0.02, fronts))
+        drawers.append(add_drawer(d, body, cell, face, depth - board - 0.02, fronts))
         y -= share * unit
     x = d.sign() * (w - board - 0.028)
     if header:
-        _add_lock(builder, d, body, (x, top - board - 0.5 * header, face))
+        _add_lock(d, body, (x, top - board - 0.5 * header, face))
     elif d.chance(0.8):
         drop = min(0.035, 0.5 * shares[0] * unit)
-        _add_lock(builder, d, drawers[0], (x, top - 0.5 * board - drop, face + 0.0006 + fronts.thickness))
+        _add_lock(d, drawers[0], (x, top - 0.5 * board - drop, face + 0.0006 + fronts.thickness))
     return builder
 
 
@@ -303,23 +297,23 @@ def _add_stand(builder: Builder, d: Dice, body: Part, width: float, depth: float
     if kind == "plinth":
         high = d.between(0.02, 0.05)
         inset = (width / 2 - 0.012, depth / 2 - 0.02)
-        body.add(slab((-inset[0], 0, -inset[1]), (inset[0], high + 0.001, inset[1])), looks.plastic("charcoal"))
+        body.add(slab((-inset[0], 0, -inset[1]), (inset[0], high + 0.001, inset[1])), CHARCOAL)
         return high
     high, radius = d.between(0.012, 0.05), d.between(0.012, 0.02)
     foot = cylinder(radius, high + 0.001, 16, chamfer=0.002).move(0, high / 2, 0)
-    body.add([foot.move(x, 0, z) for x, z in corners], looks.rubber() if high < 0.03 else d.metal())
+    body.add([foot.move(x, 0, z) for x, z in corners], RUBBER if high < 0.03 else d.metal())
     return high
 
 
-def _add_lock(builder: Builder, d: Dice, parent: Part, place: tuple[float, float, float]) -> None:
+def _add_lock(d: Dice, parent: Part, place: tuple[float, float, float]) -> None:
     """A lock that turns by a quarter or more: a knob, or a cylinder with its key in it."""
     metal, radius = looks.metal(d.pick(["chrome", "steel", "brass"])), d.between(0.009, 0.012)
-    part = builder.part("lock", parent, "revolute", (0, 0, 1), place, 0.0, d.between(1.5, 1.65))
+    part = parent.hinge("lock", Z, place, 0.0, d.between(1.5, 1.65))
     if d.chance(0.4):
-        part.add([s.move(*place) for s in dial(d, radius)], metal)
+        part.add(placed(dial(d, radius), place), metal)
         return
     barrel = standing(cylinder(radius, 0.006, 18, chamfer=0.001)).move(0, 0, 0.003 - SINK)
     blade = box((0.002, 0.007, 0.016), (0, 0, 0.012))
     bow = standing(cylinder(0.011, 0.0025, 16)).turn("y", 90).move(0, 0, 0.028)
-    part.add([s.move(*place) for s in (barrel, blade)], metal)
-    part.add(bow.move(*place), metal if d.chance(0.5) else looks.plastic("charcoal"))
+    part.add(placed((barrel, blade), place), metal)
+    part.add(bow.move(*place), metal if d.chance(0.5) else CHARCOAL)

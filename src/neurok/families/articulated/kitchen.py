@@ -6,33 +6,41 @@ import numpy as np
 
 from neurok.core import Surface
 from neurok.families.articulated.casework import Fronts, add_door, add_drawer, carcass
+from neurok.families.articulated.kit import (
+    BLACK_STEEL,
+    CHARCOAL,
+    CHROME,
+    RUBBER,
+    STEEL,
+    WHITE,
+    Y,
+    Z,
+    corners,
+    pair,
+    placed,
+    turned,
+)
 from neurok.modelling import looks
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import add_buttons, dial
-from neurok.modelling.shapes import box, cylinder, lathe, slab, torus
+from neurok.modelling.shapes import box, cylinder, slab, torus
 
 
 def add_dials(
-    builder: Builder,
-    d: Dice,
-    parent: Part,
-    places: list[tuple[float, float, float]],
-    radius: float,
-    surface: Surface,
-    name: str = "knob",
+    d: Dice, parent: Part, places: list[tuple[float, float, float]], radius: float, surface: Surface, name: str = "knob"
 ) -> None:
     """Appliance knobs facing +z, some that turn without end, some with a stop."""
     endless = d.chance(0.65)
-    mark = looks.metal("chrome")
+    mark = CHROME
     state = d.rng.bit_generator.state
     for place in places:
         d.rng.bit_generator.state = state  # all knobs of one panel look alike
-        shapes = [s.move(*place) for s in dial(d, radius)]
+        shapes = placed(dial(d, radius), place)
         if endless:
-            part = builder.part(name, parent, "continuous", (0, 0, 1), place)
+            part = parent.spin(name, Z, place)
         else:
-            part = builder.part(name, parent, "revolute", (0, 0, 1), place, -5.2, 0.0)
+            part = parent.hinge(name, Z, place, -5.2, 0.0)
         part.add(shapes[:1], mark if len(shapes) > 2 else surface).add(shapes[1:], surface)
 
 
@@ -51,29 +59,23 @@ def _fronts(d: Dice, surface: Surface, width: float, thickness: float, style: st
         style,
         d.pick(["bar", "bow", "arch", "strip"]),
         width,
-        looks.metal("steel"),
+        STEEL,
         swing=np.pi / 2,
     )
 
 
 def oven(d: Dice) -> Builder:
     """One or two doors that fold down, knobs above, a cooker on top."""
-    builder = Builder("oven")
     width, height, depth = d.between(0.5, 1.15), d.between(0.7, 0.95), d.between(0.45, 0.62)
     shell = d.shell()
-    frame = builder.part("frame")
+    frame = Builder("oven").part("frame")
     foot = d.between(0.02, 0.08)
     board, w, face = 0.03, width / 2, depth / 2
     panel = d.between(0.08, 0.14)
-    carcass(frame, (-w, foot, -face), (w, height - 0.02, face), board, shell, looks.metal("black_steel"))
-    for x in (-1, 1):
-        for z in (-1, 1):
-            frame.add(
-                cylinder(0.018, foot + 0.002, 12).move(x * (w - 0.05), foot / 2, z * (face - 0.05)), looks.rubber()
-            )
+    carcass(frame, (-w, foot, -face), (w, height - 0.02, face), board, shell, BLACK_STEEL)
+    frame.add(corners(cylinder(0.018, foot + 0.002, 12).move(w - 0.05, foot / 2, face - 0.05)), RUBBER)
     frame.add(
-        slab((-w, height - 0.02, -face), (w, height, face + 0.01), 0.004),
-        looks.metal("black_steel") if d.chance(0.5) else shell,
+        slab((-w, height - 0.02, -face), (w, height, face + 0.01), 0.004), BLACK_STEEL if d.chance(0.5) else shell
     )
     frame.add(slab((-w, height - 0.02 - panel, face - 0.001), (w, height - 0.02, face + 0.012), 0.003), shell)
     frame.add(
@@ -84,7 +86,6 @@ def oven(d: Dice) -> Builder:
     if d.chance(0.45):
         drawer = d.between(0.12, 0.18)
         add_drawer(
-            builder,
             d,
             frame,
             (-w, low, w, low + drawer),
@@ -99,11 +100,10 @@ def oven(d: Dice) -> Builder:
     split = [(0.0, 0.62), (0.62, 1.0)] if d.chance(0.33) else [(0.0, 1.0)]
     for a, b in split:
         y0, y1 = low + a * (top - low), low + b * (top - low)
-        add_door(builder, d, frame, (-w, y0, w, y1), face, fronts, "bottom", "door", False)
+        add_door(d, frame, (-w, y0, w, y1), face, fronts, "bottom", "door", False)
         for share in (0.35, 0.65):
             frame.add(
-                _rack(-w + board - 0.002, w - board + 0.002, y0 + share * (y1 - y0), -face + 0.03, face - 0.03),
-                looks.metal("chrome"),
+                _rack(-w + board - 0.002, w - board + 0.002, y0 + share * (y1 - y0), -face + 0.03, face - 0.03), CHROME
             )
         if b < 1:
             frame.add(slab((-w + board, y1 - 0.012, -face + 0.02), (w - board, y1 + 0.012, face)), shell)
@@ -114,10 +114,10 @@ def oven(d: Dice) -> Builder:
     if d.chance(0.25):
         splash = d.between(0.12, 0.2)
         frame.add(slab((-w, height - 0.002, -face), (w, height + splash, -face + 0.05), 0.006), shell)
-        add_dials(builder, d, frame, [(x, height + splash / 2, -face + 0.05) for x in xs], radius, d.plastic())
+        add_dials(d, frame, [(x, height + splash / 2, -face + 0.05) for x in xs], radius, d.plastic())
     else:
-        add_dials(builder, d, frame, [(x, height - 0.02 - panel / 2, face + 0.012) for x in xs], radius, d.plastic())
-    return builder
+        add_dials(d, frame, [(x, height - 0.02 - panel / 2, face + 0.012) for x in xs], radius, d.plastic())
+    return frame.builder
 
 
 def _add_cooker(d: Dice, frame: Part, width: float, depth: float, height: float) -> None:
@@ -135,10 +135,7 @@ def _add_cooker(d: Dice, frame: Part, width: float, depth: float, height: float)
                     for k in range(2)
                 ]
                 frame.add(bars, dark)
-                frame.add(
-                    [box((0.008, 0.024, 0.008), (place[0] + s * 1.15 * r, height + 0.01, place[2])) for s in (-1, 1)],
-                    dark,
-                )
+                frame.add(pair(box((0.008, 0.024, 0.008), (place[0] + 1.15 * r, height + 0.01, place[2]))), dark)
             else:
                 frame.add(torus(r, 0.004, 24, 6).move(place[0], height + 0.001, place[2]), dark)
 
@@ -151,13 +148,9 @@ def microwave(d: Dice) -> Builder:
     frame = builder.part("frame")
     column = d.between(0.09, 0.15)
     split = w - column
-    carcass(frame, (-w, foot, -face), (split, foot + height, face), board, shell, looks.metal("steel"))
+    carcass(frame, (-w, foot, -face), (split, foot + height, face), board, shell, STEEL)
     frame.add(slab((split - 0.001, foot, -face), (w, foot + height, face + 0.02), 0.004), shell)
-    for x in (-1, 1):
-        for z in (-1, 1):
-            frame.add(
-                cylinder(0.014, foot + 0.004, 10).move(x * (w - 0.04), foot / 2, z * (face - 0.05)), looks.rubber()
-            )
+    frame.add(corners(cylinder(0.014, foot + 0.004, 10).move(w - 0.04, foot / 2, face - 0.05)), RUBBER)
     fronts = _fronts(d, shell, 0.6 * height, d.between(0.018, 0.03), d.pick(["glass", "glass", "raised", "slab"]))
     fronts = Fronts(
         **{
@@ -166,21 +159,11 @@ def microwave(d: Dice) -> Builder:
             "handle": d.pick(["bar", "bow", "arch", "none"]),
         }
     )
-    add_door(builder, d, frame, (-w, foot, split, foot + height), face, fronts, "left", "door")
+    add_door(d, frame, (-w, foot, split, foot + height), face, fronts, "left", "door")
     middle, plate = ((-w + split) / 2, foot + board), 0.36 * min(split + w - 2 * board, depth - 0.05)
-    tray = builder.part("tray", frame, "continuous", (0, 1, 0), (middle[0], middle[1], 0))
+    tray = frame.spin("tray", Y, (middle[0], middle[1], 0))
     tray.add(
-        lathe(
-            [
-                (0, 0.008),
-                (0.85 * plate, 0.008),
-                (plate, 0.018),
-                (0.97 * plate, 0.022),
-                (0.82 * plate, 0.014),
-                (0, 0.014),
-            ],
-            28,
-        ).move(middle[0], middle[1], 0),
+        turned(28, [0.85, 1, 0.97, 0.82], [0.008, 0.018, 0.022, 0.014], scale=plate).move(middle[0], middle[1], 0),
         looks.glass("#cfe3ea", 1.0),
     )
     tray.add(cylinder(0.02, 0.012, 3).move(middle[0], middle[1] + 0.003, 0), d.plastic())
@@ -191,7 +174,6 @@ def microwave(d: Dice) -> Builder:
         count = d.count(1, 3)
         r = min(0.3 * column, 0.3 * height / count)
         add_dials(
-            builder,
             d,
             frame,
             [(cx, foot + height * (0.12 + 0.55 * (k + 0.5) / count), front) for k in range(count)],
@@ -212,13 +194,12 @@ def microwave(d: Dice) -> Builder:
 
 def refrigerator(d: Dice) -> Builder:
     """One to four doors, shelves inside, racks in the doors; sometimes a drawer below."""
-    builder = Builder("refrigerator")
     width, height, depth = d.between(0.45, 0.95), d.between(0.8, 1.9), d.between(0.5, 0.75)
     shell, w, face, board = d.shell(), width / 2, depth / 2, d.between(0.03, 0.05)
     foot = d.between(0.02, 0.06)
-    frame = builder.part("frame")
-    carcass(frame, (-w, foot, -face), (w, foot + height, face), board, shell, looks.paint("white"))
-    frame.add(slab((-w + 0.02, 0, -face + 0.02), (w - 0.02, foot + 0.002, face - 0.05)), looks.plastic("charcoal"))
+    frame = Builder("refrigerator").part("frame")
+    carcass(frame, (-w, foot, -face), (w, foot + height, face), board, shell, WHITE)
+    frame.add(slab((-w + 0.02, 0, -face + 0.02), (w - 0.02, foot + 0.002, face - 0.05)), CHARCOAL)
     tall = height > 1.2
     layout = d.pick(["one", "top", "bottom", "french", "side"], [2, 3, 2, 2, 2] if tall else [5, 2, 1, 0, 1])
     y0, y1 = foot, foot + height
@@ -231,7 +212,7 @@ def refrigerator(d: Dice) -> Builder:
         d.pick(["slab", "slab", "slab", "raised"]),
         d.pick(["bar", "bow", "arch", "none"]),
         d.between(0.2, 0.5),
-        looks.paint("white"),
+        WHITE,
         swing=d.pick([np.pi / 2, d.between(2.4, 3.1), d.between(2.95, 3.12)], [1, 2, 4]),
     )
     cut = y0 + height * {
@@ -251,26 +232,17 @@ def refrigerator(d: Dice) -> Builder:
         for k in range(count):
             rise = (cut - y0) / count
             add_drawer(
-                builder,
-                d,
-                frame,
-                (-w, y0 + k * rise, w, y0 + (k + 1) * rise),
-                face,
-                depth - 0.15,
-                fronts,
-                "freezer_drawer",
+                d, frame, (-w, y0 + k * rise, w, y0 + (k + 1) * rise), face, depth - 0.15, fronts, "freezer_drawer"
             )
     if layout in ("top", "bottom", "french"):
-        frame.add(
-            slab((-w + board, cut - 0.02, -face + 0.02), (w - board, cut + 0.02, face - 0.001)), looks.paint("white")
-        )
+        frame.add(slab((-w + board, cut - 0.02, -face + 0.02), (w - board, cut + 0.02, face - 0.001)), WHITE)
     if layout == "side":
-        frame.add(slab((-0.018, y0 + board, -face + 0.02), (0.018, y1 - board, face - 0.001)), looks.paint("white"))
+        frame.add(slab((-0.018, y0 + board, -face + 0.02), (0.018, y1 - board, face - 0.001)), WHITE)
     has_racks = d.chance(0.35)
     for rect, side in doors:
-        door = add_door(builder, d, frame, rect, face, fronts, side, "door")
+        door = add_door(d, frame, rect, face, fronts, side, "door")
         _add_cold_shelves(d, frame, door if has_racks else None, rect, face, depth, board)
-    return builder
+    return frame.builder
 
 
 def _add_cold_shelves(
@@ -297,8 +269,8 @@ def _add_cold_shelves(
     for k in range(count):
         y = y0 + 0.05 + k * (y1 - y0 - 0.1) / count
         a, b, z = inner[0] + 0.03, inner[1] - 0.03, face + 0.002
-        door.add(slab((a, y, z - 0.09), (b, y + 0.006, z)), looks.paint("white"))
-        door.add(slab((a, y + 0.006, z - 0.09), (b, y + 0.05, z - 0.084)), looks.paint("white"))
+        door.add(slab((a, y, z - 0.09), (b, y + 0.006, z)), WHITE)
+        door.add(slab((a, y + 0.006, z - 0.09), (b, y + 0.05, z - 0.084)), WHITE)
 
 
 def dishwasher(d: Dice) -> Builder:
@@ -308,8 +280,8 @@ def dishwasher(d: Dice) -> Builder:
     shell, w, face, board = d.shell(), width / 2, depth / 2, 0.02
     foot, panel = d.between(0.04, 0.1), d.between(0.06, 0.12)
     frame = builder.part("frame")
-    carcass(frame, (-w, foot, -face), (w, height, face), board, shell, looks.metal("steel"))
-    frame.add(slab((-w + 0.01, 0, -face + 0.02), (w - 0.01, foot + 0.002, face - 0.04)), looks.plastic("charcoal"))
+    carcass(frame, (-w, foot, -face), (w, height, face), board, shell, STEEL)
+    frame.add(slab((-w + 0.01, 0, -face + 0.02), (w - 0.01, foot + 0.002, face - 0.04)), CHARCOAL)
     if d.chance(0.5):
         frame.add(slab((-w - 0.01, height - 0.001, -face), (w + 0.01, height + 0.03, face + 0.03), 0.004), d.timber())
     fronts = _fronts(d, shell, 0.8 * width, d.between(0.02, 0.04), d.pick(["slab", "slab", "raised"]))
@@ -318,20 +290,18 @@ def dishwasher(d: Dice) -> Builder:
     if not on_door:
         frame.add(slab((-w, top, face - 0.02), (w, height, face + fronts.thickness), 0.003), shell)
     if d.chance(0.15):
-        carrier = add_drawer(builder, d, frame, (-w, foot, w, top), face, depth - 0.05, fronts, "tub")
+        carrier = add_drawer(d, frame, (-w, foot, w, top), face, depth - 0.05, fronts, "tub")
     else:
-        carrier = add_door(builder, d, frame, (-w, foot, w, top), face, fronts, "bottom", "door", False)
+        carrier = add_door(d, frame, (-w, foot, w, top), face, fronts, "bottom", "door", False)
         for y in (0.35, 0.7):
             level = foot + y * (top - foot)
-            frame.add(
-                _rack(-w + board - 0.002, w - board + 0.002, level, -face + 0.03, face - 0.02), looks.metal("chrome")
-            )
+            frame.add(_rack(-w + board - 0.002, w - board + 0.002, level, -face + 0.03, face - 0.02), CHROME)
             frame.add(
                 [
                     torus(0.09, 0.006, 20, 6).along("z").move(0, level + 0.08, z)
                     for z in np.linspace(-0.12, 0.12, 4) * depth
                 ],
-                looks.paint("white"),
+                WHITE,
             )
     y, z = height - panel / 2, face + fronts.thickness
     count = d.count(1, 5)

@@ -6,6 +6,7 @@ import numpy as np
 
 from neurok.core import Surface
 from neurok.families.articulated.casework import carcass, panel
+from neurok.families.articulated.kit import BLACK_STEEL, CHARCOAL, CHROME, GLASS, STEEL, X, Y, Z, corners, pair, rod
 from neurok.families.articulated.kitchen import add_dials
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
@@ -17,7 +18,7 @@ from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, slab, 
 def _wall_frame(width: float, height: float, rail: float, depth: float, sill: bool = True) -> list[Shape]:
     """A rectangular frame standing on y = 0 around an opening."""
     w = width / 2
-    posts = [slab((x * w, 0, -depth / 2), (x * (w + rail), height + rail, depth / 2), 0.003) for x in (-1, 1)]
+    posts = pair(slab((w, 0, -depth / 2), (w + rail, height + rail, depth / 2), 0.003))
     rows = [slab((-w, height, -depth / 2), (w, height + rail, depth / 2), 0.003)]
     if sill:
         rows.append(slab((-w, 0, -depth / 2), (w, rail, depth / 2), 0.003))
@@ -26,24 +27,22 @@ def _wall_frame(width: float, height: float, rail: float, depth: float, sill: bo
 
 def door(d: Dice) -> Builder:
     """A leaf or two in a frame, with lever handles that turn."""
-    builder = Builder("door")
     width, height, thick = d.between(0.7, 1.0), d.between(1.9, 2.2), d.between(0.03, 0.05)
     rail, deep = d.between(0.05, 0.1), d.between(0.08, 0.16)
     double = d.chance(0.3)
     total = width * (1.7 if double else 1.0)
-    outer = builder.part("outside_frame")
+    outer = Builder("door").part("outside_frame")
     has_sill = d.chance(0.3)
     outer.add(_wall_frame(total, height, rail, deep, has_sill), d.timber())
     surface, metal = d.timber(), d.metal()
     style = d.pick(["slab", "shaker", "raised", "glass", "panels"])
     for side in [-1, 1] if double else [d.sign()]:
         a, b = (side * total / 2, 0.0) if double else (side * total / 2, -side * total / 2)
-        _add_leaf(builder, d, outer, (a, b), rail if has_sill else 0.012, height, thick, deep, (surface, metal), style)
-    return builder
+        _add_leaf(d, outer, (a, b), rail if has_sill else 0.012, height, thick, deep, (surface, metal), style)
+    return outer.builder
 
 
 def _add_leaf(
-    builder: Builder,
     d: Dice,
     outer: Part,
     ends: tuple[float, float],
@@ -62,7 +61,7 @@ def _add_leaf(
     z1 = deep / 2 - 0.004
     z0 = z1 - thick
     limits = (0.0, d.between(1.4, 2.0)) if side > 0 else (-d.between(1.4, 2.0), 0.0)
-    leaf = builder.part("surface_board", outer, "revolute", (0, 1, 0), (hinge - side * gap, height / 2, z1), *limits)
+    leaf = outer.hinge("surface_board", Y, (hinge - side * gap, height / 2, z1), *limits)
     y0, y1 = low + gap, height - gap
     if style == "panels":
         rows = d.count(2, 4)
@@ -71,7 +70,7 @@ def _add_leaf(
             leaf.add(panel((x0, y0 + k * step, x1, y0 + (k + 1) * step), z0, z1, "shaker"), looks_[0])
     else:
         solids = panel((x0, y0, x1, y1), z0, z1, style)
-        leaf.add(solids[:4], looks_[0]).add(solids[4:], looks.glass())
+        leaf.add(solids[:4], looks_[0]).add(solids[4:], GLASS)
     outer.add(
         [
             cylinder(0.008, 0.09, 10).move(hinge - side * 0.003, share * height, z1 + 0.006)
@@ -85,7 +84,7 @@ def _add_leaf(
     part = leaf
     if turning:
         low_, high_ = (turning[1], turning[2]) if side > 0 else (-turning[2], -turning[1])
-        part = builder.part("handle", leaf, "revolute", (0, 0, 1), (*grip, z1), low_, high_)
+        part = leaf.hinge("handle", Z, (*grip, z1), low_, high_)
     front = {
         "lever": lambda: lever(d, 0.12, side),
         "knob": lambda: [knob(d, 0.03)],
@@ -93,7 +92,7 @@ def _add_leaf(
     }[kind]()
     part.add([s.move(*grip, z1) for s in front], looks_[1])
     part.add([s.mirror("z").move(*grip, z0) for s in front], looks_[1])
-    part.add(cylinder(0.008, thick + 0.002, 8).along("z").move(*grip, (z0 + z1) / 2), looks_[1])
+    part.add(rod("z", 0.008, thick + 0.002, (*grip, (z0 + z1) / 2), 8), looks_[1])
     leaf.add([box((0.04, 0.07, 0.003), (grip[0], grip[1] - 0.12, z)) for z in (z0, z1)], looks_[1])
 
 
@@ -119,14 +118,14 @@ def window(d: Dice) -> Builder:
         for k, (a, b) in enumerate(((-w, 0.03), (-0.03, w))):
             travel = 0.82 * (b - a)
             limits = (0.0, travel) if k == 0 else (-travel, 0.0)
-            sash = builder.part("sash", base, "prismatic", (1, 0, 0), (0, 0, 0), *limits)
+            sash = base.slide("sash", X, *limits)
             _add_sash(d, sash, (a, low, b, high), z[k], thick, stile, surface)
     elif kind == "hung":
         middle = (low + high) / 2
         for k, (a, b) in enumerate(((low, middle + 0.03), (middle - 0.03, high))):
             limits = (0.0, 0.8 * (b - a)) if k == 0 else (-0.8 * (b - a), 0.0)
             if k == 0 or d.chance(0.5):
-                sash = builder.part("sash", base, "prismatic", (0, 1, 0), (0, 0, 0), *limits)
+                sash = base.slide("sash", Y, *limits)
             else:
                 sash = base
             _add_sash(d, sash, (-w, a, w, b), z[k], thick, stile, surface)
@@ -136,13 +135,13 @@ def window(d: Dice) -> Builder:
             side = -1 if a == -w else 1
             front = deep / 2 - 0.002
             limits = (-d.between(1.2, 1.9), 0.0) if side < 0 else (0.0, d.between(1.2, 1.9))
-            sash = builder.part("sash", base, "revolute", (0, 1, 0), (side * w, height / 2, front), *limits)
+            sash = base.hinge("sash", Y, (side * w, height / 2, front), *limits)
             _add_sash(d, sash, (a, low, b, high), front - thick / 2, thick, stile, surface, grip=-side)
     else:
         front, top = deep / 2 - 0.002, d.chance(0.6)
         edge = high if top else low
         limits = (-d.between(0.5, 1.2), 0.0) if top else (0.0, d.between(0.5, 1.2))
-        sash = builder.part("sash", base, "revolute", (1, 0, 0), (0, edge, front), *limits)
+        sash = base.hinge("sash", X, (0, edge, front), *limits)
         _add_sash(d, sash, (-w, low, w, high), front - thick / 2, thick, stile, surface)
     return builder
 
@@ -161,32 +160,26 @@ def _add_sash(
     t = thick / 2
     sash.add([slab((a, y0, z - t), (a + stile, y1, z + t), 0.003) for a in (x0, x1 - stile)], surface)
     sash.add([slab((x0 + stile, a, z - t), (x1 - stile, a + stile, z + t), 0.003) for a in (y0, y1 - stile)], surface)
-    sash.add(slab((x0 + stile, y0 + stile, z - 0.003), (x1 - stile, y1 - stile, z + 0.003)), looks.glass())
+    sash.add(slab((x0 + stile, y0 + stile, z - 0.003), (x1 - stile, y1 - stile, z + 0.003)), GLASS)
     bars = d.count(0, 2)
     for k in range(bars):
         x = x0 + (k + 1) * (x1 - x0) / (bars + 1)
         sash.add(slab((x - 0.01, y0 + stile, z - 0.3 * thick), (x + 0.01, y1 - stile, z + 0.3 * thick)), surface)
     x = (x0 + x1) / 2 if not grip else (x1 - stile / 2 if grip > 0 else x0 + stile / 2)
     y = (y0 + y1) / 2 if grip else y0 + stile / 2
-    sash.add([s.move(x, y, z + t) for s in pull(d, 0.08, bool(grip), "bow")], looks.metal("steel"))
+    sash.add([s.move(x, y, z + t) for s in pull(d, 0.08, bool(grip), "bow")], STEEL)
 
 
 def safe(d: Dice) -> Builder:
     """Thick walls, a heavy door, a dial or keypad and a handle to turn."""
-    builder = Builder("safe")
     width, height, depth = d.between(0.3, 0.6), d.between(0.3, 0.9), d.between(0.3, 0.55)
     wall, w, face = d.between(0.03, 0.06), width / 2, depth / 2
     shell = looks.paint(d.pick(["charcoal", "navy", "graphite", "sage", "terracotta"]), 0.4, 0.3)
-    body = builder.part("base_body")
+    body = Builder("safe").part("base_body")
     foot = d.pick([0.0, d.between(0.02, 0.06)])
     carcass(body, (-w, foot, -face), (w, foot + height, face), wall, shell)
     if foot:
-        for x in (-1, 1):
-            for z in (-1, 1):
-                body.add(
-                    cylinder(0.022, foot + 0.002, 12).move(x * (w - 0.05), foot / 2, z * (face - 0.05)),
-                    looks.metal("black_steel"),
-                )
+        body.add(corners(cylinder(0.022, foot + 0.002, 12).move(w - 0.05, foot / 2, face - 0.05)), BLACK_STEEL)
     if height > 0.45:
         body.add(
             slab((-w + wall, foot + 0.5 * height, -face + 0.02), (w - wall, foot + 0.5 * height + 0.012, face - 0.06)),
@@ -202,37 +195,35 @@ def safe(d: Dice) -> Builder:
     x0, x1, y0, y1 = -w + frame, w - frame, foot + frame, foot + height - frame
     # Behind the front edge the open door would lie in the frame, before it in nothing.
     pivot = z1 if inset else face
-    leaf = builder.part("door", body, "revolute", (0, 1, 0), (side * (w - frame), foot + height / 2, pivot), *limits)
-    front = shell if d.chance(0.6) else looks.metal("steel")
+    leaf = body.hinge("door", Y, (side * (w - frame), foot + height / 2, pivot), *limits)
+    front = shell if d.chance(0.6) else STEEL
     leaf.add(slab((x0, y0, z1 - thick + 0.001), (x1, y1, z1), 0.004), front)
     if d.chance(0.5):
         leaf.add(slab((x0 + 0.03, y0 + 0.03, z1 - 0.002), (x1 - 0.03, y1 - 0.03, z1 + 0.006), 0.004), front)
         z1 += 0.006
     for y in (y0 + 0.06, y1 - 0.06):
-        body.add(cylinder(0.009, 0.06, 12).move(side * (w - frame + 0.002), y, pivot), looks.metal("steel"))
-    _add_lock(builder, d, leaf, -side * 0.25 * width, foot + height / 2, z1, min(width, height))
-    return builder
+        body.add(cylinder(0.009, 0.06, 12).move(side * (w - frame + 0.002), y, pivot), STEEL)
+    _add_lock(d, leaf, -side * 0.25 * width, foot + height / 2, z1, min(width, height))
+    return body.builder
 
 
-def _add_lock(builder: Builder, d: Dice, leaf: Part, x: float, y: float, z: float, size: float) -> None:
+def _add_lock(d: Dice, leaf: Part, x: float, y: float, z: float, size: float) -> None:
     """A combination dial or a keypad, and a lever or a star to open."""
-    metal = looks.metal("chrome")
+    metal = CHROME
     if d.chance(0.75):
         radius = d.between(0.03, 0.11) * size
-        add_dials(builder, d, leaf, [(x * d.pick([1.0, 0.0]), y + 0.16 * size, z)], radius, metal)
+        add_dials(d, leaf, [(x * d.pick([1.0, 0.0]), y + 0.16 * size, z)], radius, metal)
     else:
-        leaf.add(
-            box((0.3 * size, 0.36 * size, 0.008), (0, y + 0.2 * size, z + 0.003), 0.003), looks.plastic("charcoal")
-        )
+        leaf.add(box((0.3 * size, 0.36 * size, 0.008), (0, y + 0.2 * size, z + 0.003), 0.003), CHARCOAL)
         places = [
             ((c - 1) * 0.085 * size, y + 0.08 * size + r * 0.08 * size, z + 0.007)
             for r in range(d.count(1, 4))
             for c in range(3)
         ]
-        add_buttons(builder, d, leaf, places, 0.05 * size, looks.plastic("white"))
+        add_buttons(leaf.builder, d, leaf, places, 0.05 * size, looks.plastic("white"))
     place = (x, y - 0.16 * size, z)
     kind = d.pick(["star", "lever", "wheel"])
-    handle = builder.part(
+    handle = leaf.builder.part(
         "handle",
         leaf,
         *(("continuous", (0, 0, 1), place) if kind == "wheel" else ("revolute", (0, 0, 1), place, -1.57, 0.0)),
@@ -268,13 +259,12 @@ def _add_lock(builder: Builder, d: Dice, leaf: Part, x: float, y: float, z: floa
 
 def switch(d: Dice) -> Builder:
     """A wall plate with one to four rockers, toggles, sliders or push buttons."""
-    builder = Builder("switch")
     count = d.pick([1, 2, 3, 4], [3, 1, 1, 1])
     unit, height, thick = d.between(0.032, 0.05), d.between(0.07, 0.12), d.between(0.008, 0.014)
     kind = d.pick(["rocker", "toggle", "slider"], [2, 1, 1])
     unit *= d.between(0.9, 1.4) if count == 1 else 1.0
     width = unit * count + 0.03
-    base = builder.part("base_body")
+    base = Builder("switch").part("base_body")
     plastic, key = (
         looks.plastic(d.pick(["white", "cream", "charcoal"])),
         looks.plastic(d.pick(["white", "cream", "mustard", "graphite"])),
@@ -303,7 +293,7 @@ def switch(d: Dice) -> Builder:
         y = height / 2
         if kind == "rocker":
             tilt = d.between(0.05, 0.15)
-            part = builder.part("toggle_button", base, "revolute", (1, 0, 0), (x, y, 0.6 * thick), -tilt, tilt)
+            part = base.hinge("toggle_button", X, (x, y, 0.6 * thick), -tilt, tilt)
             outline = np.array(
                 [
                     [-sy / 2 * 0.96, 0.0],
@@ -316,11 +306,11 @@ def switch(d: Dice) -> Builder:
             rocker = extrude(outline, 0.94 * sx).move(0, -0.47 * sx, 0).turn("z", 90)
             part.add(rocker.move(x, y, 0.25 * thick), key)
         elif kind == "toggle":
-            part = builder.part("toggle_button", base, "revolute", (1, 0, 0), (x, y, 0.5 * thick), -0.5, 0.5)
+            part = base.hinge("toggle_button", X, (x, y, 0.5 * thick), -0.5, 0.5)
             part.add(standing(cylinder(0.14 * unit, 0.03, 12, 0.1 * unit, 0.001)).move(x, y, 0.5 * thick + 0.013), key)
-            part.add(cylinder(0.15 * unit, 0.7 * sx, 12).along("x").move(x, y, 0.5 * thick), key)
+            part.add(rod("x", 0.15 * unit, 0.7 * sx, (x, y, 0.5 * thick), 12), key)
         else:
-            part = builder.part("slider", base, "prismatic", (0, 1, 0), (x, y, 0), -0.3 * sy, 0.3 * sy)
+            part = base.slide("slider", Y, -0.3 * sy, 0.3 * sy, (x, y, 0))
             part.add(box((0.8 * sx, 0.3 * sy, thick), (x, y, 0.55 * thick)), key)
             part.add(box((2.2 * sx, 0.26 * sy, 0.6 * thick), (x, y, 1.28 * thick), 0.001), key)
-    return builder
+    return base.builder

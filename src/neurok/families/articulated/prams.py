@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import CHARCOAL, RUBBER, STEEL, X, pair, pipe, placed, rod
 from neurok.families.articulated.wheels import cushion
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
@@ -22,22 +23,16 @@ def pram(d: Dice) -> Builder:
 
 
 def _add_wheels(
-    builder: Builder,
-    d: Dice,
-    body: Part,
-    place: tuple[float, float],
-    half: float,
-    width: float,
-    rims: tuple[Surface, bool],
+    d: Dice, body: Part, place: tuple[float, float], half: float, width: float, rims: tuple[Surface, bool]
 ) -> None:
     """An axle across the frame at (radius, z) with a wheel outside at each end; ``rims``: look, whether spoked."""
     radius, z = place
-    body.add(cylinder(0.007, 2 * half + 0.4 * width, 10).along("x").move(0, radius, z), looks.metal("steel"))
+    body.add(rod("x", 0.007, 2 * half + 0.4 * width, (0, radius, z), 10), STEEL)
     for x in (-1, 1):
         hub = (x * half, radius, z)
-        roll = builder.part("wheel", body, "continuous", (1, 0, 0), hub)
+        roll = body.spin("wheel", X, hub)
         tyre, rim = wheel(d, radius, width, rims[1])
-        roll.add([s.move(*hub) for s in tyre], looks.rubber()).add([s.move(*hub) for s in rim], rims[0])
+        roll.add(placed(tyre, hub), RUBBER).add(placed(rim, hub), rims[0])
 
 
 @dataclass(frozen=True)
@@ -81,26 +76,26 @@ class _Hood:
         return np.column_stack([rim[:, 0], y + rim[:, 1] * np.sin(a), z + rim[:, 1] * np.cos(a)])
 
 
-def _add_hood(builder: Builder, d: Dice, parent: Part, hood: _Hood, fabric: Surface) -> None:
+def _add_hood(d: Dice, parent: Part, hood: _Hood, fabric: Surface) -> None:
     """Bows with cloth that turn about one pin; the inner one slides below the outer one."""
     metal, pivot = d.metal(), (0.0, *hood.pivot)
     carrier, second = parent, fabric if d.chance(0.6) else d.paint()
     for level, span in enumerate(hood.spans):
         turn = hood.fold if level == 0 else np.radians(0.85 * span)
         limits = sorted((0.0, -hood.away * float(turn)))
-        carrier = builder.part("hood", carrier, "revolute", (1, 0, 0), pivot, *limits)
+        carrier = carrier.hinge("hood", X, pivot, *limits)
         cloth, bow = hood.shell(level)
         carrier.add(cloth, second if level else fabric).add(bow, metal)
         x = hood.half - 0.009 * level - 0.002
         disc = cylinder(0.032 - 0.004 * level, 0.004, 20).along("x")
-        carrier.add([disc.move(s * x, *hood.pivot) for s in (-1, 1)], looks.plastic("charcoal"))
+        carrier.add([disc.move(s * x, *hood.pivot) for s in (-1, 1)], CHARCOAL)
 
 
 def _bow(corners: list[Triple], bend: float, radius: float) -> Shape:
     """A tube through points on the right side (x > 0), across, and back along the left."""
     right = np.asarray(corners, dtype=np.float64)
     path = np.concatenate([right, right[::-1] * (-1, 1, 1)])
-    return tube(profiles.rounded_path(path, bend, 6), radius, 10)
+    return pipe(path, radius, bend, 10, 6)
 
 
 def _buggy(d: Dice) -> Builder:
@@ -121,21 +116,21 @@ def _buggy(d: Dice) -> Builder:
     behind = middle + (rear - middle) * (middle[0] - seat + 0.015) / (middle[0] - rear[0])
     low, rims = rear + (end - rear) * 0.93 + (0.02, 0), (d.plastic(), d.chance(0.4))
     for y, z in (on_line(seat - 0.016), behind, on_line(end[0] + 0.05)):
-        body.add(cylinder(0.8 * r, 2 * w, 10).along("x").move(0, y, z), metal)
-    _add_wheels(builder, d, body, (rear_radius, float(rear[1])), w + 0.035, d.between(0.028, 0.045), rims)
+        body.add(rod("x", 0.8 * r, 2 * w, (0, y, z), 10), metal)
+    _add_wheels(d, body, (rear_radius, float(rear[1])), w + 0.035, d.between(0.028, 0.045), rims)
     if swivel:
         body.add([cylinder(1.5 * r, 0.05, 12).move(x, end[0] + 0.022, end[1]) for x in (-w, w)], metal)
         for x in (-w, w):
             add_castor(builder, d, body, x, float(end[1]), float(end[0]), front_radius, yaw=d.between(-20, 20))
     else:
-        _add_wheels(builder, d, body, (front_radius, float(end[1])), w + 0.03, 0.03, rims)
+        _add_wheels(d, body, (front_radius, float(end[1])), w + 0.03, 0.03, rims)
     if d.chance(0.6):
         span, tilt = low - rear, np.degrees(np.arctan2((low - rear)[0], (low - rear)[1]))
         sheet = box((2 * w - 0.02, 0.005, float(np.hypot(*span)))).turn("x", -tilt)
         body.add(sheet.move(0, *((low + rear) / 2)), fabric)
-        body.add(cylinder(0.007, 2 * w, 8).along("x").move(0, *low), metal)
+        body.add(rod("x", 0.007, 2 * w, (0, *low), 8), metal)
     pivot = on_line(seat + d.between(0.22, 0.26))
-    _add_handlebar(builder, d, body, (w, float(upper[0]), float(upper[1])), (0.12, -0.11), r, metal)
+    _add_handlebar(d, body, (w, float(upper[0]), float(upper[1])), (0.12, -0.11), r, metal)
     two = d.chance(0.6)
     hood = _Hood(
         (float(pivot[0]), float(pivot[1])),
@@ -146,75 +141,60 @@ def _buggy(d: Dice) -> Builder:
         (d.between(40, 50),) * 2 if two else (d.between(60, 85),),
         d.between(1.0, 1.4),
     )
-    body.add([cylinder(0.009, 0.06, 12).along("x").move(x * (w - 0.022), *pivot) for x in (-1, 1)], metal)
-    _add_hood(builder, d, body, hood, fabric)
-    _add_seat(builder, d, body, (w - 0.045, seat, float(behind[1])), fabric, metal)
+    body.add([rod("x", 0.009, 0.06, (x * (w - 0.022), *pivot), 12) for x in (-1, 1)], metal)
+    _add_hood(d, body, hood, fabric)
+    _add_seat(d, body, (w - 0.045, seat, float(behind[1])), fabric, metal)
     if d.chance(0.4):
         hold = on_line(seat + 0.17)
-        bar = builder.part("bumper", body, "revolute", (1, 0, 0), (0, *hold), -d.between(1.0, 1.3), 0.0)
+        bar = body.hinge("bumper", X, (0, *hold), -d.between(1.0, 1.3), 0.0)
         reach = (hold[0] - 0.01, hold[1] + d.between(0.22, 0.28))
-        bar.add(_bow([(w + r + 0.006, *hold), (w + r + 0.006, *reach)], 0.09, 0.009), looks.rubber())
-        bar.add([cylinder(0.007, 0.05, 10).along("x").move(x * (w + 0.01), *hold) for x in (-1, 1)], metal)
+        bar.add(_bow([(w + r + 0.006, *hold), (w + r + 0.006, *reach)], 0.09, 0.009), RUBBER)
+        bar.add([rod("x", 0.007, 0.05, (x * (w + 0.01), *hold), 10) for x in (-1, 1)], metal)
     return builder
 
 
 def _add_handlebar(
-    builder: Builder,
-    d: Dice,
-    body: Part,
-    end: tuple[float, float, float],
-    reach: tuple[float, float],
-    r: float,
-    metal: Surface,
+    d: Dice, body: Part, end: tuple[float, float, float], reach: tuple[float, float], r: float, metal: Surface
 ) -> None:
     """A bow to push by from the upper ends of the frame; often it tilts there."""
     w, y, z = end
     part = body
     if d.chance(0.55):
-        part = builder.part("handle", body, "revolute", (1, 0, 0), (0, y, z), -d.between(0.5, 0.9), d.between(0.2, 0.5))
+        part = body.hinge("handle", X, (0, y, z), -d.between(0.5, 0.9), d.between(0.2, 0.5))
         knuckle = cylinder(1.8 * r, 0.022, 16, chamfer=0.003).along("x")
-        body.add([knuckle.move(x * w, y, z) for x in (-1, 1)], looks.plastic("charcoal"))
+        body.add(pair(knuckle.move(w, y, z)), CHARCOAL)
     far = (y + reach[0], z + reach[1])
     part.add(_bow([(w, y, z), (w, *far)], 0.05, 0.9 * r), metal)
-    part.add(cylinder(1.35 * r, 1.3 * w, 12, chamfer=0.003).along("x").move(0, *far), looks.rubber())
+    part.add(rod("x", 1.35 * r, 1.3 * w, (0, *far), 12, chamfer=0.003), RUBBER)
 
 
-def _add_seat(
-    builder: Builder, d: Dice, body: Part, place: tuple[float, float, float], fabric: Surface, metal: Surface
-) -> None:
+def _add_seat(d: Dice, body: Part, place: tuple[float, float, float], fabric: Surface, metal: Surface) -> None:
     """Seat, back and footrest; the last always turns, the back sometimes."""
     half, y, z = place
     pad, soft = d.between(0.025, 0.04), fabric if d.chance(0.5) else d.paint()
     deep, tall, lean = d.between(0.26, 0.3), d.between(0.42, 0.48), d.between(16, 24)
     body.add(cushion(2 * half, deep, pad).move(0, y - 0.012, z + deep / 2 - 0.03), soft)
     at = (y + pad - 0.008, z - 0.012)
-    back = (
-        builder.part("back", body, "revolute", (1, 0, 0), (0, *at), -d.between(0.2, 0.35), 0.0)
-        if d.chance(0.4)
-        else body
-    )
+    back = body.hinge("back", X, (0, *at), -d.between(0.2, 0.35), 0.0) if d.chance(0.4) else body
     rest = cushion(2 * half, tall, pad).turn("x", 90).mirror("z").move(0, tall / 2 - 0.01, 0)
     back.add(rest.turn("x", -lean).move(0, *at), soft)
     edge = (y - 0.004, z + deep - 0.03)
-    foot = builder.part(
-        "footrest", body, "revolute", (1, 0, 0), (0, *edge), -d.between(0.6, 0.95), d.between(0.0, 0.12)
-    )
+    foot = body.hinge("footrest", X, (0, *edge), -d.between(0.6, 0.95), d.between(0.0, 0.12))
     long = d.between(0.17, 0.22)
     plate = slab((-0.92 * half, -long, -0.005), (0.92 * half, 0.006, 0.005), 0.003)
     step = slab((-0.92 * half, -long, -0.004), (0.92 * half, -long + 0.012, d.between(0.06, 0.09)), 0.003)
     foot.add([s.turn("x", -d.between(24, 26)).move(0, *edge) for s in (plate, step)], fabric)
-    foot.add(cylinder(0.006, 1.8 * half, 8).along("x").move(0, *edge), metal)
+    foot.add(rod("x", 0.006, 1.8 * half, (0, *edge), 8), metal)
 
 
 def _carriage(d: Dice) -> Builder:
     """A tub on a sprung frame with four spoked wheels, its hood at the far end."""
-    builder = Builder("pram")
     metal, look = d.metal(), d.pick([d.paint(), d.paint(), looks.wood("walnut")])
     length, width = d.between(0.72, 0.86), d.between(0.36, 0.44)
     radius, r = d.between(0.12, 0.18), d.between(0.009, 0.012)
     low = 2 * radius + d.between(0.1, 0.14)
     top = low + d.between(0.22, 0.28)
-    body = builder.part("base_body")
+    body = Builder("pram").part("base_body")
     tub = _tub((0.72 * width, d.between(0.66, 0.8) * length), (width, length), (low, top), 0.012)
     body.add(tub, look)
     rail, wheels = low - 0.05, d.between(0.36, 0.42) * length
@@ -226,18 +206,15 @@ def _carriage(d: Dice) -> Builder:
             (s * x, rail, -0.6 * wheels),
             (s * x, radius, -wheels),
         ]
-        body.add(tube(profiles.rounded_path(path, 0.08, 6), r, 10), metal)
-        body.add([cylinder(1.2 * r, 0.06, 10).move(s * x, rail + 0.025, z * 0.5 * wheels) for z in (-1, 1)], metal)
+        body.add(pipe(path, r, 0.08, 10, 6), metal)
+        body.add(pair(cylinder(1.2 * r, 0.06, 10).move(s * x, rail + 0.025, 0.5 * wheels), "z"), metal)
     tyre, rims = d.between(0.022, 0.034), (d.metal(), True)
     for s in (-1, 1):
-        _add_wheels(builder, d, body, (radius, s * wheels), width / 2 + 0.05, tyre, rims)
+        _add_wheels(d, body, (radius, s * wheels), width / 2 + 0.05, tyre, rims)
     hold = (rail + 0.04, -length / 2 - 0.03)
     side = [(s * x, rail, -0.5 * wheels) for s in (1, -1)]
-    body.add(
-        [tube(profiles.rounded_path([p, (p[0], rail, hold[1] + 0.02), (p[0], *hold)], 0.04, 5), r, 10) for p in side],
-        metal,
-    )
-    _add_handlebar(builder, d, body, (x, *hold), (d.between(0.92, 1.04) - hold[0], -d.between(0.2, 0.28)), r, metal)
+    body.add([pipe([p, (p[0], rail, hold[1] + 0.02), (p[0], *hold)], r, 0.04, 10) for p in side], metal)
+    _add_handlebar(d, body, (x, *hold), (d.between(0.92, 1.04) - hold[0], -d.between(0.2, 0.28)), r, metal)
     pivot = (top - 0.016, length / 2 - d.between(0.26, 0.32))
     far = tub.vertices[tub.vertices[:, 2] > pivot[1]][:, 1:] - pivot
     two, start = d.chance(0.6), d.between(-8, 4)
@@ -246,10 +223,10 @@ def _carriage(d: Dice) -> Builder:
     hood = _Hood(pivot, width / 2 + 0.008 + 0.009 * len(spans), reach, start, -1, spans, d.between(0.6, 0.75))
     pin = cylinder(0.009, hood.half - width / 2 + 0.03, 12).along("x")
     body.add([pin.move(s * (hood.half + width / 2 - 0.03) / 2, *pivot) for s in (-1, 1)], metal)
-    _add_hood(builder, d, body, hood, d.paint())
+    _add_hood(d, body, hood, d.paint())
     bed = cushion(0.72 * width - 0.03, 0.64 * length, 0.05)
     body.add(bed.move(0, low + 0.008, 0), looks.paint("cream", 0.95))
-    return builder
+    return body.builder
 
 
 def _tub(floor: tuple[float, float], rim: tuple[float, float], heights: tuple[float, float], wall: float) -> Shape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import CHROME, GLOW, X, Y, Z, pair, rod, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -15,20 +16,13 @@ from neurok.modelling.sweeps import sweep, tube
 
 def desk_lamp(d: Dice) -> Builder:
     """A lamp on two or three jointed arms, standing on a desk, clamped or on the floor."""
-    builder = Builder("desk_lamp")
     body, metal = d.paint(), d.metal()
     floor = d.chance(0.25)
     scale = d.between(1.8, 2.6) if floor else d.between(0.8, 1.2)
-    base = builder.part("base")
+    base = Builder("desk_lamp").part("base")
     radius = d.between(0.07, 0.1) * (1.5 if floor else 1.0)
     if d.chance(0.7):
-        base.add(
-            lathe(
-                [(0, 0), (radius, 0), (1.03 * radius, 0.006), (0.9 * radius, 0.018), (0.3 * radius, 0.026), (0, 0.028)],
-                32,
-            ),
-            body,
-        )
+        base.add(turned(32, [1, 1.03, 0.9, 0.3, 0], [0, 0.006, 0.018, 0.026, 0.028], scale=radius), body)
     else:
         base.add(box((1.7 * radius, 0.025, 1.7 * radius), (0, 0.0125, 0), 0.006), body)
     stem = d.between(0.6, 0.9) if floor else d.between(0.03, 0.08)
@@ -36,7 +30,7 @@ def desk_lamp(d: Dice) -> Builder:
     part = base
     place = np.array([0.0, 0.03 + stem, 0.0])
     if d.chance(0.5):
-        part = builder.part("swivel", base, "revolute", (0, 1, 0), place, -2.6, 2.6)
+        part = base.hinge("swivel", Y, place, -2.6, 2.6)
         part.add(cylinder(0.014, 0.02, 16).move(0, place[1] - 0.008, 0), metal)
     arms = d.count(1, 3)
     angle = d.between(-35, 5)
@@ -45,8 +39,8 @@ def desk_lamp(d: Dice) -> Builder:
     for _ in range(arms):
         length = d.between(0.18, 0.3) * scale / (1.0 + 0.25 * (arms - 1))
         low, high = np.radians(-d.between(15, 35)), np.radians(d.between(12, 35))
-        arm = builder.part("arm", part, "revolute", (1, 0, 0), place, low, high)
-        part.add(cylinder(0.011, 0.02 if not double else 0.016, 16).along("x").move(*place), metal)
+        arm = part.hinge("arm", X, place, low, high)
+        part.add(rod("x", 0.011, 0.02 if not double else 0.016, place, 16), metal)
         ahead = np.array([0.0, np.cos(np.radians(angle)), np.sin(np.radians(angle))])
         end = place + length * ahead
         offsets = (-0.014, 0.014) if double else (0.0,)
@@ -54,21 +48,14 @@ def desk_lamp(d: Dice) -> Builder:
             [tube([place + (x, 0, 0), end + (x, 0, 0)], thick * (0.7 if double else 1.0), 10) for x in offsets], metal
         )
         if double:
-            arm.add(cylinder(0.005, 0.034, 10).along("x").move(*(place + 0.55 * length * ahead)), metal)
-            arm.add(
-                [
-                    cylinder(0.009, 0.007, 12).along("x").move(*(p + (x, 0, 0)))
-                    for p in (place, end)
-                    for x in (-0.016, 0.016)
-                ],
-                metal,
-            )
+            arm.add(rod("x", 0.005, 0.034, place + 0.55 * length * ahead, 10), metal)
+            arm.add([rod("x", 0.009, 0.007, p + (x, 0, 0), 12) for p in (place, end) for x in (-0.016, 0.016)], metal)
         part, place = arm, end
         angle += d.between(45, 80)
-    part.add(cylinder(0.01, 0.03, 14).along("x").move(*place), metal)
-    head = builder.part("head", part, "revolute", (1, 0, 0), place, -d.between(0.25, 0.6), d.between(0.25, 0.6))
+    part.add(rod("x", 0.01, 0.03, place, 14), metal)
+    head = part.hinge("head", X, place, -d.between(0.25, 0.6), d.between(0.25, 0.6))
     _add_shade(d, head, place, body, metal)
-    return builder
+    return base.builder
 
 
 def _add_shade(d: Dice, head: Part, place: np.ndarray, body: Surface, metal: Surface) -> None:
@@ -79,7 +66,7 @@ def _add_shade(d: Dice, head: Part, place: np.ndarray, body: Surface, metal: Sur
     turned = lambda s: s.turn("x", -nod).move(*place)  # noqa: E731
     if kind == "bar":
         head.add(turned(box((2.2 * size, 0.018, 1.2 * size), (0, -0.012, 0.6 * size), 0.005)), body)
-        head.add(turned(box((2.0 * size, 0.004, 1.0 * size), (0, -0.0215, 0.6 * size))), looks.glow())
+        head.add(turned(box((2.0 * size, 0.004, 1.0 * size), (0, -0.0215, 0.6 * size))), GLOW)
         return
     rows = {
         "cone": [(0.25, 0.0), (0.3, -0.1), (1.0, -1.2)],
@@ -89,7 +76,7 @@ def _add_shade(d: Dice, head: Part, place: np.ndarray, body: Surface, metal: Sur
     outer = [(0.0, 0.0), *((r * size, y * size) for r, y in rows)]
     inner = [((r - 0.06) * size, y * size - (0.05 * size if k == 0 else 0)) for k, (r, y) in enumerate(rows)][::-1]
     head.add(turned(lathe([*outer, *inner, (0.0, -0.06 * size)], 28)), body)
-    head.add(turned(sphere(0.3 * size, 14, 8).move(0, -0.55 * size, 0)), looks.glow())
+    head.add(turned(sphere(0.3 * size, 14, 8).move(0, -0.55 * size, 0)), GLOW)
     head.add(turned(cylinder(0.12 * size, 0.3 * size, 12).move(0, -0.2 * size, 0)), metal)
     head.add(turned(cylinder(0.16 * size, 0.25 * size, 12).move(0, 0.05 * size, 0)), metal)
 
@@ -120,14 +107,13 @@ def fan(d: Dice) -> Builder:
 
 
 def _ceiling_fan(d: Dice) -> Builder:
-    builder = Builder("fan")
     look, radius, rod = d.metal(), d.between(0.45, 0.65), d.between(0.15, 0.35)
-    mount = builder.part("base_body")
+    mount = Builder("fan").part("base_body")
     hub = 0.16 * radius
-    mount.add(lathe([(0, rod + 0.13), (0.07, rod + 0.13), (0.05, rod + 0.08), (0, rod + 0.08)], 24), look)
+    mount.add(turned(24, [0.07, 0.05], [rod + 0.13, rod + 0.08]), look)
     mount.add(cylinder(0.012, rod + 0.05, 14).move(0, 0.07 + rod / 2, 0), look)
-    rotor = builder.part("rotor", mount, "continuous", (0, 1, 0), (0, 0, 0))
-    rotor.add(lathe([(0, 0.0), (0.6 * hub, 0.0), (hub, 0.02), (hub, 0.06), (0.4 * hub, 0.085), (0, 0.085)], 28), look)
+    rotor = mount.spin("rotor", Y)
+    rotor.add(turned(28, [0.6, 1, 1, 0.4], [0.0, 0.02, 0.06, 0.085], scale=hub), look)
     count = d.count(3, 6)
     surface = d.timber()
     rotor.add([s.move(0, 0.035, 0) for s in _blades(d, count, radius, 2.2 * hub, d.between(8, 18), True)], surface)
@@ -136,34 +122,33 @@ def _ceiling_fan(d: Dice) -> Builder:
     )
     if d.chance(0.5):
         mount.add(cylinder(0.01, 0.1, 12).move(0, 0.0, 0), look)
-        mount.add(lathe([(0, -0.1), (0.06, -0.08), (0.08, -0.03), (0.05, -0.012), (0, -0.012)], 24), looks.glow())
-    return builder
+        mount.add(turned(24, [0, 0.06, 0.08, 0.05], [-0.1, -0.08, -0.03, -0.012]), GLOW)
+    return mount.builder
 
 
 def _standing_fan(d: Dice) -> Builder:
-    builder = Builder("fan")
     look, accent = d.plastic(), d.plastic()
     radius = d.between(0.13, 0.2)
     floor = d.chance(0.5)
     stem = d.between(0.6, 1.0) if floor else d.between(0.08, 0.2)
-    base = builder.part("base_body")
+    base = Builder("fan").part("base_body")
     foot = radius * d.between(0.7, 1.0)
-    base.add(lathe([(0, 0), (foot, 0), (foot, 0.012), (0.4 * foot, 0.03), (0, 0.035)], 32), look)
+    base.add(turned(32, [1, 1, 0.4, 0], [0, 0.012, 0.03, 0.035], scale=foot), look)
     base.add(cylinder(0.016, stem + 0.02, 16).move(0, 0.03 + stem / 2, 0), look)
     y = stem + (0.12 if floor else 0.04 + 0.9 * radius)
-    pole = builder.part("neck", base, "revolute", (0, 1, 0), (0, stem, 0), -1.0, 1.0)
+    pole = base.hinge("neck", Y, (0, stem, 0), -1.0, 1.0)
     pole.add(cylinder(0.02, y - stem - 0.03, 16).move(0, (y + stem) / 2 - 0.015, -0.03), look)
     pole.add(slab((-0.02, stem + 0.005, -0.05), (0.02, stem + 0.045, 0.02), 0.006), look)
     pivot = (0, y, -0.03)
-    head = builder.part("head", pole, "revolute", (1, 0, 0), pivot, -0.15, 0.15)
+    head = pole.hinge("head", X, pivot, -0.15, 0.15)
     head.add(
-        lathe([(0, -0.09), (0.03, -0.085), (0.045, -0.05), (0.045, 0.05), (0.02, 0.082), (0, 0.083)], 24)
+        turned(24, [0, 0.03, 0.045, 0.045, 0.02, 0], [-0.09, -0.085, -0.05, 0.05, 0.082, 0.083])
         .along("z")
         .move(0, y, -0.02),
         look,
     )
-    rotor = builder.part("rotor", head, "continuous", (0, 0, 1), (0, y, 0.09))
-    rotor.add(lathe([(0, 0), (0.03, 0), (0.028, 0.03), (0, 0.04)], 20).along("z").move(0, y, 0.06), accent)
+    rotor = head.spin("rotor", Z, (0, y, 0.09))
+    rotor.add(turned(20, [0.03, 0.028, 0], [0, 0.03, 0.04]).along("z").move(0, y, 0.06), accent)
     rotor.add(
         [
             s.along("z").move(0, y, 0.078)
@@ -172,7 +157,7 @@ def _standing_fan(d: Dice) -> Builder:
         accent,
     )
     if d.chance(0.85):
-        metal = looks.metal("chrome")
+        metal = CHROME
         front, back, middle = 0.125, 0.035, 0.08
         head.add([torus(radius, 0.004, 36, 6).along("z").move(0, y, middle)], metal)
         spokes = 16
@@ -180,42 +165,22 @@ def _standing_fan(d: Dice) -> Builder:
             for z in (front, back):
                 path = [(0.03, 0, z), (0.75 * radius, 0, z), (radius, 0, middle)]
                 head.add(tube(path, 0.0018, 5).turn("z", 360 * k / spokes).move(0, y, 0), metal)
-        head.add(
-            [
-                cylinder(0.035, 0.006, 20).along("z").move(0, y, front),
-                cylinder(0.05, 0.006, 20).along("z").move(0, y, back),
-            ],
-            metal,
-        )
-    return builder
+        head.add([rod("z", 0.035, 0.006, (0, y, front), 20), rod("z", 0.05, 0.006, (0, y, back), 20)], metal)
+    return base.builder
 
 
 def globe(d: Dice) -> Builder:
     """A sphere that spins in a tilted half-ring on a foot."""
-    builder = Builder("globe")
     radius = d.between(0.1, 0.18)
     wood, metal = d.timber(), d.metal()
     tilt, foot_height = d.between(15, 28), d.between(0.03, 0.08)
     center = np.array([0.0, foot_height + radius * d.between(1.15, 1.3), 0.0])
-    foot = builder.part("base_body")
-    foot.add(
-        lathe(
-            [
-                (0, 0),
-                (0.6 * radius, 0),
-                (0.62 * radius, 0.01),
-                (0.35 * radius, 0.02),
-                (0.1 * radius, foot_height),
-                (0, foot_height),
-            ],
-            28,
-        ),
-        wood,
-    )
+    foot = Builder("globe").part("base_body")
+    foot.add(turned(28, [0.6, 0.62, 0.35, 0.1], [0, 0.01, 0.02, foot_height], scale=radius), wood)
     reach = radius * d.between(1.08, 1.14)
     frame = foot
     if d.chance(0.3):
-        frame = builder.part("stand", foot, "continuous", (0, 1, 0), (0, 0, 0))
+        frame = foot.spin("stand", Y)
     frame.add(
         cylinder(0.012, center[1] - reach - foot_height + 0.02, 14).move(0, (center[1] - reach + foot_height) / 2, 0),
         metal,
@@ -226,13 +191,13 @@ def globe(d: Dice) -> Builder:
     ring = sweep(section, arc, closed=len(t) > 40, up=(0, 0, 1)).turn("z", -tilt).move(*center)
     frame.add(ring, metal)
     axis = np.array([np.sin(np.radians(tilt)), np.cos(np.radians(tilt)), 0.0])
-    ball = builder.part("sphere", frame, "continuous", axis, center)
+    ball = frame.spin("sphere", axis, center)
     ball.add(sphere(radius, 36, 18).turn("z", -tilt).move(*center), looks.paint("#4a87b8", 0.35, name="sea"))
     ball.add(cylinder(0.004, 2 * reach + 0.01, 8).turn("z", -tilt).move(*center), metal)
     land = looks.paint("#7fa35a", 0.6, name="land")
     for _ in range(d.count(4, 6)):
         ball.add(_continent(d, radius).turn("z", -tilt).move(*center), land)
-    return builder
+    return foot.builder
 
 
 def _continent(d: Dice, radius: float) -> Shape:
@@ -255,11 +220,10 @@ def _continent(d: Dice, radius: float) -> Shape:
 
 def clock(d: Dice) -> Builder:
     """A clock with turning hands: on the wall, on feet, or with a pendulum in a case."""
-    builder = Builder("clock")
     radius = d.between(0.08, 0.18)
     body_look, metal = d.timber(), d.metal()
     kind = d.pick(["wall", "alarm", "case"])
-    case = builder.part("base_body")
+    case = Builder("clock").part("base_body")
     y = radius
     deep = radius * d.between(0.2, 0.4)
     if kind == "case":
@@ -267,8 +231,7 @@ def clock(d: Dice) -> Builder:
         y = tall - 1.3 * radius
         w = 1.25 * radius
         case.add(slab((-w, 0, -deep), (w, tall, -deep + 0.02), 0.004), body_look)
-        for x in (-1, 1):
-            case.add(slab((x * w, 0, -deep), (x * (w - 0.02), tall, 0.02), 0.004), body_look)
+        case.add(pair(slab((w, 0, -deep), (w - 0.02, tall, 0.02), 0.004)), body_look)
         case.add(
             [slab((-w - 0.02, a, -deep), (w + 0.02, a + 0.03, 0.04), 0.006) for a in (0.0, tall - 0.01)], body_look
         )
@@ -276,11 +239,9 @@ def clock(d: Dice) -> Builder:
         length = (y - 1.15 * radius) * d.between(0.6, 0.85) + 0.02
         pivot = (0, y - 1.05 * radius, -0.5 * deep)
         case.add(slab((-w, pivot[1] - 0.004, -deep), (w, pivot[1] + 0.012, 0.0)), body_look)
-        swing = builder.part("pendulum", case, "revolute", (0, 0, 1), pivot, -0.15, 0.15)
+        swing = case.hinge("pendulum", Z, pivot, -0.15, 0.15)
         swing.add(cylinder(0.004, length, 8).move(0, pivot[1] - length / 2, pivot[2]), metal)
-        swing.add(
-            cylinder(0.2 * radius, 0.012, 24, chamfer=0.003).along("z").move(0, pivot[1] - length, pivot[2]), metal
-        )
+        swing.add(rod("z", 0.2 * radius, 0.012, (0, pivot[1] - length, pivot[2]), 24, chamfer=0.003), metal)
     else:
         rim = [
             (0, -deep),
@@ -303,27 +264,27 @@ def clock(d: Dice) -> Builder:
                     ),
                     metal,
                 )
-                bell = lathe([(0, 0.28 * radius), (0.2 * radius, 0.2 * radius), (0.32 * radius, 0), (0, 0)], 20)
+                bell = turned(20, [0, 0.2, 0.32], [0.28, 0.2, 0], scale=radius, rise=radius)
                 case.add(bell.turn("z", -30 * x).move(x * 0.5 * radius, y + 0.88 * radius, -0.3 * deep), metal)
-    _add_dial(builder, d, case, radius, y, metal)
-    return builder
+    _add_dial(d, case, radius, y, metal)
+    return case.builder
 
 
-def _add_dial(builder: Builder, d: Dice, case: Part, radius: float, y: float, metal: Surface) -> None:
+def _add_dial(d: Dice, case: Part, radius: float, y: float, metal: Surface) -> None:
     """Face, hour marks and hands."""
     face = 0.88 * radius
-    case.add(cylinder(face, 0.004, 36).along("z").move(0, y, 0.0015), looks.paint(d.pick(["white", "cream"]), 0.5))
+    case.add(rod("z", face, 0.004, (0, y, 0.0015), 36), looks.paint(d.pick(["white", "cream"]), 0.5))
     dark = looks.paint("#24262b", 0.5)
     for k in range(12):
         mark = box((0.05 * radius if k % 3 == 0 else 0.025 * radius, 0.13 * radius, 0.003), (0, 0.75 * radius, 0.004))
         case.add(mark.turn("z", 30 * k).move(0, y, 0), dark)
-    case.add(cylinder(0.025 * radius, 0.018, 12).along("z").move(0, y, 0.009), metal)
+    case.add(rod("z", 0.025 * radius, 0.018, (0, y, 0.009), 12), metal)
     hands = [("hour_hand", 0.48, 0.07, 0.007), ("minute_hand", 0.72, 0.045, 0.0105)]
     if d.chance(0.5):
         hands.append(("second_hand", 0.76, 0.018, 0.014))
     shape = d.pick(["bar", "spear"])
     for name, length, width, z in hands:
-        hand = builder.part(name, case, "continuous", (0, 0, 1), (0, y, z))
+        hand = case.spin(name, Z, (0, y, z))
         if shape == "bar":
             blade = box((width * radius, length * radius, 0.0022), (0, 0.42 * length * radius, 0))
         else:
@@ -338,6 +299,4 @@ def _add_dial(builder: Builder, d: Dice, case: Part, radius: float, y: float, me
             )
             blade = facing(outline * radius, 0.0022).move(0, 0, -0.0011)
         turned = d.between(-180, 180)
-        hand.add(
-            [blade.turn("z", turned).move(0, y, z), cylinder(0.05 * radius, 0.0024, 14).along("z").move(0, y, z)], dark
-        )
+        hand.add([blade.turn("z", turned).move(0, y, z), rod("z", 0.05 * radius, 0.0024, (0, y, z), 14)], dark)

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from neurok.core import Surface
-from neurok.families.articulated.casework import (
-    Rect,
-    add_door,
-    add_drawer,
-    carcass,
-    divide,
-    fill_cell,
-    random_fronts,
-)
+from neurok.families.articulated.casework import Rect, add_door, add_drawer, carcass, divide, fill_cell, random_fronts
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import LEGS, leg
@@ -105,7 +97,7 @@ def _filled(d: Dice, name: str, width: float, height: float, depth: float, small
         kind = (
             None if cell is not cells[0] else ("drawers" if cell[2] - cell[0] > 1.3 * (cell[3] - cell[1]) else "door")
         )
-        fill_cell(builder, d, body, cell, face, depth - board, fronts, surface, front, kind)
+        fill_cell(d, body, cell, face, depth - board, fronts, surface, front, kind)
     return builder
 
 
@@ -116,10 +108,9 @@ def cupboard(d: Dice) -> Builder:
 
 def wall_cabinet(d: Dice) -> Builder:
     """A shallow cabinet with one to three doors, side by side or folding up."""
-    builder = Builder("wall_cabinet")
     width, height, depth = d.between(0.4, 1.2), d.between(0.3, 0.8), d.between(0.22, 0.4)
     surface, board = d.timber(), d.between(0.014, 0.025)
-    body = builder.part("shelf")
+    body = Builder("wall_cabinet").part("shelf")
     carcass(body, (-width / 2, 0, -depth / 2), (width / 2, height, depth / 2), board, surface, d.wood())
     front = (-width / 2 + 0.3 * board, 0.3 * board, width / 2 - 0.3 * board, height - 0.3 * board)
     fronts = random_fronts(d, surface if d.chance(0.5) else d.timber(), 0.3)
@@ -131,7 +122,6 @@ def wall_cabinet(d: Dice) -> Builder:
         for k in range(3):
             hinge = ("left", d.pick(["left", "right"]), "right")[k]
             add_door(
-                builder,
                 d,
                 body,
                 (front[0] + k * third, front[1], front[0] + (k + 1) * third, front[3]),
@@ -142,14 +132,14 @@ def wall_cabinet(d: Dice) -> Builder:
                 k != 1,
             )
     else:
-        fill_cell(builder, d, body, front, depth / 2, depth - board, fronts, surface, front, kind)
+        fill_cell(d, body, front, depth / 2, depth - board, fronts, surface, front, kind)
     for k in range(1, d.count(1, 3)):
         y = k * height / 3
         body.add(
             slab((-width / 2 + board, y, -depth / 2 + 0.4 * board), (width / 2 - board, y + 0.012, depth / 2 - 0.03)),
             surface,
         )
-    return builder
+    return body.builder
 
 
 def wardrobe(d: Dice) -> Builder:
@@ -170,7 +160,6 @@ def wardrobe(d: Dice) -> Builder:
             for row in range(rows):
                 rise = (base - y0) / rows
                 add_drawer(
-                    builder,
                     d,
                     body,
                     (x0 + k * step, y0 + row * rise, x0 + (k + 1) * step, y0 + (row + 1) * rise),
@@ -182,16 +171,7 @@ def wardrobe(d: Dice) -> Builder:
     for k in range(pairs):
         step = (x1 - x0) / pairs
         fill_cell(
-            builder,
-            d,
-            body,
-            (x0 + k * step, base, x0 + (k + 1) * step, y1),
-            face,
-            depth - board,
-            fronts,
-            surface,
-            front,
-            "pair",
+            d, body, (x0 + k * step, base, x0 + (k + 1) * step, y1), face, depth - board, fronts, surface, front, "pair"
         )
     return builder
 
@@ -211,9 +191,7 @@ def chest_of_drawers(d: Dice) -> Builder:
         columns = 2 if width > 0.7 and d.chance(0.5 if row == 0 else 0.25) else 1
         for k in range(columns):
             step = (x1 - x0) / columns
-            add_drawer(
-                builder, d, body, (x0 + k * step, y - rise, x0 + (k + 1) * step, y), face, depth - board - 0.02, fronts
-            )
+            add_drawer(d, body, (x0 + k * step, y - rise, x0 + (k + 1) * step, y), face, depth - board - 0.02, fronts)
         y -= rise
     return builder
 
@@ -228,7 +206,6 @@ def bookcase(d: Dice) -> Builder:
     split = y0 + (y1 - y0) * d.between(0.25, 0.5)
     body.add(slab((x0, split - 0.4 * board, face - depth + board), (x1, split + 0.4 * board, face - 0.001)), surface)
     fill_cell(
-        builder,
         d,
         body,
         (x0, y0, x1, split),

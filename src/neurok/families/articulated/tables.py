@@ -12,11 +12,10 @@ from neurok.modelling.shapes import extrude, slab
 
 def table(d: Dice) -> Builder:
     """Four legs, a top, and drawers in the apron; perhaps a shelf below."""
-    builder = Builder("table")
     width, depth, height = d.between(0.45, 1.6), d.between(0.4, 0.8), d.between(0.4, 0.85)
     apron, thick, legs = d.between(0.08, 0.2), d.between(0.015, 0.045), d.between(0.035, 0.08)
     surface = d.timber()
-    board = builder.part("board")
+    board = Builder("table").part("board")
     over = d.between(0.0, 0.06)
     w, z = width / 2, depth / 2
     round_top = d.between(0.0, 0.08) if d.chance(0.3) else 0.0
@@ -36,7 +35,7 @@ def table(d: Dice) -> Builder:
     board.add(slab((-w + 0.9 * legs, low, -face), (w - 0.9 * legs, high, -face + 0.018)), surface)
     rail = 0.012
     board.add(slab((-w + 0.9 * legs, low, face - 0.02), (w - 0.9 * legs, low + rail, face)), surface)
-    _add_apron_drawers(builder, d, board, (-w + legs, low + rail, w - legs, high - 0.001), face, depth - 1.2 * legs)
+    _add_apron_drawers(d, board, (-w + legs, low + rail, w - legs, high - 0.001), face, depth - 1.2 * legs)
     if d.chance(0.4):
         y = height * d.between(0.15, 0.3)
         board.add(
@@ -48,10 +47,10 @@ def table(d: Dice) -> Builder:
             slab((-w + 0.9 * legs, low + 0.2 * apron, -face - 0.006), (w - 0.9 * legs, high - 0.2 * apron, -face)),
             surface,
         )
-    return builder
+    return board.builder
 
 
-def _add_apron_drawers(builder: Builder, d: Dice, board, rect, face: float, depth: float) -> None:  # type: ignore[no-untyped-def]
+def _add_apron_drawers(d: Dice, board, rect, face: float, depth: float) -> None:  # type: ignore[no-untyped-def]
     """A row of drawers between the front legs, with posts between them."""
     x0, y0, x1, y1 = rect
     count = min(d.pick([1, 2, 3, 4], [5, 3, 1, 1]), max(1, int((x1 - x0) / 0.2)))
@@ -65,15 +64,14 @@ def _add_apron_drawers(builder: Builder, d: Dice, board, rect, face: float, dept
         for row in range(rows):
             rise = (y1 - y0) / rows
             cell = (a, y0 + row * rise, b, y0 + (row + 1) * rise)
-            add_drawer(builder, d, board, cell, face - 0.0005, inside, fronts)
+            add_drawer(d, board, cell, face - 0.0005, inside, fronts)
 
 
 def desk(d: Dice) -> Builder:
     """A top on one or two pedestals of drawers and doors, perhaps a drawer over the knees."""
-    builder = Builder("desk")
     width, depth, height, thick = d.between(1.0, 1.7), d.between(0.5, 0.8), d.between(0.68, 0.8), d.between(0.02, 0.04)
     surface, board = d.timber(), d.between(0.014, 0.022)
-    base = builder.part("board")
+    base = Builder("desk").part("board")
     base.add(
         slab((-width / 2, height - thick, -depth / 2), (width / 2, height, depth / 2), 0.15 * thick),
         surface if d.chance(0.5) else d.wood(),
@@ -103,22 +101,11 @@ def desk(d: Dice) -> Builder:
                         [s.move(x, 0, z * (face - 0.03)) for s in leg(d, "round", low + 0.001, 0.035)], fronts.metal
                     )
         cell = (a + 0.4 * board, low + 0.4 * board, b - 0.4 * board, top - 0.4 * board)
-        fill_cell(
-            builder,
-            d,
-            base,
-            cell,
-            face,
-            2 * face - board,
-            fronts,
-            surface,
-            cell,
-            d.pick(["drawers", "drawers", "door"]),
-        )
+        fill_cell(d, base, cell, face, 2 * face - board, fronts, surface, cell, d.pick(["drawers", "drawers", "door"]))
     inner = [-width / 2 + 0.01 + (column if -1 in sides else 0.06), width / 2 - 0.01 - (column if 1 in sides else 0.06)]
     if d.chance(0.5):
         drop = d.between(0.07, 0.11)
-        add_drawer(builder, d, base, (inner[0], top - drop, inner[1], top), face, 2 * face - 0.1, fronts)
+        add_drawer(d, base, (inner[0], top - drop, inner[1], top), face, 2 * face - 0.1, fronts)
     else:
         base.add(slab((inner[0] - 0.002, height * 0.35, -face + 0.02), (inner[1] + 0.002, top, -face + 0.036)), surface)
-    return builder
+    return base.builder

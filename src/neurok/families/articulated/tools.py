@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import BRASS, RUBBER, STEEL, X, Z, pair, rod
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -18,7 +19,7 @@ def scissors(d: Dice) -> Builder:
     builder = Builder("scissors")
     length, width, thick = d.between(0.08, 0.13), d.between(0.012, 0.018), d.between(0.0015, 0.0025)
     grip = d.between(0.06, 0.085)
-    metal, handle = looks.metal("steel"), d.plastic()
+    metal, handle = STEEL, d.plastic()
     spread, loop = d.between(0.12, 0.22), d.between(0.018, 0.026)
     point = d.between(0.1, 0.35)
     parts: list[Part] = []
@@ -26,7 +27,7 @@ def scissors(d: Dice) -> Builder:
         if not parts:
             part = builder.part("blade")
         else:
-            part = builder.part("blade", parts[0], "revolute", (0, 0, 1), (0, 0, 0), 0.0, d.between(0.7, 1.2))
+            part = parts[0].hinge("blade", Z, (0, 0, 0), 0.0, d.between(0.7, 1.2))
         parts.append(part)
         z = 0.5 * thick * side * 1.04
         x = side
@@ -123,7 +124,7 @@ def pliers(d: Dice) -> Builder:
     metal, clad = looks.metal(d.pick(["steel", "black_steel"])), d.plastic()
     first = builder.part("plier")
     opening = d.between(0.5, 0.9)
-    second = builder.part("plier", first, "revolute", (0, 0, 1), (0, 0, 0), -opening, 0.0)
+    second = first.hinge("plier", Z, (0, 0, 0), -opening, 0.0)
     for part, side in ((first, -1), (second, 1)):
         for shape, is_clad in _half_plier(d, side, 0.52 * thick * side, thick, size):
             part.add(shape, clad if is_clad else metal)
@@ -138,7 +139,7 @@ def tweezers(d: Dice) -> Builder:
     width = length * d.between(0.06, 0.12)
     gap, metal = d.between(0.1, 0.2), d.metal()
     first = builder.part("arm")
-    second = builder.part("arm", first, "revolute", (0, 0, 1), (0, -length / 2, 0), 0.0, 2 * np.arctan(gap) * 0.55)
+    second = first.hinge("arm", Z, (0, -length / 2, 0), 0.0, 2 * np.arctan(gap) * 0.55)
     for part, side in ((first, -1), (second, 1)):
         path = [
             (side * 0.012 * length, -length / 2, 0),
@@ -151,17 +152,16 @@ def tweezers(d: Dice) -> Builder:
             sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16)),
             metal,
         )
-    first.add(cylinder(0.03 * length, 1.3 * width, 16).along("z").move(0, -length / 2, 0), d.plastic())
+    first.add(rod("z", 0.03 * length, 1.3 * width, (0, -length / 2, 0), 16), d.plastic())
     return _laid_flat(builder)
 
 
 def stapler(d: Dice) -> Builder:
     """A base, a magazine and an arm above it, all on one pin at the back."""
-    builder = Builder("stapler")
     length, width = d.between(0.1, 0.16), d.between(0.026, 0.036)
-    look, metal = d.plastic(), looks.metal("steel")
+    look, metal = d.plastic(), STEEL
     z0, z1 = -length / 2, length / 2
-    base = builder.part("base")
+    base = Builder("stapler").part("base")
     base.add(slab((-width / 2, 0, z0), (width / 2, 0.008, z1), 0.003), look)
     base.add(slab((-0.4 * width, 0.007, z1 - 0.03), (0.4 * width, 0.0095, z1 - 0.01), 0.0005), metal)
     pivot_y = d.between(0.026, 0.034)
@@ -171,13 +171,12 @@ def stapler(d: Dice) -> Builder:
             [[z0 + 0.002, 0.004], [z0 + 0.034, 0.004], [z0 + 0.024, pivot_y + 0.007], [z0 + 0.004, pivot_y + 0.007]]
         )
         base.add(sideways(side, 0.002).move(x * (0.42 * width + 0.003), 0, 0), metal)
-    base.add(cylinder(0.0035, width + 0.006, 12).along("x").move(*pivot), metal)
-    magazine = builder.part("magazine", base, "revolute", (1, 0, 0), pivot, -d.between(0.2, 0.6), 0.06)
+    base.add(rod("x", 0.0035, width + 0.006, pivot, 12), metal)
+    magazine = base.hinge("magazine", X, pivot, -d.between(0.2, 0.6), 0.06)
     magazine.add(
-        slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001),
-        metal,
+        slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001), metal
     )
-    arm = builder.part("arm", magazine, "revolute", (1, 0, 0), pivot, -d.between(0.4, 0.7), 0.03)
+    arm = magazine.hinge("arm", X, pivot, -d.between(0.4, 0.7), 0.03)
     rise = d.between(0.012, 0.02)
     profile = profiles.smooth_curve(
         [
@@ -190,14 +189,8 @@ def stapler(d: Dice) -> Builder:
         18,
     )
     arm.add(sideways(profile if profiles.is_ccw(profile) else profile[::-1], 0.84 * width, 0.002), look)
-    arm.add(
-        [
-            slab((x * 0.42 * width, pivot_y - 0.004, z0 + 0.006), (x * 0.34 * width, pivot_y + 0.009, z0 + 0.024))
-            for x in (-1, 1)
-        ],
-        look,
-    )
-    return builder
+    arm.add(pair(slab((0.42 * width, pivot_y - 0.004, z0 + 0.006), (0.34 * width, pivot_y + 0.009, z0 + 0.024))), look)
+    return base.builder
 
 
 def _scales(part: Part, length: float, height: float, gap: float, thick: float, surface: Surface) -> None:
@@ -205,13 +198,10 @@ def _scales(part: Part, length: float, height: float, gap: float, thick: float, 
     outline = profiles.superellipse(length / 2, height / 2, 3.0, 32)
     for x in (-1, 1):
         part.add(sideways(outline, thick, 0.2 * thick).move(x * (gap + thick) / 2, 0, 0), surface)
-    part.add(
-        [cylinder(0.12 * height, gap + 2.3 * thick, 12).along("x").move(0, 0, z * 0.4 * length) for z in (-1, 1)],
-        looks.metal("brass"),
-    )
+    part.add(pair(rod("x", 0.12 * height, gap + 2.3 * thick, (0, 0, 0.4 * length), 12), "z"), BRASS)
     part.add(
         slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length)),
-        looks.metal("steel"),
+        STEEL,
     )
 
 
@@ -257,17 +247,16 @@ def folding_knife(d: Dice) -> Builder:
         outline = np.array([(-end * (z - 0.04 * length), y_) for z, y_ in shape])
         outline = outline if profiles.is_ccw(outline) else outline[::-1]
         limits = (0.0, np.pi) if end > 0 else (-np.pi, 0.0)
-        part = builder.part(kind, handle, "revolute", (1, 0, 0), pivot, *limits)
+        part = handle.hinge(kind, X, pivot, *limits)
         part.add(sideways(outline, leaf).move(*pivot).move(0, 0.12 * height, 0), looks.metal("steel", 0.2))
     return builder
 
 
 def utility_knife(d: Dice) -> Builder:
     """A handle with a blade that slides out, pushed by a thumb slider."""
-    builder = Builder("utility_knife")
     length, width, height = d.between(0.13, 0.18), d.between(0.014, 0.024), d.between(0.022, 0.034)
-    look, metal = d.plastic(), looks.metal("steel")
-    body = builder.part("base_body")
+    look, metal = d.plastic(), STEEL
+    body = Builder("utility_knife").part("base_body")
     travel = d.between(0.03, 0.06)
     bow = d.between(0.0, 0.25)
     outline = profiles.smooth_curve(
@@ -289,7 +278,7 @@ def utility_knife(d: Dice) -> Builder:
     wall = 0.45 * width
     for x in (-1, 1):
         body.add(sideways(outline, wall, 0.15 * wall).move(x * (width / 2 - wall / 2), 0, 0), look)
-    slide = builder.part("blade", body, "prismatic", (0, 0, 1), (0, 0, 0), 0.0, travel)
+    slide = body.slide("blade", Z, 0.0, travel)
     tip = 0.47 * length
     blade = np.array(
         [
@@ -307,6 +296,6 @@ def utility_knife(d: Dice) -> Builder:
     slide.add(box((0.7 * width, 0.006, 0.022), (0, float(outline[:, 1].max()) + 0.003, -0.02), 0.0015), d.plastic())
     body.add(
         [box((width * 1.02, 0.3 * height, 0.002), (0, 0.45 * height, -0.25 * length + 0.012 * k)) for k in range(4)],
-        looks.rubber(),
+        RUBBER,
     )
-    return builder
+    return body.builder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import X, Y, Z, pair, rod, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -37,19 +38,13 @@ def hollow(outer: np.ndarray, wall: float) -> list[tuple[float, float]]:
 
 
 def add_cap(
-    builder: Builder,
-    d: Dice,
-    parent: Part,
-    shapes: list[tuple[Shape, Surface]],
-    y: float,
-    rise: float,
-    name: str = "lid",
+    d: Dice, parent: Part, shapes: list[tuple[Shape, Surface]], y: float, rise: float, name: str = "lid"
 ) -> Part:
     """A lid that lifts off upwards or screws round."""
     if d.chance(0.85):
-        part = builder.part(name, parent, "prismatic", (0, 1, 0), (0, y, 0), 0.0, rise)
+        part = parent.slide(name, Y, 0.0, rise, (0, y, 0))
     else:
-        part = builder.part(name, parent, "continuous", (0, 1, 0), (0, y, 0))
+        part = parent.spin(name, Y, (0, y, 0))
     for shape, surface in shapes:
         part.add(shape, surface)
     return part
@@ -57,7 +52,6 @@ def add_cap(
 
 def bottle(d: Dice) -> Builder:
     """A bottle or jar with a neck and a cap."""
-    builder = Builder("bottle")
     height, jar = d.between(0.12, 0.35), d.chance(0.3)
     radius = height * (d.between(0.25, 0.4) if jar else d.between(0.11, 0.24))
     neck = radius * (d.between(0.75, 0.95) if jar else d.between(0.25, 0.55))
@@ -67,7 +61,7 @@ def bottle(d: Dice) -> Builder:
     curve = profiles.smooth_curve([(r * radius, y * height) for r, y in rows], 18)
     top = [(neck * 1.02, height * min(0.93, shoulder + d.between(0.08, 0.25))), (neck, height)]
     outline = np.concatenate([[(0.0, 0.0)], curve, top, [(0.0, height)]])
-    body = builder.part("body")
+    body = Builder("bottle").part("body")
     look = d.pick(
         [
             looks.glass("#7fae8c", 0.6),
@@ -100,55 +94,33 @@ def bottle(d: Dice) -> Builder:
         else []
     )
     color = d.plastic() if d.chance(0.7) else d.metal()
-    add_cap(
-        builder,
-        d,
-        body,
-        [(lathe(cap, 24), color), *((r, color) for r in ribs)],
-        height,
-        cap_height * d.between(0.5, 1.3),
-    )
-    return builder
+    add_cap(d, body, [(lathe(cap, 24), color), *((r, color) for r in ribs)], height, cap_height * d.between(0.5, 1.3))
+    return body.builder
 
 
 def dispenser(d: Dice) -> Builder:
     """A bottle with a pump that is pressed down and a spout that turns with it."""
-    builder = Builder("dispenser")
     height, radius = d.between(0.1, 0.2), d.between(0.03, 0.05)
-    body = builder.part("base_body")
+    body = Builder("dispenser").part("base_body")
     rows = [(0, 0), (0.92, 0), (1, 0.04), (1, d.between(0.6, 0.8)), (0.5, 0.96), (0.5, 1.0), (0, 1.0)]
     look = d.pick([d.plastic(), d.plastic(), looks.glass("#cfe0ea", 0.5)])
     square = d.pick([0.0, 0.0, d.between(0.4, 0.9)])
     body.add(squared(lathe([(r * radius, y * height) for r, y in rows], 28), square), look)
     color = d.plastic() if d.chance(0.5) else d.metal()
-    collar = lathe(
-        [
-            (0, height - 0.004),
-            (0.6 * radius, height - 0.004),
-            (0.6 * radius, height + 0.012),
-            (0.3 * radius, height + 0.02),
-            (0, height + 0.02),
-        ],
-        20,
-    )
+    collar = turned(20, [0.6, 0.6, 0.3], [height - 0.004, height + 0.012, height + 0.02], scale=radius)
     body.add(collar, color)
     travel = d.between(0.012, 0.022)
     top = height + 0.02 + travel + 0.006
-    head = builder.part("pump", body, "prismatic", (0, 1, 0), (0, height, 0), -travel, 0.0)
+    head = body.slide("pump", Y, -travel, 0.0, (0, height, 0))
     head.add(cylinder(0.005, top - height + 0.035, 10).move(0, (top + height - 0.035) / 2 + 0.002, 0), color)
     length = radius * d.between(1.0, 1.6)
     spout = profiles.rounded_path(
         [(0, top + 0.005, -0.012), (0, top + 0.005, length), (0, top - 0.008, length + 0.004)], 0.006, 4
     )
     head.add(tube(spout, 0.005, 10), color)
-    head.add(
-        lathe(
-            [(0, top - 0.002), (0.012, top - 0.002), (0.015, top + 0.008), (0.011, top + 0.012), (0, top + 0.013)], 18
-        ),
-        color,
-    )
+    head.add(turned(18, [0.012, 0.015, 0.011, 0], [top - 0.002, top + 0.008, top + 0.012, top + 0.013]), color)
     if not square and d.chance(0.5):
-        cap = builder.part("collar", body, "continuous", (0, 1, 0), (0, height, 0))
+        cap = body.spin("collar", Y, (0, height, 0))
         cap.add(
             lathe(
                 [
@@ -166,7 +138,7 @@ def dispenser(d: Dice) -> Builder:
             [box((0.003, 0.009, 0.003), (0.66 * radius, height - 0.0105, 0)).turn("y", 30 * k) for k in range(12)],
             color,
         )
-    return builder
+    return body.builder
 
 
 def _bail(d: Dice, reach: float, height: float, thick: float) -> Shape:
@@ -179,12 +151,11 @@ def _bail(d: Dice, reach: float, height: float, thick: float) -> Shape:
 
 def bucket(d: Dice) -> Builder:
     """An open pail with a handle that swings over it."""
-    builder = Builder("bucket")
     top, height = d.between(0.11, 0.17), d.between(0.18, 0.34)
     bottom = top * d.between(0.65, 1.0)
     wall = d.between(0.003, 0.006)
     look = d.metal() if d.chance(0.5) else d.plastic()
-    body = builder.part("base_body")
+    body = Builder("bucket").part("base_body")
     rings = d.count(0, 2)
     side = [(bottom + (top - bottom) * s, s * height) for s in np.linspace(0, 1, 8)]
     body.add(lathe(hollow(np.array(side), wall), 36), look)
@@ -195,24 +166,23 @@ def bucket(d: Dice) -> Builder:
     drop = d.between(0.02, 0.05)
     reach = bottom + (top - bottom) * (1 - drop / height) + 0.008
     metal = d.metal()
-    for x in (-1, 1):
-        body.add(box((0.008, 0.035, 0.03), (x * (reach - 0.006), height - drop, 0), 0.002), look)
-        body.add(cylinder(0.006, 0.02, 10).along("x").move(x * reach, height - drop, 0), metal)
+    body.add(pair(box((0.008, 0.035, 0.03), (reach - 0.006, height - drop, 0), 0.002)), look)
+    body.add(pair(rod("x", 0.006, 0.02, (reach, height - drop, 0), 10)), metal)
     # Only a handle that reaches beyond the rim can hang down beside the pail.
     is_wide = d.chance(0.85)
     limit = d.between(2.0, 2.45) if is_wide else d.between(1.0, 1.5)
-    handle = builder.part("handle", body, "revolute", (1, 0, 0), (0, height - drop, 0), -limit, limit)
+    handle = body.hinge("handle", X, (0, height - drop, 0), -limit, limit)
     arch = reach * d.between(1.14, 1.3) if is_wide else drop + reach * d.between(0.7, 1.1)
     bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.0065))
     handle.add(bail.move(0, height - drop, 0), metal)
     if d.chance(0.6):
         handle.add(
-            cylinder(0.011, 0.09, 14, chamfer=0.002).along("x").move(0, height - drop + arch, 0),
+            rod("x", 0.011, 0.09, (0, height - drop + arch, 0), 14, chamfer=0.002),
             d.plastic() if d.chance(0.5) else d.wood(),
         )
     if d.chance(0.15):
         handle.add(torus(0.01, 0.002, 14, 6).along("z").move(reach + 0.008, height - drop, 0), metal)
-    return builder
+    return body.builder
 
 
 def kettle(d: Dice) -> Builder:
@@ -229,7 +199,6 @@ def _spout(start: tuple[float, float, float], end: tuple[float, float, float], t
 
 
 def _stove_kettle(d: Dice) -> Builder:
-    builder = Builder("kettle")
     radius, height = d.between(0.08, 0.12), d.between(0.1, 0.18)
     look, accent = (d.metal() if d.chance(0.6) else d.paint()), d.plastic()
     mouth = radius * d.between(0.35, 0.55)
@@ -240,7 +209,7 @@ def _stove_kettle(d: Dice) -> Builder:
         (0.75 * radius, 0.85 * height),
         (mouth, height),
     ]
-    body = builder.part("base_body")
+    body = Builder("kettle").part("base_body")
     body.add(lathe([(0.0, 0.0), *map(tuple, profiles.smooth_curve(rows, 20)), (0.0, height)], 36), look)
     body.add(_spout((0, 0.45 * height, 0.8 * radius), (0, 0.95 * height, 1.55 * radius), 0.24 * radius), look)
     lid = [
@@ -254,26 +223,24 @@ def _stove_kettle(d: Dice) -> Builder:
     rise = height - pivot + d.between(0.08, 0.12)
     button = knob(d, 0.012).turn("x", -90).move(0, height + 0.017, 0)
     room = pivot + rise - 0.011 - float(button.bounds[1, 1])
-    add_cap(builder, d, body, [(lathe(lid, 28), look), (button, accent)], height, max(0.008, 0.85 * room))
+    add_cap(d, body, [(lathe(lid, 28), look), (button, accent)], height, max(0.008, 0.85 * room))
     if d.chance(0.5):
-        handle = builder.part("handle", body, "revolute", (0, 0, 1), (0, pivot, 0), -1.0, 1.0)
+        handle = body.hinge("handle", Z, (0, pivot, 0), -1.0, 1.0)
     else:
         handle = body
-    for z in (-1, 1):
-        body.add(cylinder(0.008, 0.012, 12).along("z").move(0, pivot, z * (reach + 0.004)), look)
+    body.add(pair(rod("z", 0.008, 0.012, (0, pivot, reach + 0.004), 12), "z"), look)
     arch = _bail(d, reach + 0.01, rise, 0.005).turn("y", 90).move(0, pivot, 0)
     handle.add(arch, look if d.chance(0.5) else accent)
-    handle.add(cylinder(0.011, 1.0 * radius, 14, chamfer=0.003).along("z").move(0, pivot + rise, 0), accent)
-    return builder
+    handle.add(rod("z", 0.011, 1.0 * radius, (0, pivot + rise, 0), 14, chamfer=0.003), accent)
+    return body.builder
 
 
 def _electric_kettle(d: Dice) -> Builder:
-    builder = Builder("kettle")
     radius, height = d.between(0.07, 0.09), d.between(0.18, 0.24)
     look, accent = d.shell(), d.plastic()
-    foot = builder.part("base")
-    foot.add(lathe([(0, 0), (1.05 * radius, 0), (1.08 * radius, 0.008), (0.95 * radius, 0.02), (0, 0.02)], 32), accent)
-    jug = builder.part("container", foot, "prismatic", (0, 1, 0), (0, 0, 0), 0.0, d.between(0.05, 0.12))
+    foot = Builder("kettle").part("base")
+    foot.add(turned(32, [1.05, 1.08, 0.95], [0, 0.008, 0.02], scale=radius), accent)
+    jug = foot.slide("container", Y, 0.0, d.between(0.05, 0.12))
     top = 0.02 + height
     taper = radius * d.between(0.75, 0.9)
     rows = [(0, 0.021), (radius, 0.021), (radius, 0.05), (taper, top), (0, top)]
@@ -298,27 +265,20 @@ def _electric_kettle(d: Dice) -> Builder:
         5,
     )
     jug.add(sweep(profiles.rectangle(0.024, 0.014, 0.005, 3), grip, up=(1, 0, 0)), accent)
-    lid = builder.part("lid", jug, "revolute", (1, 0, 0), (0, top, -0.96 * taper), -d.between(1.0, 1.5), 0.0)
-    lid.add(
-        lathe(
-            [(0, top), (0.96 * taper, top), (0.93 * taper, top + 0.008), (0.5 * taper, top + 0.014), (0, top + 0.015)],
-            32,
-        ),
-        accent,
-    )
+    lid = jug.hinge("lid", X, (0, top, -0.96 * taper), -d.between(1.0, 1.5), 0.0)
+    lid.add(turned(32, [0.96, 0.93, 0.5, 0], [top, top + 0.008, top + 0.014, top + 0.015], scale=taper), accent)
     lid.add(box((0.02, 0.01, 0.018), (0, top + 0.012, 0.5 * taper), 0.003), accent)
-    press = builder.part("switch", jug, "prismatic", (0, 1, 0), (0, 0, 0), -0.004, 0.0)
+    press = jug.slide("switch", Y, -0.004, 0.0)
     press.add(box((0.014, 0.012, 0.018), (0, top - 0.002, -taper - 0.03), 0.002), looks.plastic("red"))
-    return builder
+    return foot.builder
 
 
 def pot(d: Dice) -> Builder:
     """A cooking pot or pan with its lid."""
-    builder = Builder("pot")
     radius, height = d.between(0.08, 0.15), d.between(0.06, 0.18)
     wall = 0.0045
     look, accent = (d.metal() if d.chance(0.6) else d.paint()), d.pick([d.metal(), d.plastic(), d.wood()])
-    body = builder.part("base_body")
+    body = Builder("pot").part("base_body")
     belly = d.between(0.0, 0.25) if d.chance(0.4) else 0.0
     base = radius * d.between(0.75, 1.0)
     rows = [
@@ -362,11 +322,10 @@ def pot(d: Dice) -> Builder:
         else [s.turn("x", -90) for s in pull(d, 0.08, kind="bow")]
     )
     add_cap(
-        builder,
         d,
         body,
         [(lathe(lid, 36), look2), *((s.move(0, height + dome - 0.002, 0), accent) for s in top)],
         height,
         d.between(0.015, 0.08),
     )
-    return builder
+    return body.builder

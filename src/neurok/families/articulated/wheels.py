@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import CHROME, RUBBER, X, Y, corners, pair, placed, rod, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import add_castor, wheel
-from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab
+from neurok.modelling.shapes import Shape, box, cylinder, extrude, loft, slab
 from neurok.modelling.sweeps import tube
 
 
@@ -30,7 +31,7 @@ def office_chair(d: Dice) -> Builder:
     radius = d.between(0.024, 0.032)
     low = 2.5 * radius
     base = builder.part("base_body")
-    base.add(lathe([(0, low), (0.04, low), (0.045, low + 0.04), (0.028, low + 0.06), (0, low + 0.06)], 24), metal)
+    base.add(turned(24, [0.04, 0.045, 0.028], [low, low + 0.04, low + 0.06]), metal)
     for k in range(arms):
         bar = loft(
             [
@@ -49,17 +50,15 @@ def office_chair(d: Dice) -> Builder:
         add_castor(builder, d, base, (reach - 0.012) * np.cos(a), -(reach - 0.012) * np.sin(a), low + 0.004, radius)
     seat_y, size = d.between(0.42, 0.5), d.between(0.42, 0.5)
     base.add(cylinder(0.024, 0.2, 16).move(0, low + 0.13, 0), metal)
-    column = builder.part("column", base, "prismatic", (0, 1, 0), (0, 0, 0), -0.05, d.between(0.05, 0.1))
-    column.add(cylinder(0.016, seat_y - low - 0.12, 16).move(0, (seat_y + low + 0.08) / 2, 0), looks.metal("chrome"))
-    seat = builder.part("seat", column, "continuous", (0, 1, 0), (0, 0, 0))
+    column = base.slide("column", Y, -0.05, d.between(0.05, 0.1))
+    column.add(cylinder(0.016, seat_y - low - 0.12, 16).move(0, (seat_y + low + 0.08) / 2, 0), CHROME)
+    seat = column.spin("seat", Y)
     seat.add(box((0.16, 0.03, 0.2), (0, seat_y, 0), 0.008), metal)
     seat.add(cushion(size, size, 0.07, 0.02).move(0, seat_y + 0.012, 0.02), fabric)
     lean = d.between(5, 12)
     pivot = np.array([0.0, seat_y + 0.03, -size / 2 - 0.01])
     seat.add(box((0.07, 0.012, 0.16), (0, seat_y + 0.002, -size / 2 + 0.05)), metal)
-    back = (
-        builder.part("back", seat, "revolute", (1, 0, 0), pivot, -d.between(0.2, 0.4), 0.08) if d.chance(0.6) else seat
-    )
+    back = seat.hinge("back", X, pivot, -d.between(0.2, 0.4), 0.08) if d.chance(0.6) else seat
     tall = d.between(0.4, 0.65)
     rest = cushion(size * d.between(0.8, 0.95), tall, 0.05, 0.02).turn("x", 90).mirror("z")
     back.add(rest.move(0, tall / 2 + 0.1, 0.0).turn("x", -lean).move(*pivot), fabric)
@@ -78,13 +77,12 @@ def office_chair(d: Dice) -> Builder:
                 4,
             )
             seat.add(tube(path, 0.012, 10), metal)
-            seat.add(box((0.06, 0.025, 0.24), (x * (size / 2 + 0.03), seat_y + 0.21, 0.03), 0.008), looks.rubber())
+            seat.add(box((0.06, 0.025, 0.24), (x * (size / 2 + 0.03), seat_y + 0.21, 0.03), 0.008), RUBBER)
     return builder
 
 
 def folding_chair(d: Dice) -> Builder:
     """A frame with the back, a second pair of legs and a seat that fold onto it."""
-    builder = Builder("folding_chair")
     width, seat_y, tall, depth = (
         d.between(0.4, 0.48),
         d.between(0.42, 0.47),
@@ -96,23 +94,23 @@ def folding_chair(d: Dice) -> Builder:
     r = d.between(0.009, 0.013)
     w = width / 2
     front, back = np.array([0.0, r, 0.22]), np.array([0.0, tall, -0.26])
-    frame = builder.part("frame")
+    frame = Builder("folding_chair").part("frame")
     along = (back - front) / np.linalg.norm(back - front)
     for x in (-1, 1):
         frame.add(tube([front + (x * w, 0, 0), back + (x * w, 0, 0)], r, 12), metal)
     for share in (0.12, 0.985):
         p = front + share * (back - front)
-        frame.add(cylinder(r, width, 12).along("x").move(*p), metal)
+        frame.add(rod("x", r, width, p, 12), metal)
     slope = np.degrees(np.arctan2(-along[2], along[1]))
     for k in range(d.count(1, 3)):
         p = front + (0.93 - 0.09 * k) * (back - front)
         frame.add(box((width, 0.065, 0.012), chamfer=0.003).turn("x", -slope).move(*p), look)
     at_seat = front + (back - front) * (seat_y - front[1]) / (back[1] - front[1])
     pivot = at_seat + (0, 0.0, 0.0)
-    seat = builder.part("seat", frame, "revolute", (1, 0, 0), pivot, -d.between(0.9, 1.2), 0.0)
+    seat = frame.hinge("seat", X, pivot, -d.between(0.9, 1.2), 0.0)
     inner = w - 2.4 * r
     seat.add(slab((-inner, seat_y - 0.012, pivot[2] - 0.03), (inner, seat_y + 0.01, pivot[2] + depth), 0.005), look)
-    seat.add(cylinder(0.6 * r, width, 10).along("x").move(*pivot), metal)
+    seat.add(rod("x", 0.6 * r, width, pivot, 10), metal)
     if d.chance(0.5):
         seat.add(
             cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01),
@@ -123,12 +121,12 @@ def folding_chair(d: Dice) -> Builder:
     u = w - 2.2 * r
     t = np.linalg.solve(np.array([[along[1], -(head - foot)[1]], [along[2], -(head - foot)[2]]]), (foot - front)[1:])
     cross = front + t[0] * along
-    legs = builder.part("leg", frame, "revolute", (1, 0, 0), cross, 0.0, d.between(0.4, 0.7))
+    legs = frame.hinge("leg", X, cross, 0.0, d.between(0.4, 0.7))
     for x in (-1, 1):
         legs.add(tube([foot + (x * u, 0, 0), head + (x * u, 0, 0)], 0.9 * r, 12), metal)
-        legs.add(cylinder(0.7 * r, 4 * r, 10).along("x").move(x * (w - r), cross[1], cross[2]), metal)
-    legs.add([cylinder(0.8 * r, 2 * u, 12).along("x").move(*(foot + s * (head - foot))) for s in (0.15, 0.99)], metal)
-    return builder
+        legs.add(rod("x", 0.7 * r, 4 * r, (x * (w - r), cross[1], cross[2]), 10), metal)
+    legs.add([rod("x", 0.8 * r, 2 * u, foot + s * (head - foot), 12) for s in (0.15, 0.99)], metal)
+    return frame.builder
 
 
 def cart(d: Dice) -> Builder:
@@ -157,25 +155,19 @@ def cart(d: Dice) -> Builder:
             0.08,
             6,
         )
-        carrier = (
-            builder.part("handle", body, "revolute", (1, 0, 0), (0, deck + 0.02, -z + 0.02), 0.0, 1.4)
-            if d.chance(0.4)
-            else body
-        )
+        carrier = body.hinge("handle", X, (0, deck + 0.02, -z + 0.02), 0.0, 1.4) if d.chance(0.4) else body
         carrier.add(tube(path, 0.014, 12), metal)
-        carrier.add(cylinder(0.01, width - 0.06, 10).along("x").move(0, deck + 0.45 * rise, -z - 0.007), metal)
+        carrier.add(rod("x", 0.01, width - 0.06, (0, deck + 0.45 * rise, -z - 0.007), 10), metal)
     elif kind == "tiers":
         tiers, rise = d.count(2, 3), d.between(0.24, 0.32)
         shelf = d.paint()
         top = deck + (tiers - 1) * rise + 0.08
         for k in range(1, tiers):
             body.add(slab((-w, deck + k * rise, -z), (w, deck + k * rise + 0.02, z), 0.005), shelf)
-        for x in (-1, 1):
-            for s in (-1, 1):
-                body.add(cylinder(0.012, top - deck, 12).move(x * (w - 0.02), (top + deck) / 2, s * (z - 0.02)), metal)
+        body.add(corners(cylinder(0.012, top - deck, 12).move(w - 0.02, (top + deck) / 2, z - 0.02)), metal)
         for k in range(tiers):
             y = deck + k * rise + 0.06
-            body.add([cylinder(0.006, length - 0.04, 8).along("z").move(x * (w - 0.02), y, 0) for x in (-1, 1)], metal)
+            body.add(pair(rod("z", 0.006, length - 0.04, (w - 0.02, y, 0), 8)), metal)
         path = profiles.rounded_path(
             [
                 (-w + 0.02, top, -z + 0.02),
@@ -192,15 +184,7 @@ def cart(d: Dice) -> Builder:
         for s in (-1, 1):
             steers = not (fixed_front and s < 0)
             add_castor(
-                builder,
-                d,
-                body,
-                x * inset,
-                s * (z - 0.08),
-                deck + 0.004,
-                radius,
-                steers,
-                0.0 if not steers else None,
+                builder, d, body, x * inset, s * (z - 0.08), deck + 0.004, radius, steers, 0.0 if not steers else None
             )
     return builder
 
@@ -221,7 +205,7 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
         5,
     )
     body.add(tube(frame, 0.012, 10), metal)
-    body.add([cylinder(0.01, width, 10).along("x").move(0, deck + 0.01, z * length) for z in (-0.45, 0.0, 0.45)], metal)
+    body.add([rod("x", 0.01, width, (0, deck + 0.01, z * length), 10) for z in (-0.45, 0.0, 0.45)], metal)
     wire = 0.0035
     rows = 5
     loops = []
@@ -248,34 +232,20 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
     body.add(
         slab((-0.41 * width, low - 0.006, -0.41 * length), (0.41 * width, low + 0.004, 0.41 * length), 0.002), metal
     )
-    body.add(cylinder(0.018, width, 14).along("x").move(0, low + rise, -length / 2 - 0.05), d.plastic())
+    body.add(rod("x", 0.018, width, (0, low + rise, -length / 2 - 0.05), 14), d.plastic())
     body.add(
-        [
-            tube(
-                [(x * width / 2, deck + 0.3 * (low - deck), -length / 2), (x * 0.38 * width, low, -0.3 * length)],
-                0.009,
-                8,
-            )
-            for x in (-1, 1)
-        ],
+        pair(tube([(width / 2, deck + 0.3 * (low - deck), -length / 2), (0.38 * width, low, -0.3 * length)], 0.009, 8)),
         metal,
     )
-    body.add(
-        [
-            tube([(x * width / 2, deck + 0.01, 0.3 * length), (x * 0.38 * width, low, 0.25 * length)], 0.009, 8)
-            for x in (-1, 1)
-        ],
-        metal,
-    )
+    body.add(pair(tube([(width / 2, deck + 0.01, 0.3 * length), (0.38 * width, low, 0.25 * length)], 0.009, 8)), metal)
 
 
 def wheelbarrow(d: Dice) -> Builder:
     """A tray on one wheel in front and two legs behind."""
-    builder = Builder("wheelbarrow")
     radius = d.between(0.14, 0.19)
     width, length = d.between(0.5, 0.65), d.between(0.6, 0.8)
     metal, tray = d.metal(), d.paint()
-    body = builder.part("base_body")
+    body = Builder("wheelbarrow").part("base_body")
     low, rise = radius * d.between(1.5, 1.9), d.between(0.18, 0.26)
     at = lambda sx, sz, y, z, inset=0.0: np.column_stack(  # noqa: E731
         [
@@ -309,8 +279,7 @@ def wheelbarrow(d: Dice) -> Builder:
         )
         body.add(tube(path, 0.015, 10), metal)
         body.add(
-            cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length),
-            looks.rubber(),
+            cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length), RUBBER
         )
         leg = profiles.rounded_path(
             [
@@ -322,9 +291,9 @@ def wheelbarrow(d: Dice) -> Builder:
             4,
         )
         body.add(tube(leg, 0.012, 10), metal)
-    body.add(cylinder(0.012, 0.48, 10).along("x").move(0, 0.3 * low, -0.3 * length), metal)
-    roll = builder.part("wheel", body, "continuous", (1, 0, 0), hub)
+    body.add(rod("x", 0.012, 0.48, (0, 0.3 * low, -0.3 * length), 10), metal)
+    roll = body.spin("wheel", X, hub)
     tyre, rim = wheel(d, radius, 0.075, spokes=d.chance(0.4))
-    roll.add([s.move(*hub) for s in tyre], looks.rubber())
-    roll.add([s.move(*hub) for s in [*rim, cylinder(0.012, 0.13, 10).along("x")]], metal)
-    return builder
+    roll.add(placed(tyre, hub), RUBBER)
+    roll.add(placed([*rim, cylinder(0.012, 0.13, 10).along("x")], hub), metal)
+    return body.builder
