@@ -1,4 +1,4 @@
-"""Screens, keys and lenses: laptop, display, keyboard, phone, remote, camera, printer."""
+"""Screens, keys and lenses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from neurok.core import Surface
-from neurok.families.articulated.casework import rounded_box
 from neurok.families.articulated.kit import (
     BLACK_STEEL,
     BRASS,
@@ -22,6 +21,7 @@ from neurok.families.articulated.kit import (
     Z,
     pair,
     rod,
+    rounded_box,
     turned,
 )
 from neurok.modelling import looks, profiles
@@ -48,56 +48,6 @@ def _key_rows(d: Dice, width: float, depth: float, rows: int, gap: float) -> lis
         for a, b in pairwise(edges):
             keys.append(((a + b) / 2, -depth / 2 + (r + 0.5) * pitch, b - a - gap, pitch - gap))
     return keys
-
-
-def laptop(d: Dice) -> Builder:
-    """Closed as built; the usual stored state is open."""
-    width = d.between(0.26, 0.4)
-    depth = width * d.between(0.62, 0.85)
-    base_height, lid_height = d.between(0.007, 0.022), d.between(0.004, 0.012)
-    shell, inner = d.shell(), d.plastic()
-    base = Builder("laptop").part("base_side")
-    corner = d.pick([0.002, d.between(0.005, 0.02)])
-    base.add(extrude(profiles.rectangle(width, depth, corner, 4), base_height, bevel=0.15 * base_height), shell)
-    board_width, board_depth, board_z = 0.88 * width, depth * d.between(0.42, 0.5), -d.between(0.1, 0.16) * depth
-    deck = 0.0012
-    base.add(box((board_width + 0.006, deck, board_depth + 0.006), (0, base_height, board_z)), inner)
-    rows = d.count(4, 6)
-    cap = d.plastic()
-    if d.chance(0.85):
-        keys = _key_rows(d, board_width, board_depth, rows, 0.003)
-        base.add([box((kw, 0.002, kd), (x, base_height + deck, z + board_z), 0.0004) for x, z, kw, kd in keys], cap)
-    pad_z = (board_z + board_depth / 2 + depth / 2) / 2
-    base.add(
-        box(
-            (d.between(0.25, 0.4) * width, 0.0008, 0.75 * (depth / 2 - board_z - board_depth / 2)),
-            (0, base_height, pad_z),
-        ),
-        inner,
-    )
-    gap = 0.0035
-    hinge = np.array([0.0, base_height + 0.5 * gap, -depth / 2 + d.between(0.004, 0.012)])
-    lid = base.hinge("screen_side", X, hinge, -d.between(2.0, 2.6), 0.0)
-    low, back, front = base_height + gap, hinge[2] + 0.004, depth / 2
-    middle, span = (back + front) / 2, front - back
-    lid.add(
-        extrude(profiles.rectangle(width, span, corner, 4), lid_height, bevel=0.15 * lid_height).move(0, low, middle),
-        shell,
-    )
-    lid.add(box((0.96 * width, 0.0008, 0.94 * span), (0, low, middle)), inner)
-    lid.add(box((0.91 * width, 0.0008, 0.84 * span), (0, low - 0.0003, middle + 0.02 * span)), DARK)
-    radius = min(0.0055, 0.4 * base_height)
-    for x in [-0.33, 0.33] if d.chance(0.7) else [0.0]:
-        barrel = d.between(0.06, 0.12) if x else d.between(0.4, 0.7)
-        base.add(rod("x", radius, barrel * width, (x * width, *hinge[1:]), 12), inner)
-        lid.add(
-            slab(
-                (x * width - 0.4 * barrel * width, low, hinge[2]),
-                (x * width + 0.4 * barrel * width, low + 0.6 * lid_height, back + 0.004),
-            ),
-            inner,
-        )
-    return base.builder
 
 
 def display(d: Dice) -> Builder:

@@ -1,4 +1,4 @@
-"""Small things one carries: pens, lighters, memory sticks, spectacles, a mouse."""
+"""Small things: pens, lighters, memory sticks, spectacles, a mouse, padlocks and books."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from neurok.families.articulated.kit import (
     BLACK_STEEL,
     BRASS,
     CHARCOAL,
+    CHROME,
     GRAPHITE,
     RUBBER,
     STEEL,
@@ -22,6 +23,7 @@ from neurok.modelling import looks, profiles
 from neurok.modelling.booleans import difference, intersection
 from neurok.modelling.builder import Builder
 from neurok.modelling.dice import Dice
+from neurok.modelling.hardware import facing
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, torus
 from neurok.modelling.sweeps import sweep, tube
 
@@ -260,4 +262,67 @@ def mouse(d: Dice) -> Builder:
             [(0, 0.3 * height, 0.49 * length), (0.005, 0.006, 0.7 * length), (-0.02, 0.003, 1.0 * length)], 14
         )
         body.add(tube(cable, 0.0018, 8), RUBBER)
+    return body.builder
+
+
+def book(d: Dice) -> Builder:
+    """A book lying on its back; the cover turns about the spine, the first pages may follow it."""
+    width, height, thick = d.between(0.11, 0.22), d.between(0.16, 0.3), d.between(0.015, 0.05)
+    cover, paper, board = d.paint(), looks.paint("cream", 0.9), d.between(0.0015, 0.003)
+    z, inset = height / 2, 0.004
+    back = Builder("book").part("back_cover")
+    back.add(slab((0, 0, -z), (width, board, z), 0.2 * board), cover)
+    back.add(slab((-board, 0, -z), (0, thick - 0.5 * board, z), 0.2 * board), cover)
+    split = thick - board - (d.between(0.1, 0.4) * thick if d.chance(0.5) else 0.0005)
+    back.add(slab((0.0004, board + 0.0002, -z + inset), (width - inset, split, z - inset), 0.0003), paper)
+    front = back.hinge("front_cover", Z, (-board, thick, 0), 0.0, d.between(2.2, 3.0))
+    front.add(slab((-board, thick - board + 0.0003, -z), (width, thick, z), 0.2 * board), cover)
+    front.add(slab((0.2 * width, thick - 0.0002, -0.6 * z), (0.8 * width, thick + 0.0008, -0.2 * z), 0.0002), d.paint())
+    if split < thick - board - 0.001:
+        front.add(slab((0.0004, split + 0.0004, -z + inset), (width - inset, thick - board, z - inset), 0.0003), paper)
+    return back.builder
+
+
+def padlock(d: Dice) -> Builder:
+    """A body, a shackle that slides up or swings open, and a key or dials."""
+    width = d.between(0.03, 0.06)
+    height, deep = width * d.between(0.8, 1.2), width * d.between(0.3, 0.45)
+    look, steel = d.pick([BRASS, BLACK_STEEL, d.paint()]), CHROME
+    body = Builder("padlock").part("base_body")
+    body.add(
+        facing(profiles.rectangle(width, height, d.between(0.08, 0.3) * width, 5), deep, 0.08 * deep).move(
+            0, height / 2, -deep / 2
+        ),
+        look,
+    )
+    reach, thick = 0.3 * width, d.between(0.07, 0.1) * width
+    rise = d.between(0.25, 0.5) * width
+    depth = 0.35 * height
+    arch = np.concatenate(
+        [
+            [(-reach, height - depth)],
+            profiles.arc(reach, 180, 0, 12, (0.0, height + rise)),
+            [(reach, height - 0.12 * height)],
+        ]
+    )
+    path = np.column_stack([arch, np.zeros(len(arch))])
+    if d.chance(0.5):
+        shackle = body.slide("shackle", Y, 0.0, 0.1 * height)
+    else:
+        shackle = body.hinge("shackle", Y, (-reach, height, 0), -d.between(1.6, 3.0), 0.0)
+        path[-1, 1] = height + 0.001
+    shackle.add(tube(path, thick, 10), steel)
+    if d.chance(0.5):
+        count = d.count(3, 4)
+        for k in range(count):
+            y = height * (0.2 + 0.6 * (k + 0.5) / count)
+            dial = body.spin("dial", Y, (0, y, 0.2 * deep))
+            dial.add(cylinder(0.42 * deep, 0.5 * height / count, 10, chamfer=0.001).move(0, y, 0.2 * deep), steel)
+    else:
+        key = body.hinge("key", Y, (0, 0, 0), -1.57, 1.57)
+        key.add(
+            cylinder(0.05 * width, 0.3 * height + 0.35 * width, 12).move(0, 0.15 * height - 0.175 * width, 0), steel
+        )
+        bow = extrude(profiles.circle(0.2 * width, 18), 0.05 * width, [profiles.circle(0.08 * width, 12)])
+        key.add(bow.along("z").move(0, -0.5 * width, -0.025 * width), steel)
     return body.builder
