@@ -207,9 +207,7 @@ class _Run:
             mujoco.mj_forward(self.model, self.data)
         places = [np.array([body.id for body in bodies]) for bodies in nodes]
         self.node_dofs = [self.model.body_dofadr[ids][:, None] + np.arange(3) for ids in places]
-        self.node_qpos = [
-            self.model.jnt_qposadr[self.model.body_jntadr[ids]][:, None] + np.arange(3) for ids in places
-        ]
+        self.node_qpos = [self.model.jnt_qposadr[self.model.body_jntadr[ids]][:, None] + np.arange(3) for ids in places]
         self.link_bodies = np.array([body.id for body in links], dtype=np.int64)
         self.base_mocap = -1 if base is None else self.model.body_mocapid[base.id]
         self.collider_mocap = [self.model.body_mocapid[body.id] for body in colliders]
