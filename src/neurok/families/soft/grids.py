@@ -13,7 +13,7 @@ from neurok.geometry.operators import vertex_normals
 from neurok.geometry.voxels import shell_grid, winding_grid
 from neurok.modelling.profiles import smooth_curve
 
-CRUSHED = 0.12
+CRUSHED = 0.2
 """Six times the volume of the smallest tetrahedron that is kept, in cells."""
 
 
@@ -128,7 +128,7 @@ def lattice_of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
     while True:
         counts = np.ceil(size / spacing - 1e-6).astype(int).clip(1)
         start = low - 0.5 * (counts * spacing - size)
-        grid = (vertices, faces, start, spacing, tuple(counts))
+        grid = (vertices, faces, start, spacing, tuple(counts.tolist()))
         cells = (winding_grid(*grid) > 0.5) | shell_grid(*grid)
         points = np.stack(np.meshgrid(*(np.arange(n + 1) for n in counts), indexing="ij"), -1).reshape(-1, 3)
         tetrahedra = cell_tetrahedra(np.arange(len(points)).reshape(*(counts + 1)), cells)
@@ -136,7 +136,7 @@ def lattice_of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
             break
         spacing *= 1.12
     nodes = start + spacing * points
-    outside = winding_grid(vertices, faces, start - spacing / 2, spacing, tuple(counts + 1)).reshape(-1) < 0.5
+    outside = winding_grid(vertices, faces, start - spacing / 2, spacing, tuple((counts + 1).tolist())).reshape(-1) < 0.5
     nodes[outside] = closest_point(nodes[outside], vertices, faces).points
     sides = nodes[tetrahedra[:, 1:]] - nodes[tetrahedra[:, :1]]
     used, inverse = np.unique(tetrahedra[np.linalg.det(sides) > CRUSHED * spacing**3], return_inverse=True)

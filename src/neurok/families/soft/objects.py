@@ -64,7 +64,7 @@ KINDS = {
     "mattress": Kind("bed", ("press",), ("mattress", "pillow", "blanket", "folded sheet"), ("mattress",)),
     "sofa": Kind("sofa", ("press",), (*SEATS, "back cushion", "throw pillow"), SEATS, firmness=(25.0, 60.0)),
     "plush": Kind("teddy bear", ("drop", "poke", "shake", "press"), density=(40.0, 90.0), firmness=(25.0, 60.0)),
-    "bag": Kind("bag", ("shake", "poke"), density=(60.0, 120.0), firmness=(20.0, 50.0), hangs=True),
+    "bag": Kind("bag", ("shake", "poke"), density=(60.0, 120.0), firmness=(80.0, 160.0), hangs=True),
     "hat": Kind("hat", ("nod", "bounce", "wind"), density=(60.0, 120.0), firmness=(30.0, 80.0)),
     "headband": Kind(
         "headband", ("stretch", "squeeze", "twist", "shake"), density=(60.0, 120.0), firmness=(40.0, 90.0)
