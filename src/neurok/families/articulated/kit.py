@@ -1,10 +1,8 @@
-"""Boxes with fronts: carcasses, doors of many styles, drawers, and fronts divided into cells.
-
-A front is a rectangle (x0, y0, x1, y1) in the plane z = ``face``; what opens lies in front of it.
-"""
+"""Shared builders of the families: axes, plain surfaces, solids in pairs and rings, fronts with doors and drawers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -12,12 +10,91 @@ import numpy as np
 
 from neurok.core import Surface
 from neurok.modelling import looks, profiles
-from neurok.modelling.builder import Builder, Part
+from neurok.modelling.builder import Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import pull
-from neurok.modelling.shapes import Shape, box, extrude, slab
+from neurok.modelling.hardware import dial, pull, wheel
+from neurok.modelling.shapes import Shape, Triple, box, cylinder, extrude, lathe, slab
+from neurok.modelling.sweeps import tube
 
+X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+STEEL, CHROME, BLACK_STEEL, BRASS = (looks.metal(name) for name in ("steel", "chrome", "black_steel", "brass"))
+CHARCOAL, GRAPHITE = looks.plastic("charcoal"), looks.plastic("graphite")
+RUBBER, WHITE, GLASS, GLOW = looks.rubber(), looks.paint("white"), looks.glass(), looks.glow()
 Rect = tuple[float, float, float, float]
+
+
+def pair(shape: Shape, axis: str = "x") -> list[Shape]:
+    """A solid and its mirror image across the plane through the origin."""
+    return [shape, shape.mirror(axis)]
+
+
+def corners(shape: Shape) -> list[Shape]:
+    """A solid at all four corners: mirrored in x, in z and in both."""
+    return [s for one in pair(shape) for s in pair(one, "z")]
+
+
+def around(shape: Shape, count: int, axis: str = "y", start: float = 0.0) -> list[Shape]:
+    """``count`` copies evenly about an axis through the origin, the first at ``start`` [degrees]."""
+    return [shape.turn(axis, start + 360 * k / count) for k in range(count)]
+
+
+def placed(shapes: Iterable[Shape], place: Triple) -> list[Shape]:
+    return [shape.move(*place) for shape in shapes]
+
+
+def rod(axis: str, radius: float, length: float, place: Triple, segments: int = 12, chamfer: float = 0.0) -> Shape:
+    """A round bar along an axis, its middle at ``place``."""
+    return cylinder(radius, length, segments, chamfer=chamfer).along(axis).move(*place)
+
+
+def counterclockwise(outline: np.ndarray) -> np.ndarray:
+    return outline if profiles.is_ccw(outline) else outline[::-1]
+
+
+def turned(
+    segments: int,
+    radii: Sequence[float],
+    heights: Sequence[float],
+    scale: float = 1.0,
+    rise: float = 1.0,
+    ellipse: float = 1.0,
+) -> Shape:
+    """A solid of revolution about y through (radius, height), closed to the axis at both ends."""
+    rows = [(scale * r, rise * y) for r, y in zip(radii, heights, strict=True)]
+    rows = ([(0.0, rows[0][1])] if rows[0][0] > 0 else []) + rows + ([(0.0, rows[-1][1])] if rows[-1][0] > 0 else [])
+    return lathe(rows, segments, ellipse=ellipse)
+
+
+def pipe(points: Sequence[Triple], radius: float, bend: float, segments: int = 10, steps: int = 5) -> Shape:
+    """A tube along a path whose corners are rounded by ``bend``."""
+    return tube(profiles.rounded_path(points, bend, steps), radius, segments)
+
+
+def bow(corners: Sequence[Triple], radius: float, bend: float, segments: int = 10, steps: int = 5) -> Shape:
+    """A pipe through points on the right side (x > 0), across, and back along the left."""
+    right = np.asarray(corners, dtype=np.float64)
+    return pipe([*right, *(right[::-1] * (-1, 1, 1))], radius, bend, segments, steps)
+
+
+def level(outline: np.ndarray, y: float) -> np.ndarray:
+    """An outline drawn in the (x, z) plane as a ring at a height, for lofts."""
+    return np.column_stack([outline[:, 0], np.full(len(outline), y), outline[:, 1]])
+
+
+def add_wheel(
+    d: Dice,
+    parent: Part,
+    place: Triple,
+    radius: float,
+    width: float,
+    hub: Surface,
+    spokes: bool = False,
+    axle: Sequence[Shape] = (),
+) -> Part:
+    """A wheel that rolls about x at a place; ``axle`` turns with it."""
+    tyre, rim = wheel(d, radius, width, spokes)
+    roll = parent.spin("wheel", X, place)
+    return roll.add(placed(tyre, place), RUBBER).add(placed([*rim, *axle], place), hub)
 
 
 @dataclass(frozen=True)
@@ -106,7 +183,7 @@ def panel(rect: Rect, z0: float, z1: float, style: str) -> list[Shape]:
 def _add_panel(part: Part, rect: Rect, z0: float, fronts: Fronts, style: str) -> None:
     solids = panel(rect, z0, z0 + fronts.thickness, style)
     if style == "glass" and len(solids) == 5:
-        part.add(solids[:4], fronts.surface).add(solids[4], looks.glass())
+        part.add(solids[:4], fronts.surface).add(solids[4], GLASS)
     else:
         part.add(solids, fronts.surface)
 
@@ -117,7 +194,6 @@ def shrunk(rect: Rect, gap: float) -> Rect:
 
 
 def add_door(
-    builder: Builder,
     d: Dice,
     parent: Part,
     rect: Rect,
@@ -139,7 +215,7 @@ def add_door(
         "bottom": (((x0 + x1) / 2, y0, pivot_z), (1, 0, 0), (0.0, swing)),
         "top": (((x0 + x1) / 2, y1, pivot_z), (1, 0, 0), (-swing, 0.0)),
     }[hinge]
-    door = builder.part(name, parent, "revolute", axis, pivot, *limits)
+    door = parent.hinge(name, axis, pivot, *limits)
     _add_panel(door, (x0, y0, x1, y1), z, fronts, fronts.style)
     _add_hinges(parent, rect, face, pivot_z, hinge)
     _add_door_pull(d, door, (x0, y0, x1, y1), z + t, fronts, hinge)
@@ -154,7 +230,7 @@ def _add_hinges(parent: Part, rect: Rect, face: float, pivot_z: float, hinge: st
         x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
         place = {"left": (x0, y), "right": (x1, y), "bottom": (x, y0), "top": (x, y1)}[hinge]
         size = (0.0022, 0.05, reach) if hinge in ("left", "right") else (0.05, 0.0022, reach)
-        parent.add(box(size, (*place, face + reach / 2 - 0.002)), looks.metal("steel"))
+        parent.add(box(size, (*place, face + reach / 2 - 0.002)), STEEL)
 
 
 def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hinge: str) -> None:
@@ -174,11 +250,11 @@ def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hi
 
 
 def add_drawer(
-    builder: Builder, d: Dice, parent: Part, rect: Rect, face: float, depth: float, fronts: Fronts, name: str = "drawer"
+    d: Dice, parent: Part, rect: Rect, face: float, depth: float, fronts: Fronts, name: str = "drawer"
 ) -> Part:
     """A front with an open tray behind it that runs ``depth`` into the body."""
     x0, y0, x1, y1 = shrunk(rect, fronts.gap)
-    drawer = builder.part(name, parent, "prismatic", (0, 0, 1), (0, 0, 0), 0.0, fronts.reach * depth)
+    drawer = parent.slide(name, Z, 0.0, fronts.reach * depth)
     z = face + 0.0006
     style = fronts.style if fronts.style in ("slab", "shaker", "raised") and y1 - y0 > 0.14 else "slab"
     _add_panel(drawer, (x0, y0, x1, y1), z, fronts, style)
@@ -221,7 +297,6 @@ def divide(d: Dice, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
 
 
 def fill_cell(
-    builder: Builder,
     d: Dice,
     body: Part,
     cell: Rect,
@@ -244,19 +319,19 @@ def fill_cell(
     edge = lambda side: abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6  # noqa: E731
     if kind == "door":
         hinge = d.pick(["left", "right"])
-        add_door(builder, d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
+        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
     elif kind == "pair":
         middle = (x0 + x1) / 2
-        add_door(builder, d, body, (x0, y0, middle, y1), face, fronts, "left", "cabinet_door", edge("left"))
-        add_door(builder, d, body, (middle, y0, x1, y1), face, fronts, "right", "cabinet_door", edge("right"))
+        add_door(d, body, (x0, y0, middle, y1), face, fronts, "left", "cabinet_door", edge("left"))
+        add_door(d, body, (middle, y0, x1, y1), face, fronts, "right", "cabinet_door", edge("right"))
     elif kind == "flap":
         hinge = d.pick(["bottom", "top"])
-        add_door(builder, d, body, cell, face, fronts, hinge, "cabinet_door", False)
+        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", False)
     elif kind == "drawers":
         count = max(1, min(int(height / d.between(0.1, 0.25)), 6))
         for k in range(count):
             rise = height / count
-            add_drawer(builder, d, body, (x0, y0 + k * rise, x1, y0 + (k + 1) * rise), face, depth - 0.03, fronts)
+            add_drawer(d, body, (x0, y0 + k * rise, x1, y0 + (k + 1) * rise), face, depth - 0.03, fronts)
         return
     for k in range(1, d.count(1, 3) if height > 0.35 else 1):
         y = y0 + k * height / 3
@@ -266,3 +341,64 @@ def fill_cell(
 def rounded_box(width: float, height: float, depth: float, radius: float, bevel: float = 0.0) -> Shape:
     """A box standing on y = 0 whose upright edges are round."""
     return extrude(profiles.rectangle(width, depth, radius, 4), height, bevel=bevel)
+
+
+def add_dials(
+    d: Dice, parent: Part, places: list[tuple[float, float, float]], radius: float, surface: Surface, name: str = "knob"
+) -> None:
+    """Appliance knobs facing +z, some that turn without end, some with a stop."""
+    endless = d.chance(0.65)
+    mark = CHROME
+    state = d.rng.bit_generator.state
+    for place in places:
+        d.rng.bit_generator.state = state  # all knobs of one panel look alike
+        shapes = placed(dial(d, radius), place)
+        if endless:
+            part = parent.spin(name, Z, place)
+        else:
+            part = parent.hinge(name, Z, place, -5.2, 0.0)
+        part.add(shapes[:1], mark if len(shapes) > 2 else surface).add(shapes[1:], surface)
+
+
+def squared(shape: Shape, amount: float) -> Shape:
+    """A turned solid pushed towards a square cross-section; 0 leaves it round."""
+    x, z = shape.vertices[:, 0], shape.vertices[:, 2]
+    radius = np.hypot(x, z)
+    largest = np.maximum(np.abs(x), np.abs(z))
+    stretch = 1.0 + amount * (np.divide(radius, largest, out=np.ones_like(radius), where=largest > 1e-9) - 1.0)
+    return Shape(shape.vertices * np.column_stack([stretch, np.ones_like(stretch), stretch]), shape.faces)
+
+
+def hollow(outer: np.ndarray, wall: float) -> list[tuple[float, float]]:
+    """The profile of an open vessel: up the outside (from the axis), over the rim, down the inside."""
+    inner = outer[::-1] - np.array([wall, 0.0])
+    inner[:, 1] = np.maximum(inner[:, 1], outer[0, 1] + wall)
+    keep = np.concatenate([[True], np.linalg.norm(np.diff(inner, axis=0), axis=1) > 0.2 * wall])
+    rows = [
+        (0.0, outer[0, 1]),
+        *map(tuple, outer),
+        *map(tuple, inner[keep & (inner[:, 0] > wall)]),
+        (0.0, outer[0, 1] + wall),
+    ]
+    return [(float(r), float(y)) for r, y in rows]
+
+
+def add_cap(
+    d: Dice, parent: Part, shapes: list[tuple[Shape, Surface]], y: float, rise: float, name: str = "lid"
+) -> Part:
+    """A lid that lifts off upwards or screws round."""
+    if d.chance(0.85):
+        part = parent.slide(name, Y, 0.0, rise, (0, y, 0))
+    else:
+        part = parent.spin(name, Y, (0, y, 0))
+    for shape, surface in shapes:
+        part.add(shape, surface)
+    return part
+
+
+def cushion(width: float, depth: float, thick: float, dish: float = 0.0) -> Shape:
+    """A soft slab about the origin in the (x, z) plane, perhaps dished."""
+    pad = extrude(profiles.rectangle(width, depth, 0.25 * min(width, depth), 5), thick, bevel=0.35 * thick)
+    v = pad.vertices.copy()
+    v[:, 1] += dish * ((v[:, 0] / width) ** 2 + (v[:, 2] / depth) ** 2)
+    return Shape(v, pad.faces)
