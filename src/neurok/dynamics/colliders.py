@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.compiled.nearness import meet_hull
+from neurok.compiled.loops import compiled
 from neurok.core.mesh import Mesh
 from neurok.geometry.convex import MAX_HULL_POINTS, Piece, convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
@@ -389,3 +389,51 @@ def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[C
     if rough is not None:
         out.append(DistanceField.of(mesh.vertices, mesh.faces[rough], config.field_cells))
     return out
+
+
+@compiled
+def meet_hull(start, end, marks, reach, normals, heights, low, high, slack, which, faces, gaps):
+    """Points that are inside a convex piece, come inside on a straight way, or are above one face by less than
+    ``reach``: how many; their indices, faces and heights above these go into the last three arrays.
+
+    What is inside keeps the face of its mark; above one face means beside no other by more than ``slack``.
+    """
+    count, planes = 0, heights.shape[0]
+    for p in range(start.shape[0]):
+        passes = True
+        for i in range(3):
+            a, b = start[p, i], end[p, i]
+            if not (min(a, b) <= high[i] + reach and max(a, b) >= low[i] - reach):
+                passes = False
+        if not passes:
+            continue
+        most, top, beside, into, gate, out = -np.inf, 0, 0, -np.inf, 0, np.inf
+        for f in range(planes):
+            before, after = -heights[f], -heights[f]
+            for i in range(3):
+                before += normals[f, i] * start[p, i]
+                after += normals[f, i] * end[p, i]
+            if before > most:
+                most, top = before, f
+            if before > slack:
+                beside += 1
+            drop = before - after
+            if before > 0.0:
+                when = before / drop if drop > 0.0 else np.inf
+                if when > into:
+                    into, gate = when, f
+            elif after > 0.0:
+                out = min(out, before / drop)
+        inside = most <= 0.0
+        enters = not inside and into <= min(1.0, out)
+        if not (inside or enters or (most < reach and beside <= 1)):
+            continue
+        face = gate if enters else top
+        if inside and marks[p] >= 0:
+            face = marks[p]
+        height = -heights[face]
+        for i in range(3):
+            height += normals[face, i] * start[p, i]
+        which[count], faces[count], gaps[count] = p, face, height
+        count += 1
+    return count

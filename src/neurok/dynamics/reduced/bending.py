@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from neurok.dynamics.body import Body
 from neurok.dynamics.colliders import Meeting
-from neurok.dynamics.reduced.features import FeatureMechanics
+from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from neurok.compiled import steps
-from neurok.compiled.loops import is_cached
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
@@ -27,8 +23,6 @@ from neurok.dynamics.reduced.reference import ReferenceStepper
 from neurok.dynamics.reduced.system import Member, State, System
 from neurok.dynamics.reduced.threads import one_thread
 from neurok.errors import NeurokError
-
-_LOG = logging.getLogger(__name__)
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
 
@@ -54,18 +48,9 @@ class ReducedEngine:
         name: str = self.integrator
         if name == "auto":
             name = "implicit" if world.has_contact or len(bodies) > 1 else "gauss"
-        if name == "implicit":  # the only one whose steps are compiled
-            _announce_compiling()
         if world.has_contact and name != "implicit":
             raise NeurokError(f"Contact needs the integrator 'implicit', not '{name}'; leave it at 'auto'.")
         return ReducedRun(bodies, world, settings, name, self.config, self.reason)
-
-
-@cache
-def _announce_compiling() -> None:
-    """Say once why the first run on a machine begins late."""
-    if not is_cached(steps.minimise):
-        _LOG.warning("neurok: compiling the engine's steps, once on this machine; takes one to two minutes.")
 
 
 class ReducedRun:
@@ -137,8 +122,8 @@ class ReducedRun:
             begin = time.perf_counter()
             with one_thread():
                 state = self._advanced(self._state)
-            self._recorder.stepping += time.perf_counter() - begin
-            self._recorder.frame(state)
+                self._recorder.stepping += time.perf_counter() - begin
+                self._recorder.frame(state)
         except Diverged as reason:
             self._recorder.fail(str(reason))
             return False

@@ -19,13 +19,11 @@ from jaxtyping import Float
 from neurok.dynamics.condition import World
 from neurok.dynamics.reduced.bearings import TURNS, Bearings, Rolling, bearings_of, rolling_of
 from neurok.dynamics.reduced.build import Bound, gravity_of
-from neurok.dynamics.reduced.closed import ClosedSystem
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
-from neurok.dynamics.reduced.contact import Rows
+from neurok.dynamics.reduced.contact import Rows, rebound
 from neurok.dynamics.reduced.depth import DepthGauge
-from neurok.dynamics.reduced.impact import rebound
-from neurok.dynamics.reduced.own import OwnLoads
+from neurok.dynamics.reduced.loads import UniformField
 from neurok.dynamics.reduced.rest import Rest
 from neurok.dynamics.reduced.search import ContactSearch
 from neurok.dynamics.reduced.shapes import shape_of
@@ -48,9 +46,6 @@ class IncrementalStepper:
     bearings: tuple[Bearings | None, ...] = ()
     rolling: tuple[Rolling | None, ...] = ()
     gauge: DepthGauge | None = None
-    compiled: bool = True
-    """Whether whole steps run as machine code where everything has a closed form."""
-
     touched: bool = field(default=False, init=False)
     """Whether anything has touched anything."""
 
@@ -60,8 +55,6 @@ class IncrementalStepper:
     rows: Rows = field(init=False)
     """The contacts of the present step."""
 
-    _own: tuple[OwnLoads, ...] = field(default=(), init=False)
-    _closed: ClosedSystem | None = field(default=None, init=False)
     _shortest_dt: float = field(default=0.0, init=False)
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
@@ -98,8 +91,6 @@ class IncrementalStepper:
     def change(self, system: System) -> None:
         """Go on with other loads."""
         self.system = system
-        self._own = tuple(OwnLoads.of(member.loads, member.mechanics.dim) for member in system.members)
-        self._closed = ClosedSystem.of(system, self._own, self.size, self.config) if self.compiled else None
         self.rest.wake()
 
     def step(self, state: State, dt: float) -> State:
@@ -121,16 +112,13 @@ class IncrementalStepper:
 
     def _advance(self, state: State, dt: float) -> State:
         """One step, whole."""
-        return self._by_calls(state, dt) if self._closed is None else self._in_closed_form(self._closed, state, dt)
-
-    def _by_calls(self, state: State, dt: float) -> State:
-        """One step of any objects, with a call for each quantity of each."""
         qdot, begin = self._moving(state)
         found = self._search(begin, dt)
         if self._last is None and not len(self.rows):
             # With rates half a step behind, what falls freely is where it should be.
-            forces = [motion.field_force(self.gravity)[0] for motion in begin]
-            late = State(state.poses, state.q, state.p - 0.5 * dt * np.concatenate(forces), state.time)
+            everyone = zip(self.system.members, begin, strict=True)
+            weight = np.concatenate([motion.field_force(member.field)[0] for member, motion in everyone])
+            late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
         targets, self._mass = [motion.coast(dt) for motion in begin], None
         q, motions = state.q + dt * qdot, begin
@@ -151,52 +139,8 @@ class IncrementalStepper:
             if more is None and not again:
                 break
         self.touched |= deepest > 0
-        old, new = (float(sum(motion.kinetic[0] for motion in each)) for each in (begin, motions))
-        fell = self._stored(begin, state.time) - self._stored(motions, state.time + dt)
-        p = self.system.momentum(motions)[0] * self._thrift(state, dt, (old, new, fell))
+        p = self.system.momentum(motions)[0] * self._kept_rate(state, dt, begin, motions)
         return self.system.rebase(self._ended(state, dt, (begin, qdot), (q, motions, p)))
-
-    def _in_closed_form(self, closed: ClosedSystem, state: State, dt: float) -> State:
-        """The same with machine code for all but the search."""
-        start = time.perf_counter()
-        own = closed.own(self.bearings, self.rolling)
-        begin, self._inertia = closed.begin(state, own)
-        motions = closed.motions(state, begin)
-        start = self.system.clock.add("kinematics", start)
-        found = self._search(motions, dt)
-        if any(self.rolling):
-            own = closed.own(self.bearings, self.rolling)
-        start = time.perf_counter()
-        if self._last is None and not len(self.rows):
-            late = State(state.poses, state.q, state.p - 0.5 * dt * closed.gravity(begin), state.time)
-            begin, self._inertia = closed.begin(late, own)
-            motions = closed.motions(state, begin)
-        targets, qdot = begin.place.y + dt * begin.rate, begin.qdot
-        q = state.q + dt * qdot
-        if not len(self.rows) and self._last is not None:
-            q = q + dt * (qdot - self._last)
-        for done in range(1, self.config.more_passes + 1):
-            if done > 1 and any(self.rolling):
-                own = closed.own(self.bearings, self.rolling)
-            q, place = closed.minimise(state, q, dt, targets, self.rows, own, done == 1)
-            start = self.system.clock.add("solve", start)
-            deepest, again = self.rows.measure((), self.search.config.same_load)
-            self._share_load()
-            if again and done < self.config.friction_passes:
-                continue
-            end, p = closed.ended(state, q, dt, place, own)
-            now = closed.motions(state, end)
-            more = self.search.find_again(found, motions, now)
-            start = self.system.clock.add("contact", start)
-            if more is None:
-                break
-            loads = self.rows.loads
-            found, self.rows = more, Rows.of(more, motions)
-            self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
-        self.touched |= deepest > 0
-        energies = begin.kinetic, end.kinetic, begin.stored - end.stored
-        p = p * self._thrift(state, dt, energies)
-        return closed.rebase(self._ended(state, dt, (motions, qdot), (q, now, p)))
 
     def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any, Any]) -> State:
         """The end of a step: what rubbed has slipped, what struck bounces."""
@@ -217,25 +161,19 @@ class IncrementalStepper:
         self.rest.watch(self._inertia, (q - state.q) / dt, dt)
         return State(state.poses, q, p, state.time + dt)
 
-    def _thrift(self, state: State, dt: float, energies: tuple[float, float, float]) -> float:
-        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved.
-
-        Given the kinetic energy before and after, and what all loads lost.
-        """
+    def _kept_rate(self, state: State, dt: float, begin: Sequence[Any], end: Sequence[Any]) -> float:
+        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved."""
         if all(len(member.mechanics.part_nodes) for member in self.system.members):
             return 1.0
         if not self.rest.is_left_alone(self.system, state.time):
             return 1.0
-        old, new, fell = energies
+        old, new = (float(sum(motion.kinetic[0] for motion in each)) for each in (begin, end))
+        fell = self.system.stored(begin, state.time) - self.system.stored(end, state.time + dt)
         if new <= old + max(fell, 0.0) + self.rest.unseen:
             return 1.0
         if new > self.config.energy_growth * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
             raise Diverged("energy appeared from nowhere")
         return float(np.sqrt(max(old + fell, 0.0) / new))
-
-    def _stored(self, motions: Sequence[Any], moment: float) -> float:
-        """Energy of all loads."""
-        return sum(own.energy(motion, moment) for own, motion in zip(self._own, motions, strict=True))
 
     def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
         """Rates of the coordinates, and the motion with them."""
@@ -317,10 +255,14 @@ class IncrementalStepper:
         moved = q - state.q
         motions = self.system.motions(state.poses, q[None], moved[None] / dt)
         start = self.system.clock.add("kinematics", start)
-        value, gradient = 0.0, np.empty(self.system.dim)
-        for member, own, motion, target in zip(self.system.members, self._own, motions, targets, strict=True):
-            energy, gradient[member.where] = own.add(motion, target, state.time + dt, dt)
-            value += energy
+        value, gradient, times = 0.0, np.empty(self.system.dim), np.array([state.time + dt])
+        for member, motion, target in zip(self.system.members, motions, targets, strict=True):
+            energy, force = motion.drawn(target, dt, member.field)
+            for load in member.loads:
+                if not isinstance(load, UniformField):
+                    energy += float(load.energy(motion, times)[0])
+                    force = force - load.force(motion, times)[0]
+            value, gradient[member.where] = value + energy, force
         for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
             if bearing is not None:
                 energy, force, _ = bearing.evaluate(moved[member.where])
@@ -341,7 +283,7 @@ class IncrementalStepper:
         matrix = self._smooth_curvature(state, q, dt, motions)
         start = time.perf_counter()
         if len(self.rows):
-            self.rows.add_curvature(matrix, motions, self.system)
+            matrix += self.rows.curvature(motions, self.system)
         self.system.clock.add("contact", start)
         return matrix
 
@@ -350,10 +292,14 @@ class IncrementalStepper:
         start = time.perf_counter()
         matrix = (self.system.mass_matrix(motions) if self._mass is None else self._mass) / dt**2
         unknown = False
-        everyone = zip(self.system.members, self._own, motions, self.bearings, self.rolling, strict=True)
-        for member, own, motion, bearing, rolling in everyone:
+        everyone = zip(self.system.members, motions, self.bearings, self.rolling, strict=True)
+        for member, motion, bearing, rolling in everyone:
             block, moved = matrix[member.where, member.where], (q - state.q)[member.where]
-            unknown |= own.add_curvature(block, motion, dt)
+            for load in member.loads:
+                bend = load.curvature(motion, dt)
+                unknown |= bend is None
+                if bend is not None:
+                    block += bend
             if bearing is not None:
                 block[np.diag_indices(len(block))] += bearing.evaluate(moved)[2]
             if rolling is not None:

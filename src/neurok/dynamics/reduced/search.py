@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.compiled.nearness import Pairs, near_pairs
 from neurok.dynamics.colliders import HalfSpace, Meeting
 from neurok.dynamics.reduced.bending import BendingSurface
 from neurok.dynamics.reduced.config import ContactConfig
 from neurok.dynamics.reduced.contact import Found, Touch
-from neurok.dynamics.reduced.meetings import Way, met_in_world
 from neurok.dynamics.reduced.shapes import PointSet
-from neurok.geometry.lie import seen_from
+from neurok.geometry.lie import apply, inverse, seen_from
+
+
+@dataclass(eq=False)
+class Way:
+    """Where the points of a set are at the start of a step, and where they would be at its end."""
+
+    start: Float[np.ndarray, "n 3"]
+    end: Float[np.ndarray, "n 3"]
+    which: Any = field(default_factory=lambda: slice(None))
+    """Points that may touch something; those of the others are out of date."""
 
 
 @dataclass(eq=False)
@@ -35,6 +43,66 @@ class Watch:
     """How far it may move from there."""
 
     way: Way
+
+
+@dataclass(eq=False)
+class Pairs:
+    """Points of rigid parts against convex pieces of other parts of the same object, T pairs of at most n points."""
+
+    nodes: Int[np.ndarray, "2 T"]
+    """What carries the points, and what carries the piece."""
+
+    places: Float[np.ndarray, "T n 3"]
+    """Points at rest; where a part has fewer, its last one again."""
+
+    radii: Float[np.ndarray, "T n"]
+    counts: Int[np.ndarray, " T"]
+    boxes: Float[np.ndarray, "2 T 1 3"]
+    """Lowest and highest corner around each piece at rest."""
+
+    clear: Float[np.ndarray, " T"] = field(init=False)
+    """How far each pair is surely apart."""
+
+    def __post_init__(self) -> None:
+        self.clear = np.zeros(len(self.counts))
+
+    @staticmethod
+    def of(touches: Sequence[Touch]) -> Pairs:
+        counts = np.array([len(touch.points.radii) for touch in touches])
+        picks = [np.minimum(np.arange(counts.max()), count - 1) for count in counts]
+        everyone = list(zip(touches, picks, strict=True))
+        return Pairs(
+            np.array([[touch.points.nodes[0] for touch in touches], [touch.node for touch in touches]]),
+            np.stack([touch.points.points.rest[pick] for touch, pick in everyone]),
+            np.stack([touch.points.radii[pick] for touch, pick in everyone]),
+            counts,
+            np.array([[touch.solid.low for touch in touches], [touch.solid.high for touch in touches]])[:, :, None],
+        )
+
+    def near(
+        self,
+        nodes: Float[np.ndarray, "N 4 4"],
+        twists: Float[np.ndarray, "N 4 4"],
+        dt: float,
+        near: float,
+        stride: float,
+    ) -> list[tuple[int, Int[np.ndarray, " m"]]]:
+        """Pairs that may come nearer than ``near`` in a step in which nothing moves farther against anything than
+        ``stride``, and these points; brings up to date how far pairs are apart."""
+        self.clear -= stride
+        due = np.flatnonzero(self.clear < near)
+        mine, theirs = self.nodes[:, due]
+        ways = []
+        for frames in (nodes, nodes + dt * twists @ nodes):
+            seen = inverse(frames)[theirs] @ frames[mine]
+            ways.append(self.places[due] @ seen[:, :3, :3].swapaxes(1, 2) + seen[:, None, :3, 3])
+        (low, high), radii = self.boxes[:, due], self.radii[due]
+        gaps = np.maximum(low - ways[0], ways[0] - high).max(axis=2) - radii
+        self.clear[due] = gaps.min(axis=1, initial=np.inf) - stride
+        margin = near + radii[..., None]
+        passes = (np.minimum(*ways) < high + margin) & (np.maximum(*ways) > low - margin)
+        marked = passes.all(axis=2) & (np.arange(radii.shape[1]) < self.counts[due, None])
+        return [(int(due[k]), np.flatnonzero(marked[k])) for k in np.flatnonzero(marked.any(axis=1))]
 
 
 @dataclass(eq=False)
@@ -112,7 +180,7 @@ class ContactSearch:
         if not len(which):
             return old
         limit = self.config.near * self.size
-        if points.patches is not None and after.mechanics.most_turned(after.y[0] - before.y[0]) > limit:
+        if points.patches is not None and after.mechanics.farthest(after.y[0] - before.y[0], as_a_whole=False) > limit:
             which = self._near(points, after, 0.0)
             asked, watch.horizon = points.points.take(which), 0.0
         heights = asked.heights(after, plane.normal) - plane.height
@@ -122,7 +190,7 @@ class ContactSearch:
         watch.way.start[which] = points.points.take(which).positions(before)[0]
         gaps = watch.way.start[which] @ plane.normal - plane.height
         met = Meeting(which, np.ones((len(which), 1)) * plane.normal, gaps, np.zeros(len(which), dtype=np.int64))
-        return met_in_world(touch, met, None, None, None, watch.way, old, begin)
+        return _met_in_world(touch, met, None, None, None, watch.way, old, begin)
 
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
@@ -212,30 +280,27 @@ class ContactSearch:
         return [touch for touch in self.touches if touch.other == touch.points.owner]
 
     @cached_property
-    def _own_pairs(self) -> dict[int, tuple[list[Touch], Pairs, np.ndarray]]:
-        """Of each object whose parts touch each other: these touches, packed, and how far each is surely apart."""
+    def _own_pairs(self) -> dict[int, tuple[list[Touch], Pairs]]:
+        """Of each object whose parts touch each other: these touches, and the same packed."""
         out = {}
         for owner in dict.fromkeys(touch.points.owner for touch in self._inner):
             mine = [touch for touch in self._inner if touch.points.owner == owner]
-            out[owner] = mine, _pairs(mine), np.zeros(len(mine))
+            out[owner] = mine, Pairs.of(mine)
         return out
 
     def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
         """Parts of one object that may meet: their joints have moved farther than they were apart."""
         out: list[tuple[Touch, np.ndarray]] = []
         near = self.config.near_own * self.size
-        for owner, (touches, pairs, clear) in self._own_pairs.items():
+        for owner, (touches, pairs) in self._own_pairs.items():
             motion = motions[owner]
             base = motion.tree.base_dim
             stride = dt * float(np.abs(motion.qdot[0, base:]) @ self._levers(owner, motion)[base:])
-            met = np.zeros(len(touches), dtype=bool)
-            marked = np.zeros((len(touches), int((pairs.last - pairs.first).max())), dtype=bool)
-            near_pairs(pairs, motion.nodes[0], motion.velocity[0], dt, near, stride, clear, met, marked)
-            for k in np.flatnonzero(met):
+            for k, which in pairs.near(motion.nodes[0], motion.velocity[0], dt, near, stride):
                 key = id(touches[k].points)
                 if key not in self.ways:
                     self.ways[key] = _way(touches[k].points, motions, dt)
-                out.append((touches[k], np.flatnonzero(marked[k])))
+                out.append((touches[k], which))
         return out
 
     def _levers(self, owner: int, motion: Any) -> Float[np.ndarray, " D"]:
@@ -335,40 +400,7 @@ class ContactSearch:
             after = after if now is None or touch.other is None else now[touch.other].node_frame(touch.node)
             met = touch.solid.meet(seen_from(frame, start), seen_from(after, end), marks, reach)
         met = met._replace(which=which[met.which])
-        return met_in_world(touch, met, faces, frame, motion, way, old, begin)
-
-
-def _pairs(touches: Sequence[Touch]) -> Pairs:
-    """Points of parts against convex pieces, as the compiled search takes them."""
-    sets = list({id(touch.points): touch.points for touch in touches}.values())
-    hulls = list({id(touch.solid): touch.solid for touch in touches}.values())
-    points = np.concatenate([[0], np.cumsum([len(each.radii) for each in sets])])
-    planes = np.concatenate([[0], np.cumsum([len(hull.heights) for hull in hulls])])
-    of_set, of_hull = ({id(each): k for k, each in enumerate(group)} for group in (sets, hulls))
-    mine = np.array([of_set[id(touch.points)] for touch in touches])
-    theirs = np.array([of_hull[id(touch.solid)] for touch in touches])
-    return Pairs(
-        np.concatenate([each.points.rest for each in sets]),
-        np.concatenate([each.points.nodes for each in sets]),
-        np.concatenate([each.radii for each in sets]),
-        points[mine],
-        points[mine + 1],
-        np.array([touch.node for touch in touches]),
-        np.concatenate([hull.normals for hull in hulls]),
-        np.concatenate([hull.heights for hull in hulls]),
-        planes[theirs],
-        planes[theirs + 1],
-        np.stack([touch.points.points.rest.mean(axis=0) for touch in touches]),
-        np.array([_reach(touch.points) for touch in touches]),
-        np.stack([touch.solid.low for touch in touches]),
-        np.stack([touch.solid.high for touch in touches]),
-    )
-
-
-def _reach(points: PointSet) -> float:
-    """Radius of a ball around the points of one rigid part, about their mean."""
-    rest = points.points.rest
-    return float((np.linalg.norm(rest - rest.mean(axis=0), axis=1) + points.radii).max())
+        return _met_in_world(touch, met, faces, frame, motion, way, old, begin)
 
 
 def _is_boxed(touch: Touch) -> bool:
@@ -401,3 +433,58 @@ def _frame_after(motion: Any, node: int, dt: float) -> Float[np.ndarray, "4 4"]:
     """Where a node will be."""
     frame = motion.node_frame(node)
     return frame + dt * motion.node_twist(node) @ frame
+
+
+def _met_in_world(
+    touch: Touch,
+    met: Meeting,
+    faces: Int[np.ndarray, " n"] | None,
+    frame: Float[np.ndarray, "4 4"] | None,
+    motion: Any,
+    way: Way,
+    old: Found | None,
+    begin: Sequence[Any],
+) -> Found | None:
+    """A meeting in the world, with the points that are touched; what was found before stays as it was."""
+    if old is not None and len(met.which):
+        fresh = ~np.isin(met.which, old.which)
+        met = Meeting(*(column[fresh] for column in met))
+        faces = None if faces is None else faces[fresh]
+    if not len(met.which):
+        return old
+    normals = met.normals if frame is None else met.normals @ frame[:3, :3].T
+    places = way.start[met.which]
+    below = places - met.gaps[:, None] * normals
+    gaps = met.gaps - touch.points.radii[met.which]
+    feet = None
+    if faces is not None:
+        feet = touch.solid.feet(motion, below, faces)
+    elif motion is not None and frame is not None:
+        feet = motion.mechanics.node_points(apply(inverse(frame), below), np.full(len(below), touch.node))
+    soles = _soles(touch.points, met.which, places, normals, begin)
+    found = Found(touch, met.which, normals, gaps, met.marks, feet, soles)
+    return found if old is None else _joined(old, found)
+
+
+def _soles(
+    points: PointSet, which: Int[np.ndarray, " n"], places: np.ndarray, normals: np.ndarray, begin: Sequence[Any]
+) -> Any:
+    """Where balls touch, as points of their surface; ``None`` where there are none."""
+    radii = points.radii[which]
+    if not radii.any():
+        return None
+    motion = begin[points.owner]
+    frames = np.stack([inverse(motion.node_frame(int(node))) for node in points.nodes[which]])
+    lowest = places - radii[:, None] * normals
+    local = (frames[:, :3, :3] @ lowest[..., None])[..., 0] + frames[:, :3, 3]
+    return motion.mechanics.node_points(local, points.nodes[which])
+
+
+def _joined(a: Found, b: Found) -> Found:
+    feet = None if a.feet is None else a.feet.join([b.feet])
+    soles = a.soles
+    if a.soles is not None or b.soles is not None:
+        soles = a.soles.join([b.soles])
+    columns = ("which", "normals", "gaps", "marks")
+    joined = [np.concatenate([getattr(a, name), getattr(b, name)]) for name in columns]
+    return Found(a.touch, *joined, feet, soles)
