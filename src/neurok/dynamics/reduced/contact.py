@@ -23,7 +23,6 @@ from neurok.dynamics.reduced.config import ImplicitConfig
 from neurok.dynamics.reduced.shapes import PointSet
 from neurok.dynamics.reduced.system import System, solve_mass, solve_positive
 
-
 SLIDING = 0.1
 """Curvature that is kept along the path of what slides, as a share of what it would be if it stuck: there friction is
 the same however far it goes, and without any steps would overshoot what comes to a stop."""
@@ -189,7 +188,7 @@ class Rows:
 
     @property
     def _columns(self) -> tuple[np.ndarray, ...]:
-        """In the order of the compiled"""
+        """In the order that ``terms`` takes them."""
         return (
             self.normals,
             self.gaps,
@@ -235,7 +234,12 @@ class Rows:
         return slopes.reshape(-1, dim).T @ (blocks @ slopes).reshape(-1, dim)
 
     def descent(
-        self, matrix: np.ndarray, gradient: np.ndarray, motions: Sequence[Any], system: System, config: ImplicitConfig
+        self,
+        matrix: Float[np.ndarray, "D D"],
+        gradient: Float[np.ndarray, " D"],
+        jacobian: Float[np.ndarray, "C 3 D"],
+        motions: Sequence[Any],
+        config: ImplicitConfig,
     ) -> Float[np.ndarray, " D"]:
         """The change of all coordinates that minimises the contact of points that move straight, and the rest squared.
 
@@ -244,22 +248,11 @@ class Rows:
         Args:
             matrix: Curvature of all but the contact.
             gradient: Of everything, contact included.
+            jacobian: How points follow the coordinates.
             motions: Where it is taken.
-            system: The bodies.
             config: When it is good enough.
         """
-        slopes, moved = self.jacobian(motions, system), self._places(motions) - self.start
-        return self.straight_descent(matrix, gradient, slopes, moved, config)
-
-    def straight_descent(
-        self,
-        matrix: Float[np.ndarray, "D D"],
-        gradient: Float[np.ndarray, " D"],
-        jacobian: Float[np.ndarray, "C 3 D"],
-        moved: Float[np.ndarray, "C 3"],
-        config: ImplicitConfig,
-    ) -> Float[np.ndarray, " D"]:
-        """The same, given how far the points have moved and how they follow the coordinates."""
+        moved = self._places(motions) - self.start
         flat = jacobian.reshape(-1, len(gradient))
         energy, force, bend = self._terms(moved)
         smooth, change = gradient - force @ flat, np.zeros(len(gradient))

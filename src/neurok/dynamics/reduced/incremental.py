@@ -59,7 +59,8 @@ class IncrementalStepper:
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
     _mass: Float[np.ndarray, "D D"] | None = field(default=None, init=False)
-    """Where Newton's method began in the present step."""
+    _slopes: Float[np.ndarray, "C 3 D"] | None = field(default=None, init=False)
+    """Masses, and how contact points follow the coordinates, where Newton's method began in the present step."""
 
     @staticmethod
     def of(
@@ -120,7 +121,7 @@ class IncrementalStepper:
             weight = np.concatenate([motion.field_force(member.field)[0] for member, motion in everyone])
             late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
-        targets, self._mass = [motion.coast(dt) for motion in begin], None
+        targets, self._mass, self._slopes = [motion.coast(dt) for motion in begin], None, None
         q, motions = state.q + dt * qdot, begin
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
@@ -133,7 +134,7 @@ class IncrementalStepper:
             more = None if again else self.search.find_again(found, begin, motions)
             if more is not None:
                 loads = self.rows.loads
-                found, self.rows = more, Rows.of(more, begin)
+                found, self.rows, self._slopes = more, Rows.of(more, begin), None
                 self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
             self.system.clock.add("contact", start)
             if more is None and not again:
@@ -205,10 +206,13 @@ class IncrementalStepper:
         for iteration in range(self.config.max_newton):
             if self._mass is None or iteration >= self.config.same_mass:
                 self._mass = self.system.mass_matrix(motions)
+                self._slopes = None
+            if self._slopes is None:
+                self._slopes = self.rows.jacobian(motions, self.system)
             matrix = self._smooth_curvature(state, q, dt, motions)
             start = time.perf_counter()
             if len(self.rows):
-                change = self.rows.descent(matrix, gradient, motions, self.system, self.config)
+                change = self.rows.descent(matrix, gradient, self._slopes, motions, self.config)
             else:
                 change = -solve_positive(matrix, gradient)
             self.system.clock.add("solve", start)
