@@ -53,13 +53,6 @@ class Meeting(NamedTuple):
 class Collider(Protocol):
     """A solid in its own frame."""
 
-    @property
-    def thickness(self) -> float:
-        """Of its thinnest wall; a point that moves farther in one step could come out on the wrong side."""
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        """Which points are inside or not much farther away than the margin; all such, and maybe some others."""
-
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         """Signed distance (negative inside) and the direction out; far from the solid only the sign need be right."""
 
@@ -88,13 +81,6 @@ class HalfSpace:
     normal: Float[np.ndarray, "3"]
     height: float
 
-    @property
-    def thickness(self) -> float:
-        return math.inf
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        return points @ self.normal < self.height + margin
-
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         return points @ self.normal - self.height, np.ones((len(points), 1)) * self.normal
 
@@ -109,12 +95,8 @@ class HalfSpace:
         which = np.flatnonzero(np.minimum(gaps, end @ self.normal - self.height) < reach)
         return Meeting(which, np.ones((len(which), 1)) * self.normal, gaps[which], np.zeros(len(which), dtype=np.int64))
 
-    @property
-    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-        return self.bounds
-
     @cached_property
-    def bounds(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
         """Nothing lies higher where the plane is level along an axis."""
         axis = int(np.abs(self.normal).argmax())
         low, high = np.full(3, -math.inf), np.full(3, math.inf)
@@ -148,9 +130,6 @@ class Hull:
         widths = planes[:, 3] - (vertices @ planes[:, :3].T).min(axis=0)
         normals, heights = (np.ascontiguousarray(part) for part in (planes[:, :3], planes[:, 3]))
         return Hull(normals, heights, vertices.min(axis=0), vertices.max(axis=0), float(widths.min()))
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        return np.asarray(((points > self.low - margin) & (points < self.high + margin)).all(axis=1))
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         gaps, normals = np.ones(len(points)), np.zeros(points.shape)
@@ -210,15 +189,6 @@ class DistanceField:
             return DistanceField(np.where(inside, -distance, distance), origin, spacing)
         # A sheet encloses nothing; it gets a little thickness.
         return DistanceField(distance - 0.75 * spacing, origin, spacing)
-
-    @property
-    def thickness(self) -> float:
-        """What the grid can tell apart."""
-        return 2.0 * self.spacing
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        high = self.origin + self.spacing * (np.array(self.values.shape) - 1)
-        return np.asarray(((points > self.origin - margin) & (points < high + margin)).all(axis=1))
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         place = (points - self.origin) / self.spacing

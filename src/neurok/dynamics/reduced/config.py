@@ -31,16 +31,9 @@ class ContactConfig:
     near_travel: float = 1.0
     """... and, where the solid bends, those that could come there at this many times the speeds of both."""
 
-    watched: float = 3.0
-    """Points of what bends that could not touch anything for about so many steps are left alone meanwhile."""
-
     unforeseen: float = 5e-4
     """Points of what bends that got deeper into a plane than this share of the smallest object's size though they were
     not on their way there are taken in, and the step is found again: a tenth of what can be seen."""
-
-    stretched: float = 1.5
-    """By how much the surface of something that bends is drawn out at most: no patch of it reaches farther from its
-    middle than this times what it does at rest."""
 
     near_own: float = 2e-3
     """The same for parts of one object, which move slowly against each other."""
@@ -91,9 +84,6 @@ class ContactConfig:
 
     max_own_pieces: int = 64
     """Parts of objects with more convex pieces than this do not touch each other: it would take long."""
-
-    checked_points: int = 2000
-    """Vertices of each object that are looked at for how deep they are in something."""
 
     colliders: ColliderConfig = COLLIDERS
 

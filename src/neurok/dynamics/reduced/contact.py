@@ -20,7 +20,6 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.compiled.loops import compiled
 from neurok.dynamics.reduced.config import ImplicitConfig
-from neurok.dynamics.reduced.shapes import PointSet
 from neurok.dynamics.reduced.system import System, solve_mass, solve_positive
 
 SLIDING = 0.1
@@ -29,6 +28,23 @@ the same however far it goes, and without any steps would overshoot what comes t
 
 NOTHING = 1e-300
 """Added to lengths that are divided by."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Points of one object that feel contact."""
+
+    owner: int
+    points: Any
+    radii: Float[np.ndarray, " n"]
+    """0 for a point, or the radius of a ball around it that is felt in its place."""
+
+    nodes: Int[np.ndarray, " n"]
+    """Rigid node that carries each, or -1."""
+
+    patches: Int[np.ndarray, " n"] | None = None
+    """Of a surface that bends and has many vertices: the one among some, spread over it, that stands for each. Of each
+    such patch that one touches, and the lowest."""
 
 
 @dataclass(frozen=True, eq=False)

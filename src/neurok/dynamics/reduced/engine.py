@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -15,13 +17,11 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.reduced.build import Bound, assemble, bind, gravity_load, grip, wind_load
-from neurok.dynamics.reduced.collocation import Diverged, GaussStepper
+from neurok.dynamics.reduced.collocation import Diverged, GaussStepper, ReferenceStepper
 from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
 from neurok.dynamics.reduced.incremental import IncrementalStepper
 from neurok.dynamics.reduced.record import Recorder
-from neurok.dynamics.reduced.reference import ReferenceStepper
 from neurok.dynamics.reduced.system import Member, State, System
-from neurok.dynamics.reduced.threads import one_thread
 from neurok.errors import NeurokError
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
@@ -239,3 +239,17 @@ def _kicks(bounds: Sequence[Bound]) -> list[tuple[float, int, Any, np.ndarray]]:
         for index, bound in enumerate(bounds)
         for impulse in bound.body.condition.impulses
     ]
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """While it holds, linear algebra runs on the thread that asks: several would wait for each other longer than they
+    work on small matrices, and sums have the same bits on any machine."""
+    held: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return held

@@ -219,9 +219,10 @@ class Points:
     def velocities(self, motion: Motion) -> Float[np.ndarray, "B n 3"]:
         return self._select(motion.rate)
 
-    def heights(self, motion: Motion, normal: Float[np.ndarray, "3"]) -> Float[np.ndarray, " n"]:
-        """How far the points are along a direction; of the first moment."""
-        return self._select((motion.y[:1] @ normal)[..., None])[0, :, 0]
+    def heights(self, motion: Motion, normal: Float[np.ndarray, "3"], ahead: float = 0.0) -> Float[np.ndarray, " n"]:
+        """How far the points are along a direction, so many seconds after the first moment as they move then."""
+        y = motion.y[:1] + ahead * motion.rate[:1] if ahead else motion.y[:1]
+        return self._select((y @ normal)[..., None])[0, :, 0]
 
     def pull(self, motion: Motion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force Jᵀ f."""
@@ -431,35 +432,6 @@ class FeatureMechanics(Mechanics):
 
     def motion(self, pose: Pose, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> FeatureMotion:
         return FeatureMotion(self, pose, q, qdot)
-
-    @cached_property
-    def _corners(self) -> Float[np.ndarray, "H 8 4"] | None:
-        """Of a box at rest around what follows each handle, where vertices do so by weights that sum up to 1."""
-        if self.weights is None or self.weights.min() < 0.0 or not np.allclose(self.weights.sum(axis=1), 1.0):
-            return None
-        signs = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        boxes = []
-        for weights in self.weights.T:
-            mine = self.space.rest.vertices[weights > 0.0] if weights.any() else self.center[None]
-            boxes.append(np.where(signs, mine.max(axis=0), mine.min(axis=0)))
-        return np.concatenate([np.stack(boxes), np.ones((len(boxes), 8, 1))], axis=2)
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether it is known how far vertices move when features change."""
-        return self._corners is not None
-
-    def farthest(self, change: Float[np.ndarray, "K 3"], as_a_whole: bool = True) -> float:
-        """No vertex moves farther than this when the features change so; infinite where nothing is known.
-
-        Unless ``as_a_whole``, against the mean of all: what turns and bends, but not what only shifts.
-        """
-        if self._corners is None:
-            return np.inf
-        moved = self._corners @ change.reshape(-1, 4, 3)
-        if not as_a_whole:
-            moved = moved - moved.mean(axis=(0, 1))
-        return float(np.sqrt((moved**2).sum(axis=2).max()))
 
     def points(self, vertices: Int[np.ndarray, " n"]) -> VertexPoints:
         return VertexPoints(self, np.asarray(vertices))

@@ -22,13 +22,75 @@ from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
 from neurok.dynamics.reduced.contact import Rows, rebound
-from neurok.dynamics.reduced.depth import DepthGauge
-from neurok.dynamics.reduced.loads import UniformField
-from neurok.dynamics.reduced.rest import Rest
-from neurok.dynamics.reduced.search import ContactSearch
-from neurok.dynamics.reduced.shapes import shape_of
+from neurok.dynamics.reduced.loads import Hold, Push, UniformField, WindLoad
+from neurok.dynamics.reduced.search import ContactSearch, DepthGauge
+from neurok.dynamics.reduced.shapes import shape_of, touches_of
 from neurok.dynamics.reduced.system import State, System, solve_mass, solve_positive
-from neurok.dynamics.reduced.touches import touches_of
+
+
+@dataclass(eq=False)
+class Rest:
+    """Watches how fast things are."""
+
+    slow: float
+    """Speed below which nothing is seen to move [length/s]."""
+
+    slow_impact: float
+    """Speed below which nothing bounces [length/s]."""
+
+    seconds: float
+    """How long everything must have been slow."""
+
+    carried: Float[np.ndarray, " D"]
+    """Mass that each coordinate moves."""
+
+    quiet: float = 0.0
+    """How long everything has been slow [s]."""
+
+    @staticmethod
+    def of(system: System, size: float, gravity: Float[np.ndarray, "3"], config: ImplicitConfig) -> Rest:
+        masses = [np.maximum(member.mechanics.carried, 1e-300) for member in system.members]
+        fall = float(np.linalg.norm(gravity))
+        return Rest(
+            config.rest_speed * float(np.sqrt(fall * size)),
+            float(np.sqrt(2.0 * fall * config.rest_bounce * size)),
+            config.rest_seconds,
+            np.concatenate(masses),
+        )
+
+    def wake(self) -> None:
+        """Something has happened."""
+        self.quiet = 0.0
+
+    def asleep(self, system: System, time: float) -> bool:
+        """Whether nothing moves and nothing is about to be moved."""
+        if self.quiet <= self.seconds:
+            return False
+        return self.is_left_alone(system, time)
+
+    def is_left_alone(self, system: System, time: float) -> bool:
+        """Whether nothing from outside moves things, now or later."""
+        return not any(_acts(load, time) for member in system.members for load in member.loads)
+
+    @property
+    def unseen(self) -> float:
+        """Kinetic energy of everything at a speed that is not seen."""
+        return 0.5 * float(self.carried.max(initial=0.0)) * self.slow**2
+
+    def watch(self, inertia: Float[np.ndarray, " D"], qdot: Float[np.ndarray, " D"], dt: float) -> None:
+        """Take note of a step: inertia and rate of each coordinate."""
+        speeds = np.abs(qdot) * np.sqrt(np.maximum(inertia, 0.0) / self.carried)
+        self.quiet = self.quiet + dt if speeds.max(initial=0.0) <= self.slow else 0.0
+
+
+def _acts(load: Any, time: float) -> bool:
+    """Whether a load changes with time, now or later."""
+    if isinstance(load, Push):
+        push = load.force_over_time
+        return bool(time <= push.times.max() or push.at(time).any())
+    if isinstance(load, WindLoad):
+        return time < load.until
+    return isinstance(load, Hold) and load.name != "pin" and time < load.end
 
 
 @dataclass(eq=False)
@@ -70,16 +132,17 @@ class IncrementalStepper:
         shapes = [shape_of(bound, k, config.contact, len(bounds) == 1) for k, bound in enumerate(bounds)]
         gravity = gravity_of(world, bounds[0].body)
         touches = touches_of(bounds, shapes, world, system, state, config.contact)
+        search = ContactSearch(touches, size, config.contact, float(np.linalg.norm(gravity)))
         return IncrementalStepper(
             system,
-            ContactSearch(touches, size, config.contact, float(np.linalg.norm(gravity))),
+            search,
             gravity,
             size,
             Rest.of(system, size, gravity, config.implicit),
             config.implicit,
             tuple(bearings_of(bound, world, config) for bound in bounds),
             tuple(rolling_of(bound, shape.radius, config) for bound, shape in zip(bounds, shapes, strict=True)),
-            DepthGauge.of(bounds, touches, config.contact.checked_points),
+            DepthGauge.of([bound.body.mesh for bound in bounds], search),
         )
 
     def __post_init__(self) -> None:

@@ -82,7 +82,7 @@ class Recorder:
     def _measure(self, state: State, positions: list[np.ndarray]) -> None:
         """Take note of how deep things are in each other."""
         gauge = getattr(self.stepper, "gauge", None)
-        if gauge is not None and gauge.solids:
+        if gauge is not None and gauge.search.touches:
             motions = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
             depth, share = gauge.deepest(positions, motions)
             self.depth, self.depth_share = max(self.depth, depth), max(self.depth_share, share)

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.core.mesh import Mesh
 from neurok.dynamics.colliders import HalfSpace, Meeting
-from neurok.dynamics.reduced.bending import BendingSurface
 from neurok.dynamics.reduced.config import ContactConfig
-from neurok.dynamics.reduced.contact import Found, Touch
-from neurok.dynamics.reduced.shapes import PointSet
+from neurok.dynamics.reduced.contact import Found, PointSet, Touch
+from neurok.dynamics.reduced.shapes import BendingSurface
 from neurok.geometry.lie import apply, inverse, seen_from
+
+CHECKED_POINTS = 2000
+"""Vertices of each object that are looked at for how deep they are in something."""
 
 
 @dataclass(eq=False)
@@ -26,23 +29,6 @@ class Way:
     end: Float[np.ndarray, "n 3"]
     which: Any = field(default_factory=lambda: slice(None))
     """Points that may touch something; those of the others are out of date."""
-
-
-@dataclass(eq=False)
-class Watch:
-    """Points of a soft set that have come near to solids that stand still, until anything can have come nearer."""
-
-    which: Int[np.ndarray, " m"]
-    points: Any
-    """The same, to be asked for their places."""
-
-    features: Float[np.ndarray, "K 3"]
-    """Where the object was when the points were chosen."""
-
-    horizon: float
-    """How far it may move from there."""
-
-    way: Way
 
 
 @dataclass(eq=False)
@@ -128,7 +114,6 @@ class ContactSearch:
     fall: float = 0.0
     """Largest acceleration that brings things together [length/s^2]."""
 
-    _watches: dict[int, Watch] = field(default_factory=dict, init=False)
     _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
 
@@ -174,60 +159,30 @@ class ContactSearch:
 
     def _sunken(self, touch: Touch, old: Found | None, begin: Sequence[Any], now: Sequence[Any]) -> Found | None:
         """What was found of such a touch, and points that have got below the plane without being followed."""
-        points, plane, watch = touch.points, touch.solid, self._watches[id(touch.points)]
-        before, after = begin[points.owner], now[points.owner]
-        which, asked = watch.which, watch.points
+        points, plane, way = touch.points, touch.solid, self.ways[id(touch.points)]
+        if not len(way.which):
+            return old
+        heights = _above([plane], points.points, now[points.owner])
+        which = _foremost(points, heights, -self.config.unforeseen * self.size)
         if not len(which):
             return old
-        limit = self.config.near * self.size
-        if points.patches is not None and after.mechanics.farthest(after.y[0] - before.y[0], as_a_whole=False) > limit:
-            which = self._near(points, after, 0.0)
-            asked, watch.horizon = points.points.take(which), 0.0
-        heights = asked.heights(after, plane.normal) - plane.height
-        which = which[heights < -self.config.unforeseen * self.size]
-        if not len(which):
-            return old
-        watch.way.start[which] = points.points.take(which).positions(before)[0]
-        gaps = watch.way.start[which] @ plane.normal - plane.height
+        way.start[which] = points.points.take(which).positions(begin[points.owner])[0]
+        gaps = way.start[which] @ plane.normal - plane.height
         met = Meeting(which, np.ones((len(which), 1)) * plane.normal, gaps, np.zeros(len(which), dtype=np.int64))
-        return _met_in_world(touch, met, None, None, None, watch.way, old, begin)
+        return _met_in_world(touch, met, None, None, None, way, old, begin)
 
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
-        motion = motions[points.owner]
         if id(points) not in self._still:
             return _way(points, motions, dt)
-        watch, mechanics = self._watches.get(id(points)), motion.mechanics
-        ahead = dt * mechanics.farthest(motion.rate[0])
-        horizon = self.config.watched * ahead + self.config.near * self.size
-        # What was fast and is slow now has turned meanwhile: other points may be lowest.
-        if watch is None or ahead + mechanics.farthest(motion.y[0] - watch.features) > min(watch.horizon, horizon):
-            which = self._near(points, motion, horizon + self.reach)
-            count = len(points.radii)
-            way = Way(np.zeros((count, 3)), np.zeros((count, 3))) if watch is None else watch.way
-            watch = Watch(which, points.points.take(which), motion.y[0], horizon, way)
-            self._watches[id(points)] = watch
-        start = watch.points.positions(motion)[0]
-        watch.way.start[watch.which] = start
-        watch.way.end[watch.which] = start + dt * watch.points.velocities(motion)[0]
-        return Way(watch.way.start, watch.way.end, watch.which)
-
-    def _near(self, points: PointSet, motion: Any, reach: float) -> Int[np.ndarray, " m"]:
-        """Points of a set that are near what stands still; of each patch the one that is asked and the nearest."""
-        patches, solids = points.patches, self._still[id(points)]
-        if patches is None:
-            return np.flatnonzero(~(_above(solids, points.points, motion) > reach))
-        clear = _above(solids, patches.asked, motion)
-        chosen = np.flatnonzero(~(clear > reach + self.config.stretched * patches.radii))
-        if not len(chosen):
-            return chosen
-        members, begins = patches.of_patches(chosen)
-        heights = _above(solids, points.points.take(members), motion)
-        least = np.minimum.reduceat(heights, begins)
-        counts = np.diff(np.append(begins, len(members)))
-        lowest = members[(heights <= np.repeat(least, counts)) & (heights <= reach)]
-        touching = [touch.known for touch in self._outer if touch.points is points]
-        return np.unique(np.concatenate([patches.scouts[~(clear > reach)], lowest, *touching]))
+        motion, solids = motions[points.owner], self._still[id(points)]
+        heights = np.minimum(*(_above(solids, points.points, motion, ahead) for ahead in (0.0, dt)))
+        pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self._outer if touch.points is points]
+        which = np.unique(np.concatenate([_foremost(points, heights, self.reach), *pressed]))
+        chosen, way = points.points.take(which), Way(*np.zeros((2, len(heights), 3)), which)
+        way.start[which] = chosen.positions(motion)[0]
+        way.end[which] = way.start[which] + dt * chosen.velocities(motion)[0]
+        return way
 
     @cached_property
     def _still(self) -> dict[int, list[Any]]:
@@ -403,6 +358,48 @@ class ContactSearch:
         return _met_in_world(touch, met, faces, frame, motion, way, old, begin)
 
 
+@dataclass(frozen=True, eq=False)
+class DepthGauge:
+    """How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
+
+    search: ContactSearch
+    vertices: tuple[Int[np.ndarray, " n"], ...]
+    """Of each object, those that are looked at."""
+
+    sizes: tuple[float, ...]
+
+    @staticmethod
+    def of(meshes: Sequence[Mesh], search: ContactSearch) -> DepthGauge:
+        used = [np.unique(mesh.faces) for mesh in meshes]
+        thinned = [mine[:: max(1, -(-len(mine) // CHECKED_POINTS))] for mine in used]
+        return DepthGauge(search, tuple(thinned), tuple(mesh.size for mesh in meshes))
+
+    def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
+        """Largest depth, in mesh units and as a share of the object's size."""
+        found = []
+        for touch in self.search._floors:
+            lowest = float((positions[touch.points.owner] @ touch.solid.normal).min())
+            found.append((max(0.0, touch.solid.height - lowest), touch.points.owner))
+        low, high = self.search._solid_boxes(motions)
+        bottom, top = (np.stack([pick(x, axis=0) for x in positions]) for pick in (np.min, np.max))
+        owners = np.array([touch.points.owner for touch in self.search._walls], dtype=np.int64)
+        for k in np.flatnonzero(((low <= top[owners]) & (high >= bottom[owners])).all(axis=1)):
+            x = positions[owners[k]][self.vertices[owners[k]]]
+            found.append((_depth(self.search._walls[k], x, motions), int(owners[k])))
+        shares = [depth / self.sizes[owner] for depth, owner in found]
+        return max((depth for depth, _ in found), default=0.0), max(shares, default=0.0)
+
+
+def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) -> float:
+    """How deep the deepest of some points is in the solid of a touch."""
+    motion = None if touch.other is None else motions[touch.other]
+    if isinstance(touch.solid, BendingSurface):
+        gaps = touch.solid.meet(motion, x, x, np.full(len(x), -1), 0.0)[0].gaps
+    else:
+        gaps = touch.solid.distance(x if motion is None else seen_from(motion.node_frame(touch.node), x))[0]
+    return max(0.0, -float(gaps.min(initial=0.0)))
+
+
 def _is_boxed(touch: Touch) -> bool:
     return not isinstance(touch.solid, BendingSurface)
 
@@ -415,12 +412,25 @@ def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n
     return np.maximum(low - x, x - high).max(axis=1)
 
 
-def _above(solids: Sequence[Any], points: Any, motion: Any) -> Float[np.ndarray, " n"]:
-    """The same of points that bend and of the nearest of some solids."""
+def _above(solids: Sequence[Any], points: Any, motion: Any, ahead: float = 0.0) -> Float[np.ndarray, " n"]:
+    """The same of points that bend and of the nearest of some solids, so many seconds ahead."""
     if len(solids) == 1 and isinstance(solids[0], HalfSpace):
-        return points.heights(motion, solids[0].normal) - solids[0].height
+        return points.heights(motion, solids[0].normal, ahead) - solids[0].height
     x = points.positions(motion)[0]
+    if ahead:
+        x = x + ahead * points.velocities(motion)[0]
     return np.min([_clearance(solid, x) for solid in solids], axis=0)
+
+
+def _foremost(points: PointSet, heights: Float[np.ndarray, " n"], reach: float) -> Int[np.ndarray, " m"]:
+    """Points of a set that are lower than ``reach``; of each patch the one that stands for it, and the lowest."""
+    near = np.flatnonzero(~(heights > reach))
+    if points.patches is None:
+        return near
+    order = near[np.lexsort((heights[near], points.patches[near]))]
+    patches = points.patches[order]
+    is_lowest = np.append(True, patches[1:] != patches[:-1])[: len(order)]
+    return order[is_lowest | (patches == order)]
 
 
 def _way(points: PointSet, motions: Sequence[Any], dt: float) -> Way:
