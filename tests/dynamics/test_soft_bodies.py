@@ -131,20 +131,6 @@ def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
     assert rollout.report["max_penetration"] < 0.005 * body.mesh.size
 
 
-@pytest.mark.slow
-def test_points_that_are_left_alone_meanwhile_change_nothing():
-    place = np.eye(4)
-    place[1, 3] = 0.3
-    body = soften(ball(JELLY, placement=place), anyway=True, config=COARSE)
-    world, runs = World(ground=Ground(0.0)), []
-    for watched in (0.0, 3.0, 1e6):
-        contact = replace(DEFAULTS.contact, watched=watched)
-        engine = ReducedEngine(config=replace(DEFAULTS, contact=contact))
-        runs.append(simulate(body, world, seconds=0.5, engine=engine).positions)
-    for run in runs[1:]:  # sums over other numbers of points are rounded otherwise
-        np.testing.assert_allclose(run, runs[0], rtol=0, atol=1e-12)
-
-
 def test_of_each_patch_the_one_that_stands_for_it_and_the_lowest_touch():
     patches = np.array([0, 0, 0, 3, 3, 3, 6, 6])
     points = PointSet(0, None, np.zeros(8), np.full(8, -1), patches)

@@ -19,22 +19,14 @@ from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 from neurok.geometry.voxels import inside_grid
 
+HULL_POINTS = 120
+"""Contact points of one convex piece."""
 
-@dataclass(frozen=True)
-class ColliderConfig:
-    """How solids stand in for meshes."""
+CONVEX_ENOUGH = 0.9
+"""A piece that fills this share of its hull is taken for convex."""
 
-    hull_points: int = 120
-    """Contact points of one convex piece."""
-
-    convex_enough: float = 0.9
-    """A piece that fills this share of its hull is taken for convex."""
-
-    field_cells: int = 48
-    """Grid cells of a distance field along its longest side."""
-
-
-COLLIDERS = ColliderConfig()
+FIELD_CELLS = 48
+"""Grid cells of a distance field along its longest side."""
 
 
 class Meeting(NamedTuple):
@@ -171,7 +163,7 @@ class DistanceField:
 
     @staticmethod
     def of(
-        vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = ColliderConfig.field_cells
+        vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = FIELD_CELLS
     ) -> DistanceField:
         """Distances to a surface, negative where it encloses."""
         from scipy.spatial import cKDTree
@@ -306,11 +298,11 @@ def part_pieces(
 
 
 def hull_pieces(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], config: ColliderConfig
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
 ) -> list[tuple[Hull, Float[np.ndarray, "n 3"]]]:
     """Convex stand-ins of a rigid part, each with points spread over its surface."""
     pieces = part_pieces(vertices, faces, hollow=False)
-    return [(Hull.of(*piece), surface_points(*piece, config.hull_points)) for piece in pieces]
+    return [(Hull.of(*piece), surface_points(*piece, HULL_POINTS)) for piece in pieces]
 
 
 def surface_points(
@@ -328,9 +320,7 @@ def surface_points(
     return np.unique(np.concatenate([corners, spread]), axis=0)
 
 
-def obstacle_pieces(
-    mesh: Mesh, config: ColliderConfig = COLLIDERS
-) -> tuple[list[Piece], Bool[np.ndarray, " F"] | None]:
+def obstacle_pieces(mesh: Mesh) -> tuple[list[Piece], Bool[np.ndarray, " F"] | None]:
     """Hulls of the connected pieces of a mesh that are convex, and the faces of all others, if there are any."""
     hulls: list[Piece] = []
     rough: list[np.ndarray] = []
@@ -345,19 +335,19 @@ def obstacle_pieces(
         corners, hull_corners = mesh.vertices[mesh.faces[mine]], piece[0][piece[1]]
         middle = points.mean(axis=0)
         volume, full = (abs(np.linalg.det(c - middle).sum()) / 6.0 for c in (corners, hull_corners))
-        if closed[index] and volume > config.convex_enough * full:
+        if closed[index] and volume > CONVEX_ENOUGH * full:
             hulls.append(piece)
         else:
             rough.append(mine)
     return hulls, np.logical_or.reduce(rough) if rough else None
 
 
-def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
+def obstacle_colliders(mesh: Mesh) -> list[Collider]:
     """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
-    hulls, rough = obstacle_pieces(mesh, config)
+    hulls, rough = obstacle_pieces(mesh)
     out: list[Collider] = [Hull.of(*piece) for piece in hulls]
     if rough is not None:
-        out.append(DistanceField.of(mesh.vertices, mesh.faces[rough], config.field_cells))
+        out.append(DistanceField.of(mesh.vertices, mesh.faces[rough]))
     return out
 
 

@@ -19,8 +19,22 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.compiled.loops import compiled
-from neurok.dynamics.reduced.config import ImplicitConfig
 from neurok.dynamics.reduced.system import System, solve_mass, solve_positive
+
+SAME_LOAD = 1e-2
+"""Normal forces that change by less than this share of the largest do not ask for another pass."""
+
+INNER = 1e-6
+"""Share of the descent that one more iteration on straight contacts must promise."""
+
+MAX_NEWTON = 40
+"""Iterations of Newton's method."""
+
+MAX_SEARCH = 24
+"""Trials of a line search; the last is 10^-7 of the first."""
+
+BOUNCE_SWEEPS = 50
+"""Sweeps over the struck points that find the impulses of a bounce."""
 
 SLIDING = 0.1
 """Curvature that is kept along the path of what slides, as a share of what it would be if it stuck: there friction is
@@ -255,7 +269,6 @@ class Rows:
         gradient: Float[np.ndarray, " D"],
         jacobian: Float[np.ndarray, "C 3 D"],
         motions: Sequence[Any],
-        config: ImplicitConfig,
     ) -> Float[np.ndarray, " D"]:
         """The change of all coordinates that minimises the contact of points that move straight, and the rest squared.
 
@@ -266,20 +279,19 @@ class Rows:
             gradient: Of everything, contact included.
             jacobian: How points follow the coordinates.
             motions: Where it is taken.
-            config: When it is good enough.
         """
         moved = self._places(motions) - self.start
         flat = jacobian.reshape(-1, len(gradient))
         energy, force, bend = self._terms(moved)
         smooth, change = gradient - force @ flat, np.zeros(len(gradient))
-        for _ in range(config.max_newton):
+        for _ in range(MAX_NEWTON):
             pull = matrix @ change
             slope, value = smooth + pull + force @ flat, float((smooth + 0.5 * pull) @ change) + energy
             step = solve_positive(matrix + self._bent(bend, jacobian), slope)
             gain, scale = -float(slope @ step), 1.0
-            if not -gain > config.inner * max(abs(float(gradient @ change)), NOTHING):
+            if not -gain > INNER * max(abs(float(gradient @ change)), NOTHING):
                 break
-            for _ in range(config.max_search):
+            for _ in range(MAX_SEARCH):
                 trial = change - scale * step
                 energy, force, bend = self._terms(moved + (flat @ trial).reshape(-1, 3))
                 if float((smooth + 0.5 * (matrix @ trial)) @ trial) + energy <= value + 1e-4 * scale * gain:
@@ -300,13 +312,13 @@ class Rows:
             out[side.rows, :, system.members[side.member].where] += slopes
         return out
 
-    def measure(self, motions: Sequence[Any], same: float) -> tuple[float, bool]:
+    def measure(self, motions: Sequence[Any]) -> tuple[float, bool]:
         """Bring the normal forces up to date; the largest depth, and whether friction has to be found again."""
         depths = self._depths(motions)[1]
         loads = self.stiffness * depths
         change = (np.abs(loads - self.loads)[self.pressed] * (self.friction > 0)).max(initial=0.0)
         self.loads = loads
-        return float(depths.max(initial=0.0)), bool(change > same * loads.max(initial=0.0))
+        return float(depths.max(initial=0.0)), bool(change > SAME_LOAD * loads.max(initial=0.0))
 
     def finish(self, motions: Sequence[Any]) -> None:
         """End of a step: friction that was stretched beyond its cone slides along; all is remembered."""
@@ -383,7 +395,6 @@ def rebound(
     before: tuple[Sequence[Any], Float[np.ndarray, " D"]],
     after: tuple[Sequence[Any], Float[np.ndarray, " D"]],
     step: tuple[float, Float[np.ndarray, "3"], float],
-    config: ImplicitConfig,
 ) -> Float[np.ndarray, " D"]:
     """Momenta after the bounces of a step.
 
@@ -393,7 +404,6 @@ def rebound(
         before: Motions and rates at the start of the step.
         after: Motions and momenta at its end.
         step: Its length, gravity, and the speed below which nothing bounces.
-        config: Iterations.
     """
     (begin, qdot), (end, p), (dt, gravity, slow) = before, after, step
     struck = np.flatnonzero((rows.bounce > 0) & (rows.loads > 0) & (rows.before <= 0))
@@ -410,7 +420,7 @@ def rebound(
     wanted = np.where(impact < -slow, -rows.bounce[struck] * impact - 0.5 * dt * fall, 0.0)
     arms = np.einsum("ni,nid->nd", normals, rows.jacobian(end, system)[struck])
     ease = solve_mass(system.mass_matrix(end), np.column_stack([p, arms.T]))
-    impulses = _impulses(arms @ ease[:, 1:], wanted - arms @ ease[:, 0], config.bounce_sweeps)
+    impulses = _impulses(arms @ ease[:, 1:], wanted - arms @ ease[:, 0], BOUNCE_SWEEPS)
     # Rates lag by half a step, so the work of half a step more is due.
     budget = sum(float(motion.kinetic[0]) for motion in begin) + 1.5 * max(0.0, _work(begin, end, gravity))
     change = arms.T @ impulses

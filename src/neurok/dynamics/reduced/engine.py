@@ -223,8 +223,8 @@ def _stepper(
     if name == "implicit":
         return IncrementalStepper.of(system, bounds, world, state, config)
     if name == "runge-kutta":
-        return ReferenceStepper(system, config.reference)
-    return GaussStepper(system, 3 if name == "gauss" else 1, config.gauss)
+        return ReferenceStepper(system)
+    return GaussStepper(system, 3 if name == "gauss" else 1)
 
 
 def _kicks(bounds: Sequence[Bound]) -> list[tuple[float, int, Any, np.ndarray]]:

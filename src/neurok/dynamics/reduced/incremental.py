@@ -17,15 +17,52 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.condition import World
-from neurok.dynamics.reduced.bearings import TURNS, Bearings, Rolling, bearings_of, rolling_of
 from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.collocation import Diverged
-from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
-from neurok.dynamics.reduced.contact import Rows, rebound
+from neurok.dynamics.reduced.config import ReducedConfig
+from neurok.dynamics.reduced.contact import MAX_NEWTON, MAX_SEARCH, Rows, rebound
+from neurok.dynamics.reduced.dry_friction import DryFriction, dry_friction_of
 from neurok.dynamics.reduced.loads import Hold, Push, UniformField, WindLoad
 from neurok.dynamics.reduced.search import ContactSearch, DepthGauge
 from neurok.dynamics.reduced.shapes import shape_of, touches_of
 from neurok.dynamics.reduced.system import State, System, solve_mass, solve_positive
+
+TOLERANCE = 1e-10
+"""Change of the coordinates, as a share of the smallest object's size, at which a step has converged."""
+
+LAST_CHANGE = 3e-6
+"""Full steps of Newton's method that are as short as this are the last, in the same measure."""
+
+LAST_SHARE = 3e-4
+"""So are those that are this share of what the step moves."""
+
+LOST = 1e-2
+"""A step that has not converged and whose last change is above this, in the same measure, has failed."""
+
+SAME_MASS = 4
+"""Iterations of Newton's method that keep the masses of the first: they hardly change within a step."""
+
+FRICTION_PASSES = 2
+"""Friction follows the normal forces of the pass before."""
+
+MORE_PASSES = 4
+"""At most so many where points come inside a solid unforeseen: each pass takes in those of the pass before."""
+
+MAX_HALVINGS = 6
+"""How often a step that fails is halved before a run counts as lost."""
+
+ENERGY_GROWTH = 1.3
+"""A step that multiplies the kinetic energy it may have with more than this has gone astray and is taken in halves; one
+that gains less is slowed down."""
+
+REST_BOUNCE = 1e-3
+"""Things that would bounce no higher than this share of the size do not bounce, or they would never rest."""
+
+REST_SPEED = 2e-3
+"""Nothing is seen to move below this speed, as a share of sqrt(gravity times size)."""
+
+REST_SECONDS = 0.2
+"""What has been so slow for so long is at rest [s]."""
 
 
 @dataclass(eq=False)
@@ -38,9 +75,6 @@ class Rest:
     slow_impact: float
     """Speed below which nothing bounces [length/s]."""
 
-    seconds: float
-    """How long everything must have been slow."""
-
     carried: Float[np.ndarray, " D"]
     """Mass that each coordinate moves."""
 
@@ -48,13 +82,12 @@ class Rest:
     """How long everything has been slow [s]."""
 
     @staticmethod
-    def of(system: System, size: float, gravity: Float[np.ndarray, "3"], config: ImplicitConfig) -> Rest:
+    def of(system: System, size: float, gravity: Float[np.ndarray, "3"]) -> Rest:
         masses = [np.maximum(member.mechanics.carried, 1e-300) for member in system.members]
         fall = float(np.linalg.norm(gravity))
         return Rest(
-            config.rest_speed * float(np.sqrt(fall * size)),
-            float(np.sqrt(2.0 * fall * config.rest_bounce * size)),
-            config.rest_seconds,
+            REST_SPEED * float(np.sqrt(fall * size)),
+            float(np.sqrt(2.0 * fall * REST_BOUNCE * size)),
             np.concatenate(masses),
         )
 
@@ -64,7 +97,7 @@ class Rest:
 
     def asleep(self, system: System, time: float) -> bool:
         """Whether nothing moves and nothing is about to be moved."""
-        if self.quiet <= self.seconds:
+        if self.quiet <= REST_SECONDS:
             return False
         return self.is_left_alone(system, time)
 
@@ -104,9 +137,9 @@ class IncrementalStepper:
     """Of the scene's smallest object: what counts as a small change."""
 
     rest: Rest
-    config: ImplicitConfig = DEFAULTS.implicit
-    bearings: tuple[Bearings | None, ...] = ()
-    rolling: tuple[Rolling | None, ...] = ()
+    frictions: tuple[DryFriction | None, ...] = ()
+    """Of the joints and of rolling, of each object."""
+
     gauge: DepthGauge | None = None
     touched: bool = field(default=False, init=False)
     """Whether anything has touched anything."""
@@ -130,18 +163,16 @@ class IncrementalStepper:
     ) -> IncrementalStepper:
         size = min(bound.body.mesh.size for bound in bounds)
         shapes = [shape_of(bound, k, config.contact, len(bounds) == 1) for k, bound in enumerate(bounds)]
-        gravity = gravity_of(world, bounds[0].body)
+        gravity, radii = gravity_of(world, bounds[0].body), [shape.radius for shape in shapes]
         touches = touches_of(bounds, shapes, world, system, state, config.contact)
-        search = ContactSearch(touches, size, config.contact, float(np.linalg.norm(gravity)))
+        search = ContactSearch(touches, size, float(np.linalg.norm(gravity)))
         return IncrementalStepper(
             system,
             search,
             gravity,
             size,
-            Rest.of(system, size, gravity, config.implicit),
-            config.implicit,
-            tuple(bearings_of(bound, world, config) for bound in bounds),
-            tuple(rolling_of(bound, shape.radius, config) for bound, shape in zip(bounds, shapes, strict=True)),
+            Rest.of(system, size, gravity),
+            tuple(dry_friction_of(*each, world, config) for each in zip(bounds, radii, strict=True)),
             DepthGauge.of([bound.body.mesh for bound in bounds], search),
         )
 
@@ -161,8 +192,8 @@ class IncrementalStepper:
         """The state ``dt`` later; in pieces where something would move far, and in halves where that fails."""
         if self.rest.asleep(self.system, state.time):
             return State(state.poses, state.q, np.zeros_like(state.p), state.time + dt)
-        self._shortest_dt = 1.5 * dt * 0.5**self.config.max_halvings
-        return self._in_halves(state, dt, self.config.max_halvings)
+        self._shortest_dt = 1.5 * dt * 0.5**MAX_HALVINGS
+        return self._in_halves(state, dt, MAX_HALVINGS)
 
     def _in_halves(self, state: State, dt: float, left: int) -> State:
         self.shortest = min(self.shortest, dt)
@@ -188,12 +219,12 @@ class IncrementalStepper:
         q, motions = state.q + dt * qdot, begin
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
-        for done in range(1, self.config.more_passes + 1):
+        for done in range(1, MORE_PASSES + 1):
             q, motions = self._minimise(state, q, dt, targets)
             start = time.perf_counter()
-            deepest, again = self.rows.measure(motions, self.search.config.same_load)
+            deepest, again = self.rows.measure(motions)
             self._share_load()
-            again = again and done < self.config.friction_passes
+            again = again and done < FRICTION_PASSES
             more = None if again else self.search.find_again(found, begin, motions)
             if more is not None:
                 loads = self.rows.loads
@@ -212,13 +243,10 @@ class IncrementalStepper:
         if len(self.rows):
             self.rows.finish(motions)
             step = (dt, self.gravity, self.rest.slow_impact)
-            p = rebound(self.rows, self.system, before, (motions, p), step, self.config)
-        for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
-            moved = (q - state.q)[member.where]
-            if bearing is not None:
-                bearing.finish(moved)
-            if rolling is not None:
-                rolling.finish(moved[TURNS])
+            p = rebound(self.rows, self.system, before, (motions, p), step)
+        for member, friction in zip(self.system.members, self.frictions, strict=True):
+            if friction is not None:
+                friction.finish((q - state.q)[member.where])
         if not (np.isfinite(q).all() and np.isfinite(p).all()):
             raise Diverged("a value is no longer finite")
         self._last = before[1]
@@ -235,7 +263,7 @@ class IncrementalStepper:
         fell = self.system.stored(begin, state.time) - self.system.stored(end, state.time + dt)
         if new <= old + max(fell, 0.0) + self.rest.unseen:
             return 1.0
-        if new > self.config.energy_growth * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
+        if new > ENERGY_GROWTH * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
             raise Diverged("energy appeared from nowhere")
         return float(np.sqrt(max(old + fell, 0.0) / new))
 
@@ -256,9 +284,9 @@ class IncrementalStepper:
         return found
 
     def _share_load(self) -> None:
-        for index, rolling in enumerate(self.rolling):
-            if rolling is not None:
-                rolling.load = self.rows.weight_on(index)
+        for index, friction in enumerate(self.frictions):
+            if friction is not None:
+                friction.press(self.rows.weight_on(index))
 
     def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there."""
@@ -266,8 +294,8 @@ class IncrementalStepper:
         if self.rows.is_torn:
             q = self._held(state, q, dt, targets)
             value, gradient, motions = self._potential(state, q, dt, targets)
-        for iteration in range(self.config.max_newton):
-            if self._mass is None or iteration >= self.config.same_mass:
+        for iteration in range(MAX_NEWTON):
+            if self._mass is None or iteration >= SAME_MASS:
                 self._mass = self.system.mass_matrix(motions)
                 self._slopes = None
             if self._slopes is None:
@@ -275,21 +303,21 @@ class IncrementalStepper:
             matrix = self._smooth_curvature(state, q, dt, motions)
             start = time.perf_counter()
             if len(self.rows):
-                change = self.rows.descent(matrix, gradient, self._slopes, motions, self.config)
+                change = self.rows.descent(matrix, gradient, self._slopes, motions)
             else:
                 change = -solve_positive(matrix, gradient)
             self.system.clock.add("solve", start)
             if not np.isfinite(change).all():
                 raise Diverged("a value is no longer finite")
             reach = float(np.abs(change).max())
-            if reach <= self.config.tolerance * self.size:
+            if reach <= TOLERANCE * self.size:
                 return q, motions
-            if reach <= max(self.config.last_change * self.size, self.config.last_share * np.abs(q - state.q).max()):
+            if reach <= max(LAST_CHANGE * self.size, LAST_SHARE * np.abs(q - state.q).max()):
                 # Newton's method squares its error: after a step this short, the next would change nothing.
                 q = q + change
                 return q, self.system.motions(state.poses, q[None], (q - state.q)[None] / dt)
             slope, scale = float(gradient @ change), 1.0
-            for _ in range(self.config.max_search):
+            for _ in range(MAX_SEARCH):
                 trial = q + scale * change
                 found = self._potential(state, trial, dt, targets)
                 ahead = float(found[1] @ change)
@@ -302,7 +330,7 @@ class IncrementalStepper:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
             q, (value, gradient, motions) = trial, found
-        if reach > self.config.lost * self.size:
+        if reach > LOST * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
 
@@ -330,14 +358,10 @@ class IncrementalStepper:
                     energy += float(load.energy(motion, times)[0])
                     force = force - load.force(motion, times)[0]
             value, gradient[member.where] = value + energy, force
-        for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
-            if bearing is not None:
-                energy, force, _ = bearing.evaluate(moved[member.where])
+        for member, friction in zip(self.system.members, self.frictions, strict=True):
+            if friction is not None:
+                energy, force, _ = friction.evaluate(moved[member.where])
                 value, gradient[member.where] = value + energy, gradient[member.where] + force
-            if rolling is not None:
-                energy, force, _ = rolling.evaluate(moved[member.where][TURNS])
-                value += energy
-                gradient[member.where][TURNS] += force
         start = self.system.clock.add("forces", start)
         if len(self.rows):
             energy, slope = self.rows.evaluate(motions, self.system)
@@ -359,18 +383,15 @@ class IncrementalStepper:
         start = time.perf_counter()
         matrix = (self.system.mass_matrix(motions) if self._mass is None else self._mass) / dt**2
         unknown = False
-        everyone = zip(self.system.members, motions, self.bearings, self.rolling, strict=True)
-        for member, motion, bearing, rolling in everyone:
-            block, moved = matrix[member.where, member.where], (q - state.q)[member.where]
+        for member, motion, friction in zip(self.system.members, motions, self.frictions, strict=True):
+            block = matrix[member.where, member.where]
             for load in member.loads:
                 bend = load.curvature(motion, dt)
                 unknown |= bend is None
                 if bend is not None:
                     block += bend
-            if bearing is not None:
-                block[np.diag_indices(len(block))] += bearing.evaluate(moved)[2]
-            if rolling is not None:
-                block[TURNS, TURNS] += rolling.evaluate(moved[TURNS])[2]
+            if friction is not None:
+                block += friction.evaluate((q - state.q)[member.where])[2]
         if unknown:
             matrix += self._load_curvature(state, q, dt)
         self.system.clock.add("newton_matrix", start)

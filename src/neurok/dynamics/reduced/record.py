@@ -178,7 +178,7 @@ class Recorder:
     def _drift(self, total: Float[np.ndarray, " T"], kinetic: float) -> tuple[float | None, str]:
         """How far the energy strayed by mistake; unknown where something changed it by right."""
         causes = [*self.causes, *(["contact"] if getattr(self.stepper, "touched", False) else [])]
-        if any(bearing is not None for bearing in getattr(self.stepper, "bearings", ())):
+        if any(each is not None and not each.lever.all() for each in getattr(self.stepper, "frictions", ())):
             causes.append("friction of joints")
         if causes:
             names = " and ".join(filter(None, [", ".join(causes[:-1]), causes[-1]]))

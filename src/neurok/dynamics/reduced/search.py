@@ -12,10 +12,20 @@ from jaxtyping import Float, Int
 
 from neurok.core.mesh import Mesh
 from neurok.dynamics.colliders import HalfSpace, Meeting
-from neurok.dynamics.reduced.config import ContactConfig
 from neurok.dynamics.reduced.contact import Found, PointSet, Touch
 from neurok.dynamics.reduced.shapes import BendingSurface
 from neurok.geometry.lie import apply, inverse, seen_from
+
+NEAR = 0.01
+"""Points closer to a solid than this share of the smallest object's size are followed through a step; where the solid
+bends, also those that could come there at the speeds of both."""
+
+NEAR_OWN = 2e-3
+"""The same for parts of one object, which move slowly against each other."""
+
+UNFORESEEN = 5e-4
+"""Points of what bends that got deeper into a plane than this share of the smallest object's size though they were not
+on their way there are taken in, and the step is found again: a tenth of what can be seen."""
 
 CHECKED_POINTS = 2000
 """Vertices of each object that are looked at for how deep they are in something."""
@@ -99,7 +109,6 @@ class ContactSearch:
     size: float
     """Of the scene's smallest object."""
 
-    config: ContactConfig
     ways: dict[int, Way] = field(default_factory=dict, init=False)
     close: list[tuple[Touch, np.ndarray]] = field(default_factory=list, init=False)
     """Touches that matter in the present step, and the points of them that do."""
@@ -120,7 +129,7 @@ class ContactSearch:
     def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
         """What meets within ``dt`` if everything goes on as it moves now."""
         self.dt = dt
-        self.reach = self.config.near * self.size + self.fall * dt**2
+        self.reach = NEAR * self.size + self.fall * dt**2
         self.ways = {id(points): self._followed(points, motions, dt) for points in self._sets}
         self.moved = [0.0 for _ in motions]
         for points in self._sets if self._walls else ():
@@ -163,7 +172,7 @@ class ContactSearch:
         if not len(way.which):
             return old
         heights = _above([plane], points.points, now[points.owner])
-        which = _foremost(points, heights, -self.config.unforeseen * self.size)
+        which = _foremost(points, heights, -UNFORESEEN * self.size)
         if not len(which):
             return old
         way.start[which] = points.points.take(which).positions(begin[points.owner])[0]
@@ -246,7 +255,7 @@ class ContactSearch:
     def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
         """Parts of one object that may meet: their joints have moved farther than they were apart."""
         out: list[tuple[Touch, np.ndarray]] = []
-        near = self.config.near_own * self.size
+        near = NEAR_OWN * self.size
         for owner, (touches, pairs) in self._own_pairs.items():
             motion = motions[owner]
             base = motion.tree.base_dim
@@ -341,11 +350,11 @@ class ContactSearch:
         """Points of one touch that meet its solid, beside those that were found before."""
         way, motion = self.ways[id(touch.points)], None if touch.other is None else begin[touch.other]
         is_own = touch.other == touch.points.owner
-        reach = 0.0 if now is not None else self.config.near_own * self.size if is_own else self.reach
+        reach = 0.0 if now is not None else NEAR_OWN * self.size if is_own else self.reach
         reach += float(touch.points.radii.max(initial=0.0))
         start, end, marks, faces, frame = way.start[which], way.end[which], touch.marks[which], None, None
         if isinstance(touch.solid, BendingSurface):
-            reach += self.config.near_travel * (self.moved[touch.points.owner] + self.moved[touch.other or 0])
+            reach += self.moved[touch.points.owner] + self.moved[touch.other or 0]
             met, faces = touch.solid.meet(motion, start, end, marks, reach)
         elif motion is None:
             met = touch.solid.meet(start, end, marks, reach)

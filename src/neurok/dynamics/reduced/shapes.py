@@ -27,6 +27,42 @@ from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 
+MAX_TRIANGLES = 1500
+"""Triangles that stand for the surface of something that bends."""
+
+MAX_POINTS = 400
+"""Points of one rigid object that feel obstacles and other objects; more cost time and change little."""
+
+PART_POINTS = 60
+"""The same of one part that may touch other parts of its object."""
+
+MAX_CORNERS = 96
+"""Corners of the hull of one part that feel the ground ..."""
+
+OUTERMOST = 400
+"""... and directions in each of which the vertex that sticks out farthest joins them: hulls of round things are coarse,
+and without these a rigid pillow sinks in by a hundredth of its size."""
+
+BALL_VERTICES = 40
+"""A part is a ball if it has at least so many vertices ..."""
+
+BALL_ERROR = 0.01
+"""... and all of them are this close to a sphere, as a share of its radius."""
+
+OVERLAP = 2e-3
+"""Parts of one object that pass through each other by more than this share of its size while one joint moves, or that
+are closer than this at rest, are made to do so and do not collide."""
+
+OWN_POSES = 5
+"""Poses of each joint that are looked at for it."""
+
+MAX_OWN_PIECES = 64
+"""Parts of objects with more convex pieces than this do not touch each other: it would take long."""
+
+REST_DEPTH = 3e-5
+"""How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and still
+so soft that a fall ends within a few Newton iterations."""
+
 NEIGHBOURS = 6
 """Triangles that are asked about each point: those around the nearest one."""
 
@@ -50,7 +86,7 @@ class BendingSurface:
     """Half the thickness of a sheet."""
 
     @staticmethod
-    def of(body: Body, mechanics: FeatureMechanics, count: int) -> BendingSurface:
+    def of(body: Body, mechanics: FeatureMechanics, count: int = MAX_TRIANGLES) -> BendingSurface:
         """Triangles spread evenly over the surface of a body."""
         mesh = body.mesh
         component = face_components(mesh.vertices, mesh.faces)
@@ -198,19 +234,19 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig, is_alone: bool = F
         lowest, spread = _soft_points(bound, owner, config)
         if is_alone:
             return Shape(lowest, spread, {}, (), 0.0)
-        surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
+        surface = BendingSurface.of(bound.body, mechanics)  # type: ignore[arg-type]
         return Shape(lowest, spread, {}, (Piece(owner, surface, -1, -1),), 0.0)
     corners: list[tuple[np.ndarray, int, float]] = []
     samples: dict[int, list[tuple[np.ndarray, int, float]]] = {}
     pieces = []
     for part, node in enumerate(int(node) for node in mechanics.part_nodes):
         mine = mesh.faces[mesh.face_parts == part]
-        ball = _ball(mesh, mine, config)
+        ball = _ball(mesh, mine)
         if ball is not None:
             corners.append((ball[0][None], node, ball[1]))
         else:
-            corners.append((_hull_corners(mesh, mine, config), node, 0.0))
-        for hull, points in hull_pieces(mesh.vertices, mine, config.colliders):
+            corners.append((_hull_corners(mesh, mine), node, 0.0))
+        for hull, points in hull_pieces(mesh.vertices, mine):
             pieces.append(Piece(owner, hull, node, part))
             samples.setdefault(part, []).append((points, node, 0.0))
         if ball is not None and part in samples:
@@ -218,8 +254,8 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig, is_alone: bool = F
     everything = [entry for entries in samples.values() for entry in entries]
     return Shape(
         _point_set(bound, owner, corners, None),
-        _point_set(bound, owner, everything or corners, config.max_points),
-        {part: _point_set(bound, owner, entries, config.part_points) for part, entries in samples.items()},
+        _point_set(bound, owner, everything or corners, MAX_POINTS),
+        {part: _point_set(bound, owner, entries, PART_POINTS) for part, entries in samples.items()},
         tuple(pieces),
         max((radius for _, _, radius in corners), default=0.0),
     )
@@ -274,7 +310,7 @@ def _outermost(mesh: Mesh, vertices: Int[np.ndarray, " n"], count: int) -> Int[n
     return np.unique(vertices[best])
 
 
-def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig) -> Float[np.ndarray, "n 3"]:
+def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"]) -> Float[np.ndarray, "n 3"]:
     """Corners of the hull of a part, and what sticks out farthest."""
     used = np.unique(faces)
     vertices = mesh.vertices[used]
@@ -282,24 +318,22 @@ def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConf
     if hull is None:
         corners = vertices
     else:
-        corners = np.unique(np.concatenate([hull[0], mesh.vertices[_outermost(mesh, used, config.outermost)]]), axis=0)
-    limit = config.max_corners + config.outermost
+        corners = np.unique(np.concatenate([hull[0], mesh.vertices[_outermost(mesh, used, OUTERMOST)]]), axis=0)
+    limit = MAX_CORNERS + OUTERMOST
     return corners[farthest_points(corners, limit)] if len(corners) > limit else corners
 
 
-def _ball(
-    mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig
-) -> tuple[Float[np.ndarray, "3"], float] | None:
+def _ball(mesh: Mesh, faces: Int[np.ndarray, "f 3"]) -> tuple[Float[np.ndarray, "3"], float] | None:
     """Centre and radius of a part that is a ball."""
     vertices = mesh.vertices[np.unique(faces)]
-    if len(vertices) < config.ball_vertices:
+    if len(vertices) < BALL_VERTICES:
         return None
     lifted = np.concatenate([2.0 * vertices, np.ones((len(vertices), 1))], axis=1)
     solution = np.linalg.lstsq(lifted, (vertices**2).sum(axis=1), rcond=None)[0]
     center = solution[:3]
     away = np.linalg.norm(vertices - center, axis=1)
-    whole = np.ptp(vertices, axis=0).min() > (2.0 - 4.0 * config.ball_error) * away.max()
-    is_ball = whole and np.ptp(away) < config.ball_error * away.max()
+    whole = np.ptp(vertices, axis=0).min() > (2.0 - 4.0 * BALL_ERROR) * away.max()
+    is_ball = whole and np.ptp(away) < BALL_ERROR * away.max()
     return (center, float(away.max())) if is_ball else None
 
 
@@ -312,7 +346,7 @@ def touches_of(
     config: ContactConfig,
 ) -> list[Touch]:
     """All pairs of points and solids."""
-    steep = [_stiffness(bound, world, config) for bound in bounds]
+    steep = [_stiffness(bound, world) for bound in bounds]
     out: list[Touch] = []
     solids: list[tuple[Collider, float]] = []
     if world.ground is not None:
@@ -321,7 +355,7 @@ def touches_of(
             surface = _surface(bounds[k], world.ground.friction, config)
             out.append(Touch(shape.corners, ground, *surface, steep[k]))
     for obstacle in world.obstacles:
-        solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh, config.colliders)]
+        solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh)]
     for k, shape in enumerate(shapes):
         for collider, friction in solids:
             out.append(Touch(shape.samples, collider, *_surface(bounds[k], friction, config), steep[k]))
@@ -330,7 +364,7 @@ def touches_of(
                 surface = _surfaces(bounds[k], bounds[other], world.friction, config)
                 stiffness = min(steep[k], steep[other])
                 out += [Touch(shape.samples, p.collider, *surface, stiffness, other, p.node) for p in pieces]
-        out += _within(bounds[k], shape, world, steep[k], config)
+        out += _within(bounds[k], shape, world, steep[k])
     return out
 
 
@@ -366,7 +400,7 @@ def _surfaces(a: Bound, b: Bound, friction: float, config: ContactConfig) -> tup
     return float(np.sqrt(first * second)), kept * bounce_of(a) * bounce_of(b)
 
 
-def _within(bound: Bound, shape: Shape, world: World, stiffness: float, config: ContactConfig) -> list[Touch]:
+def _within(bound: Bound, shape: Shape, world: World, stiffness: float) -> list[Touch]:
     """Parts of one object against each other, but for those that touch at rest or that a joint leads through each
     other: they were made to."""
     articulation = bound.body.poses.articulation
@@ -378,27 +412,27 @@ def _within(bound: Bound, shape: Shape, world: World, stiffness: float, config: 
         (part, piece)
         for part in shape.parts
         for piece in shape.pieces
-        if piece.node != bound.mechanics.part_nodes[part] and len(shape.pieces) <= config.max_own_pieces
+        if piece.node != bound.mechanics.part_nodes[part] and len(shape.pieces) <= MAX_OWN_PIECES
     ]
-    poses = _poses(bound, config)
+    poses = _poses(bound)
     apart = np.min([_heights(bound, shape, pairs, q) for q in poses], axis=0) if pairs else []
     at_rest = _heights(bound, shape, pairs, poses[0])
     owner, size = shape.corners.owner, bound.body.mesh.size
     out = []
     for (part, piece), least, rest in zip(pairs, apart, at_rest, strict=True):
-        if least > -config.overlap * size and rest > config.overlap * size:
+        if least > -OVERLAP * size and rest > OVERLAP * size:
             points = shape.parts[part]
             out.append(Touch(points, piece.collider, friction, 0.0, stiffness, owner, piece.node))
     return out
 
 
-def _poses(bound: Bound, config: ContactConfig) -> list[Float[np.ndarray, " D"]]:
+def _poses(bound: Bound) -> list[Float[np.ndarray, " D"]]:
     """The start, rest, and each joint alone between its limits."""
     base = bound.mechanics.dim - bound.body.poses.dim
     out = [bound.q, np.zeros_like(bound.q)]
     for k, (low, high) in enumerate(bound.body.poses.limits):
         if np.isfinite([low, high]).all():
-            for value in np.linspace(low, high, config.own_poses):
+            for value in np.linspace(low, high, OWN_POSES):
                 q = np.zeros_like(bound.q)
                 q[base + k] = value
                 out.append(q)
@@ -421,11 +455,11 @@ def _heights(
     return np.array(out)
 
 
-def _stiffness(bound: Bound, world: World, config: ContactConfig) -> float:
+def _stiffness(bound: Bound, world: World) -> float:
     """Of one contact point: it alone carries the object at the depth of rest."""
     mesh = bound.body.mesh
     gravity = max(float(np.linalg.norm(gravity_of(world, bound.body))), STANDARD_GRAVITY / mesh.unit)
-    return bound.mechanics.mass * gravity / (config.rest_depth * mesh.size)
+    return bound.mechanics.mass * gravity / (REST_DEPTH * mesh.size)
 
 
 def _ground(

@@ -17,12 +17,12 @@ from jaxtyping import Float, Int
 
 from neurok.core.assembly import ASSEMBLY
 from neurok.dynamics.body import Body
-from neurok.dynamics.colliders import COLLIDERS, ColliderConfig, obstacle_pieces, part_pieces
+from neurok.dynamics.colliders import obstacle_pieces, part_pieces
 from neurok.dynamics.condition import Obstacle, World
 from neurok.dynamics.masses import inertial_of, sheet_thickness
-from neurok.dynamics.reduced.bearings import bearings_of
 from neurok.dynamics.reduced.build import Bound, gravity_of
 from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
+from neurok.dynamics.reduced.dry_friction import joint_friction
 from neurok.dynamics.reduced.loads import Damping, LimitWell
 from neurok.errors import NeurokError
 from neurok.geometry import lie
@@ -86,7 +86,6 @@ class MujocoConfig:
     plate: float = 0.01
     """Thickness of these plates, as a share of the obstacle's size."""
 
-    colliders: ColliderConfig = COLLIDERS
     reduced: ReducedConfig = DEFAULTS
     """What both engines share: stiffness of pins and grabs, rubbing of joints, faces that feel the wind."""
 
@@ -135,7 +134,7 @@ def _made_of(body: Body, vertices: Int[np.ndarray, " n"]) -> Shape:
 def obstacle_shapes(obstacle: Obstacle, config: MujocoConfig) -> list[Shape]:
     """Hulls of the pieces that are convex, and a plate for each face of the others."""
     mesh = obstacle.mesh
-    hulls, rough = obstacle_pieces(mesh, config.colliders)
+    hulls, rough = obstacle_pieces(mesh)
     out = [Shape(vertices) for vertices, _ in hulls]
     if rough is None:
         return out
@@ -269,8 +268,7 @@ def _add_body(scene: Scene, index: int, bound: Bound, world: World, hollow: bool
     """An object: its base, and what hangs on it."""
     mechanics: Any = bound.mechanics
     tree, unit = mechanics.tree, bound.body.mesh.unit
-    shapes, bearings = body_shapes(bound, hollow, scene.config), bearings_of(bound, world, scene.config.reduced)
-    losses = np.zeros(mechanics.dim) if bearings is None else bearings.limits
+    shapes, losses = body_shapes(bound, hollow, scene.config), joint_friction(bound, world, scene.config.reduced)
     carriers = {0, *mechanics.part_nodes.tolist()}
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(tree.parents, start=1):
