@@ -1,10 +1,11 @@
 """Limits of all coordinates together, as the engine sees them: a convex energy without a force inside."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from neurok.compiled import coordinates
-from neurok.compiled.steps import Own
+from neurok.dynamics.reduced.loads import StrainWell
 
 DIM, DT = 5, 0.01
 
@@ -15,10 +16,13 @@ def wells():
     return rng.normal(size=(4, 3, DIM)), np.stack([rng.uniform(1.0, 5.0, 4), np.zeros(4)], axis=1)
 
 
+def moment(q, qdot=None):
+    return SimpleNamespace(q=q[None], qdot=np.zeros((1, DIM)) if qdot is None else qdot[None])
+
+
 def energy(q, vectors, wells, qdot=None):
-    gradient = np.zeros(DIM)
-    value = coordinates.strain_energy(q, np.zeros(DIM) if qdot is None else qdot, vectors, wells, gradient)
-    return value, gradient
+    load, motion = StrainWell(vectors, wells), moment(q, qdot)
+    return load.energy(motion, np.zeros(1))[0], -load.force(motion, np.zeros(1))[0]
 
 
 def test_inside_nothing_is_felt(wells):
@@ -41,8 +45,7 @@ def test_slope_and_curvature_are_those_of_the_energy(wells):
     slope = [(energy(q + d, *wells)[0] - energy(q - d, *wells)[0]) / (2 * step) for d in step * np.eye(DIM)]
     np.testing.assert_allclose(energy(q, *wells)[1], slope, rtol=1e-6)
     bend = [(energy(q + d, *wells)[1] - energy(q - d, *wells)[1]) / (2 * step) for d in step * np.eye(DIM)]
-    matrix = np.zeros((DIM, DIM))
-    coordinates.add_strain_curvature(q, np.zeros(DIM), DT, *wells, matrix)
+    matrix = StrainWell(*wells).curvature(moment(q), DT)
     np.testing.assert_allclose(matrix, bend, rtol=1e-5, atol=1e-6)
     assert np.linalg.eigvalsh(matrix)[0] > -1e-9
 
@@ -54,10 +57,5 @@ def test_buffers_only_ever_take_energy_and_their_curvature_is_positive(wells):
         q, qdot = 2.0 * rng.normal(size=(2, DIM))
         still, buffered = energy(q, vectors, pair)[1], energy(q, vectors, pair + [0.0, 3.0], qdot)[1]
         assert (buffered - still) @ qdot >= -1e-12
-        matrix = np.zeros((DIM, DIM))
-        coordinates.add_strain_curvature(q, qdot, DT, vectors, pair + [0.0, 3.0], matrix)
+        matrix = StrainWell(vectors, pair + [0.0, 3.0]).curvature(moment(q, qdot), DT)
         assert np.linalg.eigvalsh(matrix)[0] > -1e-9
-
-
-def test_compiled_steps_take_the_columns_in_this_order():
-    assert Own._fields[:8] == ("stiffness", "lower", "upper", "steepness", "buffer", "viscosity", "vectors", "wells")
