@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ def read(path: Path) -> Asset:
 
     data = read_bytes(path)
     root = xml.parse(data, f"'{path}'")  # the reader's own parser would follow entities
+    logging.getLogger("trimesh").disabled = True  # what is wrong is said once, in our error
     try:
         scene = trimesh.load_scene(io.BytesIO(data), file_type="dae", resolver=cast(Any, _Beside(path.parent)))
         packed = scene.export(file_type="glb")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
-import subprocess
-import sys
-import tempfile
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +19,14 @@ from neurok.errors import FormatError, require
 from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
 from neurok.io.polygons import triangulate
+from neurok.sandbox import SANDBOX, Ended, Limits
 
 MAX_CORNERS = 60_000_000
 MAX_BONES = 8
 MAX_SECONDS = 300.0
+MEMORY = 8 * 1024**3
+"""What its scene may take, beside 256 times the size of the file [bytes]."""
+
 BAKE_RATE = 30.0
 """Key frames a second where a curve is no straight line [1/s]."""
 
@@ -41,36 +42,29 @@ def read(path: Path) -> Asset:
     require("ufbx", "formats")
     from neurok.io.gltf_read import read_packed
 
-    read_bytes(path)  # refuses what is missing, empty or too large
-    with tempfile.TemporaryDirectory(prefix="neurok-fbx-") as scratch:
-        target = Path(scratch) / "scene.glb"
-        command = [sys.executable, "-m", "neurok.io.fbx", str(path), str(target)]
-        folders = os.pathsep.join(folder for folder in sys.path if folder)
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=MAX_SECONDS,
-                env={**os.environ, "PYTHONPATH": folders},
-            )
-        except subprocess.TimeoutExpired:
-            raise FormatError(f"'{path}' is an FBX file that takes more than {MAX_SECONDS:.0f} s to read.") from None
-        if done.returncode != 0 or not target.is_file():
-            reason = done.stderr.strip().splitlines()[-1:] or ["the parser broke off"]
-            raise FormatError(f"'{path}' is not an FBX file that can be read: {reason[0].rstrip('.')}.")
-        asset = read_packed(target.read_bytes(), path)
-    notes = tuple(line for line in done.stdout.splitlines() if line)
+    data = np.frombuffer(read_bytes(path), np.uint8)
+    limits = Limits(cpu=MAX_SECONDS, memory=MEMORY + 256 * len(data))
+    try:
+        packed, said = SANDBOX.call("neurok.io.fbx:convert", data, path=str(path), limits=limits, preload=("ufbx",))
+    except Ended as end:
+        reason = {
+            "fault": end.text.rstrip("."),
+            "time": f"it takes more than {MAX_SECONDS:.0f} s",
+            "memory": "it takes more memory than any file of its size should",
+        }.get(end.cause, "the parser broke off")
+        raise FormatError(f"'{path}' is not an FBX file that can be read: {reason}.") from None
+    asset = read_packed(packed.tobytes(), path)
+    notes = tuple(json.loads(said.tobytes()))
     return replace(asset, notes=(*notes, *asset.notes)) if notes else asset
 
 
-def convert(path: Path, target: Path) -> None:
-    """Write the scene of an FBX file as GLB; notes go to the standard output."""
+def convert(data: np.ndarray, path: str) -> tuple[np.ndarray, np.ndarray]:
+    """The scene of an FBX file as GLB, and notes as JSON; pictures are looked for beside ``path``."""
     import ufbx
 
+    gc.disable()
     scene = ufbx.load_memory(
-        path.read_bytes(),
+        data.tobytes(),
         load_external_files=False,
         target_axes=ufbx.axes_right_handed_y_up,
         target_unit_meters=1.0,
@@ -80,10 +74,10 @@ def convert(path: Path, target: Path) -> None:
     )
     for element in scene.elements:
         _hold(element)
-    writing = _Writing(scene, path)
-    target.write_bytes(writing.built().files(target)[target.name])
-    sys.stdout.write("\n".join(writing.notes))
-    sys.stdout.flush()
+    writing = _Writing(scene, Path(path))
+    target = Path("scene.glb")
+    packed, said = writing.built().files(target)[target.name], json.dumps(list(writing.notes)).encode()
+    return np.frombuffer(packed, np.uint8), np.frombuffer(said, np.uint8)
 
 
 def _hold(thing: Any) -> None:
@@ -326,14 +320,3 @@ def _matrix(value: Any) -> Float[np.ndarray, "4 4"]:
     out = np.eye(4)
     out[:3] = np.array([tuple(column) for column in value]).T
     return out
-
-
-if __name__ == "__main__":
-    gc.disable()
-    try:
-        convert(Path(sys.argv[1]), Path(sys.argv[2]))
-    except Exception as error:
-        sys.stderr.write(f"{error}\n")
-        sys.stderr.flush()
-        os._exit(1)
-    os._exit(0)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from neurok.errors import FormatError, NeurokError, shown
+from neurok.sandbox import SANDBOX, Ended, Limits
 from neurok.staging import staged, together
 
 MAX_FILE_BYTES = 2 * 1024**3
@@ -117,6 +120,46 @@ def resolve_inside(folder: Path, reference: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         raise refused from None
     return target
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a file that a decoder of others opened in the sandbox."""
+
+    damage: str = ""
+    """What opening it did to the process, in words; empty if that survived."""
+
+    refusal: str | None = None
+    """Why its decoder refused it, in the decoder's own words; none if it was read."""
+
+
+def rehearse(path: Path, decoder: str, library: str, seconds: float = 20.0) -> Trial:
+    """Let a decoder (``module:function`` of a path) open a file in the sandbox first; only what survives is opened here.
+
+    The bounds let the largest files of public collections pass ten times over: 1 GiB and 64 times the size of the file
+    in memory, ``seconds`` and one more for each 5 MB of computing.
+    """
+    facts = path.stat()
+    return _rehearse(str(path.resolve()), facts.st_size, facts.st_mtime_ns, decoder, library, seconds)
+
+
+@lru_cache(maxsize=512)
+def _rehearse(path: str, size: int, changed: int, decoder: str, library: str, seconds: float) -> Trial:
+    """A file that has not changed is tried once."""
+    limits = Limits(cpu=seconds + size / 5e6, memory=1024**3 + 64 * size)
+    try:
+        SANDBOX.call(decoder, limits=limits, preload=(library,), path=path)
+    except Ended as end:
+        if end.cause == "fault":
+            return Trial(refusal=end.text)
+        return Trial(DAMAGE.get(end.cause, "its decoder broke off"))
+    return Trial()
+
+
+DAMAGE = {
+    "memory": "it takes more memory than any file of its size should",
+    "time": "it takes longer than any file of its size should",
+}
 
 
 def check_writable(path: Path) -> None:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Articulation, Asset, Inertial, Joint
-from neurok.errors import FormatError, NeurokError, brief, require
+from neurok.errors import FormatError, brief
 from neurok.io import xml
-from neurok.io.files import read_bytes
+from neurok.io.files import read_bytes, rehearse
 from neurok.io.mjcf_geoms import body_pieces
 from neurok.io.mjcf_guard import check_references
 from neurok.io.part_materials import LABEL, unpack
-from neurok.io.rehearsal import rehearse
 from neurok.io.urdf_pieces import assemble
 
 
@@ -29,36 +28,43 @@ def read(path: Path) -> Asset:
         return urdf.from_xml(root, path)
     if root.tag not in ("mujoco", "mujocoinclude"):
         raise FormatError(f"{what} is XML, but neither MJCF nor URDF: its root element is <{root.tag}>.")
-    require("mujoco", "sim")
     check_references(root, path.parent, path.parent, what)
-    trial = rehearse(path, "mjcf")
-    if trial.damage or not trial.is_read:
-        raise FormatError(f"MuJoCo cannot compile '{path}': {trial.damage or brief(trial.reason)}.")
+    trial = rehearse(path, "neurok.io.mjcf:try_model", "mujoco", seconds=60.0)
+    if trial.damage or trial.refusal is not None:
+        raise FormatError(f"MuJoCo cannot compile '{path}': {trial.damage or brief(trial.refusal or '')}.")
     notes: list[str] = []
     model, data = _compile(path, notes)
     return _asset(model, data, path, notes)
 
 
+def try_model(path: str) -> None:
+    """Compile a model and leave it, in the sandbox."""
+    _compiled(path, [])
+
+
 def _compile(path: Path, notes: list[str]) -> tuple[Any, Any]:
     """The model and its state in the reference pose."""
+    try:
+        return _compiled(str(path), notes)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise FormatError(f"MuJoCo cannot compile '{path}': {brief(reason)}.") from error
+
+
+def _compiled(path: str, notes: list[str]) -> tuple[Any, Any]:
     import mujoco
 
     before = mujoco.get_mju_user_warning()
     # Without a listener MuJoCo leaves a log file in the working folder.
     mujoco.set_mju_user_warning(lambda text: notes.append(f"MuJoCo warns: {text}"))
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        model = mujoco.MjModel.from_xml_path(path)
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-    except NeurokError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())
-        raise FormatError(f"MuJoCo cannot compile '{path}': {brief(reason)}.") from error
+        return model, data
     finally:
         mujoco.set_mju_user_warning(before)
-    return model, data
 
 
 def _asset(model: Any, data: Any, path: Path, notes: list[str]) -> Asset:

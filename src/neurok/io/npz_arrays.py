@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neurok.errors import FormatError, brief
+from neurok.errors import FormatError, brief, shown
 from neurok.io.files import read_bytes
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
@@ -21,6 +21,9 @@ MAX_RATIO = 100
 
 SMALL_BYTES = 64 * 1024**2
 """Archives that unpack to less may grow by any factor."""
+
+BLOCK_BYTES = 1 << 20
+"""What is unpacked of a member at once."""
 
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -55,7 +58,7 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
                     f"real objects shrink by {MAX_RATIO} times at most, so it is not read."
                 )
             return {
-                entry.filename.removesuffix(".npy"): _array(archive.read(entry))
+                entry.filename.removesuffix(".npy"): _array(member_bytes(archive, entry))
                 for entry in entries
                 if entry.filename.endswith(".npy")
             }
@@ -64,6 +67,18 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
     except Exception as error:  # zipfile, zlib, bz2, lzma and numpy raise a dozen kinds for damaged bytes
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise FormatError(f"'{path}' is not an NPZ archive, or it is damaged: {reason.rstrip('.')}.") from error
+
+
+def member_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """What a member holds, counted while it is unpacked: never more than it says, whatever its bytes would grow to."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Python unpacks these in blocks that may grow a millionfold before anyone can count.
+        raise ValueError(f"{shown(entry.filename)} is packed by a method other than deflate; pack it again")
+    blocks = []
+    with archive.open(entry) as stream:
+        while block := stream.read(BLOCK_BYTES):
+            blocks.append(block)
+    return b"".join(blocks)
 
 
 def read_array(path: Path) -> np.ndarray:

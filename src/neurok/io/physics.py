@@ -12,7 +12,6 @@ from neurok.core import Articulation, Asset, Inertial
 from neurok.core.assembly import JointLosses
 from neurok.core.material import DEFAULT_DENSITY
 from neurok.errors import NeurokError
-from neurok.geometry.decomposition import has_coacd
 
 ROBOTS = (".urdf", ".xml", ".mjcf", ".usd", ".usda", ".usdc", ".usdz")
 """Formats of simulators."""
@@ -111,6 +110,4 @@ def left_out(asset: Asset, suffix: str, physics: Physics) -> list[str]:
         notes.append("Dry friction and armature of joints that turn and slide are left out: USD has no names for them.")
     if suffix in (".urdf", ".xml", ".mjcf") and asset.materials is not None:
         notes.append(f"Bounce of materials is left out of contacts: '{suffix}' files have no restitution.")
-    if not has_coacd():
-        notes.append("Collision shapes were cut by planes; CoACD follows closed solids better (neurok[sim]).")
     return notes

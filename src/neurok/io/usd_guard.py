@@ -9,8 +9,7 @@ from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 
 from neurok.errors import FormatError, shown
-from neurok.io.files import read_bytes, resolve_inside
-from neurok.io.rehearsal import Decoder, Trial, rehearse
+from neurok.io.files import Trial, read_bytes, rehearse, resolve_inside
 
 MAX_LAYERS = 500
 LAYER_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -30,7 +29,7 @@ def check_layers(path: Path) -> None:
         seen.add(here)
         if len(seen) > MAX_LAYERS:
             raise FormatError(f"'{path}' is made of more than {MAX_LAYERS} layers.")
-        _rehearse(Path(here.split("[")[0]), "layer")
+        _rehearse(Path(here.split("[")[0]), "try_layer")
         try:
             layer = Sdf.Layer.FindOrOpen(here)
         except Tf.ErrorException as error:
@@ -47,17 +46,36 @@ def check_layers(path: Path) -> None:
                 _check_inside(anchored, reference, folder)
                 if anchored.split("[")[-1].rstrip("]").lower().endswith(LAYER_SUFFIXES):
                     waiting.append(anchored)
-    _rehearse(path, "stage")
+    _rehearse(path, "try_stage")
 
 
-def _rehearse(path: Path, kind: Decoder) -> None:
+def _rehearse(path: Path, decoder: str) -> None:
     """Open a layer or stage in a process of its own first: damage can make USD hang, fill memory or crash."""
-    trial = rehearse(path, kind) if path.is_file() else Trial()
+    trial = rehearse(path, f"{__name__}:{decoder}", "pxr.UsdUtils") if path.is_file() else Trial()
     if trial.damage:
         raise FormatError(f"'{path}' is damaged: {trial.damage}; write it again.")
-    if not trial.is_read:
-        why = f": {in_words(trial.reason)}" if trial.reason else ", or it is damaged; export it again"
+    if trial.refusal is not None:
+        why = f": {in_words(trial.refusal)}" if trial.refusal else ", or it is damaged; export it again"
         raise FormatError(f"'{path}' is not a USD file{why}.")
+
+
+def try_layer(path: str) -> None:
+    """Open one layer and leave it, in the sandbox."""
+    from pxr import Sdf, UsdUtils
+
+    if not Sdf.Layer.FindOrOpen(path):
+        raise ValueError
+    UsdUtils.ExtractExternalReferences(path)
+
+
+def try_stage(path: str) -> None:
+    """Compose a stage and look at every attribute, in the sandbox."""
+    from pxr import Usd
+
+    stage = Usd.Stage.Open(path)
+    for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        for attribute in prim.GetAttributes():
+            attribute.Get()
 
 
 def _check_inside(anchored: str, reference: str, folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from neurok.core import Asset
 from neurok.errors import FormatError, MeshError, NeurokError, shown
 from neurok.io.files import MAX_FILE_BYTES, resolve_inside
-from neurok.io.npz_arrays import MAX_RATIO, MAX_UNPACKED_BYTES, SMALL_BYTES
+from neurok.io.npz_arrays import MAX_RATIO, MAX_UNPACKED_BYTES, SMALL_BYTES, member_bytes
 
 MAX_ENTRIES = 20_000
 MODELS = (
@@ -49,7 +49,7 @@ def read(path: Path) -> Asset:
             for entry in entries:
                 target = resolve_inside(folder, _quoted(entry.filename))
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.read(entry))
+                target.write_bytes(member_bytes(archive, entry))
             try:
                 asset = load(folder / model)
             except NeurokError as error:
