@@ -29,8 +29,7 @@ from neurok.core import Asset
 from neurok.families.articulated import generate
 from neurok.geometry.convex import convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, Room
-from neurok.io.physics import Physics
-from neurok.io.urdf_bodies import as_articulation, bodies
+from neurok.io.physics import Physics, as_articulation, bodies
 from neurok.sandbox import SANDBOX
 
 HOLLOW = 0.05

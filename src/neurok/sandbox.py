@@ -31,7 +31,7 @@ OK, FAULT, TOO_LARGE = 0, 3, 4
 """Exit codes of a call: it has answered, its function has raised, or it asked for too much memory."""
 
 CLOCK = 20.0
-"""A call that has not ended after so many times its processor time by the clock is stuck; a busy machine is no fault."""
+"""A call that has not ended after so many times its processor time by the clock is stuck."""
 
 LENGTH = struct.Struct("<Q")
 

@@ -1,10 +1,11 @@
-"""Reading with limits and writing without half-written files."""
+"""Reading with limits, writing without half-written files, and names that must differ from each other."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -134,7 +135,7 @@ class Trial:
 
 
 def rehearse(path: Path, decoder: str, library: str, seconds: float = 20.0) -> Trial:
-    """Let a decoder (``module:function`` of a path) open a file in the sandbox first; only what survives is opened here.
+    """Let a decoder (``module:function`` of a path) open a file in the sandbox; only what survives is opened here.
 
     The bounds let the largest files of public collections pass ten times over: 1 GiB and 64 times the size of the file
     in memory, ``seconds`` and one more for each 5 MB of computing.
@@ -179,3 +180,17 @@ def write_files(path: Path, files: Files) -> None:
         for name, data in reversed(files.items()):
             with staged(path.parent / name) as temporary:
                 temporary.write_bytes(data)
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """The names, with the first free number behind those that repeat or are taken."""
+    used, out = set(taken), []
+    next_number: dict[str, int] = {}
+    for name in names:
+        found, number = name, next_number.get(name, 2)
+        while found in used:
+            found, number = f"{name}_{number}", number + 1
+        next_number[name] = number
+        used.add(found)
+        out.append(found)
+    return out

@@ -15,7 +15,7 @@ import numpy as np
 from neurok.core import Finish, Lookup, Texture
 from neurok.core.finish import extension_names, texture_infos
 from neurok.io.files import Files
-from neurok.io.gltf_look import PICTURE_EXTENSIONS
+from neurok.io.gltf_geometry import PICTURE_EXTENSIONS
 
 COMPONENT_TYPES = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}

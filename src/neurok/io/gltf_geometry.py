@@ -1,16 +1,230 @@
-"""The meshes of a glTF file as plain arrays, before they are placed in the scene."""
+"""The meshes and materials of a glTF file as plain arrays and surfaces, and what glTF has no words for."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.core import (
+    Articulation,
+    Asset,
+    Finish,
+    Inertial,
+    Joint,
+    Lookup,
+    Material,
+    MaterialField,
+    Mesh,
+    Surface,
+    Texture,
+)
+from neurok.core.finish import REPEAT, TRANSFORM, number, texture_infos, transform_matrix, without_pictures
+from neurok.core.material import VALUES
+from neurok.core.surface import GLOSS
+from neurok.core.texture import mime_of
 from neurok.io.gltf_document import Document, Record, natural
-from neurok.io.gltf_extras import MATERIAL_ATTRIBUTES, UNSAID
-from neurok.io.gltf_look import PLAIN, Look
+
+VERSION = 1
+
+
+UNSAID = -1.0
+"""No number of a material is this; it stands for "as in the library", since accessors must not hold NaN."""
+
+MATERIAL_ATTRIBUTES = ("_MATERIAL", *(f"_{name.upper()}" for name in VALUES))
+
+
+def scene_extras(asset: Asset, source: Mesh, part_nodes: list[int]) -> dict[str, Any]:
+    """What to store beside the scene."""
+    extras: dict[str, Any] = {
+        "version": VERSION,
+        "name": asset.mesh.name,
+        "parts": part_nodes,
+        "source_up": source.up,
+        "source_unit": source.unit,
+    }
+    if asset.provenance:
+        extras["provenance"] = {str(k): str(v) for k, v in sorted(asset.provenance.items())}
+    if asset.materials is not None:
+        extras["materials"] = [asdict(material) for material in asset.materials.materials]
+    if asset.articulation is not None:
+        extras["articulation"] = _pack_articulation(asset.articulation)
+    return extras
+
+
+def _pack_articulation(articulation: Articulation) -> dict[str, Any]:
+    joints = [
+        {
+            "kind": joint.kind,
+            "name": joint.name,
+            "parent": joint.parent,
+            "axis": joint.axis.tolist(),
+            "origin": joint.origin.tolist(),
+            "limits": [_finite(v) for v in (joint.lower, joint.upper)],
+            "slide_limits": [_finite(v) for v in (joint.slide_lower, joint.slide_upper)],
+            "damping": joint.damping,
+        }
+        for joint in articulation.joints
+    ]
+    packed: dict[str, Any] = {"name": articulation.name, "joints": joints}
+    if articulation.inertials is not None:
+        packed["inertials"] = [
+            i and {"mass": i.mass, "center": i.center.tolist(), "inertia": i.inertia.tolist()}
+            for i in articulation.inertials
+        ]
+    return packed
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def material_attributes(field: MaterialField, chosen: Int[np.ndarray, " n"]) -> dict[str, np.ndarray]:
+    """Custom attributes of some vertices: which material, and numbers that vary within it."""
+    numbers = {"_MATERIAL": field.ids[chosen]} | {
+        f"_{name.upper()}": np.where(np.isnan(value), UNSAID, value)[chosen] for name, value in field.values.items()
+    }
+    return {name: value.astype(np.float32) for name, value in numbers.items()}
+
+
+def unpack_materials(packed: list[dict[str, Any]], columns: Float[np.ndarray, "V 8"]) -> MaterialField:
+    """The materials that ``scene_extras`` and ``material_attributes`` stored; whatever is wrong with them raises."""
+    numbers = zip(VALUES, np.where(columns[:, 1:] == UNSAID, np.nan, columns[:, 1:]).T, strict=True)
+    values = {name: value for name, value in numbers if not np.isnan(value).all()}
+    ids = np.maximum(columns[:, 0], 0.0).astype(np.int64)
+    return MaterialField(tuple(Material(**record) for record in packed), ids, values)
+
+
+def unpack_articulation(packed: dict[str, Any], mesh: Mesh) -> Articulation:
+    """The joints that ``scene_extras`` stored; whatever is wrong with them raises."""
+    joints = []
+    for record in packed["joints"]:
+        lower, upper = record["limits"]
+        slide_lower, slide_upper = record["slide_limits"]
+        joint = Joint(
+            record["kind"],
+            int(record["parent"]),
+            record["axis"],
+            record["origin"],
+            -math.inf if lower is None else float(lower),
+            math.inf if upper is None else float(upper),
+            -math.inf if slide_lower is None else float(slide_lower),
+            math.inf if slide_upper is None else float(slide_upper),
+            str(record["name"]),
+            float(record["damping"]),
+        )
+        axis = np.asarray(record["axis"], dtype=np.float64)
+        axis.flags.writeable = False
+        object.__setattr__(joint, "axis", axis)  # normalising twice would change the last bit
+        joints.append(joint)
+    inertials = packed.get("inertials")
+    if inertials is not None:
+        inertials = tuple(
+            i and Inertial(float(i["mass"]), np.array(i["center"]), np.array(i["inertia"])) for i in inertials
+        )
+    return Articulation(mesh, tuple(joints), inertials, str(packed["name"]))
+
+
+PICTURE_EXTENSIONS = {"EXT_texture_webp": "image/webp", "KHR_texture_basisu": "image/ktx2"}
+"""Extensions of a texture that name a picture of another kind than PNG and JPEG."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A surface and how its base-colour picture lies on the texture coordinates."""
+
+    surface: Surface
+    coordinates: int = 0
+    """Which set of texture coordinates the picture uses."""
+
+    transform: Float[np.ndarray, "2 3"] | None = None
+
+    def place(self, uv: Float[np.ndarray, "V 2"]) -> Float[np.ndarray, "V 2"]:
+        """Texture coordinates after the picture's own shift, turn and scale (KHR_texture_transform)."""
+        return uv if self.transform is None else uv @ self.transform[:, :2].T + self.transform[:, 2]
+
+
+PLAIN = Look(Surface("default", (1.0, 1.0, 1.0, 1.0)))
+
+
+def read_looks(doc: Document, notes: dict[str, None]) -> list[Look]:
+    """One look per material, with all that it says; pictures that cannot be read are noted."""
+    shelf = _Shelf(doc, notes)
+    return [_look(shelf, index, record) for index, record in enumerate(doc.items("materials"))]
+
+
+def _look(shelf: _Shelf, index: int, original: Record) -> Look:
+    record = json.loads(json.dumps({key: value for key, value in original.items() if key != "name"}, allow_nan=False))
+    without_pictures(record, lambda info: shelf.lookup(info["index"]) is not None)
+    lookups: dict[int, int] = {}
+    for info in texture_infos(record):
+        info["index"] = lookups.setdefault(info["index"], len(lookups))
+    found = tuple(found for index in lookups if (found := shelf.lookup(index)) is not None)
+    surface = Surface.of(str(original.get("name") or f"surface_{index}"), Finish.of(record, found))
+    base = _base_info(record)
+    if base is None:
+        return Look(surface)
+    settings = base.get("extensions", {}).get(TRANSFORM)
+    coordinates = int(number(settings or {}, "texCoord", number(base, "texCoord", 0.0)))
+    return Look(surface, coordinates, None if settings is None else transform_matrix(settings))
+
+
+def _base_info(record: Record) -> Record | None:
+    """The base-colour picture's place in a record."""
+    gloss = record.get("extensions", {}).get(GLOSS)
+    found = record.get("pbrMetallicRoughness", {}).get("baseColorTexture") if gloss is None else None
+    return gloss.get("diffuseTexture") if gloss is not None else found
+
+
+class _Shelf:
+    """The textures of a file, each read once."""
+
+    def __init__(self, doc: Document, notes: dict[str, None]) -> None:
+        self.doc, self.notes = doc, notes
+        self._lookups: dict[int, Lookup | None] = {}
+        self._pictures: dict[int, Texture | None] = {}
+
+    def lookup(self, index: int) -> Lookup | None:
+        """A texture with its sampler; none (noted) when no picture of it can be read."""
+        if index not in self._lookups:
+            record = self.doc.item("textures", index)
+            picture = self._picture(record)
+            self._lookups[index] = None if picture is None else self._sampled(record, picture)
+        return self._lookups[index]
+
+    def _sampled(self, record: Record, picture: Texture) -> Lookup:
+        if "sampler" not in record:
+            return Lookup(picture)
+        sampler = self.doc.item("samplers", record["sampler"])
+        wrap = (int(sampler.get("wrapS", REPEAT)), int(sampler.get("wrapT", REPEAT)))
+        return Lookup(picture, wrap, sampler.get("magFilter"), sampler.get("minFilter"))
+
+    def _picture(self, record: Record) -> Texture | None:
+        extensions = record.get("extensions", {})
+        named = [extensions[name]["source"] for name in PICTURE_EXTENSIONS if name in extensions]
+        for source in (*named, *([record["source"]] if "source" in record else [])):
+            if source not in self._pictures:
+                self._pictures[source] = self._read(source)
+            if self._pictures[source] is not None:
+                return self._pictures[source]
+        if not named and "source" not in record:
+            self.notes["A texture has no picture that can be read; its factors are used alone."] = None
+        return None
+
+    def _read(self, source: int) -> Texture | None:
+        record = self.doc.item("images", source)
+        data = self.doc.uri_bytes(record["uri"]) if "uri" in record else self.doc.view_bytes(record["bufferView"])
+        uri = str(record.get("uri", ""))
+        name = str(record.get("name") or (uri if uri and not uri.startswith("data:") else f"texture_{source}"))
+        mime = mime_of(data)
+        if mime is None:
+            self.notes[f"Texture '{name}' is no PNG, JPEG, WebP or KTX2 picture; its factors are used alone."] = None
+        return None if mime is None else Texture(data, mime, name)
+
 
 TRIANGLES, STRIP, FAN = 4, 5, 6
 POINTS_AND_LINES = "Points and lines are left out; only triangles are kept."

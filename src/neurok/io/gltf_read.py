@@ -11,18 +11,42 @@ import numpy as np
 from neurok.core import Articulation, Asset, Authored, Clip, MaterialField, Mesh
 from neurok.core.origin import Origin
 from neurok.errors import FormatError, NeurokError
-from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
-from neurok.io.gltf_bake import PartSource, Worlds, bake, part_source
-from neurok.io.gltf_document import Document, Record, open_document
-from neurok.io.gltf_draco import unpack_meshes
-from neurok.io.gltf_extras import UNSAID, VERSION, unpack_articulation, unpack_materials
-from neurok.io.gltf_geometry import POINTS_AND_LINES, GeometryReader, filled, filled_sets, joined, merge, shifted
-from neurok.io.gltf_instances import instances, repeated
-from neurok.io.gltf_look import PLAIN, Look, read_looks
-from neurok.io.gltf_meshopt import unpack_views
-from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
-from neurok.io.gltf_skin import find_skin
-from neurok.io.names import unique_names
+from neurok.io.files import unique_names
+from neurok.io.gltf_document import Document, Record, open_document, unpack_meshes, unpack_views
+from neurok.io.gltf_geometry import (
+    PLAIN,
+    POINTS_AND_LINES,
+    UNSAID,
+    VERSION,
+    GeometryReader,
+    Look,
+    filled,
+    filled_sets,
+    joined,
+    merge,
+    read_looks,
+    shifted,
+    unpack_articulation,
+    unpack_materials,
+)
+from neurok.io.gltf_scene import (
+    MAX_FRAMES,
+    PartSource,
+    Track,
+    Tree,
+    Worlds,
+    bake,
+    find_skin,
+    frame_times,
+    instances,
+    local_matrices,
+    node_tree,
+    part_source,
+    posed_matrices,
+    read_tracks,
+    repeated,
+    world_matrices,
+)
 
 FORMAT = "glTF"
 UNDERSTOOD = ("KHR_mesh_quantization", "EXT_texture_webp", "EXT_mesh_gpu_instancing", "KHR_node_visibility")

@@ -16,21 +16,23 @@ from neurok.core.material import DEFAULT_FRICTION
 from neurok.geometry import lie
 from neurok.geometry.decomposition import Solid
 from neurok.geometry.topology import degenerate_faces
-from neurok.io.colors import srgb_from_linear
 from neurok.io.files import Files
-from neurok.io.part_materials import LABEL, pack
-from neurok.io.physics import Physics, servo_gains
-from neurok.io.urdf_bodies import (
+from neurok.io.materials_file import LABEL
+from neurok.io.materials_file import pack_parts as pack
+from neurok.io.physics import (
     UNBOUNDED,
     Body,
+    Physics,
     bodies,
     finite_limits,
     is_base,
     safe_stem,
+    servo_gains,
     stl_bytes,
     untouching_bodies,
     words,
 )
+from neurok.io.surfaces import srgb_from_linear
 from neurok.io.xml import Element, clean_name, unique_names
 
 VISUAL = {"contype": "0", "conaffinity": "0", "group": "1"}

@@ -17,10 +17,11 @@ from neurok.geometry.convex import Piece, clipped, convex_hull, hull_volume, sep
 from neurok.geometry.decomposition import Solid
 from neurok.geometry.primitives import Primitive, enclosing
 from neurok.io.files import Files
-from neurok.io.part_materials import LABEL, pack
-from neurok.io.physics import Physics
-from neurok.io.urdf_bodies import (
+from neurok.io.materials_file import LABEL
+from neurok.io.materials_file import pack_parts as pack
+from neurok.io.physics import (
     Body,
+    Physics,
     as_articulation,
     bodies,
     finite_limits,

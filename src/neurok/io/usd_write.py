@@ -16,13 +16,9 @@ from jaxtyping import Float
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
 from neurok.errors import NeurokError, require
 from neurok.io.files import Files
-from neurok.io.part_materials import face_materials
-from neurok.io.physics import Physics
-from neurok.io.urdf_bodies import as_articulation, safe_stem
-from neurok.io.usd_look import Looks, Stuff
-from neurok.io.usd_materials import Stuffs
-from neurok.io.usd_names import unique_identifiers
-from neurok.io.usd_shading import primvar_name
+from neurok.io.materials_file import face_materials
+from neurok.io.physics import Physics, as_articulation, safe_stem
+from neurok.io.usd_shading import Looks, Stuff, Stuffs, primvar_name, unique_identifiers
 
 Transforms = Float[np.ndarray, "T 4 4"]
 

@@ -1,24 +1,28 @@
-"""FBX files, taken apart by ``ufbx`` and put together as glTF, which the glTF reader reads."""
+"""FBX and COLLADA files, taken apart by ``ufbx``, ``trimesh`` and ``pycollada`` and put together as glTF."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import io
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Finish, Lookup, Texture
 from neurok.core.finish import CLAMP, REPEAT, Record
+from neurok.core.mesh import UpAxis
 from neurok.core.texture import mime_of
-from neurok.errors import FormatError, require
+from neurok.errors import FormatError, NeurokError, require
+from neurok.io import xml
 from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
-from neurok.io.polygons import triangulate
+from neurok.io.parsing import triangulate
 from neurok.sandbox import SANDBOX, Ended, Limits
 
 MAX_CORNERS = 60_000_000
@@ -31,7 +35,7 @@ BAKE_RATE = 30.0
 """Key frames a second where a curve is no straight line [1/s]."""
 
 
-def read(path: Path) -> Asset:
+def read_fbx(path: Path) -> Asset:
     """The object in an ``.fbx`` file, y up and in metres; blend shapes are kept as they rest.
 
     The library that parses it runs in a process of its own, with limits: what breaks it breaks nothing else.
@@ -45,7 +49,7 @@ def read(path: Path) -> Asset:
     data = np.frombuffer(read_bytes(path), np.uint8)
     limits = Limits(cpu=MAX_SECONDS, memory=MEMORY + 256 * len(data))
     try:
-        packed, said = SANDBOX.call("neurok.io.fbx:convert", data, path=str(path), limits=limits, preload=("ufbx",))
+        packed, said = SANDBOX.call(f"{__name__}:convert", data, path=str(path), limits=limits, preload=("ufbx",))
     except Ended as end:
         reason = {
             "fault": end.text.rstrip("."),
@@ -320,3 +324,59 @@ def _matrix(value: Any) -> Float[np.ndarray, "4 4"]:
     out = np.eye(4)
     out[:3] = np.array([tuple(column) for column in value]).T
     return out
+
+
+UPS: dict[str, UpAxis] = {"X_UP": "x", "Y_UP": "y", "Z_UP": "z"}
+
+
+def read_collada(path: Path) -> Asset:
+    """The nodes, meshes and materials of a ``.dae`` file in its own unit and axes; animations are not read.
+
+    Raises:
+        FormatError: If it is damaged or refers to files outside its folder.
+    """
+    require("collada", "formats")
+    import trimesh
+
+    data = read_bytes(path)
+    root = xml.parse(data, f"'{path}'")  # the reader's own parser would follow entities
+    logging.getLogger("trimesh").disabled = True  # what is wrong is said once, in our error
+    try:
+        scene = trimesh.load_scene(io.BytesIO(data), file_type="dae", resolver=cast(Any, _Beside(path.parent)))
+        packed = scene.export(file_type="glb")
+    except NeurokError:
+        raise
+    except Exception as error:  # the reader has errors of many kinds
+        raise FormatError(f"'{path}' is not a COLLADA file that can be read: {error}.") from error
+    from neurok.io.gltf_read import read_packed
+
+    asset = read_packed(packed, path)
+    up, unit = _frame(root)
+    return asset.relabelled(up, unit) if (up, unit) != ("y", 1.0) else asset
+
+
+def _frame(root: Any) -> tuple[UpAxis, float]:
+    """The up axis and unit [m] that a file states."""
+    up, unit = "Y_UP", 1.0
+    for element in root.iter():
+        name = str(element.tag).rpartition("}")[2]
+        if name == "up_axis":
+            up = (element.text or up).strip()
+        elif name == "unit":
+            unit = float(xml.numbers(element, "meter", (1.0,), "The unit of the file")[0])
+        elif name.startswith("library_"):
+            break
+    return UPS.get(up, "y"), unit if unit > 0 else 1.0
+
+
+class _Beside:
+    """Gives the files in or below a folder, and no others."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str) -> bytes:
+        return read_bytes(resolve_inside(self.folder, name.removeprefix("./")))
+
+    def keys(self) -> list[str]:
+        return []
