@@ -7,10 +7,9 @@ import pytest
 from scipy.spatial import ConvexHull, cKDTree
 
 from neurok.geometry import decomposition
-from neurok.geometry.convex import convex_hull, hull_planes, hull_volume, separation
+from neurok.geometry.convex import convex_hull, fit_primitive, hull_planes, hull_volume, separation
 from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
 from neurok.geometry.lie import axis_angle_matrix
-from neurok.geometry.primitives import fit_primitive
 from neurok.modelling import shapes
 from neurok.sandbox import Ended, Sandbox
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import LARGEST, frozen_array, within_reach
-from neurok.core.mesh import Mesh, UpAxis, frame_change
+from neurok.core.mesh import LARGEST, Mesh, UpAxis, frame_change, frozen_array, within_reach
 from neurok.errors import NeurokError, ShapeError, shown
 
 MAX_FPS = 1000.0

@@ -1,4 +1,4 @@
-"""What an object is made of."""
+"""What an object is made of, and how hard it falls."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import frozen_array
+from neurok.core.mesh import frozen_array
 from neurok.errors import NeurokError, ShapeError
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
+
+STANDARD_GRAVITY = 9.81
+"""[m/s^2], at the earth's surface."""
+
 
 DEFAULT_DENSITY = 500.0
 """[kg/m^3] where nothing is said about a material: wood."""

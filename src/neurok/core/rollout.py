@@ -9,9 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core.arrays import frozen_array
 from neurok.core.clip import Clip, Skin
-from neurok.core.mesh import Mesh
+from neurok.core.mesh import Mesh, frozen_array
 from neurok.errors import NeurokError, ShapeError
 
 RolloutStatus = Literal["ok", "diverged", "stopped"]

@@ -11,8 +11,8 @@ import numpy as np
 
 from neurok.core import Mesh
 from neurok.doctor import anatomy
-from neurok.doctor.guess import Guess, guess_unit, guess_up
-from neurok.doctor.winding import check_winding
+from neurok.doctor.anatomy import check_winding
+from neurok.doctor.frame import Guess, guess_unit, guess_up
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import degenerate_faces, face_components
 

@@ -16,10 +16,18 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.geometry import topology
-from neurok.geometry.convex import MAX_HULL_POINTS, Piece, clipped, convex_hull, hull_planes, hull_volume
+from neurok.geometry.convex import (
+    MAX_HULL_POINTS,
+    Piece,
+    Primitive,
+    clipped,
+    convex_hull,
+    fit_primitive,
+    hull_planes,
+    hull_volume,
+)
 from neurok.geometry.decimate import decimate
-from neurok.geometry.inertia import closed_components
-from neurok.geometry.primitives import Primitive, fit_primitive
+from neurok.geometry.operators import closed_components
 from neurok.geometry.voxels import enclosed_grid
 from neurok.sandbox import SANDBOX, Ended, Limits
 

@@ -35,8 +35,8 @@ from neurok.core import (
     Surface,
     Texture,
 )
-from neurok.core.arrays import frozen_array
 from neurok.core.material import VALUES
+from neurok.core.mesh import frozen_array
 from neurok.errors import FormatError, NeurokError
 from neurok.geometry.topology import split_by_face_label
 from neurok.io.files import Files, read_bytes, unique_names

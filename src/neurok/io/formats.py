@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout, Surface
-from neurok.core.finish import TRANSFORM, Finish
+from neurok.core.surface import TRANSFORM, Finish
 from neurok.errors import NeurokError
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
 from neurok.io.usd_shading import TOLD

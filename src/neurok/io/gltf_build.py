@@ -13,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 
 from neurok.core import Finish, Lookup, Texture
-from neurok.core.finish import extension_names, texture_infos
+from neurok.core.surface import extension_names, texture_infos
 from neurok.io.files import Files
 from neurok.io.gltf_geometry import PICTURE_EXTENSIONS
 

@@ -23,10 +23,17 @@ from neurok.core import (
     Surface,
     Texture,
 )
-from neurok.core.finish import REPEAT, TRANSFORM, number, texture_infos, transform_matrix, without_pictures
 from neurok.core.material import VALUES
-from neurok.core.surface import GLOSS
-from neurok.core.texture import mime_of
+from neurok.core.surface import (
+    GLOSS,
+    REPEAT,
+    TRANSFORM,
+    mime_of,
+    number,
+    texture_infos,
+    transform_matrix,
+    without_pictures,
+)
 from neurok.io.gltf_document import Document, Record, natural
 
 VERSION = 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Articulation, Asset, Authored, Clip, MaterialField, Mesh
-from neurok.core.origin import Origin
+from neurok.core.asset import Origin
 from neurok.errors import FormatError, NeurokError
 from neurok.io.files import unique_names
 from neurok.io.gltf_document import Document, Record, open_document, unpack_meshes, unpack_views

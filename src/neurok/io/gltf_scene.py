@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Bind, Skin
-from neurok.core.finish import numbers
+from neurok.core.surface import numbers
 from neurok.geometry import lie
 from neurok.io.gltf_document import Document, Record, natural
 from neurok.io.gltf_geometry import Geometry, merge

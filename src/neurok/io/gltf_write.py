@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Clip, Mesh, Surface
-from neurok.core.finish import extension_names, placed_finish, texture_infos
-from neurok.core.texture import mime_of
+from neurok.core.surface import extension_names, mime_of, placed_finish, texture_infos
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.geometry.operators import vertex_normals

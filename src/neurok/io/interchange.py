@@ -15,9 +15,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Finish, Lookup, Texture
-from neurok.core.finish import CLAMP, REPEAT, Record
 from neurok.core.mesh import UpAxis
-from neurok.core.texture import mime_of
+from neurok.core.surface import CLAMP, REPEAT, Record, mime_of
 from neurok.errors import FormatError, NeurokError, require
 from neurok.io import xml
 from neurok.io.files import read_bytes, resolve_inside

@@ -18,7 +18,7 @@ from neurok.core.material import DEFAULT_DENSITY, DEFAULT_FRICTION, SHEET_SHARE
 from neurok.errors import NeurokError
 from neurok.geometry.convex import Piece
 from neurok.geometry.decomposition import Solid, collision_solids
-from neurok.geometry.inertia import mass_properties
+from neurok.geometry.operators import mass_properties
 from neurok.io import xml
 from neurok.io.materials_file import part_materials
 

@@ -13,9 +13,8 @@ from lxml import etree
 
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import carriers_of
-from neurok.geometry.convex import Piece, clipped, convex_hull, hull_volume, separation
+from neurok.geometry.convex import Piece, Primitive, clipped, convex_hull, enclosing, hull_volume, separation
 from neurok.geometry.decomposition import Solid
-from neurok.geometry.primitives import Primitive, enclosing
 from neurok.io.files import Files
 from neurok.io.materials_file import LABEL
 from neurok.io.materials_file import pack_parts as pack

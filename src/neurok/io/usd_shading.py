@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.core import Finish, Lookup, Material, MaterialField, Mesh, Surface, Texture
-from neurok.core.finish import CLAMP, MIRROR, REPEAT, TRANSFORM, Record, number, numbers, placed_finish
+from neurok.core.surface import CLAMP, MIRROR, REPEAT, TRANSFORM, Record, number, numbers, placed_finish
 from neurok.errors import FormatError
 from neurok.io.files import Files, resolve_inside
 from neurok.io.surfaces import SUFFIX_OF_MIME, texture_from_bytes
