@@ -176,6 +176,9 @@ class Articulation:
             raise NeurokError(f"{len(self.inertials)} inertials were given for {len(self.joints)} parts.")
         _ = self.order  # a cycle is an error at birth
 
+    def __repr__(self) -> str:
+        return f"<Articulation {shown(self.name)}: {len(self.joints)} parts, {self.dof} joint values>"
+
     @property
     def part_names(self) -> tuple[str, ...]:
         return self.mesh.part_names or ("part_0",)

@@ -30,6 +30,12 @@ class Asset:
     origin: Origin | None = None
     """The file it came from, for writers that can write it again as it was."""
 
+    def __repr__(self) -> str:
+        clips = f", {len(self.clips)} clips" if self.clips else ""
+        joints = f", {self.articulation!r}" if self.articulation is not None else ""
+        materials = f", {self.materials!r}" if self.materials is not None else ""
+        return f"<Asset of {self.mesh!r}{clips}{joints}{materials}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to other processes: the object, not the file it came from."""
         return {**self.__dict__, "origin": None}

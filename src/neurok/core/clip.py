@@ -176,6 +176,9 @@ class Clip:
         state = {**self.__dict__, "positions": self.positions}
         return {key: value for key, value in state.items() if not key.startswith("_")}
 
+    def __repr__(self) -> str:
+        return f"<Clip {shown(self.name)}: {self.frame_count} frames at {self.fps:g}/s of {self.rest!r}>"
+
     @property
     def is_baked(self) -> bool:
         """Whether the positions are there; asking for them makes them."""

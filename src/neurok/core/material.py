@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core.mesh import frozen_array
-from neurok.errors import NeurokError, ShapeError
+from neurok.errors import NeurokError, ShapeError, shown
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
@@ -138,6 +138,11 @@ class MaterialField:
             for extreme in [known.min(), known.max()] if len(known) else []:
                 Material("values", **{name: float(extreme)})  # type: ignore[arg-type]
         object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(material.name for material in self.materials))
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        return f"<MaterialField: {', '.join(map(shown, names[:5]))}{more} over {len(self.ids):,} vertices>"
 
     @staticmethod
     def uniform(material: Material, vertex_count: int) -> MaterialField:

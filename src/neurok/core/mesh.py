@@ -243,6 +243,10 @@ class Mesh:
         if self.uv is not None and not np.isfinite(self.uv).all():
             raise ShapeError("uv must be finite numbers.")
 
+    def __repr__(self) -> str:
+        parts = f", {len(self.part_names)} parts" if len(self.part_names) > 1 else ""
+        return f"<Mesh {shown(self.name)}: {len(self.vertices):,} vertices, {len(self.faces):,} faces{parts}>"
+
     @property
     def vertex_count(self) -> int:
         return len(self.vertices)

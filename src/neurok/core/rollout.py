@@ -66,6 +66,9 @@ class Rollout:
         if len(lengths) > 1:
             raise ShapeError(f"positions, q and qdot must have equally many frames, got {sorted(lengths)}.")
 
+    def __repr__(self) -> str:
+        return f"<Rollout: {self.frame_count} frames, {self.dt:g} s apart, {self.status}, of {self.rest!r}>"
+
     @property
     def frame_count(self) -> int:
         return len(self.positions) if self.positions is not None else len(self.q)  # type: ignore[arg-type]

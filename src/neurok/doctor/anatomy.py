@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
 from neurok.core.mesh import within_reach
+from neurok.geometry.voxels import solid_angles
 
 
 def sound_vertices(vertices: Float[np.ndarray, "V 3"]) -> Bool[np.ndarray, " V"]:
@@ -239,16 +240,6 @@ def _is_cavity(
             continue
         point = corners[np.flatnonzero(patch == p)[0]].mean(axis=0)
         chosen = np.flatnonzero(around[patch])
-        turns = np.bincount(patch[chosen], weights=_solid_angles(point, corners[chosen])) / (4.0 * np.pi)
+        turns = np.bincount(patch[chosen], weights=solid_angles(point[None], corners[chosen])[0]) / (4.0 * np.pi)
         out[p] = bool((np.abs(turns) > 0.5).any())
     return out
-
-
-def _solid_angles(point: Float[np.ndarray, "3"], triangles: Float[np.ndarray, "F 3 3"]) -> Float[np.ndarray, " F"]:
-    """Signed solid angle of each triangle seen from a point (Van Oosterom and Strackee)."""
-    a, b, c = (triangles[:, i] - point for i in range(3))
-    la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
-    dot = lambda x, y: np.einsum("fd,fd->f", x, y)  # noqa: E731
-    above = np.einsum("fd,fd->f", a, np.cross(b, c))
-    below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb
-    return 2.0 * np.arctan2(above, below)

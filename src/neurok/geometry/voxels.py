@@ -1,4 +1,4 @@
-"""Which cells of a regular grid an object fills."""
+"""What lies inside an object: points by their winding number, cells of a regular grid by rays along its axes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,38 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 _PAIRS_AT_ONCE = 1 << 21
+
+
+def solid_angles(points: Float[np.ndarray, "N 3"], triangles: Float[np.ndarray, "F 3 3"]) -> Float[np.ndarray, "N F"]:
+    """Signed solid angle of each triangle seen from each point (Van Oosterom and Strackee)."""
+    a, b, c = (triangles[None, :, i] - points[:, None] for i in range(3))
+    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
+    above = np.einsum("nfd,nfd->nf", a, np.cross(b, c))
+    ab, bc, ca = (np.einsum("nfd,nfd->nf", x, y) for x, y in ((a, b), (b, c), (c, a)))
+    return 2.0 * np.arctan2(above, la * lb * lc + ab * lc + bc * la + ca * lb)
+
+
+def winding_numbers(
+    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+) -> Float[np.ndarray, " N"]:
+    """How often a surface goes around each point: whole where it is closed, a share where it is open; O(N F) work."""
+    triangles, out = vertices[faces], np.zeros(len(points))
+    step = max(1, _PAIRS_AT_ONCE // max(8 * len(faces), 1))
+    for start in range(0, len(points), step):
+        out[start : start + step] = solid_angles(points[start : start + step], triangles).sum(axis=1)
+    return out / (4.0 * np.pi)
+
+
+def is_inside(
+    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+) -> Bool[np.ndarray, " N"]:
+    """Whether points lie inside a closed or slightly open surface, whichever way it is wound."""
+    inside = np.zeros(len(points), dtype=bool)
+    if len(faces):
+        used = vertices[faces.reshape(-1)]
+        near = np.flatnonzero(((points > used.min(axis=0)) & (points < used.max(axis=0))).all(axis=1))
+        inside[near] = np.abs(winding_numbers(points[near], vertices, faces)) > 0.5
+    return inside
 
 
 def inside_grid(
