@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.geometry.voxels import inside_grid, is_inside, winding_numbers
+from neurok.geometry.voxels import inside_closed, inside_grid, winding_numbers
 from neurok.modelling import shapes
 
 
@@ -12,8 +12,8 @@ def test_points_of_a_box_are_inside_whichever_way_it_is_wound():
     points = np.random.default_rng(0).uniform(-2, 2, (500, 3))
     low, high = box.vertices.min(axis=0), box.vertices.max(axis=0)
     truth = ((points > low) & (points < high)).all(axis=1)
-    assert np.array_equal(is_inside(points, box.vertices, box.faces), truth)
-    assert np.array_equal(is_inside(points, box.vertices, box.faces[:, ::-1]), truth)
+    assert np.array_equal(inside_closed(points, box.vertices, box.faces), truth)
+    assert np.array_equal(inside_closed(points, box.vertices, box.faces[:, ::-1]), truth)
     assert winding_numbers(points, box.vertices, box.faces) == pytest.approx(truth.astype(float), abs=1e-9)
 
 
@@ -31,5 +31,5 @@ def test_points_and_cells_agree():
     ball = shapes.torus(0.8, 0.3)
     low, cell, shape = np.array([-1.2] * 3), 0.15, (16, 16, 16)
     centers = low + (np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), -1) + 0.5) * cell
-    by_points = is_inside(centers.reshape(-1, 3), ball.vertices, ball.faces).reshape(shape)
+    by_points = inside_closed(centers.reshape(-1, 3), ball.vertices, ball.faces).reshape(shape)
     assert np.array_equal(by_points, inside_grid(ball.vertices, ball.faces, low, cell, shape))
