@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -182,15 +182,15 @@ def write_files(path: Path, files: Files) -> None:
                 temporary.write_bytes(data)
 
 
-def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """The names, with the first free number behind those that repeat or are taken."""
+def unique_names(names: Iterable[str], taken: Iterable[str] = (), key: Callable[[str], str] = str) -> list[str]:
+    """The names, with the first free number behind those that repeat or are taken; equal ``key`` is a repetition."""
     used, out = set(taken), []
     next_number: dict[str, int] = {}
     for name in names:
         found, number = name, next_number.get(name, 2)
-        while found in used:
+        while key(found) in used:
             found, number = f"{name}_{number}", number + 1
         next_number[name] = number
-        used.add(found)
+        used.add(key(found))
         out.append(found)
     return out

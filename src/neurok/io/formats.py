@@ -12,9 +12,9 @@ import numpy as np
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout, Surface
 from neurok.core.surface import TRANSFORM, Finish
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, require
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
-from neurok.io.usd_shading import TOLD
+from neurok.io.surfaces import PREVIEWED
 
 Amount = Literal["all", "first", "none"]
 Looks = Literal["whole", "preview", "base", "none"]
@@ -33,19 +33,31 @@ class Holds:
     colors: bool = True
 
 
-_GLTF = Holds("all", True, "whole", True, "all")
-_USD = Holds("first", True, "preview", True, "all")
+_ALL = Holds("all", True, "whole", True, "all")
 _ROBOT = Holds("none", True, "base", colors=False)
-_MESH = Holds()
 _BARE = Holds(looks="none", uv_sets="none", colors=False)
-FORMATS: dict[str, Holds] = {
-    ".glb": _GLTF, ".gltf": _GLTF, ".npz": _GLTF,
-    ".usd": _USD, ".usda": _USD, ".usdc": _USD, ".usdz": _USD,
-    ".urdf": _ROBOT, ".mjcf": _ROBOT, ".xml": _ROBOT,
-    ".obj": _MESH, ".pc2": Holds("first"),
-    ".ply": Holds(looks="base"),
-    ".stl": _BARE, ".off": _BARE,
-}  # fmt: skip
+_TABLE: tuple[tuple[tuple[str, ...], str, str, Holds | None], ...] = (
+    ((".glb", ".gltf"), "gltf_read:read", "gltf_write:write", _ALL),
+    ((".npz",), "archive:read", "archive:write", _ALL),
+    ((".usd", ".usda", ".usdc", ".usdz"), "usd:read", "usd_write:write", Holds("first", True, "preview", True, "all")),
+    ((".urdf",), "urdf:read", "urdf_write:write", _ROBOT),
+    ((".mjcf", ".xml"), "mjcf:read", "mjcf_write:write", _ROBOT),
+    ((".obj",), "obj:read", "obj:write", Holds()),
+    ((".pc2",), "sequence:read_pc2", "sequence:write_pc2", Holds("first")),
+    ((".ply",), "ply:read", "ply:write", Holds()),
+    ((".stl",), "plain_meshes:read_stl", "plain_meshes:write_stl", _BARE),
+    ((".off",), "plain_meshes:read_off", "plain_meshes:write_off", _BARE),
+    ((".dae",), "interchange:read_collada", "", None),
+    ((".fbx",), "interchange:read_fbx", "", None),
+    ((".zip",), "npz_arrays:read_zip", "", None),
+)
+"""Suffixes, reader (a path to an ``Asset``), writer (an ``Asset`` and a path to ``Files``), and what files say."""
+
+READERS = dict(sorted((suffix, f"neurok.io.{reader}") for suffixes, reader, _, _ in _TABLE for suffix in suffixes))
+"""Suffix to ``module:function``; imported when used."""
+
+WRITERS = dict(sorted((s, f"neurok.io.{writer}") for suffixes, _, writer, _ in _TABLE if writer for s in suffixes))
+FORMATS = {suffix: holds for suffixes, _, _, holds in _TABLE if holds is not None for suffix in suffixes}
 
 
 def looks_left_out(asset: Asset, path: Path) -> list[str]:
@@ -95,7 +107,9 @@ def _lost_materials(surfaces: tuple[Surface, ...], looks: Looks) -> list[str]:
 
 
 def _lost_parts(finish: Finish, looks: Looks) -> list[str]:
-    used = sorted(set(finish.record().get("extensions", {})) - ({*TOLD, TRANSFORM} if looks == "preview" else set()))
+    used = sorted(
+        set(finish.record().get("extensions", {})) - ({*PREVIEWED, TRANSFORM} if looks == "preview" else set())
+    )
     words = [name.removeprefix("KHR_materials_").replace("_", " ") for name in used]
     if looks == "preview":
         return words
@@ -106,47 +120,6 @@ def _lost_parts(finish: Finish, looks: Looks) -> list[str]:
 def _listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
-
-READERS: dict[str, str] = {
-    ".dae": "neurok.io.interchange:read_collada",
-    ".fbx": "neurok.io.interchange:read_fbx",
-    ".glb": "neurok.io.gltf_read:read",
-    ".gltf": "neurok.io.gltf_read:read",
-    ".mjcf": "neurok.io.mjcf:read",
-    ".npz": "neurok.io.archive:read",
-    ".obj": "neurok.io.obj:read",
-    ".off": "neurok.io.plain_meshes:read_off",
-    ".pc2": "neurok.io.sequence:read_pc2",
-    ".ply": "neurok.io.ply:read",
-    ".stl": "neurok.io.plain_meshes:read_stl",
-    ".urdf": "neurok.io.urdf:read",
-    ".usd": "neurok.io.usd:read",
-    ".usda": "neurok.io.usd:read",
-    ".usdc": "neurok.io.usd:read",
-    ".usdz": "neurok.io.usd:read",
-    ".xml": "neurok.io.mjcf:read",
-    ".zip": "neurok.io.npz_arrays:read_zip",
-}
-"""Suffix to ``module:function``, a function from a path to an ``Asset``; imported when used."""
-
-WRITERS: dict[str, str] = {
-    ".glb": "neurok.io.gltf_write:write",
-    ".gltf": "neurok.io.gltf_write:write",
-    ".mjcf": "neurok.io.mjcf_write:write",
-    ".npz": "neurok.io.archive:write",
-    ".obj": "neurok.io.obj:write",
-    ".off": "neurok.io.plain_meshes:write_off",
-    ".pc2": "neurok.io.sequence:write_pc2",
-    ".ply": "neurok.io.ply:write",
-    ".stl": "neurok.io.plain_meshes:write_stl",
-    ".urdf": "neurok.io.urdf_write:write",
-    ".usd": "neurok.io.usd_write:write",
-    ".usda": "neurok.io.usd_write:write",
-    ".usdc": "neurok.io.usd_write:write",
-    ".usdz": "neurok.io.usd_write:write",
-    ".xml": "neurok.io.mjcf_write:write",
-}
-"""Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""
 
 ALL_CLIPS = tuple(suffix for suffix, holds in FORMATS.items() if holds.clips == "all")
 """Formats that hold every clip of an object."""
@@ -269,4 +242,6 @@ def _pick(table: dict[str, str], path: Path, verb: str) -> str:
 
 def _function(home: str) -> Callable[..., Any]:
     module, name = home.split(":")
+    if module.startswith("neurok.io.usd"):
+        require("pxr", "usd")
     return getattr(importlib.import_module(module), name)

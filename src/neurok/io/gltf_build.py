@@ -45,24 +45,25 @@ class Builder:
         """Put bytes into the buffer."""
         key = (data, target)
         if key not in self._known:
-            record = {"buffer": 0, "byteOffset": self._length, "byteLength": len(data)}
+            record = {"buffer": 0, "byteOffset": self._put(data), "byteLength": len(data)}
             if target is not None:
                 record["target"] = target
-            padding = -len(data) % 4
-            self._chunks += [data, b"\0" * padding]
-            self._length += len(data) + padding
             self._known[key] = self.add("bufferViews", record)
         return self._known[key]
 
     def keep_view(self, data: bytes, record: dict[str, Any]) -> int:
         """Put bytes into the buffer under a record of their own, in which all but the place stays as it is."""
         if data not in self._places:
-            self._places[data] = self._length
-            padding = -len(data) % 4
-            self._chunks += [data, b"\0" * padding]
-            self._length += len(data) + padding
+            self._places[data] = self._put(data)
         place = {"buffer": 0, "byteOffset": self._places[data], "byteLength": len(data)}
         return self.add("bufferViews", record | place)
+
+    def _put(self, data: bytes) -> int:
+        """Append bytes to the buffer and tell where they begin."""
+        start, padding = self._length, -len(data) % 4
+        self._chunks += [data, b"\0" * padding]
+        self._length += len(data) + padding
+        return start
 
     def array(self, values: np.ndarray, target: int | None = None, bounds: bool = False) -> int:
         """Store ``(count, width)`` (or ``(count,)``) numbers of their own kind."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from neurok.core import Articulation, Asset, Inertial, Joint, Mesh, Surface, Texture
@@ -55,8 +56,6 @@ def _compile(path: Path, notes: list[str]) -> tuple[Any, Any]:
 
 
 def _compiled(path: str, notes: list[str]) -> tuple[Any, Any]:
-    import mujoco
-
     before = mujoco.get_mju_user_warning()
     # Without a listener MuJoCo leaves a log file in the working folder.
     mujoco.set_mju_user_warning(lambda text: notes.append(f"MuJoCo warns: {text}"))
@@ -102,8 +101,6 @@ def _asset(model: Any, data: Any, path: Path, notes: list[str]) -> Asset:
 
 def _text(model: Any, name: str) -> str | None:
     """A custom text of a model."""
-    import mujoco
-
     index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_TEXT, name)
     if index < 0:
         return None
@@ -134,8 +131,6 @@ def _chain(
 
 def _moves(model: Any, data: Any, j: int, body: str, notes: list[str]) -> list[dict[str, Any]]:
     """One MuJoCo joint as joints of ours, without their parents."""
-    import mujoco
-
     kinds = mujoco.mjtJoint
     kind = int(model.jnt_type[j])
     name = model.joint(j).name or f"{body}_joint"
@@ -197,8 +192,6 @@ def body_pieces(model: Any, data: Any, body: int, part: int, notes: list[str]) -
 
 
 def _shape(model: Any, geom: int, notes: list[str]) -> Mesh | None:
-    import mujoco
-
     kinds = mujoco.mjtGeom
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     if kind == kinds.mjGEOM_MESH:
@@ -234,8 +227,6 @@ def _mesh(model: Any, index: int) -> Mesh:
 
 
 def _geom_surface(model: Any, geom: int) -> Surface:
-    import mujoco
-
     color, material = model.geom_rgba[geom], int(model.geom_matid[geom])
     if material < 0:
         return colored(color)

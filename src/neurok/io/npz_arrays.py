@@ -119,21 +119,9 @@ def _array(data: bytes) -> np.ndarray:
 
 MAX_ENTRIES = 20_000
 MODELS = (
-    ".urdf",
-    ".mjcf",
-    ".glb",
-    ".gltf",
-    ".usdz",
-    ".usd",
-    ".usdc",
-    ".usda",
-    ".fbx",
-    ".dae",
-    ".obj",
-    ".ply",
-    ".stl",
+    ".urdf", ".mjcf", ".glb", ".gltf", ".usdz", ".usd", ".usdc", ".usda", ".fbx", ".dae", ".obj", ".ply", ".stl",
     ".off",
-)
+)  # fmt: skip
 """Files that may be the object, those that say most first: robots name the meshes beside them."""
 
 

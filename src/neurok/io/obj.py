@@ -6,6 +6,7 @@ The format knows neither unit nor up axis; files are read and written in metres 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh, Surface
 from neurok.errors import FormatError
-from neurok.io.files import Files, read_bytes
+from neurok.io.files import Files, read_bytes, unique_names
 from neurok.io.parsing import (
     TextLines,
     clean_text,
@@ -129,7 +130,7 @@ def write_look(mesh: Mesh, stem: str) -> tuple[Files, str | None]:
 
 def surface_names(mesh: Mesh) -> list[str]:
     """A different one-line name for every surface."""
-    return _unique([surface.name for surface in mesh.surfaces])
+    return _unique(surface.name for surface in mesh.surfaces)
 
 
 def write_geometry(mesh: Mesh, library: str | None) -> bytes:
@@ -152,7 +153,7 @@ def _face_lines(mesh: Mesh) -> list[str]:
     corner = "%d" if mesh.uv is None else "%d/%d"
     template = f"f {corner} {corner} {corner}"
     faces = np.repeat(mesh.faces + 1, 1 if mesh.uv is None else 2, axis=1)
-    part_names, materials = _unique(list(mesh.part_names)), surface_names(mesh)
+    part_names, materials = _unique(mesh.part_names), surface_names(mesh)
     parts = mesh.face_parts
     surfaces = np.zeros(len(faces), dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
     if (np.diff(np.unique(parts, return_index=True)[1]) < 0).any():
@@ -180,15 +181,8 @@ def _plain(name: str) -> str:
     return re.sub(r"(^| )#", r"\1_", name) or "unnamed"
 
 
-def _unique(names: list[str]) -> list[str]:
-    seen: dict[str, None] = {}
-    for name in map(_plain, names):
-        candidate, number = name, 1
-        while candidate in seen:
-            number += 1
-            candidate = f"{name}_{number}"
-        seen[candidate] = None
-    return list(seen)
+def _unique(names: Iterable[str]) -> list[str]:
+    return unique_names(map(_plain, names))
 
 
 @dataclass(frozen=True, eq=False)

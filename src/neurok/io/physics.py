@@ -26,18 +26,11 @@ ROBOTS = (".urdf", ".xml", ".mjcf", ".usd", ".usda", ".usdc", ".usdz")
 """Formats of simulators."""
 
 
-@dataclass(frozen=True)
-class ServoConfig:
-    """Position servos that are written on request."""
+SERVO_RATE = 20.0
+"""How fast a position servo comes to its target [1/s]: within a third of a second."""
 
-    rate: float = 20.0
-    """How fast a servo comes to its target [1/s]: within a third of a second."""
-
-    sag: float = 0.01
-    """How far it may give way under the weight that it carries, as a share of its range."""
-
-
-SERVO = ServoConfig()
+SERVO_SAG = 0.01
+"""How far it may give way under the weight that it carries, as a share of its range."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +60,8 @@ def servo_gains(losses: JointLosses, ranges: Float[np.ndarray, "D 2"]) -> tuple[
     """Stiffness and damping of critically damped servos: quick enough, and stiff enough for the weight they carry."""
     span = np.where(np.isfinite(ranges).all(axis=1), ranges[:, 1] - ranges[:, 0], math.pi)
     inertia = losses.inertia + losses.armature
-    need = (losses.weight + losses.friction) / (SERVO.sag * np.maximum(span, 1e-3))
-    stiffness = np.maximum(inertia * SERVO.rate**2, need)
+    need = (losses.weight + losses.friction) / (SERVO_SAG * np.maximum(span, 1e-3))
+    stiffness = np.maximum(inertia * SERVO_RATE**2, need)
     return stiffness, np.maximum(2.0 * np.sqrt(stiffness * inertia) - losses.damping, 0.0)
 
 

@@ -75,8 +75,7 @@ class Header:
 def read_tables(data: bytes, path: Path) -> tuple[dict[str, Table], tuple[str, ...]]:
     """All tables by name, and the comments."""
     header = _read_header(data, path)
-    source: _Text | _Binary
-    source = _Text(data, header, path) if header.order == "ascii" else _Binary(data, header, path)
+    source = _Body(data, header, path)
     tables: dict[str, Table] = {}
     for element in header.elements:
         names = [p.name for p in element.properties]
@@ -126,110 +125,41 @@ def _truncated(path: Path, element: Element) -> FormatError:
     return FormatError(f"'{path}' is cut off or damaged: it ends before its {element.count} '{element.name}' rows do.")
 
 
-class _Text:
-    """Rows of an ASCII body, a stream of numbers."""
+class _Body:
+    """Rows of the body: binary of either byte order, or text, whose numbers are taken for doubles."""
 
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
-        body = data[header.size :]
-        count = len(word_starts(np.frombuffer(body, dtype=np.uint8)))
-        self.values = parse_numbers(body, count, float, path)
-        self.at = 0
-        self.path = path
+        self.data, self.at, self.order, self.path = data, header.size, header.order, path
+        self.is_text = header.order == "ascii"
+        if self.is_text:
+            body = data[header.size :]
+            count = len(word_starts(np.frombuffer(body, dtype=np.uint8)))
+            self.data, self.at, self.order = parse_numbers(body, count, float, path).tobytes(), 0, "="
 
     def table(self, element: Element) -> Table:
-        width = len(element.properties)
-        if element.count * width > len(self.values) - self.at:
-            raise _truncated(self.path, element)
-        if all(p.count_dtype is None for p in element.properties):
-            rows = self._take(element.count, width)
-            return {p.name: _typed(rows[:, i], p) for i, p in enumerate(element.properties)}
-        return self._even_lists(element) or self._uneven_lists(element)
-
-    def _take(self, count: int, width: int) -> np.ndarray:
-        rows = self.values[self.at : self.at + count * width].reshape(count, width)
-        self.at += count * width
-        return rows
-
-    def _even_lists(self, element: Element) -> Table | None:
-        """The table, when every row has lists of the same lengths as the first."""
-        if element.count == 0:
-            return None
-        at, spans = self.at, list[tuple[int, int]]()
-        for p in element.properties:
-            length = 1
-            if p.count_dtype is not None:
-                if at >= len(self.values) or not 0 <= self.values[at] < 1e9:
-                    return None
-                length = int(self.values[at]) + 1
-            spans.append((at - self.at, length))
-            at += length
-        width = at - self.at
-        if width * element.count > len(self.values) - self.at:
-            return None
-        rows = self.values[self.at : self.at + width * element.count].reshape(element.count, width)
-        table: Table = {}
-        for p, (start, length) in zip(element.properties, spans, strict=True):
-            if p.count_dtype is None:
-                table[p.name] = rows[:, start]
-                continue
-            if (rows[:, start] != length - 1).any():
-                return None
-            counts = np.full(element.count, length - 1, dtype=np.int64)
-            table[p.name] = Lists(counts, rows[:, start + 1 : start + length].reshape(-1))
-        self.at += width * element.count
-        return table
-
-    def _uneven_lists(self, element: Element) -> Table:
-        values, at = self.values.tolist(), self.at
-        columns: list[list[float]] = [[] for _ in element.properties]
-        counts: list[list[int]] = [[] for _ in element.properties]
-        try:
-            for _ in range(element.count):
-                for i, p in enumerate(element.properties):
-                    length = 1
-                    if p.count_dtype is not None:
-                        length = int(values[at])
-                        counts[i].append(length)
-                        at += 1
-                    if length < 0 or at + length > len(values):
-                        raise _truncated(self.path, element)
-                    columns[i] += values[at : at + length]
-                    at += length
-        except (IndexError, ValueError, OverflowError):
-            raise _truncated(self.path, element) from None
-        self.at = at
-        return _as_table(element, columns, counts)
-
-
-class _Binary:
-    """Rows of a binary body of either byte order."""
-
-    def __init__(self, data: bytes, header: Header, path: Path) -> None:
-        self.data = data
-        self.at = header.size
-        self.order = header.order
-        self.path = path
-
-    def table(self, element: Element) -> Table:
-        least = sum(int((p.count_dtype or p.dtype)[1]) for p in element.properties)
+        stored = [self._stored(p) for p in element.properties]
+        least = sum(int((count or kind)[1]) for kind, count in stored)
         if element.count * least > len(self.data) - self.at:
             raise _truncated(self.path, element)
-        return self._even(element) or self._uneven(element)
+        table = self._even(element, stored) or self._uneven(element, stored)
+        if self.is_text:
+            table |= {p.name: _typed(c, p) for p in element.properties if isinstance(c := table[p.name], np.ndarray)}
+        return table
 
-    def _even(self, element: Element) -> Table | None:
+    def _stored(self, p: Property) -> tuple[str, str | None]:
+        """In which types a column and the lengths of its lists are stored."""
+        return ("f8", p.count_dtype and "f8") if self.is_text else (p.dtype, p.count_dtype)
+
+    def _even(self, element: Element, stored: list[tuple[str, str | None]]) -> Table | None:
         """The table, when every row has lists of the same lengths as the first (or none)."""
-        if element.count == 0:
-            return None
-        lengths = self._first_lengths(element)
+        lengths = self._first_lengths(stored) if element.count else None
         if lengths is None:
             return None
         fields: list[tuple] = []
-        for i, (p, length) in enumerate(zip(element.properties, lengths, strict=True)):
-            if p.count_dtype is not None:
-                fields.append((f"n{i}", self.order + p.count_dtype))
-                fields.append((f"c{i}", self.order + p.dtype, (length,)))
-            else:
-                fields.append((f"c{i}", self.order + p.dtype))
+        for i, ((kind, count), length) in enumerate(zip(stored, lengths, strict=True)):
+            fields += [(f"c{i}", self.order + kind)] if count is None else [
+                (f"n{i}", self.order + count), (f"c{i}", self.order + kind, (length,))
+            ]  # fmt: skip
         try:
             dtype = np.dtype(fields)
         except ValueError:
@@ -248,62 +178,53 @@ class _Binary:
         self.at += dtype.itemsize * element.count
         return table
 
-    def _first_lengths(self, element: Element) -> list[int] | None:
+    def _first_lengths(self, stored: list[tuple[str, str | None]]) -> list[int] | None:
         at, lengths = self.at, []
-        for p in element.properties:
+        for kind, count in stored:
             length = 1
-            if p.count_dtype is not None:
-                code = self.order + _STRUCT_CODES[p.count_dtype]
-                if at + struct.calcsize(code) > len(self.data):
+            if count is not None:
+                if at + int(count[1]) > len(self.data):
                     return None
-                length = struct.unpack_from(code, self.data, at)[0]
-                at += struct.calcsize(code)
-                if length < 0:
+                said = struct.unpack_from(self.order + _STRUCT_CODES[count], self.data, at)[0]
+                if not 0 <= said <= len(self.data):
                     return None
+                length, at = int(said), at + int(count[1])
             lengths.append(length)
-            at += length * int(p.dtype[1])
+            at += length * int(kind[1])
             if at > len(self.data):
                 return None
         return lengths
 
-    def _uneven(self, element: Element) -> Table:
+    def _uneven(self, element: Element, stored: list[tuple[str, str | None]]) -> Table:
         data, at = self.data, self.at
-        columns: list[list[float]] = [[] for _ in element.properties]
-        counts: list[list[int]] = [[] for _ in element.properties]
-        plan = [
-            (i, self.order + _STRUCT_CODES[p.count_dtype] if p.count_dtype else "", _STRUCT_CODES[p.dtype])
-            for i, p in enumerate(element.properties)
-        ]
+        columns: list[list[float]] = [[] for _ in stored]
+        counts: list[list[int]] = [[] for _ in stored]
         try:
             for _ in range(element.count):
-                for i, count_code, code in plan:
+                for i, (kind, count) in enumerate(stored):
                     length = 1
-                    if count_code:
-                        length = struct.unpack_from(count_code, data, at)[0]
+                    if count is not None:
+                        length = int(struct.unpack_from(self.order + _STRUCT_CODES[count], data, at)[0])
                         counts[i].append(length)
-                        at += struct.calcsize(count_code)
+                        at += int(count[1])
                     if length < 0 or at + length > len(data):
                         raise _truncated(self.path, element)
-                    columns[i] += struct.unpack_from(f"{self.order}{length}{code}", data, at)
-                    at += struct.calcsize(f"{self.order}{length}{code}")
-        except struct.error:
+                    columns[i] += struct.unpack_from(f"{self.order}{length}{_STRUCT_CODES[kind]}", data, at)
+                    at += length * int(kind[1])
+        except (struct.error, ValueError, OverflowError):
             raise _truncated(self.path, element) from None
         self.at = at
-        return _as_table(element, columns, counts)
+        table: Table = {}
+        for p, column, lengths in zip(element.properties, columns, counts, strict=True):
+            values = np.array(column, dtype=np.float64)
+            table[p.name] = values if p.count_dtype is None else Lists(np.array(lengths, dtype=np.int64), values)
+        return table
 
 
 def _typed(column: np.ndarray, p: Property) -> np.ndarray:
     """A column of text back in its own type where that tells its scale (colours of one byte)."""
     fits = p.dtype == "u1" and ((column >= 0) & (column <= 255)).all()
     return column.astype(np.uint8) if fits else column
-
-
-def _as_table(element: Element, columns: list[list[float]], counts: list[list[int]]) -> Table:
-    table: Table = {}
-    for p, column, lengths in zip(element.properties, columns, counts, strict=True):
-        values = np.array(column, dtype=np.float64)
-        table[p.name] = values if p.count_dtype is None else Lists(np.array(lengths, dtype=np.int64), values)
-    return table
 
 
 _COLOR_NAMES = (("red", "green", "blue"), ("r", "g", "b"), ("diffuse_red", "diffuse_green", "diffuse_blue"))

@@ -39,6 +39,10 @@ def srgb_bytes(colors: Float[np.ndarray, "N 4"]) -> np.ndarray:
     return np.round(srgb_from_linear(colors) * 255).astype(np.uint8)
 
 
+CLEARCOAT, IOR, STRENGTH = (f"KHR_materials_{name}" for name in ("clearcoat", "ior", "emissive_strength"))
+PREVIEWED = (CLEARCOAT, IOR, STRENGTH)
+"""Extensions of a material that a UsdPreviewSurface can say."""
+
 SUFFIX_OF_MIME = {"image/png": ".png", "image/jpeg": ".jpg"}
 _OPTION_VALUES = {"-blendu": 1, "-blendv": 1, "-boost": 1, "-mm": 2, "-texres": 1, "-clamp": 1, "-bm": 1}
 _OPTION_VALUES |= {"-imfchan": 1, "-type": 1, "-cc": 1}

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdSkel, UsdUtils
 
 from neurok.core import Articulation, Asset, Authored, Clip, Mesh, Surface
-from neurok.errors import FormatError, NeurokError, require, shown
+from neurok.errors import FormatError, NeurokError, shown
 from neurok.geometry import lie
 from neurok.io.files import Trial, read_bytes, rehearse, resolve_inside
 from neurok.io.parsing import split_corners, triangulate
@@ -29,9 +30,6 @@ Pose = Float[np.ndarray, "4 4"]
 
 def read(path: Path) -> Asset:
     """Everything on the stage that has triangles, in the stage's own frame and unit."""
-    require("pxr", "usd")
-    from pxr import Tf, Usd
-
     try:
         with quiet():
             check_layers(path)
@@ -65,8 +63,6 @@ class _Scene:
     surfaces: dict[str, Surface] = field(default_factory=dict)
 
     def asset(self) -> Asset:
-        from pxr import Usd, UsdGeom
-
         self._pose_skeletons()
         up = UsdGeom.GetStageUpAxis(self.stage).lower()
         unit = float(UsdGeom.GetStageMetersPerUnit(self.stage))
@@ -104,8 +100,6 @@ class _Scene:
 
     def _pose_skeletons(self) -> None:
         """Put what skeletons carry where it goes, frame by frame, in a layer over the file's own."""
-        from pxr import Tf, Usd, UsdGeom, UsdSkel
-
         everything = list(Usd.PrimRange(self.stage.GetPseudoRoot()))
         roots = [prim for prim in everything if prim.IsA(UsdSkel.Root)]
         if not roots:
@@ -127,8 +121,6 @@ class _Scene:
 
     def _geometry(self) -> Any:
         """Visible prims with geometry, each with the prim that stands for its part."""
-        from pxr import Usd, UsdGeom
-
         for prim in Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
             if prim.IsA(UsdGeom.PointInstancer):
                 self.notes.append(f"'{prim.GetPath()}' is a {prim.GetTypeName()}, which is read without its effect.")
@@ -141,16 +133,12 @@ class _Scene:
 
     def _bodies(self, geometry: list[tuple[Any, Any]]) -> list[Any]:
         """The prims that are parts, in the order of the stage; rigid bodies count even without geometry."""
-        from pxr import Usd, UsdPhysics
-
         wanted = {str(body.GetPath()) for _, body in geometry}
         everything = Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
         return [p for p in everything if str(p.GetPath()) in wanted or p.HasAPI(UsdPhysics.RigidBodyAPI)]
 
     def _surface(self, prim: Any) -> Surface | None:
         """The look bound to a prim, read once for each material."""
-        from pxr import UsdShade
-
         material = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
         if not material:
             return None
@@ -161,8 +149,6 @@ class _Scene:
 
     def _pose(self, prim: Any, time: Any) -> Pose:
         """From a prim's frame to the stage's; USD's matrices act on rows."""
-        from pxr import UsdGeom
-
         matrix = np.array(UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(time), dtype=np.float64).T
         if not np.isfinite(matrix).all():
             raise FormatError(f"'{prim.GetPath()}' in '{self.path}' has a transform with NaN or infinity.")
@@ -170,8 +156,6 @@ class _Scene:
 
     def _moving(self, prim: Any) -> list[Any]:
         """The attributes with time samples that move a prim's vertices."""
-        from pxr import UsdGeom
-
         found = [prim.GetAttribute("points")] if prim.IsA(UsdGeom.Mesh) else []
         while prim and not prim.IsPseudoRoot():
             if prim.IsA(UsdGeom.Xformable):
@@ -181,8 +165,6 @@ class _Scene:
 
     def _has_rest(self, geometry: list[tuple[Any, Any]]) -> bool:
         """Whether all that moves also has a value outside of time."""
-        from pxr import Usd
-
         moving = [attribute for prim, _ in geometry for attribute in self._moving(prim)]
         return all(attribute.Get(Usd.TimeCode.Default()) is not None for attribute in moving)
 
@@ -195,8 +177,6 @@ class _Scene:
 
     def _clip(self, mesh: Mesh, shapes: list[_Shape]) -> Clip | None:
         """Positions at every whole time code; ``None`` when nothing moves."""
-        from pxr import Usd
-
         if not any(attribute.GetNumTimeSamples() > 1 for shape in shapes for attribute in self._moving(shape.prim)):
             return None
         start, end = self._range()
@@ -213,8 +193,6 @@ class _Scene:
         return Clip(mesh, np.stack(frames), fps if np.isfinite(fps) and fps > 0 else 24.0)
 
     def _positions(self, shape: _Shape, time: Any) -> Float[np.ndarray, "V 3"]:
-        from pxr import UsdGeom
-
         local = shape.mesh.vertices
         if shape.prim.IsA(UsdGeom.Mesh):
             points = np.array(shape.prim.GetAttribute("points").Get(time), dtype=np.float64).reshape(-1, 3)
@@ -227,8 +205,6 @@ class _Scene:
 
 def _part_prim(prim: Any, default: Any) -> Any:
     """What a shape belongs to: its rigid body, else a frame that holds nothing else, else itself."""
-    from pxr import UsdGeom, UsdPhysics
-
     above = prim
     while above and not above.IsPseudoRoot():
         if above.HasAPI(UsdPhysics.RigidBodyAPI):
@@ -242,8 +218,6 @@ def _part_prim(prim: Any, default: Any) -> Any:
 
 
 def _all_prims() -> Any:
-    from pxr import Usd
-
     return Usd.TraverseInstanceProxies()
 
 
@@ -254,8 +228,6 @@ Read = tuple[Mesh, Int[np.ndarray, " V"]]
 
 def read_shape(prim: Any, time: Any, surface_of: Callable[[Any], Surface | None], notes: list[str]) -> Read | None:
     """A mesh or simple shape at one time; ``None`` for what has no triangles."""
-    from pxr import UsdGeom
-
     if prim.IsA(UsdGeom.Mesh):
         return _mesh(prim, time, surface_of, notes)
     shape = _solid(prim, time)
@@ -340,8 +312,6 @@ def _primvar(
     where: str,
 ) -> Float[np.ndarray, "F 3 C"] | None:
     """A value for each corner, whichever way the primvar is spread over the mesh."""
-    from pxr import UsdGeom
-
     api = UsdGeom.PrimvarsAPI(prim)
     found = next((api.GetPrimvar(name) for name in names if api.GetPrimvar(name).HasValue()), None)
     if found is None:
@@ -396,8 +366,6 @@ def _flipped(uv: Float[np.ndarray, "V 2"]) -> Float[np.ndarray, "V 2"]:
 
 def _normals(prim: Any, time: Any, source: Int[np.ndarray, " V"], count: int) -> Float[np.ndarray, "V 3"] | None:
     """Unit normals of the vertices, if the prim has one for each point."""
-    from pxr import UsdGeom
-
     shape = UsdGeom.Mesh(prim)
     if shape.GetNormalsInterpolation() not in ("vertex", "varying"):
         return None
@@ -430,8 +398,6 @@ def _surfaces(
     prim: Any, polygon: Int[np.ndarray, " F"], polygon_count: int, surface_of: Callable[[Any], Surface | None]
 ) -> tuple[tuple[Surface, ...], Int[np.ndarray, " F"] | None]:
     """The look of the prim, and of the subsets of faces that have their own."""
-    from pxr import UsdShade
-
     whole = surface_of(prim)
     subsets = UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets()
     if not subsets:
@@ -465,8 +431,6 @@ LAYER_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 def check_layers(path: Path) -> None:
     """Refuse layers and pictures outside the folder of ``path``, and files that are no layers at all."""
-    from pxr import Sdf, Tf, UsdUtils
-
     folder = path.parent.resolve()
     read_bytes(path)
     waiting, seen = [str(path)], set()
@@ -509,8 +473,6 @@ def _rehearse(path: Path, decoder: str) -> None:
 
 def try_layer(path: str) -> None:
     """Open one layer and leave it, in the sandbox."""
-    from pxr import Sdf, UsdUtils
-
     if not Sdf.Layer.FindOrOpen(path):
         raise ValueError
     UsdUtils.ExtractExternalReferences(path)
@@ -518,8 +480,6 @@ def try_layer(path: str) -> None:
 
 def try_stage(path: str) -> None:
     """Compose a stage and look at every attribute, in the sandbox."""
-    from pxr import Usd
-
     stage = Usd.Stage.Open(path)
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
         for attribute in prim.GetAttributes():
@@ -556,8 +516,6 @@ def in_words(said: str) -> str:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep USD's own warnings from stderr; what matters of them is said by the reader."""
-    from pxr import UsdUtils
-
     listener = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         with redirect_stderr(io.StringIO()), _nothing_on(2):  # Python's words about texts that are none, and C++'s own

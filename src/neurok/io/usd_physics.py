@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import JointLosses
@@ -32,8 +33,6 @@ def add_physics(
     Parts that follow time samples are kinematic and their joints switched off, so that motion and physics do not
     fight; the joints stay in the file.
     """
-    from pxr import UsdGeom, UsdPhysics
-
     articulation = as_articulation(asset)
     unit = articulation.mesh.unit
     UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
@@ -67,8 +66,6 @@ def add_physics(
 
 def _add_losses(prim: Any, joint: Joint, losses: JointLosses, unit: float, servo: bool) -> None:
     """Damping as a drive; dry friction and armature under the names by which Newton and PhysX know them."""
-    from pxr import Sdf, UsdPhysics
-
     stiffness, gain = servo_gains(losses, joint.limits)
     names = {"prismatic": ["linear"], "cylindrical": ["rotX", "transX"]}.get(joint.kind, ["angular"])
     for k, name in enumerate(names):
@@ -91,8 +88,6 @@ def _add_losses(prim: Any, joint: Joint, losses: JointLosses, unit: float, servo
 
 
 def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
-    from pxr import Gf, UsdPhysics
-
     moments, axes = np.linalg.eigh(inertial.inertia)
     if np.linalg.det(axes) < 0:
         axes[:, 0] *= -1
@@ -104,15 +99,11 @@ def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
 
 
 def _quatf(rotation: np.ndarray) -> Any:
-    from pxr import Gf
-
     return Gf.Quatf(*map(float, lie.matrix_to_quaternion(rotation)))
 
 
 def _add_joint(stage: Any, path: str, joint: Joint) -> Any:
     """A joint whose x axis is ours, at our origin, in the frames of both bodies (which are the object's at rest)."""
-    from pxr import Gf, UsdPhysics
-
     kinds = {
         "fixed": UsdPhysics.FixedJoint,
         "revolute": UsdPhysics.RevoluteJoint,
@@ -146,8 +137,6 @@ def read_joints(
     stage: Any, part_of: dict[str, int], world_from_prim: Any, part_count: int, notes: list[str]
 ) -> list[Joint] | None:
     """One joint for each part in the frame of the stage, or ``None`` when the stage has no joints."""
-    from pxr import Usd, UsdPhysics
-
     joints: dict[int, Joint] = {}
     found = False
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
@@ -176,8 +165,6 @@ def _read_joint(
     prim: Any, tie: Any, parent: int | None, name: str, world_from_prim: Any, is_flipped: bool, notes: list[str]
 ) -> Joint:
     """A joint placed by its frame in the second body, or in the first when that one is the child."""
-    from pxr import UsdGeom, UsdPhysics
-
     child = (tie.GetBody0Rel() if is_flipped else tie.GetBody1Rel()).GetTargets()[0]
     frame = world_from_prim(child)
     place = (tie.GetLocalPos0Attr() if is_flipped else tie.GetLocalPos1Attr()).Get() or (0.0, 0.0, 0.0)
@@ -221,23 +208,17 @@ def _bound(value: float | None, sign: int) -> float:
 
 
 def _limit(prim: Any, key: str) -> tuple[float, float]:
-    from pxr import UsdPhysics
-
     limit = UsdPhysics.LimitAPI(prim, key)
     return _bound(limit.GetLowAttr().Get(), -1), _bound(limit.GetHighAttr().Get(), 1)
 
 
 def _damping(prim: Any, is_hinge: bool, unit: float) -> float:
-    from pxr import UsdPhysics
-
     value = UsdPhysics.DriveAPI(prim, "angular" if is_hinge else "linear").GetDampingAttr().Get()
     return 0.0 if value is None or not value > 0 else float(value) * (unit**2 / ANGULAR if is_hinge else 1.0)
 
 
 def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
     """Mass properties of a body in the frame of the stage, when it states mass, centre and inertia."""
-    from pxr import UsdPhysics
-
     api = UsdPhysics.MassAPI(prim)
     mass = api.GetMassAttr().Get() if api else None
     moments = api.GetDiagonalInertiaAttr().Get() if api else None
@@ -268,8 +249,6 @@ def add_colliders(
         unit: Metres per unit of the stage.
         stuffs: The stage's physics materials.
     """
-    from pxr import UsdGeom
-
     if not body.solids:
         return
     scope = UsdGeom.Scope.Define(stage, f"{prim.GetPath()}/collisions")
@@ -287,8 +266,6 @@ def add_colliders(
 def _shape(
     stage: Any, path: str, solid: Solid, placed: Callable[[np.ndarray], np.ndarray], turn: np.ndarray, unit: float
 ) -> Any:
-    from pxr import Gf, UsdGeom, UsdPhysics, Vt
-
     primitive = solid.primitive
     if primitive is None:
         vertices, faces = solid.piece

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
+from pxr import Ar, Sdf, UsdGeom, UsdPhysics, UsdShade, Vt
 
 from neurok.core import Finish, Lookup, Material, MaterialField, Mesh, Surface, Texture
 from neurok.core.surface import CLAMP, MIRROR, REPEAT, TRANSFORM, Record, number, numbers, placed_finish
 from neurok.errors import FormatError
-from neurok.io.files import Files, resolve_inside
-from neurok.io.surfaces import SUFFIX_OF_MIME, texture_from_bytes
+from neurok.io.files import Files, resolve_inside, unique_names
+from neurok.io.surfaces import CLEARCOAT, IOR, STRENGTH, SUFFIX_OF_MIME, texture_from_bytes
 
 
 def identifier(name: str) -> str:
@@ -27,26 +28,10 @@ def identifier(name: str) -> str:
 
 def unique_identifiers(names: Sequence[str]) -> list[str]:
     """Different identifiers, whatever the case of their letters."""
-    used, out = {"looks", "joints"}, []
-    for name in map(identifier, names):
-        candidate, count = name, 1
-        while candidate.lower() in used:
-            count += 1
-            candidate = f"{name}_{count}"
-        used.add(candidate.lower())
-        out.append(candidate)
-    return out
+    return unique_names(map(identifier, names), ("looks", "joints"), str.lower)
 
 
 WRAPS = {REPEAT: "repeat", CLAMP: "clamp", MIRROR: "mirror"}
-CLEARCOAT, IOR, STRENGTH = (f"KHR_materials_{name}" for name in ("clearcoat", "ior", "emissive_strength"))
-TOLD = (CLEARCOAT, IOR, STRENGTH)
-"""Extensions of a material that a preview surface can say."""
-
-
-def untold(finish: Finish) -> list[str]:
-    """Extensions of a material that a preview surface cannot say."""
-    return sorted(set(finish.record().get("extensions", {})) - set(TOLD))
 
 
 @dataclass
@@ -62,8 +47,6 @@ class Network:
 
     def write(self, surface: Surface, finish: Finish) -> Any:
         """Define the shader and everything behind it; returns it."""
-        from pxr import UsdShade
-
         self.shader = UsdShade.Shader.Define(self.stage, f"{self.path}/preview")
         self.shader.CreateIdAttr("UsdPreviewSurface")
         self.finish, record = finish, finish.record()
@@ -84,8 +67,6 @@ class Network:
         return self.shader
 
     def _color(self, surface: Surface, metal: Record) -> None:
-        from pxr import Sdf
-
         gloss = (self.finish.extension("KHR_materials_pbrSpecularGlossiness") or {}).get("diffuseTexture")
         info = gloss if gloss is not None else metal.get("baseColorTexture")
         alpha = surface.base_color[3]
@@ -106,8 +87,6 @@ class Network:
         self._put("metallic", info, "b", factors)
 
     def _extensions(self, finish: Finish) -> None:
-        from pxr import Sdf
-
         coat = finish.extension(CLEARCOAT)
         if coat is not None:
             for name, channel in (("clearcoat", "r"), ("clearcoatRoughness", "g")):
@@ -130,8 +109,6 @@ class Network:
         kind: str | None = None,
     ) -> None:
         """One input: a number, or a picture times it."""
-        from pxr import Sdf
-
         kinds = Sdf.ValueTypeNames
         wide = channel == "rgb"
         given = self.shader.CreateInput(name, getattr(kinds, kind or ("Color3f" if wide else "Float")))
@@ -144,8 +121,6 @@ class Network:
 
     def _lookup(self, info: Record, factors: Any, bias: Any, is_color: bool, alpha: float = 1.0) -> dict[str, Any]:
         """The outputs of a node that looks a picture up."""
-        from pxr import Sdf, UsdShade
-
         lookup = self.finish.lookups[info["index"]]
         scale, shift = (*map(float, factors), float(alpha)), (*map(float, bias), 0.0)
         settings = info.get("extensions", {}).get(TRANSFORM)
@@ -168,8 +143,6 @@ class Network:
         return self.nodes[key]  # type: ignore[no-any-return]
 
     def _coordinates(self, uv_set: int, settings: Record | None) -> Any:
-        from pxr import Sdf, UsdShade
-
         kinds = Sdf.ValueTypeNames
         name = primvar_name(uv_set)
         if name not in self.nodes:
@@ -285,8 +258,6 @@ class _Reading:
         sources = given.GetConnectedSources()[0] if given.HasConnectedSource() else []
         if not sources:
             return None, _floats(given.Get(), rest), None
-        from pxr import UsdShade
-
         node = UsdShade.Shader(sources[0].source.GetPrim())
         if node.GetShaderId() != "UsdUVTexture":
             return None, rest, None
@@ -307,8 +278,6 @@ class _Reading:
 
     def _placing(self, node: Any) -> Record:
         """Which coordinates the picture is read at, and how they are moved."""
-        from pxr import UsdShade
-
         found: Record = {}
         given = node.GetInput("st")
         for _ in range(2):
@@ -367,8 +336,6 @@ def _picture(node: Any, folder: Path, notes: list[str]) -> Texture | None:
 
 def _asset_bytes(value: Any, folder: Path) -> bytes:
     """The contents of an asset path, from a file below ``folder`` or a package there."""
-    from pxr import Ar
-
     outer = value.resolvedPath.split("[")[0]
     if not outer:
         resolve_inside(folder, value.path)
@@ -400,15 +367,11 @@ class Stuffs:
 
     def bind(self, prim: Any, stuff: Material) -> None:
         """Say what a prim is made of."""
-        from pxr import UsdShade
-
         binding = UsdShade.MaterialBindingAPI.Apply(prim)
         binding.Bind(self.prim(stuff), UsdShade.Tokens.fallbackStrength, PURPOSE)
 
     def prim(self, stuff: Material) -> Any:
         """The prim of a material, defined once."""
-        from pxr import Sdf, UsdGeom, UsdPhysics, UsdShade
-
         if stuff in self.prims:
             return self.prims[stuff]
         if not self.prims:
@@ -430,8 +393,6 @@ class Stuffs:
 
 def read_stuff(prim: Any, unit: float, notes: list[str]) -> Material | None:
     """The physics material that is bound to a prim."""
-    from pxr import UsdPhysics, UsdShade
-
     bound = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial(PURPOSE)[0]
     if not bound or not bound.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
         return None
@@ -450,8 +411,6 @@ def read_stuff(prim: Any, unit: float, notes: list[str]) -> Material | None:
 
 def _plain(prim: Any, unit: float) -> Material:
     """A physics material of somebody else's: what it says, and the defaults for the rest."""
-    from pxr import UsdPhysics
-
     api = UsdPhysics.MaterialAPI(prim)
     density, friction = api.GetDensityAttr().Get(), api.GetDynamicFrictionAttr().Get()
     bounce = api.GetRestitutionAttr().Get()
@@ -485,8 +444,6 @@ def read_field(
 
 def _stuffs(prim: Any, unit: float, notes: list[str]) -> list[tuple[Material, Any]]:
     """What a prim is made of, and its subsets of faces with their points; ``...`` stands for all points."""
-    from pxr import UsdGeom, UsdShade
-
     whole = read_stuff(prim, unit, notes)
     out: list[tuple[Material, Any]] = [] if whole is None else [(whole, ...)]
     if not prim.IsA(UsdGeom.Mesh):
@@ -524,8 +481,6 @@ class Looks:
 
     def bind(self, shape: Any, part: Mesh, stuff: Stuff | None = None) -> None:
         """Give a mesh prim its surfaces and what it is made of: one for all faces, or a subset of faces for each."""
-        from pxr import UsdGeom, UsdShade, Vt
-
         if not part.surfaces and stuff is None:
             return
         looks = np.zeros(part.face_count, dtype=np.int64) if part.face_surfaces is None else part.face_surfaces
@@ -543,8 +498,6 @@ class Looks:
         binding.SetMaterialBindSubsetsFamilyType(UsdGeom.Tokens.partition)
 
     def _bind(self, prim: Any, part: Mesh, pair: np.ndarray, stuff: Stuff | None) -> None:
-        from pxr import UsdShade
-
         if part.surfaces:
             UsdShade.MaterialBindingAPI.Apply(prim).Bind(self.material(part.surfaces[pair[0]]))
         if stuff is not None:
@@ -552,8 +505,6 @@ class Looks:
 
     def material(self, surface: Surface) -> Any:
         """The material of a surface, defined once."""
-        from pxr import UsdGeom, UsdShade
-
         if surface in self.materials:
             return self.materials[surface]
         if not self.materials:

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from pxr import Gf, Kind, Sdf, Usd, UsdGeom, UsdUtils, Vt
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
-from neurok.errors import NeurokError, require
+from neurok.errors import NeurokError
 from neurok.io.files import Files
 from neurok.io.materials_file import face_materials
 from neurok.io.physics import Physics, as_articulation, safe_stem
+from neurok.io.usd_physics import add_physics
 from neurok.io.usd_shading import Looks, Stuff, Stuffs, primvar_name, unique_identifiers
 
 Transforms = Float[np.ndarray, "T 4 4"]
@@ -36,7 +38,6 @@ def write(asset: Asset, path: Path, *, clip: int = 0, **options: Any) -> Files:
         clip: Which motion to keep.
         options: Fields of ``Physics``.
     """
-    require("pxr", "usd")
     physics = Physics(**options)
     if asset.clips and not 0 <= clip < len(asset.clips):
         raise NeurokError(f"The object has {len(asset.clips)} clips, numbered from 0; there is no clip {clip}.")
@@ -60,8 +61,6 @@ def _with_usable_axis(asset: Asset) -> Asset:
 
 
 def _package(stage: Path, target: Path) -> bytes:
-    from pxr import UsdUtils
-
     if not UsdUtils.CreateNewUsdzPackage(str(stage), str(target)):
         raise NeurokError("USD could not pack the stage into a .usdz file; write .usdc instead.")
     return _without_times(target.read_bytes())
@@ -82,8 +81,6 @@ def _without_times(data: bytes) -> bytes:
 
 def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_folder: str) -> Files:
     """Save the stage and its pictures beside it; returns the pictures."""
-    from pxr import Kind, Usd, UsdGeom
-
     articulation = as_articulation(asset)
     mesh = articulation.mesh
     clip = asset.clips[which] if asset.clips else None
@@ -125,8 +122,6 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
                 used = np.unique(mesh.faces[mask])
                 _animate_points(shape, clip.positions[:, used])
     if asset.articulation is not None:
-        from neurok.io.usd_physics import add_physics
-
         add_physics(stage, f"/{root}", bodies, asset, physics, stuffs, is_animated=clip is not None)
     for name, data in looks.pictures.items():
         file = target.parent / name
@@ -137,8 +132,6 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
 
 
 def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | None = None) -> Any:
-    from pxr import Sdf, UsdGeom, Vt
-
     shape = UsdGeom.Mesh.Define(stage, path)
     shape.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     shape.CreatePointsAttr(_points(part.vertices))
@@ -171,8 +164,6 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | N
 
 
 def _points(positions: Float[np.ndarray, "N 3"]) -> Any:
-    from pxr import Vt
-
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(positions, dtype=np.float32))
 
 
@@ -194,8 +185,6 @@ def _rigid_motion(clip: Clip, articulation: Articulation) -> Float[np.ndarray, "
 
 
 def _animate_frame(body: Any, motion: Transforms) -> None:
-    from pxr import Gf
-
     if np.allclose(motion, np.eye(4), atol=1e-12):
         return
     op = body.AddTransformOp()
