@@ -30,9 +30,6 @@ Cause = Literal["time", "memory", "crash", "fault"]
 OK, FAULT, TOO_LARGE = 0, 3, 4
 """Exit codes of a call: it has answered, its function has raised, or it asked for too much memory."""
 
-CLOCK = 20.0
-"""A call that has not ended after so many times its processor time by the clock is stuck."""
-
 LENGTH = struct.Struct("<Q")
 
 
@@ -40,8 +37,11 @@ LENGTH = struct.Struct("<Q")
 class Limits:
     """What one call may take."""
 
-    cpu: float = 60.0
+    cpu: float | None = 60.0
     """Processor time [s], so that a busy machine gives the same answer."""
+
+    seconds: float | None = None
+    """Time by the clock [s]; without it, twenty times the processor time."""
 
     memory: int | None = None
     """What it may add to the memory of the helper [bytes]."""
@@ -59,8 +59,8 @@ class Sandbox:
     """The helper process, started when it is first needed, and again where it has died or belongs to a parent."""
 
     def __init__(self) -> None:
-        self.spent = 0.0
-        """Processor time of all calls so far [s]."""
+        self.spent, self.peak = 0.0, 0.0
+        """Processor time of all calls so far [s], and most memory of the last one [bytes]."""
 
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
@@ -90,7 +90,8 @@ class Sandbox:
             "function": function,
             "preload": list(preload),
             "options": options,
-            "cpu": max(1, round(limits.cpu)),
+            "cpu": limits.cpu and max(1, round(limits.cpu)),
+            "seconds": limits.seconds or (20.0 * limits.cpu if limits.cpu else 1e6),
             "memory": limits.memory,
         }
         with self._lock:
@@ -99,7 +100,7 @@ class Sandbox:
             assert process.stdout is not None
             try:
                 _send(process.stdin, json.dumps(job).encode(), _packed(arrays))
-                if not select.select([process.stdout], [], [], CLOCK * limits.cpu + 60.0)[0]:
+                if not select.select([process.stdout], [], [], float(job["seconds"]) + 60.0)[0]:
                     raise Ended("time", "its process is stuck")
                 head, body = _receive(process.stdout)
             except (EOFError, OSError, ValueError):
@@ -108,7 +109,7 @@ class Sandbox:
             except BaseException:  # an interruption: the answer must not be taken for that of the next call
                 self.close()
                 raise
-        code, spent = json.loads(head)
+        code, spent, self.peak = json.loads(head)
         self.spent += spent
         return _answer(int(code), body)
 
@@ -195,12 +196,12 @@ def _serve() -> None:
         job, before = json.loads(head), time.process_time()
         for name in job["preload"]:
             importlib.import_module(name)
-        code, answer, spent = _in_fork(job, body) if hasattr(os, "fork") else (*_attempt(job, body), 0.0)
-        _send(answers, json.dumps([code, spent + time.process_time() - before]).encode(), answer)
+        code, answer, spent, peak = _in_fork(job, body) if hasattr(os, "fork") else (*_attempt(job, body), 0.0, 0.0)
+        _send(answers, json.dumps([code, spent + time.process_time() - before, peak]).encode(), answer)
 
 
-def _in_fork(job: dict[str, Any], body: bytes) -> tuple[int, bytes, float]:
-    """Exit code, answer and processor time of a call in a process of its own."""
+def _in_fork(job: dict[str, Any], body: bytes) -> tuple[int, bytes, float, float]:
+    """Exit code, answer, processor time and most memory of a call in a process of its own."""
     hear, tell = os.pipe()
     child = os.fork()
     if child == 0:
@@ -219,7 +220,8 @@ def _in_fork(job: dict[str, Any], body: bytes) -> tuple[int, bytes, float]:
     with os.fdopen(hear, "rb") as stream:
         answer = stream.read()
     _, status, usage = os.wait4(child, 0)
-    return os.waitstatus_to_exitcode(status), answer, usage.ru_utime + usage.ru_stime
+    scale = 1.0 if sys.platform == "darwin" else 1024.0
+    return os.waitstatus_to_exitcode(status), answer, usage.ru_utime + usage.ru_stime, scale * usage.ru_maxrss
 
 
 def _bound(job: dict[str, Any]) -> None:
@@ -230,9 +232,10 @@ def _bound(job: dict[str, Any]) -> None:
         with open("/proc/self/statm") as file:
             most = int(file.read().split()[0]) * resource.getpagesize() + job["memory"]
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    resource.setrlimit(resource.RLIMIT_CPU, (job["cpu"], job["cpu"]))
+    if job["cpu"] is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (job["cpu"], job["cpu"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.alarm(round(CLOCK * job["cpu"]))
+    signal.setitimer(signal.ITIMER_REAL, job["seconds"])
 
 
 def _attempt(job: dict[str, Any], body: bytes) -> tuple[int, bytes]:

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
 from neurok.core.mesh import within_reach
+from neurok.geometry.topology import row_ids
 from neurok.geometry.voxels import solid_angles
 
 
@@ -21,17 +22,6 @@ def sound_vertices(vertices: Float[np.ndarray, "V 3"]) -> Bool[np.ndarray, " V"]
 def faces_in_range(faces: Int[np.ndarray, "F 3"], vertex_count: int) -> Bool[np.ndarray, " F"]:
     """Faces whose three corners exist."""
     return cast(np.ndarray, ((faces >= 0) & (faces < vertex_count)).all(axis=1))
-
-
-def row_ids(rows: np.ndarray) -> Int[np.ndarray, " N"]:
-    """The same number for equal rows, numbered from 0."""
-    if len(rows) == 0:
-        return np.zeros(0, dtype=np.int64)
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
-    ids = np.empty(len(rows), dtype=np.int64)
-    ids[order] = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
-    return ids
 
 
 def vertex_classes(mesh: Mesh) -> Int[np.ndarray, " V"]:

@@ -64,19 +64,15 @@ class DecompositionConfig:
     corners: int = MAX_HULL_POINTS
     """Of one piece."""
 
-    iterations: int = 20
-    """Of CoACD's tree search (its default of 150 takes 20 times as long and saves a quarter of the pieces) ..."""
-
-    nodes: int = 10
-    depth: int = 2
-    samples: int = 500
-    """... and points with which it measures (2,000)."""
-
 
 DECOMPOSITION = DecompositionConfig()
 
 NEAR, SPACING = 3.0, 0.5
 """Cells this near to the surface have their distance measured, to points so far apart, both in cells."""
+
+COACD = {"mcts_iterations": 20, "mcts_nodes": 10, "mcts_max_depth": 2, "resolution": 500}
+"""Its tree search (the default of 150 iterations takes 20 times as long and saves a quarter of the pieces), and the
+points with which it measures (2,000 by default)."""
 
 PATIENCE = 60.0
 """Processor time that CoACD may take for one component [s]; tens of times what common parts need."""
@@ -286,7 +282,6 @@ def _cut_component(room: Room, faces: Int[np.ndarray, "F 3"], closed: bool, limi
 
 def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -> list[Piece]:
     """Nothing where CoACD dies of the mesh."""
-    config = room.config
     # CoACD measures concavity where the longest half side is 1.
     threshold = float(np.clip(2.0 * room.error / np.ptp(vertices, axis=0).max(), 0.01, 1.0))
     try:
@@ -299,11 +294,8 @@ def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -
             threshold=threshold,
             max_convex_hull=limit,
             preprocess_mode="off",
-            resolution=config.samples,
-            mcts_nodes=config.nodes,
-            mcts_iterations=config.iterations,
-            mcts_max_depth=config.depth,
             seed=0,
+            **COACD,
         )
     except Ended:
         return []

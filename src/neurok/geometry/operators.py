@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.geometry import topology
+from neurok.geometry.topology import row_ids
 
 
 def face_normals(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "F 3"]:
@@ -130,7 +131,7 @@ def closed_components(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], component: Int[np.ndarray, " F"]
 ) -> Bool[np.ndarray, " C"]:
     """Which components have every edge shared by two faces in opposite directions, up to coincident vertices."""
-    place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+    place = row_ids(vertices)[faces]
     edges = place[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     owner = np.repeat(component, 3)
     real = edges[:, 0] != edges[:, 1]
@@ -149,6 +150,6 @@ def closed_components(
 
 def _face_copies(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Int[np.ndarray, " F"]:
     """How many faces lie where each face lies, itself included."""
-    place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+    place = row_ids(vertices)[faces]
     _, group, counts = np.unique(np.sort(place, axis=1), axis=0, return_inverse=True, return_counts=True)
     return counts[group.reshape(-1)]

@@ -6,6 +6,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 
+def row_ids(rows: np.ndarray) -> Int[np.ndarray, " N"]:
+    """The same number for equal rows, numbered from 0."""
+    if len(rows) == 0:
+        return np.zeros(0, dtype=np.int64)
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    ids = np.empty(len(rows), dtype=np.int64)
+    ids[order] = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
+    return ids
+
+
 def split_by_face_label(
     faces: Int[np.ndarray, "F 3"], labels: Int[np.ndarray, " F"]
 ) -> tuple[Int[np.ndarray, " W"], Int[np.ndarray, "F 3"], Int[np.ndarray, " W"]]:

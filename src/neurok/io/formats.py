@@ -17,34 +17,39 @@ from neurok.io.files import Files, check_content, is_pattern, path_kind, write_f
 from neurok.io.surfaces import PREVIEWED
 
 Amount = Literal["all", "first", "none"]
-Looks = Literal["whole", "preview", "base", "none"]
+AppearanceLevel = Literal["whole", "preview", "base", "none"]
 """Whole materials of glTF; those of UsdPreviewSurface; base colour, picture and shine; or none."""
 
 
 @dataclass(frozen=True)
-class Holds:
+class Capabilities:
     """What files of one format say."""
 
     clips: Amount = "none"
     joints: bool = False
-    looks: Looks = "base"
+    appearance: AppearanceLevel = "base"
     normals: bool = False
     uv_sets: Amount = "first"
     colors: bool = True
 
 
-_ALL = Holds("all", True, "whole", True, "all")
-_ROBOT = Holds("none", True, "base", colors=False)
-_BARE = Holds(looks="none", uv_sets="none", colors=False)
-_TABLE: tuple[tuple[tuple[str, ...], str, str, Holds | None], ...] = (
+_ALL = Capabilities("all", True, "whole", True, "all")
+_ROBOT = Capabilities("none", True, "base", colors=False)
+_BARE = Capabilities(appearance="none", uv_sets="none", colors=False)
+_TABLE: tuple[tuple[tuple[str, ...], str, str, Capabilities | None], ...] = (
     ((".glb", ".gltf"), "gltf_read:read", "gltf_write:write", _ALL),
     ((".npz",), "archive:read", "archive:write", _ALL),
-    ((".usd", ".usda", ".usdc", ".usdz"), "usd:read", "usd_write:write", Holds("first", True, "preview", True, "all")),
+    (
+        (".usd", ".usda", ".usdc", ".usdz"),
+        "usd:read",
+        "usd_write:write",
+        Capabilities("first", True, "preview", True, "all"),
+    ),
     ((".urdf",), "urdf:read", "urdf_write:write", _ROBOT),
     ((".mjcf", ".xml"), "mjcf:read", "mjcf_write:write", _ROBOT),
-    ((".obj",), "obj:read", "obj:write", Holds()),
-    ((".pc2",), "sequence:read_pc2", "sequence:write_pc2", Holds("first")),
-    ((".ply",), "ply:read", "ply:write", Holds()),
+    ((".obj",), "obj:read", "obj:write", Capabilities()),
+    ((".pc2",), "sequence:read_pc2", "sequence:write_pc2", Capabilities("first")),
+    ((".ply",), "ply:read", "ply:write", Capabilities()),
     ((".stl",), "plain_meshes:read_stl", "plain_meshes:write_stl", _BARE),
     ((".off",), "plain_meshes:read_off", "plain_meshes:write_off", _BARE),
     ((".dae",), "interchange:read_collada", "", None),
@@ -61,16 +66,16 @@ FORMATS = {suffix: holds for suffixes, _, _, holds in _TABLE if holds is not Non
 
 
 def looks_left_out(asset: Asset, path: Path) -> list[str]:
-    """One line for what of an object's look and scene a file at ``path`` will not say."""
+    """One line for what of an object's appearance and scene a file at ``path`` will not say."""
     holds = FORMATS.get(path.suffix.lower())
     if holds is None or _passes(asset, path):
         return []
     suffix, mesh = path.suffix.lower(), asset.mesh
-    lost = [*_lost_materials(mesh.surfaces, holds.looks)]
+    lost = [*_lost_materials(mesh.surfaces, holds.appearance)]
     authored = mesh.authored
     if mesh.normals is not None and not holds.normals:
         lost.append("normals")
-    if authored is not None and authored.tangents is not None and holds.looks != "whole":
+    if authored is not None and authored.tangents is not None and holds.appearance != "whole":
         lost.append("tangents")
     if authored is not None and len(authored.uv_sets) > 1 and holds.uv_sets != "all":
         lost.append("further texture coordinates")
@@ -78,7 +83,7 @@ def looks_left_out(asset: Asset, path: Path) -> list[str]:
         lost.append("vertex colours")
     more = () if asset.origin is None else asset.origin.has_more
     lines = [f"'{suffix}' files do not hold {_listed(lost)}; left out."] if lost else []
-    if more and suffix != ".npz" and holds.looks == "whole":
+    if more and suffix != ".npz" and holds.appearance == "whole":
         lines.append(f"The object has changed, so it is written without {_listed(list(more))} of its file.")
     elif more:
         lines.append(
@@ -93,25 +98,25 @@ def _passes(asset: Asset, path: Path) -> bool:
     return is_gltf and asset.origin is not None and asset.origin.kept_clips(asset) is not None
 
 
-def _lost_materials(surfaces: tuple[Surface, ...], looks: Looks) -> list[str]:
+def _lost_materials(surfaces: tuple[Surface, ...], appearance: AppearanceLevel) -> list[str]:
     """What of materials gets lost, in words and in a fixed order."""
-    if looks == "whole":
+    if appearance == "whole":
         return []
-    if looks == "none":
+    if appearance == "none":
         return ["materials"] if surfaces else []
     lost: dict[str, None] = {}
     for surface in surfaces:
         if surface.finish is not None:
-            lost |= dict.fromkeys(_lost_parts(surface.finish, looks))
+            lost |= dict.fromkeys(_lost_parts(surface.finish, appearance))
     return list(lost)
 
 
-def _lost_parts(finish: Finish, looks: Looks) -> list[str]:
+def _lost_parts(finish: Finish, appearance: AppearanceLevel) -> list[str]:
     used = sorted(
-        set(finish.record().get("extensions", {})) - ({*PREVIEWED, TRANSFORM} if looks == "preview" else set())
+        set(finish.record().get("extensions", {})) - ({*PREVIEWED, TRANSFORM} if appearance == "preview" else set())
     )
     words = [name.removeprefix("KHR_materials_").replace("_", " ") for name in used]
-    if looks == "preview":
+    if appearance == "preview":
         return words
     roles = [role for role in finish.maps if role != "base_color"]
     return [*(f"{role.replace('_', '-')} maps" for role in roles), *words]

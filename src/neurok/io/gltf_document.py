@@ -240,9 +240,14 @@ def unpack_views(doc: Document) -> None:
         if len(data) < natural(view, "byteLength"):
             raise doc.error(f"buffer view {index} holds {len(data)} of {view['byteLength']} bytes")
         view |= {"buffer": doc.add_buffer(data), "byteOffset": 0, "byteLength": len(data)}
+    _forget(doc, MESHOPT)
+
+
+def _forget(doc: Document, extensions: tuple[str, ...]) -> None:
+    """Take extensions out of the lists of those that the file uses and needs."""
     for key in ("extensionsUsed", "extensionsRequired"):
         if key in doc.json:
-            doc.json[key] = [name for name in doc.json[key] if name not in MESHOPT]
+            doc.json[key] = [name for name in doc.json[key] if name not in extensions]
             if not doc.json[key]:
                 del doc.json[key]
 
@@ -343,11 +348,7 @@ def unpack_meshes(doc: Document) -> None:
         if view not in decoded:
             decoded[view] = _decode(doc, view)
         _spread(doc, primitive, settings, decoded[view], view)
-    for key in ("extensionsUsed", "extensionsRequired"):
-        if key in doc.json:
-            doc.json[key] = [name for name in doc.json[key] if name != DRACO]
-            if not doc.json[key]:
-                del doc.json[key]
+    _forget(doc, (DRACO,))
 
 
 def _decode(doc: Document, view: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:

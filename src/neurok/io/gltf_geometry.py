@@ -141,7 +141,7 @@ PICTURE_EXTENSIONS = {"EXT_texture_webp": "image/webp", "KHR_texture_basisu": "i
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Appearance:
     """A surface and how its base-colour picture lies on the texture coordinates."""
 
     surface: Surface
@@ -155,29 +155,29 @@ class Look:
         return uv if self.transform is None else uv @ self.transform[:, :2].T + self.transform[:, 2]
 
 
-PLAIN = Look(Surface("default", (1.0, 1.0, 1.0, 1.0)))
+PLAIN = Appearance(Surface("default", (1.0, 1.0, 1.0, 1.0)))
 
 
-def read_looks(doc: Document, notes: dict[str, None]) -> list[Look]:
-    """One look per material, with all that it says; pictures that cannot be read are noted."""
-    shelf = _Shelf(doc, notes)
-    return [_look(shelf, index, record) for index, record in enumerate(doc.items("materials"))]
+def read_appearances(doc: Document, notes: dict[str, None]) -> list[Appearance]:
+    """One appearance per material, with all that it says; pictures that cannot be read are noted."""
+    textures = _Textures(doc, notes)
+    return [_appearance(textures, index, record) for index, record in enumerate(doc.items("materials"))]
 
 
-def _look(shelf: _Shelf, index: int, original: Record) -> Look:
+def _appearance(textures: _Textures, index: int, original: Record) -> Appearance:
     record = json.loads(json.dumps({key: value for key, value in original.items() if key != "name"}, allow_nan=False))
-    without_pictures(record, lambda info: shelf.lookup(info["index"]) is not None)
+    without_pictures(record, lambda info: textures.lookup(info["index"]) is not None)
     lookups: dict[int, int] = {}
     for info in texture_infos(record):
         info["index"] = lookups.setdefault(info["index"], len(lookups))
-    found = tuple(found for index in lookups if (found := shelf.lookup(index)) is not None)
+    found = tuple(found for index in lookups if (found := textures.lookup(index)) is not None)
     surface = Surface.of(str(original.get("name") or f"surface_{index}"), Finish.of(record, found))
     base = _base_info(record)
     if base is None:
-        return Look(surface)
+        return Appearance(surface)
     settings = base.get("extensions", {}).get(TRANSFORM)
     coordinates = int(number(settings or {}, "texCoord", number(base, "texCoord", 0.0)))
-    return Look(surface, coordinates, None if settings is None else transform_matrix(settings))
+    return Appearance(surface, coordinates, None if settings is None else transform_matrix(settings))
 
 
 def _base_info(record: Record) -> Record | None:
@@ -187,7 +187,7 @@ def _base_info(record: Record) -> Record | None:
     return gloss.get("diffuseTexture") if gloss is not None else found
 
 
-class _Shelf:
+class _Textures:
     """The textures of a file, each read once."""
 
     def __init__(self, doc: Document, notes: dict[str, None]) -> None:
@@ -246,7 +246,7 @@ class Geometry:
 
     vertices: Float[np.ndarray, "V 3"]
     faces: Int[np.ndarray, "F 3"]
-    looks: tuple[tuple[int, int], ...] = ()
+    appearances: tuple[tuple[int, int], ...] = ()
     """Material of the faces, as runs of (material, face count); the number of materials stands for "none"."""
 
     uv: Float[np.ndarray, "V 2"] | None = None
@@ -268,8 +268,8 @@ class Geometry:
 class GeometryReader:
     """Reads each mesh once, however many nodes show it."""
 
-    def __init__(self, doc: Document, looks: list[Look], notes: dict[str, None]) -> None:
-        self.doc, self.looks, self.notes = doc, looks, notes
+    def __init__(self, doc: Document, appearances: list[Appearance], notes: dict[str, None]) -> None:
+        self.doc, self.appearances, self.notes = doc, appearances, notes
         self._known: dict[int, Geometry] = {}
 
     def mesh(self, index: int) -> Geometry:
@@ -277,20 +277,20 @@ class GeometryReader:
             record = self.doc.item("meshes", index)
             blocks: dict[str, tuple[Record, list[tuple[Record, int]]]] = {}
             for primitive in record["primitives"]:
-                look = natural(primitive, "material", len(self.looks))
-                if look != len(self.looks):
-                    self.doc.item("materials", look)
+                appearance = natural(primitive, "material", len(self.appearances))
+                if appearance != len(self.appearances):
+                    self.doc.item("materials", appearance)
                 if natural(primitive, "mode", TRIANGLES) not in (TRIANGLES, STRIP, FAN):
                     self.notes[POINTS_AND_LINES] = None
                 elif "POSITION" in primitive["attributes"]:
-                    key = json.dumps([primitive["attributes"], primitive.get("targets"), self._placing(look)])
-                    blocks.setdefault(key, (primitive, []))[1].append((primitive, look))
+                    key = json.dumps([primitive["attributes"], primitive.get("targets"), self._placing(appearance)])
+                    blocks.setdefault(key, (primitive, []))[1].append((primitive, appearance))
             self._known[index] = merge([self._block(first, uses) for first, uses in blocks.values()])
         return self._known[index]
 
-    def _placing(self, look: int) -> list[object]:
+    def _placing(self, appearance: int) -> list[object]:
         """What of a material changes texture coordinates."""
-        used = PLAIN if look == len(self.looks) else self.looks[look]
+        used = PLAIN if appearance == len(self.appearances) else self.appearances[appearance]
         return [used.coordinates, None if used.transform is None else used.transform.tolist()]
 
     def _block(self, first: Record, uses: list[tuple[Record, int]]) -> Geometry:
@@ -299,13 +299,13 @@ class GeometryReader:
         vertices = self._attribute(attributes["POSITION"], 3)
         count = len(vertices)
         faces = [self._faces(primitive, count) for primitive, _ in uses]
-        look = PLAIN if uses[0][1] == len(self.looks) else self.looks[uses[0][1]]
+        appearance = PLAIN if uses[0][1] == len(self.appearances) else self.appearances[uses[0][1]]
         joints, weights = self._influences(attributes, count)
         return Geometry(
             vertices,
             joined(faces),
             tuple((number, len(f)) for (_, number), f in zip(uses, faces, strict=True)),
-            self._uv(attributes, look, count),
+            self._uv(attributes, appearance, count),
             self._colors(attributes, count),
             self._targets(first.get("targets", []), count),
             joints,
@@ -353,11 +353,13 @@ class GeometryReader:
             return corners[np.column_stack([steps, steps + 1 + odd, steps + 2 - odd])]
         return corners[np.column_stack([steps + 1, steps + 2, np.zeros_like(steps)])]
 
-    def _uv(self, attributes: Record, look: Look, count: int) -> Float[np.ndarray, "V 2"] | None:
-        name = f"TEXCOORD_{look.coordinates}" if f"TEXCOORD_{look.coordinates}" in attributes else "TEXCOORD_0"
+    def _uv(self, attributes: Record, appearance: Appearance, count: int) -> Float[np.ndarray, "V 2"] | None:
+        name = (
+            f"TEXCOORD_{appearance.coordinates}" if f"TEXCOORD_{appearance.coordinates}" in attributes else "TEXCOORD_0"
+        )
         if name not in attributes:
             return None
-        placed = look.place(self._attribute(attributes[name], 2, count).astype(np.float64))
+        placed = appearance.place(self._attribute(attributes[name], 2, count).astype(np.float64))
         if not np.isfinite(placed).all():
             self.notes["Texture coordinates that are not numbers are read as zero."] = None
             placed = np.nan_to_num(placed, posinf=0.0, neginf=0.0)
@@ -417,7 +419,7 @@ def merge(blocks: list[Geometry]) -> Geometry:
     return Geometry(
         joined([b.vertices for b in blocks]),
         shifted([b.faces for b in blocks], counts),
-        tuple(run for b in blocks for run in b.looks),
+        tuple(run for b in blocks for run in b.appearances),
         filled([b.uv for b in blocks], counts, 0.0),
         filled([b.colors for b in blocks], counts, 1.0),
         joined([_padded_targets(b, target_count) for b in blocks], axis=1) if target_count else None,

@@ -18,13 +18,13 @@ from neurok.io.gltf_geometry import (
     POINTS_AND_LINES,
     UNSAID,
     VERSION,
+    Appearance,
     GeometryReader,
-    Look,
     filled,
     filled_sets,
     joined,
     merge,
-    read_looks,
+    read_appearances,
     shifted,
     unpack_articulation,
     unpack_materials,
@@ -108,10 +108,10 @@ class _Reading:
 
     def asset(self) -> Asset:
         tree = node_tree(self.doc)
-        looks = read_looks(self.doc, self.notes)
-        parts = self._parts(tree, looks)
+        appearances = read_appearances(self.doc, self.notes)
+        parts = self._parts(tree, appearances)
         worlds = world_matrices(tree, self.locals)
-        mesh = self._mesh(parts, worlds, looks)
+        mesh = self._mesh(parts, worlds, appearances)
         clips = self._clips(parts, tree, worlds, mesh)
         articulation = self._articulation(mesh)
         provenance = self.extras.get("provenance", {})
@@ -157,8 +157,8 @@ class _Reading:
             return {}
         return found
 
-    def _parts(self, tree: Tree, looks: list[Look]) -> list[PartSource]:
-        reader = GeometryReader(self.doc, looks, self.notes)
+    def _parts(self, tree: Tree, appearances: list[Appearance]) -> list[PartSource]:
+        reader = GeometryReader(self.doc, appearances, self.notes)
         nodes = self.doc.items("nodes")
         shown = [n for n in tree.visible if "mesh" in nodes[n]]
         listed: Any = self.extras.get("parts")
@@ -184,16 +184,20 @@ class _Reading:
         fallback = self.doc.item("meshes", node["mesh"]).get("name") if "mesh" in node else None
         return str(node.get("name") or fallback or f"part_{place}")
 
-    def _mesh(self, parts: list[PartSource], worlds: Worlds, looks: list[Look]) -> Mesh:
+    def _mesh(self, parts: list[PartSource], worlds: Worlds, appearances: list[Appearance]) -> Mesh:
         blocks = [part.geometry for part in parts] or [merge([])]
         counts = [len(block.vertices) for block in blocks]
         placed = [part.positions(worlds, {})[0] for part in parts] or [blocks[0].vertices]
         faces = [
             part.geometry.faces[:, ::-1] if part.is_mirrored(worlds) else part.geometry.faces for part in parts
         ] or [blocks[0].faces]
-        runs = [run for block in blocks for run in block.looks]
-        used = sorted({look for look, _ in runs})
-        labels = np.repeat([used.index(look) for look, _ in runs], [n for _, n in runs]) if len(used) > 1 else None
+        runs = [run for block in blocks for run in block.appearances]
+        used = sorted({appearance for appearance, _ in runs})
+        labels = (
+            np.repeat([used.index(appearance) for appearance, _ in runs], [n for _, n in runs])
+            if len(used) > 1
+            else None
+        )
         name = self.extras.get("name")
         vertices = np.ascontiguousarray(joined(placed), dtype=np.float64)
         return Mesh(
@@ -203,7 +207,7 @@ class _Reading:
             filled([block.colors for block in blocks], counts, 1.0),
             np.repeat(np.arange(len(blocks)), counts),
             tuple(part.name for part in parts) or ("part_0",),
-            tuple((*looks, PLAIN)[look].surface for look in used),
+            tuple((*appearances, PLAIN)[appearance].surface for appearance in used),
             labels,
             name=name if isinstance(name, str) else self.doc.path.stem,
             authored=self._authored(parts, worlds, vertices, counts),

@@ -147,10 +147,10 @@ def face_materials(field: MaterialField, mesh: Mesh) -> tuple[tuple[Material, ..
     found: list[Material] = []
     index = np.zeros(len(keys), dtype=np.int64)
     for k, (_, which) in enumerate(keys):
-        stuff = _averaged(field, int(which), np.unique(mesh.faces[label == k]))
-        if stuff not in found:
-            found.append(stuff)
-        index[k] = found.index(stuff)
+        each = _averaged(field, int(which), np.unique(mesh.faces[label == k]))
+        if each not in found:
+            found.append(each)
+        index[k] = found.index(each)
     return tuple(found), index[label]
 
 
@@ -166,11 +166,11 @@ def part_materials(field: MaterialField, mesh: Mesh) -> list[Material | None]:
 
 def pack_parts(names: Sequence[str], materials: Sequence[Material | None]) -> str:
     """A material for each named part, as one line of JSON; empty where there is none."""
-    used = list(dict.fromkeys(stuff for stuff in materials if stuff is not None))
+    used = list(dict.fromkeys(each for each in materials if each is not None))
     if not used:
         return ""
-    parts = {name: used.index(stuff) for name, stuff in zip(names, materials, strict=True) if stuff is not None}
-    return json.dumps({"materials": [asdict(stuff) for stuff in used], "parts": parts})
+    parts = {name: used.index(each) for name, each in zip(names, materials, strict=True) if each is not None}
+    return json.dumps({"materials": [asdict(each) for each in used], "parts": parts})
 
 
 def unpack_parts(text: str | None, mesh: Mesh, notes: list[str]) -> MaterialField | None:

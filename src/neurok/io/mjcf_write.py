@@ -166,7 +166,7 @@ def _body(above: Element, body: Body, slide_name: str, book: _Assets, free: bool
                 element, "geom", {"type": "mesh", "mesh": name, "material": book.material(surface)} | VISUAL
             )
     for solid in body.solids:
-        etree.SubElement(element, "geom", _shape(solid, body, book) | CONTACT | _stuff(body))
+        etree.SubElement(element, "geom", _shape(solid, body, book) | CONTACT | _contact_fields(body))
     return element
 
 
@@ -181,7 +181,7 @@ def _shape(solid: Solid, body: Body, book: _Assets) -> dict[str, str]:
     return {"type": primitive.kind, "size": words(size), "pos": words(primitive.pose[:3, 3]), "quat": words(turn)}
 
 
-def _stuff(body: Body) -> dict[str, str]:
+def _contact_fields(body: Body) -> dict[str, str]:
     """Density and friction of what touches; the mass is stated by the body. Torsion and rolling stay MuJoCo's own."""
     friction = {"friction": words((body.friction, 0.005, 0.0001))}
     return friction if body.material is None else {"density": words(body.material.density)} | friction

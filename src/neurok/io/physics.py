@@ -172,13 +172,13 @@ def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[
         [name if joint.name == "joint" else joint.name for name, joint in zip(names, joints, strict=True)]
     )
     file_names = xml.unique_names([re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lower()[:60] for name in names])
-    stuffs: list[Material | None] = [None] * len(joints)
+    materials: list[Material | None] = [None] * len(joints)
     face_density, sheet = np.full(mesh.face_count, density), np.full(mesh.face_count, SHEET_SHARE * mesh.size)
     if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count:
         face_density = asset.materials.density[mesh.faces].mean(axis=1)
         usual = asset.materials.thickness[mesh.faces].mean(axis=1)
         sheet = np.where(np.isnan(usual), sheet, usual)
-        stuffs = part_materials(asset.materials, mesh)
+        materials = part_materials(asset.materials, mesh)
     masks = [mesh.face_parts == i for i in range(len(joints))]
     parts = [mesh.submesh(mask, name) if mask.any() else None for mask, name in zip(masks, names, strict=True)]
     given = articulation.inertials or (None,) * len(joints)
@@ -190,7 +190,7 @@ def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[
     if mass is not None and total > 0:
         share = mass / total
         inertials = [Inertial(share * each.mass, each.center, share * each.inertia) for each in inertials]
-    inertials = [lawful(each) for each in inertials]
+    inertials = [plausible(each) for each in inertials]
     losses = joint_losses(articulation, inertials, ASSEMBLY if physics.rubs else SMOOTH)
     out = []
     for i, (joint, part, inertial) in enumerate(zip(joints, parts, inertials, strict=True)):
@@ -206,7 +206,7 @@ def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[
                 None if part is None else _alone(part.with_vertices(part.vertices - joint.origin)),
                 [solid.moved(-joint.origin) for solid in solids],
                 replace(inertial, center=inertial.center - joint.origin),
-                stuffs[i],
+                materials[i],
                 int(articulation.part_nodes[i]),
                 losses.of(articulation.slots[i]),
             )
@@ -260,7 +260,7 @@ def _weigh(part: Mesh | None, density: Float[np.ndarray, " F"], thickness: Float
     return Inertial(*mass_properties(part.vertices, part.faces, density, thickness))
 
 
-def lawful(inertial: Inertial) -> Inertial:
+def plausible(inertial: Inertial) -> Inertial:
     """Mass properties that a solid body can have: simulators refuse zero mass and broken triangle inequalities."""
     values, axes = np.linalg.eigh(0.5 * (inertial.inertia + inertial.inertia.T))
     values = np.maximum(values, max(LEAST_INERTIA, 1e-4 * float(values.max(initial=0.0))))

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh
 from neurok.errors import FormatError
+from neurok.geometry.topology import row_ids
 from neurok.io.files import Files, read_bytes
 from neurok.io.parsing import clean_text, decode_name, float_rows, parse_numbers, take_columns, triangulate
 from neurok.io.surfaces import linear_from_srgb, srgb_bytes
@@ -90,16 +91,10 @@ def weld(
 
     Vertices are numbered in the order in which they appear.
     """
-    order = np.lexsort((points[:, 2], points[:, 1], points[:, 0], labels))
-    ordered, ordered_labels = points[order], labels[order]
-    is_new = np.ones(len(points), dtype=bool)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1) | (ordered_labels[1:] != ordered_labels[:-1])
-    first = order[is_new]  # lexsort is stable: the first of equal points comes first
+    _, first, inverse = np.unique(row_ids(np.column_stack([points, labels])), return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    inverse = np.empty(len(points), dtype=np.int64)
-    inverse[order] = rank[np.cumsum(is_new) - 1]
-    return np.sort(first), inverse
+    return np.sort(first), rank[inverse.reshape(-1)]
 
 
 def write_stl(asset: Asset, path: Path) -> Files:

@@ -41,11 +41,11 @@ def from_xml(robot: xml.Element, path: Path) -> Asset:
     parents = _parents(links, joints, what)
     object_from_link = _rest_poses(links, parents, what)
     names = list(links)
-    looks = Looks.of(robot, path.parent, what, notes)
+    resources = Resources.of(robot, path.parent, what, notes)
     pieces = [
         piece
         for i, (name, link) in enumerate(links.items())
-        for piece in link_pieces(link, i, object_from_link[name], looks)
+        for piece in link_pieces(link, i, object_from_link[name], resources)
     ]
     mesh = assemble(pieces, names, what, up="z", name=robot.get("name") or path.stem)
     articulation = Articulation(
@@ -184,7 +184,7 @@ Pose = Float[np.ndarray, "4 4"]
 
 
 @dataclass(frozen=True)
-class Looks:
+class Resources:
     """What the links of one robot share: its folder, its named materials, meshes read so far."""
 
     folder: Path
@@ -194,14 +194,14 @@ class Looks:
     meshes: dict[Path, Mesh] = field(default_factory=dict)
 
     @staticmethod
-    def of(robot: xml.Element, folder: Path, what: str, notes: list[str]) -> Looks:
-        looks = Looks(folder, what, notes)
+    def of(robot: xml.Element, folder: Path, what: str, notes: list[str]) -> Resources:
+        resources = Resources(folder, what, notes)
         # A material defined inside a link may be named by any other.
         for element in robot.iter("material"):
-            surface = looks.define(element)
+            surface = resources.define(element)
             if surface is not None:
-                looks.materials.setdefault(element.get("name") or "", surface)
-        return looks
+                resources.materials.setdefault(element.get("name") or "", surface)
+        return resources
 
     def define(self, element: xml.Element) -> Surface | None:
         """The surface a ``<material>`` describes; ``None`` when it only names one."""
@@ -251,27 +251,27 @@ def origin_pose(element: xml.Element | None, what: str) -> Pose:
     return lie.compose(rotation, xml.numbers(origin, "xyz", (0.0, 0.0, 0.0), what))
 
 
-def link_pieces(link: xml.Element, part: int, pose: np.ndarray, looks: Looks) -> list[Piece]:
+def link_pieces(link: xml.Element, part: int, pose: np.ndarray, resources: Resources) -> list[Piece]:
     """The visual geometry of a link, or its collision geometry where it has no other."""
     name = link.get("name")
     pieces = []
     for element in link.findall("visual") or link.findall("collision"):
-        here = f"Link '{name}' of {looks.what}"
-        mesh, scale = _geometry(element, here, looks)
+        here = f"Link '{name}' of {resources.what}"
+        mesh, scale = _geometry(element, here, resources)
         material = element.find("material")
         surface = None
         if material is not None:
-            surface = looks.define(material) or looks.materials.get(material.get("name") or "")
+            surface = resources.define(material) or resources.materials.get(material.get("name") or "")
         if mesh.surfaces and any(s.texture for s in mesh.surfaces):
             surface = None  # the mesh's own pictures say more than one colour
         placement = pose @ origin_pose(element, here) @ lie.compose(np.diag(scale), np.zeros(3))
         pieces.append(Piece(part, mesh, placement, surface))
     if not link.findall("visual") and pieces:
-        looks.notes.append(f"Link '{name}' has no visual geometry; its collision geometry is shown.")
+        resources.notes.append(f"Link '{name}' has no visual geometry; its collision geometry is shown.")
     return pieces
 
 
-def _geometry(element: xml.Element, here: str, looks: Looks) -> tuple[Mesh, np.ndarray]:
+def _geometry(element: xml.Element, here: str, resources: Resources) -> tuple[Mesh, np.ndarray]:
     """The mesh of a ``<geometry>`` and the scale along its axes."""
     geometry = element.find("geometry")
     shape = None if geometry is None or len(geometry) == 0 else geometry[0]
@@ -282,7 +282,7 @@ def _geometry(element: xml.Element, here: str, looks: Looks) -> tuple[Mesh, np.n
         scale = xml.numbers(shape, "scale", (1.0, 1.0, 1.0), here)
         if not np.abs(scale).min() > 0:
             raise FormatError(f"{here} scales a mesh to nothing.")
-        return looks.mesh(shape.get("filename") or ""), scale
+        return resources.mesh(shape.get("filename") or ""), scale
     if shape.tag == "box":
         return box(np.array(_positive(xml.numbers(shape, "size", (1.0, 1.0, 1.0), here), here)) / 2), unit
     if shape.tag not in ("sphere", "cylinder", "capsule"):

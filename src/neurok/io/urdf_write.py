@@ -24,7 +24,7 @@ from neurok.io.physics import (
     as_articulation,
     bodies,
     finite_limits,
-    lawful,
+    plausible,
     safe_stem,
     untouching_bodies,
     words,
@@ -131,7 +131,7 @@ def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
             continue
         if joint.kind == "cylindrical":
             # URDF has no such joint: a weightless carriage slides, and the part turns on it.
-            weightless = lawful(Inertial(0.0, np.zeros(3), np.zeros((3, 3))))
+            weightless = plausible(Inertial(0.0, np.zeros(3), np.zeros((3, 3))))
             _weight(etree.SubElement(robot, "link", name=carriage), weightless)
             slide = replace(joint, kind="prismatic", lower=joint.slide_lower, upper=joint.slide_upper)
             _joint(robot, slide, slide_name, parent, carriage, offset, body, 1)

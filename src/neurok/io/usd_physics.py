@@ -16,7 +16,7 @@ from neurok.core.mesh import frame_change
 from neurok.geometry import lie
 from neurok.geometry.decomposition import Solid
 from neurok.io.physics import UNBOUNDED, Body, Physics, as_articulation, bodies, is_base, servo_gains, untouching_bodies
-from neurok.io.usd_shading import Stuffs
+from neurok.io.usd_shading import PhysicsMaterials
 
 LOCKED = (1.0, -1.0)
 """A limit with low above high locks a degree of freedom of a general joint."""
@@ -26,7 +26,13 @@ ANGULAR = math.pi / 180
 
 
 def add_physics(
-    stage: Any, root: str, prims: list[Any], asset: Asset, physics: Physics, stuffs: Stuffs, is_animated: bool
+    stage: Any,
+    root: str,
+    prims: list[Any],
+    asset: Asset,
+    physics: Physics,
+    physics_materials: PhysicsMaterials,
+    is_animated: bool,
 ) -> None:
     """Make the parts rigid bodies with mass and shapes, and tie them by joints.
 
@@ -46,7 +52,7 @@ def add_physics(
             rigid_body.CreateKinematicEnabledAttr(True)
         center = joint.origin + turn.T @ body.inertial.center / unit
         _add_mass(prim, Inertial(body.inertial.mass, center, turn.T @ body.inertial.inertia @ turn), unit)
-        add_colliders(stage, prim, body, joint, turn, unit, stuffs)
+        add_colliders(stage, prim, body, joint, turn, unit, physics_materials)
         if physics.free_base and is_base(joint):
             continue
         tie = _add_joint(stage, f"{root}/joints/{prim.GetName()}", joint)
@@ -236,7 +242,13 @@ def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
 
 
 def add_colliders(
-    stage: Any, prim: Any, body: Body, joint: Joint, turn: Float[np.ndarray, "3 3"], unit: float, stuffs: Stuffs
+    stage: Any,
+    prim: Any,
+    body: Body,
+    joint: Joint,
+    turn: Float[np.ndarray, "3 3"],
+    unit: float,
+    physics_materials: PhysicsMaterials,
 ) -> None:
     """The shapes of a body below its prim, unseen (purpose ``guide``) and made of what the body is made of.
 
@@ -247,7 +259,7 @@ def add_colliders(
         joint: Its joint in the frame of the stage.
         turn: From the axes of the stage to those of the body.
         unit: Metres per unit of the stage.
-        stuffs: The stage's physics materials.
+        physics_materials: The stage's physics materials.
     """
     if not body.solids:
         return
@@ -260,7 +272,7 @@ def add_colliders(
     for k, solid in enumerate(body.solids):
         shape = _shape(stage, f"{scope.GetPath()}/shape_{k}", solid, placed, turn, unit)
         if body.material is not None:
-            stuffs.bind(shape.GetPrim(), body.material)
+            physics_materials.bind(shape.GetPrim(), body.material)
 
 
 def _shape(

@@ -355,7 +355,7 @@ PURPOSE = "physics"
 
 
 @dataclass
-class Stuffs:
+class PhysicsMaterials:
     """The physics materials of a stage while it is being written."""
 
     stage: Any
@@ -365,33 +365,33 @@ class Stuffs:
 
     prims: dict[Material, Any] = field(default_factory=dict)
 
-    def bind(self, prim: Any, stuff: Material) -> None:
+    def bind(self, prim: Any, material: Material) -> None:
         """Say what a prim is made of."""
         binding = UsdShade.MaterialBindingAPI.Apply(prim)
-        binding.Bind(self.prim(stuff), UsdShade.Tokens.fallbackStrength, PURPOSE)
+        binding.Bind(self.prim(material), UsdShade.Tokens.fallbackStrength, PURPOSE)
 
-    def prim(self, stuff: Material) -> Any:
+    def prim(self, material: Material) -> Any:
         """The prim of a material, defined once."""
-        if stuff in self.prims:
-            return self.prims[stuff]
+        if material in self.prims:
+            return self.prims[material]
         if not self.prims:
             UsdGeom.Scope.Define(self.stage, self.scope)
         taken = [each.GetPrim().GetName() for each in self.prims.values()]
-        prim = UsdShade.Material.Define(self.stage, f"{self.scope}/{unique_identifiers([*taken, stuff.name])[-1]}")
+        prim = UsdShade.Material.Define(self.stage, f"{self.scope}/{unique_identifiers([*taken, material.name])[-1]}")
         api = UsdPhysics.MaterialAPI.Apply(prim.GetPrim())
-        api.CreateDensityAttr(stuff.density * self.unit**3)
-        api.CreateStaticFrictionAttr(stuff.friction)
-        api.CreateDynamicFrictionAttr(stuff.friction)
-        api.CreateRestitutionAttr(stuff.restitution)
-        for name, value in asdict(stuff).items():
+        api.CreateDensityAttr(material.density * self.unit**3)
+        api.CreateStaticFrictionAttr(material.friction)
+        api.CreateDynamicFrictionAttr(material.friction)
+        api.CreateRestitutionAttr(material.restitution)
+        for name, value in asdict(material).items():
             if value is not None:
                 kind = Sdf.ValueTypeNames.String if isinstance(value, str) else Sdf.ValueTypeNames.Double
                 prim.GetPrim().CreateAttribute(f"{PREFIX}{name}", kind, custom=True).Set(value)
-        self.prims[stuff] = prim
+        self.prims[material] = prim
         return prim
 
 
-def read_stuff(prim: Any, unit: float, notes: list[str]) -> Material | None:
+def read_physics_material(prim: Any, unit: float, notes: list[str]) -> Material | None:
     """The physics material that is bound to a prim."""
     bound = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial(PURPOSE)[0]
     if not bound or not bound.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
@@ -430,9 +430,9 @@ def read_field(
     ids = []
     for prim, source in shapes:
         own = np.full(int(source.max(initial=0)) + 1, -1)
-        for stuff, points in _stuffs(prim, unit, notes):
+        for material, points in _physics_materials(prim, unit, notes):
             # The whole prim comes first, so that its subsets count over it.
-            own[points if points is ... else points[points < len(own)]] = library.setdefault(stuff, len(library))
+            own[points if points is ... else points[points < len(own)]] = library.setdefault(material, len(library))
         ids.append(own[source])
     if not library:
         return None
@@ -442,9 +442,9 @@ def read_field(
     return MaterialField(tuple(library), every)
 
 
-def _stuffs(prim: Any, unit: float, notes: list[str]) -> list[tuple[Material, Any]]:
+def _physics_materials(prim: Any, unit: float, notes: list[str]) -> list[tuple[Material, Any]]:
     """What a prim is made of, and its subsets of faces with their points; ``...`` stands for all points."""
-    whole = read_stuff(prim, unit, notes)
+    whole = read_physics_material(prim, unit, notes)
     out: list[tuple[Material, Any]] = [] if whole is None else [(whole, ...)]
     if not prim.IsA(UsdGeom.Mesh):
         return out
@@ -452,19 +452,19 @@ def _stuffs(prim: Any, unit: float, notes: list[str]) -> list[tuple[Material, An
     corners = np.array(prim.GetAttribute("faceVertexIndices").Get() or [], dtype=np.int64)
     owner = np.repeat(np.arange(len(counts)), counts)
     for subset in reversed(UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets()):
-        stuff = read_stuff(subset.GetPrim(), unit, notes)
-        if stuff is not None:
+        material = read_physics_material(subset.GetPrim(), unit, notes)
+        if material is not None:
             polygons = np.array(subset.GetIndicesAttr().Get() or [], dtype=np.int64)
-            out.append((stuff, np.unique(corners[np.isin(owner, polygons)])))
+            out.append((material, np.unique(corners[np.isin(owner, polygons)])))
     return out
 
 
-Stuff = tuple[Stuffs, tuple[Material, ...], Int[np.ndarray, " F"]]
+FaceMaterials = tuple[PhysicsMaterials, tuple[Material, ...], Int[np.ndarray, " F"]]
 """Where physics materials are written, those of an object, and which of them each face of a part is made of."""
 
 
 @dataclass
-class Looks:
+class StageSurfaces:
     """The materials of a stage while it is being written."""
 
     stage: Any
@@ -479,29 +479,29 @@ class Looks:
     materials: dict[Surface, Any] = field(default_factory=dict)
     files: dict[Texture, str] = field(default_factory=dict)
 
-    def bind(self, shape: Any, part: Mesh, stuff: Stuff | None = None) -> None:
+    def bind(self, shape: Any, part: Mesh, physical: FaceMaterials | None = None) -> None:
         """Give a mesh prim its surfaces and what it is made of: one for all faces, or a subset of faces for each."""
-        if not part.surfaces and stuff is None:
+        if not part.surfaces and physical is None:
             return
-        looks = np.zeros(part.face_count, dtype=np.int64) if part.face_surfaces is None else part.face_surfaces
-        made_of = np.zeros(part.face_count, dtype=np.int64) if stuff is None else stuff[2]
-        used, ids = np.unique(np.column_stack([looks, made_of]), axis=0, return_inverse=True)
+        surfaces = np.zeros(part.face_count, dtype=np.int64) if part.face_surfaces is None else part.face_surfaces
+        made_of = np.zeros(part.face_count, dtype=np.int64) if physical is None else physical[2]
+        used, ids = np.unique(np.column_stack([surfaces, made_of]), axis=0, return_inverse=True)
         binding = UsdShade.MaterialBindingAPI.Apply(shape.GetPrim())
         if len(used) == 1:
-            self._bind(shape.GetPrim(), part, used[0], stuff)
+            self._bind(shape.GetPrim(), part, used[0], physical)
             return
         names = unique_identifiers([part.surfaces[look].name if part.surfaces else "faces" for look, _ in used])
         for i, name in enumerate(names):
             faces = Vt.IntArray.FromNumpy(np.flatnonzero(ids.reshape(-1) == i).astype(np.int32))
             subset = binding.CreateMaterialBindSubset(name, faces, UsdGeom.Tokens.face)
-            self._bind(subset.GetPrim(), part, used[i], stuff)
+            self._bind(subset.GetPrim(), part, used[i], physical)
         binding.SetMaterialBindSubsetsFamilyType(UsdGeom.Tokens.partition)
 
-    def _bind(self, prim: Any, part: Mesh, pair: np.ndarray, stuff: Stuff | None) -> None:
+    def _bind(self, prim: Any, part: Mesh, pair: np.ndarray, physical: FaceMaterials | None) -> None:
         if part.surfaces:
             UsdShade.MaterialBindingAPI.Apply(prim).Bind(self.material(part.surfaces[pair[0]]))
-        if stuff is not None:
-            stuff[0].bind(prim, stuff[1][pair[1]])
+        if physical is not None:
+            physical[0].bind(prim, physical[1][pair[1]])
 
     def material(self, surface: Surface) -> Any:
         """The material of a surface, defined once."""

@@ -20,7 +20,7 @@ from neurok.io.files import Files
 from neurok.io.materials_file import face_materials
 from neurok.io.physics import Physics, as_articulation, safe_stem
 from neurok.io.usd_physics import add_physics
-from neurok.io.usd_shading import Looks, Stuff, Stuffs, primvar_name, unique_identifiers
+from neurok.io.usd_shading import FaceMaterials, PhysicsMaterials, StageSurfaces, primvar_name, unique_identifiers
 
 Transforms = Float[np.ndarray, "T 4 4"]
 
@@ -98,9 +98,9 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
         stage.SetTimeCodesPerSecond(clip.fps)
         stage.SetFramesPerSecond(clip.fps)
     has_sets = mesh.authored is not None and mesh.uv is not None and len(mesh.authored.uv_sets) > 0
-    looks = Looks(stage, f"/{root}/looks", picture_folder, has_sets)
-    stuffs = Stuffs(stage, f"/{root}/physics_materials", mesh.unit)
-    stuff, of_face = ((), None) if asset.materials is None else face_materials(asset.materials, mesh)
+    surfaces = StageSurfaces(stage, f"/{root}/looks", picture_folder, has_sets)
+    physics_materials = PhysicsMaterials(stage, f"/{root}/physics_materials", mesh.unit)
+    materials, of_face = ((), None) if asset.materials is None else face_materials(asset.materials, mesh)
     motion = None if clip is None else _rigid_motion(clip, articulation)
     bodies = []
     for i, (name, label) in enumerate(zip(parts, articulation.part_names, strict=True)):
@@ -115,23 +115,25 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
                 stage,
                 f"{body.GetPath()}/mesh",
                 mesh.submesh(mask),
-                looks,
-                None if of_face is None else (stuffs, stuff, of_face[mask]),
+                surfaces,
+                None if of_face is None else (physics_materials, materials, of_face[mask]),
             )
             if clip is not None and motion is None:
                 used = np.unique(mesh.faces[mask])
                 _animate_points(shape, clip.positions[:, used])
     if asset.articulation is not None:
-        add_physics(stage, f"/{root}", bodies, asset, physics, stuffs, is_animated=clip is not None)
-    for name, data in looks.pictures.items():
+        add_physics(stage, f"/{root}", bodies, asset, physics, physics_materials, is_animated=clip is not None)
+    for name, data in surfaces.pictures.items():
         file = target.parent / name
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
     stage.Save()
-    return looks.pictures
+    return surfaces.pictures
 
 
-def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | None = None) -> Any:
+def _mesh_prim(
+    stage: Any, path: str, part: Mesh, surfaces: StageSurfaces, physical: FaceMaterials | None = None
+) -> Any:
     shape = UsdGeom.Mesh.Define(stage, path)
     shape.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     shape.CreatePointsAttr(_points(part.vertices))
@@ -143,7 +145,7 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | N
     shape.CreateDoubleSidedAttr(any(surface.double_sided for surface in seen))
     primvars = UsdGeom.PrimvarsAPI(shape)
     uv_sets = [] if part.uv is None else [part.uv]
-    if part.authored is not None and looks.has_sets:
+    if part.authored is not None and surfaces.has_sets:
         uv_sets = [np.column_stack([uv[:, 0], 1.0 - uv[:, 1]]) for uv in part.authored.uv_sets]
     for number, uv in enumerate(uv_sets):
         st = primvars.CreatePrimvar(primvar_name(number), Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex)
@@ -159,7 +161,7 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | N
         shape.CreateDisplayOpacityPrimvar(UsdGeom.Tokens.vertex).Set(
             Vt.FloatArray.FromNumpy(np.ascontiguousarray(colors[:, 3]))
         )
-    looks.bind(shape, part, stuff)
+    surfaces.bind(shape, part, physical)
     return shape
 
 

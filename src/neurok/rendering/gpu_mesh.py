@@ -44,7 +44,7 @@ class Map:
 
 
 @dataclass(frozen=True, eq=False)
-class Coat:
+class ShadedSurface:
     """Everything a shader needs to know of one surface."""
 
     surface: Surface
@@ -82,7 +82,7 @@ class Coat:
         put(program, **self.values)
 
 
-class Wardrobe:
+class SurfaceUploads:
     """Makes the coats of a mesh; a picture that several share is uploaded once."""
 
     def __init__(self, stage: Stage, mesh: Mesh) -> None:
@@ -94,7 +94,7 @@ class Wardrobe:
     def textures(self) -> list[Any]:
         return list(self._known.values())
 
-    def coat(self, surface: Surface) -> Coat:
+    def coat(self, surface: Surface) -> ShadedSurface:
         finish = surface.whole_finish()
         if self.mesh.uv is None:
             finish = placed_finish(finish, None)
@@ -110,7 +110,7 @@ class Wardrobe:
             if role in maps:
                 values[f"{role}_strength"] = found[role].strength
         values["emissive"] = tuple(finish.emissive_strength * part for part in surface.emissive)
-        return Coat(surface, maps, values, flags, finish.alpha_cutoff, finish.transmission)
+        return ShadedSurface(surface, maps, values, flags, finish.alpha_cutoff, finish.transmission)
 
     def _map(self, role: Role, placed: Placed, base: tuple[int, bytes]) -> Map:
         lookup = placed.lookup
@@ -192,7 +192,7 @@ LUMINANCE = (0.2126, 0.7152, 0.0722)
 class Batch:
     """Faces that share a look: a range of the index buffer."""
 
-    coat: Coat
+    coat: ShadedSurface
     first: int
     count: int
     """Both in indices, three per face."""
@@ -211,7 +211,7 @@ class GpuMesh:
         self.stage = stage
         self.corners = find_corners(mesh, CREASE_DEGREES if shading == "smooth" else 0.0)
         self.authored = authored_turns(mesh, self.corners) if shading == "smooth" else None
-        self.wardrobe = Wardrobe(stage, mesh)
+        self.uploads = SurfaceUploads(stage, mesh)
         surfaces, rgba = _look(mesh, colors)
         labels = mesh.face_surfaces if len(surfaces) > 1 and mesh.face_surfaces is not None else None
         labels = np.zeros(mesh.face_count, dtype=np.int64) if labels is None else labels
@@ -257,7 +257,7 @@ class GpuMesh:
     ) -> tuple[list[Batch], np.ndarray]:
         """Group faces by surface, opaque ones first so that one call draws all their shadows."""
         clear = rgba[self.corners.faces, 3].min(axis=1) < 0.999
-        coats = {index: self.wardrobe.coat(surfaces[index]) for index in np.unique(labels).tolist()}
+        coats = {index: self.uploads.coat(surfaces[index]) for index in np.unique(labels).tolist()}
         groups = []
         for index, coat in coats.items():
             mode = coat.surface.alpha_mode
@@ -371,7 +371,7 @@ class GpuMesh:
         """Give the memory of the graphics card back."""
         arrays = (*self.objects.values(), *self.prepasses.values(), *self.cutouts.values(), self.depth)
         buffers = [buffer for buffer in (self.moving, self.still, self.stored, self.indices) if buffer is not None]
-        for thing in (*arrays, *buffers, *self.wardrobe.textures):
+        for thing in (*arrays, *buffers, *self.uploads.textures):
             thing.release()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.geometry.operators import face_normals
+from neurok.geometry.topology import row_ids
 
 if TYPE_CHECKING:
     from neurok.core import Mesh
@@ -137,12 +138,7 @@ def _places(mesh: Mesh) -> Int[np.ndarray, " V"]:
     columns = np.round((mesh.vertices - mesh.vertices.min(axis=0)) / step).astype(np.int64)
     if mesh.part_ids is not None:
         columns = np.column_stack([columns, mesh.part_ids])
-    order = np.lexsort(columns.T)
-    ranked = columns[order]
-    new = np.concatenate([[False], (ranked[1:] != ranked[:-1]).any(axis=1)])
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.cumsum(new)
-    return place
+    return row_ids(columns)
 
 
 def _edge_pairs(
