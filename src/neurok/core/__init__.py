@@ -7,13 +7,13 @@ from neurok.core.asset import Asset as Asset
 from neurok.core.clip import Bind as Bind
 from neurok.core.clip import BoneTree as BoneTree
 from neurok.core.clip import Clip as Clip
+from neurok.core.clip import Rollout as Rollout
 from neurok.core.clip import Skin as Skin
 from neurok.core.material import Material as Material
 from neurok.core.material import MaterialField as MaterialField
 from neurok.core.material_library import material as material
 from neurok.core.mesh import Authored as Authored
 from neurok.core.mesh import Mesh as Mesh
-from neurok.core.rollout import Rollout as Rollout
 from neurok.core.surface import Finish as Finish
 from neurok.core.surface import Lookup as Lookup
 from neurok.core.surface import Surface as Surface

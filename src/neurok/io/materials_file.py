@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.core import Material, MaterialField, Mesh, material
-from neurok.core.regions import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_stuff
 from neurok.errors import FormatError, NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.io.files import read_bytes, write_files
