@@ -86,7 +86,7 @@ class Sandbox:
         Raises:
             Ended: If it took too long or too much memory, crashed, or raised.
         """
-        job = {
+        job: dict[str, Any] = {
             "function": function,
             "preload": list(preload),
             "options": options,
@@ -100,7 +100,7 @@ class Sandbox:
             assert process.stdout is not None
             try:
                 _send(process.stdin, json.dumps(job).encode(), _packed(arrays))
-                if not select.select([process.stdout], [], [], float(job["seconds"]) + 60.0)[0]:
+                if not select.select([process.stdout], [], [], job["seconds"] + 60.0)[0]:
                     raise Ended("time", "its process is stuck")
                 head, body = _receive(process.stdout)
             except (EOFError, OSError, ValueError):

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
 from neurok.core.mesh import within_reach
+from neurok.geometry.topology import HalfEdges as HalfEdges
 from neurok.geometry.topology import row_ids
 from neurok.geometry.voxels import solid_angles
 
@@ -35,48 +36,6 @@ def vertex_classes(mesh: Mesh) -> Int[np.ndarray, " V"]:
 def face_surfaces(mesh: Mesh) -> Int[np.ndarray, " F"]:
     """The surface of each face."""
     return np.zeros(len(mesh.faces), dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
-
-
-@dataclass(frozen=True, eq=False)
-class HalfEdges:
-    """The directed edges of faces, three rows per face, with the undirected edge each belongs to."""
-
-    start: Int[np.ndarray, " H"]
-    end: Int[np.ndarray, " H"]
-    edge: Int[np.ndarray, " H"]
-    """Number of the undirected edge."""
-
-    uses: Int[np.ndarray, " H"]
-    """How many half-edges lie on that edge."""
-
-    @staticmethod
-    def of(
-        corners: Int[np.ndarray, "F 3"],
-        walls: Int[np.ndarray, " F"] | None = None,
-        chosen: Bool[np.ndarray, " H"] | None = None,
-    ) -> HalfEdges:
-        """Edges of faces given by the numbers of their corners; faces of different walls share no edge.
-
-        ``chosen`` leaves out half-edges.
-        """
-        wall = np.zeros(len(corners), dtype=np.int64) if walls is None else walls
-        pairs, wall = corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), np.repeat(wall, 3)
-        if chosen is not None:
-            pairs, wall = pairs[chosen], wall[chosen]
-        low, high = pairs.min(axis=1), pairs.max(axis=1)
-        key = low * (int(high.max(initial=0)) + 1) + high
-        if wall.any():
-            key = np.unique(key, return_inverse=True)[1].reshape(-1) * (int(wall.max()) + 1) + wall
-        edge, counts = np.unique(key, return_inverse=True, return_counts=True)[1:]
-        edge = edge.reshape(-1)
-        return HalfEdges(pairs[:, 0], pairs[:, 1], edge, counts[edge])
-
-    @property
-    def couples(self) -> tuple[Int[np.ndarray, " E"], Int[np.ndarray, " E"]]:
-        """The two half-edges of every edge that exactly two faces share."""
-        two = np.flatnonzero(self.uses == 2)
-        two = two[np.argsort(self.edge[two], kind="stable")]
-        return two[0::2], two[1::2]
 
 
 def twin_faces(corners: Int[np.ndarray, "F 3"], surfaces: Int[np.ndarray, " F"]) -> Bool[np.ndarray, " F"]:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.geometry import topology
-from neurok.geometry.topology import row_ids
+from neurok.geometry.topology import HalfEdges, row_ids
 
 
 def face_normals(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "F 3"]:
@@ -132,19 +132,14 @@ def closed_components(
 ) -> Bool[np.ndarray, " C"]:
     """Which components have every edge shared by two faces in opposite directions, up to coincident vertices."""
     place = row_ids(vertices)[faces]
-    edges = place[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-    owner = np.repeat(component, 3)
-    real = edges[:, 0] != edges[:, 1]
-    edges, owner = edges[real], owner[real]
-    key = np.column_stack([np.sort(edges, axis=1), owner])
-    _, group = np.unique(key, axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    forward = edges[:, 0] < edges[:, 1]
-    ahead = np.bincount(group, weights=forward)
-    back = np.bincount(group, weights=~forward)
-    open_edge = (ahead != 1) | (back != 1)
+    is_real = (place != np.roll(place, -1, axis=1)).reshape(-1)
+    half = HalfEdges.of(place, component, is_real)
+    first, second = half.couples
+    opposite = half.start[first] == half.end[second]
+    is_paired = np.zeros(len(half.edge), dtype=bool)
+    is_paired[first[opposite]] = is_paired[second[opposite]] = True
     closed = np.ones(int(component.max()) + 1, dtype=bool)
-    closed[owner[open_edge[group]]] = False
+    closed[np.repeat(component, 3)[is_real][~is_paired]] = False
     return closed
 
 
