@@ -66,7 +66,7 @@ class Sample:
 
     def _check(self) -> None:
         from neurok.errors import NeurokError
-        from neurok.io.holds import FORMATS
+        from neurok.io.formats import FORMATS
 
         moving = [suffix for suffix, holds in FORMATS.items() if holds.clips != "none" and holds.joints]
         for path in self.out:

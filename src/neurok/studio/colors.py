@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Mesh, Surface
-from neurok.io.colors import srgb_from_linear
+from neurok.io.surfaces import srgb_from_linear
 from neurok.rendering.palette import CLAY, to_linear
 
 Color = tuple[float, float, float]

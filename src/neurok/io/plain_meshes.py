@@ -1,6 +1,6 @@
-"""STL, ASCII or binary. Corners at exactly the same place become one vertex, so that the mesh hangs together.
+"""STL, OFF and its coloured sister COFF.
 
-The format knows neither unit nor up axis; files are read and written in metres with y up.
+The formats know neither unit nor up axis; files are read and written in metres with y up.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh
 from neurok.errors import FormatError
+from neurok.geometry.topology import row_ids
 from neurok.io.files import Files, read_bytes
-from neurok.io.text_rows import decode_name, parse_numbers
+from neurok.io.parsing import clean_text, decode_name, float_rows, parse_numbers, take_columns, triangulate
+from neurok.io.surfaces import linear_from_srgb, srgb_bytes
 
 _RECORD = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER_BYTES = 84
@@ -22,7 +24,7 @@ _NUMBER = rb"[ \t\r\n]+([-+.\w]+)"
 _ITEM = re.compile(rb"\bvertex" + _NUMBER * 3 + rb"|^[ \t]*(endsolid|solid)\b([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 
 
-def read(path: Path) -> Asset:
+def read_stl(path: Path) -> Asset:
     """The triangles of an STL file; several solids become parts."""
     data = read_bytes(path)
     count = int.from_bytes(data[80:_HEADER_BYTES], "little") if len(data) >= _HEADER_BYTES else -1
@@ -89,19 +91,13 @@ def weld(
 
     Vertices are numbered in the order in which they appear.
     """
-    order = np.lexsort((points[:, 2], points[:, 1], points[:, 0], labels))
-    ordered, ordered_labels = points[order], labels[order]
-    is_new = np.ones(len(points), dtype=bool)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1) | (ordered_labels[1:] != ordered_labels[:-1])
-    first = order[is_new]  # lexsort is stable: the first of equal points comes first
+    _, first, inverse = np.unique(row_ids(np.column_stack([points, labels])), return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    inverse = np.empty(len(points), dtype=np.int64)
-    inverse[order] = rank[np.cumsum(is_new) - 1]
-    return np.sort(first), inverse
+    return np.sort(first), rank[inverse.reshape(-1)]
 
 
-def write(asset: Asset, path: Path) -> Files:
+def write_stl(asset: Asset, path: Path) -> Files:
     """The triangles of the rest mesh as binary STL (32-bit positions; colours, parts and textures are lost)."""
     mesh = asset.mesh.in_frame("y", 1.0)
     rows = np.zeros(mesh.face_count, dtype=_RECORD)
@@ -115,3 +111,77 @@ def write(asset: Asset, path: Path) -> Files:
         raise FormatError(f"The mesh '{mesh.name}' is too large for the 32-bit numbers of STL; scale it down.")
     header = b"neurok: metres, y up".ljust(80, b"\0") + mesh.face_count.to_bytes(4, "little")
     return {path.name: header + rows.tobytes()}
+
+
+_OFF_HEADER = re.compile(
+    rb"(ST)?(C)?(N)?(4)?(n)?OFF(?![\w])( *BINARY)?[ \n]*(\d{1,15})[ \n]+(\d{1,15})( +\d{1,15}(?![^ \n]))?"
+)
+
+
+def read_off(path: Path) -> Asset:
+    """Polygons, and the colours of vertices where the file has them."""
+    text = clean_text(read_bytes(path)).lstrip(b"\n \xef\xbb\xbf")
+    header = _OFF_HEADER.match(text)
+    if header is None:
+        raise FormatError(f"'{path}' is not an OFF file: it does not begin with 'OFF' and its counts.")
+    if header[4] or header[5] or header[6]:
+        raise FormatError(f"'{path}' is an OFF file of a kind that is not read; save it as plain text OFF in 3D.")
+    vertex_count, face_count = int(header[7]), int(header[8])
+    body = np.frombuffer(text[header.end() :].lstrip(b" \n") or b"\n", dtype=np.uint8)
+    if vertex_count + face_count > len(body):
+        raise FormatError(f"'{path}' is cut off: it promises {vertex_count} vertices and {face_count} faces.")
+    values, counts = float_rows(body, path)
+    counts = counts[counts > 0]
+    if len(counts) < vertex_count + face_count:
+        raise FormatError(
+            f"'{path}' is cut off: it promises {vertex_count} vertices and {face_count} faces in {len(counts)} lines."
+        )
+    split = int(counts[:vertex_count].sum())
+    row_counts = counts[:vertex_count]
+    vertices, has = take_columns(values[:split], row_counts, 0, 3)
+    if not has.all():
+        raise FormatError(f"'{path}' is damaged: {int((~has).sum())} vertices have fewer than three coordinates.")
+    colors = _colors(values[:split], row_counts, 6 if header[3] else 3, bool(header[2]))
+    polygon_sizes, corners = _polygons(values[split:], counts[vertex_count : vertex_count + face_count], path)
+    triangles, _ = triangulate(polygon_sizes, corners, vertices)
+    mesh = Mesh(vertices, corners[triangles], vertex_colors=colors, name=path.stem)
+    dropped = int((polygon_sizes < 3).sum())
+    return Asset(mesh, notes=(f"{dropped} faces with fewer than three corners were left out.",) if dropped else ())
+
+
+def _colors(values: np.ndarray, counts: np.ndarray, first: int, promised: bool) -> np.ndarray | None:
+    """Colours behind the coordinates (and normals); many files have them without saying so."""
+    if len(counts) == 0 or not (promised or first == 3):
+        return None
+    for width in (4, 3):
+        rgba, has = take_columns(values, counts, first, width)
+        if has.all() and np.isfinite(rgba).all() and rgba.min() >= 0:
+            return linear_from_srgb(rgba / 255.0 if rgba.max() > 1.0 else rgba)
+    return None
+
+
+def _polygons(values: np.ndarray, counts: np.ndarray, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Size and corners of each polygon; what follows the corners is its colour and is left out."""
+    offsets = np.cumsum(counts) - counts
+    promised = values[offsets] if len(counts) else np.zeros(0)
+    if not ((promised >= 0) & (promised < counts)).all():
+        raise FormatError(f"'{path}' is damaged: a face has fewer corners than it promises.")
+    sizes = promised.astype(np.int64)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    step = np.arange(len(owner)) - (np.cumsum(sizes) - sizes)[owner]
+    corners = values[offsets[owner] + 1 + step]
+    return sizes, np.where(np.abs(corners) < 2.0**53, corners, -1.0).astype(np.int64)
+
+
+def write_off(asset: Asset, path: Path) -> Files:
+    """The rest mesh as OFF, or COFF with 8-bit colours when it has any (parts and textures are lost)."""
+    mesh = asset.mesh.in_frame("y", 1.0)
+    rows = [f"{x!r} {y!r} {z!r}" for x, y, z in mesh.vertices.tolist()]
+    kind = "OFF"
+    if mesh.vertex_colors is not None:
+        kind = "COFF"
+        colors = srgb_bytes(mesh.vertex_colors).tolist()
+        rows = [f"{row} {r} {g} {b} {a}" for row, (r, g, b, a) in zip(rows, colors, strict=True)]
+    faces = [f"3 {a} {b} {c}" for a, b, c in mesh.faces.tolist()]
+    head = [kind, f"{mesh.vertex_count} {mesh.face_count} 0"]
+    return {path.name: ("\n".join([*head, *rows, *faces]) + "\n").encode()}

@@ -10,10 +10,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Authored, Mesh, Surface
-from neurok.core.authored import joined_uv_sets
+from neurok.core.mesh import joined_uv_sets
 from neurok.errors import FormatError
 from neurok.geometry import lie
-from neurok.io.colors import linear_from_srgb
+from neurok.io.surfaces import linear_from_srgb
 
 MAX_VERTICES = 50_000_000
 Vertices = Float[np.ndarray, "V 3"]

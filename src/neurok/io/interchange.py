@@ -1,36 +1,40 @@
-"""FBX files, taken apart by ``ufbx`` and put together as glTF, which the glTF reader reads."""
+"""FBX and COLLADA files, taken apart by ``ufbx``, ``trimesh`` and ``pycollada`` and put together as glTF."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import os
-import subprocess
-import sys
-import tempfile
+import io
+import json
+import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Finish, Lookup, Texture
-from neurok.core.finish import CLAMP, REPEAT, Record
-from neurok.core.texture import mime_of
-from neurok.errors import FormatError, require
+from neurok.core.mesh import UpAxis
+from neurok.core.surface import CLAMP, REPEAT, Record, mime_of
+from neurok.errors import FormatError, NeurokError, require
+from neurok.io import xml
 from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
-from neurok.io.polygons import triangulate
+from neurok.io.parsing import triangulate
+from neurok.sandbox import SANDBOX, Ended, Limits
 
 MAX_CORNERS = 60_000_000
 MAX_BONES = 8
 MAX_SECONDS = 300.0
+MEMORY = 8 * 1024**3
+"""What its scene may take, beside 256 times the size of the file [bytes]."""
+
 BAKE_RATE = 30.0
 """Key frames a second where a curve is no straight line [1/s]."""
 
 
-def read(path: Path) -> Asset:
+def read_fbx(path: Path) -> Asset:
     """The object in an ``.fbx`` file, y up and in metres; blend shapes are kept as they rest.
 
     The library that parses it runs in a process of its own, with limits: what breaks it breaks nothing else.
@@ -41,36 +45,29 @@ def read(path: Path) -> Asset:
     require("ufbx", "formats")
     from neurok.io.gltf_read import read_packed
 
-    read_bytes(path)  # refuses what is missing, empty or too large
-    with tempfile.TemporaryDirectory(prefix="neurok-fbx-") as scratch:
-        target = Path(scratch) / "scene.glb"
-        command = [sys.executable, "-m", "neurok.io.fbx", str(path), str(target)]
-        folders = os.pathsep.join(folder for folder in sys.path if folder)
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=MAX_SECONDS,
-                env={**os.environ, "PYTHONPATH": folders},
-            )
-        except subprocess.TimeoutExpired:
-            raise FormatError(f"'{path}' is an FBX file that takes more than {MAX_SECONDS:.0f} s to read.") from None
-        if done.returncode != 0 or not target.is_file():
-            reason = done.stderr.strip().splitlines()[-1:] or ["the parser broke off"]
-            raise FormatError(f"'{path}' is not an FBX file that can be read: {reason[0].rstrip('.')}.")
-        asset = read_packed(target.read_bytes(), path)
-    notes = tuple(line for line in done.stdout.splitlines() if line)
+    data = np.frombuffer(read_bytes(path), np.uint8)
+    limits = Limits(cpu=MAX_SECONDS, memory=MEMORY + 256 * len(data))
+    try:
+        packed, said = SANDBOX.call(f"{__name__}:convert", data, path=str(path), limits=limits, preload=("ufbx",))
+    except Ended as end:
+        reason = {
+            "fault": end.text.rstrip("."),
+            "time": f"it takes more than {MAX_SECONDS:.0f} s",
+            "memory": "it takes more memory than any file of its size should",
+        }.get(end.cause, "the parser broke off")
+        raise FormatError(f"'{path}' is not an FBX file that can be read: {reason}.") from None
+    asset = read_packed(packed.tobytes(), path)
+    notes = tuple(json.loads(said.tobytes()))
     return replace(asset, notes=(*notes, *asset.notes)) if notes else asset
 
 
-def convert(path: Path, target: Path) -> None:
-    """Write the scene of an FBX file as GLB; notes go to the standard output."""
+def convert(data: np.ndarray, path: str) -> tuple[np.ndarray, np.ndarray]:
+    """The scene of an FBX file as GLB, and notes as JSON; pictures are looked for beside ``path``."""
     import ufbx
 
+    gc.disable()
     scene = ufbx.load_memory(
-        path.read_bytes(),
+        data.tobytes(),
         load_external_files=False,
         target_axes=ufbx.axes_right_handed_y_up,
         target_unit_meters=1.0,
@@ -80,10 +77,10 @@ def convert(path: Path, target: Path) -> None:
     )
     for element in scene.elements:
         _hold(element)
-    writing = _Writing(scene, path)
-    target.write_bytes(writing.built().files(target)[target.name])
-    sys.stdout.write("\n".join(writing.notes))
-    sys.stdout.flush()
+    writing = _Writing(scene, Path(path))
+    target = Path("scene.glb")
+    packed, said = writing.built().files(target)[target.name], json.dumps(list(writing.notes)).encode()
+    return np.frombuffer(packed, np.uint8), np.frombuffer(said, np.uint8)
 
 
 def _hold(thing: Any) -> None:
@@ -328,12 +325,57 @@ def _matrix(value: Any) -> Float[np.ndarray, "4 4"]:
     return out
 
 
-if __name__ == "__main__":
-    gc.disable()
+UPS: dict[str, UpAxis] = {"X_UP": "x", "Y_UP": "y", "Z_UP": "z"}
+
+
+def read_collada(path: Path) -> Asset:
+    """The nodes, meshes and materials of a ``.dae`` file in its own unit and axes; animations are not read.
+
+    Raises:
+        FormatError: If it is damaged or refers to files outside its folder.
+    """
+    require("collada", "formats")
+    import trimesh
+
+    data = read_bytes(path)
+    root = xml.parse(data, f"'{path}'")  # the reader's own parser would follow entities
+    logging.getLogger("trimesh").disabled = True  # what is wrong is said once, in our error
     try:
-        convert(Path(sys.argv[1]), Path(sys.argv[2]))
-    except Exception as error:
-        sys.stderr.write(f"{error}\n")
-        sys.stderr.flush()
-        os._exit(1)
-    os._exit(0)
+        scene = trimesh.load_scene(io.BytesIO(data), file_type="dae", resolver=cast(Any, _Beside(path.parent)))
+        packed = scene.export(file_type="glb")
+    except NeurokError:
+        raise
+    except Exception as error:  # the reader has errors of many kinds
+        raise FormatError(f"'{path}' is not a COLLADA file that can be read: {error}.") from error
+    from neurok.io.gltf_read import read_packed
+
+    asset = read_packed(packed, path)
+    up, unit = _frame(root)
+    return asset.relabelled(up, unit) if (up, unit) != ("y", 1.0) else asset
+
+
+def _frame(root: Any) -> tuple[UpAxis, float]:
+    """The up axis and unit [m] that a file states."""
+    up, unit = "Y_UP", 1.0
+    for element in root.iter():
+        name = str(element.tag).rpartition("}")[2]
+        if name == "up_axis":
+            up = (element.text or up).strip()
+        elif name == "unit":
+            unit = float(xml.numbers(element, "meter", (1.0,), "The unit of the file")[0])
+        elif name.startswith("library_"):
+            break
+    return UPS.get(up, "y"), unit if unit > 0 else 1.0
+
+
+class _Beside:
+    """Gives the files in or below a folder, and no others."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str) -> bytes:
+        return read_bytes(resolve_inside(self.folder, name.removeprefix("./")))
+
+    def keys(self) -> list[str]:
+        return []

@@ -1,4 +1,4 @@
-"""The material library of an OBJ file."""
+"""Appearance in files: display colours, pictures, and the material library of an OBJ file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,40 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
+import numpy as np
+from jaxtyping import Float
+
 from neurok.core import Surface, Texture
 from neurok.errors import FormatError
 from neurok.io.files import Files, read_bytes, resolve_inside
-from neurok.io.text_rows import decode_name
+from neurok.io.parsing import decode_name
+
+
+def linear_from_srgb(colors: Float[np.ndarray, "N C"]) -> Float[np.ndarray, "N 4"]:
+    """RGB or RGBA from 0..1 sRGB to linear light; alpha is left as it is and 1 when absent."""
+    colors = np.clip(np.asarray(colors, dtype=np.float64), 0.0, 1.0)
+    rgb = colors[:, :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    alpha = colors[:, 3:4] if colors.shape[1] > 3 else np.ones((len(colors), 1))
+    return np.concatenate([linear, alpha], axis=1)
+
+
+def srgb_from_linear(colors: Float[np.ndarray, "N 4"]) -> Float[np.ndarray, "N 4"]:
+    """RGBA from linear light to 0..1 sRGB; alpha is left as it is."""
+    colors = np.clip(colors, 0.0, 1.0)
+    rgb = colors[:, :3]
+    display = np.where(rgb <= 0.0031308, rgb * 12.92, 1.055 * rgb ** (1 / 2.4) - 0.055)
+    return np.concatenate([display, colors[:, 3:]], axis=1)
+
+
+def srgb_bytes(colors: Float[np.ndarray, "N 4"]) -> np.ndarray:
+    """RGBA from linear light to 8-bit sRGB."""
+    return np.round(srgb_from_linear(colors) * 255).astype(np.uint8)
+
+
+CLEARCOAT, IOR, STRENGTH = (f"KHR_materials_{name}" for name in ("clearcoat", "ior", "emissive_strength"))
+PREVIEWED = (CLEARCOAT, IOR, STRENGTH)
+"""Extensions of a material that a UsdPreviewSurface can say."""
 
 SUFFIX_OF_MIME = {"image/png": ".png", "image/jpeg": ".jpg"}
 _OPTION_VALUES = {"-blendu": 1, "-blendv": 1, "-boost": 1, "-mm": 2, "-texres": 1, "-clamp": 1, "-bm": 1}
