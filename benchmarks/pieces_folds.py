@@ -35,8 +35,7 @@ from neurok.articulation.pieces_predict import Groups, PieceOdds, group_pieces, 
 from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import stack_clouds, turned
 from neurok.core import Mesh
-from neurok.data.splits import category
-from neurok.data.static_things import moving_files
+from neurok.data.still import category, moving_files
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.io import load as load_asset

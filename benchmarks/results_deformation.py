@@ -18,7 +18,7 @@ from typing import Any
 import tyro
 
 from neurok.cli.report import progress
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.evaluation.cases import find_cases
 from neurok.evaluation.methods import find_method, load_weights
 from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states

@@ -6,8 +6,7 @@ import torch
 
 from neurok.core import Asset, Mesh, Surface
 from neurok.core.regions import regions_of
-from neurok.data.household_real import is_kept_aside, pieces_of, real_assembly, real_models
-from neurok.data.household_solids import closed_solid, filled
+from neurok.data.household_real import closed_solid, filled, is_kept_aside, pieces_of, real_assembly, real_models
 from neurok.errors import NeurokError
 from neurok.families.household import draw
 from neurok.generation.part_batches import PartRows, PartViewConfig, statistics_of

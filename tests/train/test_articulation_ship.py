@@ -11,10 +11,8 @@ from neurok.articulation.predict import predict_joints
 from neurok.articulation.views import labels_of
 from neurok.cli import main
 from neurok.core import Asset
-from neurok.data.build import build
-from neurok.data.recipes import RECIPES, Recipe
-from neurok.data.splits import UNSEEN_CATEGORIES, category
-from neurok.data.still import find_still_sources
+from neurok.data.build import RECIPES, Recipe, build
+from neurok.data.still import UNSEEN_CATEGORIES, category, find_still_sources
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import find_joint_method
 from neurok.hub import load_card, load_model

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset, Clip
-from neurok.data.build import build
-from neurok.data.recipes import Recipe
-from neurok.data.splits import UNSEEN_FAMILIES
+from neurok.data.build import Recipe, build
+from neurok.data.still import UNSEEN_FAMILIES
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.samples import make_sample

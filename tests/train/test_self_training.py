@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from neurok import load, save
-from neurok.data.static_things import moving_files, static_files
+from neurok.data.still import moving_files, static_files
 from neurok.errors import NeurokError
 from neurok.train.pieces_data import make_examples
 from neurok.train.pieces_sources import PieceSources, training_things

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from neurok.cli import main
-from neurok.data.build import build
-from neurok.data.recipes import Recipe
+from neurok.data.build import Recipe, build
 from neurok.errors import NeurokError
 from neurok.hub import load_card, load_model
 from neurok.io import save

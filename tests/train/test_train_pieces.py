@@ -10,7 +10,7 @@ import torch
 from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Joint
-from neurok.data.static_things import static_files
+from neurok.data.still import static_files
 from neurok.errors import NeurokError
 from neurok.samples import make_sample
 from neurok.train.checkpoint import load_weights

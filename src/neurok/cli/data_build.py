@@ -14,7 +14,7 @@ from neurok.cli.flags import JsonFlag, RayFlag, SeedFlag, arg
 from neurok.cli.report import counting, say
 
 if TYPE_CHECKING:
-    from neurok.data.still import StillSource
+    from neurok.data.still import Source
 
 
 @dataclass
@@ -42,8 +42,7 @@ class DataBuild:
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        from neurok.data.build import build
-        from neurok.data.recipes import find_recipe
+        from neurok.data.build import build, find_recipe
 
         recipe = replace(
             find_recipe(self.recipe), folders=tuple(str(folder) for folders in self.add for folder in folders)
@@ -66,7 +65,7 @@ class DataBuild:
         keys = ("recipe", "seed", "items", "bytes", "tally", "rejected")
         return {"out": str(self.out), "seconds": seconds, **{key: manifest[key] for key in keys}}
 
-    def _still(self) -> list[StillSource]:
+    def _still(self) -> list[Source]:
         """The files whose joints are to be found, and who finds them."""
         folders = [folder for several in self.articulate for folder in several]
         if not folders:

@@ -17,7 +17,7 @@ from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
-from neurok.data.splits import hold_out
+from neurok.data.still import hold_out
 from neurok.errors import NeurokError
 from neurok.evaluation.cases import seeded
 from neurok.evaluation.run import _append, read_rows

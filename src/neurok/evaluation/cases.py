@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Clip, Mesh
 from neurok.core.unit_box import UnitBox
-from neurok.data.splits import UNSEEN_FAMILIES, hold_out
+from neurok.data.still import UNSEEN_FAMILIES, hold_out
 from neurok.errors import NeurokError
 
 SUITES = ("partnet", "animated", "families", "soft")

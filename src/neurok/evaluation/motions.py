@@ -20,7 +20,7 @@ from jaxtyping import Float
 from neurok.core import Articulation, Mesh
 from neurok.core.velocity_fields import Fields, cosines, joint_fields
 from neurok.data.single_surface import single_surface, with_true_parts
-from neurok.data.splits import category
+from neurok.data.still import category
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource
 from neurok.evaluation.cases import boxed_articulation, unlabelled

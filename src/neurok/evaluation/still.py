@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Articulation, Joint
-from neurok.data.static_things import static_files
+from neurok.data.still import static_files
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import put_section, stamp
 from neurok.io.files import write_files

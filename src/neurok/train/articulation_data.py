@@ -19,7 +19,7 @@ from neurok.bodyplan.bodies import find_parts
 from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation, Joint, Mesh
 from neurok.data.shards import MANIFEST, Item, ShardSet
-from neurok.data.splits import UNSEEN_FAMILIES, category, hold_out, object_name
+from neurok.data.still import UNSEEN_FAMILIES, category, hold_out, object_name
 from neurok.errors import NeurokError
 from neurok.io.files import read_bytes
 from neurok.io.partnet import MOBILITY

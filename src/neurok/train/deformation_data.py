@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from neurok.data.shards import ShardSet
-from neurok.data.splits import UNSEEN_FAMILIES, hold_out, object_name
+from neurok.data.still import UNSEEN_FAMILIES, hold_out, object_name
 from neurok.data.subject import JointMotion, Subject
 from neurok.errors import NeurokError
 

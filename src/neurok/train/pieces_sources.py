@@ -8,8 +8,7 @@ from pathlib import Path
 
 from neurok.core import Joint, Mesh
 from neurok.data.named_motions import named_files, named_joints
-from neurok.data.splits import UNSEEN_FAMILIES, category
-from neurok.data.static_things import moving_files, static_files
+from neurok.data.still import UNSEEN_FAMILIES, category, moving_files, static_files
 from neurok.errors import NeurokError
 from neurok.train.articulation_data import JointDataConfig, find_things, watched_things
 from neurok.train.pieces_data import PieceThing

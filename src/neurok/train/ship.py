@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from neurok.articulation.ensemble import Ensemble
-from neurok.data.splits import UNSEEN_CATEGORIES
+from neurok.data.still import UNSEEN_CATEGORIES
 from neurok.errors import NeurokError
 from neurok.hub import save_model
 from neurok.train.articulation import ArticulationRecipe
