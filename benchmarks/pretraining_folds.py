@@ -24,7 +24,7 @@ from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.core import Articulation
-from neurok.evaluation.articulation_tables import COLUMNS
+from neurok.evaluation.articulation import COLUMNS
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.geometry.operators import face_areas
 from neurok.train.articulation import ArticulationTraining, base

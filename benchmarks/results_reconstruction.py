@@ -34,8 +34,10 @@ from neurok.evaluation.generation_reconstruction import (
     Answer,
     Figures,
     ReconstructionConfig,
+    apart,
     by_parts,
     by_tokens,
+    fall,
     held_out,
     kept_aside,
     means,
@@ -44,7 +46,6 @@ from neurok.evaluation.generation_reconstruction import (
     table,
     truth,
 )
-from neurok.evaluation.generation_simulation import apart, fall
 from neurok.evaluation.tables import stamp
 from neurok.families.household import Assembly
 from neurok.hub import has_weights, load_card, load_model

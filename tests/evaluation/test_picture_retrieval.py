@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.data.household import drawn
-from neurok.evaluation.picture_retrieval import RETRIEVAL, Retrieval, colours_of, outline_of
+from neurok.evaluation.generation_pictures import RETRIEVAL, Retrieval, colours_of, outline_of
 
 
 def mask(top, left, bottom, right, side=112):

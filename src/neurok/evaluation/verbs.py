@@ -187,8 +187,15 @@ def _motions(
     **_: Any,
 ) -> Evaluation:
     from neurok.evaluation.articulation import find_joint_sources
-    from neurok.evaluation.motions import find_motion_method, measure_motions, motion_tables, summarise_motions
-    from neurok.evaluation.still import STILL, find_still_sources, summarise_still
+    from neurok.evaluation.motions import (
+        STILL,
+        find_motion_method,
+        find_still_sources,
+        measure_motions,
+        motion_tables,
+        summarise_motions,
+        summarise_still,
+    )
 
     sources = find_joint_sources(folder("partnet_mobility/train"), limit)
     objects = [source.name for source in sources]
@@ -215,8 +222,13 @@ def _articulation(
     **_: Any,
 ) -> Evaluation:
     from neurok.articulation.scores import summarise_joints
-    from neurok.evaluation.articulation import Condition, evaluate_joints, find_joint_method, find_joint_sources
-    from neurok.evaluation.articulation_tables import joint_table
+    from neurok.evaluation.articulation import (
+        Condition,
+        evaluate_joints,
+        find_joint_method,
+        find_joint_sources,
+        joint_table,
+    )
 
     if not 0.0 <= drop_faces < 1.0:
         raise NeurokError(f"--drop-faces must be a share from 0 to below 1, got {drop_faces}.")
@@ -241,8 +253,7 @@ def _deformation(
     **_: Any,
 ) -> Evaluation:
     from neurok.evaluation.cases import find_cases
-    from neurok.evaluation.methods import find_method
-    from neurok.evaluation.run import measure_poses, summarise
+    from neurok.evaluation.methods import find_method, measure_poses, summarise
     from neurok.evaluation.tables import accuracy_table
 
     sources = find_cases(suite, folder, limit)
