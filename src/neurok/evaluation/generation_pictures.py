@@ -1,13 +1,15 @@
-"""What pictures are compared with: the object of a store whose picture is nearest, by its colours or by its outline."""
+"""Measures generation from pictures: renders of held-out instances and of real models, beside the nearest known one."""
 
 from __future__ import annotations
 
 import itertools
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,44 +20,22 @@ from neurok.core.material_library import library
 from neurok.data.household import drawn
 from neurok.data.household_pictures import PictureConfig, PictureSet, draw_views, take_pictures
 from neurok.data.household_real import real_models
-from neurok.data.picture_augmentation import on_plain
+from neurok.data.picture_augmentation import PLAIN, on_plain
 from neurok.errors import NeurokError
-from neurok.evaluation.generation import (
-    SUITE,
-    GenerationSuite,
-    Row,
-    Tell,
-    held_out,
-    keep,
-    shape_distance,
-    soundness,
-    spread,
-    stored,
-)
+from neurok.evaluation.generation import EACH, VIEWS, held_out, shape_distance, soundness
+from neurok.evaluation.tables import Columns, Row, Tell, measured, spread
 from neurok.families.household.asset import asset_of
 from neurok.families.household.captions import main_part
 from neurok.families.household.looks import basic
 from neurok.families.household.parts import Assembly
 from neurok.families.household.vocabulary import CATEGORIES
+from neurok.generation.silhouettes import GRID
+from neurok.generation.silhouettes import outline_of as outline_cells
 from neurok.inference.generate import GENERATE, GenerateConfig, generate
 from neurok.io import load
 
-
-@dataclass(frozen=True)
-class RetrievalConfig:
-    """How pictures are compared."""
-
-    cells: int = 14
-    """Along the side of a picture whose mean colours are compared."""
-
-    outline: int = 16
-    """Cells of an outline along each side of the object's box."""
-
-    aspect: float = 0.5
-    """What the logarithm of height over width counts beside the outline."""
-
-
-RETRIEVAL = RetrievalConfig()
+CELLS = 14  # along the side of a picture whose mean colours are compared
+ASPECT = 0.5  # what the logarithm of height over width counts beside the outline
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,22 +73,13 @@ class Retrieval:
 def colours_of(picture: UInt8[np.ndarray, "S S 4"]) -> Float[np.ndarray, " C"]:
     """Mean colours of coarse cells, on a plain background."""
     plain = on_plain(torch.from_numpy(np.array(picture))[None])
-    return torch.nn.functional.adaptive_avg_pool2d(plain, RETRIEVAL.cells).flatten().numpy()
+    return torch.nn.functional.adaptive_avg_pool2d(plain, CELLS).flatten().numpy()
 
 
 def outline_of(mask: Bool[np.ndarray, "S S"]) -> Float[np.ndarray, " O"]:
     """How much of each cell of its box an object fills, and the logarithm of height over width; weighed."""
-    cells = RETRIEVAL.outline
-    if not mask.any():
-        return np.zeros(cells**2 + 1)
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    box = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.float64)
-    ends = [np.linspace(0, side, cells + 1) for side in box.shape]
-    sums = np.pad(box.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
-    lines = np.stack([np.interp(ends[0], np.arange(len(sums)), column) for column in sums.T], axis=1)
-    grid = np.stack([np.interp(ends[1], np.arange(lines.shape[1]), row) for row in lines])
-    filled = np.clip(np.diff(np.diff(grid, axis=0), axis=1) * cells**2 / box.size, 0.0, 1.0)
-    return np.append(filled / cells, RETRIEVAL.aspect * np.log(box.shape[0] / box.shape[1]))
+    filled, aspect = outline_cells(np.where(mask[..., None], 0.0, PLAIN))
+    return np.append(filled / GRID, ASPECT * aspect)
 
 
 MAKERS = {"as shipped": GENERATE, "network alone": replace(GENERATE, outlines=False)}
@@ -120,7 +91,7 @@ WAYS = {"nearest outline": Retrieval.by_outline, "nearest picture": Retrieval.by
 ONCE = ("network alone", "nearest picture")
 """What is only tried with the first picture of each object."""
 
-PICTURES = {
+PICTURES: Columns = {
     "suite": ("pictures, and how they are read", "{}"),
     "count": ("number", "{}"),
     "category": ("category", "{:.2f}"),
@@ -147,16 +118,19 @@ class Subject:
     """Its list of parts; a real model has none."""
 
 
-def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | None = None) -> Iterator[Subject]:
+def subjects(real: Path | None, each: int = EACH, limit: int | None = None) -> Iterator[Subject]:
     """Held-out instances and real models that nothing has learned from, in turns.
 
     Real models kept aside nobody has looked at; choices were made by those that are watched. They come in a mixed
     order, so that a run that is stopped has some of all kinds.
     """
+
+    def mixed(some: list[Any]) -> list[Any]:
+        return [some[k] for k in np.random.default_rng(0).permutation(len(some))]
+
     known = [] if real is None else [one for one in real_models(real) if one.category in CATEGORIES]
     models = [one for one in known if one.is_kept_aside or one.is_watched]
-    mixed = lambda some: [some[k] for k in np.random.default_rng(0).permutation(len(some))]  # noqa: E731
-    objects = mixed(spread(list(held_out(suite)), limit)), mixed(spread(models, limit))
+    objects = mixed(spread(list(held_out(each)), limit)), mixed(spread(models, limit))
     for assembly, model in itertools.zip_longest(*objects):
         if assembly is not None:
             yield Subject(assembly.name, "held-out instances", assembly.category, asset_of(assembly), assembly)
@@ -168,46 +142,41 @@ def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | Non
 def measure_pictures(
     weights: str | Path,
     store: Path | None = None,
-    suite: GenerationSuite = SUITE,
     tell: Tell | None = None,
     *,
+    each: int = EACH,
     real: Path | None = None,
     retrieval: Path | None = None,
     limit: int | None = None,
 ) -> list[Row]:
     """What is made of pictures of each object, beside the nearest of a store of pictures by outline and colours."""
-    done = {(row["suite"], row["name"]): row for row in stored(store)}
     known = Retrieval.open(retrieval) if retrieval is not None else None
-    rows = []
-    for subject in subjects(real, suite, limit):
-        pictures: UInt8[np.ndarray, "N S S 4"] | None = None
-        for view, how in itertools.product(range(suite.views), (*MAKERS, *(WAYS if known is not None else ()))):
-            if view and how in ONCE:
-                continue
-            key = (f"{subject.suite}: {how}", f"{subject.name} view {view}")
-            if key not in done:
-                if pictures is None:
-                    views = draw_views(subject.name, PictureConfig(views=suite.views))
-                    pictures = take_pictures(subject.asset, views)
-                about: Row = {"suite": key[0], "name": key[1], "wanted": subject.category}
-                if known is None or how in MAKERS:
-                    done[key] = about | _made(subject, pictures[view], weights, suite, MAKERS[how])
-                else:
-                    done[key] = about | likeness(WAYS[how](known, pictures[view]), subject, suite)
-                keep(store, done[key])
-            rows.append(done[key])
-            if tell is not None:
-                tell(rows[-1])
-    return rows
+
+    def measure(subject: Subject, pictures: Callable[[], np.ndarray], view: int, how: str) -> Row:
+        about = {"suite": f"{subject.suite}: {how}", "name": f"{subject.name} view {view}", "wanted": subject.category}
+        picture = pictures()[view]
+        if known is None or how in MAKERS:
+            return about | _made(subject, picture, weights, MAKERS[how])
+        return about | likeness(WAYS[how](known, picture), subject)
+
+    def jobs() -> Iterator[tuple[str, Callable[[], Row]]]:
+        for subject in subjects(real, each, limit):
+            pictures = cache(partial(_pictures, subject))
+            for view, how in itertools.product(range(VIEWS), (*MAKERS, *(WAYS if known is not None else ()))):
+                if not (view and how in ONCE):
+                    yield (
+                        f"{subject.suite}: {how}/{subject.name}/{view}",
+                        partial(measure, subject, pictures, view, how),
+                    )
+
+    return measured(jobs(), store, tell)
 
 
-def _made(
-    subject: Subject,
-    picture: UInt8[np.ndarray, "S S 4"],
-    weights: str | Path,
-    suite: GenerationSuite,
-    config: GenerateConfig,
-) -> Row:
+def _pictures(subject: Subject) -> UInt8[np.ndarray, "N S S 4"]:
+    return take_pictures(subject.asset, draw_views(subject.name, PictureConfig(views=VIEWS)))
+
+
+def _made(subject: Subject, picture: UInt8[np.ndarray, "S S 4"], weights: str | Path, config: GenerateConfig) -> Row:
     from PIL import Image
 
     with tempfile.TemporaryDirectory() as folder:
@@ -219,12 +188,12 @@ def _made(
         except NeurokError as error:
             return {"refused": str(error), "category": False, "whole": None}
     seconds = time.process_time() - start
-    return {"seconds": seconds, **soundness(found), **likeness(found.assembly, subject, suite, found.asset.mesh)}
+    return {"seconds": seconds, **soundness(found), **likeness(found.assembly, subject, found.asset.mesh)}
 
 
-def likeness(found: Assembly, subject: Subject, suite: GenerationSuite, mesh: Mesh | None = None) -> Row:
+def likeness(found: Assembly, subject: Subject, mesh: Mesh | None = None) -> Row:
     """How near an object, and its mesh if it is made, is to the one in the picture."""
-    chamfer, f_score = shape_distance(asset_of(found).mesh if mesh is None else mesh, subject.asset.mesh, suite)
+    chamfer, f_score = shape_distance(asset_of(found).mesh if mesh is None else mesh, subject.asset.mesh)
     row: Row = {
         "category": found.category == subject.category,
         "made": found.category,
