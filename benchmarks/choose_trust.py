@@ -29,7 +29,7 @@ from neurok.evaluation.articulation import COLUMNS
 from neurok.evaluation.tables import markdown
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
-from neurok.train.articulation_data import some_things
+from neurok.train.examples import some_things
 
 
 @dataclass

@@ -52,8 +52,7 @@ from neurok.hub import has_weights, load_card, load_model
 from neurok.rendering import contact_sheet, render_mesh, save_image
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.loop import CHECKPOINT
-from neurok.train.parts import PartRecipe
-from neurok.train.vecset import VecsetRecipe
+from neurok.train.parts import PartRecipe, VecsetRecipe
 
 TITLES = {
     "shipped": "parts",

@@ -11,14 +11,13 @@ from neurok.errors import NeurokError
 from neurok.hub import load_card, load_model
 from neurok.io import save
 from neurok.samples import make_sample
+from neurok.train.articulation import RECIPES as JOINT_RECIPES
 from neurok.train.articulation import ArticulationTraining
-from neurok.train.articulation import smoke as smoke_joints
-from neurok.train.deformation import DeformationTraining, smoke
-from neurok.train.deformation_data import split_subjects
+from neurok.train.deformation import RECIPES, DeformationTraining, split_subjects
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.ship import ship
 
-TINY = replace(smoke(), steps=2, evaluate_every=2, warmup=1, seed=3)
+TINY = replace(RECIPES["smoke"], steps=2, evaluate_every=2, warmup=1, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +72,7 @@ def test_runs_of_two_tasks_or_models_are_not_shipped_together(data, examples, tm
     split = split_subjects([data])
     train(DeformationTraining(TINY, split), tmp_path / "one")
     train(DeformationTraining(replace(TINY, model=replace(TINY.model, slots=6)), split), tmp_path / "two")
-    train(ArticulationTraining(replace(smoke_joints(), steps=1), examples), tmp_path / "joints")
+    train(ArticulationTraining(replace(JOINT_RECIPES["smoke"], steps=1), examples), tmp_path / "joints")
     for others, word in (
         (("two",), "different models"),
         (("joints",), "articulation and deformation; ship them separately"),

@@ -51,14 +51,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sample": ("neurok.cli.sample:Sample", "sample plausible states of an object"),
     "simulate": ("neurok.cli.simulate:Simulate", "simulate forces, falls, drags or wind and save the motion"),
     "studio": ("neurok.studio.command:Studio", "open an object in the browser: pose, grab, push, correct, record"),
-    "train articulation": ("neurok.cli.train_articulation:TrainArticulation", "train the joint network"),
-    "train deformation": ("neurok.cli.train_deformation:TrainDeformation", "train kinematic spaces on motion"),
-    "train generation": ("neurok.cli.train_generation:TrainGeneration", "train generation from words and pictures"),
-    "train parts": ("neurok.cli.train_parts:TrainParts", "train the autoencoder of household parts"),
-    "train pieces": ("neurok.cli.train_pieces:TrainPieces", "train the grouping of raw pieces into bodies"),
-    "train plan": ("neurok.cli.train_plan:TrainPlan", "calibrate the joints of body plans"),
-    "train ranking": ("neurok.cli.train_ranking:TrainRanking", "fit the ranking of the geometric joint search"),
-    "train ship": ("neurok.cli.train_ship:TrainShip", "export weights of a training run with a card"),
+    "train articulation": ("neurok.cli.train:TrainArticulation", "train the joint network"),
+    "train deformation": ("neurok.cli.train:TrainDeformation", "train kinematic spaces on motion"),
+    "train generation": ("neurok.cli.train:TrainGeneration", "train generation from words and pictures"),
+    "train parts": ("neurok.cli.train:TrainParts", "train the autoencoder of household parts"),
+    "train pieces": ("neurok.cli.train:TrainPieces", "train the grouping of raw pieces into bodies"),
+    "train plan": ("neurok.cli.train:TrainPlan", "calibrate the joints of body plans"),
+    "train ranking": ("neurok.cli.train:TrainRanking", "fit the ranking of the geometric joint search"),
+    "train ship": ("neurok.cli.train:TrainShip", "export weights of a training run with a card"),
 }
 
 

@@ -46,7 +46,7 @@ from neurok.geometry.level_set import level_set
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import from_manifold, to_manifold
 from neurok.modelling.shapes import Shape, join
-from neurok.train.parts_data import real_thing
+from neurok.train.parts import real_thing
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from jaxtyping import Float
 
 from neurok.core import Articulation, Joint, Mesh
 from neurok.core.velocity_fields import Fields, cosines, joint_fields
-from neurok.data.single_surface import single_surface, with_true_parts
 from neurok.data.still import category, static_files
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource, plan_weights
@@ -30,6 +29,7 @@ from neurok.geometry.operators import face_areas
 from neurok.inference.infer import Inference
 from neurok.inference.plan import plan
 from neurok.inference.plan_evidence import PlanConfig
+from neurok.train.versions import single_surface, with_true_parts
 
 STILL = "objects that stand still"
 FOLDERS = ("household/sweethome3d", "household/kenney-furniture-kit", "household/aws-small-house", "furniture_glb")
