@@ -194,11 +194,8 @@ class Task(ABC):
     def curve(self, line: Line) -> dict[str, float]:
         """What the curve shows of a line of the log."""
 
-    def mean_figures(
-        self, count: int, measure: Callable[[np.ndarray], Any], size: int | None = None
-    ) -> dict[str, float]:
-        """Means over batches of watched examples, which are counted; ``measure`` gives the terms of some of them."""
-        size = size or self.batch_size
+    def mean_figures(self, count: int, size: int, measure: Callable[[np.ndarray], Any]) -> dict[str, float]:
+        """Means over batches of so many watched examples, which are counted; ``measure`` gives the terms of a batch."""
         starts = range(0, count, size)
         found = [self.figures(measure(np.arange(start, min(start + size, count)))) for start in starts]
         return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
