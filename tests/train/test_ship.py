@@ -90,8 +90,10 @@ def test_what_is_no_run_gets_a_sentence(tmp_path, capsys):
         (["train", "deformation", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
         (["train", "articulation", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
         (["train", "articulation", "none", "--out", str(tmp_path), "--limit", "0"], "limit must be at least"),
+        (["train", "parts", str(tmp_path), "--out", str(tmp_path), "--objects", "-1"], "objects must be 1 or more"),
+        (["train", "parts", str(tmp_path), "--out", str(tmp_path), "--recipe", "big"], "no recipe 'big' for parts"),
     ):
-        with pytest.raises(SystemExit):
+        with pytest.raises(SystemExit, match="2"):
             main(arguments)
         told = capsys.readouterr().err
         assert word in told
