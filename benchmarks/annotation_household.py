@@ -24,7 +24,7 @@ import tyro
 from neurok.annotation.edits import read_edits
 from neurok.annotation.records import Source, Store, find_sources
 from neurok.annotation.verbs import check_folder, edit_folder, propose_folder
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.evaluation.tables import markdown, put_section, stamp
 
 EDITS = Path(__file__).with_name("annotation_household_edits.json")

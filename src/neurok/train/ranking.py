@@ -20,52 +20,25 @@ from neurok.bodyplan.evidence import line_distances
 from neurok.bodyplan.ranking import FEATURES
 from neurok.bodyplan.search import PartSearch, search_part
 from neurok.core import Joint, Mesh
-from neurok.train.articulation_data import Thing
-from neurok.train.articulation_versions import pieces
+from neurok.train.examples import Thing
+from neurok.train.versions import pieces
 
 KINDS = tuple(FEATURES)
 COLUMNS = np.concatenate([[0], np.cumsum([len(words) for words in FEATURES.values()])])
 
 
-@dataclass(frozen=True)
-class RankingConfig:
-    """What counts as right, and how the weights are fitted; set by hand on training objects."""
-
-    right_angle: float = 8.0
-    """Lines farther than this from the true axis [degrees] are wrong ..."""
-
-    right_gap: float = 0.05
-    """... and so are those farther than this, as a share of the diagonal."""
-
-    angle_width: float = 3.0
-    """Nearer lines are right by degrees: this angle [degrees] is worth a factor e ..."""
-
-    gap_width: float = 0.02
-    """... and so is this share of the diagonal."""
-
-    least_right: float = 1e-6
-    """How right a wrong line is, so that it has a logarithm."""
-
-    ridge: float = 3e-4
-    """Penalty on squared weights of motions ..."""
-
-    fixed_ridge: float = 2e-3
-    """... and of a fixed part."""
-
-    made_weight: float = 0.3
-    """Weight of a generated object beside a real one."""
-
-    moving_weight: float = 10.0
-    """How much worse it is to hold a moving part fixed than to move a fixed one."""
-
-    pieces_every: int = 4
-    """Pieces of one real object in so many teach what does not move."""
-
-    rounds: int = 300
-    """Steps of the fit (L-BFGS) at most."""
-
-
-USUAL = RankingConfig()
+# What counts as right, and how the weights are fitted; set by hand on training objects.
+RIGHT_ANGLE = 8.0  # Lines farther than this from the true axis [degrees] are wrong ...
+RIGHT_GAP = 0.05  # ... and so are those farther than this, as a share of the diagonal.
+ANGLE_WIDTH = 3.0  # Nearer lines are right by degrees: this angle [degrees] is worth a factor e ...
+GAP_WIDTH = 0.02  # ... and so is this share of the diagonal.
+LEAST_RIGHT = 1e-6  # How right a wrong line is, so that it has a logarithm.
+RIDGE = 3e-4  # Penalty on squared weights of motions ...
+FIXED_RIDGE = 2e-3  # ... and of a fixed part.
+MADE_WEIGHT = 0.3  # Weight of a generated object beside a real one.
+MOVING_WEIGHT = 10.0  # How much worse it is to hold a moving part fixed than to move a fixed one.
+PIECES_EVERY = 4  # Pieces of one real object in so many teach what does not move.
+ROUNDS = 300  # Steps of the fit (L-BFGS) at most.
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +58,7 @@ class PartEvidence:
     weight: float = 1.0
 
 
-def gather(name: str, mesh: Mesh, joints: Sequence[Joint], config: RankingConfig = USUAL) -> Iterator[PartEvidence]:
+def gather(name: str, mesh: Mesh, joints: Sequence[Joint]) -> Iterator[PartEvidence]:
     """The evidence of every part that something carries."""
     contacts = contact_graph(mesh)
     parents = tuple(joint.parent for joint in joints)
@@ -96,10 +69,10 @@ def gather(name: str, mesh: Mesh, joints: Sequence[Joint], config: RankingConfig
             kinds = np.repeat(np.arange(len(KINDS)), [len(study.evidence[kind]) for kind in KINDS])
             for k, kind in enumerate(KINDS):
                 rows[kinds == k, COLUMNS[k] : COLUMNS[k + 1]] = study.evidence[kind]
-            yield PartEvidence(name, rows, kinds, _rightness(study, joint, config))
+            yield PartEvidence(name, rows, kinds, _rightness(study, joint))
 
 
-def _rightness(study: PartSearch, joint: Joint, config: RankingConfig) -> Float[np.ndarray, " C"]:
+def _rightness(study: PartSearch, joint: Joint) -> Float[np.ndarray, " C"]:
     true_kind = "continuous" if joint.kind == "cylindrical" else joint.kind
     found = []
     for kind in KINDS:
@@ -111,8 +84,8 @@ def _rightness(study: PartSearch, joint: Joint, config: RankingConfig) -> Float[
         gap = np.zeros(count)
         if kind != "prismatic":
             gap = line_distances(study.lines.origins, joint.axis[None], joint.origin[None])[0] / study.size
-        fit = np.exp(-gap / config.gap_width) * np.exp(-angle / config.angle_width)
-        found.append(np.where((angle < config.right_angle) & (gap < config.right_gap), fit, 0.0))
+        fit = np.exp(-gap / GAP_WIDTH) * np.exp(-angle / ANGLE_WIDTH)
+        found.append(np.where((angle < RIGHT_ANGLE) & (gap < RIGHT_GAP), fit, 0.0))
     return np.concatenate(found)
 
 
@@ -122,11 +95,11 @@ def weigh(parts: Sequence[PartEvidence], factor: float = 1.0) -> list[PartEviden
     return [replace(part, weight=factor / np.sqrt(count[part.name])) for part in parts]
 
 
-def fit_ranking(parts: Sequence[PartEvidence], config: RankingConfig = USUAL) -> Float[np.ndarray, " K"]:
+def fit_ranking(parts: Sequence[PartEvidence]) -> Float[np.ndarray, " K"]:
     """Weights of all columns; parts without a right line teach nothing."""
     parts = [part for part in parts if part.right.max() > 0]
     rows = torch.from_numpy(np.concatenate([part.rows for part in parts]))
-    right = torch.from_numpy(np.concatenate([part.right for part in parts])).clamp_min(config.least_right).log()
+    right = torch.from_numpy(np.concatenate([part.right for part in parts])).clamp_min(LEAST_RIGHT).log()
     owner = torch.from_numpy(np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts]))
     weight = torch.tensor([part.weight for part in parts], dtype=torch.float64)
 
@@ -135,14 +108,13 @@ def fit_ranking(parts: Sequence[PartEvidence], config: RankingConfig = USUAL) ->
         missed = _log_sums(strength, owner, len(parts)) - _log_sums(strength + right, owner, len(parts))
         return (missed * weight).sum() / weight.sum()
 
-    return _minimise(loss, rows.shape[1], config.ridge, config.rounds)
+    return _minimise(loss, rows.shape[1], RIDGE, ROUNDS)
 
 
 def fit_fixed(
     found: Float[np.ndarray, " K"],
     moving: Sequence[PartEvidence],
     fixed: Sequence[PartEvidence],
-    config: RankingConfig = USUAL,
 ) -> Float[np.ndarray, " K"]:
     """The same weights with those of a fixed part set so that it outweighs all motions together when it should."""
     first = COLUMNS[KINDS.index("fixed")]
@@ -150,7 +122,7 @@ def fit_fixed(
     facts = torch.from_numpy(np.stack([part.rows[-1, first:] for part in every]))
     rivals = torch.tensor([np.logaddexp.reduce(part.rows[:-1] @ found) for part in every])
     truth = torch.tensor([1.0] * len(fixed) + [0.0] * len(moving), dtype=torch.float64)
-    shares = [1.0 / len(fixed)] * len(fixed) + [config.moving_weight / len(moving)] * len(moving)
+    shares = [1.0 / len(fixed)] * len(fixed) + [MOVING_WEIGHT / len(moving)] * len(moving)
     weight = torch.tensor(shares, dtype=torch.float64)
 
     def loss(some: torch.Tensor) -> torch.Tensor:
@@ -158,7 +130,7 @@ def fit_fixed(
         missed = torch.nn.functional.binary_cross_entropy_with_logits(odds, truth, reduction="none")
         return (missed * weight).sum()
 
-    return np.concatenate([found[:first], _minimise(loss, facts.shape[1], config.fixed_ridge, config.rounds)])
+    return np.concatenate([found[:first], _minimise(loss, facts.shape[1], FIXED_RIDGE, ROUNDS)])
 
 
 def _minimise(loss, size: int, ridge: float, rounds: int) -> Float[np.ndarray, " K"]:  # type: ignore[no-untyped-def]
@@ -192,7 +164,7 @@ def to_table(found: Float[np.ndarray, " K"]) -> dict[str, dict[str, float]]:
     return {kind: {word: next(columns) for word in words} for kind, words in FEATURES.items()}
 
 
-def learn(things: Iterable[Thing], config: RankingConfig = USUAL) -> tuple[Float[np.ndarray, " K"], list[PartEvidence]]:
+def learn(things: Iterable[Thing]) -> tuple[Float[np.ndarray, " K"], list[PartEvidence]]:
     """Weights from annotated objects, and the evidence of the real ones."""
     real: list[PartEvidence] = []
     made: list[PartEvidence] = []
@@ -201,11 +173,11 @@ def learn(things: Iterable[Thing], config: RankingConfig = USUAL) -> tuple[Float
         mesh, joints = thing.load()
         if joints is None:
             continue
-        (real if thing.is_real else made).extend(gather(thing.name, mesh, joints, config))
-        if thing.is_real and number % config.pieces_every == 1:
+        (real if thing.is_real else made).extend(gather(thing.name, mesh, joints))
+        if thing.is_real and number % PIECES_EVERY == 1:
             cut, links = pieces(mesh, joints)
-            fixed += [part for part in gather(thing.name, cut, links, config) if part.right[-1] > 0]
-    parts = weigh(real) + weigh(made, config.made_weight)
-    found = fit_ranking(parts, config)
+            fixed += [part for part in gather(thing.name, cut, links) if part.right[-1] > 0]
+    parts = weigh(real) + weigh(made, MADE_WEIGHT)
+    found = fit_ranking(parts)
     moving = [part for part in parts if part.right[-1] == 0]
-    return (fit_fixed(found, moving, fixed, config) if fixed and moving else found), real
+    return (fit_fixed(found, moving, fixed) if fixed and moving else found), real
