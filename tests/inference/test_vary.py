@@ -11,12 +11,10 @@ from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.families.household import asset_of, generate
 from neurok.families.household.record import assembly_of, record_of
-from neurok.generation.context import ContextConfig
+from neurok.generation.context import ContextConfig, asked_by
 from neurok.generation.flow import FlowConfig
 from neurok.generation.part_list import PartListConfig
-from neurok.generation.prompt import asked_by
-from neurok.generation.redrawing import REDRAWING, Redrawer
-from neurok.generation.writing import Generator
+from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.inference.generate import LIST, listed_asset
 from neurok.inference.vary import looked_at, read_source, vary
 from neurok.io import load, save

@@ -38,6 +38,9 @@ ROUGH = replace(ATTACHMENT, tries=1, reaching=replace(REACHING, rounds=2, sample
 """While the numbers are still being written."""
 
 
+FAR = 0.02  # how far parts may be moved to meet [shares of the longest side] before an object is written once more
+
+
 @dataclass(frozen=True, eq=False)
 class Attached:
     """An object whose parts meet, and what it took."""
@@ -49,6 +52,16 @@ class Attached:
 
     bodies: int
     """Into how many bodies the union of all parts falls."""
+
+    @property
+    def apart(self) -> tuple[int, float]:
+        """What tells which of several objects came together best: less is better."""
+        return self.bodies, self.moved
+
+    @property
+    def is_near(self) -> bool:
+        """Whether parts met almost by themselves."""
+        return self.bodies == 1 and self.moved <= FAR
 
 
 def attach(assembly: Assembly, config: AttachmentConfig = ATTACHMENT) -> Attached:

@@ -14,7 +14,7 @@ from neurok.families.household.parts import Assembly, Look, Part
 from neurok.families.household.stuffs import METALS, WOODS
 from neurok.families.household.words import article, plural
 from neurok.generation.counting import counted
-from neurok.generation.edit_words import Change, Noun
+from neurok.generation.edit_request import Change, Noun
 from neurok.generation.resizing import resized
 
 GRAIN = 0.79

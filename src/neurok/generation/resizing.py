@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.families.household.parts import Assembly, Part
-from neurok.generation.edit_words import Dimension
+from neurok.generation.edit_request import Dimension
 from neurok.generation.fields import LEVEL
 from neurok.modelling.forms import Hollow
 

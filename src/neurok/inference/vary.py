@@ -20,15 +20,23 @@ from neurok.families.household.prompts import judge
 from neurok.families.household.record import assembly_of
 from neurok.generation import sentence_states
 from neurok.generation.attachment import attach
-from neurok.generation.edit_words import Reading, read_edit
+from neurok.generation.context import asked_by, words_of
+from neurok.generation.edit_request import Reading, read_edit
 from neurok.generation.editing import Edited, edited
 from neurok.generation.photo import Photo
-from neurok.generation.prompt import asked_by, words_of
-from neurok.generation.redrawing import REDRAWING, Redrawer
-from neurok.generation.wishes import Wishes
-from neurok.generation.writing import Generator
+from neurok.generation.request import Request
+from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.hub import load_model
-from neurok.inference.generate import GENERATE, LIST, GenerateConfig, Generated, generate, listed_asset
+from neurok.inference.generate import (
+    GENERATE,
+    LIST,
+    LONGEST,
+    GenerateConfig,
+    Generated,
+    check_count,
+    generate,
+    listed_asset,
+)
 from neurok.io import load
 
 VIEW = View(azimuth=32.0, elevation=20.0, fov=32.0, margin=0.07, light_turn=40.0, with_sky=False, with_ground=False)
@@ -70,10 +78,9 @@ def vary(
         NeurokError: If the source cannot be read, or parts are named that it does not have.
     """
     for words in (edit, text):
-        if len(words) > config.longest:
-            raise NeurokError(f"The words have {len(words)} characters; at most {config.longest} are read.")
-    if not 1 <= count <= config.most:
-        raise NeurokError(f"{count} objects were asked for; ask for 1 to {config.most} at a time.")
+        if len(words) > LONGEST:
+            raise NeurokError(f"The words have {len(words)} characters; at most {LONGEST} are read.")
+    check_count(count)
     given = read_source(source)
     reading = _read(edit) if edit else None
     model = load_model(weights, "generation")
@@ -159,13 +166,13 @@ def _handed_out(done: Edited, reading: Reading, text: str, seed: int) -> Generat
     if attached is not None:
         assembly, moved = attached.assembly, attached.moved
     asset, assembly = listed_asset(replace(assembly, name=f"{assembly.category} {seed}"), text)
-    wishes = Wishes(assembly.category, ())
+    request = Request(assembly.category, ())
     return Generated(
         asset,
         assembly,
         seed,
-        wishes,
-        judge(assembly, wishes.prompt(text, assembly.category)),
+        request,
+        judge(assembly, request.prompt(text, assembly.category)),
         reading.understood,
         reading.ignored,
         moved,
