@@ -5,7 +5,7 @@ import torch
 
 from neurok.families.household.categories import generate
 from neurok.generation.editing import OWN_PATTERNS
-from neurok.generation.picture_reader import PictureReader, ReaderConfig, part_fields
+from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
 from neurok.generation.silhouettes import with_appearance_seen
 
 

@@ -23,13 +23,12 @@ from neurok.families.household.looks import material_of
 from neurok.families.household.parts import Part, placed
 from neurok.families.household.vocabulary import SOFT_TWELVE
 from neurok.generation.part_autoencoder import PartModel
-from neurok.generation.part_batches import stuff_features
 from neurok.generation.part_cutting import CUTS, CutConfig, joined, rebuild_solid
 from neurok.generation.part_fit import has_values
 from neurok.generation.part_frames import FRAMES, FrameConfig, rebuild
 from neurok.generation.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
-from neurok.generation.vecset import ObjectInput, VecsetModel
-from neurok.generation.vecset_points import Surface, surface_of
+from neurok.generation.part_set import stuff_features
+from neurok.generation.vecset import ObjectInput, Surface, VecsetModel, surface_of
 from neurok.geometry.distance import nearest_distances, volumetric_iou
 from neurok.geometry.level_set import level_set
 from neurok.geometry.sampling import sample_surface

@@ -20,7 +20,7 @@ from neurok.dynamics.simulate import simulate
 from neurok.evaluation.generation_reconstruction import Answer
 from neurok.generation.part_fit import nearest_material
 from neurok.generation.part_points import FAMILIES, LAWS
-from neurok.generation.vecset_points import Surface
+from neurok.generation.vecset import Surface
 from neurok.geometry import lie
 from neurok.geometry.distance import nearest_distances
 from neurok.geometry.sampling import sample_surface

@@ -24,7 +24,7 @@ from neurok.families.household.looks import colour_words, rgb_of, shades
 from neurok.families.household.parts import Assembly
 from neurok.families.household.record import assembly_of
 from neurok.generation.editing import OWN_PATTERNS, in_colour, of_stuff
-from neurok.generation.picture_reader import PictureReader
+from neurok.generation.image_encoder import PictureReader
 
 GRID = 16
 """Cells of an outline along each side of its box."""

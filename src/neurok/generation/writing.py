@@ -28,9 +28,9 @@ from neurok.generation.fields import (
     whole_words,
 )
 from neurok.generation.flow import FlowConfig, FlowModel, Project
+from neurok.generation.image_encoder import PictureReader, ReaderConfig
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
 from neurok.generation.part_list import Hold, Lists, PartListConfig, PartListModel, stack_lists
-from neurok.generation.picture_reader import PictureReader, ReaderConfig
 
 LIST_WARMTH = 0.5  # temperature of the choices of a list; a sketch found 0.5 to keep lists whole
 FLOW_WARMTH = 0.25

@@ -10,9 +10,8 @@ import numpy as np
 import torch
 
 from neurok.errors import NeurokError
-from neurok.generation.part_autoencoder import PartConfig, PartInput
-from neurok.generation.part_batches import PartRows, PartViewConfig
-from neurok.generation.part_loss import PartTargets, PartTask, PartWeights, Terms
+from neurok.generation.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, PartWeights, Terms
+from neurok.generation.part_set import PartRows, PartViewConfig
 from neurok.train.config import RunConfig
 from neurok.train.log import Line
 

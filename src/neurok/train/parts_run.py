@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neurok.errors import NeurokError
-from neurok.generation.part_batches import PartRows, statistics_of
+from neurok.generation.part_set import PartRows, statistics_of
 from neurok.train.parts import RECIPES, PartRecipe, PartTraining, find_recipe
 from neurok.train.parts_data import Samples
 from neurok.train.vecset import VecsetRecipe, VecsetTraining

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from neurok.generation.part_batches import stuff_features
 from neurok.generation.part_points import CENTRES, SCALES
-from neurok.generation.part_set import Rows
+from neurok.generation.part_set import Rows, stuff_features
 from neurok.generation.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask, VecsetTerms, VecsetWeights
 from neurok.train.config import RunConfig
 from neurok.train.log import Line
