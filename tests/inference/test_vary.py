@@ -98,7 +98,7 @@ def test_variations_take_colours_from_the_text(chair):
 def test_nothing_changes_when_all_numbers_are_given(model, chair):
     """The flow has no way to go from there."""
     config = replace(REDRAWING, given=1.0, tries=1)
-    other = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config).vary(chair)
+    other = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config).vary(chair).assembly
     for old, new in zip(chair.parts, other.parts, strict=True):
         np.testing.assert_allclose(new.centre, old.centre, atol=1e-5)
         np.testing.assert_allclose(new.size, old.size, atol=1e-5)

@@ -188,13 +188,13 @@ class Redrawer:
     ) -> None:
         self.model, self.asked, self.generator, self.config = model, asked, generator, config
 
-    def vary(self, assembly: Assembly) -> Assembly:
+    def vary(self, assembly: Assembly) -> Attached:
         """Another object of the same words: the flow starts part of the way from noise to the given numbers."""
-        return self._best(lambda number: self._varied(assembly, self.config.given + number * self.config.closer))
+        return self._best(lambda number: self._varied(assembly, self.config.given + number * self.config.closer))[1]
 
     def replace(self, assembly: Assembly, numbers: Sequence[int], styles: Sequence[str]) -> Assembly:
         """The object with other words of shape and other numbers for some parts, in their old appearance."""
-        return self._best(lambda _: self._replaced(assembly, numbers, styles))
+        return self._best(lambda _: self._replaced(assembly, numbers, styles))[0]
 
     def add(self, assembly: Assembly, names: Sequence[str]) -> tuple[Assembly, int] | None:
         """The object with one part more, where the list would have it, and its number."""
@@ -202,17 +202,17 @@ class Redrawer:
         if place is None:
             return None
         number, name = place
-        return self._best(lambda _: self._added(assembly, number, name)), number
+        return self._best(lambda _: self._added(assembly, number, name))[0], number
 
-    def _best(self, draw: Callable[[int], Assembly]) -> Assembly:
-        """The first drawing whose parts meet, or the one that comes nearest to it."""
+    def _best(self, draw: Callable[[int], Assembly]) -> tuple[Assembly, Attached]:
+        """The first drawing whose parts meet, or the one that comes nearest: as it was drawn, and put together."""
         found: list[tuple[Assembly, Attached]] = []
         for number in range(self.config.tries):
             drawn = draw(number)
             found.append((drawn, attach(drawn)))
             if found[-1][1].is_near:
                 break
-        return min(found, key=lambda one: one[1].apart)[0]
+        return min(found, key=lambda one: one[1].apart)
 
     @torch.no_grad()
     def _varied(self, assembly: Assembly, share: float) -> Assembly:

@@ -25,7 +25,7 @@ from neurok.families.household.record import assembly_of, record_of
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.families.household.words import article
 from neurok.generation import sentence_states
-from neurok.generation.attachment import FAR, Attached, attach
+from neurok.generation.attachment import FAR, Attached
 from neurok.generation.context import Asked, asked_by, words_of
 from neurok.generation.lexicon import Span, can_have, read, split_words
 from neurok.generation.list_drawing import draw_lists, request_for
@@ -245,7 +245,8 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
         if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
             break
     best = min((written.attached for written in found), key=lambda attached: attached.apart)
-    return _handed_out(replace(best, assembly=true_colours(best.assembly, ask.request)), ask, seed)
+    best = replace(best, assembly=true_colours(best.assembly, ask.request))
+    return handed_out(best, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
 
 
 def _scores(lists: Lists, ask: Ask) -> list[float]:
@@ -281,10 +282,11 @@ def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gen
     redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
     varied = redrawer.vary(source)
     if model.reader is None:
-        seen = recoloured(varied, colour_of(pixels))
+        seen = recoloured(varied.assembly, colour_of(pixels))
     else:
-        seen = with_appearance_seen(varied, model.reader, ask.picture)
-    return _handed_out(attach(seen), ask, seed)
+        seen = with_appearance_seen(varied.assembly, model.reader, ask.picture)
+    varied = replace(varied, assembly=seen)
+    return handed_out(varied, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
 
 
 def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Assembly:
@@ -307,24 +309,21 @@ def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Ass
     return replace(assembly, parts=tuple(parts))
 
 
-def _handed_out(attached: Attached, ask: Ask, seed: int) -> Generated:
-    coloured = attached.assembly
-    asset, assembly = listed_asset(replace(coloured, name=f"{coloured.category} {seed}"), ask.text)
-    known, unknown = understood(ask.spans)
-    verdict = judge(assembly, ask.request.prompt(ask.text, assembly.category))
-    notes = [*ask.notes, *ask.request.notes, *_short_of(ask.request, verdict, assembly)]
-    return Generated(
-        asset,
-        assembly,
-        seed,
-        ask.request,
-        verdict,
-        tuple(known),
-        tuple(unknown),
-        attached.moved,
-        attached.bodies,
-        tuple(notes),
-    )
+def handed_out(
+    attached: Attached,
+    text: str,
+    seed: int,
+    request: Request,
+    words: tuple[Sequence[str], Sequence[str]],
+    notes: Sequence[str] = (),
+) -> Generated:
+    """What is known of an object whose parts meet; ``words`` that were understood, and others."""
+    met, known, unknown = attached.assembly, *words
+    asset, assembly = listed_asset(replace(met, name=f"{met.category} {seed}"), text)
+    verdict = judge(assembly, request.prompt(text, assembly.category))
+    told = (*notes, *request.notes, *_short_of(request, verdict, assembly))
+    effort = (attached.moved, attached.bodies)
+    return Generated(asset, assembly, seed, request, verdict, tuple(known), tuple(unknown), *effort, told)
 
 
 def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
