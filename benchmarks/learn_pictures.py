@@ -17,9 +17,9 @@ from torch import Tensor
 
 from neurok.data.household import read_households
 from neurok.data.picture_augmentation import on_plain
+from neurok.generation.context import asked_by
 from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.part_list import PartListModel
-from neurok.generation.prompt import asked_by
 from neurok.hub import load_model
 from neurok.train.generation import PartListRecipe, PartListTask
 from neurok.train.generation_data import Example, example_of, lists_of, with_pictures

@@ -17,7 +17,7 @@ from neurok.evaluation.generation_reconstruction import (
     truth,
 )
 from neurok.families.household import draw
-from neurok.generation.vecset_points import Surface
+from neurok.generation.vecset import Surface
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.shapes import Shape, box, join
 from neurok.modelling.turned import turned_shape

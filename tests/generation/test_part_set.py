@@ -9,9 +9,16 @@ from neurok.core.regions import regions_of
 from neurok.data.household_real import closed_solid, filled, is_kept_aside, pieces_of, real_assembly, real_models
 from neurok.errors import NeurokError
 from neurok.families.household import draw
-from neurok.generation.part_batches import PartRows, PartViewConfig, statistics_of
 from neurok.generation.part_points import KINDS, in_box, signed_distance
-from neurok.generation.part_set import as_implicit, read_sets, rows_of, write_set
+from neurok.generation.part_set import (
+    PartRows,
+    PartViewConfig,
+    as_implicit,
+    read_sets,
+    rows_of,
+    statistics_of,
+    write_set,
+)
 from neurok.generation.vecset import VecsetConfig
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.shapes import Shape, box, join

@@ -10,10 +10,9 @@ from neurok.data.household import is_real
 from neurok.errors import NeurokError
 from neurok.generation.context import ContextConfig
 from neurok.generation.fields import build_fields, look_fields
-from neurok.generation.image_encoder import ImageConfig
+from neurok.generation.image_encoder import ImageConfig, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
-from neurok.generation.picture_reader import ReaderConfig, part_fields
 from neurok.generation.writing import Generator
 from neurok.hub import load_model, save_model
 from neurok.train.generation import OFTEN, Batch, PartListRecipe, put_real

@@ -33,7 +33,6 @@ from neurok.families.household.looks import material_of
 from neurok.families.household.parts import Part, placed
 from neurok.families.household.vocabulary import SOFT_TWELVE
 from neurok.generation.part_autoencoder import PartModel
-from neurok.generation.part_batches import stuff_features
 from neurok.generation.part_cutting import CUTS, CutConfig, joined, rebuild_solid
 from neurok.generation.part_fit import has_values, nearest_material
 from neurok.generation.part_frames import FRAMES, FrameConfig, rebuild

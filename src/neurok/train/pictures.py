@@ -22,8 +22,8 @@ from torch.nn import functional
 from neurok.data.picture_augmentation import augment, on_plain
 from neurok.errors import NeurokError
 from neurok.generation.fields import build_fields, look_fields, whole_fields
+from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH, Standard
-from neurok.generation.picture_reader import PictureReader, ReaderConfig, part_fields
 from neurok.hub import load_model
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.config import Recipes

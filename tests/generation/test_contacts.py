@@ -6,9 +6,8 @@ import pytest
 from neurok.families.household import generate
 from neurok.families.household.checks import LEAST_VOLUME
 from neurok.families.household.parts import Look, Part, Repeat
-from neurok.generation.laying_out import boxes_of, met_copies
+from neurok.generation.contacts import boxes_of, met_copies, spans_inside, surely_overlap
 from neurok.generation.part_frames import plain_forms
-from neurok.generation.ray_overlap import spans_inside, surely_overlap
 from neurok.geometry import lie
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import mesh_of

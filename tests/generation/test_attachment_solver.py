@@ -1,6 +1,7 @@
 """Gaps between parts are closed together, with the least change."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,15 +11,13 @@ from neurok.families.household.assemble import Maker
 from neurok.families.household.parts import Repeat
 from neurok.families.household.solids import block
 from neurok.families.household.stuffs import wood
-from neurok.generation.attachment import ROUGH, attach
-from neurok.generation.joinery import JoineryConfig, counted
-from neurok.generation.laying_out import missing
+from neurok.generation.attachment import ATTACHMENT, DEPTH, ROUGH, AttachmentSolver, attach, moves_of
+from neurok.generation.contacts import farthest, missing, nearest_on
 from neurok.generation.numbers import scale_of
-from neurok.generation.reaching import REACHING, Reacher, farthest, moves_of, nearest_on
 from neurok.geometry.distance import closest_point
 from neurok.modelling.dice import Dice
 
-RIGID = replace(REACHING, even=1e9)
+RIGID = replace(ATTACHMENT, even=1e9)
 
 
 def stacked(gap, repeat=None):
@@ -34,10 +33,10 @@ def stacked(gap, repeat=None):
 def test_two_equal_parts_close_their_gap_by_half_each():
     gap = 0.02
     assembly = stacked(gap)
-    reacher = Reacher("table", assembly.parts, 0.4, RIGID)
-    parts = reacher.run()
+    solver = AttachmentSolver("table", assembly.parts, 0.4, RIGID)
+    parts = solver.run()
     assert not missing(parts[1], parts[0])
-    wanted = gap + RIGID.depth * 0.4
+    wanted = gap + DEPTH * 0.4
     # The least squares of |t|^2 + (h s)^2 for both with t + h s = wanted / 2 each: half of it is a move.
     for part, before, way in zip(parts, assembly.parts, (1, -1), strict=True):
         assert part.centre[1] - before.centre[1] == pytest.approx(way * wanted / 4, rel=0.02)
@@ -48,15 +47,15 @@ def test_how_a_point_moves_is_what_finite_differences_say():
     assembly = drawn("chair", 0, 3)
     number = next(k for k, part in enumerate(assembly.parts) if part.repeat.total > 1)
     rng = np.random.default_rng(0)
-    reacher = Reacher("chair", assembly.parts, 1.0)
+    solver = AttachmentSolver("chair", assembly.parts, 1.0)
     part = assembly.parts[number]
     copy = part.repeat.total - 1
     point = part.copies[copy].vertices[5]
-    rows = reacher._rows(number, copy, point, moves_of(part))
+    rows = solver._rows(number, copy, point, moves_of(part))
     change = 1e-4 * rng.standard_normal((len(assembly.parts), 6))
     own = np.linalg.solve(part.poses[copy], [*point, 1.0]) / [*part.size, 1.0]
-    reacher._apply(change)
-    new = reacher.parts[number]
+    solver._apply(change)
+    new = solver.parts[number]
     moved = (new.poses[copy] @ (own * [*new.size, 1.0]))[:3] - point
     np.testing.assert_allclose(moved, rows @ change.ravel(), atol=2e-7)
 
@@ -91,13 +90,16 @@ def test_a_mattress_that_is_too_short_reaches_the_ends_of_its_base_again():
     whole = parts[number]
     parts[number] = replace(whole, size=whole.size * [0.88, 1.0, 1.0])
     scale = scale_of(assembly)
-    drawn_out = Reacher("crib", parts, scale, ROUGH.reaching).run()
+    drawn_out = AttachmentSolver("crib", parts, scale, ROUGH).run()
     short = lambda some: some[0].size[0] - some[number].size[0] - (parts[0].size[0] - whole.size[0])  # noqa: E731
     assert abs(short(drawn_out)) < 0.3 * short(parts)
     assert np.abs(drawn_out[number].size[1:] / whole.size[1:] - 1).max() < 0.1
 
 
-def test_ends_that_always_lie_at_the_same_place_are_counted():
+def test_ends_that_always_lie_at_the_same_place_are_counted(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    from count_household_words import joins_of
+
     def stool(number):
         m = Maker("table")
         look = wood(Dice(np.random.default_rng(0)))
@@ -106,7 +108,7 @@ def test_ends_that_always_lie_at_the_same_place_are_counted():
         m.add("leg", block((0.05, 0.49, 0.05), (0.1, 0.245, 0.1)), look, top, repeat=Repeat("xz"))
         return m.done()
 
-    rows = counted([stool(number) for number in range(6)], JoineryConfig(least=6))["table"]["leg"]["top"]["ends"]
+    rows = joins_of([stool(number) for number in range(6)], least=6)["table"]["leg"]["top"]["ends"]
     found = {tuple(row[:3]): row[3] for row in rows}
     assert found[1, 1, 0] == pytest.approx(0.01 / 0.52, abs=0.01)  # legs end inside the top
     assert (0, 1, 1) not in found  # tops are of all widths
