@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from neurok.articulation.copies import find_copies
-from neurok.articulation.features import PartClouds, describe_parts
+from neurok.articulation.ensemble import VIEWS
+from neurok.articulation.features import PartClouds, describe_parts, find_copies
 from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.articulation.pieces_network import STATIC, PieceModel
-from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import stack_clouds, turned
 from neurok.bodyplan.bodies import label_faces
+from neurok.bodyplan.config import MOVING_PIECE
 from neurok.core import Mesh
 
 
@@ -40,8 +40,8 @@ class Grouper:
 class GroupConfig:
     """From answers to bodies. Chosen on watched objects."""
 
-    moves: float = 0.1
-    """Pieces that are likelier to move than this are not of the base: the plan asks again about the whole body."""
+    moves: float = MOVING_PIECE
+    """Pieces that are likelier to move than this are not of the base."""
 
     linked: float = 0.0
     """Clusters are joined while their mean log-odds of being one body is above this."""
@@ -94,7 +94,7 @@ class Groups:
 def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray] = tuple(VIEWS)) -> PieceOdds:
     """The answers of all views and networks together."""
     shown = [turned(clouds, None, view)[0] for view in views]
-    parts = stack_clouds(shown, clouds.points.shape[1], np.random.default_rng(0), PIECE_CLOUDS)
+    parts = stack_clouds(shown, clouds.points.shape[1], np.random.default_rng(0))
     answers, calibration = [member(parts) for member in grouper.members], grouper.calibration
     moves = torch.cat([moving_odds(some.moves) for some in answers]).mean(dim=0).numpy().astype(np.float64)
     affinity = torch.cat([some.affinity for some in answers]).mean(dim=0).numpy().astype(np.float64)

@@ -1,23 +1,37 @@
-"""From clouds of parts to joints: several views of the object are asked and their answers averaged."""
+"""From clouds of parts to joints: what the networks see and what the search finds, as one posterior, and every way a
+part may move by it, ranked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
-from neurok.articulation.config import CLOUDS, FUSION, PREDICTION, CloudConfig, FusionConfig, PredictionConfig
-from neurok.articulation.copies import find_copies, shared_by_copies
-from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble
-from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool
-from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
-from neurok.articulation.search_evidence import SearchEvidence, search_evidence
+from neurok.articulation.config import FUSION, FusionConfig
+from neurok.articulation.ensemble import QUARTERS as QUARTERS
+from neurok.articulation.ensemble import (
+    UNCALIBRATED,
+    Calibration,
+    Ensemble,
+    EnsembleViews,
+    MemberViews,
+)
+from neurok.articulation.ensemble import VIEWS as VIEWS
+from neurok.articulation.ensemble import view_parts as view_parts
+from neurok.articulation.features import THINNEST, PartClouds, describe_parts, find_copies
+from neurok.articulation.network import KINDS, SLIDE, TURN
+from neurok.articulation.search_evidence import (
+    SearchEvidence,
+    axis_weight,
+    fuse_limits,
+    log_pool,
+    search_evidence,
+    shared_by_copies,
+)
 from neurok.articulation.upright import find_upright
-from neurok.articulation.views import canonical_signs, stack_clouds, turned
+from neurok.articulation.views import canonical_signs
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
@@ -25,9 +39,8 @@ from neurok.core.articulation import JointKind
 from neurok.core.unit_box import UnitBox
 from neurok.geometry import lie
 
-QUARTERS = list(lie.quarter_turns(1))
-VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
-"""Turns by quarters about +y, and their mirror images."""
+TURNING = np.array([kind in ("revolute", "continuous", "cylindrical") for kind in KINDS])
+SLIDING = np.array([kind == "prismatic" for kind in KINDS])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +94,6 @@ def predict_joints(
     with_search: bool = True,
     seed: int = 0,
     pieces: bool = False,
-    config: PredictionConfig = PREDICTION,
     base: int | None = None,
 ) -> Prediction:
     """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
@@ -89,16 +101,16 @@ def predict_joints(
     ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well; ``base``
     is the part that carries the others, if that is known.
     """
-    upright = find_upright(mesh, ensemble.members, seed, config.upright, config.clouds)
-    clouds = describe_parts(mesh, seed, upright, config.clouds)
-    seen = view_parts(ensemble.members, clouds, config=config.clouds, base=base)
+    upright = find_upright(mesh, ensemble.members, seed)
+    clouds = describe_parts(mesh, seed, upright)
+    seen = view_parts(ensemble.members, clouds, base=base)
     calibration = ensemble.piece_calibration if pieces else ensemble.calibration
     if not with_search:
-        return most_likely_joints(mesh, clouds, fuse(seen, None, config.fusion), calibration)
+        return most_likely_joints(mesh, clouds, fuse(seen), calibration)
     parents = part_parents(mesh, clouds, seen.parents)
-    search = search_joints(mesh, parents=parents, up=upright[1], config=config.search)
-    evidence = search_evidence(clouds, signed_directions(clouds), search, config.evidence)
-    posterior = fuse(seen, evidence, config.fusion)
+    search = search_joints(mesh, parents=parents, up=upright[1])
+    evidence = search_evidence(clouds, signed_directions(clouds), search)
+    posterior = fuse(seen, evidence)
     found = most_likely_joints(mesh, clouds, posterior, calibration)
     return replace(found, search=search, clouds=clouds, posterior=posterior, evidence=evidence)
 
@@ -117,82 +129,6 @@ def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) ->
     return tuple(parents)
 
 
-@dataclass(frozen=True, eq=False)
-class MemberViews:
-    """What one model has made of its views of an object."""
-
-    model: JointModel
-    views: list[np.ndarray]
-    parts: Parts
-    encoded: Encoded
-
-
-@dataclass(frozen=True, eq=False)
-class EnsembleViews:
-    """What the models make of an object before they are asked for places and limits."""
-
-    clouds: PartClouds
-    members: tuple[MemberViews, ...]
-    kinds: Float[np.ndarray, "P T"]
-    """Probability of each kind."""
-
-    axes: Float[np.ndarray, "P K 2"]
-    axis_votes: Float[np.ndarray, "P K 2"]
-    """Share of the views for which each direction is the likeliest."""
-
-    parents: Int[np.ndarray, " P"]
-    """Row of the parent, -1 for the root."""
-
-    config: CloudConfig = CLOUDS
-
-    @property
-    def views(self) -> list[np.ndarray]:
-        """The views of all members, one after the other."""
-        return [view for member in self.members for view in member.views]
-
-
-@torch.no_grad()
-def view_parts(
-    members: Sequence[JointModel],
-    clouds: PartClouds,
-    views: list[np.ndarray] = VIEWS,
-    config: CloudConfig = CLOUDS,
-    base: int | None = None,
-) -> EnsembleViews:
-    """Show the models an object: each gets its share of the views, and all count alike. ``base`` is as in a mesh."""
-    viewed, kinds, axes, axis_votes, parents = [], [], [], [], []
-    share = -(-len(views) // len(members))
-    for number, model in enumerate(members):
-        mine = views[number * share : (number + 1) * share]
-        shown = [turned(clouds, None, view)[0] for view in mine]
-        parts = stack_clouds(shown, config.view_points, np.random.default_rng(0), config)
-        encoded = model.encode(parts)
-        motions = model.motions(parts, encoded)
-        kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
-        axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
-        parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
-        axis_votes.append(_chosen_most(motions.axes, 2))
-        viewed.append(MemberViews(model, mine, parts, encoded))
-    mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
-    rows = np.flatnonzero(clouds.parts == base)
-    tree = grow_tree(mean(parents).numpy(), int(rows[0]) if len(rows) else None)
-    return EnsembleViews(
-        clouds,
-        tuple(viewed),
-        mean(kinds).numpy(),
-        mean(axes).softmax(dim=1).numpy(),
-        torch.cat(axis_votes).mean(dim=0).numpy(),
-        tree,
-        config,
-    )
-
-
-def _chosen_most(logits: torch.Tensor, dim: int) -> torch.Tensor:
-    """One for the option of the largest logit along a dimension, zero for the others."""
-    best = logits.argmax(dim=dim, keepdim=True)
-    return torch.zeros_like(logits).scatter(dim, best, 1.0)
-
-
 @torch.no_grad()
 def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: FusionConfig = FUSION) -> JointPosterior:
     """What the models saw, pooled with the evidence of the search if there is any."""
@@ -205,9 +141,7 @@ def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: Fu
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
     found = [_limits_of(member, choices[:, SLIDE], member.parts.points.mean(dim=2), SLIDE) for member in seen.members]
-    slides = _median_limits(
-        np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE, seen.config.thinnest
-    )
+    slides = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
     hinges = [
         member.model.hinges(member.parts, member.encoded, _chosen(member, choices[:, TURN])) for member in seen.members
     ]
@@ -219,9 +153,7 @@ def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: Fu
     for member in seen.members:
         pivot = torch.from_numpy(_into_views(pivots[:, 0], member.views, clouds)).to(member.parts.points)
         found.append(_limits_of(member, choices[:, TURN], pivot, TURN))
-    turns = _median_limits(
-        np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN, seen.config.thinnest
-    )
+    turns = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
     limits = np.stack([turns[0], slides[0]], axis=1)
     if evidence is not None:
         limits = fuse_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, evidence, config)
@@ -357,14 +289,13 @@ def _median_limits(
     directions: Float[np.ndarray, "P K 3"],
     chosen: Int[np.ndarray, " P"],
     move: int,
-    thinnest: float,
 ) -> tuple[Float[np.ndarray, "P 2"], Float[np.ndarray, " P"], Bool[np.ndarray, " P"]]:
     """Median over the views of limits about the directions of the object itself, how much their lengths differ, and
     whether all views see them on the same side."""
     rows = np.arange(len(chosen))
     direction = directions[rows, chosen]
     extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
-    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, thinnest)
+    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, THINNEST)
     answers = []
     for view, matrix in enumerate(views):
         there = direction @ matrix.T
@@ -381,15 +312,56 @@ def _median_limits(
     return (np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle), spread, sided
 
 
-def grow_tree(logits: Float[np.ndarray, "P P"], root: int | None = None) -> Int[np.ndarray, " P"]:
-    """Parents with one root and no cycle: from a root, or the likeliest, links are added until all hang on it."""
-    count = len(logits)
-    parents = np.full(count, -1)
-    root = int(np.diagonal(logits).argmax()) if root is None else root
-    inside = np.zeros(count, dtype=bool)
-    inside[root] = True
-    for _ in range(count - 1):
-        open_links = np.where(~inside[:, None] & inside[None], logits, -np.inf)
-        child, parent = np.unravel_index(int(open_links.argmax()), logits.shape)
-        parents[child], inside[child] = parent, True
-    return parents
+def joint_hypotheses(prediction: Prediction, part: int) -> list[Hypothesis]:
+    """Lines of one part with their probabilities by search and network, the best first.
+
+    A line has the probability of its way to move (turn or slide), times that of its direction, times, for a turn, its
+    share among the places the axis may pass through.
+    """
+    clouds, posterior, evidence = prediction.clouds, prediction.posterior, prediction.evidence
+    assert clouds is not None
+    assert posterior is not None
+    assert evidence is not None
+    rows = np.flatnonzero(clouds.parts == part)
+    if not len(rows) or posterior.parents[rows[0]] < 0:
+        return []
+    row = int(rows[0])
+    parent = int(clouds.parts[posterior.parents[row]])
+    kinds = posterior.kinds[row]
+    mass = {TURN: float(kinds @ TURNING), SLIDE: float(kinds @ SLIDING)}
+    kind: dict[int, JointKind] = {TURN: KINDS[int((kinds * TURNING).argmax())], SLIDE: "prismatic"}
+    found = []
+
+    def add(move: int, direction: int, place: np.ndarray, limits: np.ndarray, share: float, source: str) -> None:
+        low, high = np.nan_to_num(limits) * (1.0 if move == TURN else clouds.scale)
+        axis = posterior.directions[row, direction] @ clouds.turn
+        slide = posterior.limits[row, SLIDE] * clouds.scale if kind[move] == "cylindrical" else np.zeros(2)
+        probability = mass[move] * float(posterior.axes[row, direction, move]) * share
+        ends = (float(slide.min()), float(slide.max()))
+        found.append(
+            Hypothesis(
+                part, parent, kind[move], axis, clouds.from_box(place), float(low), float(high), probability,
+                slide=ends, source=source,
+            )
+        )  # fmt: skip
+
+    for move in (TURN, SLIDE):
+        place = posterior.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
+        share = float(posterior.pivot_probabilities[row, 0]) if move == TURN else 1.0
+        add(move, int(posterior.choices[row, move]), place, posterior.limits[row, move], share, "network and search")
+    lines = evidence.lines[row]
+    for k in range(len(lines)):
+        move, direction = int(lines.moves[k]), int(lines.directions[k])
+        alike = (lines.moves == move) & (lines.directions == direction)
+        share = float(lines.weights[k] / max(float(lines.weights[alike].sum()), 1e-12)) if move == TURN else 1.0
+        limits = lines.limits[k] if np.isfinite(lines.limits[k]).all() else posterior.limits[row, move]
+        add(move, direction, lines.places[k], limits, share, "search")
+    return sorted(found, key=lambda line: -line.probability)
+
+
+def fixed_probability(prediction: Prediction, part: int) -> float:
+    """How likely a part does not move at all, by search and network."""
+    assert prediction.clouds is not None
+    assert prediction.posterior is not None
+    rows = np.flatnonzero(prediction.clouds.parts == part)
+    return float(prediction.posterior.kinds[int(rows[0]), KINDS.index("fixed")]) if len(rows) else 1.0

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.bodyplan.config import CLEARANCE, ClearanceConfig
-from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.sweep import Mover, StaticScene
+from neurok.bodyplan.contacts import ContactGraph, contact_graph
+from neurok.bodyplan.sweep import Mover, StaticScene, Surface
 from neurok.core import Articulation
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST
@@ -50,8 +50,8 @@ class Clearance:
     def _scene(self) -> StaticScene:
         return StaticScene(self.articulation.mesh, self._contacts)
 
-    @cached_property
-    def _contacts(self):  # type: ignore[no-untyped-def]
+    @property
+    def _contacts(self) -> ContactGraph:
         return contact_graph(self.articulation.mesh)
 
     @cached_property
@@ -60,7 +60,7 @@ class Clearance:
         return {node: Mover(mesh, self._contacts, parts, self._scene) for node, parts in self.bodies.items()}
 
     @cached_property
-    def _surfaces(self):  # type: ignore[no-untyped-def]
+    def _surfaces(self) -> dict[int, Surface]:
         parts = self.articulation.mesh.face_parts
         return {node: self._scene.surface_of(np.isin(parts, mine)) for node, mine in self.bodies.items()}
 
@@ -122,7 +122,7 @@ class Clearance:
             return False
         if self._are_apart(a, b, q):
             return False
-        return all(self._cross(a, b, path) for path in self._paths(a, b, q))
+        return all(self.cross(a, b, path) for path in self._paths(a, b, q))
 
     def _paths(self, a: int, b: int, q: Float[np.ndarray, " D"]) -> list[Float[np.ndarray, "T D"]]:
         """From rest to ``q``, one body after the other; one way only where one of them rests."""
@@ -161,7 +161,7 @@ class Clearance:
         mesh = self.articulation.mesh
         return mesh.faces[np.isin(mesh.face_parts, self.bodies[node])]
 
-    def _cross(self, a: int, b: int, path: Float[np.ndarray, "T D"]) -> bool:
+    def cross(self, a: int, b: int, path: Float[np.ndarray, "T D"]) -> bool:
         """Whether more points of either body go through the other than is forgiven."""
         for mine, other in ((a, b), (b, a)):
             points = self._movers[mine].own_points

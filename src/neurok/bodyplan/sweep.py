@@ -8,21 +8,44 @@ only penetration beyond what the rest pose has counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.bodyplan.config import SWEEP, SweepConfig
-from neurok.bodyplan.contacts import ContactGraph, PartSamples
+from neurok.bodyplan.contacts import PATCH, ContactGraph, PartSamples
 from neurok.core import Mesh
 from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
+
+# How parts are moved along lines, and what stops them. By eye; counts are what a search in a second affords.
+FORGIVEN_DEPTH = 0.006  # Depth of penetration that is forgiven [share of the object].
+GRAZING = 0.12  # A path at a smaller angle runs along a surface instead of through it [sine].
+OVERSHOOT = 1.001  # Steps are longer by this factor: what ends exactly on a surface has gone through it.
+COLLIDES = 0.07  # Share of points that must cross before it counts: files are not exact, and small clashes are common.
+FIRST_ANGLES = (5.0, 10.0, 15.0)  # Angles tried on every line [deg].
+# Angles tried where the first are free [deg].
+LATER_ANGLES = (20, 30, 40, 50, 60, 75, 90, 105, 120, 135, 150, 165, 180)
+WINDOW = 4  # Later angles are tried so many at a time: most lines have met something by then.
+SLIDE_STEPS = 20  # Steps of a slide, evenly up to the length of the part along it.
+EARLY_STEP = 3  # Step after which ``early_crossing`` is taken: 15 degrees, or a seventh of the length.
+OWN_POINTS = 72  # Points of the part that are followed.
+OTHER_POINTS = 128  # Points of the rest that are followed: half of them close by, half anywhere the part may get to.
+ATTACHMENT_POINTS = 64  # Points of the part that may keep it attached: half where it touches at rest, half anywhere.
+CLOSE_BY = 0.15  # How far *close by* goes [sizes of the part].
+MAY_GET_TO = 1.1  # How far the part may get to, for points of the rest [sizes of the part].
+WITHIN_REACH = 1.2  # The same for its triangles, a little farther [sizes of the part].
+NEIGHBOURS = 48  # Own samples that tell on which side of the other surface a point lies.
+# Points with more of these samples on either side are left out: the surfaces pass through each other.
+INTERPENETRATION = 0.2
+# Cells along the object of the grid that tells whether parts are near; a part within two cells is attached.
+GRID_CELLS = 80
+GRID_MARGIN = 3  # Cells around the object, so that a step outside needs no test.
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +65,15 @@ class Crossings:
 class StaticScene:
     """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
 
-    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1, config: SweepConfig = SWEEP) -> None:
-        self.config = config
+    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1) -> None:
         self.middle, self.base = mesh.bounds.mean(axis=0), base
         self.places = (mesh.vertices - self.middle) / contacts.size
         self.faces, self.parts = mesh.faces, mesh.face_parts
         self.surface = self.surface_of(self.parts == base)
 
-    def surface_of(self, chosen: np.ndarray) -> _Surface:
+    def surface_of(self, chosen: np.ndarray) -> Surface:
         """Some of the triangles."""
-        return _Surface(self.places, self.faces[chosen], self.parts[chosen], self.config)
+        return Surface(self.places, self.faces[chosen], self.parts[chosen])
 
 
 class Mover:
@@ -63,14 +85,13 @@ class Mover:
         contacts: ContactGraph,
         group: tuple[int, ...],
         scene: StaticScene | None = None,
-        config: SweepConfig = SWEEP,
     ) -> None:
-        self.group, self.config = group, config
-        scene = scene or StaticScene(mesh, contacts, config=config)
+        self.group = group
+        scene = scene or StaticScene(mesh, contacts)
         self.middle = scene.middle
         self.size = contacts.size
         self.reach = contacts.reach / contacts.size
-        patch = contacts.config.patch
+        patch = PATCH
         moves = np.isin(mesh.face_parts, group)
         own = _gather(contacts.samples, group)
         rest = _gather(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
@@ -81,11 +102,11 @@ class Mover:
         self.own_scene = scene.surface_of(moves)
         stays = np.flatnonzero(~moves & (mesh.face_parts != scene.base))
         stays = stays[self._within_reach(scene.places[mesh.faces[stays]])]
-        self.rest_scene = _Surfaces((scene.surface_of(stays), scene.surface))
-        spread = _spread(self.own_samples.points, config.own_points)
-        self.own_points = _lifted(spread, self.own_samples, self.rest_samples, config)
-        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples, config)
-        self.near = OccupancyGrid(self.rest_samples.points, config.grid_cells, config.grid_margin)
+        self.rest_scene = SurfaceGroup((scene.surface_of(stays), scene.surface))
+        spread = _spread(self.own_samples.points, OWN_POINTS)
+        self.own_points = _lifted(spread, self.own_samples, self.rest_samples)
+        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
+        self.near = OccupancyGrid(self.rest_samples.points, GRID_CELLS, GRID_MARGIN)
         self.attachment_points = self._contact_points()
 
     def normalised(self, points: np.ndarray) -> np.ndarray:
@@ -95,7 +116,7 @@ class Mover:
     def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
         """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
         low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
-        around = self.config.within_reach * float(np.linalg.norm(high - low))
+        around = WITHIN_REACH * float(np.linalg.norm(high - low))
         near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
         return near.all(axis=1)
 
@@ -107,14 +128,14 @@ class Mover:
         outside = np.maximum(np.maximum(low - self.rest_samples.points, self.rest_samples.points - high), 0.0)
         away = np.linalg.norm(outside, axis=1)
         span = float(np.linalg.norm(high - low))
-        close = np.flatnonzero(away < self.config.close_by * span)
-        around = np.flatnonzero(away < self.config.may_get_to * span)
-        points, half = self.rest_samples.points, self.config.other_points // 2
+        close = np.flatnonzero(away < CLOSE_BY * span)
+        around = np.flatnonzero(away < MAY_GET_TO * span)
+        points, half = self.rest_samples.points, OTHER_POINTS // 2
         return np.concatenate([_pick(points[close], half), _pick(points[around], half)])
 
     def _contact_points(self) -> np.ndarray:
         """Points of the part that may keep it attached: half where it touches at rest, half anywhere."""
-        points, half = self.own_samples.points, self.config.attachment_points // 2
+        points, half = self.own_samples.points, ATTACHMENT_POINTS // 2
         touching = self.near.contains(points.astype(np.float32))
         return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
@@ -216,7 +237,7 @@ class OccupancyGrid:
         return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
 
 
-class _Surface:
+class Surface:
     """Triangles that answer where a short path first goes through them."""
 
     def __init__(
@@ -224,12 +245,11 @@ class _Surface:
         places: Float[np.ndarray, "V 3"],
         faces: Int[np.ndarray, "F 3"],
         parts: Int[np.ndarray, " F"],
-        config: SweepConfig,
     ) -> None:
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
-        self.parts, self.config = parts, config
+        self.parts = parts
         used = np.zeros(len(places), dtype=bool)
         used[faces] = True
         points = np.ascontiguousarray(places[used], dtype=np.float32)
@@ -253,11 +273,11 @@ class _Surface:
         starts = np.ascontiguousarray(positions[:, :-1].reshape(-1, 3), dtype=np.float32)
         moves = np.ascontiguousarray((positions[:, 1:] - positions[:, :-1]).reshape(-1, 3), dtype=np.float32)
         far = np.ones(len(starts), np.float32)
-        answer = self.scene.run(starts, self.config.overshoot * moves, far, query="INTERSECT", output=True)
+        answer = self.scene.run(starts, OVERSHOOT * moves, far, query="INTERSECT", output=True)
         face = answer["primID"]
         rows = np.flatnonzero(face >= 0)
         across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
-        rows = rows[across > self.config.grazing * np.linalg.norm(moves[rows], axis=1)]
+        rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
         crosses = np.zeros(len(starts), dtype=bool)
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
@@ -269,10 +289,10 @@ class _Surface:
 
 
 @dataclass(frozen=True, eq=False)
-class _Surfaces:
+class SurfaceGroup:
     """Several surfaces as one."""
 
-    members: tuple[_Surface, ...]
+    members: tuple[Surface, ...]
 
     def first_crossing(
         self, positions: Float[np.ndarray, "C T N 3"]
@@ -324,15 +344,15 @@ def _spread(points: np.ndarray, count: int) -> np.ndarray:
     return points if len(points) <= count else points[farthest_points(points, count)]
 
 
-def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints, config: SweepConfig) -> np.ndarray:
+def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints) -> np.ndarray:
     """Points lifted off the other surface to the clearance, without those where the two pass through each other."""
-    clearance = config.clearance
+    clearance = FORGIVEN_DEPTH
     heights, index, signed = other.heights(points, clearance)
     close = np.flatnonzero(heights <= clearance)
     if len(close) == 0:
         return points
     assert own.tree is not None, "the points are some of its own"
-    _, around = own.tree.query(points[close], k=min(config.neighbours, len(own.points)))
+    _, around = own.tree.query(points[close], k=min(NEIGHBOURS, len(own.points)))
     base, normal = other.points[index[close]], other.normals[index[close]]
     sides = np.einsum("nkd,nd->nk", own.points[around] - base[:, None], normal)
     above, below = (sides > clearance).mean(axis=1), (sides < -clearance).mean(axis=1)
@@ -341,7 +361,7 @@ def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints, co
     out = points.copy()
     out[close] += (sign * lift)[:, None] * normal
     keep = np.ones(len(points), dtype=bool)
-    keep[close] = np.minimum(above, below) < config.interpenetration
+    keep[close] = np.minimum(above, below) < INTERPENETRATION
     return out[keep]
 
 
@@ -369,3 +389,144 @@ def _main_obstacle(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], 
         better = share > best
         out[better], best[better] = obstacle, share[better]
     return out
+
+
+@dataclass(frozen=True, eq=False)
+class FreeRange:
+    """Free range of each line, towards negative and positive values, and what ended it."""
+
+    low: Float[np.ndarray, " C"]
+    """Free range backward as a positive number: [rad], or mesh units for slides."""
+
+    high: Float[np.ndarray, " C"]
+    is_full: Bool[np.ndarray, " C"]
+    """Turns all the way round."""
+
+    early_crossing: Float[np.ndarray, " C"]
+    """Share of points that cross within 15 degrees or a seventh of the length, in the better direction."""
+
+    late_crossing: Float[np.ndarray, " C"]
+    """The same farther on: at half the length of a slide."""
+
+    attached: Float[np.ndarray, " C"]
+    """0 where the longer range ended because the part came loose."""
+
+    reasons: tuple[str, ...]
+    """What ended the longer of the two ranges, in a few words; empty when nothing did."""
+
+    obstacle: Int[np.ndarray, " C"]
+    """The part that ended it, -1 for none."""
+
+    def of_copy(self, carrier: int, names: tuple[str, ...]) -> FreeRange:
+        """The same for a copy of the part that hangs on the same carrier: its neighbours are others."""
+        reasons = tuple(
+            reason if part in (-1, carrier) else reason.replace(_hits(names[part]), _hits("the rest"), 1)
+            for reason, part in zip(self.reasons, self.obstacle.tolist(), strict=True)
+        )
+        return replace(self, reasons=reasons, obstacle=np.where(self.obstacle == carrier, carrier, -1))
+
+
+def try_turns(
+    mover: Mover, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], names: tuple[str, ...]
+) -> FreeRange:
+    """Turn about each line, both ways, up to half a turn."""
+    count = len(axes)
+    both = np.concatenate([axes, -axes])
+    places = mover.normalised(np.concatenate([origins, origins]))
+    angles = np.deg2rad(FIRST_ANGLES), np.deg2rad(LATER_ANGLES)
+    known = len(angles[0])
+    values = np.broadcast_to(angles[0], (2 * count, known))
+    first = _free_steps(mover, both, places, values, turning=True, window=known)
+    free, obstacle, loose = first.free.copy(), first.obstacle.copy(), first.loose.copy()
+    alive = np.flatnonzero(first.free == known)
+    if len(alive):
+        again = np.concatenate([angles[0][-1:], angles[1]])
+        values = np.broadcast_to(again, (len(alive), len(again)))
+        later = _free_steps(mover, both[alive], places[alive], values, turning=True, window=WINDOW)
+        free[alive], obstacle[alive], loose[alive] = known - 1 + later.free, later.obstacle, later.loose
+    reach = np.concatenate([[0.0], *angles])[free]
+    steps = known + len(angles[1])
+    return _summary(reach, free, steps, first.crossing, obstacle, loose, names, turning=True)
+
+
+def try_slides(
+    mover: Mover, axes: Float[np.ndarray, "D 3"], lengths: Float[np.ndarray, " D"], names: tuple[str, ...]
+) -> FreeRange:
+    """Slide along each direction, both ways, as far as the part is long."""
+    both = np.concatenate([axes, -axes])
+    reach = np.concatenate([lengths, lengths])
+    steps = SLIDE_STEPS
+    values = reach[:, None] * np.linspace(1.0 / steps, 1.0, steps) / mover.size
+    found = _free_steps(mover, both, np.zeros_like(both), values, turning=False, window=steps // 2)
+    way = np.take_along_axis(np.concatenate([np.zeros((len(both), 1)), values], axis=1), found.free[:, None], 1)[:, 0]
+    return _summary(
+        way * mover.size,
+        found.free,
+        steps,
+        found.crossing,
+        found.obstacle,
+        found.loose,
+        names,
+        turning=False,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _FreeSteps:
+    free: np.ndarray
+    """Number of steps that are free."""
+
+    crossing: np.ndarray
+    """Share of points that have crossed after the early step and after half of them, if the window reaches them."""
+
+    obstacle: np.ndarray
+    """The part that stopped it, -1 for none."""
+
+    loose: np.ndarray
+    """Whether it stopped by coming loose."""
+
+
+def _free_steps(
+    mover: Mover, axes: np.ndarray, origins: np.ndarray, values: np.ndarray, turning: bool, window: int
+) -> _FreeSteps:
+    steps = values.shape[1]
+    loosened = mover.is_detached(axes, origins, values, turning)
+    until = np.where(loosened.any(axis=1), loosened.argmax(axis=1), steps)
+    crossings = mover.sweep(axes, origins, values, turning, until + 1, COLLIDES, window)
+    crossing = np.maximum(crossings.own, crossings.other)
+    stopped = crossing > COLLIDES
+    free = np.where(stopped.any(axis=1), stopped.argmax(axis=1), steps)
+    obstacle = np.where(
+        free < steps, np.take_along_axis(crossings.obstacle, np.minimum(free, steps - 1)[:, None], 1)[:, 0], -1
+    )
+    loose = until < free
+    early = min(EARLY_STEP, steps) - 1
+    return _FreeSteps(np.minimum(free, until), crossing[:, [early, max(early, steps // 2 - 1)]], obstacle, loose)
+
+
+def _summary(
+    reach: np.ndarray, free: np.ndarray, steps: int, crossing: np.ndarray, obstacle: np.ndarray, loose: np.ndarray,
+    names: tuple[str, ...], turning: bool,
+) -> FreeRange:  # fmt: skip
+    count = len(reach) // 2
+    high, low = reach[:count], reach[count:]
+    better = np.where(high >= low, np.arange(count), np.arange(count) + count)
+    full = turning & (free[:count] == steps) & (free[count:] == steps)
+    reasons = []
+    for row in better:
+        after = f"{np.rad2deg(reach[row]):.0f} deg" if turning else f"{reach[row]:.3g}"
+        if free[row] == steps:
+            reasons.append("")
+        elif loose[row]:
+            reasons.append(f"comes loose after {after}")
+        else:
+            what = names[obstacle[row]] if obstacle[row] >= 0 else "the rest"
+            reasons.append(f"{_hits(what)} after {after}")
+    attached = 1.0 - loose[better].astype(np.float64)
+    least = np.minimum(crossing[:count], crossing[count:])
+    collided = np.where((free < steps) & ~loose, obstacle, -1)[better]
+    return FreeRange(low, high, np.asarray(full), least[:, 0], least[:, 1], attached, tuple(reasons), collided)
+
+
+def _hits(what: str) -> str:
+    return f"collides with {what}"

@@ -32,12 +32,6 @@ class TrainPlan:
     pieces: Annotated[str | None, arg("WEIGHTS|none", "the shipped ones")] = None
     """Weights of the grouping network; 'none' omits it."""
 
-    group_by: Literal["rules", "network"] = "network"
-    """What groups pieces into bodies."""
-
-    prior: bool = True
-    """Whether the learned prior is used as well."""
-
     forms: Annotated[tuple[Literal["raw", "named", "melted"], ...], arg("raw|named|melted ...")] = ("raw",)
     """The form of the objects: raw meshes, with their parts, or fused into one surface."""
 
@@ -47,7 +41,6 @@ class TrainPlan:
         from dataclasses import asdict
 
         from neurok.core import Articulation, Joint
-        from neurok.inference.plan_evidence import PlanConfig
         from neurok.train.pieces_sources import PieceSources, watched
         from neurok.train.plan_calibration import fit_plan
 
@@ -57,8 +50,7 @@ class TrainPlan:
             Articulation(mesh, joints or tuple(Joint(parent=-1 if k == 0 else 0) for k in range(mesh.part_count)))
             for mesh, joints in loaded
         )
-        config = PlanConfig(group_by=self.group_by)
-        fit = fit_plan(objects, self.weights, self.prior, self.pieces, config, forms=self.forms)
+        fit = fit_plan(objects, self.weights, self.pieces, forms=self.forms)
         numbers = ", ".join(f"{value:.2f}" for value in fit.calibration)
         say(
             f"{fit.bodies} bodies of {fit.objects} objects: ({numbers}); "

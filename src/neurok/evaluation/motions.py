@@ -59,14 +59,13 @@ class MotionMethod:
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
-    plan without the grouping network), ``rules`` (bodies by rules), ``parts`` (the plan with the true parts given), or
-    ``surface``: the plan of everything melted into one surface. Weights that have learned from the objects are replaced
-    by their twin."""
+    plan without the grouping network: bodies by rules), ``parts`` (the plan with the true parts given), or ``surface``:
+    the plan of everything melted into one surface. Weights that have learned from the objects are replaced by their
+    twin."""
     from neurok.evaluation.articulation import plan_weights
     from neurok.inference.plan import plan
-    from neurok.inference.plan_evidence import PlanConfig
 
-    known = ("plan", "infer", "articulate", "search", "unasked", "rules", "parts", "surface")
+    known = ("plan", "infer", "articulate", "search", "unasked", "parts", "surface")
     if name not in known:
         raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(known)}.")
     if name == "search":
@@ -79,10 +78,6 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     if name == "unasked":
         without = lambda true: plan(unlabelled(true.mesh), **{**weights, "piece_weights": "none"})  # noqa: E731
         return MotionMethod("grouping network not asked, raw mesh", lambda true: _of_plan(without(true)))
-    if name == "rules":
-        config = PlanConfig(group_by="rules")
-        by_rules = lambda true: plan(unlabelled(true.mesh), **weights, config=config)  # noqa: E731
-        return MotionMethod("bodies by rules, raw mesh", lambda true: _of_plan(by_rules(true)))
     if name == "parts":
         return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, **weights)))
     if name == "surface":

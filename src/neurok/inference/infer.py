@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.inference.contact_prior import condition_on_contacts
-from neurok.inference.plan import NO_WEIGHTS, PlanStudy, Thing, find_prior, mesh_of, study
-from neurok.inference.plan_evidence import PlanConfig
+from neurok.inference.plan import PlanStudy, Thing, find_prior, mesh_of, study
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.space import KinematicSpace
@@ -63,15 +63,11 @@ def infer(
     return found.wide(mode, dim) if wide or mode != "gram" or dim is not None else found.space
 
 
-POSSIBLE = 0.03
-"""Probability from which on a joint is tried for a target: of a new kind of object the true one is seldom likely."""
-
-
 @dataclass(frozen=True, eq=False)
 class Inference:
     """One look at a mesh: its plan, what the deformation model says, and the spaces that follow from both.
 
-    The network is asked once, whichever of the spaces are used; joints that are only possible ask it again.
+    The network is asked once, whichever of the spaces are used.
     """
 
     mesh: Mesh
@@ -146,19 +142,14 @@ class Inference:
 
     @cached_property
     def possible(self) -> ArticulatedSpace | None:
-        """Every joint that search and joint network hold possible, on bodies grouped by rules: for targets, which show
-        that something moves. Nothing for a plan that was given, and where there is no such joint."""
+        """Every joint that the plan holds possible: for targets, which show that something moves.
+
+        Nothing for a plan that was given, and where there is no such joint.
+        """
         if self.given is not None:
             return None
-        found = study(
-            self.mesh,
-            prior_weights=self.model,
-            joint_weights=self.joint_weights,
-            piece_weights=NO_WEIGHTS,
-            given_parts=False,
-            config=PlanConfig(least=POSSIBLE),
-        )
-        return ArticulatedSpace(found.plan.articulation) if found.plan.moving else None
+        found = self.plan.above(POSSIBLE)
+        return ArticulatedSpace(found.articulation) if found.moving else None
 
     def likely(self, least: float) -> KinematicSpace:
         """The same with joints that are at least so likely; those of a plan that was given all count."""
