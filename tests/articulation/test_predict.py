@@ -4,21 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.config import CloudConfig, FusionConfig, PredictionConfig
-from neurok.articulation.ensemble import Ensemble
+from neurok.articulation.config import CloudConfig, FusionConfig
+from neurok.articulation.ensemble import Ensemble, grow_tree
 from neurok.articulation.features import describe_parts
 from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
     VIEWS,
     calibrated,
     fuse,
-    grow_tree,
     predict_joints,
     signed_directions,
     view_parts,
 )
 from neurok.articulation.search_evidence import search_evidence
-from neurok.bodyplan.config import LimitConfig, SearchConfig
 from neurok.bodyplan.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_model, save_model
@@ -137,15 +135,6 @@ def test_the_search_can_overrule_a_network_that_knows_nothing(model):
     axis = posterior.directions[lid, posterior.choices[lid, 0]] @ clouds.turn
     assert abs(axis @ best.axis) > 0.99
     assert np.linalg.norm(np.cross(clouds.from_box(posterior.pivots[lid, 0]) - best.origin, axis)) < 0.05 * mesh.size
-
-
-def test_a_prediction_follows_its_configuration(model):
-    mesh = make_sample("laptop").articulation.mesh
-    said = FusionConfig(1.0, 1.0, 1.0, 1.0)
-    search = SearchConfig(limits=LimitConfig(widest_turn=0.25, turn_play=9.0))
-    config = PredictionConfig(CloudConfig(dense_points=2_000), search=search, fusion=replace(said, steady=-1.0))
-    lid = next(a for a in predict_joints(mesh, model, config=config).answers if a.kind == "revolute")
-    assert lid.upper - lid.lower == pytest.approx(0.25)
 
 
 def test_confidence_is_fitted_to_how_often_answers_are_right():

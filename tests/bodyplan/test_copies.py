@@ -3,8 +3,7 @@
 import numpy as np
 
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.copies import translated_copies, translation_between
-from neurok.bodyplan.search import search_joints
+from neurok.bodyplan.search import search_joints, translated_copies, translation_between
 from neurok.modelling.shapes import slab
 from solids import of_parts
 
