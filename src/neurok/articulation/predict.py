@@ -11,13 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.articulation.config import FUSION, FusionConfig
 from neurok.articulation.ensemble import QUARTERS as QUARTERS
-from neurok.articulation.ensemble import (
-    UNCALIBRATED,
-    Calibration,
-    Ensemble,
-    EnsembleViews,
-    MemberViews,
-)
+from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble, EnsembleViews, MemberViews
 from neurok.articulation.ensemble import VIEWS as VIEWS
 from neurok.articulation.ensemble import view_parts as view_parts
 from neurok.articulation.features import THINNEST, PartClouds, describe_parts, find_copies

@@ -55,11 +55,7 @@ class SearchEvidence:
         return mine.pick((mine.moves == move) & (mine.directions == direction))
 
 
-def search_evidence(
-    clouds: PartClouds,
-    directions: Float[np.ndarray, "P K 3"],
-    search: Search,
-) -> SearchEvidence:
+def search_evidence(clouds: PartClouds, directions: Float[np.ndarray, "P K 3"], search: Search) -> SearchEvidence:
     """Sum up the hypotheses of a search; ``directions`` are those of the clouds with their canonical signs.
 
     A kind has the geometric mean of the share of its best hypothesis and that of all of them: there are many more lines
@@ -84,11 +80,7 @@ def search_evidence(
 
 
 def _lines(
-    clouds: PartClouds,
-    directions: np.ndarray,
-    row: int,
-    hypotheses: list[Hypothesis],
-    weights: np.ndarray,
+    clouds: PartClouds, directions: np.ndarray, row: int, hypotheses: list[Hypothesis], weights: np.ndarray
 ) -> EvidenceLines:
     """Hypotheses that move along a direction of the clouds; others say nothing of where the axis lies."""
 

@@ -28,11 +28,7 @@ WAYS_UP = (*quarter_turns(0)[[0, 2]], *quarter_turns(2)[[1, 3]], *quarter_turns(
 """Turns that bring each of the six directions of a frame to +y."""
 
 
-def find_upright(
-    mesh: Mesh,
-    members: Sequence[JointModel],
-    seed: int = 0,
-) -> Float[np.ndarray, "3 3"]:
+def find_upright(mesh: Mesh, members: Sequence[JointModel], seed: int = 0) -> Float[np.ndarray, "3 3"]:
     """The turn from the axes of the mesh to +y up: as the mesh says, unless its flat sides show that it lies askew."""
     said = frame_change(mesh.up, "y")
     frame = main_frame(mesh)

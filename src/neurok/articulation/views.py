@@ -197,12 +197,7 @@ def grips(view: PartClouds) -> Float[np.ndarray, "P 3"]:
     return np.einsum("pn,pnd->pd", weight, view.points) / weight.sum(axis=1, keepdims=True)
 
 
-def stack_labels(
-    views: list[PartClouds],
-    labels: list[Labels],
-    size: int,
-    rng: np.random.Generator,
-) -> Targets:
+def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: np.random.Generator) -> Targets:
     """Targets of a batch; where several hypotheses are valid, pivot and limits are taught for one drawn by weight."""
     batch = len(views)
     kinds = np.zeros((batch, size, len(KINDS)))

@@ -52,10 +52,7 @@ def _legend(plan: BodyPlan) -> list[tuple[tuple[int, int, int] | None, str]]:
     from neurok.rendering.palette import part_color
 
     lines: list[tuple[tuple[int, int, int] | None, str]] = [
-        (
-            None,
-            f"{len(plan.bodies)} bodies, {len(plan.moving)} joints, {len(plan.contacts.pairs)} contacts",
-        )
+        (None, f"{len(plan.bodies)} bodies, {len(plan.moving)} joints, {len(plan.contacts.pairs)} contacts")
     ]
     for k, body in enumerate(plan.bodies):
         said = "base" if body.parent < 0 else f"on {plan.bodies[body.parent].name}: "

@@ -125,11 +125,7 @@ class PartFacts:
 
 
 def part_facts(
-    part: int,
-    parents: tuple[int, ...],
-    contacts: ContactGraph,
-    samples: PartSamples,
-    up: Float[np.ndarray, "3"],
+    part: int, parents: tuple[int, ...], contacts: ContactGraph, samples: PartSamples, up: Float[np.ndarray, "3"]
 ) -> PartFacts:
     parent = parents[part]
     pairs = contacts.of(part)
@@ -345,10 +341,7 @@ def roundness(
 
 
 def handle_evidence(
-    samples: PartSamples,
-    box: Box,
-    axes: Float[np.ndarray, "C 3"],
-    origins: Float[np.ndarray, "C 3"],
+    samples: PartSamples, box: Box, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"]
 ) -> tuple[Float[np.ndarray, " C"], float, Float[np.ndarray, "3"]]:
     """How much farther from the line than the part's middle its thin protrusion lies (hands pull far from a hinge),
     how much of a bar the protrusion is, and the direction of that bar."""

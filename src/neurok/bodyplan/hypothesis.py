@@ -100,11 +100,7 @@ def slide_limits(low: float, high: float, length: float, is_button: bool) -> tup
     return lower, usual if high > SLIDE_SCRAPE * length else high
 
 
-def clip_limits(
-    hypothesis: Hypothesis,
-    contacts: ContactGraph,
-    parents: Sequence[int] | None = None,
-) -> Hypothesis:
+def clip_limits(hypothesis: Hypothesis, contacts: ContactGraph, parents: Sequence[int] | None = None) -> Hypothesis:
     """The same joint with its limits drawn in to where the part stays as close to its carrier as it was.
 
     Rest is always within the limits, and is one of them where the other way is hardly open. A joint that turns all

@@ -68,11 +68,7 @@ def directions(samples: PartSamples, touching: tuple[Contact, ...]) -> Float[np.
 
 
 def turning_lines(
-    part: int,
-    parent: int,
-    contacts: ContactGraph,
-    axes: Float[np.ndarray, "D 3"],
-    own: PartSamples,
+    part: int, parent: int, contacts: ContactGraph, axes: Float[np.ndarray, "D 3"], own: PartSamples
 ) -> Lines:
     """For every direction the lines along edges, faces and the middle of the box, and through the contacts."""
     pivots = np.concatenate([_box_places(own.box), own.center[None], *_contact_places(part, parent, contacts)])

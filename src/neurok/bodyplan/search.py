@@ -22,14 +22,7 @@ from neurok.bodyplan.evidence import (
     softmax,
     turn_evidence,
 )
-from neurok.bodyplan.hypothesis import (
-    BUTTON_DIRECTION,
-    LEAST_SLIDE,
-    LEAST_TURN,
-    Hypothesis,
-    slide_limits,
-    turn_limits,
-)
+from neurok.bodyplan.hypothesis import BUTTON_DIRECTION, LEAST_SLIDE, LEAST_TURN, Hypothesis, slide_limits, turn_limits
 from neurok.bodyplan.lines import Lines, directions, directions_of_parts, turning_lines
 from neurok.bodyplan.sweep import FreeRange, Mover, StaticScene, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh

@@ -80,11 +80,7 @@ class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
     def __init__(
-        self,
-        mesh: Mesh,
-        contacts: ContactGraph,
-        group: tuple[int, ...],
-        scene: StaticScene | None = None,
+        self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...], scene: StaticScene | None = None
     ) -> None:
         self.group = group
         scene = scene or StaticScene(mesh, contacts)
@@ -241,10 +237,7 @@ class Surface:
     """Triangles that answer where a short path first goes through them."""
 
     def __init__(
-        self,
-        places: Float[np.ndarray, "V 3"],
-        faces: Int[np.ndarray, "F 3"],
-        parts: Int[np.ndarray, " F"],
+        self, places: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], parts: Int[np.ndarray, " F"]
     ) -> None:
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
@@ -460,14 +453,7 @@ def try_slides(
     found = _free_steps(mover, both, np.zeros_like(both), values, turning=False, window=steps // 2)
     way = np.take_along_axis(np.concatenate([np.zeros((len(both), 1)), values], axis=1), found.free[:, None], 1)[:, 0]
     return _summary(
-        way * mover.size,
-        found.free,
-        steps,
-        found.crossing,
-        found.obstacle,
-        found.loose,
-        names,
-        turning=False,
+        way * mover.size, found.free, steps, found.crossing, found.obstacle, found.loose, names, turning=False
     )
 
 
