@@ -114,7 +114,7 @@ def test_something_is_always_the_base():
 
 def test_clusters_stop_at_the_threshold():
     affinity = np.array([[9.0, 2.0, -1.0], [2.0, 9.0, -1.0], [-1.0, -1.0, 9.0]])
-    apart = [[0], [1], [2]]
+    apart = np.arange(3)
     assert sorted(map(sorted, linked_clusters(affinity, apart, 0.0))) == [[0, 1], [2]]
     assert len(linked_clusters(affinity, apart, 3.0)) == 3
     assert len(linked_clusters(affinity, apart, -2.0)) == 1

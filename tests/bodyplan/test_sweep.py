@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from neurok.bodyplan import sweep
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.sweep import Mover, OccupancyGrid, StaticScene, trajectories
+from neurok.bodyplan.sweep import Mover, OccupancyGrid, trajectories
 from neurok.geometry import lie
 from neurok.modelling.shapes import slab
 from solids import of_parts
@@ -56,16 +56,6 @@ def test_a_block_crosses_the_wall_when_it_gets_there_and_the_wall_is_the_obstacl
     assert (crossings.own[0, 2:] > 0.1).all()
     assert (np.diff(crossings.other[0]) >= 0.0).all()
     assert crossings.obstacle[0].tolist() == [-1, -1, 2, 2]
-
-
-def test_a_scene_that_parts_share_changes_nothing():
-    mesh = block_before_a_wall()
-    graph = contact_graph(mesh)
-    alone = slid(mover(mesh), (1, 0, 0), [0.1, 0.3])
-    for base in (1, 2):
-        shared = slid(Mover(mesh, graph, (0,), StaticScene(mesh, graph, base)), (1, 0, 0), [0.1, 0.3])
-        assert np.array_equal(shared.own, alone.own)
-        assert np.array_equal(shared.obstacle, alone.obstacle)
 
 
 def test_sliding_along_the_floor_is_no_collision_and_sinking_into_it_is():

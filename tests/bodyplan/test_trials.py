@@ -4,7 +4,7 @@ import numpy as np
 
 from neurok.bodyplan import sweep
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.sweep import FreeRange, Mover, try_slides, try_turns
+from neurok.bodyplan.sweep import Mover, try_slides, try_turns
 from neurok.modelling.shapes import slab
 from solids import door_on_a_box, of_parts
 
@@ -79,12 +79,3 @@ def test_what_never_counts_as_a_collision_goes_on_until_it_comes_loose(monkeypat
     assert try_slides(mover, -Y, np.array([1.0]), mesh.part_names).high[0] == 0.0
     monkeypatch.setattr(sweep, "COLLIDES", 1.0)
     assert try_slides(mover, -Y, np.array([1.0]), mesh.part_names).high[0] > 0.5
-
-
-def test_a_copy_keeps_the_reason_that_is_its_carrier_and_not_the_one_that_is_a_neighbour():
-    zeros = np.zeros(3)
-    reasons = ("collides with plate after 5 deg", "collides with key after 5 deg", "comes loose after 5 deg")
-    found = FreeRange(zeros, zeros, zeros > 0, zeros, zeros, zeros, reasons, np.array([0, 2, -1]))
-    copy = found.of_copy(0, ("plate", "copy", "key"))
-    assert copy.reasons == (reasons[0], "collides with the rest after 5 deg", reasons[2])
-    assert copy.obstacle.tolist() == [0, -1, -1]

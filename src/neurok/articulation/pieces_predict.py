@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from neurok.articulation.ensemble import VIEWS
 from neurok.articulation.features import PartClouds, describe_parts, find_copies
@@ -126,7 +128,7 @@ def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
         counts = np.bincount(odds.copies, minlength=count)
         smooth = (np.bincount(odds.copies, smooth, count) / np.maximum(counts, 1))[odds.copies]
     moving = np.flatnonzero(smooth > np.log(config.moves / (1.0 - config.moves)))
-    clusters = linked_clusters(affinity, [[int(piece)] for piece in moving], config.linked)
+    clusters = linked_clusters(affinity, moving, config.linked)
     if len(moving) == count:
         largest = max(range(len(clusters)), key=lambda k: float(odds.areas[clusters[k]].sum()))
         clusters.pop(largest)
@@ -138,20 +140,15 @@ def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
     return Groups(labels, np.array(sure), odds.anything)
 
 
-def linked_clusters(affinity: Float[np.ndarray, "P P"], clusters: list[list[int]], least: float) -> list[list[int]]:
-    """Average linkage: the pair of clusters with the largest mean affinity is joined while it is above ``least``."""
-    clusters = [list(cluster) for cluster in clusters]
-    while len(clusters) > 1:
-        member = np.zeros((len(clusters), len(affinity)))
-        for row, cluster in enumerate(clusters):
-            member[row, cluster] = 1.0 / len(cluster)
-        mean = member @ affinity @ member.T
-        mean[np.tril_indices(len(clusters))] = -np.inf
-        first, second = np.unravel_index(int(mean.argmax()), mean.shape)
-        if mean[first, second] <= least:
-            break
-        clusters[first] += clusters.pop(int(second))
-    return clusters
+def linked_clusters(affinity: Float[np.ndarray, "P P"], pieces: Int[np.ndarray, " M"], least: float) -> list[list[int]]:
+    """Clusters of some pieces by average linkage: two are joined while their mean affinity is above ``least``."""
+    if len(pieces) < 2:
+        return [pieces.tolist()] if len(pieces) else []
+    most = float(affinity.max())
+    apart = squareform(most - affinity[np.ix_(pieces, pieces)], checks=False)
+    owners = fcluster(linkage(apart, "average"), np.nextafter(most - least, -np.inf), "distance")
+    first = sorted(set(owners.tolist()), key=owners.tolist().index)
+    return [pieces[owners == owner].tolist() for owner in first]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.bodyplan.config import CLEARANCE, ClearanceConfig
-from neurok.bodyplan.contacts import ContactGraph, contact_graph
-from neurok.bodyplan.sweep import Mover, StaticScene, Surface
+from neurok.bodyplan.contacts import contact_graph
+from neurok.bodyplan.sweep import Mover
 from neurok.core import Articulation
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST
@@ -47,22 +47,9 @@ class Clearance:
         )
 
     @cached_property
-    def _scene(self) -> StaticScene:
-        return StaticScene(self.articulation.mesh, self._contacts)
-
-    @property
-    def _contacts(self) -> ContactGraph:
-        return contact_graph(self.articulation.mesh)
-
-    @cached_property
     def _movers(self) -> dict[int, Mover]:
         mesh = self.articulation.mesh
-        return {node: Mover(mesh, self._contacts, parts, self._scene) for node, parts in self.bodies.items()}
-
-    @cached_property
-    def _surfaces(self) -> dict[int, Surface]:
-        parts = self.articulation.mesh.face_parts
-        return {node: self._scene.surface_of(np.isin(parts, mine)) for node, mine in self.bodies.items()}
+        return {node: Mover(mesh, contact_graph(mesh), parts) for node, parts in self.bodies.items()}
 
     def is_free(self, q: Float[np.ndarray, " D"]) -> bool:
         return self.blocked(q) is None
@@ -138,7 +125,7 @@ class Clearance:
         """How one body moves in the frame of another, in shares of the object about its middle."""
         nodes = self.articulation.tree.nodes(AT_REST, path)
         out = lie.inverse(nodes[:, b]) @ nodes[:, a]
-        middle, size = self._scene.middle, self._contacts.size
+        middle, size = self._movers[a].middle, self._movers[a].size
         out[:, :3, 3] = (out[:, :3, 3] + out[:, :3, :3] @ middle - middle) / size
         return out
 
@@ -148,7 +135,7 @@ class Clearance:
         for node, other in ((a, b), (b, a)):
             path = np.linspace(0.0, 1.0, self.config.steps + 1)[:, None] * np.where(self._own(node, other), q, 0.0)
             nodes = self.articulation.tree.nodes(AT_REST, path)[:, node]
-            vertices = self._scene.places[np.unique(self._faces(node))] * self._contacts.size + self._scene.middle
+            vertices = self.articulation.mesh.vertices[np.unique(self._faces(node))]
             corners = (
                 np.array(np.meshgrid(*np.stack([vertices.min(axis=0), vertices.max(axis=0)], axis=1))).reshape(3, -1).T
             )
@@ -168,7 +155,7 @@ class Clearance:
             if len(points) == 0:
                 continue
             moved = lie.apply(self._frames(path, mine, other), points)[None]
-            first, _ = self._surfaces[other].first_crossing(moved.astype(np.float32))
+            first, _ = self._movers[other].own_surface.first_crossing(moved.astype(np.float32))
             if float((first[0] < len(path)).mean()) > self.config.crossing:
                 return True
         return False

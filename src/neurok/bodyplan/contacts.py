@@ -5,14 +5,16 @@ Lengths are shares of the object: of the diagonal of its bounding box. *By eye*:
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, wraps
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from neurok.core import Mesh
 from neurok.core.velocity_fields import carried
@@ -20,8 +22,7 @@ from neurok.geometry.lie import across
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points, sample_surface
 
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
+Found = TypeVar("Found")
 
 REACH = 0.01  # Parts closer than this touch [share of the object]. By eye.
 # Smaller parts are knobs, buttons and details [share of the object]. By eye; the ranking is fitted with it.
@@ -86,8 +87,6 @@ def snap_axis(axis: Float[np.ndarray, "3"], cosine: float) -> Float[np.ndarray, 
 
 def _outermost(points: Float[np.ndarray, "N 3"]) -> tuple[Float[np.ndarray, "M 3"], float]:
     """The corners of the convex hull, for no other point matters to a box, and its volume."""
-    from scipy.spatial import ConvexHull, QhullError
-
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError):
@@ -108,8 +107,6 @@ def _volume(box: Box) -> float:
 
 def _turned_frame(points: Float[np.ndarray, "N 3"], stand: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
     """The frame with ``stand`` as one axis whose rectangle around the shadow of the points is the smallest."""
-    from scipy.spatial import ConvexHull, QhullError
-
     plane = np.stack(across(stand))
     flat = points @ plane.T
     try:
@@ -158,14 +155,9 @@ class PartSamples:
         """At most so many of the points, far from each other."""
         return self.points[farthest_points(self.points, min(count, len(self.points)))]
 
+    @cached_property
     def tree(self) -> cKDTree:
         """A search tree over the points."""
-        return self._tree
-
-    @cached_property
-    def _tree(self) -> cKDTree:
-        from scipy.spatial import cKDTree
-
         return cKDTree(self.points)
 
 
@@ -251,18 +243,21 @@ class ContactGraph:
         return tuple(pair.other(part) for pair in self.of(part))
 
 
-_KNOWN: WeakKeyDictionary[Mesh, ContactGraph] = WeakKeyDictionary()
-"""Graphs of the meshes that live: search, plan and clearance of one mesh read the same."""
+def once_per_mesh(find: Callable[[Mesh], Found]) -> Callable[[Mesh], Found]:
+    """A function of a mesh that is asked once for each mesh that lives: meshes never change."""
+    known: WeakKeyDictionary[Mesh, Found] = WeakKeyDictionary()
+
+    @wraps(find)
+    def found(mesh: Mesh) -> Found:
+        if mesh not in known:
+            known[mesh] = find(mesh)
+        return known[mesh]
+
+    return found
 
 
+@once_per_mesh
 def contact_graph(mesh: Mesh) -> ContactGraph:
-    """The parts of a mesh and the pairs that touch; found once for each mesh."""
-    if mesh not in _KNOWN:
-        _KNOWN[mesh] = _find_contacts(mesh)
-    return _KNOWN[mesh]
-
-
-def _find_contacts(mesh: Mesh) -> ContactGraph:
     """Sample every part and find the pairs that touch; a part that touches nothing touches its nearest neighbour."""
     samples = sample_parts(mesh)
     size = mesh.size
@@ -277,7 +272,7 @@ def _find_contacts(mesh: Mesh) -> ContactGraph:
     for part in present:
         if part not in touching and len(present) > 1:
             others = [p for p in present if p != part]
-            gaps = [float(present[p].tree().query(present[part].points)[0].min()) for p in others]
+            gaps = [float(present[p].tree.query(present[part].points)[0].min()) for p in others]
             nearest = others[int(np.argmin(gaps))]
             a, b = min(part, nearest), max(part, nearest)
             contact = _contact(a, b, present[a], present[b], LONE_REACH * min(gaps) + reach)
@@ -346,7 +341,7 @@ def _near(a: PartSamples, b: PartSamples, reach: float) -> tuple[Int[np.ndarray,
     limit = np.hypot(reach, patch)
     inside = ((a.points > b.bounds[0] - reach) & (a.points < b.bounds[1] + reach)).all(axis=1)
     rows = np.flatnonzero(inside)
-    away, hit = b.tree().query(a.points[rows], distance_upper_bound=limit)
+    away, hit = b.tree.query(a.points[rows], distance_upper_bound=limit)
     rows, hit, away = rows[np.isfinite(away)], hit[np.isfinite(away)], away[np.isfinite(away)]
     # Between samples the surface goes on: the distance to the tangent plane is the better guess.
     offset = a.points[rows] - b.points[hit]
@@ -360,22 +355,15 @@ def _near(a: PartSamples, b: PartSamples, reach: float) -> tuple[Int[np.ndarray,
 def find_tree(contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | None = None) -> tuple[int, ...]:
     """The parent of each part, -1 for the base, which is found unless it is known; what touches nothing hangs on it."""
     root = find_base(contacts, up) if base is None else base
-    cost = np.full(len(contacts.samples), np.inf)
-    parent = np.full(len(contacts.samples), root)
-    parent[root], cost[root] = -1, 0.0
-    queue = [(0.0, root)]
-    while queue:
-        here, part = heapq.heappop(queue)
-        if here > cost[part]:
-            continue
-        for contact in contacts.of(part):
-            other = contact.other(part)
+    cost = np.zeros((len(contacts.samples),) * 2)
+    for pair in contacts.pairs:
+        for part, other in ((pair.first, pair.second), (pair.second, pair.first)):
             # Weak contacts are long ways: a knob on a door is nearer to the door than to the frame it grazes.
-            step = here + 1.0 + WEAK_CONTACT * _weakness(contacts, other, contact.share_of(other))
-            if step < cost[other]:
-                cost[other], parent[other] = step, part
-                heapq.heappush(queue, (step, other))
-    return tuple(int(p) for p in parent)
+            strongest = max(contact.share_of(other) for contact in contacts.of(other))
+            weakness = 1.0 - pair.share_of(other) / strongest if strongest > 0 else 1.0
+            cost[part, other] = 1.0 + WEAK_CONTACT * weakness
+    parents = dijkstra(cost, indices=root, return_predecessors=True)[1]
+    return tuple(-1 if part == root else root if above < 0 else int(above) for part, above in enumerate(parents))
 
 
 def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"]) -> int:
@@ -400,8 +388,3 @@ def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"]) -> int:
 def subtree(parents: tuple[int, ...], part: int) -> tuple[int, ...]:
     """The part and everything it carries."""
     return tuple(carried(list(parents), part))
-
-
-def _weakness(contacts: ContactGraph, part: int, share: float) -> float:
-    strongest = max((c.share_of(part) for c in contacts.of(part)), default=0.0)
-    return 1.0 - share / strongest if strongest > 0 else 1.0

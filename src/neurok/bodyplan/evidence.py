@@ -332,7 +332,7 @@ def roundness(
         return out
     angles = np.broadcast_to(np.array(ROUND_ANGLES), (len(rows), len(ROUND_ANGLES)))
     moved = trajectories(samples.spread(ROUND_POINTS), axes[rows], origins[rows], angles, turning=True)
-    away, index = samples.tree().query(moved.reshape(-1, 3))
+    away, index = samples.tree.query(moved.reshape(-1, 3))
     height = np.abs(np.einsum("nd,nd->n", moved.reshape(-1, 3) - samples.points[index], samples.normals[index]))
     # Off the rim of a sample the tangent plane goes on for ever, so both distances have a say.
     gap = np.maximum(height, np.maximum(away - PATCH * samples.spacing, 0.0)).reshape(len(rows), -1)

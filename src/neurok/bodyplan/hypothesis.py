@@ -134,7 +134,7 @@ def _clipped(
     low, high = min(limits[0], 0.0), max(limits[1], 0.0)
     if own is None or carrier is None:
         return low, high
-    tree = carrier.tree()
+    tree = carrier.tree
     if parents is not None:
         others = (contacts.samples[part] for part in _not_carried(hypothesis.part, parents))
         tree = cKDTree(np.concatenate([samples.points for samples in others if samples is not None]))

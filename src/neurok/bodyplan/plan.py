@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
-from neurok.bodyplan.contacts import ContactGraph, contact_graph
+from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
 from neurok.bodyplan.hypothesis import Hypothesis, clip_limits
 from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry.topology import face_components, vertex_labels
@@ -129,6 +129,7 @@ class BodyPlan:
         return replace(self, bodies=tuple(changed), origin="edited")
 
 
+@once_per_mesh
 def connected_pieces(mesh: Mesh) -> Int[np.ndarray, " F"]:
     """The piece of each face: connected components, never across surfaces of the file."""
     return face_components(mesh.vertices, mesh.faces, mesh.face_surfaces)

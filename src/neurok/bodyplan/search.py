@@ -24,14 +24,9 @@ from neurok.bodyplan.evidence import (
 )
 from neurok.bodyplan.hypothesis import BUTTON_DIRECTION, LEAST_SLIDE, LEAST_TURN, Hypothesis, slide_limits, turn_limits
 from neurok.bodyplan.lines import Lines, directions, directions_of_parts, turning_lines
-from neurok.bodyplan.sweep import FreeRange, Mover, StaticScene, try_slides, try_turns
+from neurok.bodyplan.sweep import FreeRange, Mover, try_slides, try_turns
 from neurok.core import Articulation, Joint, Mesh
 from neurok.core.articulation import JointKind
-
-# Which parts are shifted copies of each other.
-MANY_PARTS = 24  # Objects of more parts than this are not tried part by part where parts are copies.
-SAME_SHAPE = 0.002  # How far vertices of copies may differ [share of the object].
-SAME_CONTACT = 0.02  # How far the places where copies touch their carrier may differ [share of the object].
 
 SHORTEST = 0.02  # Parts count as at least this long along a slide [share of the object]. By eye.
 COINCIDENT_DIRECTION = 0.996  # Lines nearer in direction [cosine, five degrees] ...
@@ -90,19 +85,11 @@ def search_joints(
     up = mesh.up_vector if up is None else up
     contacts = contacts or contact_graph(mesh)
     parents = parents or find_tree(contacts, up)
-    searches: dict[int, PartSearch] = {}
-    copies = translated_copies(contacts, parents)
-    scene = StaticScene(mesh, contacts, parents.index(-1))
-    asked = [part for part, samples in enumerate(contacts.samples) if parents[part] >= 0 and samples is not None]
-    axes, cap = directions_of_parts(contacts, [part for part in asked if part not in copies])
-    for part in sorted(asked, key=lambda part: part in copies):  # originals first
-        samples, original = contacts.samples[part], searches.get(copies.get(part, -1))
-        assert samples is not None, "it is among those that are asked"
-        if original is None and part not in axes:
-            axes[part] = directions(samples, contacts.of(part))[: cap or None]
-        searches[part] = search_part(
-            mesh, contacts, parents, part, samples, up, original, scene, axes.get(part), ranking
-        )
+    samples = {part: one for part, one in enumerate(contacts.samples) if parents[part] >= 0 and one is not None}
+    axes, cap = directions_of_parts(contacts, samples)
+    searches = {
+        part: search_part(mesh, contacts, parents, part, one, up, axes[part], ranking) for part, one in samples.items()
+    }
     _average_over_same_boxes(searches, contacts)
     found = [
         _hypotheses(searches[part]) if part in searches else _without_surface(part, parents)
@@ -152,29 +139,20 @@ def search_part(
     part: int,
     samples: PartSamples,
     up: Float[np.ndarray, "3"],
-    original: PartSearch | None = None,
-    scene: StaticScene | None = None,
     axes: Float[np.ndarray, "D 3"] | None = None,
     ranking: Path = RANKING,
 ) -> PartSearch:
-    """Try all lines of one part and gather what speaks for each; a copy takes over what its original has tried.
+    """Try all lines of one part and gather what speaks for each.
 
     ``axes`` are the directions to try; all that are worth it by default.
     """
-    names, parent = mesh.part_names, parents[part]
     facts = part_facts(part, parents, contacts, samples, up)
-    if original is None:
-        mover = Mover(mesh, contacts, subtree(parents, part), scene)
-        axes = directions(samples, contacts.of(part)) if axes is None else axes
-        lines = turning_lines(part, parent, contacts, axes, samples)
-        extents = 2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half
-        lengths = np.maximum(extents, SHORTEST * contacts.size)
-        turns = try_turns(mover, lines.axes, lines.origins, names)
-        slides = try_slides(mover, axes, lengths, names)
-    else:
-        axes, lengths = original.axes, original.lengths
-        lines = Lines(original.lines.axes, original.lines.origins + translation_between(original.part, part, contacts))
-        turns, slides = original.turns.of_copy(parent, names), original.slides.of_copy(parent, names)
+    mover = Mover(mesh, contacts, subtree(parents, part))
+    axes = directions(samples, contacts.of(part)) if axes is None else axes
+    lines = turning_lines(part, parents[part], contacts, axes, samples)
+    lengths = np.maximum(2.0 * np.abs(axes @ samples.box.axes.T) @ samples.box.half, SHORTEST * contacts.size)
+    turns = try_turns(mover, lines.axes, lines.origins, mesh.part_names)
+    slides = try_slides(mover, axes, lengths, mesh.part_names)
     turned = turn_evidence(facts, samples, lines, turns, contacts, up)
     rounds = float(turned[:, TURN_FEATURES.index("round")].max())
     slid = slide_evidence(facts, samples, axes, slides, rounds, up)
@@ -185,7 +163,7 @@ def search_part(
         "fixed": fixed_evidence(facts, turns, slides, rounds),
     }
     logits = {kind: line_logits(kind, rows, ranking) for kind, rows in found.items()}
-    return PartSearch(part, parent, facts, lines, axes, turns, slides, lengths, contacts.size, found, logits)
+    return PartSearch(part, parents[part], facts, lines, axes, turns, slides, lengths, contacts.size, found, logits)
 
 
 def _average_over_same_boxes(searches: dict[int, PartSearch], contacts: ContactGraph) -> None:
@@ -292,52 +270,3 @@ def _cylinders(found: list[Hypothesis]) -> list[Hypothesis]:
             )
             out.append(both)
     return out
-
-
-def translated_copies(contacts: ContactGraph, parents: tuple[int, ...]) -> dict[int, int]:
-    """For each part that is a shifted copy of another one, that one; nothing for objects of few parts.
-
-    Copies have the same vertices but for a shift, touch the same carrier in the same place, touch as many parts, and
-    carry nothing. Their original is the one in the midst of them, which has neighbours as most of them have.
-    """
-    if len(contacts.samples) <= MANY_PARTS:
-        return {}
-    carries = set(parents)
-    families: list[list[int]] = []
-    for part, samples in enumerate(contacts.samples):
-        if samples is None or parents[part] < 0 or part in carries:
-            continue
-        family = next((some for some in families if _is_copy(part, some[0], contacts, parents)), None)
-        if family is None:
-            families.append([part])
-        else:
-            family.append(part)
-    found: dict[int, int] = {}
-    for family in families:
-        shifts = np.stack([translation_between(family[0], part, contacts) for part in family])
-        original = family[int(np.linalg.norm(shifts - shifts.mean(axis=0), axis=1).argmin())]
-        found |= {part: original for part in family if part != original}
-    return found
-
-
-def translation_between(part: int, other: int, contacts: ContactGraph) -> Float[np.ndarray, "3"]:
-    """The way from the vertices of one part to those of its copy."""
-    first, second = contacts.samples[part], contacts.samples[other]
-    assert first is not None
-    assert second is not None
-    return np.asarray(second.corners.mean(axis=0) - first.corners.mean(axis=0))
-
-
-def _is_copy(part: int, other: int, contacts: ContactGraph, parents: tuple[int, ...]) -> bool:
-    first, second = contacts.samples[part], contacts.samples[other]
-    assert first is not None
-    assert second is not None
-    if parents[part] != parents[other] or first.corners.shape != second.corners.shape:
-        return False
-    shift = translation_between(part, other, contacts)
-    if np.abs(first.corners + shift - second.corners).max() > SAME_SHAPE * contacts.size:
-        return False
-    mine, its = contacts.between(part, parents[part]), contacts.between(other, parents[other])
-    if mine is None or its is None or len(contacts.of(part)) != len(contacts.of(other)):
-        return False
-    return bool(np.abs(mine.center + shift - its.center).max() <= SAME_CONTACT * contacts.size)

@@ -8,20 +8,17 @@ only penetration beyond what the rest pose has counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.spatial import cKDTree
 
 from neurok.bodyplan.contacts import PATCH, ContactGraph, PartSamples
 from neurok.core import Mesh
 from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
-
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
 
 # How parts are moved along lines, and what stops them. By eye; counts are what a search in a second affords.
 FORGIVEN_DEPTH = 0.006  # Depth of penetration that is forgiven [share of the object].
@@ -62,48 +59,33 @@ class Crossings:
     """The part crossed most so far, -1 for none."""
 
 
-class StaticScene:
-    """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
-
-    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1) -> None:
-        self.middle, self.base = mesh.bounds.mean(axis=0), base
-        self.places = (mesh.vertices - self.middle) / contacts.size
-        self.faces, self.parts = mesh.faces, mesh.face_parts
-        self.surface = self.surface_of(self.parts == base)
-
-    def surface_of(self, chosen: np.ndarray) -> Surface:
-        """Some of the triangles."""
-        return Surface(self.places, self.faces[chosen], self.parts[chosen])
-
-
 class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
-    def __init__(
-        self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...], scene: StaticScene | None = None
-    ) -> None:
-        self.group = group
-        scene = scene or StaticScene(mesh, contacts)
-        self.middle = scene.middle
-        self.size = contacts.size
-        self.reach = contacts.reach / contacts.size
-        patch = PATCH
-        moves = np.isin(mesh.face_parts, group)
-        own = _gather(contacts.samples, group)
-        rest = _gather(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
-        self.own_samples = _OrientedPoints(self.normalised(own[0]), own[1], own[2] / self.size, patch)
-        points = self.normalised(rest[0])
-        near = self._within_reach(points[:, None])
-        self.rest_samples = _OrientedPoints(points[near], rest[1][near], rest[2] / self.size, patch)
-        self.own_scene = scene.surface_of(moves)
-        stays = np.flatnonzero(~moves & (mesh.face_parts != scene.base))
-        stays = stays[self._within_reach(scene.places[mesh.faces[stays]])]
-        self.rest_scene = SurfaceGroup((scene.surface_of(stays), scene.surface))
+    def __init__(self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...]) -> None:
+        self.middle, self.size = mesh.bounds.mean(axis=0), contacts.size
+        self.own_samples = self._samples(contacts.samples, group)
+        rest = self._samples(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
+        near = self._within_reach(rest.points[:, None])
+        self.rest_samples = _OrientedPoints(rest.points[near], rest.normals[near], rest.spacing)
+        places, moves = self.normalised(mesh.vertices), np.isin(mesh.face_parts, group)
+        stays = np.flatnonzero(~moves)
+        stays = stays[self._within_reach(places[mesh.faces[stays]])]
+        self.own_surface = Surface(places, mesh.faces[moves], mesh.face_parts[moves])
+        self.rest_surface = Surface(places, mesh.faces[stays], mesh.face_parts[stays])
         spread = _spread(self.own_samples.points, OWN_POINTS)
         self.own_points = _lifted(spread, self.own_samples, self.rest_samples)
         self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
         self.near = OccupancyGrid(self.rest_samples.points, GRID_CELLS, GRID_MARGIN)
         self.attachment_points = self._contact_points()
+
+    def _samples(self, samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> _OrientedPoints:
+        chosen = [one for part in parts if (one := samples[part]) is not None]
+        points = np.concatenate([np.zeros((0, 3)), *(one.points for one in chosen)])
+        normals = np.concatenate([np.zeros((0, 3)), *(one.normals for one in chosen)])
+        return _OrientedPoints(
+            self.normalised(points), normals, max((one.spacing for one in chosen), default=0.0) / self.size
+        )
 
     def normalised(self, points: np.ndarray) -> np.ndarray:
         """Mesh coordinates as shares of the object, about its middle."""
@@ -159,11 +141,11 @@ class Mover:
         for start in range(0, steps, window):
             end = min(start + window, steps)
             some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
-            first, part = self.rest_scene.first_crossing(trajectories(self.own_points, some, through, times, turning))
+            first, part = self.rest_surface.first_crossing(trajectories(self.own_points, some, through, times, turning))
             fresh = (first <= end - start) & (own[alive] > steps)
             own[alive] = np.where(fresh, first + start, own[alive])
             hit[alive] = np.where(fresh, part, hit[alive])
-            first, _ = self.own_scene.first_crossing(trajectories(self.other_points, some, through, -times, turning))
+            first, _ = self.own_surface.first_crossing(trajectories(self.other_points, some, through, -times, turning))
             fresh = (first <= end - start) & (other[alive] > steps)
             other[alive] = np.where(fresh, first + start, other[alive])
             crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
@@ -189,20 +171,16 @@ class _OrientedPoints:
     points: np.ndarray
     normals: np.ndarray
     spacing: float
-    patch: float
-    """How far a sample stands for its tangent plane [spacings]."""
 
     @cached_property
     def tree(self) -> cKDTree | None:
-        from scipy.spatial import cKDTree
-
         return cKDTree(self.points) if len(self.points) else None
 
     def heights(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Distance from the tangent plane of the nearest sample (infinite when far), its index, the signed height."""
         if self.tree is None or len(points) == 0:
             return np.full(len(points), np.inf), np.zeros(len(points), dtype=np.int64), np.zeros(len(points))
-        away, index = self.tree.query(points, distance_upper_bound=float(np.hypot(reach, self.patch * self.spacing)))
+        away, index = self.tree.query(points, distance_upper_bound=float(np.hypot(reach, PATCH * self.spacing)))
         known = np.isfinite(away)
         index = np.where(known, index, 0)
         signed = np.einsum("nd,nd->n", points - self.points[index], self.normals[index])
@@ -281,24 +259,6 @@ class Surface:
         return first + 1, part
 
 
-@dataclass(frozen=True, eq=False)
-class SurfaceGroup:
-    """Several surfaces as one."""
-
-    members: tuple[Surface, ...]
-
-    def first_crossing(
-        self, positions: Float[np.ndarray, "C T N 3"]
-    ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
-        """The earliest of what each says."""
-        first, part = self.members[0].first_crossing(positions)
-        for other in self.members[1:]:
-            if other.scene is not None:
-                then, hit = other.first_crossing(positions)
-                first, part = np.minimum(first, then), np.where(then < first, hit, part)
-        return first, part
-
-
 def trajectories(
     points: Float[np.ndarray, "N 3"],
     axes: Float[np.ndarray, "C 3"],
@@ -313,17 +273,6 @@ def trajectories(
     # One product in single precision for all lines and values: rays are cast in it, and this is most of the work.
     moved = rows.astype(np.float32) @ lifted.T.astype(np.float32)
     return np.ascontiguousarray(moved.reshape(*values.shape, 3, len(points)).swapaxes(-1, -2))
-
-
-def _gather(samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
-    chosen = [one for part in parts if (one := samples[part]) is not None]
-    if not chosen:
-        return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
-    return (
-        np.concatenate([c.points for c in chosen]),
-        np.concatenate([c.normals for c in chosen]),
-        max(c.spacing for c in chosen),
-    )
 
 
 def _pick(points: np.ndarray, count: int) -> np.ndarray:
@@ -406,17 +355,6 @@ class FreeRange:
 
     reasons: tuple[str, ...]
     """What ended the longer of the two ranges, in a few words; empty when nothing did."""
-
-    obstacle: Int[np.ndarray, " C"]
-    """The part that ended it, -1 for none."""
-
-    def of_copy(self, carrier: int, names: tuple[str, ...]) -> FreeRange:
-        """The same for a copy of the part that hangs on the same carrier: its neighbours are others."""
-        reasons = tuple(
-            reason if part in (-1, carrier) else reason.replace(_hits(names[part]), _hits("the rest"), 1)
-            for reason, part in zip(self.reasons, self.obstacle.tolist(), strict=True)
-        )
-        return replace(self, reasons=reasons, obstacle=np.where(self.obstacle == carrier, carrier, -1))
 
 
 def try_turns(
@@ -507,12 +445,7 @@ def _summary(
             reasons.append(f"comes loose after {after}")
         else:
             what = names[obstacle[row]] if obstacle[row] >= 0 else "the rest"
-            reasons.append(f"{_hits(what)} after {after}")
+            reasons.append(f"collides with {what} after {after}")
     attached = 1.0 - loose[better].astype(np.float64)
     least = np.minimum(crossing[:count], crossing[count:])
-    collided = np.where((free < steps) & ~loose, obstacle, -1)[better]
-    return FreeRange(low, high, np.asarray(full), least[:, 0], least[:, 1], attached, tuple(reasons), collided)
-
-
-def _hits(what: str) -> str:
-    return f"collides with {what}"
+    return FreeRange(low, high, np.asarray(full), least[:, 0], least[:, 1], attached, tuple(reasons))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 CALIBRATION = (2.56, 3.11, 0.64)
 """Log-odds that the best line of a body is right: constant, then per unit of the log-probability of the line, and of
-the grouping network's log-odds that the body moves. Fitted to 24 training objects that the networks have not learned from
-and static ones, raw and with their parts, every object counting alike (``neurok train plan``)."""
+the grouping network's log-odds that the body moves. Fitted to 24 training objects that no network has learned from and
+20 static ones, raw and with their parts, every object counting alike (``neurok train plan``)."""
 
 UNASKED = (-2.09, 1.98, 1.28)
 """The same where the grouping network is not at hand: search and joint network themselves say whether a body moves."""
