@@ -29,7 +29,7 @@ class CloudConfig:
 
 @dataclass(frozen=True)
 class FusionConfig:
-    """How much the search counts beside the networks, from 0 to 1, and when views agree."""
+    """How much the search counts beside the networks, from 0 to 1."""
 
     kinds: float = 0.5
     """Weight of the search in the kind of a joint. Folds."""
@@ -42,33 +42,6 @@ class FusionConfig:
 
     doubtful_axes: float = 0.7
     """Weight of the search in the direction of an axis on which views disagree. Folds."""
-
-    agreed: float = 0.95
-    """Views agree if no smaller share of them makes the same choice: networks that know a thing do. Folds."""
-
-    steady: float = 0.1
-    """Lengths of a turn that differ by more between views are guesses [share of the length]. Folds."""
-
-    same_line: float = 0.03
-    """The search speaks of the limits of a hinge if its line is nearer than this [unit box]. By eye."""
-
-    one_sided: float = 0.05
-    """A range is open on one side if the other is less than this [share of the larger side]. By eye."""
-
-    cluster: float = 0.02
-    """Pivots nearer than this support each other [unit box]. By eye: as near as is right in training."""
-
-    apart: float = 2.0
-    """Two pivots of one answer are at least this far apart [clusters]. By eye."""
-
-    most_pivots: int = 4
-    """Pivots that are told of each part."""
-
-    network_floor: float = 1e-3
-    """Least density of a pivot by the networks. By eye."""
-
-    search_floor: float = 1e-2
-    """Least density of a pivot by the search, which misses more. By eye."""
 
 
 CLOUDS = CloudConfig()

@@ -18,6 +18,10 @@ from neurok.bodyplan.search import Search
 
 BLOCKED_WEIGHT = 0.2  # Weight of a line along which the part collides or comes loose at once. By eye.
 SAME_DIRECTION = math.cos(math.radians(8.0))  # Lines nearer than this to a direction are along it [cosine]. By eye.
+AGREED = 0.95  # Views agree if no smaller share of them makes the same choice: networks that know a thing do. Folds.
+STEADY = 0.1  # Lengths of a turn that differ by more between views are guesses [share of the length]. Folds.
+SAME_LINE = 0.03  # The search speaks of the limits of a hinge if its line is nearer than this [unit box]. By eye.
+ONE_SIDED = 0.05  # A range is open on one side if the other is less than this [share of the larger side]. By eye.
 EVEN_SHARE = 0.02  # Share that is spread evenly over all options: the search may miss the true one. By eye.
 
 
@@ -118,7 +122,7 @@ def axis_weight(
 ) -> Float[np.ndarray, "P ..."]:
     """How much the search counts in the axis of each part: ``votes`` are shares of views that choose each option."""
     same = np.take_along_axis(votes, shares.argmax(axis=1, keepdims=True), axis=1)
-    return np.where(same >= config.agreed, config.axes, config.doubtful_axes)
+    return np.where(same >= AGREED, config.axes, config.doubtful_axes)
 
 
 def fuse_limits(
@@ -129,7 +133,6 @@ def fuse_limits(
     directions: Float[np.ndarray, "P K 3"],
     choices: Int[np.ndarray, "P 2"],
     evidence: SearchEvidence,
-    config: FusionConfig = FUSION,
 ) -> Float[np.ndarray, "P 2 2"]:
     """Limits of the networks after the search has told which side of the line through the pivot is open.
 
@@ -143,28 +146,26 @@ def fuse_limits(
             lines = evidence.along(row, move, int(choices[row, move]))
             known = np.isfinite(lines.limits).all(axis=1)
             if move == TURN:
-                known &= np.linalg.norm(np.cross(lines.places - pivots[row], axis), axis=1) < config.same_line
+                known &= np.linalg.norm(np.cross(lines.places - pivots[row], axis), axis=1) < SAME_LINE
             if not known.any():
                 continue
             best = int(np.where(known, lines.weights, -1.0).argmax())
             low, high = lines.limits[best].tolist()
-            is_guess = move == TURN and spread[row] > config.steady and high > low
-            found = np.array([low, high]) if is_guess else open_side(limits[row, move], (low, high), config.one_sided)
+            is_guess = move == TURN and spread[row] > STEADY and high > low
+            found = np.array([low, high]) if is_guess else open_side(limits[row, move], (low, high))
             is_behind = move == SLIDE and sided[row] and float(found.sum() * limits[row, move].sum()) < 0
             out[row, move] = -found[::-1] if is_behind else found
     return out
 
 
-def open_side(
-    limits: Float[np.ndarray, "2"], likely: tuple[float, float], one_sided: float = FUSION.one_sided
-) -> Float[np.ndarray, "2"]:
+def open_side(limits: Float[np.ndarray, "2"], likely: tuple[float, float]) -> Float[np.ndarray, "2"]:
     """Limits of the same length on the one side that the search found open.
 
     Where both sides are open, or neither, the search knows no better than the network. How far it found the way free is
     no bound: drawers that scrape along their frames are annotated with all of their length.
     """
     low, high = likely
-    if min(abs(low), abs(high)) > one_sided * max(abs(low), abs(high)) or low == high:
+    if min(abs(low), abs(high)) > ONE_SIDED * max(abs(low), abs(high)) or low == high:
         return limits
     length = float(limits[1] - limits[0])
     return np.array([0.0, length]) if high > -low else np.array([-length, 0.0])

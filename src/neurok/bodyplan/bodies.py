@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 from scipy.spatial import cKDTree
 
-from neurok.bodyplan.contacts import SMALL_PART, contact_graph
+from neurok.bodyplan.contacts import contact_graph
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.topology import face_components, split_by_face_label
@@ -16,8 +16,12 @@ from neurok.geometry.topology import face_components, split_by_face_label
 MOST_PIECES = 250
 """Beyond that many components the smallest join the nearest large one: bounds the time of broken files."""
 
-EMBEDDED = 0.5
-"""A component with more of its surface on a larger one belongs to it [share of its surface]. By eye."""
+DETAIL = 0.03
+"""Smaller components are details of what they touch [share of the object] ..."""
+
+EMBEDDED = 0.3
+"""... and so are those with more of their surface on a larger one [share of their surface]. Chosen among six pairs by
+what the search finds in 43 objects."""
 
 
 def find_parts(thing: Asset | Mesh, labels: np.ndarray | None = None) -> Mesh:
@@ -85,7 +89,7 @@ def merge_components(mesh: Mesh) -> Int[np.ndarray, " F"]:
         most = max(pairs, key=lambda pair: pair.share_of(int(piece)), default=None)
         if most is None:
             continue
-        if sizes[piece] < SMALL_PART * contacts.size or most.share_of(int(piece)) > EMBEDDED:
+        if sizes[piece] < DETAIL * contacts.size or most.share_of(int(piece)) > EMBEDDED:
             carrier[piece] = carrier[most.other(int(piece))]
     return np.unique(carrier[labels], return_inverse=True)[1].reshape(-1)
 

@@ -104,7 +104,7 @@ def measure(model: JointModel, examples: Sequence[Example], recipe: Articulation
             found = posterior.directions[owner, posterior.choices[owner, guess]]
             angles.append(np.degrees(np.arccos(np.clip(abs(found @ axis), 0.0, 1.0))))
             if move == TURN:
-                across = posterior.pivots[owner, 0] - origin
+                across = posterior.pivots[owner] - origin
                 offsets.append(np.linalg.norm(across - axis * (across @ axis)))
     mean = lambda values: float(np.mean(values)) if values else 0.0  # noqa: E731
     return {"kind": mean(kinds), "parent": mean(parents), "axis": mean(angles), "pivot": mean(offsets)}
