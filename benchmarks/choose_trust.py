@@ -17,11 +17,10 @@ from pathlib import Path
 
 import tyro
 
-from neurok.articulation.config import FusionConfig
 from neurok.articulation.features import describe_parts
 from neurok.articulation.predict import fuse, most_likely_joints, part_parents, signed_directions, view_parts
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
-from neurok.articulation.search_evidence import search_evidence
+from neurok.articulation.search_evidence import FusionConfig, search_evidence
 from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation
 from neurok.evaluation.articulation_tables import COLUMNS

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.config import CloudConfig, FusionConfig
 from neurok.articulation.ensemble import Ensemble, grow_tree
-from neurok.articulation.features import describe_parts
+from neurok.articulation.features import CloudConfig, describe_parts
 from neurok.articulation.network import KINDS, JointConfig, JointModel
 from neurok.articulation.predict import (
     VIEWS,
@@ -16,7 +15,7 @@ from neurok.articulation.predict import (
     signed_directions,
     view_parts,
 )
-from neurok.articulation.search_evidence import search_evidence
+from neurok.articulation.search_evidence import FusionConfig, search_evidence
 from neurok.bodyplan.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_model, save_model

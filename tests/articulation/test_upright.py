@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.articulation.ensemble import CLOSE, WAYS_UP, find_upright, main_frame
 from neurok.articulation.network import JointConfig, JointModel
-from neurok.articulation.upright import CLOSE, WAYS_UP, find_upright, main_frame
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
 from neurok.geometry.lie import axis_angle_matrix, quaternion_to_matrix

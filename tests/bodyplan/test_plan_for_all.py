@@ -11,8 +11,7 @@ from neurok.bodyplan.plan import BodyPlan, connected_pieces, with_bodies
 from neurok.core import Mesh
 from neurok.inference.articulate import articulate
 from neurok.inference.infer import infer
-from neurok.inference.plan import plan
-from neurok.inference.plan_evidence import SHOWN, BodyEvidence
+from neurok.inference.plan import SHOWN, BodyEvidence, plan
 from neurok.inference.spaces import learner, space_of, spaces_of
 from neurok.kinematics.space import decode
 from neurok.modelling.shapes import sphere

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from neurok.bodyplan import hypothesis, search, sweep
+from neurok.bodyplan.clearance import tour
 from neurok.bodyplan.search import search_joints
-from neurok.bodyplan.tour import tour
 from neurok.core import Articulation, Joint
 from neurok.modelling.shapes import slab
 from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts

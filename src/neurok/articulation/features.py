@@ -1,4 +1,9 @@
-"""What the network sees of the parts of an object: clouds, gaps to neighbours, and directions an axis may have."""
+"""What the network sees of the parts of an object: clouds, gaps to neighbours, and directions an axis may have.
+
+*Unit box*: the object's longest side is 1. *Trained with*: the shipped weights have learned from such inputs, so that
+another value needs other weights. *Folds*: chosen on training objects that networks and ranking had left out
+(``docs/notebook/articulation.md``). *By eye*: set on a handful of objects and not measured since.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
-from neurok.articulation.config import CLOUDS, CloudConfig
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
 from neurok.core.unit_box import UnitBox
@@ -44,6 +48,26 @@ ASKEW = math.radians(2.0)  # Smaller turns about up are left alone [rad].
 
 # Copies differ by less than these shares in area and in each of their sides (of sampled points, so less exact). By eye.
 COPIED_AREA, COPIED_SIDES = 0.01, 0.08
+
+
+@dataclass(frozen=True)
+class CloudConfig:
+    """How many points a network sees of each part. Trained with."""
+
+    points: int = 256
+    """Points kept of each part; views draw from them."""
+
+    view_points: int = 128
+    """Points of each part that a network sees of a view."""
+
+    dense_points: int = 24_000
+    """Points of the whole object that gaps are measured to."""
+
+    frame_only: bool = False
+    """Whether an axis may only have the directions of the object's frame: enough where nobody asks for axes."""
+
+
+CLOUDS = CloudConfig()
 
 
 @dataclass(frozen=True, eq=False)

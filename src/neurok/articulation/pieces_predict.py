@@ -16,9 +16,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import squareform
 
-from neurok.articulation.config import CloudConfig
 from neurok.articulation.ensemble import VIEWS
-from neurok.articulation.features import PartClouds, describe_parts, find_copies
+from neurok.articulation.features import CloudConfig, PartClouds, describe_parts, find_copies
 from neurok.articulation.pieces_network import STATIC, PieceModel
 from neurok.articulation.views import stack_clouds, turned
 from neurok.bodyplan.bodies import label_faces

@@ -9,14 +9,15 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
-from neurok.articulation.config import FUSION, FusionConfig
 from neurok.articulation.ensemble import QUARTERS as QUARTERS
-from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble, EnsembleViews, MemberViews
+from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble, EnsembleViews, MemberViews, find_upright
 from neurok.articulation.ensemble import VIEWS as VIEWS
 from neurok.articulation.ensemble import view_parts as view_parts
 from neurok.articulation.features import THINNEST, PartClouds, describe_parts, find_copies
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.articulation.search_evidence import (
+    FUSION,
+    FusionConfig,
     SearchEvidence,
     axis_weight,
     fuse_limits,
@@ -24,7 +25,6 @@ from neurok.articulation.search_evidence import (
     search_evidence,
     shared_by_copies,
 )
-from neurok.articulation.upright import find_upright
 from neurok.articulation.views import canonical_signs
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints

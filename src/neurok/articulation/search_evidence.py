@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.articulation.config import FUSION, FusionConfig
 from neurok.articulation.features import PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.bodyplan.hypothesis import Hypothesis
@@ -23,6 +22,26 @@ STEADY = 0.1  # Lengths of a turn that differ by more between views are guesses 
 SAME_LINE = 0.03  # The search speaks of the limits of a hinge if its line is nearer than this [unit box]. By eye.
 ONE_SIDED = 0.05  # A range is open on one side if the other is less than this [share of the larger side]. By eye.
 EVEN_SHARE = 0.02  # Share that is spread evenly over all options: the search may miss the true one. By eye.
+
+
+@dataclass(frozen=True)
+class FusionConfig:
+    """How much the search counts beside the networks, from 0 to 1."""
+
+    kinds: float = 0.5
+    """Weight of the search in the kind of a joint. Folds."""
+
+    axes: float = 0.5
+    """Weight of the search in the direction of an axis on which views agree. Folds."""
+
+    pivots: float = 0.5
+    """Weight of the search in the place of a hinge. Folds."""
+
+    doubtful_axes: float = 0.7
+    """Weight of the search in the direction of an axis on which views disagree. Folds."""
+
+
+FUSION = FusionConfig()
 
 
 @dataclass(frozen=True, eq=False)

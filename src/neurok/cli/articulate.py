@@ -146,7 +146,7 @@ class Articulate:
             return _draw(path, articulation)
         clips: tuple[Clip, ...] = ()
         if suffix in (".glb", ".gltf") and articulation.dof:
-            from neurok.bodyplan.tour import tour
+            from neurok.bodyplan.clearance import tour
 
             clips = (articulation.clip(tour(articulation), name="joints"),)
         return io.save(replace(asset, clips=clips), path, **self.physics.options(path))

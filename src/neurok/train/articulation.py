@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from neurok.articulation.config import CloudConfig
+from neurok.articulation.features import CloudConfig
 from neurok.articulation.loss import JointTask, Terms
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel, Parts
 from neurok.articulation.predict import fuse, view_parts

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from neurok.articulation.ensemble import WAYS_UP
 from neurok.articulation.features import PartClouds
 from neurok.articulation.network import Parts
 from neurok.articulation.predict import QUARTERS
-from neurok.articulation.upright import WAYS_UP
 from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
 from neurok.errors import NeurokError
 from neurok.geometry import lie
