@@ -17,6 +17,7 @@ from neurok.articulation.predict import (
 )
 from neurok.articulation.search_evidence import FusionConfig, search_evidence
 from neurok.bodyplan.search import search_joints
+from neurok.core import Articulation
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_model, save_model
 from neurok.samples import make_sample
@@ -36,7 +37,8 @@ def test_every_part_gets_one_answer_and_they_form_a_tree(model):
     prediction = predict_joints(mesh, model, with_search=False)
     assert len(prediction.answers) == mesh.part_count
     assert sum(answer.parent < 0 for answer in prediction.answers) == 1
-    assert prediction.articulation().order  # a cycle would raise
+    joints = tuple(answer.joint() for answer in prediction.answers)
+    assert Articulation(mesh, joints).order  # a cycle would raise
     assert all(0.0 <= answer.probability <= 1.0 for answer in prediction.answers)
 
 

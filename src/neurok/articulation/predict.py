@@ -28,7 +28,7 @@ from neurok.articulation.search_evidence import (
 from neurok.articulation.views import canonical_signs
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
-from neurok.core import Articulation, Mesh
+from neurok.core import Mesh
 from neurok.core.unit_box import UnitBox
 from neurok.geometry import lie
 
@@ -83,11 +83,6 @@ class Prediction:
 
     evidence: SearchEvidence | None = None
     """... and what that says to the networks."""
-
-    def articulation(self) -> Articulation:
-        names = self.mesh.part_names or ("part_0",)
-        joints = [answer.joint(name) for answer, name in zip(self.answers, names, strict=True)]
-        return Articulation(self.mesh, tuple(joints), name=self.mesh.name)
 
 
 def predict_joints(

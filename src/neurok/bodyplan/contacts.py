@@ -179,9 +179,6 @@ class Contact:
     extent: Float[np.ndarray, "3"]
     """Length of the region along each of them."""
 
-    gap: float
-    """Least distance between the two surfaces."""
-
     shares: tuple[float, float]
     """Share of each part's surface that takes part."""
 
@@ -234,10 +231,6 @@ class ContactGraph:
         present = [(part, one.box) for part, one in enumerate(self.samples) if one is not None]
         axes, half = np.stack([box.axes for _, box in present]), np.stack([box.half for _, box in present])
         return np.array([part for part, _ in present]), axes, half
-
-    def between(self, first: int, second: int) -> Contact | None:
-        low, high = min(first, second), max(first, second)
-        return next((pair for pair in self.pairs if (pair.first, pair.second) == (low, high)), None)
 
     def neighbours(self, part: int) -> tuple[int, ...]:
         return tuple(pair.other(part) for pair in self.of(part))
@@ -317,8 +310,8 @@ def sample_parts(mesh: Mesh) -> tuple[PartSamples | None, ...]:
 
 
 def _contact(a: int, b: int, first: PartSamples, second: PartSamples, reach: float) -> Contact | None:
-    near_a, hit_a, gap_a = _near(first, second, reach)
-    near_b, hit_b, gap_b = _near(second, first, reach)
+    near_a, hit_a = _near(first, second, reach)
+    near_b, hit_b = _near(second, first, reach)
     if len(near_a) + len(near_b) == 0:
         return None
     places = np.concatenate(
@@ -332,11 +325,11 @@ def _contact(a: int, b: int, first: PartSamples, second: PartSamples, reach: flo
     directions = np.linalg.eigh((places - middle).T @ (places - middle))[1].T[::-1]
     extent = np.ptp((places - middle) @ directions.T, axis=0)
     shares = (len(near_a) / len(first.points), len(near_b) / len(second.points))
-    return Contact(a, b, places, normal, directions, extent, min(gap_a, gap_b), shares)
+    return Contact(a, b, places, normal, directions, extent, shares)
 
 
-def _near(a: PartSamples, b: PartSamples, reach: float) -> tuple[Int[np.ndarray, " K"], Int[np.ndarray, " K"], float]:
-    """Points of ``a`` within ``reach`` of the surface of ``b``, their neighbours there, and the least distance."""
+def _near(a: PartSamples, b: PartSamples, reach: float) -> tuple[Int[np.ndarray, " K"], Int[np.ndarray, " K"]]:
+    """Points of ``a`` within ``reach`` of the surface of ``b``, and their neighbours there."""
     patch = PATCH * b.spacing
     limit = np.hypot(reach, patch)
     inside = ((a.points > b.bounds[0] - reach) & (a.points < b.bounds[1] + reach)).all(axis=1)
@@ -349,7 +342,7 @@ def _near(a: PartSamples, b: PartSamples, reach: float) -> tuple[Int[np.ndarray,
     aside = np.sqrt(np.maximum(away**2 - height**2, 0.0))
     gap = np.where(aside <= patch, height, away)
     close = gap <= reach
-    return rows[close], hit[close], float(gap[close].min(initial=np.inf))
+    return rows[close], hit[close]
 
 
 def find_tree(contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | None = None) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from neurok.bodyplan.evidence import (
 from neurok.bodyplan.hypothesis import BUTTON_DIRECTION, LEAST_SLIDE, LEAST_TURN, Hypothesis, slide_limits, turn_limits
 from neurok.bodyplan.lines import Lines, directions, directions_of_parts, turning_lines
 from neurok.bodyplan.sweep import FreeRange, Mover, try_slides, try_turns
-from neurok.core import Articulation, Joint, Mesh
+from neurok.core import Mesh
 from neurok.core.articulation import JointKind
 
 SHORTEST = 0.02  # Parts count as at least this long along a slide [share of the object]. By eye.
@@ -60,14 +60,6 @@ class Search:
     def best(self, part: int) -> Hypothesis | None:
         """The first choice for a part; nothing for the base."""
         return self.hypotheses[part][0] if self.hypotheses[part] else None
-
-    def articulation(self) -> Articulation:
-        """The object with the best hypothesis of every part."""
-        joints = []
-        for part, name in enumerate(self.mesh.part_names or ("part_0",)):
-            best = self.best(part)
-            joints.append(best.joint(name) if best is not None else Joint("fixed", self.parents[part], name=name))
-        return Articulation(self.mesh, tuple(joints), name=self.mesh.name)
 
 
 def search_joints(

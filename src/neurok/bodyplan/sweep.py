@@ -25,10 +25,8 @@ FORGIVEN_DEPTH = 0.006  # Depth of penetration that is forgiven [share of the ob
 GRAZING = 0.12  # A path at a smaller angle runs along a surface instead of through it [sine].
 OVERSHOOT = 1.001  # Steps are longer by this factor: what ends exactly on a surface has gone through it.
 COLLIDES = 0.07  # Share of points that must cross before it counts: files are not exact, and small clashes are common.
-FIRST_ANGLES = (5.0, 10.0, 15.0)  # Angles tried on every line [deg].
-# Angles tried where the first are free [deg].
-LATER_ANGLES = (20, 30, 40, 50, 60, 75, 90, 105, 120, 135, 150, 165, 180)
-WINDOW = 4  # Later angles are tried so many at a time: most lines have met something by then.
+ANGLES = (5, 10, 15, 20, 30, 40, 50, 60, 75, 90, 105, 120, 135, 150, 165, 180)  # Angles tried on a line [deg].
+WINDOW = 4  # They are tried so many at a time: most lines have met something by then.
 SLIDE_STEPS = 20  # Steps of a slide, evenly up to the length of the part along it.
 EARLY_STEP = 3  # Step after which ``early_crossing`` is taken: 15 degrees, or a seventh of the length.
 OWN_POINTS = 72  # Points of the part that are followed.
@@ -361,91 +359,50 @@ def try_turns(
     mover: Mover, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], names: tuple[str, ...]
 ) -> FreeRange:
     """Turn about each line, both ways, up to half a turn."""
-    count = len(axes)
-    both = np.concatenate([axes, -axes])
-    places = mover.normalised(np.concatenate([origins, origins]))
-    angles = np.deg2rad(FIRST_ANGLES), np.deg2rad(LATER_ANGLES)
-    known = len(angles[0])
-    values = np.broadcast_to(angles[0], (2 * count, known))
-    first = _free_steps(mover, both, places, values, turning=True, window=known)
-    free, obstacle, loose = first.free.copy(), first.obstacle.copy(), first.loose.copy()
-    alive = np.flatnonzero(first.free == known)
-    if len(alive):
-        again = np.concatenate([angles[0][-1:], angles[1]])
-        values = np.broadcast_to(again, (len(alive), len(again)))
-        later = _free_steps(mover, both[alive], places[alive], values, turning=True, window=WINDOW)
-        free[alive], obstacle[alive], loose[alive] = known - 1 + later.free, later.obstacle, later.loose
-    reach = np.concatenate([[0.0], *angles])[free]
-    steps = known + len(angles[1])
-    return _summary(reach, free, steps, first.crossing, obstacle, loose, names, turning=True)
+    angles = np.broadcast_to(np.deg2rad(ANGLES), (2 * len(axes), len(ANGLES)))
+    return _try_lines(mover, axes, mover.normalised(origins), angles, True, names)
 
 
 def try_slides(
     mover: Mover, axes: Float[np.ndarray, "D 3"], lengths: Float[np.ndarray, " D"], names: tuple[str, ...]
 ) -> FreeRange:
     """Slide along each direction, both ways, as far as the part is long."""
-    both = np.concatenate([axes, -axes])
-    reach = np.concatenate([lengths, lengths])
-    steps = SLIDE_STEPS
-    values = reach[:, None] * np.linspace(1.0 / steps, 1.0, steps) / mover.size
-    found = _free_steps(mover, both, np.zeros_like(both), values, turning=False, window=steps // 2)
-    way = np.take_along_axis(np.concatenate([np.zeros((len(both), 1)), values], axis=1), found.free[:, None], 1)[:, 0]
-    return _summary(
-        way * mover.size, found.free, steps, found.crossing, found.obstacle, found.loose, names, turning=False
-    )
+    steps = np.linspace(1.0 / SLIDE_STEPS, 1.0, SLIDE_STEPS)
+    ways = np.concatenate([lengths, lengths])[:, None] * steps / mover.size
+    return _try_lines(mover, axes, np.zeros_like(axes), ways, False, names)
 
 
-@dataclass(frozen=True, eq=False)
-class _FreeSteps:
-    free: np.ndarray
-    """Number of steps that are free."""
-
-    crossing: np.ndarray
-    """Share of points that have crossed after the early step and after half of them, if the window reaches them."""
-
-    obstacle: np.ndarray
-    """The part that stopped it, -1 for none."""
-
-    loose: np.ndarray
-    """Whether it stopped by coming loose."""
-
-
-def _free_steps(
-    mover: Mover, axes: np.ndarray, origins: np.ndarray, values: np.ndarray, turning: bool, window: int
-) -> _FreeSteps:
-    steps = values.shape[1]
-    loosened = mover.is_detached(axes, origins, values, turning)
+def _try_lines(
+    mover: Mover,
+    axes: Float[np.ndarray, "C 3"],
+    origins: Float[np.ndarray, "C 3"],
+    values: Float[np.ndarray, "N S"],
+    turning: bool,
+    names: tuple[str, ...],
+) -> FreeRange:
+    """Go through the values along each line, first forward along all of them, then backward."""
+    count, steps = len(axes), values.shape[1]
+    both, places = np.concatenate([axes, -axes]), np.concatenate([origins, origins])
+    loosened = mover.is_detached(both, places, values, turning)
     until = np.where(loosened.any(axis=1), loosened.argmax(axis=1), steps)
-    crossings = mover.sweep(axes, origins, values, turning, until + 1, COLLIDES, window)
+    crossings = mover.sweep(both, places, values, turning, until + 1, COLLIDES, WINDOW if turning else steps // 2)
     crossing = np.maximum(crossings.own, crossings.other)
     stopped = crossing > COLLIDES
     free = np.where(stopped.any(axis=1), stopped.argmax(axis=1), steps)
-    obstacle = np.where(
-        free < steps, np.take_along_axis(crossings.obstacle, np.minimum(free, steps - 1)[:, None], 1)[:, 0], -1
-    )
-    loose = until < free
-    early = min(EARLY_STEP, steps) - 1
-    return _FreeSteps(np.minimum(free, until), crossing[:, [early, max(early, steps // 2 - 1)]], obstacle, loose)
-
-
-def _summary(
-    reach: np.ndarray, free: np.ndarray, steps: int, crossing: np.ndarray, obstacle: np.ndarray, loose: np.ndarray,
-    names: tuple[str, ...], turning: bool,
-) -> FreeRange:  # fmt: skip
-    count = len(reach) // 2
+    obstacle = np.take_along_axis(crossings.obstacle, np.minimum(free, steps - 1)[:, None], 1)[:, 0]
+    loose, free = until < free, np.minimum(free, until)
+    reach = np.take_along_axis(np.pad(values, ((0, 0), (1, 0))), free[:, None], 1)[:, 0]
+    reach = reach if turning else reach * mover.size
     high, low = reach[:count], reach[count:]
     better = np.where(high >= low, np.arange(count), np.arange(count) + count)
-    full = turning & (free[:count] == steps) & (free[count:] == steps)
     reasons = []
     for row in better:
         after = f"{np.rad2deg(reach[row]):.0f} deg" if turning else f"{reach[row]:.3g}"
-        if free[row] == steps:
-            reasons.append("")
-        elif loose[row]:
-            reasons.append(f"comes loose after {after}")
-        else:
-            what = names[obstacle[row]] if obstacle[row] >= 0 else "the rest"
-            reasons.append(f"collides with {what} after {after}")
-    attached = 1.0 - loose[better].astype(np.float64)
+        what = names[obstacle[row]] if obstacle[row] >= 0 else "the rest"
+        ended = f"comes loose after {after}" if loose[row] else f"collides with {what} after {after}"
+        reasons.append("" if free[row] == steps else ended)
+    full = turning & (free[:count] == steps) & (free[count:] == steps)
     least = np.minimum(crossing[:count], crossing[count:])
-    return FreeRange(low, high, np.asarray(full), least[:, 0], least[:, 1], attached, tuple(reasons))
+    early, late = EARLY_STEP - 1, max(EARLY_STEP, steps // 2) - 1
+    attached = 1.0 - loose[better].astype(np.float64)
+    return FreeRange(low, high, np.asarray(full), least[:, early], least[:, late], attached, tuple(reasons))
