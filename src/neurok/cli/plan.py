@@ -47,8 +47,7 @@ class Plan:
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        from neurok.bodyplan.drawing import save_plan_picture
-        from neurok.bodyplan.plan_file import plan_to_dict, write_plan
+        from neurok.bodyplan.plan_file import plan_to_dict, save_plan_picture, write_plan
         from neurok.cli.labels import read_labels
 
         known, inputs = (".json", *PICTURES), [self.object, self.plan, self.labels]
