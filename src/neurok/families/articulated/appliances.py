@@ -66,13 +66,11 @@ def oven(d: Dice) -> Builder:
     panel = d.between(0.08, 0.14)
     carcass(frame, (-w, foot, -face), (w, height - 0.02, face), board, shell, BLACK_STEEL)
     frame.add(corners(cylinder(0.018, foot + 0.002, 12).move(w - 0.05, foot / 2, face - 0.05)), RUBBER)
-    frame.add(
-        slab((-w, height - 0.02, -face), (w, height, face + 0.01), 0.004), BLACK_STEEL if d.chance(0.5) else shell
-    )
+    plate = slab((-w, height - 0.02, -face), (w, height, face + 0.01), 0.004)
+    frame.add(plate, BLACK_STEEL if d.chance(0.5) else shell)
     frame.add(slab((-w, height - 0.02 - panel, face - 0.001), (w, height - 0.02, face + 0.012), 0.003), shell)
-    frame.add(
-        slab((-w + board, height - 0.02 - panel - 0.02, -face + 0.02), (w - board, height - 0.02 - panel, face)), shell
-    )
+    plate = slab((-w + board, height - 0.02 - panel - 0.02, -face + 0.02), (w - board, height - 0.02 - panel, face))
+    frame.add(plate, shell)
     low, top = foot + 0.004, height - 0.02 - panel
     fronts = _fronts(d, shell, 0.75 * width, d.between(0.025, 0.045), d.pick(["glass", "glass", "raised", "slab"]))
     if d.chance(0.45):
@@ -85,18 +83,16 @@ def oven(d: Dice) -> Builder:
             depth - 0.1,
             Fronts(shell, fronts.metal, fronts.thickness, 0.0025, "slab", fronts.handle, 0.5 * width),
         )
-        frame.add(
-            slab((-w + board, low + drawer - 0.006, -face + 0.02), (w - board, low + drawer + 0.006, face)), shell
-        )
+        plate = slab((-w + board, low + drawer - 0.006, -face + 0.02), (w - board, low + drawer + 0.006, face))
+        frame.add(plate, shell)
         low += drawer
     split = [(0.0, 0.62), (0.62, 1.0)] if d.chance(0.33) else [(0.0, 1.0)]
     for a, b in split:
         y0, y1 = low + a * (top - low), low + b * (top - low)
         add_door(d, frame, (-w, y0, w, y1), face, fronts, "bottom", "door", False)
         for share in (0.35, 0.65):
-            frame.add(
-                _rack(-w + board - 0.002, w - board + 0.002, y0 + share * (y1 - y0), -face + 0.03, face - 0.03), CHROME
-            )
+            solid = _rack(-w + board - 0.002, w - board + 0.002, y0 + share * (y1 - y0), -face + 0.03, face - 0.03)
+            frame.add(solid, CHROME)
         if b < 1:
             frame.add(slab((-w + board, y1 - 0.012, -face + 0.02), (w - board, y1 + 0.012, face)), shell)
     _add_cooker(d, frame, width, depth, height)
@@ -242,9 +238,8 @@ def _add_panel_controls(
     """A detergent drawer at the left, a big dial and a row of buttons."""
     w, rise = width / 2, high - low
     tray = frame.slide("detergent_drawer", Z, 0.0, 0.15)
-    tray.add(
-        slab((-w + 0.02, low + 0.02, z + 0.0005), (-w + 0.02 + 0.3 * width, high - 0.02, z + 0.014), 0.003), d.plastic()
-    )
+    plate = slab((-w + 0.02, low + 0.02, z + 0.0005), (-w + 0.02 + 0.3 * width, high - 0.02, z + 0.014), 0.003)
+    tray.add(plate, d.plastic())
     tray.add(slab((-w + 0.03, low + 0.03, z - 0.02), (-w + 0.01 + 0.3 * width, low + 0.05, z + 0.002)), WHITE)
     add_dials(d, frame, [(d.between(-0.05, 0.05) * width, (low + high) / 2, z)], 0.3 * rise, d.plastic())
     count = d.count(2, 6)
@@ -269,10 +264,8 @@ def _top_loader(d: Dice) -> Builder:
     lid = frame.hinge("lid", X, hinge, -d.between(1.3, 1.65), 0.0)
     span = face - (-face + thick + 0.006)
     plate = extrude(profiles.rectangle(width - 0.04, span - 0.01, 0.02), 0.018, bevel=0.004)
-    lid.add(
-        plate.move(0, height - 0.009, -face + thick + 0.006 + span / 2),
-        shell if d.chance(0.5) else looks.glass("#9fb7c4", 0.5),
-    )
+    solid = plate.move(0, height - 0.009, -face + thick + 0.006 + span / 2)
+    lid.add(solid, shell if d.chance(0.5) else looks.glass("#9fb7c4", 0.5))
     lid.add([s.turn("x", -90).move(0, height + 0.009, face - 0.05) for s in pull(d, 0.12, kind="strip")], d.metal())
     count = d.count(1, 4)
     add_dials(
@@ -309,9 +302,8 @@ def toaster(d: Dice) -> Builder:
     slices = body.slide("slider", Y, -travel, d.between(0.01, 0.03)) if d.chance(0.4) else None
     for x in cuts:
         if slices is not None:
-            slices.add(
-                box((0.016, 0.11, 0.11), (x, height - 0.012, 0), 0.006), looks.paint("#c98f4f", 0.9, name="toast")
-            )
+            bar = box((0.016, 0.11, 0.11), (x, height - 0.012, 0), 0.006)
+            slices.add(bar, looks.paint("#c98f4f", 0.9, name="toast"))
             slices.add(box((0.034, 0.004, 0.11), (x, height - 0.069, 0)), STEEL)
     add_dials(d, body, [(-0.32 * depth, 0.055, z)], 0.018, accent)
     if d.chance(0.5):
@@ -376,10 +368,8 @@ def _espresso_machine(d: Dice) -> Builder:
     body.add(slab((-w, 0.0, -z), (w, foot, z), 0.006), look)
     body.add(slab((-w, foot - 0.001, -z), (w, height, -z + 0.45 * depth), 0.008), look)
     body.add(slab((-w, head, -z + 0.44 * depth), (w, height, z - 0.03), 0.008), look)
-    body.add(
-        [box((0.004, 0.004, 0.42 * depth), (x, foot + 0.001, 0.22 * depth)) for x in np.linspace(-0.8, 0.8, 12) * w],
-        CHROME,
-    )
+    rows = [box((0.004, 0.004, 0.42 * depth), (x, foot + 0.001, 0.22 * depth)) for x in np.linspace(-0.8, 0.8, 12) * w]
+    body.add(rows, CHROME)
     group = np.array([0.0, head, 0.15 * depth])
     body.add(cylinder(0.036, 0.03, 24, chamfer=0.003).move(group[0], head - 0.013, group[2]), CHROME)
     holder = body.hinge("portafilter", Y, group, -0.9, 0.2)
@@ -393,10 +383,8 @@ def _espresso_machine(d: Dice) -> Builder:
         ),
         accent,
     )
-    holder.add(
-        [tube([group + (s * 0.006, -0.054, 0.0), group + (s * 0.012, -0.072, 0.006)], 0.005, 8) for s in (-1, 1)],
-        CHROME,
-    )
+    rows = [tube([group + (s * 0.006, -0.054, 0.0), group + (s * 0.012, -0.072, 0.006)], 0.005, 8) for s in (-1, 1)]
+    holder.add(rows, CHROME)
     side = d.sign()
     body.add(rod("z", 0.01, 0.03, (side * 0.75 * w, head + 0.05, z - 0.02), 12), CHROME)
     add_dials(d, body, [(side * 0.75 * w, head + 0.05, z - 0.006)], 0.02, accent)
@@ -404,13 +392,10 @@ def _espresso_machine(d: Dice) -> Builder:
     path = np.array([(0, 0.002, 0), (0, -0.03, 0.005), (0, -0.11, 0.03)]) + (side * 0.8 * w, head, 0.2 * depth)
     wand.add(tube(profiles.smooth_curve(path, 8), 0.005, 10), CHROME)
     tank = body.slide("tank", Y, 0.0, d.between(0.03, 0.1))
-    tank.add(
-        slab((-0.6 * w, height + 0.0005, -z + 0.02), (0.6 * w, height + 0.016, -z + 0.4 * depth), 0.004),
-        looks.glass("#9fb7c4", 0.7),
-    )
-    tank.add(
-        slab((-0.2 * w, height + 0.015, -z + 0.16 * depth), (0.2 * w, height + 0.026, -z + 0.26 * depth), 0.003), accent
-    )
+    plate = slab((-0.6 * w, height + 0.0005, -z + 0.02), (0.6 * w, height + 0.016, -z + 0.4 * depth), 0.004)
+    tank.add(plate, looks.glass("#9fb7c4", 0.7))
+    plate = slab((-0.2 * w, height + 0.015, -z + 0.16 * depth), (0.2 * w, height + 0.026, -z + 0.26 * depth), 0.003)
+    tank.add(plate, accent)
     count = d.count(1, 3)
     add_buttons(
         builder, d, body, [(-side * (0.7 - 0.28 * k) * w, head + 0.05, z - 0.03) for k in range(count)], 0.018, accent

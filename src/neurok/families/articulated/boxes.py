@@ -92,19 +92,16 @@ def _case(d: Dice) -> Builder:
     lid.add(slab((-w, lower + upper - wall, -z), (w, lower + upper, z), 0.1 * wall), look)
     for x in (-1, 1):
         lid.add(slab((x * w, lower + 0.001, -z), (x * (w - wall), lower + upper - wall, z), 0.1 * wall), look)
-        lid.add(
-            slab((-w + wall, lower + 0.001, x * z), (w - wall, lower + upper - wall, x * (z - wall)), 0.1 * wall), look
-        )
+        plate = slab((-w + wall, lower + 0.001, x * z), (w - wall, lower + upper - wall, x * (z - wall)), 0.1 * wall)
+        lid.add(plate, look)
     body.add(pair(rod("x", 0.003, 0.04, (0.3 * width, lower, -z), 8)), metal)
     if d.chance(0.6):
         grip = body.hinge("handle", X, (0, 0.6 * lower, z), 0.0, 1.3)
         grip.add([s.move(0, 0.6 * lower, z) for s in pull(d, 0.1, kind="bow")], metal)
         for at in (-0.3 * width, 0.3 * width):
             latch = body.hinge("lock", X, (at, lower - 0.012, z + 0.002), 0.0, 1.5)
-            latch.add(
-                slab((at - 0.012, lower - 0.012, z + 0.0005), (at + 0.012, lower + 0.4 * upper, z + 0.004), 0.001),
-                metal,
-            )
+            plate = slab((at - 0.012, lower - 0.012, z + 0.0005), (at + 0.012, lower + 0.4 * upper, z + 0.004), 0.001)
+            latch.add(plate, metal)
     return body.builder
 
 
@@ -115,16 +112,11 @@ def _sliding_box(d: Dice) -> Builder:
     _tray(body, width, height, depth, wall, look)
     if d.chance(0.5):
         lid = body.slide("slide_lid", Z, 0.0, 0.85 * depth)
-        lid.add(
-            slab(
-                (-width / 2 + 0.004, height + 0.0005, -depth / 2), (width / 2 - 0.004, height + 0.008, depth / 2), 0.001
-            ),
-            d.timber(),
-        )
+        low, high = (-width / 2 + 0.004, height + 0.0005, -depth / 2), (width / 2 - 0.004, height + 0.008, depth / 2)
+        lid.add(slab(low, high, 0.001), d.timber())
         lid.add(block((0.3 * width, 0.006, 0.008), (0, height + 0.01, 0.42 * depth), 0.001), look)
-        body.add(
-            pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2))), look
-        )
+        both = pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2)))
+        body.add(both, look)
     else:
         lid = body.slide("lid", Y, 0.0, d.between(0.3, 0.9) * height)
         drop = d.between(0.15, 0.5) * height
@@ -133,10 +125,8 @@ def _sliding_box(d: Dice) -> Builder:
         lid.add(slab((-w, height + 0.0005, -z), (w, height + 0.005, z), 0.0006), paper)
         for x in (-1, 1):
             lid.add(slab((x * w, height - drop, -z), (x * (w - 0.0042), height + 0.0005, z), 0.0004), paper)
-            lid.add(
-                slab((-w + 0.0042, height - drop, x * z), (w - 0.0042, height + 0.0005, x * (z - 0.0042)), 0.0004),
-                paper,
-            )
+            plate = slab((-w + 0.0042, height - drop, x * z), (w - 0.0042, height + 0.0005, x * (z - 0.0042)), 0.0004)
+            lid.add(plate, paper)
     return body.builder
 
 
@@ -156,14 +146,9 @@ def suitcase(d: Dice) -> Builder:
     path = np.column_stack([seam[:, 0], seam[:, 1] + foot + height / 2, np.zeros(len(seam))])
     shell.add(tube(path, 0.005, 8, closed=True), trim)
     back, reach = -depth / 2 - 0.008, d.between(0.15, 0.28)
-    shell.add(
-        slab(
-            (-0.3 * width, foot + 0.1 * height, back - 0.008),
-            (0.3 * width, foot + height - 0.01, -depth / 2 + 0.002),
-            0.005,
-        ),
-        trim,
-    )
+    low = (-0.3 * width, foot + 0.1 * height, back - 0.008)
+    high = (0.3 * width, foot + height - 0.01, -depth / 2 + 0.002)
+    shell.add(slab(low, high, 0.005), trim)
     carrier = shell
     for stage in range(d.count(1, 2)):
         rods = carrier.slide("telescope", Y, 0.0, reach)

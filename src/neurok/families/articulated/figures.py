@@ -153,10 +153,8 @@ def quadruped(d: Dice) -> Builder:
         look,
     )
     dark = looks.paint("#1c1c1f", 0.3, name="eye")
-    head.add(
-        [sphere(0.07 * girth, 8, 6).move(*(crown + (x * 0.36 * girth, 0.2 * girth, 0.3 * girth))) for x in (-1, 1)],
-        dark,
-    )
+    rows = [sphere(0.07 * girth, 8, 6).move(*crown + (x * 0.36 * girth, 0.2 * girth, 0.3 * girth)) for x in (-1, 1)]
+    head.add(rows, dark)
     root = np.array([0.0, height + 0.1 * girth, -0.5 * length])
     drop, reach = d.between(-0.15, 0.2), d.between(0.1, 0.25)
     bones = d.count(1, 3)
@@ -176,9 +174,8 @@ def bird(d: Dice) -> Builder:
     spine = profiles.smooth_curve(
         [(0, y, -0.5 * length), (0, y - 0.02 * length, 0.0), (0, y + 0.1 * length, 0.45 * length)], 12
     )
-    body.add(
-        tube(spine, girth, 18, scales=np.interp(np.linspace(0, 1, 12), [0, 0.3, 0.65, 1], [0.25, 0.85, 1.0, 0.5])), look
-    )
+    wire = tube(spine, girth, 18, scales=np.interp(np.linspace(0, 1, 12), [0, 0.3, 0.65, 1], [0.25, 0.85, 1.0, 0.5]))
+    body.add(wire, look)
     for x in (-1, 1):
         body.add(
             _limb(
@@ -189,10 +186,8 @@ def bird(d: Dice) -> Builder:
             ),
             looks.paint("#d08a3a", 0.6),
         )
-        body.add(
-            box((0.35 * girth, 0.02 * length, 0.14 * length), (x * 0.4 * girth, 0.012 * length, 0.08 * length)),
-            looks.paint("#d08a3a", 0.6),
-        )
+        bar = box((0.35 * girth, 0.02 * length, 0.14 * length), (x * 0.4 * girth, 0.012 * length, 0.08 * length))
+        body.add(bar, looks.paint("#d08a3a", 0.6))
     neck = np.array([0.0, y + 0.12 * length, 0.44 * length])
     head = body.hinge("head", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.7, 0.7)
     crown = neck + (0.0, 0.3 * girth, 0.25 * girth)
@@ -208,31 +203,13 @@ def bird(d: Dice) -> Builder:
         ],
         look,
     )
-    head.add(
-        [sphere(0.09 * girth, 8, 6).move(*(crown + (x * 0.42 * girth, 0.15 * girth, 0.3 * girth))) for x in (-1, 1)],
-        looks.paint("#1c1c1f", 0.3, name="eye"),
-    )
+    rows = [sphere(0.09 * girth, 8, 6).move(*crown + (x * 0.42 * girth, 0.15 * girth, 0.3 * girth)) for x in (-1, 1)]
+    head.add(rows, looks.paint("#1c1c1f", 0.3, name="eye"))
     span, chord, thick = length * d.between(0.4, 0.7), length * d.between(0.28, 0.4), 0.03 * length
     for x in (-1, 1):
         root = np.array([x * 0.84 * girth, y + 0.25 * girth, 0.1 * length])
-        inner = np.array(
-            [
-                [0, -0.5 * chord],
-                [0, 0.4 * chord],
-                [0.5 * span, 0.5 * chord],
-                [span, 0.35 * chord],
-                [span, -0.45 * chord],
-            ]
-        )
-        outer = np.array(
-            [
-                [0, -0.45 * chord],
-                [0, 0.35 * chord],
-                [0.5 * span, 0.2 * chord],
-                [span, -0.3 * chord],
-                [0.5 * span, -0.5 * chord],
-            ]
-        )
+        inner = np.array([[0, -0.5], [0, 0.4], [0.5, 0.5], [1, 0.35], [1, -0.45]]) * (span, chord)
+        outer = np.array([[0, -0.45], [0, 0.35], [0.5, 0.2], [1, -0.3], [0.5, -0.5]]) * (span, chord)
         limits = (-0.9, 0.7) if x > 0 else (-0.7, 0.9)
         wing = body.hinge("wing", Z, root, *limits)
         wing.add(_wing(inner, x, thick).move(*root), second)
@@ -240,9 +217,8 @@ def bird(d: Dice) -> Builder:
         tip = root + (x * span, 0, 0)
         hand = wing.hinge("wing_tip", Z, tip, *((-0.6, 0.9) if x < 0 else (-0.9, 0.6)))
         hand.add(_wing(outer, x, 0.8 * thick).move(*tip), second)
-        hand.add(
-            _limb(tip + (0, 0, 0.33 * chord), tip + (x * 0.7 * span, 0, 0.05 * chord), 0.6 * thick, 0.4 * thick), look
-        )
+        solid = _limb(tip + (0, 0, 0.33 * chord), tip + (x * 0.7 * span, 0, 0.05 * chord), 0.6 * thick, 0.4 * thick)
+        hand.add(solid, look)
     rear = np.array([0.0, y, -0.48 * length])
     tail = body.hinge("tail", X, rear, -0.5, 0.4)
     fan = np.array([[-0.06, 0.03], [0.06, 0.03], [0.16, -0.3], [0.0, -0.34], [-0.16, -0.3]]) * length
@@ -285,10 +261,8 @@ def fish(d: Dice) -> Builder:
         ]
         part.add(loft(rows), look)
         if k == 0:
-            part.add(
-                pair(sphere(0.05 * height + 0.1 * width, 10, 8).move(0.34 * width, y + 0.12 * height, 0.4 * length)),
-                looks.paint("#1c1c1f", 0.3, name="eye"),
-            )
+            both = pair(sphere(0.05 * height + 0.1 * width, 10, 8).move(0.34 * width, y + 0.12 * height, 0.4 * length))
+            part.add(both, looks.paint("#1c1c1f", 0.3, name="eye"))
         if k == segments // 2:
             dorsal = np.array([[0.1, 0.3], [-0.12, 0.3], [-0.14, 0.75], [-0.02, 0.8]]) * (length * 0.6, height)
             middle = (cuts[k] + cuts[k + 1]) / 2

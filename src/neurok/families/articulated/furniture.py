@@ -41,10 +41,8 @@ def _stand(d: Dice, body: Part, width: float, depth: float, surface: Surface) ->
         return 0.0
     if kind == "plinth":
         height = d.between(0.04, 0.1)
-        body.add(
-            slab((-width / 2 + 0.02, 0, -depth / 2 + 0.02), (width / 2 - 0.02, height + 0.002, depth / 2 - 0.04)),
-            surface,
-        )
+        plate = slab((-width / 2 + 0.02, 0, -depth / 2 + 0.02), (width / 2 - 0.02, height + 0.002, depth / 2 - 0.04))
+        body.add(plate, surface)
         return height
     height = d.between(0.04, 0.08) if kind == "bun" else d.between(0.08, 0.25)
     thick = d.between(0.03, 0.06)
@@ -159,10 +157,8 @@ def wall_cabinet(d: Dice) -> Builder:
         fill_cell(d, body, front, depth / 2, depth - board, fronts, surface, front, kind)
     for k in range(1, d.count(1, 3)):
         y = k * height / 3
-        body.add(
-            slab((-width / 2 + board, y, -depth / 2 + 0.4 * board), (width / 2 - board, y + 0.012, depth / 2 - 0.03)),
-            surface,
-        )
+        low, high = (-width / 2 + board, y, -depth / 2 + 0.4 * board), (width / 2 - board, y + 0.012, depth / 2 - 0.03)
+        body.add(slab(low, high), surface)
     return body.builder
 
 
@@ -197,10 +193,8 @@ def bookcase(d: Dice) -> Builder:
         x = x0 + board
         while d.chance(0.9) and x < x0 + 0.6 * (x1 - x0):
             thick, tall = d.between(0.015, 0.04), room * d.between(0.55, 0.9)
-            body.add(
-                slab((x, floor - 0.001, face - depth + 2 * board), (x + thick, floor + tall, face - 0.06), 0.002),
-                d.pick(colors),
-            )
+            plate = slab((x, floor - 0.001, face - depth + 2 * board), (x + thick, floor + tall, face - 0.06), 0.002)
+            body.add(plate, d.pick(colors))
             x += thick + 0.001
     return builder
 
@@ -222,10 +216,8 @@ def table(d: Dice) -> Builder:
         for s in (-1, 1):
             feet = leg(d, kind, high, legs)
             board.add([f.move(x * (w - legs / 2), 0, s * (z - legs / 2)) for f in feet], surface)
-        board.add(
-            slab((x * (w - 0.25 * legs), low, -z + legs), (x * (w - 0.25 * legs - 0.018), high, z - 0.9 * legs)),
-            surface,
-        )
+        plate = slab((x * (w - 0.25 * legs), low, -z + legs), (x * (w - 0.25 * legs - 0.018), high, z - 0.9 * legs))
+        board.add(plate, surface)
     face = z - 0.25 * legs
     board.add(slab((-w + 0.9 * legs, low, -face), (w - 0.9 * legs, high, -face + 0.018)), surface)
     rail = 0.012
@@ -233,15 +225,12 @@ def table(d: Dice) -> Builder:
     _add_apron_drawers(d, board, (-w + legs, low + rail, w - legs, high - 0.001), face, depth - 1.2 * legs)
     if d.chance(0.4):
         y = height * d.between(0.15, 0.3)
-        board.add(
-            slab((-w + 0.4 * legs, y, -z + 0.4 * legs), (w - 0.4 * legs, y + 0.02, z - 0.4 * legs), 0.002), surface
-        )
+        plate = slab((-w + 0.4 * legs, y, -z + 0.4 * legs), (w - 0.4 * legs, y + 0.02, z - 0.4 * legs), 0.002)
+        board.add(plate, surface)
     if d.chance(0.2):
         # Drawers on the far side too: their fronts look towards -z.
-        board.add(
-            slab((-w + 0.9 * legs, low + 0.2 * apron, -face - 0.006), (w - 0.9 * legs, high - 0.2 * apron, -face)),
-            surface,
-        )
+        plate = slab((-w + 0.9 * legs, low + 0.2 * apron, -face - 0.006), (w - 0.9 * legs, high - 0.2 * apron, -face))
+        board.add(plate, surface)
     return board.builder
 
 
@@ -426,10 +415,8 @@ def folding_chair(d: Dice) -> Builder:
     seat.add(slab((-inner, seat_y - 0.012, pivot[2] - 0.03), (inner, seat_y + 0.01, pivot[2] + depth), 0.005), look)
     seat.add(rod("x", 0.6 * r, width, pivot, 10), metal)
     if d.chance(0.5):
-        seat.add(
-            cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01),
-            d.paint(),
-        )
+        solid = cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01)
+        seat.add(solid, d.paint())
     # The second pair of legs hangs on the frame where both cross, and runs from the ground behind to below the seat.
     foot, head = np.array([0.0, r, -0.28]), np.array([0.0, seat_y - 0.02, 0.12])
     u = w - 2.2 * r

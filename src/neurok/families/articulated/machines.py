@@ -52,9 +52,8 @@ def robot_arm(d: Dice) -> Builder:
     turret.add(turned(28, [0.1, 0.1, 0.07], [0.101, 0.16, 0.19]).scale(scale), look)
     place = np.array([0.0, 0.22, 0.0]) * scale
     thick, width = 0.06 * scale, 0.08 * scale
-    turret.add(
-        pair(slab((0.9 * width, 0.15 * scale, -0.05 * scale), (0.62 * width, 0.26 * scale, 0.05 * scale), 0.004)), look
-    )
+    both = pair(slab((0.9 * width, 0.15 * scale, -0.05 * scale), (0.62 * width, 0.26 * scale, 0.05 * scale), 0.004))
+    turret.add(both, look)
     part, angle = turret, d.between(-30, 5)
     for k in range(d.count(2, 4)):
         length = d.between(0.2, 0.34) * scale * 0.88**k
@@ -101,13 +100,10 @@ def excavator(d: Dice) -> Builder:
     cab.add(slab((-0.55 * s, floor, -0.8 * s), (0.55 * s, floor + 0.14 * s, 0.55 * s), 0.02 * s), look)
     cab.add(slab((-0.5 * s, floor + 0.13 * s, -0.78 * s), (0.5 * s, floor + 0.5 * s, -0.2 * s), 0.05 * s), look)
     side = d.sign()
-    cab.add(
-        slab((side * 0.12 * s, floor + 0.13 * s, -0.18 * s), (side * 0.52 * s, floor + 0.75 * s, 0.42 * s), 0.04 * s),
-        looks.glass("#8fb0bf", 1.0),
-    )
-    cab.add(
-        slab((side * 0.1 * s, floor + 0.74 * s, -0.2 * s), (side * 0.54 * s, floor + 0.8 * s, 0.44 * s), 0.02 * s), look
-    )
+    low, high = (side * 0.12 * s, floor + 0.13 * s, -0.18 * s), (side * 0.52 * s, floor + 0.75 * s, 0.42 * s)
+    cab.add(slab(low, high, 0.04 * s), looks.glass("#8fb0bf", 1.0))
+    plate = slab((side * 0.1 * s, floor + 0.74 * s, -0.2 * s), (side * 0.54 * s, floor + 0.8 * s, 0.44 * s), 0.02 * s)
+    cab.add(plate, look)
     offset = -side * 0.12 * s
     pivot = np.array([offset, floor + 0.2 * s, 0.45 * s])
     elbow = pivot + np.array([0.0, d.between(0.5, 0.75), d.between(0.7, 0.9)]) * s
@@ -207,9 +203,8 @@ def toy_car(d: Dice) -> Builder:
             CHROME,
         )
     bonnet = body.hinge("bonnet", X, (0, belt + 0.004 * s, nose * z + 0.03 * s), -0.9, 0.0)
-    bonnet.add(
-        slab((-0.8 * w, belt + 0.001 * s, nose * z + 0.03 * s), (0.8 * w, belt + 0.035 * s, 0.92 * z), 0.008 * s), look
-    )
+    plate = slab((-0.8 * w, belt + 0.001 * s, nose * z + 0.03 * s), (0.8 * w, belt + 0.035 * s, 0.92 * z), 0.008 * s)
+    bonnet.add(plate, look)
     if kind != "van":
         boot = body.hinge("boot", X, (0, belt + 0.004 * s, tail * z - 0.03 * s), 0.0, 0.9)
         boot.add(
@@ -237,9 +232,8 @@ def _add_wheels(d: Dice, body: Part, axles: tuple[float, float], radius: float, 
             carrier = body
             if k and steers:
                 carrier = body.hinge("knuckle", Y, place, -0.3, 0.3)
-                carrier.add(
-                    cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z), STEEL
-                )
+                post = cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z)
+                carrier.add(post, STEEL)
             roll = carrier.spin("wheel", X, place)
             tyre, hub = wheel(d, radius, 0.6 * width, spokes)
             roll.add(placed(tyre, place), RUBBER).add(placed(hub, place), CHROME)
@@ -328,10 +322,8 @@ def crane(d: Dice) -> Builder:
     jib.add(box((1.6 * side, 0.9 * side, 1.6 * side), (0, tall + 0.451 * side, 0), 0.01 * tall), look)
     y = tall + 1.1 * side
     _add_lattice(jib, np.array([0.0, y, -0.4 * reach]), np.array([0.0, y, reach]), 0.7 * side, look)
-    jib.add(
-        box((1.4 * side, 1.6 * side, 1.6 * side), (0, y - 0.2 * side, -0.36 * reach), 0.005 * tall),
-        looks.paint("graphite"),
-    )
+    bar = box((1.4 * side, 1.6 * side, 1.6 * side), (0, y - 0.2 * side, -0.36 * reach), 0.005 * tall)
+    jib.add(bar, looks.paint("graphite"))
     peak = np.array([0.0, y + 2.2 * side, 0.0])
     jib.add([tube(np.array([peak, (0.0, y, z)]), 0.1 * side, 6) for z in (-0.36 * reach, 0.0, 0.7 * reach)], STEEL)
     start = d.between(0.35, 0.6) * reach

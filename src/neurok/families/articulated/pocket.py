@@ -41,10 +41,8 @@ def pen(d: Dice) -> Builder:
     if kind == "twist":
         upper = body.spin("barrel", Y)
     top = length - (0.0 if kind != "push" else 0.008)
-    upper.add(
-        turned(20, [1, 1.05, 1, 0.8], [split + 0.0004, split + 0.004, top - 0.004, top], scale=radius),
-        look if d.chance(0.5) else metal,
-    )
+    disc = turned(20, [1, 1.05, 1, 0.8], [split + 0.0004, split + 0.004, top - 0.004, top], scale=radius)
+    upper.add(disc, look if d.chance(0.5) else metal)
     clip = profiles.rounded_path(
         [(0, top - 0.004, 0.8 * radius), (0, top - 0.002, radius + 0.004), (0, top - 0.042, radius + 0.002)], 0.003, 3
     )
@@ -115,10 +113,8 @@ def lighter(d: Dice) -> Builder:
         body.add(rod("z", 0.0016, 0.6 * depth, pivot, 10), STEEL)
     else:
         press = body.hinge("button", Z, (0.3 * width, low + 0.001, 0), -0.12, 0.0)
-        press.add(
-            slab((0.3 * width, low + 0.0005, -0.28 * depth), (0.55 * width, low + 0.004, 0.28 * depth), 0.0006),
-            d.plastic(),
-        )
+        plate = slab((0.3 * width, low + 0.0005, -0.28 * depth), (0.55 * width, low + 0.004, 0.28 * depth), 0.0006)
+        press.add(plate, d.plastic())
     return body.builder
 
 
@@ -186,24 +182,16 @@ def eyeglasses(d: Dice) -> Builder:
         ring = profiles.superellipse(lens_x, lens_y, power, 36)
         keep = np.linalg.norm(np.diff(ring, axis=0, append=ring[:1]), axis=1) > 1e-5
         path = np.column_stack([ring[keep] + center, np.zeros(keep.sum())])
-        frame.add(
-            sweep(profiles.rectangle(1.3 * thick, 1.6 * thick, 0.4 * thick, 2), path, closed=True, up=(0, 0, 1)), look
-        )
+        rail = sweep(profiles.rectangle(1.3 * thick, 1.6 * thick, 0.4 * thick, 2), path, closed=True, up=(0, 0, 1))
+        frame.add(rail, look)
         lens = extrude(profiles.superellipse(0.99 * lens_x, 0.99 * lens_y, power, 28), 0.0014)
         frame.add(Shape(lens.vertices[:, [0, 2, 1]], lens.faces[:, ::-1]).move(center[0], center[1], -0.0007), glass)
         end = bridge / 2 + 2 * lens_x
-        frame.add(
-            slab(
-                (x * (end - 0.001), y + 0.25 * lens_y, -0.004),
-                (x * (end + 0.0055), y + 0.25 * lens_y + 0.006, 0.0015),
-                0.0005,
-            ),
-            look,
-        )
-        frame.add(
-            tube([(x * 0.32 * bridge, y - 0.1 * lens_y, 0), (x * 0.3 * bridge, y - 0.3 * lens_y, -0.006)], 0.0016, 8),
-            looks.plastic("cream"),
-        )
+        low = (x * (end - 0.001), y + 0.25 * lens_y, -0.004)
+        high = (x * (end + 0.0055), y + 0.25 * lens_y + 0.006, 0.0015)
+        frame.add(slab(low, high, 0.0005), look)
+        wire = tube([(x * 0.32 * bridge, y - 0.1 * lens_y, 0), (x * 0.3 * bridge, y - 0.3 * lens_y, -0.006)], 0.0016, 8)
+        frame.add(wire, looks.plastic("cream"))
         length, drop = d.between(0.125, 0.145), 0.03
         pivot = np.array([x * (end + 0.004), y + 0.25 * lens_y + 0.003, -0.004])
         temple = frame.hinge("leg", Y, pivot, *((-0.05, 1.5) if x > 0 else (-1.5, 0.05)))
@@ -320,9 +308,8 @@ def padlock(d: Dice) -> Builder:
             dial.add(cylinder(0.42 * deep, 0.5 * height / count, 10, chamfer=0.001).move(0, y, 0.2 * deep), steel)
     else:
         key = body.hinge("key", Y, (0, 0, 0), -1.57, 1.57)
-        key.add(
-            cylinder(0.05 * width, 0.3 * height + 0.35 * width, 12).move(0, 0.15 * height - 0.175 * width, 0), steel
-        )
+        post = cylinder(0.05 * width, 0.3 * height + 0.35 * width, 12).move(0, 0.15 * height - 0.175 * width, 0)
+        key.add(post, steel)
         bow = extrude(profiles.circle(0.2 * width, 18), 0.05 * width, [profiles.circle(0.08 * width, 12)])
         key.add(bow.along("z").move(0, -0.5 * width, -0.025 * width), steel)
     return body.builder

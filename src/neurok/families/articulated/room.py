@@ -66,9 +66,8 @@ def _ceiling_fan(d: Dice) -> Builder:
     count = d.count(3, 6)
     surface = d.timber()
     rotor.add([s.move(0, 0.035, 0) for s in _blades(d, count, radius, 2.2 * hub, d.between(8, 18), True)], surface)
-    rotor.add(
-        [box((1.4 * hub, 0.006, 0.03), (1.5 * hub, 0.04, 0)).turn("y", 360 * k / count) for k in range(count)], look
-    )
+    rows = [box((1.4 * hub, 0.006, 0.03), (1.5 * hub, 0.04, 0)).turn("y", 360 * k / count) for k in range(count)]
+    rotor.add(rows, look)
     if d.chance(0.5):
         mount.add(cylinder(0.01, 0.1, 12).move(0, 0.0, 0), look)
         mount.add(turned(24, [0, 0.06, 0.08, 0.05], [-0.1, -0.08, -0.03, -0.012]), GLOW)
@@ -130,10 +129,8 @@ def globe(d: Dice) -> Builder:
     frame = foot
     if d.chance(0.3):
         frame = foot.spin("stand", Y)
-    frame.add(
-        cylinder(0.012, center[1] - reach - foot_height + 0.02, 14).move(0, (center[1] - reach + foot_height) / 2, 0),
-        metal,
-    )
+    post = cylinder(0.012, center[1] - reach - foot_height + 0.02, 14).move(0, (center[1] - reach + foot_height) / 2, 0)
+    frame.add(post, metal)
     t = np.radians(np.linspace(-90, 90, 33) if d.chance(0.7) else np.linspace(-90, 270, 64, endpoint=False))
     arc = np.column_stack([reach * np.cos(t), reach * np.sin(t), np.zeros_like(t)])
     section = profiles.rectangle(0.012, 0.005, 0.001, 1)
@@ -181,9 +178,8 @@ def clock(d: Dice) -> Builder:
         w = 1.25 * radius
         case.add(slab((-w, 0, -deep), (w, tall, -deep + 0.02), 0.004), body_look)
         case.add(pair(slab((w, 0, -deep), (w - 0.02, tall, 0.02), 0.004)), body_look)
-        case.add(
-            [slab((-w - 0.02, a, -deep), (w + 0.02, a + 0.03, 0.04), 0.006) for a in (0.0, tall - 0.01)], body_look
-        )
+        rows = [slab((-w - 0.02, a, -deep), (w + 0.02, a + 0.03, 0.04), 0.006) for a in (0.0, tall - 0.01)]
+        case.add(rows, body_look)
         case.add(facing(profiles.rectangle(2 * w - 0.03, 2.3 * radius), 0.012).move(0, y, -0.012), body_look)
         length = (y - 1.15 * radius) * d.between(0.6, 0.85) + 0.02
         pivot = (0, y - 1.05 * radius, -0.5 * deep)
@@ -346,10 +342,8 @@ def safe(d: Dice) -> Builder:
     if foot:
         body.add(corners(cylinder(0.022, foot + 0.002, 12).move(w - 0.05, foot / 2, face - 0.05)), BLACK_STEEL)
     if height > 0.45:
-        body.add(
-            slab((-w + wall, foot + 0.5 * height, -face + 0.02), (w - wall, foot + 0.5 * height + 0.012, face - 0.06)),
-            shell,
-        )
+        low, high = (-w + wall, foot + 0.5 * height, -face + 0.02), (w - wall, foot + 0.5 * height + 0.012, face - 0.06)
+        body.add(slab(low, high), shell)
     inset = d.chance(0.5)
     frame = wall + 0.004 if inset else d.between(0.001, 0.004)
     thick = d.between(0.03, 0.06)

@@ -80,16 +80,7 @@ def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, floa
     jaw_outline = np.array(
         [[0.01 * w, 0.3 * w], [0.02 * w, jaw], [size["tip"] * w, jaw], [0.75 * w, 0.5 * w], [0.7 * w, 0.1 * w]]
     ) * (side, 1)
-    neck = np.array(
-        [
-            [0.7 * w, 0.4 * w],
-            [-0.3 * w, 0.5 * w],
-            [-0.75 * w, -0.3 * w],
-            [-0.8 * w, -0.9 * w],
-            [-0.35 * w, -0.9 * w],
-            [0.4 * w, -0.3 * w],
-        ]
-    ) * (side, 1)
+    neck = np.array([[0.7, 0.4], [-0.3, 0.5], [-0.75, -0.3], [-0.8, -0.9], [-0.35, -0.9], [0.4, -0.3]]) * w * (side, 1)
     ccw = lambda o: o if profiles.is_ccw(o) else o[::-1]  # noqa: E731
     pieces = [
         (facing(ccw(jaw_outline), 2 * thick, 0.15 * thick).move(0, 0, -thick), False),
@@ -149,10 +140,8 @@ def tweezers(d: Dice) -> Builder:
             (side * gap * length, length / 2, 0),
         ]
         curve = profiles.smooth_curve(path, 16)
-        part.add(
-            sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16)),
-            metal,
-        )
+        rail = sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16))
+        part.add(rail, metal)
     first.add(rod("z", 0.03 * length, 1.3 * width, (0, -length / 2, 0), 16), d.plastic())
     return _laid_flat(builder)
 
@@ -174,9 +163,8 @@ def stapler(d: Dice) -> Builder:
         base.add(sideways(side, 0.002).move(x * (0.42 * width + 0.003), 0, 0), metal)
     base.add(rod("x", 0.0035, width + 0.006, pivot, 12), metal)
     magazine = base.hinge("magazine", X, pivot, -d.between(0.2, 0.6), 0.06)
-    magazine.add(
-        slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001), metal
-    )
+    plate = slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001)
+    magazine.add(plate, metal)
     arm = magazine.hinge("arm", X, pivot, -d.between(0.4, 0.7), 0.03)
     rise = d.between(0.012, 0.02)
     profile = profiles.smooth_curve(
@@ -200,10 +188,8 @@ def _scales(part: Part, length: float, height: float, gap: float, thick: float, 
     for x in (-1, 1):
         part.add(sideways(outline, thick, 0.2 * thick).move(x * (gap + thick) / 2, 0, 0), surface)
     part.add(pair(rod("x", 0.12 * height, gap + 2.3 * thick, (0, 0, 0.4 * length), 12), "z"), BRASS)
-    part.add(
-        slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length)),
-        STEEL,
-    )
+    plate = slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length))
+    part.add(plate, STEEL)
 
 
 def folding_knife(d: Dice) -> Builder:
@@ -291,14 +277,11 @@ def utility_knife(d: Dice) -> Builder:
     )
     slide.add(sideways(blade, 0.0012), metal)
     y = 0.5 * height + float(outline[:, 1].max()) / 2
-    slide.add(
-        box((0.2 * width, y - 0.55 * height + 0.004, 0.012), (0, 0.55 * height + (y - 0.55 * height) / 2, -0.02)), metal
-    )
+    bar = box((0.2 * width, y - 0.55 * height + 0.004, 0.012), (0, 0.55 * height + (y - 0.55 * height) / 2, -0.02))
+    slide.add(bar, metal)
     slide.add(box((0.7 * width, 0.006, 0.022), (0, float(outline[:, 1].max()) + 0.003, -0.02), 0.0015), d.plastic())
-    body.add(
-        [box((width * 1.02, 0.3 * height, 0.002), (0, 0.45 * height, -0.25 * length + 0.012 * k)) for k in range(4)],
-        RUBBER,
-    )
+    rows = [box((width * 1.02, 0.3 * height, 0.002), (0, 0.45 * height, -0.25 * length + 0.012 * k)) for k in range(4)]
+    body.add(rows, RUBBER)
     return body.builder
 
 
@@ -317,25 +300,21 @@ def razor(d: Dice) -> Builder:
         pivot = (0.0, height / 2, 0.43 * length)
         blade = handle.hinge("blade", X, pivot, 0.0, np.pi)
         outline = np.array([[0.03, 0.4], [0.03, 0.62], [-0.84, 0.8], [-0.84, 0.1], [-0.2, 0.1]]) * (length, height)
-        blade.add(
-            sideways(outline if profiles.is_ccw(outline) else outline[::-1], 0.0025).move(0, 0, 0.43 * length), steel
-        )
+        solid = sideways(outline if profiles.is_ccw(outline) else outline[::-1], 0.0025).move(0, 0, 0.43 * length)
+        blade.add(solid, steel)
         return builder
     handle = builder.part("handle")
     path = profiles.smooth_curve(
         [(0, 0.012, length / 2), (0, 0.02, 0.0), (0, 0.012, -0.3 * length), (0, 0.022, -length / 2)], 16
     )
-    handle.add(
-        tube(path, 0.0065, 12, scales=np.interp(np.linspace(0, 1, 16), [0, 0.2, 0.7, 1], [0.8, 1.1, 0.9, 0.55])), look
-    )
+    wire = tube(path, 0.0065, 12, scales=np.interp(np.linspace(0, 1, 16), [0, 0.2, 0.7, 1], [0.8, 1.1, 0.9, 0.55]))
+    handle.add(wire, look)
     handle.add([torus(0.0066, 0.0008, 14, 6).along("z").move(0, 0.0195, 0.012 * k) for k in range(-1, 3)], RUBBER)
     neck = np.array([0.0, 0.022, -length / 2])
     head = handle.hinge("head", X, neck, -0.5, 0.5)
     head.add(box((0.042, 0.007, 0.016), tuple(neck + (0, 0.004, -0.006)), 0.0015), look)
-    head.add(
-        [box((0.036, 0.0012, 0.0018), tuple(neck + (0, 0.0078, -0.002 - 0.0035 * k))) for k in range(d.count(2, 4))],
-        steel,
-    )
+    rows = [box((0.036, 0.0012, 0.0018), tuple(neck + (0, 0.0078, -0.002 - 0.0035 * k))) for k in range(d.count(2, 4))]
+    head.add(rows, steel)
     head.add(rod("x", 0.0035, 0.02, neck, 10), look)
     return builder
 

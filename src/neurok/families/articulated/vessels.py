@@ -98,10 +98,8 @@ def dispenser(d: Dice) -> Builder:
             ),
             color,
         )
-        cap.add(
-            [box((0.003, 0.009, 0.003), (0.66 * radius, height - 0.0105, 0)).turn("y", 30 * k) for k in range(12)],
-            color,
-        )
+        row = [box((0.003, 0.009, 0.003), (0.66 * radius, height - 0.0105, 0)).turn("y", 30 * k) for k in range(12)]
+        cap.add(row, color)
     return body.builder
 
 
@@ -140,10 +138,8 @@ def bucket(d: Dice) -> Builder:
     bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.0065))
     handle.add(bail.move(0, height - drop, 0), metal)
     if d.chance(0.6):
-        handle.add(
-            rod("x", 0.011, 0.09, (0, height - drop + arch, 0), 14, chamfer=0.002),
-            d.plastic() if d.chance(0.5) else d.wood(),
-        )
+        axle = rod("x", 0.011, 0.09, (0, height - drop + arch, 0), 14, chamfer=0.002)
+        handle.add(axle, d.plastic() if d.chance(0.5) else d.wood())
     if d.chance(0.15):
         handle.add(torus(0.01, 0.002, 14, 6).along("z").move(reach + 0.008, height - drop, 0), metal)
     return body.builder
@@ -438,13 +434,11 @@ def toilet(d: Dice) -> Builder:
     back = z - length / 2 + 0.03
     tank_low, tank_high, tank_depth = height + d.pick([-0.02, 0.05]), height + d.between(0.3, 0.4), d.between(0.16, 0.2)
     body.add(slab((-half, 0.5 * height, back - tank_depth), (half, height, back + 0.02), 0.02), look)
-    body.add(
-        slab((-1.05 * half, tank_low - 0.055, back - tank_depth), (1.05 * half, tank_high, back - 0.01), 0.02), look
-    )
+    plate = slab((-1.05 * half, tank_low - 0.055, back - tank_depth), (1.05 * half, tank_high, back - 0.01), 0.02)
+    body.add(plate, look)
     lid_top = body.slide("pump_lid", Y, 0.0, d.between(0.02, 0.08)) if d.chance(0.5) else body
-    lid_top.add(
-        slab((-1.1 * half, tank_high, back - tank_depth - 0.008), (1.1 * half, tank_high + 0.03, back), 0.01), look
-    )
+    plate = slab((-1.1 * half, tank_high, back - tank_depth - 0.008), (1.1 * half, tank_high + 0.03, back), 0.01)
+    lid_top.add(plate, look)
     hinge = (0, height + 0.018, z + 0.016 - 0.47 * length)
     outline = profiles.superellipse(1.02 * half, 0.47 * length, 2.3, 36) + np.array([0.0, z + 0.012])
     inner = profiles.superellipse(0.66 * half, 0.32 * length, 2.3, 36) + np.array([0.0, z + 0.02])

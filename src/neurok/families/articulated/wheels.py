@@ -112,13 +112,10 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
             (2 * corner - 1, 2 * corner),
             (4 * corner - 1, 0),
         ):
-            body.add(
-                tube([loops[0][a] * (1 - t) + loops[0][b] * t, loops[-1][a] * (1 - t) + loops[-1][b] * t], wire, 5),
-                metal,
-            )
-    body.add(
-        slab((-0.41 * width, low - 0.006, -0.41 * length), (0.41 * width, low + 0.004, 0.41 * length), 0.002), metal
-    )
+            line = tube([loops[0][a] * (1 - t) + loops[0][b] * t, loops[-1][a] * (1 - t) + loops[-1][b] * t], wire, 5)
+            body.add(line, metal)
+    plate = slab((-0.41 * width, low - 0.006, -0.41 * length), (0.41 * width, low + 0.004, 0.41 * length), 0.002)
+    body.add(plate, metal)
     body.add(rod("x", 0.018, width, (0, low + rise, -length / 2 - 0.05), 14), d.plastic())
     body.add(
         pair(tube([(width / 2, deck + 0.3 * (low - deck), -length / 2), (0.38 * width, low, -0.3 * length)], 0.009, 8)),
@@ -165,9 +162,8 @@ def wheelbarrow(d: Dice) -> Builder:
             14,
         )
         body.add(tube(path, 0.015, 10), metal)
-        body.add(
-            cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length), RUBBER
-        )
+        post = cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length)
+        body.add(post, RUBBER)
         leg = profiles.rounded_path(
             [
                 (x * 0.21, low - 0.01, -0.1 * length),
