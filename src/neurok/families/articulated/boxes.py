@@ -112,7 +112,8 @@ def _sliding_box(d: Dice) -> Builder:
     _tray(body, width, height, depth, wall, look)
     if d.chance(0.5):
         lid = body.slide("slide_lid", Z, 0.0, 0.85 * depth)
-        low, high = (-width / 2 + 0.004, height + 0.0005, -depth / 2), (width / 2 - 0.004, height + 0.008, depth / 2)
+        x = width / 2 - 0.004
+        lid.add(slab((-x, height + 0.0005, -depth / 2), (x, height + 0.008, depth / 2), 0.001), d.timber())
         lid.add(slab(low, high, 0.001), d.timber())
         lid.add(block((0.3 * width, 0.006, 0.008), (0, height + 0.01, 0.42 * depth), 0.001), look)
         both = pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2)))
@@ -154,12 +155,8 @@ def suitcase(d: Dice) -> Builder:
         rods = carrier.slide("telescope", Y, 0.0, reach)
         r = 0.006 - 0.0015 * stage
         tall = height * 0.8
-        rods.add(
-            pair(
-                cylinder(r, tall, 10).move(0.22 * width, foot + height - tall / 2 + 0.012 + 0.002 * stage, back + 0.004)
-            ),
-            STEEL,
-        )
+        middle = foot + height - tall / 2 + 0.012 + 0.002 * stage
+        rods.add(pair(cylinder(r, tall, 10).move(0.22 * width, middle, back + 0.004)), STEEL)
         carrier = rods
     carrier.add(block((0.5 * width, 0.024, 0.026), (0, foot + height + 0.022, back + 0.004), 0.006), trim)
     if d.chance(0.6):
@@ -177,13 +174,8 @@ def suitcase(d: Dice) -> Builder:
         shell.add(pair(block((0.03, foot + 0.004, 0.03), (width / 2 - 0.05, foot / 2, depth / 2 - 0.04), 0.004)), trim)
         for x in (-1, 1):
             place = (x * (width / 2 - 0.045), radius, -depth / 2 + 0.01)
-            shell.add(
-                [
-                    block((0.008, foot + 0.02, 0.05), (place[0] + s * 0.018, foot / 2 + 0.018, place[2]), 0.002)
-                    for s in (-1, 1)
-                ],
-                trim,
-            )
+            cheek = block((0.008, foot + 0.02, 0.05), (0.018, foot / 2 + 0.018, place[2]), 0.002)
+            shell.add(placed(pair(cheek), (place[0], 0, 0)), trim)
             roll = shell.spin("wheel", X, place)
             tyre, hub = wheel(d, radius, 0.02)
             roll.add(placed(tyre, place), RUBBER)

@@ -19,7 +19,9 @@ from neurok.families.articulated.kit import (
     X,
     Y,
     Z,
+    around,
     pair,
+    placed,
     rod,
     rounded_box,
     turned,
@@ -79,9 +81,8 @@ def display(d: Dice) -> Builder:
     plate = slab((-width / 2, center - height / 2, -deep / 2), (width / 2, center + height / 2, deep / 2), 0.2 * deep)
     screen.add(plate, look)
     rim = d.between(0.012, 0.03)
-    low = (-width / 2 + rim, center - height / 2 + 1.4 * rim, deep / 2 - 0.001)
-    high = (width / 2 - rim, center + height / 2 - rim, deep / 2 + 0.001)
-    screen.add(slab(low, high), DARK)
+    x, low, high = width / 2 - rim, center - height / 2 + 1.4 * rim, center + height / 2 - rim
+    screen.add(slab((-x, low, deep / 2 - 0.001), (x, high, deep / 2 + 0.001)), DARK)
     screen.add(box((0.16 * width, 0.3 * height, 0.022), (0, center, -deep / 2 - 0.008), 0.004), look)
     if d.chance(0.5):
         size = 0.6 * rim
@@ -101,14 +102,8 @@ def keyboard(d: Dice) -> Builder:
     look, cap = d.plastic(), d.plastic()
     tilt = lambda s: s.turn("x", slope).move(0, depth / 2 * np.sin(np.radians(slope)), 0)  # noqa: E731
     rim = 0.008
-    body.add(
-        tilt(
-            extrude(
-                profiles.rectangle(width + 2 * rim, depth + 2 * rim, d.between(0.002, 0.012), 3), height, bevel=0.002
-            )
-        ),
-        look,
-    )
+    outline = profiles.rectangle(width + 2 * rim, depth + 2 * rim, d.between(0.002, 0.012), 3)
+    body.add(tilt(extrude(outline, height, bevel=0.002)), look)
     normal = np.array([0.0, np.cos(np.radians(slope)), np.sin(np.radians(slope))])
     rise = d.between(0.004, 0.009)
     for x, z, w, deep in _key_rows(d, width, depth, rows, 0.0025):
@@ -246,26 +241,10 @@ def _add_lens(d: Dice, body: Part, place: tuple[float, float, float], r: float, 
     if slr:
         length = r * d.between(0.9, 2.4)
         ring = body.spin("lens", Z, (x, y, start))
-        profile = [
-            (0, 0.0),
-            (0.95 * r, 0.0),
-            (0.95 * r, 0.3 * length),
-            (0.88 * r, 0.36 * length),
-            (0.92 * r, length),
-            (0.8 * r, length),
-            (0.7 * r, 0.85 * length),
-            (0, 0.82 * length),
-        ]
-        ring.add(lathe(profile, 32).along("z").move(x, y, start), black)
-        ring.add(
-            [
-                box((0.05 * r, 0.05 * r, 0.25 * length), (0.95 * r, 0, 0.16 * length))
-                .turn("z", 15 * k)
-                .move(x, y, start)
-                for k in range(24)
-            ],
-            black,
-        )
+        radii, heights = [0.95, 0.95, 0.88, 0.92, 0.8, 0.7, 0], [0, 0.3, 0.36, 1, 1, 0.85, 0.82]
+        ring.add(turned(32, radii, heights, r, length).along("z").move(x, y, start), black)
+        rib = box((0.05 * r, 0.05 * r, 0.25 * length), (0.95 * r, 0, 0.16 * length))
+        ring.add(placed(around(rib, 24, "z"), (x, y, start)), black)
         disc = turned(28, [0.68, 0.5, 0], [0, 0.08, 0.1], scale=r, rise=r).along("z").move(x, y, start + 0.82 * length)
         ring.add(disc, looks.glass("#5a6f8f", 0.8))
         ring.add(torus(0.9 * r, 0.02 * r, 32, 6).along("z").move(x, y, start + 0.6 * length), BRASS)

@@ -74,12 +74,8 @@ def robot_arm(d: Dice) -> Builder:
     sides = np.array([1.0, 0.0, 0.0])
     for x in (-1, 1):
         finger = wrist.slide("finger", x * sides, -0.022 * scale, 0.006 * scale, place)
-        finger.add(
-            tilt(
-                box((0.012 * scale, 0.07 * scale, 0.026 * scale), (x * 0.034 * scale, palm + 0.044 * scale, 0), 0.002)
-            ),
-            dark,
-        )
+        pad = box((0.012 * scale, 0.07 * scale, 0.026 * scale), (x * 0.034 * scale, palm + 0.044 * scale, 0), 0.002)
+        finger.add(tilt(pad), dark)
     return base.builder
 
 
@@ -114,23 +110,9 @@ def excavator(d: Dice) -> Builder:
     stick = boom.hinge("stick", X, elbow, -0.7, 0.5)
     stick.add(_link(elbow, wrist, 0.09 * s, 0.11 * s), look)
     scoop = stick.hinge("bucket", X, wrist, -0.9, 0.7)
-    outline = (
-        np.array(
-            [
-                [-0.05, 0.05],
-                [0.1, 0.03],
-                [0.14, -0.2],
-                [0.0, -0.34],
-                [-0.24, -0.3],
-                [-0.22, -0.27],
-                [-0.02, -0.29],
-                [0.08, -0.18],
-                [0.05, -0.02],
-                [-0.05, -0.02],
-            ]
-        )
-        * s
-    )
+    outer = [(-0.05, 0.05), (0.1, 0.03), (0.14, -0.2), (0.0, -0.34), (-0.24, -0.3)]
+    inner = [(-0.22, -0.27), (-0.02, -0.29), (0.08, -0.18), (0.05, -0.02), (-0.05, -0.02)]
+    outline = s * np.array(outer + inner)
     shell = sideways(_ccw(outline), 0.34 * s).move(offset, wrist[1], wrist[2])
     scoop.add(shell, BLACK_STEEL)
     cheek = np.array([[-0.03, 0.0], [0.08, 0.0], [0.12, -0.2], [0.0, -0.32], [-0.22, -0.28]]) * s
@@ -150,58 +132,25 @@ def toy_car(d: Dice) -> Builder:
     kind = d.pick(["sedan", "van", "pickup"])
     nose, tail = {"sedan": (0.5, -0.58), "van": (0.72, -0.97), "pickup": (0.4, -0.1)}[kind]
     front_wheel, rear_wheel = 0.62 * z, -0.62 * z
-    outline = np.array(
-        [
-            (-z, low),
-            *_wheel_arch(rear_wheel, radius),
-            *_wheel_arch(front_wheel, radius),
-            (z, low),
-            (z, 0.8 * belt),
-            (0.96 * z, belt),
-            (-0.97 * z, belt),
-            (-z, 0.85 * belt),
-        ]
-    )
+    under = [(-z, low), *_wheel_arch(rear_wheel, radius), *_wheel_arch(front_wheel, radius), (z, low)]
+    outline = np.array([*under, (z, 0.8 * belt), (0.96 * z, belt), (-0.97 * z, belt), (-z, 0.85 * belt)])
     body.add(sideways(_ccw(outline), 0.9 * width, 0.02 * s), look)
-    cabin = np.array(
-        [
-            (tail * z, belt - 0.01 * s),
-            (nose * z, belt - 0.01 * s),
-            (nose * z - 0.32 * (roof - belt) * 2, roof),
-            (tail * z + 0.2 * (roof - belt), roof),
-        ]
-    )
+    high, sill = roof - belt, belt - 0.01 * s
+    front, back = nose * z, tail * z
+    cabin = np.array([(back, sill), (front, sill), (front - 0.64 * high, roof), (back + 0.2 * high, roof)])
     body.add(sideways(_ccw(cabin), 0.84 * width, 0.03 * s), glass)
-    body.add(
-        slab(
-            (-0.42 * width, roof - 0.02 * s, tail * z + 0.25 * (roof - belt)),
-            (0.42 * width, roof + 0.03 * s, nose * z - 0.7 * (roof - belt)),
-            0.01 * s,
-        ),
-        look,
-    )
+    ends = (tail * z + 0.25 * high, nose * z - 0.7 * high)
+    body.add(slab((-0.42 * width, roof - 0.02 * s, ends[0]), (0.42 * width, roof + 0.03 * s, ends[1]), 0.01 * s), look)
     body.add(pair(slab((-w * 0.98, low, z), (w * 0.98, low + 0.16 * s, z + 0.05 * s), 0.02 * s), "z"), GRAPHITE)
     body.add(pair(rod("z", 0.07 * s, 0.04 * s, (0.7 * w, 0.7 * belt, z), 14)), looks.glow("#fff6d8"))
     door_span = (max(tail * z + 0.05 * s, -0.3 * z), 0.28 * z)
     for x in (-1, 1):
         hinge = (x * 0.9 * w, belt / 2, door_span[1])
         door = body.hinge("door", Y, hinge, *((0.0, 1.1) if x < 0 else (-1.1, 0.0)))
-        door.add(
-            slab(
-                (x * 0.905 * w, low + 0.1 * s, door_span[0]),
-                (x * (0.905 * w + 0.035 * s), belt, door_span[1]),
-                0.01 * s,
-            ),
-            look,
-        )
-        door.add(
-            box(
-                (0.03 * s, 0.03 * s, 0.12 * s),
-                (x * (0.905 * w + 0.05 * s), 0.85 * belt, door_span[0] + 0.12 * s),
-                0.005 * s,
-            ),
-            CHROME,
-        )
+        outside = x * (0.905 * w + 0.035 * s)
+        door.add(slab((x * 0.905 * w, low + 0.1 * s, door_span[0]), (outside, belt, door_span[1]), 0.01 * s), look)
+        grip = (outside + x * 0.015 * s, 0.85 * belt, door_span[0] + 0.12 * s)
+        door.add(box((0.03 * s, 0.03 * s, 0.12 * s), grip, 0.005 * s), CHROME)
     bonnet = body.hinge("bonnet", X, (0, belt + 0.004 * s, nose * z + 0.03 * s), -0.9, 0.0)
     plate = slab((-0.8 * w, belt + 0.001 * s, nose * z + 0.03 * s), (0.8 * w, belt + 0.035 * s, 0.92 * z), 0.008 * s)
     bonnet.add(plate, look)
@@ -252,40 +201,21 @@ def windmill(d: Dice) -> Builder:
     tower.add(cylinder(foot, tall, sides, top=top).move(0, tall / 2, 0), looks.paint("white", 0.5) if modern else look)
     if not modern:
         tower.add(box((0.5 * foot, 0.9 * foot, 0.2 * foot), (0, 0.45 * foot, 0.88 * foot), 0.02 * foot), d.wood())
-        tower.add(
-            [
-                box(
-                    (0.3 * foot, 0.3 * foot, 0.3 * foot),
-                    (0, (0.4 + 0.25 * k) * tall, np.interp(0.4 + 0.25 * k, [0, 1], [foot, top]) * 0.9),
-                )
-                for k in range(2)
-            ],
-            looks.glass("#6f8796", 1.0),
-        )
+        for share in (0.4, 0.65):
+            place = (0, share * tall, 0.9 * (foot + share * (top - foot)))
+            tower.add(box((0.3 * foot, 0.3 * foot, 0.3 * foot), place), looks.glass("#6f8796", 1.0))
     cap = tower.spin("cap", Y, (0, tall, 0))
     y = tall + 0.35 * top
     if modern:
         cap.add(box((1.4 * top, 1.3 * top, 4.2 * top), (0, y, -0.4 * top), 0.25 * top), looks.paint("white", 0.5))
     else:
-        cap.add(
-            turned(
-                20,
-                [1.12, 1.05, 0.6, 0],
-                [tall + 0.001, tall + 0.3 * top, tall + 0.9 * top, tall + 1.15 * top],
-                scale=top,
-            ),
-            cap_look,
-        )
+        cap.add(turned(20, [1.12, 1.05, 0.6, 0], [0.001 / top, 0.3, 0.9, 1.15], top, top).move(0, tall), cap_look)
     hub_z = 1.9 * top if modern else 1.3 * top
     cap.add(rod("z", 0.18 * top, hub_z, (0, y, hub_z / 2), 12), STEEL)
     rotor = cap.spin("rotor", Z, (0, y, hub_z))
     hub = 0.7 * top if modern else 0.3 * top
-    rotor.add(
-        turned(18, [hub * 0.8, hub, 0.5 * hub, 0], [-0.3 * hub, 0.2 * hub, 0.9 * hub, hub])
-        .along("z")
-        .move(0, y, hub_z),
-        STEEL,
-    )
+    spinner = turned(18, [0.8, 1, 0.5, 0], [-0.3, 0.2, 0.9, 1], hub, hub).along("z")
+    rotor.add(spinner.move(0, y, hub_z), STEEL)
     count = 3 if modern else d.pick([4, 4, 6])
     reach = tall * d.between(0.42, 0.6)
     for k in range(count):
@@ -299,13 +229,10 @@ def windmill(d: Dice) -> Builder:
         spar, wood = box((0.025 * reach, reach, 0.02 * reach), (0, reach / 2, 0)), d.wood() if k == 0 else cap_look
         rotor.add(spun(spar), wood)
         sail = d.between(0.16, 0.2) * reach
-        rotor.add(
-            [
-                spun(box((sail, 0.014 * reach, 0.01 * reach), (0.4 * sail, t * reach, 0)))
-                for t in np.linspace(0.25, 0.98, 8)
-            ],
-            wood,
-        )
+        bars = [
+            box((sail, 0.014 * reach, 0.01 * reach), (0.4 * sail, t * reach, 0)) for t in np.linspace(0.25, 0.98, 8)
+        ]
+        rotor.add([spun(bar) for bar in bars], wood)
         rotor.add(spun(box((0.012 * reach, 0.75 * reach, 0.01 * reach), (0.88 * sail, 0.61 * reach, 0))), wood)
     return tower.builder
 

@@ -32,24 +32,12 @@ def scissors(d: Dice) -> Builder:
         parts.append(part)
         z = 0.5 * thick * side * 1.04
         x = side
-        blade = np.array(
-            [
-                [-0.3 * width, -0.5 * width],
-                [0.55 * width, -0.3 * width],
-                [0.5 * width, 0.3 * length],
-                [point * width * 0.3, length],
-                [-0.12 * width, length],
-                [-0.42 * width, 0.3 * length],
-            ]
-        )
-        shank = np.array(
-            [
-                [-0.45 * width, 0.4 * width],
-                [-0.15 * width - spread * grip * 0.5, -0.6 * grip],
-                [0.3 * width - spread * grip * 0.5, -0.6 * grip],
-                [0.5 * width, 0.2 * width],
-            ]
-        )
+        tip = [(0.5 * width, 0.3 * length), (point * width * 0.3, length), (-0.12 * width, length)]
+        heel = [(-0.3 * width, -0.5 * width), (0.55 * width, -0.3 * width)]
+        blade = np.array([*heel, *tip, (-0.42 * width, 0.3 * length)])
+        out, low = spread * grip * 0.5, -0.6 * grip
+        shank = np.array([(-0.45 * width, 0.4 * width), (-0.15 * width - out, low), (0.3 * width - out, low)])
+        shank = np.concatenate([shank, [(0.5 * width, 0.2 * width)]])
         for outline in (blade, shank):
             flat = outline * (-x, 1)
             part.add(facing(flat if profiles.is_ccw(flat) else flat[::-1], thick).move(0, 0, z - thick / 2), metal)
@@ -87,14 +75,8 @@ def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, floa
         (facing(ccw(neck), thick).move(0, 0, z - thick / 2), False),
     ]
     x = -side
-    path = profiles.smooth_curve(
-        [
-            (x * 0.55 * w, -0.75 * w, z),
-            (x * (0.8 + size["bow"]) * w, -0.45 * grip, z),
-            (x * (0.7 + 0.6 * size["bow"]) * w, -grip, z),
-        ],
-        14,
-    )
+    bends = [(0.55 * w, -0.75 * w), ((0.8 + size["bow"]) * w, -0.45 * grip), ((0.7 + 0.6 * size["bow"]) * w, -grip)]
+    path = profiles.smooth_curve([(x * a, b, z) for a, b in bends], 14)
     pieces.append(
         (sweep(profiles.ellipse(0.26 * w, 0.24 * w, 12), path, up=(0, 0, 1), scales=np.linspace(0.75, 1.0, 14)), True)
     )
@@ -105,13 +87,8 @@ def pliers(d: Dice) -> Builder:
     """Two crossing halves with jaws and long grips."""
     builder = Builder("pliers")
     w = d.between(0.018, 0.026)
-    size = {
-        "w": w,
-        "jaw": w * d.between(1.5, 3.2),
-        "grip": w * d.between(5.0, 7.5),
-        "tip": d.between(0.12, 0.6),
-        "bow": d.between(0.1, 0.6),
-    }
+    size = {"w": w, "jaw": w * d.between(1.5, 3.2), "grip": w * d.between(5.0, 7.5)}
+    size |= {"tip": d.between(0.12, 0.6), "bow": d.between(0.1, 0.6)}
     thick = 0.28 * w
     metal, clad = looks.metal(d.pick(["steel", "black_steel"])), d.plastic()
     first = builder.part("plier")
@@ -133,12 +110,8 @@ def tweezers(d: Dice) -> Builder:
     first = builder.part("arm")
     second = first.hinge("arm", Z, (0, -length / 2, 0), 0.0, 2 * np.arctan(gap) * 0.55)
     for part, side in ((first, -1), (second, 1)):
-        path = [
-            (side * 0.012 * length, -length / 2, 0),
-            (side * gap * 0.5 * length, 0, 0),
-            (side * gap * 0.8 * length, 0.3 * length, 0),
-            (side * gap * length, length / 2, 0),
-        ]
+        bends = [(0.012, -0.5), (gap * 0.5, 0.0), (gap * 0.8, 0.3), (gap, 0.5)]
+        path = [(side * a * length, b * length, 0) for a, b in bends]
         curve = profiles.smooth_curve(path, 16)
         rail = sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16))
         part.add(rail, metal)
@@ -167,16 +140,8 @@ def stapler(d: Dice) -> Builder:
     magazine.add(plate, metal)
     arm = magazine.hinge("arm", X, pivot, -d.between(0.4, 0.7), 0.03)
     rise = d.between(0.012, 0.02)
-    profile = profiles.smooth_curve(
-        [
-            (z1, pivot_y + 0.007),
-            (z1 - 0.004, pivot_y + rise),
-            (0.0, pivot_y + rise + 0.006),
-            (z0 + 0.02, pivot_y + rise),
-            (z0 + 0.002, pivot_y + 0.006),
-        ],
-        18,
-    )
+    front = [(z1, pivot_y + 0.007), (z1 - 0.004, pivot_y + rise), (0.0, pivot_y + rise + 0.006)]
+    profile = profiles.smooth_curve([*front, (z0 + 0.02, pivot_y + rise), (z0 + 0.002, pivot_y + 0.006)], 18)
     arm.add(sideways(profile if profiles.is_ccw(profile) else profile[::-1], 0.84 * width, 0.002), look)
     arm.add(pair(slab((0.42 * width, pivot_y - 0.004, z0 + 0.006), (0.34 * width, pivot_y + 0.009, z0 + 0.024))), look)
     return base.builder
@@ -190,6 +155,14 @@ def _scales(part: Part, length: float, height: float, gap: float, thick: float, 
     part.add(pair(rod("x", 0.12 * height, gap + 2.3 * thick, (0, 0, 0.4 * length), 12), "z"), BRASS)
     plate = slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length))
     part.add(plate, STEEL)
+
+
+FOLDING = {
+    "blade": [(0, -0.35), (0.35, -0.45), (0.8, -0.3), (1, 0.4), (0.3, 0.5), (0, 0.45)],
+    "file": [(0, -0.3), (1, -0.3), (1, 0.3), (0, 0.3)],
+    "hook": [(0, -0.3), (0.6, -0.3), (0.75, 0), (0.6, 0.35), (0, 0.35)],
+}
+"""Outlines of what folds out of a knife, in lengths and heights."""
 
 
 def folding_knife(d: Dice) -> Builder:
@@ -212,24 +185,7 @@ def folding_knife(d: Dice) -> Builder:
         reach = length * d.between(0.7, 0.78)
         kind = "blade" if k == 0 else d.pick(["blade", "file", "hook"])
         h = 0.55 * height
-        shape = {
-            "blade": [
-                (0, -0.35 * h),
-                (0.35 * reach, -0.45 * h),
-                (0.8 * reach, -0.3 * h),
-                (reach, 0.4 * h),
-                (0.3 * reach, 0.5 * h),
-                (0, 0.45 * h),
-            ],
-            "file": [(0, -0.3 * h), (reach, -0.3 * h), (reach, 0.3 * h), (0, 0.3 * h)],
-            "hook": [
-                (0, -0.3 * h),
-                (0.6 * reach, -0.3 * h),
-                (0.75 * reach, 0.0),
-                (0.6 * reach, 0.35 * h),
-                (0, 0.35 * h),
-            ],
-        }[kind]
+        shape = [(reach * u, h * v) for u, v in FOLDING[kind]]
         # Folded: it lies inside the handle, pointing away from its pivot's end.
         outline = np.array([(-end * (z - 0.04 * length), y_) for z, y_ in shape])
         outline = outline if profiles.is_ccw(outline) else outline[::-1]
@@ -246,20 +202,8 @@ def utility_knife(d: Dice) -> Builder:
     body = Builder("utility_knife").part("base_body")
     travel = d.between(0.03, 0.06)
     bow = d.between(0.0, 0.25)
-    outline = profiles.smooth_curve(
-        [
-            (-0.5, 0.0),
-            (-0.48, 0.45),
-            (0.0, 0.5 + bow * 0.4),
-            (0.45, 0.4),
-            (0.5, 0.1),
-            (0.48, -0.3),
-            (0.0, -0.5),
-            (-0.45, -0.45),
-        ],
-        32,
-        closed=True,
-    )
+    back = [(-0.5, 0.0), (-0.48, 0.45), (0.0, 0.5 + bow * 0.4), (0.45, 0.4), (0.5, 0.1)]
+    outline = profiles.smooth_curve([*back, (0.48, -0.3), (0.0, -0.5), (-0.45, -0.45)], 32, closed=True)
     outline = outline * (length, height) + np.array([0.0, height / 2])
     outline = outline if profiles.is_ccw(outline) else outline[::-1]
     wall = 0.45 * width
@@ -267,14 +211,8 @@ def utility_knife(d: Dice) -> Builder:
         body.add(sideways(outline, wall, 0.15 * wall).move(x * (width / 2 - wall / 2), 0, 0), look)
     slide = body.slide("blade", Z, 0.0, travel)
     tip = 0.47 * length
-    blade = np.array(
-        [
-            [-0.3 * length, 0.3 * height],
-            [tip - 0.012, 0.3 * height],
-            [tip, 0.62 * height],
-            [-0.3 * length, 0.62 * height],
-        ]
-    )
+    back, low, high = -0.3 * length, 0.3 * height, 0.62 * height
+    blade = np.array([(back, low), (tip - 0.012, low), (tip, high), (back, high)])
     slide.add(sideways(blade, 0.0012), metal)
     y = 0.5 * height + float(outline[:, 1].max()) / 2
     bar = box((0.2 * width, y - 0.55 * height + 0.004, 0.012), (0, 0.55 * height + (y - 0.55 * height) / 2, -0.02))
