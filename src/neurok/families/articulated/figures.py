@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from neurok.core import Surface
-from neurok.families.articulated.kit import X, Y, Z, pair, turned
+from neurok.families.articulated.kit import X, Y, Z, counterclockwise, pair, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -184,7 +184,7 @@ def _wing(outline: np.ndarray, side: int, thick: float) -> Shape:
     """A plate in the (x, z) plane, reaching out to one side."""
 
     flat = outline * (side, 1)
-    return extrude(flat if profiles.is_ccw(flat) else flat[::-1], thick, bevel=0.3 * thick).move(0, -thick / 2, 0)
+    return extrude(counterclockwise(flat), thick, bevel=0.3 * thick).move(0, -thick / 2, 0)
 
 
 def fish(d: Dice) -> Builder:
@@ -219,13 +219,13 @@ def fish(d: Dice) -> Builder:
         if k == segments // 2:
             dorsal = np.array([[0.1, 0.3], [-0.12, 0.3], [-0.14, 0.75], [-0.02, 0.8]]) * (length * 0.6, height)
             middle = (cuts[k] + cuts[k + 1]) / 2
-            dorsal = dorsal if profiles.is_ccw(dorsal) else dorsal[::-1]
+            dorsal = counterclockwise(dorsal)
             part.add(sideways(dorsal, 0.12 * width).move(0, y, middle), fin)
     assert part is not None
     joint = (0.0, y, cuts[-1])
     tail = part.hinge("tail_fin", Y, joint, -0.6, 0.6)
     lobe = np.array([[0.06, 0], [0, 0.08], [-0.16, 0.5], [-0.1, 0], [-0.16, -0.5], [0, -0.08]]) * (length, height)
-    lobe = lobe if profiles.is_ccw(lobe) else lobe[::-1]
+    lobe = counterclockwise(lobe)
     tail.add(sideways(lobe, 0.12 * width).move(*joint), fin)
     for x in (-1, 1):
         root = np.array([x * 0.4 * width, y - 0.2 * height, 0.22 * length])

@@ -13,6 +13,7 @@ from neurok.families.articulated.kit import (
     X,
     Y,
     Z,
+    counterclockwise,
     pair,
     placed,
     rod,
@@ -26,10 +27,6 @@ from neurok.modelling.shapes import Shape, box, cylinder, slab
 from neurok.modelling.sweeps import tube
 
 
-def _ccw(outline: np.ndarray) -> np.ndarray:
-    return outline if profiles.is_ccw(outline) else outline[::-1]
-
-
 def _link(start: np.ndarray, end: np.ndarray, thick: float, width: float) -> list[Shape]:
     """A beam in the (z, y) plane between two round ends about x."""
     along = (end - start)[[2, 1]] / np.linalg.norm(end - start)
@@ -39,7 +36,7 @@ def _link(start: np.ndarray, end: np.ndarray, thick: float, width: float) -> lis
         [a + 0.8 * thick * across, a - 0.8 * thick * across, b - 0.6 * thick * across, b + 0.6 * thick * across]
     )
     drums = [rod("x", thick * s, 1.15 * width, p, 20, chamfer=0.05 * thick) for p, s in ((start, 1.0), (end, 0.8))]
-    return [sideways(_ccw(outline), width, 0.05 * thick).move(start[0], 0, 0), *drums]
+    return [sideways(counterclockwise(outline), width, 0.05 * thick).move(start[0], 0, 0), *drums]
 
 
 def robot_arm(d: Dice) -> Builder:
@@ -86,7 +83,7 @@ def excavator(d: Dice) -> Builder:
     base = Builder("excavator").part("tracks")
     for x in (-1, 1):
         belt = profiles.rectangle(1.7 * s, 0.36 * s, 0.17 * s, 6) + np.array([0.0, 0.18 * s])
-        base.add(sideways(_ccw(belt), 0.26 * s, 0.01 * s).move(x * 0.45 * s, 0, 0), dark)
+        base.add(sideways(counterclockwise(belt), 0.26 * s, 0.01 * s).move(x * 0.45 * s, 0, 0), dark)
         rollers = [rod("x", 0.11 * s, 0.29 * s, (x * 0.45 * s, 0.18 * s, z * s), 14) for z in (-0.6, -0.2, 0.2, 0.6)]
         base.add(rollers, STEEL)
     base.add(slab((-0.4 * s, 0.16 * s, -0.4 * s), (0.4 * s, 0.32 * s, 0.4 * s)), dark)
@@ -113,10 +110,12 @@ def excavator(d: Dice) -> Builder:
     outer = [(-0.05, 0.05), (0.1, 0.03), (0.14, -0.2), (0.0, -0.34), (-0.24, -0.3)]
     inner = [(-0.22, -0.27), (-0.02, -0.29), (0.08, -0.18), (0.05, -0.02), (-0.05, -0.02)]
     outline = s * np.array(outer + inner)
-    shell = sideways(_ccw(outline), 0.34 * s).move(offset, wrist[1], wrist[2])
+    shell = sideways(counterclockwise(outline), 0.34 * s).move(offset, wrist[1], wrist[2])
     scoop.add(shell, BLACK_STEEL)
     cheek = np.array([[-0.03, 0.0], [0.08, 0.0], [0.12, -0.2], [0.0, -0.32], [-0.22, -0.28]]) * s
-    scoop.add(placed(pair(sideways(_ccw(cheek), 0.02 * s).move(0.17 * s)), (offset, *wrist[1:])), BLACK_STEEL)
+    scoop.add(
+        placed(pair(sideways(counterclockwise(cheek), 0.02 * s).move(0.17 * s)), (offset, *wrist[1:])), BLACK_STEEL
+    )
     return base.builder
 
 
@@ -134,11 +133,11 @@ def toy_car(d: Dice) -> Builder:
     front_wheel, rear_wheel = 0.62 * z, -0.62 * z
     under = [(-z, low), *_wheel_arch(rear_wheel, radius), *_wheel_arch(front_wheel, radius), (z, low)]
     outline = np.array([*under, (z, 0.8 * belt), (0.96 * z, belt), (-0.97 * z, belt), (-z, 0.85 * belt)])
-    body.add(sideways(_ccw(outline), 0.9 * width, 0.02 * s), look)
+    body.add(sideways(counterclockwise(outline), 0.9 * width, 0.02 * s), look)
     high, sill = roof - belt, belt - 0.01 * s
     front, back = nose * z, tail * z
     cabin = np.array([(back, sill), (front, sill), (front - 0.64 * high, roof), (back + 0.2 * high, roof)])
-    body.add(sideways(_ccw(cabin), 0.84 * width, 0.03 * s), glass)
+    body.add(sideways(counterclockwise(cabin), 0.84 * width, 0.03 * s), glass)
     ends = (tail * z + 0.25 * high, nose * z - 0.7 * high)
     body.add(slab((-0.42 * width, roof - 0.02 * s, ends[0]), (0.42 * width, roof + 0.03 * s, ends[1]), 0.01 * s), look)
     body.add(pair(slab((-w * 0.98, low, z), (w * 0.98, low + 0.16 * s, z + 0.05 * s), 0.02 * s), "z"), GRAPHITE)
@@ -224,7 +223,7 @@ def windmill(d: Dice) -> Builder:
             blade = (
                 np.array([[-0.03, 0.0], [0.03, 0.0], [0.055, 0.2], [0.012, 1.0], [-0.012, 1.0], [-0.03, 0.2]]) * reach
             )
-            rotor.add(spun(facing(_ccw(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
+            rotor.add(spun(facing(counterclockwise(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
             continue
         spar, wood = box((0.025 * reach, reach, 0.02 * reach), (0, reach / 2, 0)), d.wood() if k == 0 else cap_look
         rotor.add(spun(spar), wood)

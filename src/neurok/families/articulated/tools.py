@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.families.articulated.kit import BRASS, CHARCOAL, CHROME, RUBBER, STEEL, X, Y, Z, pair, rod, turned
+from neurok.families.articulated.kit import (
+    BRASS,
+    CHARCOAL,
+    CHROME,
+    RUBBER,
+    STEEL,
+    X,
+    Y,
+    Z,
+    counterclockwise,
+    pair,
+    rod,
+    turned,
+)
 from neurok.modelling import looks, profiles
 from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Part
@@ -40,7 +53,7 @@ def scissors(d: Dice) -> Builder:
         shank = np.concatenate([shank, [(0.5 * width, 0.2 * width)]])
         for outline in (blade, shank):
             flat = outline * (-x, 1)
-            part.add(facing(flat if profiles.is_ccw(flat) else flat[::-1], thick).move(0, 0, z - thick / 2), metal)
+            part.add(facing(counterclockwise(flat), thick).move(0, 0, z - thick / 2), metal)
         center = np.array([x * (spread * grip * 0.5 + 1.05 * loop + 0.004), -0.6 * grip - 0.8 * loop])
         ring = profiles.ellipse(loop, loop * d.between(1.1, 1.5), 28) + center
         part.add(
@@ -69,10 +82,9 @@ def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, floa
         [[0.01 * w, 0.3 * w], [0.02 * w, jaw], [size["tip"] * w, jaw], [0.75 * w, 0.5 * w], [0.7 * w, 0.1 * w]]
     ) * (side, 1)
     neck = np.array([[0.7, 0.4], [-0.3, 0.5], [-0.75, -0.3], [-0.8, -0.9], [-0.35, -0.9], [0.4, -0.3]]) * w * (side, 1)
-    ccw = lambda o: o if profiles.is_ccw(o) else o[::-1]  # noqa: E731
     pieces = [
-        (facing(ccw(jaw_outline), 2 * thick, 0.15 * thick).move(0, 0, -thick), False),
-        (facing(ccw(neck), thick).move(0, 0, z - thick / 2), False),
+        (facing(counterclockwise(jaw_outline), 2 * thick, 0.15 * thick).move(0, 0, -thick), False),
+        (facing(counterclockwise(neck), thick).move(0, 0, z - thick / 2), False),
     ]
     x = -side
     bends = [(0.55 * w, -0.75 * w), ((0.8 + size["bow"]) * w, -0.45 * grip), ((0.7 + 0.6 * size["bow"]) * w, -grip)]
@@ -142,7 +154,7 @@ def stapler(d: Dice) -> Builder:
     rise = d.between(0.012, 0.02)
     front = [(z1, pivot_y + 0.007), (z1 - 0.004, pivot_y + rise), (0.0, pivot_y + rise + 0.006)]
     profile = profiles.smooth_curve([*front, (z0 + 0.02, pivot_y + rise), (z0 + 0.002, pivot_y + 0.006)], 18)
-    arm.add(sideways(profile if profiles.is_ccw(profile) else profile[::-1], 0.84 * width, 0.002), look)
+    arm.add(sideways(counterclockwise(profile), 0.84 * width, 0.002), look)
     arm.add(pair(slab((0.42 * width, pivot_y - 0.004, z0 + 0.006), (0.34 * width, pivot_y + 0.009, z0 + 0.024))), look)
     return base.builder
 
@@ -188,7 +200,7 @@ def folding_knife(d: Dice) -> Builder:
         shape = [(reach * u, h * v) for u, v in FOLDING[kind]]
         # Folded: it lies inside the handle, pointing away from its pivot's end.
         outline = np.array([(-end * (z - 0.04 * length), y_) for z, y_ in shape])
-        outline = outline if profiles.is_ccw(outline) else outline[::-1]
+        outline = counterclockwise(outline)
         limits = (0.0, np.pi) if end > 0 else (-np.pi, 0.0)
         part = handle.hinge(kind, X, pivot, *limits)
         part.add(sideways(outline, leaf).move(*pivot).move(0, 0.12 * height, 0), looks.metal("steel", 0.2))
@@ -205,7 +217,7 @@ def utility_knife(d: Dice) -> Builder:
     back = [(-0.5, 0.0), (-0.48, 0.45), (0.0, 0.5 + bow * 0.4), (0.45, 0.4), (0.5, 0.1)]
     outline = profiles.smooth_curve([*back, (0.48, -0.3), (0.0, -0.5), (-0.45, -0.45)], 32, closed=True)
     outline = outline * (length, height) + np.array([0.0, height / 2])
-    outline = outline if profiles.is_ccw(outline) else outline[::-1]
+    outline = counterclockwise(outline)
     wall = 0.45 * width
     for x in (-1, 1):
         body.add(sideways(outline, wall, 0.15 * wall).move(x * (width / 2 - wall / 2), 0, 0), look)
@@ -238,7 +250,7 @@ def razor(d: Dice) -> Builder:
         pivot = (0.0, height / 2, 0.43 * length)
         blade = handle.hinge("blade", X, pivot, 0.0, np.pi)
         outline = np.array([[0.03, 0.4], [0.03, 0.62], [-0.84, 0.8], [-0.84, 0.1], [-0.2, 0.1]]) * (length, height)
-        solid = sideways(outline if profiles.is_ccw(outline) else outline[::-1], 0.0025).move(0, 0, 0.43 * length)
+        solid = sideways(counterclockwise(outline), 0.0025).move(0, 0, 0.43 * length)
         blade.add(solid, steel)
         return builder
     handle = builder.part("handle")
