@@ -28,7 +28,7 @@ from neurok.families.articulated.kit import (
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_castor, pull, wheel
+from neurok.modelling.hardware import add_castor, pull
 from neurok.modelling.shapes import Shape, Triple, cylinder, extrude, join, loft, slab
 from neurok.modelling.shapes import box as block
 from neurok.modelling.sweeps import tube
@@ -40,22 +40,12 @@ def box(d: Dice) -> Builder:
     return {"carton": _carton, "chest": chest, "case": _case, "slide": _sliding_box}[kind](d)
 
 
-def _tray(
-    part: Part, width: float, height: float, depth: float, wall: float, surface: Surface, low: float = 0.0
-) -> None:
-    """Four walls and a floor."""
-    w, z = width / 2, depth / 2
-    part.add(slab((-w, low, -z), (w, low + wall, z), 0.1 * wall), surface)
-    part.add(pair(slab((w, low + wall, -z), (w - wall, low + height, z), 0.1 * wall)), surface)
-    part.add(pair(slab((-w + wall, low + wall, z), (w - wall, low + height, z - wall), 0.1 * wall), "z"), surface)
-
-
 def _carton(d: Dice) -> Builder:
     width, depth, height = d.between(0.2, 0.5), d.between(0.2, 0.5), d.between(0.12, 0.4)
     wall = d.between(0.003, 0.006)
     paper = looks.paint(d.pick(["#c49a6c", "#b98d5f", "#d6bf9a", "#e8e2d6"]), 0.9, name="cardboard")
     body = Builder("box").part("base_body")
-    _tray(body, width, height, depth, wall, paper)
+    body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, height, depth / 2), wall), paper)
     sides = [("x", -1), ("x", 1), ("z", -1), ("z", 1)]
     chosen = sides if d.chance(0.65) else sides[: d.count(1, 3)]
     inner = d.pick(["x", "z"])
@@ -86,7 +76,7 @@ def _case(d: Dice) -> Builder:
     lower, upper, wall = d.between(0.02, 0.07), d.between(0.015, 0.06), d.between(0.003, 0.006)
     look, metal = d.pick([d.paint(), d.wood(), looks.paint("#c9a97d", 0.9, name="cardboard")]), d.metal()
     body = Builder("box").part("base_body")
-    _tray(body, width, lower, depth, wall, look)
+    body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, lower, depth / 2), wall), look)
     w, z = width / 2, depth / 2
     lid = body.hinge("rotation_lid", X, (0, lower + 0.0005, -z), -d.between(1.5, 2.6), 0.0)
     lid.add(slab((-w, lower + upper - wall, -z), (w, lower + upper, z), 0.1 * wall), look)
@@ -109,7 +99,7 @@ def _sliding_box(d: Dice) -> Builder:
     width, depth, height, wall = d.between(0.12, 0.3), d.between(0.12, 0.3), d.between(0.06, 0.2), 0.006
     look = d.timber()
     body = Builder("box").part("base_body")
-    _tray(body, width, height, depth, wall, look)
+    body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, height, depth / 2), wall), look)
     if d.chance(0.5):
         lid = body.slide("slide_lid", Z, 0.0, 0.85 * depth)
         x = width / 2 - 0.004
@@ -176,10 +166,7 @@ def suitcase(d: Dice) -> Builder:
             place = (x * (width / 2 - 0.045), radius, -depth / 2 + 0.01)
             cheek = block((0.008, foot + 0.02, 0.05), (0.018, foot / 2 + 0.018, place[2]), 0.002)
             shell.add(placed(pair(cheek), (place[0], 0, 0)), trim)
-            roll = shell.spin("wheel", X, place)
-            tyre, hub = wheel(d, radius, 0.02)
-            roll.add(placed(tyre, place), RUBBER)
-            roll.add(placed([*hub, cylinder(0.004, 0.04, 8).along("x")], place), STEEL)
+            add_wheel(d, shell, place, radius, 0.02, STEEL, axle=[cylinder(0.004, 0.04, 8).along("x")])
     return builder
 
 

@@ -8,11 +8,11 @@ from neurok.families.articulated.kit import (
     BLACK_STEEL,
     CHROME,
     GRAPHITE,
-    RUBBER,
     STEEL,
     X,
     Y,
     Z,
+    add_wheel,
     counterclockwise,
     pair,
     placed,
@@ -22,7 +22,7 @@ from neurok.families.articulated.kit import (
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing, sideways, wheel
+from neurok.modelling.hardware import facing, sideways
 from neurok.modelling.shapes import Shape, box, cylinder, slab
 from neurok.modelling.sweeps import tube
 
@@ -182,9 +182,7 @@ def _add_wheels(d: Dice, body: Part, axles: tuple[float, float], radius: float, 
                 carrier = body.hinge("knuckle", Y, place, -0.3, 0.3)
                 post = cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z)
                 carrier.add(post, STEEL)
-            roll = carrier.spin("wheel", X, place)
-            tyre, hub = wheel(d, radius, 0.6 * width, spokes)
-            roll.add(placed(tyre, place), RUBBER).add(placed(hub, place), CHROME)
+            roll = add_wheel(d, carrier, place, radius, 0.6 * width, CHROME, spokes)
             roll.add(rod("x", 0.1 * radius, 0.5 * width, (place[0] - x * 0.25 * width, radius, z), 8), STEEL)
 
 

@@ -12,19 +12,19 @@ from neurok.families.articulated.kit import (
     RUBBER,
     STEEL,
     X,
+    add_wheel,
     bow,
     corners,
     cushion,
     level,
     pair,
     pipe,
-    placed,
     rod,
 )
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_castor, wheel
+from neurok.modelling.hardware import add_castor
 from neurok.modelling.shapes import Shape, box, cylinder, loft, slab
 from neurok.modelling.sweeps import tube
 
@@ -131,10 +131,7 @@ def wheelbarrow(d: Dice) -> Builder:
         leg = profiles.rounded_path(np.array(bends) * (x, 1, length), 0.03, 4)
         body.add(tube(leg, 0.012, 10), metal)
     body.add(rod("x", 0.012, 0.48, (0, 0.3 * low, -0.3 * length), 10), metal)
-    roll = body.spin("wheel", X, hub)
-    tyre, rim = wheel(d, radius, 0.075, spokes=d.chance(0.4))
-    roll.add(placed(tyre, hub), RUBBER)
-    roll.add(placed([*rim, cylinder(0.012, 0.13, 10).along("x")], hub), metal)
+    add_wheel(d, body, hub, radius, 0.075, metal, d.chance(0.4), [cylinder(0.012, 0.13, 10).along("x")])
     return body.builder
 
 
@@ -150,10 +147,7 @@ def _add_wheels(
     radius, z = place
     body.add(rod("x", 0.007, 2 * half + 0.4 * width, (0, radius, z), 10), STEEL)
     for x in (-1, 1):
-        hub = (x * half, radius, z)
-        roll = body.spin("wheel", X, hub)
-        tyre, rim = wheel(d, radius, width, rims[1])
-        roll.add(placed(tyre, hub), RUBBER).add(placed(rim, hub), rims[0])
+        add_wheel(d, body, (x * half, radius, z), radius, width, *rims)
 
 
 @dataclass(frozen=True)
