@@ -12,11 +12,11 @@ from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.kinematics import ArticulatedSpace
-from neurok.studio.corrections import Studied
-from neurok.studio.exports import exported
-from neurok.studio.panels.head import meter_line
+from neurok.studio.files import exported
+from neurok.studio.panels import meter_line
 from neurok.studio.scene import StudioScene
 from neurok.studio.simulator import News
+from neurok.studio.state import Studied
 
 
 @dataclass

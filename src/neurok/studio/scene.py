@@ -20,17 +20,13 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.inference.materials import Proposals
+from neurok.kinematics.fit import reach
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.model import Model, understand
 from neurok.scene.description import Scene
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.corrections import Corrections, Studied, study
-from neurok.studio.forces import Forces, Push
-from neurok.studio.hand import reach
-from neurok.studio.history import History
-from neurok.studio.live import LiveSimulation, Simulation
-from neurok.studio.playback import Playback, Recording
-from neurok.studio.simulator import News
+from neurok.studio.simulator import LiveSimulation, News, Simulation
+from neurok.studio.state import Corrections, Forces, History, Playback, Push, Recording, Studied, study
 
 Mode = Literal["empty", "posing", "running", "paused", "playing"]
 
@@ -244,7 +240,7 @@ class StudioScene:
             self._simulation.order("grab", vertices=[self._held], target=place.tolist(), stiffness=None, seconds=None)
             return
         space = self._pose_now()
-        self.q = reach(space, self.q, self._held, place, self.config.reach_iterations)
+        self.q = reach(space, np.array([self._held]), place[None], self.q, self.config.reach_iterations).q
         self._show_pose()
 
     def release(self) -> None:
