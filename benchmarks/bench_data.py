@@ -20,7 +20,7 @@ from figures import write_table
 
 from neurok.core import Articulation
 from neurok.data.shards import ShardSet
-from neurok.data.sources import find_sources
+from neurok.data.still import find_sources
 from neurok.data.view import ViewConfig, pairs
 
 matplotlib.use("Agg")

@@ -28,7 +28,7 @@ from mujoco_truth import Truth
 
 import neurok
 from neurok.core import Articulation, Mesh
-from neurok.data.splits import UNSEEN_CATEGORIES, category, hold_out
+from neurok.data.still import UNSEEN_CATEGORIES, category, hold_out
 from neurok.dynamics import Body, Condition, Ground, Start, VertexValues, World, simulate
 from neurok.dynamics.reduced.build import assemble, bind
 from neurok.dynamics.reduced.collocation import GaussStepper

@@ -27,11 +27,10 @@ from figures import stamp
 from neurok import io
 from neurok.core import Asset
 from neurok.families.articulated import generate
-from neurok.geometry.coacd_process import CUTTER
 from neurok.geometry.convex import convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, Room
-from neurok.io.physics import Physics
-from neurok.io.urdf_bodies import as_articulation, bodies
+from neurok.io.physics import Physics, as_articulation, bodies
+from neurok.sandbox import SANDBOX
 
 HOLLOW = 0.05
 """Parts are hollow where this share of their hull is free."""
@@ -113,7 +112,7 @@ def hollow(asset: Asset) -> dict[str, float]:
 
 def processor_seconds() -> float:
     """Spent so far by this process, and by the one in which CoACD works."""
-    return time.process_time() + CUTTER.spent()
+    return time.process_time() + SANDBOX.spent
 
 
 def _left(room: Any, held: np.ndarray, pieces: list[Any]) -> float:

@@ -21,7 +21,7 @@ from neurok.data.household import read_households
 from neurok.data.household_pictures import PictureSet
 from neurok.data.picture_augmentation import on_plain
 from neurok.families.household.record import record_of
-from neurok.generation.silhouettes import OUTLINE, OUTLINES, known_outlines, outline_of
+from neurok.generation.silhouettes import ASPECT, OUTLINES, known_outlines, outline_of
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Build:
         )
         flat = np.stack(outlines).reshape(len(outlines), -1) / 255.0
         apart = distances(flat) / 16
-        apart = np.hypot(apart, OUTLINE.aspect * np.subtract.outer(np.array(aspects), np.array(aspects)))
+        apart = np.hypot(apart, ASPECT * np.subtract.outer(np.array(aspects), np.array(aspects)))
         apart[np.equal.outer(owners, owners)] = np.inf
         right = float((categories[apart.argmin(axis=1)] == categories).mean())
         size = OUTLINES.stat().st_size / 1e6

@@ -25,11 +25,11 @@ from neurok.articulation.search_evidence import search_evidence
 from neurok.bodyplan.config import SearchConfig
 from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation
-from neurok.evaluation.articulation_tables import COLUMNS
+from neurok.evaluation.articulation import COLUMNS
 from neurok.evaluation.tables import markdown
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
-from neurok.train.articulation_data import some_things
+from neurok.train.examples import some_things
 
 
 @dataclass

@@ -11,21 +11,34 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import tyro
+from jaxtyping import Float
 
 from neurok.data.household import read_households
 from neurok.families.household.captions import main_part
 from neurok.families.household.parts import Assembly, Part
 from neurok.families.household.vocabulary import CATEGORIES
+from neurok.generation.attachment import JOINS, is_straight, reach_of
 from neurok.generation.fields import STYLE_SLOTS
-from neurok.generation.joinery import FILE, counted
+from neurok.generation.numbers import scale_of
 
 OUT = Path("src/neurok/generation/category_words.json")
 RARE = 0.01
 ENOUGH = 10
+SPREAD = 0.008
+"""Half of the span between the first and the last tenth of all places of an end [shares of the longest side]."""
+
+TURN = 0.01
+"""Largest entry by which nine tenths of all turns may differ from the one in the middle [-]."""
+
+LEAST = 15
+"""Pairs of parts in which they have to be seen."""
 
 
 @dataclass
@@ -56,8 +69,8 @@ class Count:
                 "bare": _bare(mine),
             }
         OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        FILE.write_text(json.dumps(counted(objects)) + "\n", encoding="utf-8")
-        print(f"{OUT}, {FILE}: {len(objects)} objects")
+        JOINS.write_text(json.dumps(joins_of(objects)) + "\n", encoding="utf-8")
+        print(f"{OUT}, {JOINS}: {len(objects)} objects")
 
 
 def _parents(mine: list[Assembly]) -> dict[str, list[str]]:
@@ -101,6 +114,41 @@ def _styles(mine: list[Assembly]) -> dict[str, dict[str, dict[str, object]]]:
         }
         for name, words in sorted(found.items())
     }
+
+
+def joins_of(objects: Iterable[Assembly], least: int = LEAST) -> dict[str, dict[str, dict[str, Any]]]:
+    """The table of all joins in some objects: category, part, parent, then ends and turn."""
+    seen: dict[tuple[str, str, str], list[tuple[np.ndarray | None, np.ndarray]]] = {}
+    for one in objects:
+        scale = scale_of(one)
+        for part in (part for part in one.parts if part.parent >= 0):
+            parent = one.parts[part.parent]
+            are_straight = is_straight(part) and is_straight(parent)
+            ends = (reach_of(part)[:, None] - reach_of(parent)[None]) / scale if are_straight else None
+            seen.setdefault((one.category, part.name, parent.name), []).append((ends, parent.turn.T @ part.turn))
+    out: dict[str, dict[str, dict[str, Any]]] = {}
+    for (category, name, parent_name), pairs in sorted(seen.items()):
+        found: dict[str, Any] = {}
+        places = [ends for ends, _ in pairs if ends is not None]
+        if len(places) >= max(least, 0.9 * len(pairs)):
+            found["ends"] = _same_ends(np.array(places))
+        turns = np.array([turn for _, turn in pairs])
+        middle = turns[np.abs(turns - np.median(turns, axis=0)).max(axis=(1, 2)).argmin()]
+        off = np.abs(turns - middle).max(axis=(1, 2))
+        if len(pairs) >= least and np.quantile(off, 0.9) < TURN and len(places) < len(pairs):
+            found["turn"] = middle.round(4).tolist()
+        if any(found.values()):
+            out.setdefault(category, {}).setdefault(name, {})[parent_name] = found
+    return out
+
+
+def _same_ends(places: Float[np.ndarray, "N 2 2 3"]) -> list[list[float]]:
+    low, at, high = np.quantile(places, (0.1, 0.5, 0.9), axis=0)
+    return [
+        [axis, mine, other, round(float(at[mine, other, axis]), 4), round(float(half), 4)]
+        for (mine, other, axis), half in np.ndenumerate((high - low) / 2)
+        if half < SPREAD
+    ]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from PIL import Image
 from neurok.core import Articulation, Asset
 from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
 from neurok.data.picture_augmentation import on_plain
-from neurok.evaluation.generation import GenerationSuite, held_out
+from neurok.evaluation.generation import held_out
 from neurok.families.household.asset import asset_of
 from neurok.families.household.parts import Assembly
 from neurok.inference.generate import generate
@@ -128,7 +128,7 @@ class Gallery:
         return [render_mesh(one.mesh, **SIZE) for text in texts for one in self._made(text)]
 
     def _pictures(self) -> Iterator[Callable[[], list[np.ndarray]]]:
-        for number, assembly in enumerate(held_out(GenerationSuite(each=1))):
+        for number, assembly in enumerate(held_out(1)):
             if number % 2 == 0 or number == 21:
                 yield partial(self._seen, assembly)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from neurok.train.curve import draw_curve
 from neurok.train.deformation import DeformationTraining
-from neurok.train.log import read_log
+from neurok.train.log import draw_curve, read_log
 
 
 def main() -> None:

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from neurok.data.household import read_households
 from neurok.data.picture_augmentation import on_plain
+from neurok.generation.context import asked_by
 from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.part_list import PartListModel
-from neurok.generation.prompt import asked_by
 from neurok.hub import load_model
 from neurok.train.generation import PartListRecipe, PartListTask
 from neurok.train.generation_data import Example, example_of, lists_of, with_pictures
-from neurok.train.optimizer import make_optimizers, set_rates
+from neurok.train.loop import make_optimizers, set_rates
 
 COUNT = 16
 
@@ -62,7 +62,7 @@ def learn(model: PartListModel, examples: list[Example], seen: Tensor, steps: in
         for optimizer in optimizers:
             optimizer.step()
         if step % 15 == 0 or step == steps - 1:
-            told = f"nats {terms.figures['nats']:.2f}, of the category {terms.figures['category']:.2f}"
+            told = f"nats {terms.parts['nats']:.2f}, of the category {terms.parts['category']:.2f}"
             share = own / min(whole, recipe.clip)
             print(f"  step {step}: {told}; gradient {whole:.1f}, the encoder's share {share:.2f}", flush=True)
 

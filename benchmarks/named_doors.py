@@ -16,8 +16,7 @@ import numpy as np
 from neurok.articulation.pieces_predict import Grouper, group_pieces, piece_odds
 from neurok.hub import load_model
 from neurok.inference.plan_evidence import PlanConfig
-from neurok.train.pieces_data import PieceExample, prepare
-from neurok.train.pieces_sources import PieceSources, watched
+from neurok.train.examples import PieceExample, PieceSources, prepare_pieces, watched
 
 OVERLAP = 0.75
 """Share of the area of both bodies from which on one is the other."""
@@ -45,7 +44,7 @@ def main() -> None:
     asked = parser.parse_args()
     grouper = load_model(asked.weights, "pieces")
     with tempfile.TemporaryDirectory() as cache:
-        examples = list(prepare(watched(PieceSources(named=tuple(asked.named))), None, Path(cache)))
+        examples = list(prepare_pieces(watched(PieceSources(named=tuple(asked.named))), None, Path(cache)))
     for form in dict.fromkeys(example.name.rsplit(".", 1)[1] for example in examples):
         rows = np.array([found(grouper, one) for one in examples if one.name.endswith(form)])
         hits, true, said = rows.sum(axis=0)

@@ -17,7 +17,7 @@ import torch
 from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
 from neurok.data.household_real import real_models
 from neurok.data.picture_augmentation import BACKGROUNDS
-from neurok.evaluation.generation import spread
+from neurok.evaluation.tables import spread
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.generation.photo import Photo, photo_of
 from neurok.generation.writing import Generator

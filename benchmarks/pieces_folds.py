@@ -35,16 +35,14 @@ from neurok.articulation.pieces_predict import Groups, PieceOdds, group_pieces, 
 from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import stack_clouds, turned
 from neurok.core import Mesh
-from neurok.data.splits import category
-from neurok.data.static_things import moving_files
+from neurok.data.still import category, moving_files
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.io import load as load_asset
-from neurok.train.pieces import base
-from neurok.train.pieces_batches import PieceViewConfig, augmented
-from neurok.train.pieces_data import SOURCES, PieceExample, PieceThing
-from neurok.train.pieces_sources import PieceSources, training_things
-from neurok.train.pieces_versions import plain_pieces
+from neurok.train.batches import PieceViewConfig, augmented_pieces
+from neurok.train.examples import SOURCES, PieceExample, PieceSources, Thing, training_things
+from neurok.train.pieces import RECIPES
+from neurok.train.versions import plain_pieces
 
 FOLDS = (
     {"Oven", "Bucket", "Camera", "oven", "bucket", "camera"},
@@ -119,13 +117,13 @@ class Seen(NamedTuple):
     pairs: np.ndarray
 
 
-def unlabelled_thing(path: Path) -> PieceThing:
+def unlabelled_thing(path: Path) -> Thing:
     """A file of which nothing is known; its labels are made up later."""
 
     def load() -> tuple[Mesh, None]:
         return load_asset(path).mesh, None
 
-    return PieceThing(f"{path.parent.name}_{path.stem}", "static", load)
+    return Thing(f"{path.parent.name}_{path.stem}", "static", load)
 
 
 def chance(name: str, salt: str = "") -> float:
@@ -133,10 +131,10 @@ def chance(name: str, salt: str = "") -> float:
     return zlib.crc32(f"{salt}{name}".encode()) / 2**32
 
 
-def split(things: Sequence[PieceThing], fold: int) -> tuple[list[PieceThing], dict[str, list[PieceThing]]]:
+def split(things: Sequence[Thing], fold: int) -> tuple[list[Thing], dict[str, list[Thing]]]:
     """What is learned from, and what is left out: seen and unseen categories, and things that stand still."""
-    learned: list[PieceThing] = []
-    left: dict[str, list[PieceThing]] = {"seen": [], "unseen": [], "still": [], "nowhere": []}
+    learned: list[Thing] = []
+    left: dict[str, list[Thing]] = {"seen": [], "unseen": [], "still": [], "nowhere": []}
     for thing in things:
         if thing.source != "static" and category(thing.name) in FOLDS[fold]:
             left["unseen" if thing.source == "real" else "nowhere"].append(thing)
@@ -150,7 +148,7 @@ def split(things: Sequence[PieceThing], fold: int) -> tuple[list[PieceThing], di
 
 
 @torch.no_grad()
-def see(things: Iterable[PieceThing], model: PieceModel, folder: Path) -> dict[str, Seen]:
+def see(things: Iterable[Thing], model: PieceModel, folder: Path) -> dict[str, Seen]:
     """Raw meshes as the encoder sees them; each is looked at once, and what has one piece is left out."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -163,7 +161,7 @@ def see(things: Iterable[PieceThing], model: PieceModel, folder: Path) -> dict[s
     return found
 
 
-def _seen(thing: PieceThing, model: PieceModel) -> Seen | None:
+def _seen(thing: Thing, model: PieceModel) -> Seen | None:
     try:
         pieces = plain_pieces(*thing.load())
     except NeurokError as error:
@@ -173,7 +171,7 @@ def _seen(thing: PieceThing, model: PieceModel) -> Seen | None:
         return None
     example = PieceExample(f"{thing.name}.0", *pieces, thing.source)
     rng = np.random.default_rng(zlib.crc32(thing.name.encode()))
-    shown = [augmented(example, rng, PieceViewConfig(incomplete=0.0)).clouds for _ in range(LEARNED_VIEWS)]
+    shown = [augmented_pieces(example, rng, PieceViewConfig(incomplete=0.0)).clouds for _ in range(LEARNED_VIEWS)]
     shown += [turned(example.clouds, None, view)[0] for view in VIEWS[:ASKED_VIEWS]]
     parts = stack_clouds(shown, PieceViewConfig().points, rng)
     pairs = torch.cat([pair_features(parts), likeness(parts)], dim=-1).half().numpy()
@@ -199,7 +197,7 @@ def stacked(chosen: Sequence[tuple[Seen, int]]) -> tuple[Tensor, Tensor, Tensor,
 def learn(seen: Sequence[Seen], steps: int) -> PieceModel:
     """The layers above the encoder, taught by AdamW with a step size that falls over the last 70 %."""
     torch.manual_seed(0)
-    rng, recipe = np.random.default_rng(0), base()
+    rng, recipe = np.random.default_rng(0), RECIPES["base"]
     task = PieceTask(recipe.model, recipe.weights)
     taught = [weight for name, weight in task.named_parameters() if ".encoder." not in f".{name}"]
     optimizer = torch.optim.AdamW(taught, lr=RATE, weight_decay=recipe.weight_decay)
@@ -281,7 +279,7 @@ def bodies(model: PieceModel, seen: Seen) -> tuple[list[bool], int, int, int, bo
 
 def main(options: PiecesFolds) -> None:
     things = training_things(PieceSources(options.data, options.static, generated=options.generated))
-    model = base().build().model.eval()
+    model = RECIPES["base"].build().model.eval()
     seen = see(things, model, options.out / "seen")
     files = [path for folder in options.static for path in moving_files(folder)]
     unlabelled = list(see([unlabelled_thing(path) for path in files], model, options.out / "seen").values())

@@ -24,12 +24,12 @@ from neurok.articulation.ensemble import Ensemble
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.core import Articulation
-from neurok.evaluation.articulation_tables import COLUMNS
+from neurok.evaluation.articulation import COLUMNS
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.geometry.operators import face_areas
-from neurok.train.articulation import ArticulationTraining, base
-from neurok.train.articulation_data import JointDataConfig, Thing, find_things, split_examples
+from neurok.train.articulation import RECIPES, ArticulationTraining
 from neurok.train.checkpoint import read_facts
+from neurok.train.examples import JointDataConfig, Thing, find_things, split_examples
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.ship import Run
 
@@ -98,7 +98,7 @@ def learn(
         return
     cache = options.cache or options.out / "examples"
     split = split_examples(JointDataConfig((str(options.data),), leave_out=tuple(left_out)), cache)
-    recipe = replace(base(), steps=steps, seed=seed)
+    recipe = replace(RECIPES["base"], steps=steps, seed=seed)
     names = sorted({example.object for example in split.train})
     some = set(np.random.default_rng(seed).permutation(names)[:most].tolist())
     chosen = [example for example in split.train if example.object in some]

@@ -21,8 +21,7 @@ from realism_household import area_under_curve, probabilities
 
 from neurok.articulation.features import PartClouds, describe_parts
 from neurok.core import Articulation
-from neurok.data.folder import data_folder
-from neurok.data.splits import category, hold_out
+from neurok.data.still import category, data_folder, hold_out
 from neurok.families.articulated import generate
 from neurok.io import load
 

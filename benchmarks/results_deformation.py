@@ -18,12 +18,11 @@ from typing import Any
 import tyro
 
 from neurok.cli.report import progress
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.evaluation.cases import find_cases
-from neurok.evaluation.methods import find_method, load_weights
-from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states
-from neurok.evaluation.run import measure_poses, summarise
-from neurok.evaluation.tables import accuracy_table, markdown, plausibility_table, put_section, stamp
+from neurok.evaluation.methods import accuracy_table, find_method, load_weights, measure_poses, summarise
+from neurok.evaluation.plausibility import measure_states, plausibility_table, prior_sampler, summarise_states
+from neurok.evaluation.tables import markdown, put_section, stamp
 
 OURS = ("neurok", "neurok:refine")
 SUITES = {

@@ -34,8 +34,10 @@ from neurok.evaluation.generation_reconstruction import (
     Answer,
     Figures,
     ReconstructionConfig,
+    apart,
     by_parts,
     by_tokens,
+    fall,
     held_out,
     kept_aside,
     means,
@@ -44,15 +46,13 @@ from neurok.evaluation.generation_reconstruction import (
     table,
     truth,
 )
-from neurok.evaluation.generation_simulation import apart, fall
 from neurok.evaluation.tables import stamp
 from neurok.families.household import Assembly
 from neurok.hub import has_weights, load_card, load_model
 from neurok.rendering import contact_sheet, render_mesh, save_image
 from neurok.train.checkpoint import load_weights, read_facts
 from neurok.train.loop import CHECKPOINT
-from neurok.train.parts import PartRecipe
-from neurok.train.vecset import VecsetRecipe
+from neurok.train.parts import PartRecipe, VecsetRecipe
 
 TITLES = {
     "shipped": "parts",

@@ -17,7 +17,7 @@ import numpy as np
 from neurok.articulation.scores import Guess, is_right, score_parts
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.evaluation.articulation import JointSource, find_joint_method, find_joint_sources
 from neurok.geometry.operators import face_areas
 from neurok.rendering import Renderer, contact_sheet, save_image

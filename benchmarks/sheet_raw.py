@@ -19,16 +19,15 @@ import numpy as np
 from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choose, marker, states
 
 from neurok.core.velocity_fields import cosines, joint_fields
-from neurok.data.folder import data_folder
-from neurok.data.single_surface import single_surface, with_true_parts
+from neurok.data.still import data_folder
 from neurok.evaluation.articulation import JointSource, find_joint_sources, plan_weights
 from neurok.evaluation.cases import boxed_articulation, unlabelled
-from neurok.evaluation.motions import MATCH
-from neurok.evaluation.still import STILL, find_still_sources
+from neurok.evaluation.motions import MATCH, STILL, find_still_sources
 from neurok.geometry.operators import face_areas
 from neurok.inference.plan import plan
 from neurok.inference.spaces import SIMULATED
 from neurok.rendering import Renderer, contact_sheet, save_image
+from neurok.train.versions import single_surface, with_true_parts
 
 STANDING = 12
 """Objects that stand still."""

@@ -3,7 +3,7 @@
 Run: python benchmarks/weigh_outlines.py [--weights generation] [--views 3]
 Models are those of ``household/sweethome3d``, in the folder that NEUROK_DATA names, that are watched: neither kept
 aside nor learned from. No object is made: the category is that of the known object that would be taken.
-``OutlineConfig.doubt`` was chosen by it.
+``silhouettes.DOUBT`` was chosen by it.
 """
 
 from __future__ import annotations

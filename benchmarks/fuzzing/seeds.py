@@ -246,8 +246,7 @@ def _clouds(folder: Path) -> list[Seed]:
 def _manifest(asset: Asset) -> Seed:
     import hashlib
 
-    from neurok.data.codec import encode_asset, encode_subject
-    from neurok.data.shards import Item, shard_name, write_shard
+    from neurok.data.shards import Item, encode_asset, encode_subject, shard_name, write_shard
     from neurok.data.subject import subject_of
 
     info = {"family": "chest", "kind": "articulated", "license": "CC0-1.0", "source": "seed", "joints": ["revolute"]}

@@ -120,9 +120,8 @@ def _describe_parts(model: Any) -> dict[str, Any] | None:
 def _build_generation(card: dict[str, Any]) -> Generator:
     from neurok.generation.context import ContextConfig
     from neurok.generation.flow import FlowConfig
-    from neurok.generation.image_encoder import ImageConfig
+    from neurok.generation.image_encoder import ImageConfig, ReaderConfig
     from neurok.generation.part_list import PartListConfig
-    from neurok.generation.picture_reader import ReaderConfig
     from neurok.generation.writing import Generator
 
     built = {name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")}

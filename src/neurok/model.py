@@ -456,9 +456,13 @@ class Model:
     # What is written.
 
     def articulated(self, plan: BodyPlan | None = None) -> Asset:
-        """The object with the joints of its plan that move, or on bones where it bends and has no joint."""
-        plan = plan or self.moving_plan
-        return self.boned(plan) or replace(self.asset, mesh=plan.mesh, clips=(), articulation=plan.articulation)
+        """The object with its materials and the joints of its plan that move; on bones where it bends without joints."""
+        return self.boned(plan or self.moving_plan) or self.jointed(plan or self.moving_plan)
+
+    def jointed(self, plan: BodyPlan) -> Asset:
+        """The object with its materials and all joints of a plan."""
+        field = self.field_on(plan.mesh)
+        return replace(self.asset, mesh=plan.mesh, clips=(), articulation=plan.articulation, materials=field)
 
     def boned(self, plan: BodyPlan) -> Asset | None:
         """What bends and has no joint, on bones found from its surface, with a clip that shows them; else ``None``."""

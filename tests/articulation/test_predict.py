@@ -23,7 +23,7 @@ from neurok.bodyplan.search import search_joints
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_model, save_model
 from neurok.samples import make_sample
-from neurok.train.articulation_calibration import fit_odds
+from neurok.train.calibration import fit_odds
 
 SMALL = JointConfig(width=16, heads=2, depth=1, octaves=3)
 

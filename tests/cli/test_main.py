@@ -10,7 +10,7 @@ import pytest
 from neurok import __version__
 from neurok.cli import COMMANDS, main
 from neurok.core import Mesh
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.errors import NeurokError
 from neurok.io import save
 

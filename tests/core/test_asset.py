@@ -1,10 +1,13 @@
 """Whole objects: found clips and changed frames."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Mesh
+from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Material, MaterialField, Mesh, Rollout
 from neurok.errors import NeurokError
+from neurok.io import load
 
 VERTICES = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 0, 0], [3, 0, 0], [2, 1, 0]], float)
 Q = np.array([0.4, 0.3, -0.2, 0.7])
@@ -59,3 +62,16 @@ def test_clips_are_found_by_name_and_number_and_a_wrong_one_lists_them():
         asset.clip("fly")
     with pytest.raises(NeurokError, match="it has none"):
         Asset(mesh).clip()
+
+
+def test_what_is_printed_of_a_noun_is_short():
+    asset = load("sample:cabinet")
+    joints = asset.articulation
+    clip = joints.clip(joints.sweep(8))
+    field = MaterialField.uniform(Material("m" * 500), asset.mesh.vertex_count)
+    rollout = Rollout(asset.mesh, 0.1, positions=clip.positions)
+    whole = replace(asset, clips=(clip,), materials=field)
+    for noun in (asset, whole, asset.mesh, joints, clip, field, rollout, replace(asset.mesh, name="n" * 5000)):
+        assert len(repr(noun)) < 600
+        assert type(noun).__name__ in repr(noun)
+    assert repr(clip).startswith("<Clip 'motion': 8 frames at 24/s of <Mesh 'cabinet': ")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh, Surface
-from neurok.core.regions import regions_of, select_stuff
+from neurok.core.select import regions_of, select_stuff
 from neurok.errors import NeurokError
 from neurok.modelling import shapes
 

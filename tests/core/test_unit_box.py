@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurok.core.mesh import frame_change
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox, frame_change
 from neurok.geometry.lie import axis_angle_matrix
 from neurok.samples import make_sample
 

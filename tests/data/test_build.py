@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from neurok.cli import main
-from neurok.data.build import build
-from neurok.data.recipes import RECIPES, Recipe
+from neurok.data.build import RECIPES, Recipe, build
 from neurok.data.shards import ShardSet
-from neurok.data.sources import find_sources
+from neurok.data.still import find_sources
 from neurok.errors import FormatError, NeurokError
 from neurok.io import save
 
@@ -49,7 +48,7 @@ def test_a_local_ray_gives_the_same_bytes(built, tmp_path):
 def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(built, tmp_path):
     out = tmp_path / "killed"
     code = (
-        f"from neurok.data.build import build\nfrom neurok.data.recipes import Recipe\nbuild({SKETCH!r}, {str(out)!r})"
+        f"from neurok.data.build import build\nfrom neurok.data.build import Recipe\nbuild({SKETCH!r}, {str(out)!r})"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 120

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from neurok.data.codec import decode_asset, decode_subject, encode_asset
-from neurok.data.shards import ShardSet
+from neurok.data.shards import ShardSet, decode_asset, decode_subject, encode_asset
 from neurok.errors import FormatError
 from neurok.io.npz_arrays import pack, unpack
 

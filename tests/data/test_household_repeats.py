@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.data.household_repeats import Single, repeated
+from neurok.data.household_real import Single, repeated
 from neurok.families.household.parts import Look, Part
 from neurok.modelling.forms import CODE
 from neurok.modelling.shapes import Shape, box, join

@@ -7,8 +7,8 @@ from neurok.data.named_motions import named_files, named_joints
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.modelling.shapes import slab
-from neurok.train.pieces_sources import PieceSources, training_things, watched
-from neurok.train.pieces_versions import STATIC, TURNS, bodies_of
+from neurok.train.examples import PieceSources, training_things, watched
+from neurok.train.versions import STATIC, TURNS, bodies_of
 from solids import of_parts
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset
-from neurok.data.codec import decode_asset, decode_subject, encode_asset, encode_subject
+from neurok.data.shards import decode_asset, decode_subject, encode_asset, encode_subject
 from neurok.data.subject import HANDLES, POINTS, subject_of
 from neurok.data.view import ViewConfig, draw, local_rotations, pairs, stack
 from neurok.errors import NeurokError

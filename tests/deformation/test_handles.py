@@ -176,7 +176,7 @@ def test_forward_mode_of_forward_mode_agrees_with_finite_differences(batch, live
 @pytest.mark.slow
 def test_one_batch_can_be_learned(batch):
     from neurok.train.deformation import DeformationRecipe
-    from neurok.train.optimizer import make_optimizers, set_rates
+    from neurok.train.loop import make_optimizers, set_rates
 
     torch.manual_seed(0)
     task, config = DeformationTask(SMALL), DeformationRecipe(model=SMALL, steps=10_000, warmup=10)

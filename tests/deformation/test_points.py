@@ -147,7 +147,7 @@ def test_a_configuration_without_a_decoder_is_of_the_handle_model():
 @pytest.mark.slow
 def test_one_batch_can_be_learned(batch):
     from neurok.train.deformation import DeformationRecipe
-    from neurok.train.optimizer import make_optimizers, set_rates
+    from neurok.train.loop import make_optimizers, set_rates
 
     torch.manual_seed(0)
     rest = batch.rest._replace(points=batch.rest.points[:, :, :4])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh
-from neurok.core.surface import Surface
-from neurok.core.texture import Texture
+from neurok.core.surface import Surface, Texture
 from neurok.doctor import diagnose
-from neurok.doctor.guess import DEFAULTS, guess_unit
+from neurok.doctor.frame import DEFAULTS, guess_unit
 from neurok.samples import make_sample
 
 CUBE_VERTICES = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)

@@ -5,8 +5,7 @@ import pytest
 
 from neurok.cli import main
 from neurok.core import Asset, Mesh
-from neurok.doctor.frame import METRES, framed, parse_unit, parse_up
-from neurok.doctor.guess import guess_unit, unit_odds
+from neurok.doctor.frame import METRES, framed, guess_unit, parse_unit, parse_up, unit_odds
 from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.io.formats import states_frame

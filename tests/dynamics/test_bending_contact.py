@@ -6,8 +6,8 @@ import pytest
 from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Ground, Start, World, simulate_together
 from neurok.dynamics.energies import Quadratic
-from neurok.dynamics.reduced.bending import BendingSurface
 from neurok.dynamics.reduced.build import mechanics_of
+from neurok.dynamics.reduced.shapes import BendingSurface
 from neurok.geometry import lie
 from neurok.kinematics import LinearSpace
 from neurok.modelling import shapes

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from neurok import simulate
 from neurok.dynamics import Body, Condition, Start, World
 from neurok.dynamics.engine import Settings
-from neurok.dynamics.reduced.config import DEFAULTS, ReferenceConfig
-from neurok.dynamics.reduced.engine import ReducedEngine
+from neurok.dynamics.reduced import collocation
 from neurok.errors import NeurokError
 from neurok.io import load
 
 
-def test_the_adaptive_solver_gives_up_where_steps_only_get_shorter():
+def test_the_adaptive_solver_gives_up_where_steps_only_get_shorter(monkeypatch):
+    monkeypatch.setattr(collocation, "MAX_EVALUATIONS", 100)
     world = World(gravity=np.array([0.0, -1e12, 0.0]))
-    config = replace(DEFAULTS, reference=ReferenceConfig(max_evaluations=100))
-    engine = ReducedEngine("runge-kutta", config)
-    rollout = simulate(load("sample:laptop"), world, seconds=0.1, engine=engine)
+    rollout = simulate(load("sample:laptop"), world, seconds=0.1, integrator="runge-kutta")
     assert rollout.status == "diverged"
     assert "shorter and shorter" in rollout.message
     assert "integrator 'implicit'" in rollout.message

@@ -8,9 +8,9 @@ import pytest
 from neurok.core import Articulation, Joint, Material, MaterialField, Mesh, material
 from neurok.dynamics import Body, Condition, Ground, Start, World, simulate
 from neurok.dynamics.reduced import ReducedEngine
-from neurok.dynamics.reduced.build import mechanics_of
 from neurok.dynamics.reduced.config import DEFAULTS
-from neurok.dynamics.reduced.shapes import Patches
+from neurok.dynamics.reduced.contact import PointSet
+from neurok.dynamics.reduced.search import _foremost
 from neurok.dynamics.soft import SoftConfig, soft_share, soften
 from neurok.kinematics.elastic import ElasticSpaceConfig
 from neurok.kinematics.lattice import LatticeConfig
@@ -131,47 +131,14 @@ def test_a_dropped_ball_squashes_and_recovers_and_gains_no_energy():
     assert rollout.report["max_penetration"] < 0.005 * body.mesh.size
 
 
-@pytest.mark.slow
-def test_points_that_are_left_alone_meanwhile_change_nothing():
-    place = np.eye(4)
-    place[1, 3] = 0.3
-    body = soften(ball(JELLY, placement=place), anyway=True, config=COARSE)
-    world, runs = World(ground=Ground(0.0)), []
-    for watched in (0.0, 3.0, 1e6):
-        contact = replace(DEFAULTS.contact, watched=watched)
-        engine = ReducedEngine(config=replace(DEFAULTS, contact=contact))
-        runs.append(simulate(body, world, seconds=0.5, engine=engine).positions)
-    for run in runs[1:]:  # sums over other numbers of points are rounded otherwise
-        np.testing.assert_allclose(run, runs[0], rtol=0, atol=1e-12)
-
-
-def test_every_vertex_is_in_one_patch_within_its_radius():
-    places = np.random.default_rng(0).normal(size=(200, 3))
-    places[7] = places[3]
-    scouts = np.array([3, 7, 50, 120])
-    patches = Patches.of(None, scouts, places)
-    assert np.array_equal(np.sort(patches.members), np.arange(200))
-    for k, scout in enumerate(scouts):
-        mine, begins = patches.of_patches(np.array([k]))
-        assert scout in mine
-        assert begins.tolist() == [0]
-        away = np.linalg.norm(places[mine] - places[scout], axis=1)
-        assert np.isclose(away.max(), patches.radii[k])
-        assert (away <= np.linalg.norm(places[mine, None] - places[scouts], axis=2).min(axis=1) + 1e-12).all()
-    both, begins = patches.of_patches(np.array([1, 3]))
-    assert np.array_equal(both[begins[1] :], patches.of_patches(np.array([3]))[0])
-
-
-def test_no_vertex_moves_farther_than_the_bound():
-    body = soften(ball(JELLY), anyway=True, config=COARSE)
-    mechanics = mechanics_of(body)
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        a, b = 0.3 * rng.normal(size=(2, mechanics.dim))
-        first, second = (mechanics.motion(np.eye(4), q[None], np.zeros_like(q[None])).y[0] for q in (a, b))
-        moved = np.linalg.norm(mechanics.features @ (second - first), axis=1).max()
-        bound = mechanics.farthest(second - first)
-        assert moved <= bound + 1e-12
+def test_of_each_patch_the_one_that_stands_for_it_and_the_lowest_touch():
+    patches = np.array([0, 0, 0, 3, 3, 3, 6, 6])
+    points = PointSet(0, None, np.zeros(8), np.full(8, -1), patches)
+    heights = np.array([0.3, 0.1, 0.2, 0.05, 0.4, 0.9, 0.8, 0.9])
+    assert sorted(_foremost(points, heights, 0.5)) == [0, 1, 3]
+    assert sorted(_foremost(points, heights, 0.25)) == [1, 3]
+    assert sorted(_foremost(replace(points, patches=None), heights, 0.25)) == [1, 2, 3]
+    assert len(_foremost(points, heights, 0.0)) == 0
 
 
 def test_vertices_between_the_contact_points_do_not_sink_in():

@@ -28,9 +28,9 @@ from neurok.evaluation.articulation import (
     evaluate_joints,
     find_joint_method,
     given_mesh,
+    joint_table,
     turn_object,
 )
-from neurok.evaluation.articulation_tables import joint_table
 from neurok.geometry.operators import face_areas
 from neurok.io import save
 from neurok.samples import make_sample

@@ -9,9 +9,8 @@ import pytest
 from neurok.cli import main
 from neurok.errors import NeurokError
 from neurok.evaluation.cases import CaseSource, find_cases
-from neurok.evaluation.methods import Entry, find_method
-from neurok.evaluation.run import measure_poses, summarise
-from neurok.evaluation.tables import accuracy_table, put_section
+from neurok.evaluation.methods import Entry, accuracy_table, find_method, measure_poses, summarise
+from neurok.evaluation.tables import put_section
 
 
 @pytest.fixture

@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 
 from neurok.errors import NeurokError
-from neurok.evaluation.generation_reconstruction import Answer, ReconstructionConfig, seen_of, truth
-from neurok.evaluation.generation_simulation import NOTHING, FallConfig, apart, away, fall, simplified
+from neurok.evaluation.generation_reconstruction import (
+    NOTHING,
+    Answer,
+    FallConfig,
+    ReconstructionConfig,
+    apart,
+    away,
+    fall,
+    seen_of,
+    simplified,
+    truth,
+)
 from neurok.families.household import draw
-from neurok.generation.vecset_points import Surface
+from neurok.generation.vecset import Surface
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.shapes import Shape, box, join
 from neurok.modelling.turned import turned_shape

@@ -7,12 +7,18 @@ import pytest
 
 from neurok.core import Clip, Mesh
 from neurok.errors import NeurokError
-from neurok.evaluation.as_rigid import make_cells, rigid_cells_icp
-from neurok.evaluation.cases import Case
+from neurok.evaluation.cases import Case, Judge
 from neurok.evaluation.methods import find_method, fingerprint
-from neurok.evaluation.registration import coherent_drift, no_motion, rigid_icp
-from neurok.evaluation.scores import Judge
-from neurok.evaluation.spaces import learned, principal_components, true_joints
+from neurok.evaluation.registration import (
+    coherent_drift,
+    learned,
+    make_cells,
+    no_motion,
+    principal_components,
+    rigid_cells_icp,
+    rigid_icp,
+    true_joints,
+)
 from neurok.geometry import lie
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.modelling.shapes import box, join

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.data.household import drawn
-from neurok.evaluation.picture_retrieval import RETRIEVAL, Retrieval, colours_of, outline_of
+from neurok.evaluation.generation_pictures import ASPECT, GRID, Retrieval, colours_of, outline_of
 
 
 def mask(top, left, bottom, right, side=112):
@@ -19,15 +19,15 @@ def picture(shape, colour):
 
 def test_an_outline_fills_its_box_wherever_it_stands():
     outline = outline_of(mask(10, 30, 90, 70))
-    np.testing.assert_allclose(outline[:-1], 1.0 / RETRIEVAL.outline)
-    assert outline[-1] == pytest.approx(RETRIEVAL.aspect * np.log(80 / 40))
+    np.testing.assert_allclose(outline[:-1], 1.0 / GRID)
+    assert outline[-1] == pytest.approx(ASPECT * np.log(80 / 40))
 
 
 def test_half_a_box_is_half_full():
     shape = mask(0, 0, 96, 96)
     shape[:48, :48] = False
-    outline = outline_of(shape)[:-1].reshape(RETRIEVAL.outline, -1) * RETRIEVAL.outline
-    half = RETRIEVAL.outline // 2
+    outline = outline_of(shape)[:-1].reshape(GRID, -1) * GRID
+    half = GRID // 2
     np.testing.assert_allclose(outline[:half, :half], 0.0, atol=1e-9)
     assert outline.mean() == pytest.approx(0.75)
 

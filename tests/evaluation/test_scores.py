@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh
-from neurok.evaluation.cases import Case, boxed_articulation, random_states, state_ranges
-from neurok.evaluation.run import summarise
-from neurok.evaluation.scores import Judge
-from neurok.evaluation.solid import inside_closed, is_closed, solid_faces
+from neurok.evaluation.cases import (
+    Case,
+    Judge,
+    boxed_articulation,
+    inside_closed,
+    is_closed,
+    random_states,
+    solid_faces,
+    state_ranges,
+)
+from neurok.evaluation.methods import summarise
 from neurok.modelling.shapes import box, sphere
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.families.articulated.checks import check_articulated, is_free
-from neurok.families.articulated.families import make_family
-from neurok.families.articulated.reopen import flipped, random_state, reopened
+from neurok.families.articulated.families import flipped, make_family, random_state, reopened
 from neurok.modelling import looks
 from neurok.modelling.builder import Builder
 from neurok.modelling.shapes import box, slab

@@ -34,7 +34,7 @@ def test_a_part_that_floats_is_turned_away(made):
 
 
 def test_a_swivel_chair_turns_about_its_column():
-    from neurok.families.household.modern import swivel_chair
+    from neurok.families.household.chairs import swivel_chair
     from neurok.modelling.dice import Dice
 
     turning = asset_of(swivel_chair(Dice(np.random.default_rng(0)))).articulation
@@ -44,7 +44,7 @@ def test_a_swivel_chair_turns_about_its_column():
 
 @pytest.mark.slow
 def test_the_gate_of_a_crib_slides_down():
-    from neurok.families.household.cribs import crib
+    from neurok.families.household.beds import crib
     from neurok.modelling.dice import Dice
 
     cribs = (crib(Dice(np.random.default_rng(seed))) for seed in range(20))

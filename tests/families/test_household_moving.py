@@ -96,7 +96,12 @@ def _assert_children_move_rigidly(moving: Articulation, name: str, rest, opened,
 
 @pytest.mark.parametrize(
     ("maker", "part"),
-    [("cases:trunk", "lid"), ("cases:toy_box", "lid"), ("bins:pedal_bin", "lid"), ("bins:flip_bin", "lid")],
+    [
+        ("containers:trunk", "lid"),
+        ("containers:toy_box", "lid"),
+        ("containers:pedal_bin", "lid"),
+        ("containers:flip_bin", "lid"),
+    ],
 )
 def test_lids_open_upwards(maker, part):
     import importlib
@@ -112,7 +117,7 @@ def test_lids_open_upwards(maker, part):
 
 
 def test_a_laptop_closes_flat():
-    from neurok.families.household.cases import laptop
+    from neurok.families.household.containers import laptop
 
     moving = asset_of(laptop(dice(2))).articulation
     assert moving is not None

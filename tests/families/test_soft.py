@@ -6,11 +6,12 @@ import pytest
 from neurok.errors import NeurokError
 from neurok.families.soft import SOFT_FAMILIES, generate, make_soft
 from neurok.families.soft.checks import VERTEX_RANGE
-from neurok.families.soft.grids import BoxGrid, SheetGrid, thicken
-from neurok.families.soft.lattice import ellipsoid, smooth_weights, surface_nets
+from neurok.families.soft.grids import SheetGrid, lattice_of, smooth_weights, thicken
 from neurok.families.soft.scene import GRAVITY, Flex, Scene
 from neurok.families.soft.stems import StemBuilder
+from neurok.geometry.surface_nets import surface_nets
 from neurok.geometry.topology import is_watertight
+from neurok.modelling.shapes import box, sphere
 
 pytest.importorskip("mujoco")
 
@@ -121,18 +122,24 @@ def test_a_thickened_sheet_is_closed_and_has_its_thickness():
     assert volume == pytest.approx(0.1)
 
 
-def test_the_surface_of_a_box_grid_is_closed_and_faces_outwards():
-    x, faces = BoxGrid((3, 4, 5)).surface()
-    assert is_watertight(faces)
-    assert np.einsum("fi,fi->", x[faces[:, 0]], np.cross(x[faces[:, 1]], x[faces[:, 2]])) / 6 == pytest.approx(8.0)
+def test_the_lattice_of_a_box_fills_it_without_overlap():
+    block = box((0.8, 0.4, 0.6), (0.1, 0.2, 0.3))
+    solid = lattice_of(block.vertices, block.faces)
+    sides = solid.nodes[solid.tetrahedra[:, 1:]] - solid.nodes[solid.tetrahedra[:, :1]]
+    assert np.linalg.det(sides).min() > 0
+    assert solid.volume == pytest.approx(0.8 * 0.4 * 0.6, rel=0.02)
+    assert len(solid.nodes) <= 320
+    assert len(solid.components()) == 1
 
 
-def test_tetrahedra_of_a_box_grid_fill_it_without_overlap():
-    grid = BoxGrid((3, 4, 2))
-    sides = grid.points[grid.tetrahedra[:, 1:]] - grid.points[grid.tetrahedra[:, :1]]
-    volumes = np.linalg.det(sides) / 6
-    assert volumes.min() > 0
-    assert volumes.sum() == pytest.approx(8.0)
+def test_the_lattice_of_two_balls_has_two_pieces_and_nearly_their_volume():
+    balls = [sphere(0.2, 32, 20).move(x) for x in (0.0, 1.0)]
+    faces = np.concatenate([balls[0].faces, balls[1].faces + len(balls[0].vertices)])
+    solid = lattice_of(np.concatenate([b.vertices for b in balls]), faces)
+    assert len(solid.components()) == 2
+    assert 0.7 < solid.volume / (2 * 4 / 3 * np.pi * 0.2**3) < 1.05
+    middle = np.where(solid.nodes[:, :1] < 0.5, 0.0, 1.0) * [1.0, 0.0, 0.0]
+    assert np.linalg.norm(solid.nodes - middle, axis=1).max() < 0.2 + 1e-9
 
 
 def test_smooth_weights_are_exact_for_affine_motion():
@@ -144,9 +151,10 @@ def test_smooth_weights_are_exact_for_affine_motion():
 
 
 def test_surface_nets_find_a_sphere():
-    x, faces = surface_nets(
-        ellipsoid((0.1, 0.2, 0.3), (0.5, 0.5, 0.5)), np.array([[-0.4, -0.3, -0.2], [0.6, 0.7, 0.8]]), 0.1
-    )
+    def field(x: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(x - [0.1, 0.2, 0.3], axis=1) - 0.5
+
+    x, faces = surface_nets(field, np.array([[-0.4, -0.3, -0.2], [0.6, 0.7, 0.8]]), 0.1)
     assert is_watertight(faces)
     np.testing.assert_allclose(np.linalg.norm(x - [0.1, 0.2, 0.3], axis=1), 0.5, atol=1e-3)
     centered = x - [0.1, 0.2, 0.3]

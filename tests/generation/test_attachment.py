@@ -8,8 +8,8 @@ import pytest
 from neurok.data.household import drawn
 from neurok.families.household.checks import body_count
 from neurok.generation.attachment import attach
-from neurok.generation.laying_out import GOLDEN, laid_out, missing
-from neurok.generation.reaching import farthest
+from neurok.generation.contacts import farthest, missing
+from neurok.generation.copies import GOLDEN, laid_out
 from neurok.geometry import lie
 
 

@@ -10,12 +10,9 @@ from neurok.families.household import Part, Repeat, generate
 from neurok.families.household.looks import rgb_of
 from neurok.families.household.record import record_of
 from neurok.generation.attachment import attach
-from neurok.generation.counting import counted
-from neurok.generation.edit_words import EDIT_WORDS, read_edit
+from neurok.generation.edit_request import MORE, read_edit
 from neurok.generation.editing import edited, named_parts, removed
-from neurok.generation.resizing import part_factors, resized
-
-MORE = EDIT_WORDS.more
+from neurok.generation.reshaping import counted, part_factors, resized
 
 
 class NoArtist:

@@ -9,8 +9,8 @@ import pytest
 from neurok.data.household import drawn
 from neurok.families.household.faces import FACES, fronts_of
 from neurok.generation.attachment import attach
-from neurok.generation.face_frame import ends_of, frame_of
-from neurok.generation.fronts import closed
+from neurok.generation.contacts import ends_of
+from neurok.generation.fronts import closed, frame_of
 from neurok.generation.numbers import scale_of
 from neurok.generation.tiling import Rect, Tile, tiled
 

@@ -5,13 +5,13 @@ import pytest
 
 from neurok.families.household.prompts import Wish
 from neurok.generation.fields import build_fields, look_fields
-from neurok.generation.holding import BuildHold, LookHold, wish_for
 from neurok.generation.lexicon import Meaning, features, meaning_count, read
-from neurok.generation.wishes import Wishes, strange_noun, understood, wishes_of
+from neurok.generation.list_drawing import BuildMask, LookMask, request_for
+from neurok.generation.request import Request, request_of, strange_noun, understood
 
 
-def asked(text: str) -> Wishes:
-    return wishes_of(read(text))
+def asked(text: str) -> Request:
+    return request_of(read(text))
 
 
 def test_longest_phrases_are_read_first():
@@ -50,8 +50,8 @@ def test_what_is_said_of_one_part_is_not_said_of_others():
     assert found.category == "teddy bear"
     assert [wish.part for wish in found.parts] == ["bow"]
     assert found.bound == {5}
-    assert wish_for(found, "body", "body") is None
-    assert wish_for(found, "knot", "body").shade == "blue"
+    assert request_for(found, "body", "body") is None
+    assert request_for(found, "knot", "body").shade == "blue"
 
 
 def test_a_part_that_is_not_wanted_is_none_of_the_wishes():
@@ -69,12 +69,12 @@ def test_two_colours_of_one_thing_are_told():
 
 def test_the_rest_looks_like_the_whole_when_the_main_part_does_not():
     found = asked("a white chair with a red seat")
-    assert wish_for(found, "leg", "seat").shade == "white"
-    assert wish_for(found, "seat", "seat").shade == "red"
+    assert request_for(found, "leg", "seat").shade == "white"
+    assert request_for(found, "seat", "seat").shade == "red"
 
 
 def test_counts_are_held_and_lists_know_what_is_missing():
-    hold, fields = BuildHold(asked("a cabinet with three drawers"), "cabinet"), {f.name: f for f in build_fields()}
+    hold, fields = BuildMask(asked("a cabinet with three drawers"), "cabinet"), {f.name: f for f in build_fields()}
     name = fields["name"]
     assert hold.missing == ["drawer"]
     hold.add({"name": "drawer", "count": "1", "mirror": "x"})
@@ -88,7 +88,7 @@ def test_counts_are_held_and_lists_know_what_is_missing():
 
 
 def test_no_category_is_held_to_parts_that_it_never_has():
-    assert not BuildHold(asked("a teddy bear with three drawers"), "teddy bear").missing
+    assert not BuildMask(asked("a teddy bear with three drawers"), "teddy bear").missing
 
 
 def test_misspelt_words_are_taken_for_what_they_mean_unless_they_are_words():
@@ -114,7 +114,7 @@ def test_looks_are_held_to_wishes():
     import torch
 
     fields = {field.name: field for field in look_fields()}
-    hold = LookHold([asked("a chair with a red leather seat")], ["seat"], ["seat"])
+    hold = LookMask(asked("a chair with a red leather seat"), ["seat"], ["seat"])
     material = hold(fields["material"], [])[0]
     leather, steel, padding = (fields["material"].index(name) for name in ("leather", "steel", "upholstery"))
     assert material[leather]
@@ -132,11 +132,11 @@ def test_parts_that_are_not_named_keep_clear_of_the_colour_of_others():
 
     fields = {field.name: field for field in look_fields()}
     oak = torch.tensor([fields["material"].index("oak")])
-    hold = LookHold([asked("a wooden chair with a red seat")], ["leg"], ["seat"])
+    hold = LookMask(asked("a wooden chair with a red seat"), ["leg"], ["seat"])
     colours = hold(fields["colour"], [oak])[0]
     assert not colours[fields["colour"].index("red")]
     assert colours[fields["colour"].index("brown")]
-    brown = LookHold([asked("a wooden chair with a brown seat")], ["leg"], ["seat"])(fields["colour"], [oak])
+    brown = LookMask(asked("a wooden chair with a brown seat"), ["leg"], ["seat"])(fields["colour"], [oak])
     assert brown[0, fields["colour"].index("brown")]
 
 
@@ -144,14 +144,14 @@ def test_shapes_and_patterns_are_held():
     import torch
 
     build, look = {f.name: f for f in build_fields()}, {f.name: f for f in look_fields()}
-    hold = BuildHold(asked("a round table with tapered legs"), "table")
+    hold = BuildMask(asked("a round table with tapered legs"), "table")
     top, leg = ([build["name"].index(name)] for name in ("top", "leg"))
     named = lambda field, mask: {field.words[k] for k in mask.nonzero()[:, 0]}  # noqa: E731
     assert named(build["style 0"], hold.mask(0, build["style 0"], top)) == {"round"}
     assert named(build["kind"], hold.mask(0, build["kind"], top)) == {"lathe"}
     assert named(build["style 0"], hold.mask(1, build["style 0"], leg)) == {"tapered"}
     assert hold.mask(0, build["style 1"], top).all()
-    looks = LookHold([asked("a pillow striped blue and white")], ["body"], ["body"])
+    looks = LookMask(asked("a pillow striped blue and white"), ["body"], ["body"])
     before = [torch.tensor([k]) for k in (0, 0, look["colour"].index("blue"), 0)]
     assert named(look["pattern"], looks(look["pattern"], before)[0]) == {"stripes"}
     before.append(torch.tensor([look["pattern"].index("stripes")]))
@@ -172,10 +172,10 @@ def test_a_material_with_a_colour_of_its_own_is_not_painted_unless_a_colour_is_s
     fields = {field.name: field for field in look_fields()}
     steel = torch.tensor([fields["material"].index("steel")])
     cover = torch.tensor([0])
-    bare = LookHold([asked("a steel fridge")], ["body"], ["body"])(fields["colour"], [steel, cover])[0]
+    bare = LookMask(asked("a steel fridge"), ["body"], ["body"])(fields["colour"], [steel, cover])[0]
     assert bare[fields["colour"].index("silver")]
     assert not bare[fields["colour"].index("pink")]
-    pink = LookHold([asked("a pink steel fridge")], ["body"], ["body"])(fields["colour"], [steel, cover])[0]
+    pink = LookMask(asked("a pink steel fridge"), ["body"], ["body"])(fields["colour"], [steel, cover])[0]
     assert [fields["colour"].words[k] for k in pink.nonzero()[:, 0]] == ["pink"]
 
 
@@ -183,10 +183,10 @@ def test_parts_hang_on_what_ever_carries_them_in_their_category():
     fields = {field.name: field for field in build_fields()}
     names = fields["name"]
     for kind, has_apron in (("block", True), ("lathe", False)):
-        hold = BuildHold(asked("a table"), "table")
+        hold = BuildMask(asked("a table"), "table")
         hold.add({"name": "top", "kind": kind, "count": "1", "mirror": ""})
         assert bool(hold.mask(1, names, [])[names.index("apron")]) == has_apron
-    hold = BuildHold(asked("a table"), "table")
+    hold = BuildMask(asked("a table"), "table")
     for name in ("top", "apron", "drawer", "leg"):
         hold.add({"name": name, "kind": "block", "count": "1", "mirror": ""})
     carriers = hold.mask(4, fields["parent"], [names.index("knob")])

@@ -5,8 +5,8 @@ import torch
 
 from neurok.families.household.categories import generate
 from neurok.generation.editing import OWN_PATTERNS
-from neurok.generation.looks_seen import with_looks_seen
-from neurok.generation.picture_reader import PictureReader, ReaderConfig, part_fields
+from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
+from neurok.generation.silhouettes import with_appearance_seen
 
 
 class Told(PictureReader):
@@ -24,7 +24,7 @@ def test_parts_take_their_colours_and_the_main_one_its_stuff():
     sofa = generate("sofa", 0, 1)[0]
     picture = torch.full((3, 112, 112), 0.5)
     picture[:, 30:80, 20:90] = torch.tensor([0.1, 0.2, 0.6])[:, None, None]
-    seen = with_looks_seen(
+    seen = with_appearance_seen(
         sofa, Told({"colour": "blue", "cover": "leather", "material": "upholstery", "pattern": "plain"}), picture
     )
     assert {part.look.colour for part in seen.parts} == {"blue"}

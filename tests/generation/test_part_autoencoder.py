@@ -5,12 +5,10 @@ import pytest
 import torch
 
 from neurok.families.household import draw
-from neurok.generation.part_autoencoder import FORMS, PartConfig, PartModel
-from neurok.generation.part_batches import PartRows, PartViewConfig, statistics_of, stuff_features
+from neurok.generation.part_autoencoder import FORMS, PartConfig, PartModel, PartTask, PartWeights, distance_terms
 from neurok.generation.part_fit import aspect_of, decode, decode_shape, encode, nearest_material, refine, solid_of
-from neurok.generation.part_loss import PartTask, PartWeights, distance_terms
 from neurok.generation.part_points import LAWS, sample_part, values_of
-from neurok.generation.part_set import stack
+from neurok.generation.part_set import PartRows, PartViewConfig, stack, statistics_of, stuff_features
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import KINDS, Hollow

@@ -6,18 +6,23 @@ import torch
 
 from neurok.core import Asset, Mesh, Surface
 from neurok.core.regions import regions_of
-from neurok.data.household_real import is_kept_aside, pieces_of, real_assembly, real_models
-from neurok.data.household_solids import closed_solid, filled
+from neurok.data.household_real import closed_solid, filled, is_kept_aside, pieces_of, real_assembly, real_models
 from neurok.errors import NeurokError
 from neurok.families.household import draw
-from neurok.generation.part_batches import PartRows, PartViewConfig, statistics_of
 from neurok.generation.part_points import KINDS, in_box, signed_distance
-from neurok.generation.part_set import as_implicit, read_sets, rows_of, write_set
+from neurok.generation.part_set import (
+    PartRows,
+    PartViewConfig,
+    as_implicit,
+    read_sets,
+    rows_of,
+    statistics_of,
+    write_set,
+)
 from neurok.generation.vecset import VecsetConfig
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.shapes import Shape, box, join
-from neurok.train.parts import PartTraining, smoke
-from neurok.train.vecset import ObjectViewConfig, VecsetRecipe, VecsetTraining
+from neurok.train.parts import RECIPES, ObjectViewConfig, PartTraining, VecsetRecipe, VecsetTraining
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +80,11 @@ def test_both_autoencoders_go_through_the_loop(rows, tmp_path):
     from neurok.train.ship import ship
 
     some = PartRows.of(rows[0])
-    train(PartTraining(smoke(), some, some), tmp_path / "parts", origin={})
+    train(PartTraining(RECIPES["smoke"], some, some), tmp_path / "parts", origin={})
     card = ship([tmp_path / "parts"], tmp_path / "parts.safetensors")
     model = load_model(tmp_path / "parts.safetensors", "parts")
     assert card["steps"] == 20
-    assert model.config == smoke().model
+    assert model.config == RECIPES["smoke"].model
     recipe = VecsetRecipe(
         model=VecsetConfig(tokens=8, width=16, heads=2), view=ObjectViewConfig(objects=1, points=32, queries=16),
         steps=4, evaluate_every=4, warmup=1,

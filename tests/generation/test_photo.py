@@ -9,7 +9,7 @@ from PIL import Image
 
 from neurok.data.picture_augmentation import PLAIN
 from neurok.errors import FormatError, NeurokError
-from neurok.generation.photo import PhotoConfig, cut_out, photo_of, read_photo
+from neurok.generation.photo import MARGIN, cut_out, photo_of, read_photo
 
 RED = (0.8, 0.1, 0.1)
 
@@ -32,7 +32,7 @@ def shaded(height=200, width=300) -> np.ndarray:
 
 @pytest.mark.parametrize("background", [plain(), shaded(), plain(grey=1.0), plain(grey=0.0)])
 def test_a_box_before_a_plain_or_smoothly_shaded_background_is_cut_out_exactly(background):
-    mask, _ = cut_out(scene(background), PhotoConfig())
+    mask, _ = cut_out(scene(background))
     expected = np.zeros(background.shape[:2], dtype=bool)
     expected[60:140, 80:200] = True
     np.testing.assert_array_equal(mask, expected)
@@ -42,14 +42,14 @@ def test_noise_and_specks_do_not_count_as_objects():
     rng = np.random.default_rng(0)
     noisy = np.clip(scene(plain()) + rng.normal(0.0, 0.015, (200, 300, 3)), 0.0, 1.0)
     noisy[20:23, 20:23] = (0.0, 0.0, 1.0)
-    mask, _ = cut_out(noisy, PhotoConfig())
+    mask, _ = cut_out(noisy)
     assert mask[60:140, 80:200].mean() > 0.99
     assert mask.sum() < 1.02 * 80 * 120
     assert not mask[20:23, 20:23].any()
 
 
 def test_an_object_that_touches_the_border_is_still_cut_out():
-    mask, _ = cut_out(scene(plain(), box=(60, 200, 80, 160)), PhotoConfig())
+    mask, _ = cut_out(scene(plain(), box=(60, 200, 80, 160)))
     assert mask.sum() == 140 * 80
 
 
@@ -58,7 +58,7 @@ def test_what_stands_before_a_wall_on_a_floor_is_cut_out_exactly():
     picture[:120], picture[120:] = (0.8, 0.75, 0.7), (0.45, 0.35, 0.3)
     picture += np.random.default_rng(0).normal(0.0, 0.01, picture.shape)
     picture[60:170, 80:150] = (0.1, 0.2, 0.6)
-    mask, _ = cut_out(picture.clip(0.0, 1.0), PhotoConfig())
+    mask, _ = cut_out(picture.clip(0.0, 1.0))
     wanted = np.zeros((200, 240), dtype=bool)
     wanted[60:170, 80:150] = True
     assert (mask != wanted).mean() < 1e-3
@@ -72,7 +72,7 @@ def test_the_object_stands_in_the_middle_with_its_margin():
     rows, columns = np.flatnonzero(red.any(axis=1)), np.flatnonzero(red.any(axis=0))
     assert columns[0] + columns[-1] == pytest.approx(111, abs=2)
     assert rows[0] + rows[-1] == pytest.approx(111, abs=2)
-    assert len(columns) / 112 == pytest.approx(1 - 2 * PhotoConfig().margin, abs=0.03)
+    assert len(columns) / 112 == pytest.approx(1 - 2 * MARGIN, abs=0.03)
     assert len(columns) / len(rows) == pytest.approx(120 / 40, rel=0.1)
     np.testing.assert_allclose(photo.pixels[0, 0], PLAIN, atol=1e-6)
 

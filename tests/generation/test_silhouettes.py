@@ -9,7 +9,7 @@ import pytest
 from neurok.data.picture_augmentation import PLAIN
 from neurok.families.household.record import assembly_of
 from neurok.families.household.vocabulary import CATEGORIES
-from neurok.generation.silhouettes import GRID, OUTLINE, Outlines, colour_of, known_outlines, outline_of
+from neurok.generation.silhouettes import DOUBT, GRID, Outlines, colour_of, known_outlines, outline_of
 
 
 def picture(top, left, bottom, right, colour=(0.8, 0.1, 0.1), side=112):
@@ -58,7 +58,7 @@ def test_outline_and_doubt_are_weighed_against_each_other():
     alone = known.nearest(pixels)
     best = {c: known.apart(pixels)[np.array(known.categories) == c].min() for c in CATEGORIES}
     other = min((c for c in CATEGORIES if c != alone.category), key=best.__getitem__)
-    needed = (best[other] - best[alone.category]) / OUTLINE.doubt
+    needed = (best[other] - best[alone.category]) / DOUBT
 
     def chosen(lead: float) -> str:
         likely = dict.fromkeys(CATEGORIES, -1e3) | {alone.category: -lead, other: 0.0}

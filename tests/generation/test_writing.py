@@ -8,14 +8,14 @@ import torch
 
 from neurok.families.household import generate
 from neurok.generation.attachment import Attached
-from neurok.generation.context import ContextConfig
+from neurok.generation.context import ContextConfig, Words, asked_by, words_of
 from neurok.generation.fields import build_fields
 from neurok.generation.flow import FlowConfig
 from neurok.generation.lexicon import read
+from neurok.generation.list_drawing import draw_lists
 from neurok.generation.part_list import PartListConfig
-from neurok.generation.prompt import Words, asked_by, words_of
-from neurok.generation.wishes import wishes_of
-from neurok.generation.writing import Generator, draw_lists, list_words, rows_of
+from neurok.generation.request import request_of
+from neurok.generation.writing import Generator, list_words, rows_of
 from neurok.train.generation import FlowTask, PartListTask
 from neurok.train.generation_data import example_of, lists_of, numbers_of, standard_of
 
@@ -56,8 +56,8 @@ def test_lists_are_trees_with_one_root(generator):
 
 def test_categories_and_looks_are_held_to_what_is_asked_for(generator):
     text = "a blue vase"
-    asked, wishes = asked_by(words_of([text] * 6)), [wishes_of(read(text))] * 6
-    lists = draw_lists(generator.part_list, asked, torch.Generator().manual_seed(0), 1.0, wishes)
+    asked, request = asked_by(words_of([text] * 6)), request_of(read(text))
+    lists = draw_lists(generator.part_list, asked, torch.Generator().manual_seed(0), request, warmth=1.0)
     assert all(list_words(lists, k)[0]["category"] == "vase" for k in range(6))
 
 
@@ -83,11 +83,15 @@ def test_words_that_are_not_there_do_not_count(generator, examples):
 
 def test_the_same_seed_gives_the_same_object(generator, loose):
     asked = asked_by(words_of(["a pillow"]))
-    one, two = (generator.write(asked, torch.Generator().manual_seed(3))[0] for _ in range(2))
-    assert torch.equal(one.numbers, two.numbers)
+
+    def written():
+        dice = torch.Generator().manual_seed(3)
+        return generator.fill(draw_lists(generator.part_list, asked, dice), asked, dice)
+
+    assert torch.equal(written().numbers, written().numbers)
 
 
-def test_parts_that_are_kept_keep_their_numbers(generator, examples, loose):
+def test_parts_that_are_kept_keep_their_numbers(generator, examples):
     standard = standard_of(examples)
     generator.flow.mean.copy_(torch.tensor(standard.mean))
     generator.flow.spread.copy_(torch.tensor(standard.spread))
@@ -96,9 +100,10 @@ def test_parts_that_are_kept_keep_their_numbers(generator, examples, loose):
     kept = torch.ones(1, rows.shape[1], dtype=torch.bool)
     kept[0, 1] = False
     asked = asked_by([None])
-    (written,) = generator.fill(lists, asked, torch.Generator().manual_seed(0), kept=rows, is_kept=kept)
-    torch.testing.assert_close(written.numbers[0], rows[0, 0])
-    assert not torch.equal(written.numbers[1], rows[0, 1])
+    _, used = generator.numbers(lists, list_words(lists, 0)[1])
+    written = generator.flow.sample(lists, asked, used, torch.Generator().manual_seed(0), given=rows, is_kept=kept)
+    torch.testing.assert_close(written[0, 0], rows[0, 0])
+    assert not torch.equal(written[0, 1], rows[0, 1])
 
 
 @pytest.mark.slow

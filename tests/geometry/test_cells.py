@@ -44,7 +44,7 @@ def test_cells_feel_no_rigid_motion():
     cells = strip_cells()
     moved = lie.apply(TURN, cells.rest)
     np.testing.assert_allclose(cells.rotations(moved), np.broadcast_to(TURN[:3, :3], (105, 3, 3)), atol=1e-9)
-    np.testing.assert_allclose(cells.laplacian @ moved, cells.wish(cells.rotations(moved)), atol=1e-12)
+    np.testing.assert_allclose(cells.laplacian @ moved, cells.right_side(cells.rotations(moved)), atol=1e-12)
 
 
 def test_a_moved_copy_pulled_to_where_it_is_stays():

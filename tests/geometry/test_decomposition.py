@@ -1,6 +1,5 @@
 """Convex pieces that keep hollows: exact on boxes, within the stated error on round cups, the same in any unit."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,14 +7,22 @@ import pytest
 from scipy.spatial import ConvexHull, cKDTree
 
 from neurok.geometry import decomposition
-from neurok.geometry.coacd_process import Cutter
-from neurok.geometry.convex import convex_hull, hull_planes, hull_volume, separation
-from neurok.geometry.decomposition import DECOMPOSITION, collision_solids, has_coacd
+from neurok.geometry.convex import convex_hull, fit_primitive, hull_planes, hull_volume, separation
+from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
 from neurok.geometry.lie import axis_angle_matrix
-from neurok.geometry.primitives import fit_primitive
 from neurok.modelling import shapes
+from neurok.sandbox import Ended, Sandbox
 
-PLANES = replace(DECOMPOSITION, use_coacd=False, cells=32)
+COARSE = replace(DECOMPOSITION, cells=32)
+
+
+@pytest.fixture
+def no_coacd(monkeypatch):
+    """CoACD gives up on everything."""
+    decomposition._solids.cache_clear()
+    monkeypatch.setattr(decomposition, "_by_coacd", lambda *_: [])
+    yield
+    decomposition._solids.cache_clear()
 
 
 def ring(radius, height, count=24):
@@ -51,19 +58,19 @@ def l_shape():
     return vertices, np.concatenate([cap[:, ::-1], cap + 6, sides])
 
 
-def test_an_l_becomes_two_boxes_of_its_volume():
-    solids = collision_solids(*l_shape(), config=PLANES)
+def test_an_l_becomes_two_boxes_of_its_volume(no_coacd):
+    solids = collision_solids(*l_shape(), config=COARSE)
     assert len(solids) == 2
     assert all(solid.primitive is not None and solid.primitive.kind == "box" for solid in solids)
     assert sum(hull_volume(solid.piece) for solid in solids) == pytest.approx(3.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("use_coacd", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_round_cup_keeps_its_hollow_and_its_wall(use_coacd):
-    if use_coacd and not has_coacd():
-        pytest.skip("coacd is not installed")
+def test_a_round_cup_keeps_its_hollow_and_its_wall(use_coacd, request):
+    if not use_coacd:
+        request.getfixturevalue("no_coacd")
     vertices, faces = cup()
-    solids = collision_solids(vertices, faces, config=replace(PLANES, use_coacd=use_coacd))
+    solids = collision_solids(vertices, faces, config=COARSE)
     rng = np.random.default_rng(0)
     radius, turn = np.sqrt(rng.random(2000)), 2 * np.pi * rng.random(2000)
     deep = np.column_stack([0.88 * radius * np.cos(turn), 0.88 * radius * np.sin(turn), rng.uniform(0.1, 0.95, 2000)])
@@ -75,14 +82,14 @@ def test_a_round_cup_keeps_its_hollow_and_its_wall(use_coacd):
 def test_an_open_sheet_gets_its_thickness_and_stays_where_it_is():
     vertices, faces = cup()
     outer = faces[(faces < 24).all(axis=1) | (faces == 48).any(axis=1)]
-    solids = collision_solids(vertices, outer, thickness=0.04, config=PLANES)
+    solids = collision_solids(vertices, outer, thickness=0.04, config=COARSE)
     assert not held(solids, np.array([[0.0, 0.0, 0.5], [0.5, 0.5, 0.5], [-0.8, 0.0, 0.9]])).any()
     assert held(solids, np.array([[0.3, 0.3, 0.01]])).all()
 
 
 def test_pieces_do_not_depend_on_the_unit():
     vertices, faces = l_shape()
-    small = collision_solids(1e-3 * vertices, faces, config=PLANES)
+    small = collision_solids(1e-3 * vertices, faces, config=COARSE)
     assert sum(hull_volume(solid.piece) for solid in small) == pytest.approx(3e-9, rel=1e-6)
 
 
@@ -118,16 +125,18 @@ def test_the_volume_of_a_hull_is_that_of_qhull():
     assert hull_volume(convex_hull(points, 0.0)) == pytest.approx(ConvexHull(points).volume)
 
 
-@pytest.mark.parametrize("ends", ["import os; os.abort()", "import time; time.sleep(60)", "while True: pass"])
-def test_a_solid_that_ends_or_stops_coacd_is_cut_by_planes(monkeypatch, ends):
-    cutter = Cutter([sys.executable, "-c", ends], patience=0.1)
+def test_a_solid_that_ends_coacd_is_cut_by_planes(monkeypatch, no_coacd):
     vertices, faces = cup()
-    assert cutter.cut(vertices, faces) is None
-    monkeypatch.setattr(decomposition, "CUTTER", cutter)
-    monkeypatch.setattr(decomposition, "has_coacd", lambda: True)
-    found = collision_solids(vertices, faces, config=replace(PLANES, use_coacd=True))
-    by_planes = collision_solids(vertices, faces, config=PLANES)
-    assert len(found) == len(by_planes) > 1
+    by_planes = collision_solids(vertices, faces, config=COARSE)
+    monkeypatch.undo()
+    decomposition._solids.cache_clear()
+
+    def end(*_, **__):
+        raise Ended("crash", "its process ended")
+
+    monkeypatch.setattr(decomposition, "SANDBOX", Sandbox())
+    monkeypatch.setattr(decomposition.SANDBOX, "call", end)
+    assert len(collision_solids(vertices, faces, config=COARSE)) == len(by_planes) > 1
 
 
 def test_a_thin_board_keeps_its_thickness_and_a_sheet_gets_that_of_its_material():
@@ -146,16 +155,3 @@ def test_samples_of_a_triangle_leave_no_gap():
     places = np.einsum("sk,fki->fsi", weights, triangles).reshape(-1, 3)
     samples = decomposition._samples(triangles, 0.1)
     assert cKDTree(samples).query(places)[0].max() < 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not has_coacd(), reason="coacd is not installed: closed solids are cut by planes of our own")
-def test_coacd_answers_from_its_own_process_and_comes_back_after_it_was_killed():
-    cutter, (vertices, faces) = Cutter(), cup()
-    first = cutter.cut(vertices, faces, threshold=0.05, seed=0)
-    assert first is not None
-    assert len(first) > 1
-    cutter.process.kill()
-    cutter.process.wait()
-    again = cutter.cut(vertices, faces, threshold=0.05, seed=0)
-    assert [piece.shape for piece in again] == [piece.shape for piece in first]

@@ -5,9 +5,9 @@ import pytest
 
 from neurok.geometry.distance import closest_point
 from neurok.geometry.even_triangles import drawn_out, even_triangles, split_long_edges
-from neurok.geometry.moving_least_squares import affine_weights
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import unique_edges
+from neurok.geometry.transfer import affine_weights
 from neurok.modelling.shapes import box, sphere
 
 SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 0.3, 0], [0, 0.3, 0.0]]), np.array([[0, 1, 2], [0, 2, 3]])

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurok.geometry.convex import convex_hull, convex_pieces
-from neurok.geometry.inertia import mass_properties
 from neurok.geometry.lie import axis_angle_matrix
+from neurok.geometry.operators import mass_properties
 
 
 def box(extents, center=(0, 0, 0)):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurok.geometry.lowrank import factorise_motion
+from neurok.io.gltf_motion import factorise_motion
 
 
 def largest(displacements: np.ndarray, weights: np.ndarray, shapes: np.ndarray) -> float:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.geometry import lie
-from neurok.geometry.convex import hull_planes, hull_volume
-from neurok.geometry.primitives import Primitive, enclosing
+from neurok.geometry.convex import Primitive, enclosing, hull_planes, hull_volume
 
 
 @pytest.mark.parametrize("kind", ["box", "cylinder", "sphere"])

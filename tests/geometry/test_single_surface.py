@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from neurok.geometry.level_set import MeltConfig, melted
 from neurok.geometry.operators import face_areas
 from neurok.geometry.patches import cut_patches
-from neurok.geometry.single_surface import MeltConfig, melted
 from neurok.geometry.topology import face_components
 from neurok.modelling.shapes import slab
 from solids import of_parts

@@ -11,8 +11,7 @@ from neurok import io
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli import main
 from neurok.core import Asset
-from neurok.data.build import build
-from neurok.data.recipes import RECIPES
+from neurok.data.build import RECIPES, build
 from neurok.data.shards import ShardSet
 from neurok.data.still import find_still_sources
 from neurok.errors import NeurokError

@@ -25,4 +25,4 @@ def test_lists_that_are_all_alike_agree_wholly():
 def test_a_thing_that_cannot_be_made_is_refused_with_what_can():
     with pytest.raises(NeurokError, match=r"'helicopter' is nothing that can be made\. It can make: bag, bed"):
         understand("a blue helicopter", None)
-    assert understand("a comfy red thing", None).wishes.category == ""
+    assert understand("a comfy red thing", None).request.category == ""

@@ -13,10 +13,10 @@ from neurok.articulation.pieces_predict import Grouper
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan_file import read_plan, write_plan
 from neurok.core import Mesh
-from neurok.data.single_surface import single_surface
 from neurok.geometry.single_surface import MeltConfig
 from neurok.inference.plan import _held, plan, study
 from neurok.inference.plan_evidence import PlanConfig, calibration_for
+from neurok.train.versions import single_surface
 from solids import door_on_a_box
 
 SURE = 6.0

@@ -11,12 +11,10 @@ from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.families.household import asset_of, generate
 from neurok.families.household.record import assembly_of, record_of
-from neurok.generation.context import ContextConfig
+from neurok.generation.context import ContextConfig, asked_by
 from neurok.generation.flow import FlowConfig
 from neurok.generation.part_list import PartListConfig
-from neurok.generation.prompt import asked_by
-from neurok.generation.redrawing import REDRAWING, Redrawer
-from neurok.generation.writing import Generator
+from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.inference.generate import LIST, listed_asset
 from neurok.inference.vary import looked_at, read_source, vary
 from neurok.io import load, save
@@ -100,7 +98,7 @@ def test_variations_take_colours_from_the_text(chair):
 def test_nothing_changes_when_all_numbers_are_given(model, chair):
     """The flow has no way to go from there."""
     config = replace(REDRAWING, given=1.0, tries=1)
-    other = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config).vary(chair)
+    other = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config).vary(chair).assembly
     for old, new in zip(chair.parts, other.parts, strict=True):
         np.testing.assert_allclose(new.centre, old.centre, atol=1e-5)
         np.testing.assert_allclose(new.size, old.size, atol=1e-5)

@@ -6,8 +6,8 @@ from gltf_by_hand import TRIANGLE, Handmade, bending_strip
 
 from neurok.geometry.lie import slerp
 from neurok.io import load, save
-from neurok.io.gltf_animation import Track, frame_times
 from neurok.io.gltf_read import read
+from neurok.io.gltf_scene import Track, frame_times
 
 
 def moving_triangle(path: str, times, values, interpolation: str, **node) -> Handmade:

@@ -150,7 +150,7 @@ def test_normals_of_a_mesh_that_moved_are_not_kept(tmp_path):
 def test_a_mesh_without_the_second_coordinates_drops_what_lies_on_them():
     lookups = tuple(Lookup(Texture(picture(value))) for value in range(2))
     record = {"normalTexture": {"index": 0}, "occlusionTexture": {"index": 1, "texCoord": 1}}
-    from neurok.core.finish import placed_finish
+    from neurok.core.surface import placed_finish
 
     finish = Finish.of(record, lookups)
     assert set(placed_finish(finish, finish.base_placing).maps) == {"normal"}

@@ -112,7 +112,7 @@ def test_meshopt_is_unpacked(tmp_path, mode):
 
 
 def test_filters_of_meshopt():
-    from neurok.io.gltf_meshopt import _octahedral, _quaternions
+    from neurok.io.gltf_document import _octahedral, _quaternions
 
     signs = np.array([[127, 0, 127, 0], [0, 0, 127, 0], [-127, 0, 127, 0], [64, 63, 127, 0]], dtype=np.int8)
     got = _octahedral(signs)[:, :3] / 127

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from test_gltf_finish import glazed
 
-from neurok.io.formats import READERS, WRITERS, load
-from neurok.io.holds import FORMATS, looks_left_out
+from neurok.io.formats import FORMATS, READERS, WRITERS, load, looks_left_out
 
 
 @pytest.fixture(scope="module")

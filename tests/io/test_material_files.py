@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, Surface, material
-from neurok.core.regions import regions_of
+from neurok.core.select import regions_of
 from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.io.materials_file import read_materials, write_materials

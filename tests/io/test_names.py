@@ -1,6 +1,6 @@
 """Names that must differ."""
 
-from neurok.io.names import unique_names
+from neurok.io.files import unique_names
 
 
 def test_repeated_and_taken_names_get_the_first_free_number():

@@ -101,7 +101,7 @@ def test_exports_and_our_own_engine_answer_alike(tmp_path):
 def test_losses_follow_their_closed_forms():
     asset = chest()
     mass = 500.0 * 0.6 * 0.02 * 0.4
-    from neurok.io.urdf_bodies import bodies
+    from neurok.io.physics import bodies
 
     lid = bodies(asset, Physics())[1]
     inertia = mass * (0.4**2 + 0.02**2) / 12 + mass * 0.2**2  # about the edge
@@ -114,7 +114,7 @@ def test_own_damping_counts_before_ours():
     asset = chest()
     from dataclasses import replace
 
-    from neurok.io.urdf_bodies import bodies
+    from neurok.io.physics import bodies
 
     own = replace(asset.articulation, joints=(Joint(), replace(asset.articulation.joints[1], damping=7.0)))
     inertials = [body.inertial for body in bodies(asset, Physics())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 from neurok.core import Clip, Joint, Mesh
 from neurok.errors import FormatError, MeshError, NeurokError
-from neurok.io import load, rehearsal, save
+from neurok.io import files, load, mjcf, save
 from neurok.io.npz_arrays import pack
+from neurok.sandbox import Sandbox
 
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
 FACE = np.array([[0, 1, 2]])
@@ -130,18 +132,19 @@ def test_a_stage_is_tried_with_bounds_before_it_is_opened(tmp_path, capfd):
 
 @pytest.mark.parametrize(
     ("work", "word"),
-    [("os.abort()", "broke off"), ("x = bytearray(6 << 30)", "memory"), ("while True: pass", "longer")],
+    [("os.abort()", "broke off"), ("bytearray(6 << 30)", "memory"), ("exec('while True: pass')", "longer")],
 )
 def test_what_ends_a_decoder_ends_only_its_own_process(tmp_path, monkeypatch, work, word):
     path = tmp_path / "model.xml"
     path.write_text("<mujoco/>")
-    begin = "def mjcf(path):\n"
-    monkeypatch.setattr(rehearsal, "HELPER", rehearsal.HELPER.replace(begin, f"{begin}    {work}\n"))
-    monkeypatch.setattr(rehearsal, "_helpers", [])
-    monkeypatch.setitem(rehearsal.BOUNDS, "mjcf", rehearsal.Bounds(seconds=1))
-    assert word in rehearsal.rehearse(path, "mjcf").damage
+    (tmp_path / "breaking.py").write_text(f"import os\ndef decode(path):\n    {work}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(files, "SANDBOX", Sandbox())
+    assert word in files.rehearse(path, "breaking:decode", "json", seconds=1.0).damage
+    monkeypatch.setattr(mjcf, "rehearse", lambda path, *_, **__: files.rehearse(path, "breaking:decode", "json", 1.0))
     with pytest.raises(FormatError, match=word):
         load(path)
+    files.SANDBOX.close()
 
 
 def test_what_is_wrong_with_an_object_in_an_archive_is_said_as_without_one(tmp_path):
@@ -154,3 +157,25 @@ def test_what_is_wrong_with_an_object_in_an_archive_is_said_as_without_one(tmp_p
         archive.writestr("../../a.obj", "v 0 0 0\n")
     with pytest.raises(FormatError, match="outside its folder"):
         load(tmp_path / "out.zip")
+
+
+def lying(path, member, packed, grown, method):
+    """An archive whose member says that it is small and unpacks to ``grown`` bytes."""
+    with zipfile.ZipFile(path, "w", compression=method) as archive:
+        archive.writestr(member, packed + b" " * grown)
+    data = bytearray(path.read_bytes())
+    size = (len(packed) + grown).to_bytes(4, "little")
+    path.write_bytes(bytes(data).replace(size, (len(packed) + 16).to_bytes(4, "little")))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+@pytest.mark.parametrize("name", ["a.npz", "a.zip"])
+def test_members_that_lie_about_their_size_are_not_unpacked(tmp_path, name, method):
+    path, grown = tmp_path / name, 40_000_000
+    lying(path, "vertices.npy" if name == "a.npz" else "a.obj", b"v 0 0 0\n", grown, method)
+    assert path.stat().st_size < grown / 100
+    tracemalloc.start()
+    with pytest.raises(FormatError):
+        load(path)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()

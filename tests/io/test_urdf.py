@@ -5,7 +5,7 @@ import pytest
 from robots import SIDES, boxes
 
 from neurok.errors import FormatError, NeurokError
-from neurok.geometry.inertia import mass_properties
+from neurok.geometry.operators import mass_properties
 from neurok.io import formats, urdf
 from neurok.io.xml import parse
 

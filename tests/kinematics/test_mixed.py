@@ -6,7 +6,7 @@ import torch
 
 from neurok.core import Articulation, Joint, Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
-from neurok.dynamics.reduced.features import FeatureMechanics
+from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.kinematics import ArticulatedSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.reduce import whole

@@ -5,7 +5,7 @@ import pytest
 
 from neurok.core import Authored, Finish, Lookup, Mesh, Surface, Texture
 from neurok.rendering.camera import Camera
-from neurok.rendering.pictures import render_mesh
+from neurok.rendering.files import render_mesh
 
 FRONT = Camera(0.0, 0.0)
 SQUARE = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])

@@ -5,7 +5,7 @@ import pytest
 import trimesh
 
 from neurok.core import Mesh
-from neurok.core.authored import Authored
+from neurok.core.mesh import Authored
 from neurok.geometry.operators import face_normals
 from neurok.rendering.normals import authored_turns, find_corners
 

@@ -6,7 +6,7 @@ import pytest
 from neurok.core import Clip, Mesh, Skin
 from neurok.core.surface import Surface
 from neurok.errors import NeurokError
-from neurok.io.names import unique_names
+from neurok.io.files import unique_names
 from neurok.scene.run import merge_clips, merge_meshes, still_clip
 
 TRIANGLE = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=float)

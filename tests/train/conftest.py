@@ -12,9 +12,8 @@ from neurok.data.subject import Subject, subject_of
 from neurok.samples import make_sample
 from neurok.train import articulation, deformation
 from neurok.train.articulation import ArticulationTraining
-from neurok.train.articulation_data import Example
-from neurok.train.deformation import DeformationTraining
-from neurok.train.deformation_data import Split
+from neurok.train.deformation import DeformationTraining, Split
+from neurok.train.examples import Example
 from neurok.train.loop import Task, train
 
 SAMPLES = ("laptop", "cabinet", "lamp")
@@ -42,9 +41,9 @@ def make_task(request, subjects, examples) -> Callable[..., Task]:
 
     def make(**changes) -> Task:
         if request.param == "deformation":
-            recipe = replace(deformation.smoke(), kl_start=2, kl_ramp=4, **{**short, **changes})
+            recipe = replace(deformation.RECIPES["smoke"], kl_start=2, kl_ramp=4, **{**short, **changes})
             return DeformationTraining(recipe, Split(subjects, {"watch": subjects[:1]}))
-        recipe = replace(articulation.smoke(), **{**short, **changes})
+        recipe = replace(articulation.RECIPES["smoke"], **{**short, **changes})
         return ArticulationTraining(recipe, examples, {"watch": examples[:1]})
 
     return make

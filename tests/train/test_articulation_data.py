@@ -7,27 +7,28 @@ from neurok.core import Articulation, Joint
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.samples import make_sample
-from neurok.train.articulation import find_recipe
-from neurok.train.articulation_batches import Batches, JointViewConfig
-from neurok.train.articulation_data import (
+from neurok.train.articulation import RECIPES
+from neurok.train.batches import Batches, JointViewConfig
+from neurok.train.examples import (
+    Example,
     JointDataConfig,
     Thing,
     decode,
     encode,
     find_things,
-    make_examples,
-    prepare,
+    joint_examples,
+    prepare_joints,
     split_examples,
 )
-from neurok.train.articulation_versions import joints_of_pieces, posed
+from neurok.train.versions import joints_of_pieces, posed
 
 SEARCH, JOINTS = JointDataConfig((), "search"), JointDataConfig(())
 
 
 def test_every_source_has_its_share_of_the_draws(examples):
-    mixed = [replace(example, source=k % 2) for k, example in enumerate(examples)]
+    mixed = [replace(example, folder=k % 2) for k, example in enumerate(examples)]
     batches, rng = Batches(mixed, JointViewConfig(shares=(0.8, 0.2))), np.random.default_rng(0)
-    assert 0.1 < np.mean([batches.draw_example(rng).source for _ in range(400)]) < 0.3
+    assert 0.1 < np.mean([batches.draw_example(rng).folder for _ in range(400)]) < 0.3
     with pytest.raises(NeurokError, match="no examples"):
         Batches([], JointViewConfig())
     with pytest.raises(NeurokError, match="needs a share"):
@@ -76,7 +77,7 @@ def test_pieces_inherit_the_joint_of_their_part():
 def test_examples_survive_their_file(examples, tmp_path):
     path = tmp_path / "some.npz"
     path.write_bytes(encode(examples))
-    again = decode(path)
+    again = decode(path, Example)
     assert [example.name for example in again] == [example.name for example in examples]
     assert np.allclose(again[1].clouds.points, examples[1].clouds.points, atol=1e-6)
     assert again[0].clouds.to_box(np.ones(3)) == pytest.approx(examples[0].clouds.to_box(np.ones(3)), abs=1e-5)
@@ -95,23 +96,23 @@ def test_objects_that_fail_are_told_and_left_out(tmp_path):
         raise NeurokError("it is broken.")
 
     told: list[str] = []
-    assert list(prepare([Thing("bad", True, fail)], JOINTS, tmp_path, told.append)) == []
+    assert list(prepare_joints([Thing("bad", "real", fail)], JOINTS, tmp_path, told.append)) == []
     assert told == ["bad is left out: it is broken."]
 
 
 @pytest.mark.slow
 def test_an_object_becomes_examples_of_several_kinds():
     joints = make_sample("laptop").articulation
-    thing = Thing("laptop", True, lambda: (joints.mesh, joints.joints))
-    assert [example.name for example in make_examples(thing, JOINTS)] == [
+    thing = Thing("laptop", "real", lambda: (joints.mesh, joints.joints))
+    assert [example.name for example in joint_examples(thing, JOINTS)] == [
         "laptop.rest",
         "laptop.posed",
         "laptop.pieces",
     ]
-    searched = make_examples(thing, SEARCH)[0]
+    searched = joint_examples(thing, SEARCH)[0]
     assert np.allclose(searched.labels.kinds.sum(axis=1), 1.0)
 
 
 def test_an_unknown_recipe_is_named():
     with pytest.raises(NeurokError, match="known are base, tipped, pretraining, smoke"):
-        find_recipe("huge")
+        RECIPES["huge"]

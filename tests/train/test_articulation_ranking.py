@@ -3,7 +3,7 @@ import pytest
 
 from neurok.bodyplan.ranking import FEATURES
 from neurok.samples import make_sample
-from neurok.train.articulation_ranking import (
+from neurok.train.ranking import (
     COLUMNS,
     KINDS,
     PartEvidence,

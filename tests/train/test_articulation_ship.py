@@ -11,10 +11,8 @@ from neurok.articulation.predict import predict_joints
 from neurok.articulation.views import labels_of
 from neurok.cli import main
 from neurok.core import Asset
-from neurok.data.build import build
-from neurok.data.recipes import RECIPES, Recipe
-from neurok.data.splits import UNSEEN_CATEGORIES, category
-from neurok.data.still import find_still_sources
+from neurok.data.build import RECIPES, Recipe, build
+from neurok.data.still import UNSEEN_CATEGORIES, category, find_still_sources
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import find_joint_method
 from neurok.hub import load_card, load_model
@@ -22,8 +20,8 @@ from neurok.inference.annotate import SelfMade
 from neurok.io import save
 from neurok.io.files import read_card
 from neurok.samples import make_sample
-from neurok.train.articulation_batches import JointViewConfig, augmented, without_some
-from neurok.train.articulation_data import Example, JointDataConfig, describe_data, find_things, make_examples
+from neurok.train.batches import JointViewConfig, augmented, without_some
+from neurok.train.examples import Example, JointDataConfig, describe_data, find_things, joint_examples
 from neurok.train.ship import HELD_OUT, ship
 
 pytestmark = pytest.mark.slow
@@ -134,8 +132,8 @@ def test_joints_that_neurok_found_itself_teach_nothing(tmp_path):
     mesh, joints = thing.load()
     assert mesh.part_count == 2
     assert joints is None
-    assert make_examples(thing, JointDataConfig(())) == []
-    assert len(make_examples(thing, JointDataConfig((), "search"))) == 1
+    assert joint_examples(thing, JointDataConfig(())) == []
+    assert len(joint_examples(thing, JointDataConfig((), "search"))) == 1
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from neurok.deformation.handles import HandleConfig
 from neurok.deformation.loss import DeformationTask, PairTensors
 from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
-from neurok.train.deformation import RECIPES, DeformationRecipe, DeformationTraining, find_recipe, smoke
-from neurok.train.deformation_data import Split
+from neurok.train.deformation import RECIPES, DeformationRecipe, DeformationTraining, Split
 from neurok.train.log import read_log
 from neurok.train.loop import LOG, train
 
@@ -19,7 +18,7 @@ POINTS = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_
 
 @pytest.mark.slow
 def test_the_point_model_goes_on_as_well(subjects, tmp_path):
-    task = DeformationTraining(replace(smoke(), model=POINTS, steps=4, evaluate_every=2), Split(subjects, {}))
+    task = DeformationTraining(replace(RECIPES["smoke"], model=POINTS, steps=4, evaluate_every=2), Split(subjects, {}))
     whole = train(task, tmp_path / "whole").state_dict()
     train(task, tmp_path / "parts", stop_at=1)
     parts = train(task, tmp_path / "parts", resume=True).state_dict()
@@ -27,10 +26,12 @@ def test_the_point_model_goes_on_as_well(subjects, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [smoke().model, POINTS], ids=lambda model: model.decoder)
+@pytest.mark.parametrize("model", [RECIPES["smoke"].model, POINTS], ids=lambda model: model.decoder)
 def test_half_precision_learns(subjects, tmp_path, model):
     view = ViewConfig(subjects=2, targets=4, points=4, augment=False)
-    recipe = replace(smoke(), model=model, view=view, bf16=True, steps=80, evaluate_every=10, warmup=5, decay=0.0)
+    recipe = replace(
+        RECIPES["smoke"], model=model, view=view, bf16=True, steps=80, evaluate_every=10, warmup=5, decay=0.0
+    )
     train(DeformationTraining(replace(recipe, kl_start=1000), Split(subjects[:1], {})), tmp_path)
     losses = [line["training"]["relative"] for line in read_log(tmp_path / LOG)]
     assert np.isfinite(losses).all()
@@ -47,14 +48,14 @@ def test_without_rotations_handles_only_shift(subjects):
 
 
 def test_ablations_differ_in_one_choice_alone():
-    full = find_recipe("ablate_full")
+    full = RECIPES["ablate_full"]
     assert full.kl_start + full.kl_ramp <= full.steps / 2
     for name in RECIPES:
         if name.startswith("ablate_") and "points" not in name:
-            other = find_recipe(name)
+            other = RECIPES[name]
             assert replace(other, model=full.model, view=full.view) == full
             assert replace(other.view, augment=True) == full.view
-    dual, plain = find_recipe("ablate_points"), find_recipe("ablate_points_no_dual")
+    dual, plain = RECIPES["ablate_points"], RECIPES["ablate_points_no_dual"]
     assert plain != dual == replace(plain, model=dual.model)
     assert replace(plain.model, dual_quaternions=True) == dual.model
     assert dual.steps == full.steps
@@ -62,13 +63,13 @@ def test_ablations_differ_in_one_choice_alone():
 
 
 def test_a_recipe_from_before_there_were_two_models_still_reads():
-    values = asdict(smoke())
+    values = asdict(RECIPES["smoke"])
     old = {k: v for k, v in asdict(HandleConfig()).items() if k not in ("decoder", "rotations")}
-    assert DeformationRecipe.from_dict({**values, "model": old}) == replace(smoke(), model=HandleConfig())
+    assert DeformationRecipe.from_dict({**values, "model": old}) == replace(RECIPES["smoke"], model=HandleConfig())
     with pytest.raises(NeurokError, match="known are handles, points"):
         DeformationRecipe.from_dict({**values, "model": {"decoder": "none"}})
 
 
 def test_an_unknown_recipe_gets_a_sentence():
     with pytest.raises(NeurokError, match="known are base"):
-        find_recipe("big")
+        RECIPES["big"]

@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset, Clip
-from neurok.data.build import build
-from neurok.data.recipes import Recipe
-from neurok.data.splits import UNSEEN_FAMILIES
+from neurok.data.build import Recipe, build
+from neurok.data.still import UNSEEN_FAMILIES
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.samples import make_sample
-from neurok.train.deformation_data import SplitConfig, split_subjects
+from neurok.train.deformation import split_subjects
 
 
 def test_no_clip_of_a_held_out_object_is_trained_on(tmp_path):
@@ -20,7 +19,7 @@ def test_no_clip_of_a_held_out_object_is_trained_on(tmp_path):
         )
         save(Asset(mesh, clips), tmp_path / "animals" / f"animal_{number}.npz")
     build(Recipe("real", 0, 0, folders=(str(tmp_path / "animals"),)), tmp_path / "set")
-    split = split_subjects([tmp_path / "set"], SplitConfig(real_weight=1))
+    split = split_subjects([tmp_path / "set"], real_weight=1)
     assert len(split.train) == 8
     assert len(split.watch["clips"]) == 1
     held = {s.motion.frames.tobytes() for s in split.watch["clips"]}

@@ -238,19 +238,19 @@ from neurok.articulation.features import describe_parts
 from neurok.articulation.views import labels_of
 from neurok.samples import make_sample
 from neurok.train import articulation, deformation
-from neurok.train.articulation_data import Example
-from neurok.train.deformation_data import Split
+from neurok.train.examples import Example
+from neurok.train.deformation import Split
 from neurok.train.loop import train
 out, name, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 short = {"steps": 12, "evaluate_every": 6, "pulse_every": 4}
 sample = make_sample("laptop")
 if name == "deformation":
-    recipe = replace(deformation.smoke(), **short)
+    recipe = replace(deformation.RECIPES["smoke"], **short)
     task = deformation.DeformationTraining(recipe, Split([subject_of(sample)], {}))
 else:
     clouds = describe_parts(sample.articulation.mesh)
     example = Example("laptop.rest", clouds, labels_of(clouds, sample.articulation.joints), True)
-    task = articulation.ArticulationTraining(replace(articulation.smoke(), **short), [example])
+    task = articulation.ArticulationTraining(replace(articulation.RECIPES["smoke"], **short), [example])
 if how == "interrupt" and os.environ["RANK"] == "1":
     draw = task.draw
     def interrupted(module, step, rng, generator):

@@ -1,6 +1,6 @@
 import torch
 
-from neurok.train.optimizer import Muon, orthogonalise
+from neurok.train.loop import Muon, orthogonalise
 
 
 def test_orthogonalised_matrices_have_singular_values_near_one():

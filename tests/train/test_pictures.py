@@ -10,25 +10,24 @@ from neurok.data.household import is_real
 from neurok.errors import NeurokError
 from neurok.generation.context import ContextConfig
 from neurok.generation.fields import build_fields, look_fields
-from neurok.generation.image_encoder import ImageConfig
+from neurok.generation.image_encoder import ImageConfig, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
-from neurok.generation.picture_reader import ReaderConfig, part_fields
 from neurok.generation.writing import Generator
 from neurok.hub import load_model, save_model
 from neurok.train.generation import OFTEN, Batch, PartListRecipe, put_real
 from neurok.train.generation_data import Example, standard_of
-from neurok.train.generation_ship import ship_reader
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.pictures import (
+    RECIPES,
     PictureRecipe,
     answers_of,
     encoder_from,
     known_names,
     reader_shipped,
-    recipe_named,
     training_of,
 )
+from neurok.train.ship import ship_generation
 
 COLOUR = [field.name for field in look_fields()].index("colour")
 
@@ -78,7 +77,7 @@ def test_a_reader_learns_and_the_list_begins_with_its_encoder(things, tmp_path):
     train(task, tmp_path, report=lines.append)
     rng, generator = np.random.default_rng(0), torch.Generator().manual_seed(0)
     fresh = small(12).build()
-    assert lines[-1]["watched"]["loss"] < fresh(*task.draw(fresh, 0, rng, generator)).figures["loss"]
+    assert lines[-1]["watched"]["loss"] < fresh(*task.draw(fresh, 0, rng, generator)).parts["loss"]
 
     usual = replace(PartListRecipe(), model=PartListConfig(ContextConfig(16, 2, 1), 16, 2, 1))
     module = usual.build()
@@ -99,7 +98,7 @@ def test_only_the_last_layer_of_the_encoder_is_its_own_in_a_list(things, tmp_pat
 
 
 def test_a_run_of_pictures_goes_on_from_the_reader_of_shipped_weights():
-    module = recipe_named("pictures").build()
+    module = RECIPES["pictures"].build()
     reader_shipped("generation")(module)
     shipped = load_model("generation", "generation").reader.state_dict()
     for name, value in module.model.state_dict().items():
@@ -109,7 +108,7 @@ def test_a_run_of_pictures_goes_on_from_the_reader_of_shipped_weights():
 def test_without_a_reader_it_goes_on_from_the_encoder_of_the_list(tmp_path):
     known = load_model("generation", "generation")
     save_model(Generator(known.part_list, known.flow), tmp_path / "w.safetensors", {"what": "no reader"})
-    module = recipe_named("pictures").build()
+    module = RECIPES["pictures"].build()
     own = module.model.image.out.weight.clone()
     reader_shipped(tmp_path / "w.safetensors")(module)
     shipped = known.part_list.context.image.state_dict()
@@ -123,7 +122,7 @@ def test_without_a_reader_it_goes_on_from_the_encoder_of_the_list(tmp_path):
 def test_a_reader_is_shipped_with_the_list_and_the_flow_as_they_were(things, tmp_path):
     recipe = replace(PictureRecipe(), model=ReaderConfig(width=16, heads=2), steps=2, evaluate_every=1, view=Batch(2))
     train(training_of(recipe, things, things), tmp_path / "pictures")
-    card = ship_reader("generation", tmp_path / "pictures", tmp_path / "w.safetensors")
+    card = ship_generation({"pictures": tmp_path / "pictures"}, tmp_path / "w.safetensors", "generation")
     assert card["runs"]["reader"]["steps"] == 2
     before, after = (load_model(w, "generation") for w in ("generation", tmp_path / "w.safetensors"))
     for name, value in after.part_list.state_dict().items():
@@ -154,7 +153,7 @@ def test_of_what_has_no_list_only_the_category_is_asked(things):
     figures = []
     for some in (things[:2], [*things[:2], bare]):
         answers = answers_of(some, known_names(things), standard_of(things), np.random.default_rng(0), 4)
-        figures.append(module(pictures[: len(some)], answers).figures)
+        figures.append(module(pictures[: len(some)], answers).parts)
     alone, beside = figures
     for name in ("present", "count", "colour", "material", "numbers"):
         assert beside[name] == pytest.approx(alone[name], rel=1e-5)
@@ -170,4 +169,4 @@ def test_lists_are_not_learned_from_what_has_none(things):
 def test_without_pictures_there_is_one_sentence(things):
     blind = [replace(one, pictures=None) for one in things]
     with pytest.raises(NeurokError, match="no pictures to learn from"):
-        training_of(recipe_named("pictures-smoke"), blind, things)
+        training_of(RECIPES["pictures-smoke"], blind, things)

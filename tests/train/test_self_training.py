@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from neurok import load, save
-from neurok.data.static_things import moving_files, static_files
+from neurok.data.still import moving_files, static_files
 from neurok.errors import NeurokError
-from neurok.train.pieces_data import make_examples
-from neurok.train.pieces_sources import PieceSources, training_things
-from neurok.train.pieces_versions import PieceDataConfig
+from neurok.train.examples import PieceSources, piece_examples, training_things
+from neurok.train.versions import PieceDataConfig
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_a_plan_that_is_not_sure_teaches_nothing(folder):
 def test_an_object_said_to_stand_still_is_a_static_example(folder):
     (thing,) = things(folder, sure=0.0)
     mesh, _ = thing.load()
-    examples = make_examples(replace(thing, load=lambda: (mesh, None)), PieceDataConfig())
+    examples = piece_examples(replace(thing, load=lambda: (mesh, None)), PieceDataConfig())
     assert examples
     assert {example.source for example in examples} == {"static"}
     assert not any(example.moves.any() for example in examples)

@@ -6,20 +6,18 @@ import pytest
 import torch
 
 from neurok.cli import main
-from neurok.data.build import build
-from neurok.data.recipes import Recipe
+from neurok.data.build import Recipe, build
 from neurok.errors import NeurokError
 from neurok.hub import load_card, load_model
 from neurok.io import save
 from neurok.samples import make_sample
+from neurok.train.articulation import RECIPES as JOINT_RECIPES
 from neurok.train.articulation import ArticulationTraining
-from neurok.train.articulation import smoke as smoke_joints
-from neurok.train.deformation import DeformationTraining, smoke
-from neurok.train.deformation_data import split_subjects
+from neurok.train.deformation import RECIPES, DeformationTraining, split_subjects
 from neurok.train.loop import CHECKPOINT, train
 from neurok.train.ship import ship
 
-TINY = replace(smoke(), steps=2, evaluate_every=2, warmup=1, seed=3)
+TINY = replace(RECIPES["smoke"], steps=2, evaluate_every=2, warmup=1, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +72,7 @@ def test_runs_of_two_tasks_or_models_are_not_shipped_together(data, examples, tm
     split = split_subjects([data])
     train(DeformationTraining(TINY, split), tmp_path / "one")
     train(DeformationTraining(replace(TINY, model=replace(TINY.model, slots=6)), split), tmp_path / "two")
-    train(ArticulationTraining(replace(smoke_joints(), steps=1), examples), tmp_path / "joints")
+    train(ArticulationTraining(replace(JOINT_RECIPES["smoke"], steps=1), examples), tmp_path / "joints")
     for others, word in (
         (("two",), "different models"),
         (("joints",), "articulation and deformation; ship them separately"),
@@ -92,8 +90,10 @@ def test_what_is_no_run_gets_a_sentence(tmp_path, capsys):
         (["train", "deformation", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
         (["train", "articulation", "none", "--out", str(tmp_path), "--steps", "-3"], "steps must be above 0"),
         (["train", "articulation", "none", "--out", str(tmp_path), "--limit", "0"], "limit must be at least"),
+        (["train", "parts", str(tmp_path), "--out", str(tmp_path), "--objects", "-1"], "objects must be 1 or more"),
+        (["train", "parts", str(tmp_path), "--out", str(tmp_path), "--recipe", "big"], "no recipe 'big' for parts"),
     ):
-        with pytest.raises(SystemExit):
+        with pytest.raises(SystemExit, match="2"):
             main(arguments)
         told = capsys.readouterr().err
         assert word in told

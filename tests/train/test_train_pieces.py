@@ -10,17 +10,25 @@ import torch
 from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Joint
-from neurok.data.static_things import static_files
+from neurok.data.still import static_files
 from neurok.errors import NeurokError
 from neurok.samples import make_sample
+from neurok.train.batches import augmented_pieces
+from neurok.train.calibration import calibrate_pieces
 from neurok.train.checkpoint import load_weights
+from neurok.train.examples import PieceExample, Thing, piece_examples, plain_examples, prepare_pieces
 from neurok.train.loop import CHECKPOINT, train
-from neurok.train.pieces import PieceTraining, find_recipe, measure
-from neurok.train.pieces_batches import augmented
-from neurok.train.pieces_calibration import calibrate
-from neurok.train.pieces_data import PieceExample, PieceThing, make_examples, plain_examples, prepare
-from neurok.train.pieces_handles import HANDLES, with_handles
-from neurok.train.pieces_versions import FORMS, PieceDataConfig, bodies_of, merge_some, plain_pieces
+from neurok.train.pieces import RECIPES, PieceTraining, measure
+from neurok.train.versions import (
+    FORMS,
+    HANDLE_LENGTH,
+    HANDLE_MOST,
+    PieceDataConfig,
+    bodies_of,
+    merge_some,
+    plain_pieces,
+    with_handles,
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +62,7 @@ def test_hidden_parts_come_back_as_truth(examples):
 
 def test_an_object_is_known_in_three_forms():
     cabinet = make_sample("cabinet").articulation
-    found = plain_examples(PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints)))
+    found = plain_examples(Thing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints)))
     assert [example.name for example in found] == [f"cabinet.{form}" for form in FORMS]
     moving = sum(joint.kind != "fixed" for joint in cabinet.joints)
     named, melted = found[1], found[2]
@@ -74,8 +82,8 @@ def test_only_pieces_that_may_are_merged():
 
 def test_an_emptied_object_stands_still():
     cabinet = make_sample("cabinet").articulation
-    thing = PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
-    found = make_examples(thing, PieceDataConfig(versions=(3, 0, 0), emptied=1.0))
+    thing = Thing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
+    found = piece_examples(thing, PieceDataConfig(versions=(3, 0, 0), emptied=1.0))
     assert (found[0].moves > STATIC).any()
     assert all((example.moves == STATIC).all() for example in found[1:])
 
@@ -89,48 +97,48 @@ def test_handles_stand_on_the_body_they_belong_to():
         assert goes_with[:count].tolist() == list(range(count))
         pieces = connected_pieces(grown)
         added = np.unique(pieces[count:])
-        assert 1 <= len(added) <= 2 * HANDLES.most
+        assert 1 <= len(added) <= 2 * HANDLE_MOST
         assert not set(added) & set(pieces[:count])
         for piece in added:
             mine = np.flatnonzero(pieces == piece)
             corners = grown.vertices[grown.faces[mine]].reshape(-1, 3)
             place = cabinet.vertices[cabinet.faces[goes_with[mine[0]]]].mean(axis=0)
             assert len(np.unique(goes_with[mine])) == 1
-            assert np.linalg.norm(np.ptp(corners, axis=0)) < 2 * HANDLES.length[1] * cabinet.size
-            assert (np.linalg.norm(corners - place, axis=1) < HANDLES.length[1] * cabinet.size).any()
+            assert np.linalg.norm(np.ptp(corners, axis=0)) < 2 * HANDLE_LENGTH[1] * cabinet.size
+            assert (np.linalg.norm(corners - place, axis=1) < HANDLE_LENGTH[1] * cabinet.size).any()
 
 
 def test_the_last_versions_have_handles_added():
     cabinet = make_sample("cabinet").articulation
-    thing = PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
+    thing = Thing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
     plain = {"posed": 0.0, "named": 0.0, "melted": 0.0, "emptied": 0.0, "thinned": 0.0}
     plain |= {"holed": 0.0, "plain": 0.0, "split": 0.0, "merged": 0.0}
-    found = make_examples(thing, PieceDataConfig(versions=(3, 0, 0), handles=(1, 0, 0), **plain))
+    found = piece_examples(thing, PieceDataConfig(versions=(3, 0, 0), handles=(1, 0, 0), **plain))
     assert len(found[0].bodies) == len(found[1].bodies) < len(found[2].bodies)
     assert set(found[2].bodies) == set(found[0].bodies)
 
 
 def test_prepared_examples_are_kept(tmp_path):
     cabinet = make_sample("cabinet").articulation
-    thing = PieceThing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
+    thing = Thing("cabinet", "real", lambda: (cabinet.mesh, cabinet.joints))
     config = PieceDataConfig(versions=(2, 0, 0))
-    first = list(prepare([thing], config, tmp_path))
-    gone = PieceThing("cabinet", "real", lambda: pytest.fail("it was kept"))
-    again = list(prepare([gone], config, tmp_path))
+    first = list(prepare_pieces([thing], config, tmp_path))
+    gone = Thing("cabinet", "real", lambda: pytest.fail("it was kept"))
+    again = list(prepare_pieces([gone], config, tmp_path))
     assert [e.name for e in first] == [e.name for e in again]
     assert np.array_equal(first[1].clouds.points, again[1].clouds.points)
     assert again[1].bodies.tolist() == first[1].bodies.tolist()
 
 
 def test_views_keep_the_truth_in_step_with_the_pieces(examples):
-    how = find_recipe("smoke").view
+    how = RECIPES["smoke"].view
     for seed in range(10):
-        view = augmented(examples[0], np.random.default_rng(seed), how)
+        view = augmented_pieces(examples[0], np.random.default_rng(seed), how)
         assert len(view.clouds.points) == len(view.bodies) == len(view.moves) == len(view.clouds.pairs)
 
 
 def test_an_interrupted_run_ends_as_an_uninterrupted_one(examples, tmp_path):
-    recipe = replace(find_recipe("smoke"), steps=6, evaluate_every=6)
+    recipe = replace(RECIPES["smoke"], steps=6, evaluate_every=6)
     task = PieceTraining(recipe, examples, {"real": examples[:1]})
     whole = train(task, tmp_path / "whole")
     train(task, tmp_path / "cut", stop_at=3)
@@ -144,8 +152,8 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(examples, tmp_path):
 
 def test_calibration_never_surprises_more(examples):
     torch.manual_seed(0)
-    model = find_recipe("smoke").build().model.eval()
-    _, facts = calibrate((model,), examples)
+    model = RECIPES["smoke"].build().model.eval()
+    _, facts = calibrate_pieces((model,), examples)
     for name in ("moves", "anything"):
         assert facts["nats"][name]["after"] <= facts["nats"][name]["before"] + 1e-3
 
@@ -163,4 +171,4 @@ def test_things_that_open_are_not_called_static(tmp_path: Path):
 
 def test_unknown_recipes_are_named():
     with pytest.raises(NeurokError, match="base, further, smoke"):
-        find_recipe("grand")
+        RECIPES["grand"]

@@ -95,7 +95,7 @@ class Articulate(Command):
         figures["welded"] = [
             body.name for body, then in zip(plan.bodies, kept.bodies, strict=True) if body.joint and not then.joint
         ]
-        made = self.physics.scaled(replace(asset, mesh=kept.mesh, clips=(), articulation=kept.articulation))
+        made = self.physics.scaled(model.jointed(kept))
         boned = model.boned(kept)
         boned = boned and self.physics.scaled(boned)
         figures |= _space(plan, made, boned, method)

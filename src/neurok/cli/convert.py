@@ -119,8 +119,7 @@ class Convert(Command):
     def _fitting(self, asset: Asset, path: Path) -> Asset:
         """The asset without the clips and joints that the output cannot hold, and with a word about them."""
         from neurok.io.files import is_pattern
-        from neurok.io.formats import ALL_CLIPS, ONE_CLIP, WITH_JOINTS
-        from neurok.io.holds import looks_left_out
+        from neurok.io.formats import ALL_CLIPS, ONE_CLIP, WITH_JOINTS, looks_left_out
 
         suffix = path.suffix.lower()
         if suffix in PICTURES:

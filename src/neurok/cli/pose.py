@@ -193,7 +193,7 @@ class Sample(Command):
         return {**figures, **space_facts(states.space, states.why), "q": states.q.tolist()}
 
     def check_flags(self) -> None:
-        from neurok.io.holds import FORMATS
+        from neurok.io.formats import FORMATS
 
         moving = [suffix for suffix, holds in FORMATS.items() if holds.clips != "none" and holds.joints]
         for path in self.out:

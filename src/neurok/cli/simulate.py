@@ -21,12 +21,23 @@ from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolutio
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.model import SpaceName, Weights
-from neurok.scene.description import ActionName, Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
+from neurok.scene.description import (
+    ActionName,
+    Scene,
+    SceneError,
+    SceneGround,
+    SceneObject,
+    ScenePin,
+    SceneWorld,
+    parse_drag,
+    parse_gravity,
+    parse_push,
+    parse_velocity,
+)
 from neurok.scene.files import SUFFIXES as SCENES
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.picture import check_output, write_output
 from neurok.scene.run import ReadyScene, SceneRun, prepare_scene, run_ready
-from neurok.scene.description import parse_drag, parse_gravity, parse_push, parse_velocity
 from neurok.staging import together
 
 Words = tyro.conf.UseAppendAction[tuple[str, ...]]

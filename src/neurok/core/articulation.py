@@ -1,4 +1,4 @@
-"""Objects made of rigid parts and joints; forward kinematics without a network."""
+"""Objects made of rigid parts and joints; forward kinematics and velocity fields without a network."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core.arrays import LARGEST, frozen_array, within_reach
 from neurok.core.clip import Clip, Skin
-from neurok.core.mesh import Mesh, UpAxis, frame_change
+from neurok.core.mesh import LARGEST, Mesh, UpAxis, frame_change, frozen_array, within_reach
 from neurok.errors import NeurokError, shown
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST, JointTree
@@ -177,6 +176,9 @@ class Articulation:
             raise NeurokError(f"{len(self.inertials)} inertials were given for {len(self.joints)} parts.")
         _ = self.order  # a cycle is an error at birth
 
+    def __repr__(self) -> str:
+        return f"<Articulation {shown(self.name)}: {len(self.joints)} parts, {self.dof} joint values>"
+
     @property
     def part_names(self) -> tuple[str, ...]:
         return self.mesh.part_names or ("part_0",)
@@ -315,3 +317,36 @@ class Articulation:
                 ends = [high if np.isfinite(high) else far, low if np.isfinite(low) else 0.0]
                 columns.append(max(ends, key=abs) * phase)
         return np.stack(columns, axis=1) if columns else np.zeros((frame_count, 0))
+
+
+Fields = Float[np.ndarray, "D F 9"]
+"""Velocities of the three corners of every face, for each coordinate."""
+
+
+def joint_fields(articulation: Articulation) -> Fields:
+    """Velocity of every corner of every face with each joint value, at rest."""
+    corners = articulation.mesh.vertices[articulation.mesh.faces]
+    parents = [joint.parent for joint in articulation.joints]
+    out = []
+    for part, joint in enumerate(articulation.joints):
+        moved = np.isin(articulation.mesh.face_parts, carried(parents, part))[:, None, None]
+        for slides in {"prismatic": [True], "cylindrical": [False, True], "fixed": []}.get(joint.kind, [False]):
+            slide = np.broadcast_to(joint.axis, corners.shape)
+            field = slide if slides else np.cross(joint.axis, corners - joint.origin)
+            out.append((field * moved).reshape(len(corners), 9))
+    return np.array(out).reshape(-1, len(corners), 9)
+
+
+def carried(parents: list[int], part: int) -> list[int]:
+    """A part and all that hang on it."""
+    found = [part]
+    for top in found:
+        found += [child for child, parent in enumerate(parents) if parent == top]
+    return found
+
+
+def cosines(first: Fields, second: Fields, areas: Float[np.ndarray, " F"]) -> Float[np.ndarray, "A B"]:
+    """Cosines of velocity fields, weighted by area, without sign."""
+    length = lambda fields: np.sqrt(np.einsum("afk,afk,f->a", fields, fields, areas))  # noqa: E731
+    inner = np.abs(np.einsum("afk,bfk,f->ab", first, second, areas, optimize=True))
+    return inner / np.maximum(length(first)[:, None] * length(second), 1e-300)

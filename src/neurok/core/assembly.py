@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core.articulation import Articulation, Inertial
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.geometry.convex import Piece, separation
-from neurok.geometry.inertia import second_moment
+from neurok.geometry.operators import second_moment
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Everything one file says about one object."""
+"""Everything one file says about one object, and the file that it came from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from neurok.core.articulation import Articulation
 from neurok.core.clip import Clip
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh, UpAxis
-from neurok.core.origin import Origin
 from neurok.errors import NeurokError
 
 
@@ -30,6 +29,12 @@ class Asset:
 
     origin: Origin | None = None
     """The file it came from, for writers that can write it again as it was."""
+
+    def __repr__(self) -> str:
+        clips = f", {len(self.clips)} clips" if self.clips else ""
+        joints = f", {self.articulation!r}" if self.articulation is not None else ""
+        materials = f", {self.materials!r}" if self.materials is not None else ""
+        return f"<Asset of {self.mesh!r}{clips}{joints}{materials}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to other processes: the object, not the file it came from."""
@@ -68,3 +73,34 @@ class Asset:
         if articulation is not None and old_articulation is not None and old_articulation.mesh is before.mesh:
             articulation = replace(articulation, mesh=self.mesh)
         return replace(self, clips=clips, articulation=articulation)
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a reader read from, and what it made of it."""
+
+    format: str
+    """Which reader and writer know ``content``."""
+
+    content: Any
+    """The file taken apart: also what the nouns have no words for (hierarchy, cameras, lights, extras)."""
+
+    read: Asset
+    """The object as it was read."""
+
+    clip_numbers: tuple[int, ...] = ()
+    """Where the file keeps each clip of ``read``."""
+
+    has_more: tuple[str, ...] = ()
+    """What the file holds beyond the nouns, in words."""
+
+    def kept_clips(self, asset: Asset) -> tuple[int, ...] | None:
+        """Where the file keeps the clips of an object that is still as it was read; none if it has changed."""
+        read = self.read
+        same = asset.mesh is read.mesh and asset.articulation is read.articulation and asset.materials is read.materials
+        if not same or dict(asset.provenance) != dict(read.provenance):
+            return None
+        numbers = {id(clip): number for clip, number in zip(read.clips, self.clip_numbers, strict=True)}
+        if not all(id(clip) in numbers for clip in asset.clips):
+            return None
+        return tuple(numbers[id(clip)] for clip in asset.clips)

@@ -1,4 +1,3 @@
-"""How hard things fall."""
+"""Moved to ``neurok.core.material``."""
 
-STANDARD_GRAVITY = 9.81
-"""[m/s^2], at the earth's surface."""
+from neurok.core.material import STANDARD_GRAVITY as STANDARD_GRAVITY

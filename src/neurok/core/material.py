@@ -1,20 +1,24 @@
-"""What an object is made of."""
+"""What an object is made of, and how hard it falls."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import frozen_array
-from neurok.errors import NeurokError, ShapeError
+from neurok.core.mesh import frozen_array
+from neurok.errors import NeurokError, ShapeError, shown
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
+
+STANDARD_GRAVITY = 9.81
+"""[m/s^2], at the earth's surface."""
+
 
 DEFAULT_DENSITY = 500.0
 """[kg/m^3] where nothing is said about a material: wood."""
@@ -108,6 +112,17 @@ VALUES = ("young", "poisson", "density", "yield_stress", "friction_angle", "damp
 """What varies over an object as a number."""
 
 
+def _numbers_of(name: str, meaning: str) -> Any:
+    """A property of ``MaterialField``: one number of each vertex, its own where it has one, else its material's."""
+
+    def numbers(field: MaterialField) -> Float[np.ndarray, " V"]:
+        library = [np.nan if (number := getattr(m, name)) is None else number for m in field.materials]
+        out = np.array(library, dtype=np.float64)[field.ids]
+        return np.where(np.isnan(own), out, own) if (own := field.values.get(name)) is not None else out
+
+    return property(numbers, doc=meaning)
+
+
 @dataclass(frozen=True, eq=False)
 class MaterialField:
     """Materials over an object: a small library with an index for each vertex, and numbers that vary within it."""
@@ -134,6 +149,11 @@ class MaterialField:
             for extreme in [known.min(), known.max()] if len(known) else []:
                 Material("values", **{name: float(extreme)})  # type: ignore[arg-type]
         object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(material.name for material in self.materials))
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        return f"<MaterialField: {', '.join(map(shown, names[:5]))}{more} over {len(self.ids):,} vertices>"
 
     @staticmethod
     def uniform(material: Material, vertex_count: int) -> MaterialField:
@@ -191,54 +211,16 @@ class MaterialField:
             value[vertices] = np.nan
         return MaterialField((*self.materials, material), ids, values)
 
-    @property
-    def young(self) -> Float[np.ndarray, " V"]:
-        """Young's modulus [Pa]."""
-        return self._numbers("young")
-
-    @property
-    def poisson(self) -> Float[np.ndarray, " V"]:
-        """Poisson's ratio."""
-        return self._numbers("poisson")
-
-    @property
-    def density(self) -> Float[np.ndarray, " V"]:
-        """[kg/m^3]."""
-        return self._numbers("density")
-
-    @property
-    def yield_stress(self) -> Float[np.ndarray, " V"]:
-        """[Pa]; NaN where nothing yields."""
-        return self._numbers("yield_stress")
-
-    @property
-    def friction_angle(self) -> Float[np.ndarray, " V"]:
-        """[rad]; NaN where nothing is granular."""
-        return self._numbers("friction_angle")
-
-    @property
-    def damping_ratio(self) -> Float[np.ndarray, " V"]:
-        """Share of critical damping."""
-        return self._numbers("damping_ratio")
-
-    @property
-    def friction(self) -> Float[np.ndarray, " V"]:
-        """Coulomb's coefficient of the surface."""
-        return self._numbers("friction")
-
-    @property
-    def thickness(self) -> Float[np.ndarray, " V"]:
-        """Of its usual sheets [m]; NaN where it comes as a solid."""
-        return self._numbers("thickness")
+    young = _numbers_of("young", "Young's modulus [Pa].")
+    poisson = _numbers_of("poisson", "Poisson's ratio.")
+    density = _numbers_of("density", "[kg/m^3].")
+    yield_stress = _numbers_of("yield_stress", "[Pa]; NaN where nothing yields.")
+    friction_angle = _numbers_of("friction_angle", "[rad]; NaN where nothing is granular.")
+    damping_ratio = _numbers_of("damping_ratio", "Share of critical damping.")
+    friction = _numbers_of("friction", "Coulomb's coefficient of the surface.")
+    thickness = _numbers_of("thickness", "Of its usual sheets [m]; NaN where it comes as a solid.")
 
     @property
     def kind(self) -> np.ndarray:
         """``MaterialKind`` of each vertex."""
         return np.array([material.kind for material in self.materials])[self.ids]
-
-    def _numbers(self, name: str) -> Float[np.ndarray, " V"]:
-        library = [np.nan if (number := getattr(m, name)) is None else number for m in self.materials]
-        out = np.array(library, dtype=np.float64)[self.ids]
-        if name in self.values:
-            out = np.where(np.isnan(self.values[name]), out, self.values[name])
-        return out

@@ -2,17 +2,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import LARGEST, frozen_array, within_reach
-from neurok.core.authored import Authored
 from neurok.core.surface import Surface
 from neurok.errors import MeshError, NeurokError, ShapeError, shown
+
+LARGEST = 1e12
+"""Largest coordinate, in any unit: its cube, a volume, still fits in single precision."""
+
+
+def within_reach(array: np.ndarray) -> np.ndarray:
+    """Which numbers can be computed with: neither NaN nor infinite nor beyond ``LARGEST``."""
+    with np.errstate(invalid="ignore"):
+        return cast(np.ndarray, np.abs(array) <= LARGEST)
+
+
+def frozen_array(value: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> np.ndarray:
+    """``value`` as a read-only array of ``dtype``; ``None`` in ``shape`` leaves that length free.
+
+    Floating input keeps its precision when ``dtype`` is ``np.floating``.
+    """
+    try:
+        array = np.asarray(value)
+        if dtype is np.floating:
+            dtype = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
+        array = np.ascontiguousarray(array, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ShapeError(f"{name} must be an array of numbers, but numpy said: {error}.") from error
+    fits = array.ndim == len(shape) and all(
+        want is None or have == want for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("any" if n is None else str(n) for n in shape)
+        raise ShapeError(f"{name} must have shape ({wanted}), but has {array.shape}.")
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, eq=False)
+class Authored:
+    """Values of each vertex as the file has them, in the space of ``vertices``; a row of zeros says nothing."""
+
+    vertices: Float[np.ndarray, "V 3"] | None
+    """The places that normals and tangents belong to; those of a mesh that has moved since are not used."""
+
+    normals: Float[np.ndarray, "V 3"] | None = None
+    tangents: Float[np.ndarray, "V 4"] | None = None
+    """Direction and, in the last column, handedness."""
+
+    uv_sets: tuple[Float[np.ndarray, "V 2"], ...] = ()
+    """Texture coordinates, origin at the top left as in glTF, before any picture's own transform."""
+
+    def __post_init__(self) -> None:
+        put = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
+        count = self.count
+        for name, width in (("normals", 3), ("tangents", 4)):
+            if getattr(self, name) is not None:
+                put(name, frozen_array(getattr(self, name), np.float32, (count, width), name))
+        put("uv_sets", tuple(frozen_array(uv, np.float32, (count, 2), "uv_sets") for uv in self.uv_sets))
+
+    @property
+    def count(self) -> int:
+        """Number of vertices."""
+        known = (self.vertices, self.normals, self.tangents, *self.uv_sets)
+        return next((len(array) for array in known if array is not None), 0)
+
+    def belongs_to(self, vertices: Float[np.ndarray, "V 3"]) -> bool:
+        """Whether normals and tangents fit these places."""
+        return self.vertices is not None and np.array_equal(vertices, self.vertices)
+
+    def without_directions(self) -> Authored | None:
+        """The texture coordinates alone, for a mesh whose faces have changed."""
+        return Authored(None, uv_sets=self.uv_sets) if self.uv_sets else None
+
+    def at(self, chosen: Int[np.ndarray, " N"]) -> Authored:
+        """Some of the vertices, in any order."""
+        pick = lambda array: None if array is None else array[chosen]  # noqa: E731
+        sets = tuple(uv[chosen] for uv in self.uv_sets)
+        return Authored(pick(self.vertices), pick(self.normals), pick(self.tangents), sets)
+
+    def turned(self, vertices: Float[np.ndarray, "V 3"], turn: Float[np.ndarray, "3 3"]) -> Authored:
+        """The same of an object that was turned, and stands at ``vertices`` now."""
+        tangents = self.tangents
+        if tangents is not None:
+            tangents = np.column_stack([tangents[:, :3] @ turn.T, tangents[:, 3]])
+        return replace(
+            self,
+            vertices=vertices,
+            normals=None if self.normals is None else self.normals @ turn.T,
+            tangents=tangents,
+        )
+
+
+def joined_uv_sets(
+    given: Sequence[Authored | None], uvs: Sequence[Float[np.ndarray, "V 2"] | None], counts: Sequence[int]
+) -> Authored | None:
+    """Texture coordinates of several meshes as one; a mesh that has only its own ``uv`` gives that as the first set."""
+    if not any(authored is not None and authored.uv_sets for authored in given):
+        return None
+    rows = [
+        authored.uv_sets
+        if authored is not None and authored.uv_sets
+        else (() if uv is None else (np.column_stack([uv[:, 0], 1.0 - uv[:, 1]]),))
+        for authored, uv in zip(given, uvs, strict=True)
+    ]
+    nothing = [np.zeros((count, 2)) for count in counts]
+    sets = [
+        np.concatenate([row[k] if k < len(row) else none for row, none in zip(rows, nothing, strict=True)])
+        for k in range(max(map(len, rows)))
+    ]
+    return Authored(None, uv_sets=tuple(sets))
+
 
 UpAxis = Literal["x", "y", "z"]
 AXIS_INDEX = {"x": 0, "y": 1, "z": 2}
@@ -135,6 +243,10 @@ class Mesh:
         if self.uv is not None and not np.isfinite(self.uv).all():
             raise ShapeError("uv must be finite numbers.")
 
+    def __repr__(self) -> str:
+        parts = f", {len(self.part_names)} parts" if len(self.part_names) > 1 else ""
+        return f"<Mesh {shown(self.name)}: {len(self.vertices):,} vertices, {len(self.faces):,} faces{parts}>"
+
     @property
     def vertex_count(self) -> int:
         return len(self.vertices)
@@ -215,3 +327,39 @@ def frame_change(from_up: UpAxis, to_up: UpAxis) -> Float[np.ndarray, "3 3"]:
     """The cyclic axis permutation (a proper rotation) that takes one up axis to another."""
     shift = (AXIS_INDEX[to_up] - AXIS_INDEX[from_up]) % 3
     return cast(np.ndarray, np.roll(np.eye(3), shift, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class UnitBox:
+    """Longest side 1, middle at the origin, +y up.
+
+    Training and use build it from the same thing: the sampled points of the surface, not the vertices of the file.
+    """
+
+    center: Float[np.ndarray, "3"]
+    """Middle of the box, in the axes and the unit of the mesh."""
+
+    size: float
+    """Longest side, in the unit of the mesh."""
+
+    turn: Float[np.ndarray, "3 3"]
+    """From the axes of the mesh to those of the box."""
+
+    @staticmethod
+    def around(points: Float[np.ndarray, "*N 3"], up: UpAxis = "y") -> UnitBox:
+        """The box of some points whose up axis is named."""
+        flat = points.reshape(-1, 3)
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        return UnitBox((low + high) / 2, max(float((high - low).max()), 1e-300), frame_change(up, "y"))
+
+    def to_box(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
+        """Points of the mesh in the box."""
+        return ((points - self.center) / self.size) @ self.turn.T
+
+    def from_box(self, points: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
+        """Points of the box on the mesh."""
+        return points @ self.turn * self.size + self.center
+
+    def twists_from_box(self, twists: Float[np.ndarray, "*N 6 Z"]) -> Float[np.ndarray, "*N 6 Z"]:
+        """Twists of the box, each about some point, as twists of the mesh about the same point."""
+        return np.concatenate([self.turn.T @ twists[..., :3, :], self.turn.T @ twists[..., 3:, :] * self.size], axis=-2)

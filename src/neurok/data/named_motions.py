@@ -7,7 +7,7 @@ from pathlib import Path
 
 from neurok.core import Joint, Mesh
 from neurok.core.articulation import JointKind
-from neurok.data.static_things import ENDINGS
+from neurok.data.still import ENDINGS
 from neurok.errors import NeurokError
 
 MOVING: dict[str, JointKind] = {"door": "revolute", "drawer": "prismatic"}

@@ -3,7 +3,7 @@
 from neurok.doctor.diagnosis import Diagnosis as Diagnosis
 from neurok.doctor.diagnosis import Problem as Problem
 from neurok.doctor.diagnosis import diagnose as diagnose
-from neurok.doctor.guess import Guess as Guess
+from neurok.doctor.frame import Guess as Guess
 from neurok.doctor.repair import Repair as Repair
 from neurok.doctor.repair import mend as mend
 from neurok.doctor.repair import mended_asset as mended_asset

@@ -1,4 +1,4 @@
-"""How the faces of a possibly broken mesh hang together; the diagnosis counts these things, the repair mends them."""
+"""How the faces of a possibly broken mesh hang together, and which look the wrong way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
-from neurok.core.arrays import within_reach
+from neurok.core.mesh import within_reach
+from neurok.geometry.topology import HalfEdges as HalfEdges
+from neurok.geometry.topology import row_ids
+from neurok.geometry.voxels import solid_angles
 
 
 def sound_vertices(vertices: Float[np.ndarray, "V 3"]) -> Bool[np.ndarray, " V"]:
@@ -20,17 +23,6 @@ def sound_vertices(vertices: Float[np.ndarray, "V 3"]) -> Bool[np.ndarray, " V"]
 def faces_in_range(faces: Int[np.ndarray, "F 3"], vertex_count: int) -> Bool[np.ndarray, " F"]:
     """Faces whose three corners exist."""
     return cast(np.ndarray, ((faces >= 0) & (faces < vertex_count)).all(axis=1))
-
-
-def row_ids(rows: np.ndarray) -> Int[np.ndarray, " N"]:
-    """The same number for equal rows, numbered from 0."""
-    if len(rows) == 0:
-        return np.zeros(0, dtype=np.int64)
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
-    ids = np.empty(len(rows), dtype=np.int64)
-    ids[order] = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
-    return ids
 
 
 def vertex_classes(mesh: Mesh) -> Int[np.ndarray, " V"]:
@@ -44,48 +36,6 @@ def vertex_classes(mesh: Mesh) -> Int[np.ndarray, " V"]:
 def face_surfaces(mesh: Mesh) -> Int[np.ndarray, " F"]:
     """The surface of each face."""
     return np.zeros(len(mesh.faces), dtype=np.int64) if mesh.face_surfaces is None else mesh.face_surfaces
-
-
-@dataclass(frozen=True, eq=False)
-class HalfEdges:
-    """The directed edges of faces, three rows per face, with the undirected edge each belongs to."""
-
-    start: Int[np.ndarray, " H"]
-    end: Int[np.ndarray, " H"]
-    edge: Int[np.ndarray, " H"]
-    """Number of the undirected edge."""
-
-    uses: Int[np.ndarray, " H"]
-    """How many half-edges lie on that edge."""
-
-    @staticmethod
-    def of(
-        corners: Int[np.ndarray, "F 3"],
-        walls: Int[np.ndarray, " F"] | None = None,
-        chosen: Bool[np.ndarray, " H"] | None = None,
-    ) -> HalfEdges:
-        """Edges of faces given by the numbers of their corners; faces of different walls share no edge.
-
-        ``chosen`` leaves out half-edges.
-        """
-        wall = np.zeros(len(corners), dtype=np.int64) if walls is None else walls
-        pairs, wall = corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), np.repeat(wall, 3)
-        if chosen is not None:
-            pairs, wall = pairs[chosen], wall[chosen]
-        low, high = pairs.min(axis=1), pairs.max(axis=1)
-        key = low * (int(high.max(initial=0)) + 1) + high
-        if wall.any():
-            key = np.unique(key, return_inverse=True)[1].reshape(-1) * (int(wall.max()) + 1) + wall
-        edge, counts = np.unique(key, return_inverse=True, return_counts=True)[1:]
-        edge = edge.reshape(-1)
-        return HalfEdges(pairs[:, 0], pairs[:, 1], edge, counts[edge])
-
-    @property
-    def couples(self) -> tuple[Int[np.ndarray, " E"], Int[np.ndarray, " E"]]:
-        """The two half-edges of every edge that exactly two faces share."""
-        two = np.flatnonzero(self.uses == 2)
-        two = two[np.argsort(self.edge[two], kind="stable")]
-        return two[0::2], two[1::2]
 
 
 def twin_faces(corners: Int[np.ndarray, "F 3"], surfaces: Int[np.ndarray, " F"]) -> Bool[np.ndarray, " F"]:
@@ -137,3 +87,108 @@ def boundary_loops(half: HalfEdges) -> int:
     index = index.reshape(2, -1)
     graph = coo_matrix((np.ones(index.shape[1]), (index[0], index[1])), shape=(len(ends), len(ends)))
     return int(connected_components(graph, directed=False)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Winding:
+    """How the faces of a mesh are turned against each other."""
+
+    flip: Bool[np.ndarray, " F"]
+    """Faces to turn round: the minority of each patch, and closed patches that are inside out."""
+
+    clashes: int
+    """Edges that two neighbours run along in the same direction."""
+
+    inside_out: int
+    """Closed patches whose faces agree with each other and all look inwards."""
+
+
+def check_winding(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], half: HalfEdges) -> Winding:
+    """Judge every patch of faces that are joined across edges of exactly two faces.
+
+    A patch that cannot be oriented (a Moebius strip) is left alone, and so is a closed patch that looks inwards
+    because it is the wall of a cavity in another one.
+    """
+    a, b = half.couples
+    clash = half.start[a] == half.start[b]
+    patch, side, orientable = _two_sides(len(faces), a // 3, b // 3, clash)
+    count = int(patch.max(initial=-1)) + 1
+    turned = np.bincount(patch, weights=side, minlength=count)
+    total = np.bincount(patch, minlength=count)
+    mostly_turned = turned > 0.5 * total
+    flip = orientable[patch] & (side != mostly_turned[patch])
+    mixed = (turned > 0) & (turned < total)
+
+    closed = np.ones(count, dtype=bool)
+    np.logical_and.at(closed, patch, (half.uses.reshape(-1, 3) == 2).all(axis=1))
+    inward = _looks_inward(vertices, faces, flip, patch, count) & closed & orientable
+    inward &= ~_is_cavity(vertices, faces, patch, closed, inward)
+    return Winding(flip ^ inward[patch], int(clash.sum()), int((inward & ~mixed).sum()))
+
+
+def _two_sides(
+    count: int, left: Int[np.ndarray, " E"], right: Int[np.ndarray, " E"], clash: Bool[np.ndarray, " E"]
+) -> tuple[Int[np.ndarray, " F"], Bool[np.ndarray, " F"], Bool[np.ndarray, " P"]]:
+    """Patches, a side for each face so that faces of one side agree, and which patches can be oriented.
+
+    Every face appears twice, as it is and turned round; a clash links the one with the other.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    crossed = right + np.where(clash, count, 0)
+    mirrored = right + np.where(clash, 0, count)
+    rows, cols = np.concatenate([left, left + count]), np.concatenate([crossed, mirrored])
+    graph = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, cols)), shape=(2 * count, 2 * count))
+    labels = connected_components(graph, directed=False)[1]
+    here, there = labels[:count], labels[count:]
+    patch = np.unique(np.minimum(here, there), return_inverse=True)[1].reshape(-1)
+    orientable = np.ones(int(patch.max(initial=-1)) + 1, dtype=bool)
+    orientable[patch[here == there]] = False
+    return patch, here > there, orientable
+
+
+def _looks_inward(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    flip: Bool[np.ndarray, " F"],
+    patch: Int[np.ndarray, " F"],
+    count: int,
+) -> Bool[np.ndarray, " P"]:
+    """Patches with negative volume, by more than rounding."""
+    corners = vertices[faces]
+    # Volumes are taken about a corner of each patch, so that one far from the origin keeps its digits.
+    anchor = np.zeros((count, 3))
+    anchor[patch[::-1]] = corners[::-1, 0]
+    corners = corners - anchor[patch][:, None]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    volume = np.where(flip, -1.0, 1.0) * np.einsum("fd,fd->f", corners[:, 0], cross) / 6.0
+    area = 0.5 * np.linalg.norm(cross, axis=1)
+    sums = np.bincount(patch, weights=volume, minlength=count)
+    return sums < -1e-9 * np.bincount(patch, weights=area, minlength=count) ** 1.5
+
+
+def _is_cavity(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    patch: Int[np.ndarray, " F"],
+    closed: Bool[np.ndarray, " P"],
+    inward: Bool[np.ndarray, " P"],
+) -> Bool[np.ndarray, " P"]:
+    """Inward-looking closed patches that lie inside another closed patch."""
+    out = np.zeros(len(closed), dtype=bool)
+    if not inward.any() or closed.sum() < 2:
+        return out
+    corners = vertices[faces]
+    low, high = np.full((len(closed), 3), np.inf), np.full((len(closed), 3), -np.inf)
+    np.minimum.at(low, patch, corners.min(axis=1))
+    np.maximum.at(high, patch, corners.max(axis=1))
+    for p in np.flatnonzero(inward):
+        around = closed & (low < low[p]).all(axis=1) & (high > high[p]).all(axis=1)
+        if not around.any():
+            continue
+        point = corners[np.flatnonzero(patch == p)[0]].mean(axis=0)
+        chosen = np.flatnonzero(around[patch])
+        turns = np.bincount(patch[chosen], weights=solid_angles(point[None], corners[chosen])[0]) / (4.0 * np.pi)
+        out[p] = bool((np.abs(turns) > 0.5).any())
+    return out

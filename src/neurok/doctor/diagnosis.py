@@ -11,10 +11,10 @@ import numpy as np
 
 from neurok.core import Mesh
 from neurok.doctor import anatomy
-from neurok.doctor.guess import Guess, guess_unit, guess_up
-from neurok.doctor.winding import check_winding
+from neurok.doctor.anatomy import check_winding
+from neurok.doctor.frame import Guess, guess_unit, guess_up
 from neurok.geometry.operators import face_areas
-from neurok.geometry.topology import degenerate_faces, face_components
+from neurok.geometry.topology import degenerate_faces, face_components, row_ids
 
 Severity = Literal["error", "warning", "info"]
 
@@ -245,7 +245,7 @@ def _problems(found: dict[str, int], longest: float) -> tuple[Problem, ...]:
 
 def place_corners(vertices: np.ndarray, faces: np.ndarray, components: np.ndarray) -> np.ndarray:
     """Corner numbers by position, kept apart between components: how the surface hangs together in space."""
-    places = anatomy.row_ids(vertices)[faces].astype(np.int64)
+    places = row_ids(vertices)[faces].astype(np.int64)
     keys = places * (int(components.max(initial=0)) + 1) + components[:, None]
     return np.unique(keys, return_inverse=True)[1].reshape(-1, 3)
 

@@ -6,11 +6,195 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh
 from neurok.core.mesh import AXIS_INDEX, UpAxis
-from neurok.doctor.guess import DEFAULTS, UNITS, Guess, GuessConfig, guess_up, unit_name, unit_odds
 from neurok.errors import NeurokError
+from neurok.geometry.operators import face_areas
+from neurok.geometry.sampling import sample_surface
+
+UNITS = {"m": (1.0, 0.6), "cm": (0.01, 0.2), "mm": (0.001, 0.17), "in": (0.0254, 0.03)}
+"""Metres per unit, and how often files that say nothing use it."""
+
+
+@dataclass(frozen=True)
+class GuessConfig:
+    """Numbers behind the guesses; weights of the up axis by ``benchmarks/fit_frames.py``."""
+
+    typical_size: float = 0.8
+    """Longest side of an everyday object [m]."""
+
+    spread: float = 1.3
+    """Standard deviation of the logarithm of that size."""
+
+    stated_unit: float = 0.97
+    """How often a file whose format has a unit keeps to it; game assets in glTF often do not."""
+
+    stated_up: float = 0.995
+    """The same of the up axis, which a viewer shows at once when it is wrong."""
+
+    assumed_up: float = 0.6
+    """How often a file that says nothing uses the axis it is read with."""
+
+    sideways: float = 0.03
+    """How often such a file has x up."""
+
+    sure: float = 0.975
+    """What is surely wrong is not believed: neither a unit that is right with less than the rest of this probability,
+    nor an axis where another one is surer than this. At this bound no object of the calibration was turned wrongly."""
+
+    lowest_at_zero: float = 3.43
+    """Log odds of an axis along which the lowest point lies at zero."""
+
+    standing: float = 1.01
+    """Log odds of an axis along which it stands stably."""
+
+    lopsided: float = 0.77
+    """Log odds per logarithm of the asymmetry: things mirror left to right more often than top to bottom."""
+
+    samples: int = 4000
+    """Points of the surface that are mirrored."""
+
+
+DEFAULTS = GuessConfig()
+
+MEANT = 0.01
+"""Zero, level and symmetric mean within this share of the size."""
+
+FOOT = 0.02
+"""The foot of an object is what lies within this share of its height above the lowest point, and has at least this
+share of the area of its box."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One guess, how sure it is (0..1), and why."""
+
+    value: str
+    confidence: float
+    reason: str
+
+
+def unit_name(metres: float) -> str:
+    """The name of a unit, or its length in metres where it has none."""
+    return next((name for name, (size, _) in UNITS.items() if math.isclose(size, metres)), f"{metres:g} m")
+
+
+def unit_odds(
+    longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS
+) -> dict[str, float]:
+    """Probability of each unit of a file whose longest side measures ``longest``; nothing where no unit is likely."""
+    said, shares = unit_name(unit), {name: share for name, (_, share) in UNITS.items()}
+    if is_stated or unit != 1.0:
+        rest = sum(share for name, share in shares.items() if name != said)
+        shares = {name: share / rest * (1.0 - config.stated_unit) for name, share in shares.items()}
+        shares[said] = config.stated_unit
+    odds = {}
+    for name, share in shares.items():
+        metres = longest * (unit if name == said else UNITS[name][0])
+        deviation = math.log(max(metres, 1e-300) / config.typical_size) / config.spread
+        odds[name] = share * math.exp(-0.5 * deviation**2)
+    total = sum(odds.values())
+    return {} if total < 1e-12 else {name: value / total for name, value in odds.items()}
+
+
+def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS) -> Guess:
+    """The unit of a file whose longest side measures ``longest``; ``unit`` is what it is read with, which counts for
+    more where the format states it."""
+    said, odds = unit_name(unit), unit_odds(longest, unit, is_stated=is_stated, config=config)
+    if not odds:
+        return Guess(said, 0.0, f"no unit makes a longest side of {longest:.3g} an everyday size")
+    best = max(odds, key=lambda name: odds[name])
+    if unit == 1.0 and any(math.isclose(longest, size, rel_tol=1e-3) for size in (1.0, 2.0)):
+        reason = f"the longest side is {longest:.4g}: scaled to a unit box, it seems"
+        return Guess(best, round(min(odds[best], 0.5), 2), reason)
+    says = "the file says so, and " if best == said and (is_stated or unit != 1.0) else ""
+    metres = longest * (unit if best == said else UNITS[best][0])
+    return Guess(best, round(odds[best], 2), f"{says}the longest side would be {metres:.3g} m")
+
+
+def guess_up(
+    mesh: Mesh, faces: Int[np.ndarray, "F 3"], *, is_stated: bool = False, config: GuessConfig = DEFAULTS
+) -> Guess:
+    """The axis that points up: what the format says, where zero is, whether it stands, and what it mirrors about."""
+    shares, evidence = _assumed(mesh, is_stated, config), up_evidence(mesh, faces, config)
+    weights = np.array([config.lowest_at_zero, config.standing, config.lopsided])
+    scores = {axis: math.log(shares[axis]) + float(weights @ evidence[axis]) for axis in AXIS_INDEX}
+    best = max(scores, key=lambda axis: scores[axis])
+    confidence = 1.0 / sum(math.exp(score - scores[best]) for score in scores.values())
+    at_zero, stands, _ = evidence[best]
+    reasons = [
+        *(["the format says so or is used so"] if best == mesh.up else []),
+        *([f"the lowest point lies at {best} = 0"] if at_zero else []),
+        *([f"it stands stably on its low {best} side"] if stands else []),
+    ]
+    return Guess(best, round(confidence, 3), "; ".join(reasons) or "it mirrors along the other axes")
+
+
+def _assumed(mesh: Mesh, is_stated: bool, config: GuessConfig) -> dict[str, float]:
+    """How likely each axis is before the object is looked at."""
+    said = config.stated_up if is_stated else config.assumed_up
+    out = {axis: config.sideways if axis == "x" else 1.0 for axis in AXIS_INDEX if axis != mesh.up}
+    rest = sum(out.values())
+    return {axis: share / rest * (1.0 - said) for axis, share in out.items()} | {mesh.up: said}
+
+
+def up_evidence(
+    mesh: Mesh, faces: Int[np.ndarray, "F 3"], config: GuessConfig = DEFAULTS
+) -> dict[str, Float[np.ndarray, "3"]]:
+    """For each axis: whether the lowest point is at zero, whether it stands, and the log of its asymmetry."""
+    corners = mesh.vertices[faces]
+    areas = face_areas(mesh.vertices, faces)
+    points = corners.reshape(-1, 3)
+    low, high = points.min(axis=0), points.max(axis=0)
+    center = (areas[:, None] * corners.mean(axis=1)).sum(axis=0) / max(areas.sum(), 1e-300)
+    skew = _asymmetry(mesh, faces, low, high, config.samples) if areas.sum() > 0 else np.zeros(3)
+    out = {}
+    for axis, index in AXIS_INDEX.items():
+        at_zero = abs(low[index]) < MEANT * (high - low).max() and high[index] > 0
+        out[axis] = np.array([at_zero, _stands(points, center, index, low, high), math.log(skew[index] + MEANT)])
+    return out
+
+
+def _asymmetry(
+    mesh: Mesh,
+    faces: Int[np.ndarray, "F 3"],
+    low: Float[np.ndarray, "3"],
+    high: Float[np.ndarray, "3"],
+    count: int,
+) -> Float[np.ndarray, "3"]:
+    """Mean distance between the surface and its mirror image along each axis, as a share of the size."""
+    from scipy.spatial import KDTree
+
+    points = sample_surface(mesh.vertices, faces, count, np.random.default_rng(0)).interpolate(mesh.vertices)
+    tree, few = KDTree(points), points[::4]
+    mirrored = [np.where(np.arange(3) == axis, low + high - few, few) for axis in range(3)]
+    return np.array([tree.query(image)[0].mean() for image in mirrored]) / float(np.linalg.norm(high - low))
+
+
+def _stands(
+    points: Float[np.ndarray, "N 3"],
+    center: Float[np.ndarray, "3"],
+    up: int,
+    low: Float[np.ndarray, "3"],
+    high: Float[np.ndarray, "3"],
+) -> bool:
+    """Whether it has a foot on its low side and the centre of the surface lies above it."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    flat = [i for i in range(3) if i != up]
+    box = float(np.prod((high - low)[flat]))
+    foot = points[points[:, up] <= low[up] + FOOT * (high - low)[up]][:, flat]
+    if len(foot) < 3 or box <= 0:
+        return False
+    try:
+        hull = ConvexHull(foot)
+    except (QhullError, ValueError):
+        return False
+    inside = (hull.equations[:, :2] @ center[flat] + hull.equations[:, 2] <= 1e-9 * math.sqrt(box)).all()
+    return bool(inside) and float(hull.volume) > FOOT * box
+
 
 METRES = {name: metres for name, (metres, _) in UNITS.items()} | {"inch": UNITS["in"][0]}
 """Units by their names."""

@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core import Articulation, Asset, Authored, Clip, Mesh
 from neurok.doctor import anatomy
+from neurok.doctor.anatomy import check_winding
 from neurok.doctor.diagnosis import is_absurd, offset_ratio, place_corners
-from neurok.doctor.winding import check_winding
 from neurok.errors import MeshError
 from neurok.geometry.topology import degenerate_faces, face_components, split_by_face_label
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.compiled.nearness import meet_hull
+from neurok.compiled.loops import compiled
 from neurok.core.mesh import Mesh
 from neurok.geometry.convex import MAX_HULL_POINTS, Piece, convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
@@ -19,22 +19,14 @@ from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 from neurok.geometry.voxels import inside_grid
 
+HULL_POINTS = 120
+"""Contact points of one convex piece."""
 
-@dataclass(frozen=True)
-class ColliderConfig:
-    """How solids stand in for meshes."""
+CONVEX_ENOUGH = 0.9
+"""A piece that fills this share of its hull is taken for convex."""
 
-    hull_points: int = 120
-    """Contact points of one convex piece."""
-
-    convex_enough: float = 0.9
-    """A piece that fills this share of its hull is taken for convex."""
-
-    field_cells: int = 48
-    """Grid cells of a distance field along its longest side."""
-
-
-COLLIDERS = ColliderConfig()
+FIELD_CELLS = 48
+"""Grid cells of a distance field along its longest side."""
 
 
 class Meeting(NamedTuple):
@@ -52,13 +44,6 @@ class Meeting(NamedTuple):
 @runtime_checkable
 class Collider(Protocol):
     """A solid in its own frame."""
-
-    @property
-    def thickness(self) -> float:
-        """Of its thinnest wall; a point that moves farther in one step could come out on the wrong side."""
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        """Which points are inside or not much farther away than the margin; all such, and maybe some others."""
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         """Signed distance (negative inside) and the direction out; far from the solid only the sign need be right."""
@@ -88,13 +73,6 @@ class HalfSpace:
     normal: Float[np.ndarray, "3"]
     height: float
 
-    @property
-    def thickness(self) -> float:
-        return math.inf
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        return points @ self.normal < self.height + margin
-
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         return points @ self.normal - self.height, np.ones((len(points), 1)) * self.normal
 
@@ -109,12 +87,8 @@ class HalfSpace:
         which = np.flatnonzero(np.minimum(gaps, end @ self.normal - self.height) < reach)
         return Meeting(which, np.ones((len(which), 1)) * self.normal, gaps[which], np.zeros(len(which), dtype=np.int64))
 
-    @property
-    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-        return self.bounds
-
     @cached_property
-    def bounds(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+    def box(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
         """Nothing lies higher where the plane is level along an axis."""
         axis = int(np.abs(self.normal).argmax())
         low, high = np.full(3, -math.inf), np.full(3, math.inf)
@@ -148,9 +122,6 @@ class Hull:
         widths = planes[:, 3] - (vertices @ planes[:, :3].T).min(axis=0)
         normals, heights = (np.ascontiguousarray(part) for part in (planes[:, :3], planes[:, 3]))
         return Hull(normals, heights, vertices.min(axis=0), vertices.max(axis=0), float(widths.min()))
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        return np.asarray(((points > self.low - margin) & (points < self.high + margin)).all(axis=1))
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         gaps, normals = np.ones(len(points)), np.zeros(points.shape)
@@ -192,7 +163,7 @@ class DistanceField:
 
     @staticmethod
     def of(
-        vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = ColliderConfig.field_cells
+        vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], resolution: int = FIELD_CELLS
     ) -> DistanceField:
         """Distances to a surface, negative where it encloses."""
         from scipy.spatial import cKDTree
@@ -210,15 +181,6 @@ class DistanceField:
             return DistanceField(np.where(inside, -distance, distance), origin, spacing)
         # A sheet encloses nothing; it gets a little thickness.
         return DistanceField(distance - 0.75 * spacing, origin, spacing)
-
-    @property
-    def thickness(self) -> float:
-        """What the grid can tell apart."""
-        return 2.0 * self.spacing
-
-    def near(self, points: Float[np.ndarray, "n 3"], margin: float) -> Bool[np.ndarray, " n"]:
-        high = self.origin + self.spacing * (np.array(self.values.shape) - 1)
-        return np.asarray(((points > self.origin - margin) & (points < high + margin)).all(axis=1))
 
     def distance(self, points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
         place = (points - self.origin) / self.spacing
@@ -336,11 +298,11 @@ def part_pieces(
 
 
 def hull_pieces(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], config: ColliderConfig
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
 ) -> list[tuple[Hull, Float[np.ndarray, "n 3"]]]:
     """Convex stand-ins of a rigid part, each with points spread over its surface."""
     pieces = part_pieces(vertices, faces, hollow=False)
-    return [(Hull.of(*piece), surface_points(*piece, config.hull_points)) for piece in pieces]
+    return [(Hull.of(*piece), surface_points(*piece, HULL_POINTS)) for piece in pieces]
 
 
 def surface_points(
@@ -358,9 +320,7 @@ def surface_points(
     return np.unique(np.concatenate([corners, spread]), axis=0)
 
 
-def obstacle_pieces(
-    mesh: Mesh, config: ColliderConfig = COLLIDERS
-) -> tuple[list[Piece], Bool[np.ndarray, " F"] | None]:
+def obstacle_pieces(mesh: Mesh) -> tuple[list[Piece], Bool[np.ndarray, " F"] | None]:
     """Hulls of the connected pieces of a mesh that are convex, and the faces of all others, if there are any."""
     hulls: list[Piece] = []
     rough: list[np.ndarray] = []
@@ -375,17 +335,65 @@ def obstacle_pieces(
         corners, hull_corners = mesh.vertices[mesh.faces[mine]], piece[0][piece[1]]
         middle = points.mean(axis=0)
         volume, full = (abs(np.linalg.det(c - middle).sum()) / 6.0 for c in (corners, hull_corners))
-        if closed[index] and volume > config.convex_enough * full:
+        if closed[index] and volume > CONVEX_ENOUGH * full:
             hulls.append(piece)
         else:
             rough.append(mine)
     return hulls, np.logical_or.reduce(rough) if rough else None
 
 
-def obstacle_colliders(mesh: Mesh, config: ColliderConfig = COLLIDERS) -> list[Collider]:
+def obstacle_colliders(mesh: Mesh) -> list[Collider]:
     """Colliders of a mesh that stands still: a hull where a piece is convex, a distance field otherwise."""
-    hulls, rough = obstacle_pieces(mesh, config)
+    hulls, rough = obstacle_pieces(mesh)
     out: list[Collider] = [Hull.of(*piece) for piece in hulls]
     if rough is not None:
-        out.append(DistanceField.of(mesh.vertices, mesh.faces[rough], config.field_cells))
+        out.append(DistanceField.of(mesh.vertices, mesh.faces[rough]))
     return out
+
+
+@compiled
+def meet_hull(start, end, marks, reach, normals, heights, low, high, slack, which, faces, gaps):
+    """Points that are inside a convex piece, come inside on a straight way, or are above one face by less than
+    ``reach``: how many; their indices, faces and heights above these go into the last three arrays.
+
+    What is inside keeps the face of its mark; above one face means beside no other by more than ``slack``.
+    """
+    count, planes = 0, heights.shape[0]
+    for p in range(start.shape[0]):
+        passes = True
+        for i in range(3):
+            a, b = start[p, i], end[p, i]
+            if not (min(a, b) <= high[i] + reach and max(a, b) >= low[i] - reach):
+                passes = False
+        if not passes:
+            continue
+        most, top, beside, into, gate, out = -np.inf, 0, 0, -np.inf, 0, np.inf
+        for f in range(planes):
+            before, after = -heights[f], -heights[f]
+            for i in range(3):
+                before += normals[f, i] * start[p, i]
+                after += normals[f, i] * end[p, i]
+            if before > most:
+                most, top = before, f
+            if before > slack:
+                beside += 1
+            drop = before - after
+            if before > 0.0:
+                when = before / drop if drop > 0.0 else np.inf
+                if when > into:
+                    into, gate = when, f
+            elif after > 0.0:
+                out = min(out, before / drop)
+        inside = most <= 0.0
+        enters = not inside and into <= min(1.0, out)
+        if not (inside or enters or (most < reach and beside <= 1)):
+            continue
+        face = gate if enters else top
+        if inside and marks[p] >= 0:
+            face = marks[p]
+        height = -heights[face]
+        for i in range(3):
+            height += normals[face, i] * start[p, i]
+        which[count], faces[count], gaps[count] = p, face, height
+        count += 1
+    return count

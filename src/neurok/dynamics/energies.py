@@ -20,7 +20,6 @@ from neurok.core.mesh import Mesh
 from neurok.dynamics.condition import check_positive
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
-from neurok.geometry.topology import unique_edges
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -93,56 +92,6 @@ class Springs:
             np.add.at(row, ends[:, 0], change)
             np.add.at(row, ends[:, 1], -change)
         return 0.5 * (self.stiffness * stretch**2).sum(axis=-1), gradient
-
-    def __call__(self, x: Tensor) -> Tensor:
-        import torch
-
-        edges = torch.as_tensor(np.array(self.edges))
-        lengths = (x[edges[:, 0]] - x[edges[:, 1]]).norm(dim=-1)
-        stretch = lengths - torch.as_tensor(np.array(self.rest_lengths))
-        return 0.5 * (torch.as_tensor(np.array(self.stiffness)) * stretch**2).sum()
-
-
-@dataclass(frozen=True, eq=False)
-class Anchors:
-    """Springs of zero length from vertices to fixed places of the world."""
-
-    vertices: Int[np.ndarray, " n"]
-    places: Float[np.ndarray, "n 3"]
-    """[m]."""
-
-    stiffness: float = 1e3
-    """[N/m]."""
-
-    name: str = "anchors"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "vertices", frozen_array(self.vertices, np.int64, (None,), "vertices"))
-        object.__setattr__(self, "places", frozen_array(self.places, np.float64, (len(self.vertices), 3), "places"))
-        check_positive(self.stiffness, "stiffness")
-
-    def evaluate(self, x: Float[np.ndarray, "B n 3"]) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B n 3"]]:
-        gaps = x - self.places
-        return 0.5 * self.stiffness * (gaps**2).sum(axis=(1, 2)), self.stiffness * gaps
-
-    def __call__(self, x: Tensor) -> Tensor:
-        import torch
-
-        gaps = x[torch.as_tensor(np.array(self.vertices))] - torch.as_tensor(np.array(self.places))
-        return 0.5 * self.stiffness * (gaps**2).sum()
-
-
-def elastic_stretch(mesh: Mesh, stiffness: float = 1e3, limit: int = 2000) -> Springs:
-    """Springs along the edges of a mesh: a part that moves rigidly feels nothing, a bent cushion springs back.
-
-    At most ``limit`` edges are kept, evenly spread, each standing for its share.
-    """
-    edges = unique_edges(mesh.faces)
-    if len(edges) > limit:
-        edges = edges[np.linspace(0, len(edges) - 1, limit).astype(np.int64)]
-    lengths = mesh.unit * np.linalg.norm(mesh.vertices[edges[:, 0]] - mesh.vertices[edges[:, 1]], axis=1)
-    keep = lengths > 0
-    return Springs(edges[keep], lengths[keep], stiffness, "stretch")
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,17 +203,6 @@ class Membrane:
         rows.append(np.einsum("fkl,flid->fkid", pulled, change).reshape(-1, dim))
         every = np.concatenate(rows)
         return every.T @ every
-
-    def __call__(self, x: Tensor) -> Tensor:
-        import torch
-
-        x = x[torch.as_tensor(np.array(self.vertices))]
-        a, b, c = (x[torch.as_tensor(np.array(self.faces[:, i]))] for i in range(3))
-        stretch = torch.stack([b - a, c - a], dim=-1) @ torch.as_tensor(np.array(self.inverse_frames))
-        strain = 0.5 * (stretch.mT @ stretch - torch.eye(2, dtype=x.dtype))
-        trace = strain.diagonal(dim1=-2, dim2=-1).sum(-1)
-        mu, lam = torch.as_tensor(np.array(self.mu)), torch.as_tensor(np.array(self.lam))
-        return (mu * (strain**2).sum(dim=(-1, -2)) + 0.5 * lam * trace**2).sum()
 
 
 def _strain(stretch: Float[np.ndarray, "*B F 2 3"]) -> Float[np.ndarray, "*B F 2 2"]:

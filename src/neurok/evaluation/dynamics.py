@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -15,13 +13,11 @@ from jaxtyping import Float
 from neurok.core import Asset, Mesh
 from neurok.dynamics.simulate import start
 from neurok.errors import NeurokError
-from neurok.evaluation.tables import markdown
+from neurok.evaluation.tables import Columns, Row, markdown, measured
 from neurok.geometry.distance import chamfer_l1
 from neurok.geometry.sampling import sample_surface
 from neurok.scene.description import ActionName, Scene, SceneObject
 from neurok.scene.run import SceneRun, engine_of, prepare_scene
-
-Row = dict[str, Any]
 
 SOFT_THINGS = {
     "pillow": "sample:pillow",
@@ -42,7 +38,7 @@ SEED = 0
 TRIES = 20
 """Members of a family that are tried until one passes its checks."""
 
-COLUMNS = {
+COLUMNS: Columns = {
     "object": ("object", "{}"),
     "particles": ("particles", "{:,}"),
     "modes": ("coordinates", "{}"),
@@ -60,21 +56,15 @@ def compare_engines(
     name: str, act: ActionName, seconds: float, resolution: int | str, store: Path | None = None
 ) -> Row:
     """One row of the table; from ``store`` if it was measured before."""
-    key = f"{name} {act} {seconds:g} {resolution}"
-    known = {} if store is None or not store.exists() else _known(store)
-    if key in known:
-        return known[key]
-    with tempfile.TemporaryDirectory() as folder:
-        source = source_of(name, Path(folder))
-        thing = SceneObject(source, act=act)
-        scene = Scene((thing,), seconds=seconds, engine="particles", resolution=resolution)  # type: ignore[arg-type]
-        full, reduced = (_timed(replace(scene, engine=engine)) for engine in ("particles", "reduced"))
-    row = {"key": key, "object": name, **compared(reduced, full)}
-    if store is not None:
-        store.parent.mkdir(parents=True, exist_ok=True)
-        with store.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-    return row
+
+    def measure() -> Row:
+        with tempfile.TemporaryDirectory() as folder:
+            thing = SceneObject(source_of(name, Path(folder)), act=act)
+            scene = Scene((thing,), seconds=seconds, engine="particles", resolution=resolution)  # type: ignore[arg-type]
+            full, reduced = (_timed(replace(scene, engine=engine)) for engine in ("particles", "reduced"))
+        return {"object": name, **compared(reduced, full)}
+
+    return measured([(f"{name} {act} {seconds:g} {resolution}", measure)], store)[0]
 
 
 def source_of(name: str, folder: Path) -> str:
@@ -166,8 +156,3 @@ def dynamics_table(rows: list[Row]) -> str:
         f"{markdown(rows, COLUMNS)}\n\nThe reduced engine was {np.median(ratios):.0f} times as fast in the median "
         f"({ratios.min():.0f} to {ratios.max():.0f}); processor time of stepping alone, one after the other."
     )
-
-
-def _known(store: Path) -> dict[str, Row]:
-    rows = [json.loads(line) for line in store.read_text().splitlines() if line.strip()]
-    return {row["key"]: row for row in rows}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -18,6 +16,7 @@ from scipy.spatial import cKDTree
 from neurok.core import Asset, Mesh
 from neurok.data.household import drawn
 from neurok.errors import NeurokError
+from neurok.evaluation.tables import Columns, Row, Tell, grouped, means, measured, spread
 from neurok.families.household.captions import full_caption, main_part, shared_style
 from neurok.families.household.categories import split_of
 from neurok.families.household.checks import body_count, is_closed
@@ -29,11 +28,9 @@ from neurok.families.household.words import article, table
 from neurok.geometry.sampling import sample_surface
 from neurok.inference.generate import GENERATE, Generated, generate
 
-Row = dict[str, Any]
-Item = TypeVar("Item")
 ASPECTS = ("category", "present", "counts", "colours", "materials", "styles", "patterns")
 
-TEXT = {
+TEXT: Columns = {
     "suite": ("prompts", "{}"),
     "count": ("number", "{}"),
     "category": ("category", "{:.2f}"),
@@ -50,67 +47,36 @@ TEXT = {
     "near": ("... moved < 2 %", "{:.2f}"),
     "seconds": ("CPU s", "{:.1f}"),
 }
-FALLS = {
+FALLS: Columns = {
     "suite": ("dropped", "{}"),
     "count": ("number", "{}"),
     "simulable": ("simulable", "{:.2f}"),
     "seconds": ("CPU s", "{:.1f}"),
 }
-DIVERSITY = {
+DIVERSITY: Columns = {
     "suite": ("over four", "{}"),
     "count": ("prompts", "{}"),
     "apart": ("Chamfer between two", "{:.4f}"),
     "lists": ("lists of parts that differ", "{:.2f}"),
     "shades": ("colours that differ", "{:.2f}"),
 }
-Tell = Callable[[Row], None]
+
+EACH = 6  # held-out instances of each category whose captions or pictures are tried
+VIEWS = 5  # pictures of each object
+FIRST = 10_000  # number from which held-out instances are looked for: far beyond those of training stores
+POINTS = 4096  # samples of a surface
+NEAR = 0.05  # distance that counts as found in the F-score [shares of the longest side]
+SIMULATED = 12  # objects of each kind of prompt that are dropped
+SECONDS = 0.4  # length of the fall [s]
+DIVERSE = 11  # categories of which several objects are compared
+SEEDS = 4  # objects of one prompt that are compared
 
 
-@dataclass(frozen=True)
-class GenerationSuite:
-    """What is measured."""
-
-    each: int = 6
-    """Held-out instances of each category whose captions or pictures are tried."""
-
-    views: int = 5
-    """Pictures of each object."""
-
-    first: int = 10_000
-    """Number from which held-out instances are looked for: far beyond those of training stores."""
-
-    points: int = 4096
-    """Samples of a surface."""
-
-    near: float = 0.05
-    """Distance that counts as found in the F-score [shares of the longest side]."""
-
-    simulated: int = 12
-    """Objects of each kind of prompt that are dropped."""
-
-    seconds: float = 0.4
-    """Length of the fall [s]."""
-
-    diverse: int = 11
-    """Categories of which several objects are compared."""
-
-    seeds: int = 4
-    """Objects of one prompt that are compared."""
-
-
-SUITE = GenerationSuite()
-
-
-def template_prompts(suite: GenerationSuite = SUITE) -> list[Prompt]:
-    """Plain lists of the parts of held-out instances, with what they ask for."""
-    return [_listed(assembly) for assembly in held_out(suite)]
-
-
-def held_out(suite: GenerationSuite = SUITE) -> Iterator[Assembly]:
+def held_out(each: int = EACH) -> Iterator[Assembly]:
     """Instances of the test split that no training store reaches."""
     for category in CATEGORIES:
-        numbers = (k for k in range(suite.first, 10**9) if split_of(k) == "test")
-        for _ in range(suite.each):
+        numbers = (k for k in range(FIRST, 10**9) if split_of(k) == "test")
+        for _ in range(each):
             yield drawn(category, 0, next(numbers))
 
 
@@ -120,15 +86,11 @@ def _listed(assembly: Assembly) -> Prompt:
         parts = [part for part in assembly.parts if part.name == name]
         looks = {(basic(part.look.colour), part.look.stuff) for part in parts}
         colours = tuple(dict.fromkeys(colour for colour, _ in looks))
-        unsaid = {stuff for _, stuff in looks} & _unsaid()
+        unsaid = {stuff for _, stuff in looks} & set(table()["unsaid"])
         materials = () if unsaid else tuple(dict.fromkeys(stuff for _, stuff in looks))
         styles = tuple(shared_style(parts)[:1]) if len(looks) == 1 else ()
         wishes.append(Wish(name, colours, materials, sum(part.repeat.total for part in parts), styles))
     return Prompt(full_caption(assembly), assembly.category, tuple(wishes))
-
-
-def _unsaid() -> set[str]:
-    return set(table()["unsaid"])
 
 
 def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> Row:
@@ -168,51 +130,30 @@ def soundness(found: Generated) -> Row:
 
 
 def measure_text(
-    suites: dict[str, list[Prompt]],
-    weights: str | Path,
-    store: Path | None = None,
-    suite: GenerationSuite = SUITE,
-    tell: Tell | None = None,
+    prompts: dict[str, list[Prompt]], weights: str | Path, store: Path | None = None, tell: Tell | None = None
 ) -> list[Row]:
     """A row for every prompt; with a store, a stopped run goes on."""
-    done = {(row["suite"], row["number"]): row for row in stored(store)}
-    rows = []
-    for name, prompts in suites.items():
-        for number, prompt in enumerate(prompts):
-            if (name, number) not in done:
-                row = measure_prompt(prompt, weights) | {"suite": name, "number": number}
-                done[name, number] = row
-                keep(store, row)
-            rows.append(done[name, number])
-            if tell is not None:
-                tell(rows[-1])
-    return rows
+
+    def measure(suite: str, prompt: Prompt) -> Row:
+        return {"suite": suite, **measure_prompt(prompt, weights)}
+
+    numbered = ((suite, number, one) for suite, some in prompts.items() for number, one in enumerate(some))
+    return measured(((f"{name}/{number}", partial(measure, name, one)) for name, number, one in numbered), store, tell)
 
 
 def measure_falls(
-    suites: dict[str, list[Prompt]],
-    weights: str | Path,
-    store: Path | None = None,
-    suite: GenerationSuite = SUITE,
-    tell: Tell | None = None,
+    prompts: dict[str, list[Prompt]], weights: str | Path, store: Path | None = None, tell: Tell | None = None
 ) -> list[Row]:
     """Whether objects of some of the prompts can be dropped."""
-    done = {row["prompt"]: row for row in stored(store)}
-    rows = []
-    for name, prompts in suites.items():
-        for prompt in spread(prompts, suite.simulated):
-            if prompt.text not in done:
-                (found,) = generate(prompt.text, weights=weights)
-                start = time.process_time()
-                row: Row = {"suite": name, "prompt": prompt.text}
-                row["simulable"] = is_simulable(found.asset, suite.seconds)
-                row["seconds"] = time.process_time() - start
-                done[prompt.text] = row
-                keep(store, row)
-            rows.append(done[prompt.text])
-            if tell is not None:
-                tell(rows[-1])
-    return rows
+
+    def measure(suite: str, text: str) -> Row:
+        (found,) = generate(text, weights=weights)
+        start = time.process_time()
+        can = is_simulable(found.asset, SECONDS)
+        return {"suite": suite, "prompt": text, "simulable": can, "seconds": time.process_time() - start}
+
+    chosen = ((suite, one.text) for suite, some in prompts.items() for one in spread(some, SIMULATED))
+    return measured(((text, partial(measure, suite, text)) for suite, text in chosen), store, tell)
 
 
 def is_simulable(asset: Asset, seconds: float) -> bool:
@@ -234,86 +175,45 @@ def is_simulable(asset: Asset, seconds: float) -> bool:
     return run.rollout.status == "ok" and positions is not None and bool(np.isfinite(positions).all())
 
 
-def measure_diversity(
-    weights: str | Path, store: Path | None = None, suite: GenerationSuite = SUITE, tell: Tell | None = None
-) -> list[Row]:
+def measure_diversity(weights: str | Path, store: Path | None = None, tell: Tell | None = None) -> list[Row]:
     """How different the objects of several seeds are, for one plain prompt of some categories."""
-    done = {row["prompt"]: row for row in stored(store)}
-    rows = []
-    for category in CATEGORIES[:: max(1, len(CATEGORIES) // max(1, suite.diverse))]:
-        text = article(category)
-        if text not in done:
-            found = generate(text, weights=weights, count=suite.seeds)
-            pairs = list(itertools.combinations(found, 2))
-            lists = {tuple(part.name for part in one.assembly.parts) for one in found}
-            colours = {one.assembly.parts[main_part(one.assembly)].look.colour for one in found}
-            row = {
-                "prompt": text,
-                "suite": "seeds",
-                "apart": float(np.mean([shape_distance(a.asset.mesh, b.asset.mesh, suite)[0] for a, b in pairs])),
-                "lists": len(lists) / suite.seeds,
-                "shades": len(colours) / suite.seeds,
-            }
-            done[text] = row
-            keep(store, row)
-        rows.append(done[text])
-        if tell is not None:
-            tell(rows[-1])
-    return rows
+
+    def measure(text: str) -> Row:
+        found = generate(text, weights=weights, count=SEEDS)
+        pairs = itertools.combinations([one.asset.mesh for one in found], 2)
+        lists = {tuple(part.name for part in one.assembly.parts) for one in found}
+        colours = {one.assembly.parts[main_part(one.assembly)].look.colour for one in found}
+        apart = float(np.mean([shape_distance(a, b)[0] for a, b in pairs]))
+        same = {"apart": apart, "lists": len(lists) / SEEDS, "shades": len(colours) / SEEDS}
+        return {"prompt": text, "suite": "seeds", **same}
+
+    texts = [article(category) for category in CATEGORIES[:: max(1, len(CATEGORIES) // DIVERSE)]]
+    return measured(((text, partial(measure, text)) for text in texts), store, tell)
 
 
-def shape_distance(one: Mesh, two: Mesh, suite: GenerationSuite = SUITE) -> tuple[float, float]:
+def shape_distance(one: Mesh, two: Mesh) -> tuple[float, float]:
     """Chamfer distance (mean of both ways) and F-score of two objects, each in its own unit box."""
-    a, b = (_unit_points(mesh, suite.points) for mesh in (one, two))
+    a, b = (_unit_points(mesh) for mesh in (one, two))
     there, back = cKDTree(b).query(a)[0], cKDTree(a).query(b)[0]
-    precision, recall = float((there < suite.near).mean()), float((back < suite.near).mean())
+    precision, recall = float((there < NEAR).mean()), float((back < NEAR).mean())
     f_score = 2 * precision * recall / max(precision + recall, 1e-9)
     return float(there.mean() + back.mean()) / 2, f_score
 
 
-def _unit_points(mesh: Mesh, count: int) -> Float[np.ndarray, "N 3"]:
-    points = sample_surface(mesh.vertices, mesh.faces, count, np.random.default_rng(0)).interpolate(mesh.vertices)
+def _unit_points(mesh: Mesh) -> Float[np.ndarray, "N 3"]:
+    points = sample_surface(mesh.vertices, mesh.faces, POINTS, np.random.default_rng(0)).interpolate(mesh.vertices)
     low, high = points.min(axis=0), points.max(axis=0)
     return (points - (low + high) / 2) / float((high - low).max())
 
 
-def summarise(rows: list[Row], columns: dict[str, tuple[str, str]]) -> list[Row]:
+def summarise(rows: list[Row], columns: Columns) -> list[Row]:
     """Means of each suite."""
-    out = []
-    for suite in dict.fromkeys(row["suite"] for row in rows):
-        mine = [row for row in rows if row["suite"] == suite]
-        summary: Row = {"suite": suite, "count": len(mine)}
-        for name in columns:
-            values = [float(row[name]) for row in mine if row.get(name) is not None and name not in summary]
-            if values:
-                summary[name] = float(np.mean(values))
-        out.append(summary)
-    return out
+    names = [name for name in columns if name not in ("suite", "count")]
+    found = [{**about, "count": len(mine), **means(mine, names)} for about, mine in grouped(rows, "suite")]
+    return [{name: value for name, value in row.items() if value is not None} for row in found]
 
 
-def all_prompts(suite: GenerationSuite = SUITE, limit: int | None = None) -> dict[str, list[Prompt]]:
-    """Prompts of both kinds, at most so many of each, spread over all."""
-    found = {"templates": template_prompts(suite), "free": list(free_prompts())}
+def all_prompts(each: int = EACH, limit: int | None = None) -> dict[str, list[Prompt]]:
+    """Plain lists of the parts of held-out instances and free prompts, at most so many of each, spread over all."""
+    found = {"templates": [_listed(assembly) for assembly in held_out(each)], "free": list(free_prompts())}
     return {name: spread(prompts, limit) for name, prompts in found.items()}
-
-
-def spread(items: list[Item], limit: int | None) -> list[Item]:
-    """At most so many of them, evenly from first to last."""
-    if limit is None or len(items) <= limit:
-        return items
-    return [items[k] for k in np.linspace(0, len(items) - 1, limit).round().astype(int)]
-
-
-def stored(store: Path | None) -> list[Row]:
-    """Rows of a run that was stopped."""
-    if store is None or not store.exists():
-        return []
-    return [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
-
-
-def keep(store: Path | None, row: Row) -> None:
-    """Write a row down at once."""
-    if store is not None:
-        store.parent.mkdir(parents=True, exist_ok=True)
-        with store.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, default=float) + "\n")

@@ -1,42 +1,86 @@
-"""Measures generation from pictures: renders of held-out instances and of real models, beside retrieval."""
+"""Measures generation from pictures: renders of held-out instances and of real models, beside the nearest known one."""
 
 from __future__ import annotations
 
 import itertools
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from jaxtyping import UInt8
+import torch
+from jaxtyping import Bool, Float, UInt8
 
 from neurok.core import Asset, Mesh
 from neurok.core.material_library import library
-from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
+from neurok.data.household import drawn
+from neurok.data.household_pictures import PictureConfig, PictureSet, draw_views, take_pictures
 from neurok.data.household_real import real_models
+from neurok.data.picture_augmentation import PLAIN, on_plain
 from neurok.errors import NeurokError
-from neurok.evaluation.generation import (
-    SUITE,
-    GenerationSuite,
-    Row,
-    Tell,
-    held_out,
-    keep,
-    shape_distance,
-    soundness,
-    spread,
-    stored,
-)
-from neurok.evaluation.picture_retrieval import Retrieval
+from neurok.evaluation.generation import EACH, VIEWS, held_out, shape_distance, soundness
+from neurok.evaluation.tables import Columns, Row, Tell, measured, spread
 from neurok.families.household.asset import asset_of
 from neurok.families.household.captions import main_part
 from neurok.families.household.looks import basic
 from neurok.families.household.parts import Assembly
 from neurok.families.household.vocabulary import CATEGORIES
+from neurok.generation.silhouettes import GRID
+from neurok.generation.silhouettes import outline_of as outline_cells
 from neurok.inference.generate import GENERATE, GenerateConfig, generate
 from neurok.io import load
+
+CELLS = 14  # along the side of a picture whose mean colours are compared
+ASPECT = 0.5  # what the logarithm of height over width counts beside the outline
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieval:
+    """Pictures of known objects: what a network has to beat."""
+
+    names: list[str]
+    colours: Float[np.ndarray, "N C"]
+    outlines: Float[np.ndarray, "N O"]
+
+    @staticmethod
+    def open(folder: Path) -> Retrieval:
+        """All pictures of a store."""
+        rows, pictures = zip(*PictureSet.open(folder), strict=True)
+        return Retrieval(
+            [row.name for row in rows],
+            np.stack([colours_of(np.asarray(one)) for one in pictures]),
+            np.stack([outline_of(np.asarray(one)[..., 3] > 127) for one in pictures]),
+        )
+
+    def by_colours(self, picture: UInt8[np.ndarray, "S S 4"]) -> Assembly:
+        """The object whose picture has the most similar colours at the same places."""
+        return self._object(self.colours - colours_of(picture))
+
+    def by_outline(self, picture: UInt8[np.ndarray, "S S 4"]) -> Assembly:
+        """The object whose outline is nearest."""
+        return self._object(self.outlines - outline_of(picture[..., 3] > 127))
+
+    def _object(self, apart: Float[np.ndarray, "N F"]) -> Assembly:
+        category, _, numbers = self.names[int(np.linalg.norm(apart, axis=1).argmin())].rpartition(" ")
+        seed, index = numbers.split("/")
+        return drawn(category, int(seed), int(index))
+
+
+def colours_of(picture: UInt8[np.ndarray, "S S 4"]) -> Float[np.ndarray, " C"]:
+    """Mean colours of coarse cells, on a plain background."""
+    plain = on_plain(torch.from_numpy(np.array(picture))[None])
+    return torch.nn.functional.adaptive_avg_pool2d(plain, CELLS).flatten().numpy()
+
+
+def outline_of(mask: Bool[np.ndarray, "S S"]) -> Float[np.ndarray, " O"]:
+    """How much of each cell of its box an object fills, and the logarithm of height over width; weighed."""
+    filled, aspect = outline_cells(np.where(mask[..., None], 0.0, PLAIN))
+    return np.append(filled / GRID, ASPECT * aspect)
+
 
 MAKERS = {"as shipped": GENERATE, "network alone": replace(GENERATE, outlines=False)}
 """How an object is made of a picture."""
@@ -47,7 +91,7 @@ WAYS = {"nearest outline": Retrieval.by_outline, "nearest picture": Retrieval.by
 ONCE = ("network alone", "nearest picture")
 """What is only tried with the first picture of each object."""
 
-PICTURES = {
+PICTURES: Columns = {
     "suite": ("pictures, and how they are read", "{}"),
     "count": ("number", "{}"),
     "category": ("category", "{:.2f}"),
@@ -74,16 +118,19 @@ class Subject:
     """Its list of parts; a real model has none."""
 
 
-def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | None = None) -> Iterator[Subject]:
+def subjects(real: Path | None, each: int = EACH, limit: int | None = None) -> Iterator[Subject]:
     """Held-out instances and real models that nothing has learned from, in turns.
 
     Real models kept aside nobody has looked at; choices were made by those that are watched. They come in a mixed
     order, so that a run that is stopped has some of all kinds.
     """
+
+    def mixed(some: list[Any]) -> list[Any]:
+        return [some[k] for k in np.random.default_rng(0).permutation(len(some))]
+
     known = [] if real is None else [one for one in real_models(real) if one.category in CATEGORIES]
     models = [one for one in known if one.is_kept_aside or one.is_watched]
-    mixed = lambda some: [some[k] for k in np.random.default_rng(0).permutation(len(some))]  # noqa: E731
-    objects = mixed(spread(list(held_out(suite)), limit)), mixed(spread(models, limit))
+    objects = mixed(spread(list(held_out(each)), limit)), mixed(spread(models, limit))
     for assembly, model in itertools.zip_longest(*objects):
         if assembly is not None:
             yield Subject(assembly.name, "held-out instances", assembly.category, asset_of(assembly), assembly)
@@ -95,46 +142,41 @@ def subjects(real: Path | None, suite: GenerationSuite = SUITE, limit: int | Non
 def measure_pictures(
     weights: str | Path,
     store: Path | None = None,
-    suite: GenerationSuite = SUITE,
     tell: Tell | None = None,
     *,
+    each: int = EACH,
     real: Path | None = None,
     retrieval: Path | None = None,
     limit: int | None = None,
 ) -> list[Row]:
     """What is made of pictures of each object, beside the nearest of a store of pictures by outline and colours."""
-    done = {(row["suite"], row["name"]): row for row in stored(store)}
     known = Retrieval.open(retrieval) if retrieval is not None else None
-    rows = []
-    for subject in subjects(real, suite, limit):
-        pictures: UInt8[np.ndarray, "N S S 4"] | None = None
-        for view, how in itertools.product(range(suite.views), (*MAKERS, *(WAYS if known is not None else ()))):
-            if view and how in ONCE:
-                continue
-            key = (f"{subject.suite}: {how}", f"{subject.name} view {view}")
-            if key not in done:
-                if pictures is None:
-                    views = draw_views(subject.name, PictureConfig(views=suite.views))
-                    pictures = take_pictures(subject.asset, views)
-                about: Row = {"suite": key[0], "name": key[1], "wanted": subject.category}
-                if known is None or how in MAKERS:
-                    done[key] = about | _made(subject, pictures[view], weights, suite, MAKERS[how])
-                else:
-                    done[key] = about | likeness(WAYS[how](known, pictures[view]), subject, suite)
-                keep(store, done[key])
-            rows.append(done[key])
-            if tell is not None:
-                tell(rows[-1])
-    return rows
+
+    def measure(subject: Subject, pictures: Callable[[], np.ndarray], view: int, how: str) -> Row:
+        about = {"suite": f"{subject.suite}: {how}", "name": f"{subject.name} view {view}", "wanted": subject.category}
+        picture = pictures()[view]
+        if known is None or how in MAKERS:
+            return about | _made(subject, picture, weights, MAKERS[how])
+        return about | likeness(WAYS[how](known, picture), subject)
+
+    def jobs() -> Iterator[tuple[str, Callable[[], Row]]]:
+        for subject in subjects(real, each, limit):
+            pictures = cache(partial(_pictures, subject))
+            for view, how in itertools.product(range(VIEWS), (*MAKERS, *(WAYS if known is not None else ()))):
+                if not (view and how in ONCE):
+                    yield (
+                        f"{subject.suite}: {how}/{subject.name}/{view}",
+                        partial(measure, subject, pictures, view, how),
+                    )
+
+    return measured(jobs(), store, tell)
 
 
-def _made(
-    subject: Subject,
-    picture: UInt8[np.ndarray, "S S 4"],
-    weights: str | Path,
-    suite: GenerationSuite,
-    config: GenerateConfig,
-) -> Row:
+def _pictures(subject: Subject) -> UInt8[np.ndarray, "N S S 4"]:
+    return take_pictures(subject.asset, draw_views(subject.name, PictureConfig(views=VIEWS)))
+
+
+def _made(subject: Subject, picture: UInt8[np.ndarray, "S S 4"], weights: str | Path, config: GenerateConfig) -> Row:
     from PIL import Image
 
     with tempfile.TemporaryDirectory() as folder:
@@ -146,12 +188,12 @@ def _made(
         except NeurokError as error:
             return {"refused": str(error), "category": False, "whole": None}
     seconds = time.process_time() - start
-    return {"seconds": seconds, **soundness(found), **likeness(found.assembly, subject, suite, found.asset.mesh)}
+    return {"seconds": seconds, **soundness(found), **likeness(found.assembly, subject, found.asset.mesh)}
 
 
-def likeness(found: Assembly, subject: Subject, suite: GenerationSuite, mesh: Mesh | None = None) -> Row:
+def likeness(found: Assembly, subject: Subject, mesh: Mesh | None = None) -> Row:
     """How near an object, and its mesh if it is made, is to the one in the picture."""
-    chamfer, f_score = shape_distance(asset_of(found).mesh if mesh is None else mesh, subject.asset.mesh, suite)
+    chamfer, f_score = shape_distance(asset_of(found).mesh if mesh is None else mesh, subject.asset.mesh)
     row: Row = {
         "category": found.category == subject.category,
         "made": found.category,

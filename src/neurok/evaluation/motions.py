@@ -3,36 +3,92 @@
 For every coordinate that a method finds in a mesh without parts or labels, the velocity of each point of the surface is
 compared with that under each true joint: the cosine of both fields, weighted by area, without sign. A joint is found
 if a coordinate of its own matches it above 0.9. Corners of faces are compared, face by face: files may split vertices,
-and vertices of two parts may lie at the same place.
+and vertices of two parts may lie at the same place. Objects that stand still count by the joints they get all the same.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core import Articulation, Mesh
+from neurok.core import Articulation, Joint, Mesh
 from neurok.core.velocity_fields import Fields, cosines, joint_fields
-from neurok.data.single_surface import single_surface, with_true_parts
-from neurok.data.splits import category
+from neurok.data.still import category, static_files
 from neurok.errors import NeurokError
-from neurok.evaluation.articulation import JointSource
+from neurok.evaluation.articulation import JointSource, plan_weights
 from neurok.evaluation.cases import boxed_articulation, unlabelled
-from neurok.evaluation.run import _append, read_rows
-from neurok.evaluation.still import STILL, STILL_COLUMNS, SURE, summarise_still
+from neurok.evaluation.tables import Columns, Row, group_tables, grouped, markdown, measured, spread
 from neurok.geometry.operators import face_areas
 from neurok.inference.infer import Inference
+from neurok.inference.plan import plan
+from neurok.inference.plan_evidence import PlanConfig
+from neurok.train.versions import single_surface, with_true_parts
+
+STILL = "objects that stand still"
+FOLDERS = ("household/sweethome3d", "household/kenney-furniture-kit", "household/aws-small-house", "furniture_glb")
+"""Where they are from; those that nothing has learned from are measured."""
+
+SURE = 0.5
+"""A joint that is likelier than this is said to be there."""
+
+
+def find_still_sources(folder: Callable[[str], Path], limit: int | None = None) -> list[JointSource]:
+    """Objects kept aside of the folders that are there; none where there are no such folders."""
+    found = []
+    for inside in FOLDERS:
+        try:
+            kept = static_files(folder(inside))[1]
+        except NeurokError:
+            continue
+        found += [JointSource(f"{path.parent.name}_{path.stem}", STILL, partial(_load, path)) for path in kept]
+    return spread(found, limit)
+
+
+def _load(path: Path) -> Articulation:
+    """The object with the parts of its file, all of them fixed."""
+    from neurok.io import load
+
+    mesh = load(path).mesh
+    joints = [Joint("fixed", -1 if part == 0 else 0) for part in range(mesh.part_count)]
+    return Articulation(mesh, tuple(joints))
+
+
+def summarise_still(rows: Iterable[Row]) -> list[Row]:
+    """One row for each method."""
+    return [
+        {
+            "group": STILL,
+            **about,
+            "objects": len(mine),
+            "moving": sum(row["sure"] > 0 for row in mine),
+            "share": float(np.mean([row["sure"] > 0 for row in mine])),
+            "sure": float(np.mean([row["sure"] for row in mine])),
+            "any": sum(row["coordinates"] > 0 for row in mine),
+        }
+        for about, mine in grouped(rows, "method")
+    ]
+
+
+STILL_COLUMNS: Columns = {
+    "method": ("method", "{}"),
+    "objects": ("objects", "{}"),
+    "moving": (f"with a joint above {SURE}", "{}"),
+    "share": ("share", "{:.2f}"),
+    "sure": (f"joints above {SURE} an object", "{:.2f}"),
+    "any": ("with any joint in the plan", "{}"),
+}
+"""Columns of the table."""
+
 
 MATCH = 0.9
 """Cosine above which a coordinate does what a joint does."""
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,39 +113,39 @@ class MotionMethod:
     """What becomes of the object before it is shown; the truth with it."""
 
 
+MOTION_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "plan": ("plan, raw mesh", {}),
+    "infer": ("infer, raw mesh", {}),
+    "articulate": ("articulate, raw mesh", {}),
+    "search": ("search alone, raw mesh", {"method": "search"}),
+    "unasked": ("grouping network not asked, raw mesh", {"piece_weights": "none"}),
+    "rules": ("bodies by rules, raw mesh", {"config": PlanConfig(group_by="rules")}),
+    "parts": ("plan, true parts", {}),
+    "surface": ("articulate, single surface", {}),
+}
+"""Names to what a table calls them, and to arguments of ``plan``."""
+
+
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
     plan without the grouping network), ``rules`` (bodies by rules), ``parts`` (the plan with the true parts given), or
     ``surface``: the plan of everything melted into one surface. Weights that have learned from the objects are replaced
     by their twin."""
-    from neurok.evaluation.articulation import plan_weights
-    from neurok.inference.plan import plan
-    from neurok.inference.plan_evidence import PlanConfig
+    if name not in MOTION_METHODS:
+        raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(MOTION_METHODS)}.")
+    label, options = MOTION_METHODS[name]
+    arguments = {**({} if name == "search" else plan_weights(objects)), **options}
+    given = {"parts": _as_it_is, "surface": _without_seams}.get(name, unlabelled)
 
-    known = ("plan", "infer", "articulate", "search", "unasked", "rules", "parts", "surface")
-    if name not in known:
-        raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(known)}.")
-    if name == "search":
-        return MotionMethod(
-            "search alone, raw mesh", lambda true: _of_plan(plan(unlabelled(true.mesh), method="search"))
-        )
-    weights = plan_weights(objects)
-    if name == "infer":
-        return MotionMethod("infer, raw mesh", lambda true: _of_inference(unlabelled(true.mesh), weights), False)
-    if name == "unasked":
-        without = lambda true: plan(unlabelled(true.mesh), **{**weights, "piece_weights": "none"})  # noqa: E731
-        return MotionMethod("grouping network not asked, raw mesh", lambda true: _of_plan(without(true)))
-    if name == "rules":
-        config = PlanConfig(group_by="rules")
-        by_rules = lambda true: plan(unlabelled(true.mesh), **weights, config=config)  # noqa: E731
-        return MotionMethod("bodies by rules, raw mesh", lambda true: _of_plan(by_rules(true)))
-    if name == "parts":
-        return MotionMethod("plan, true parts", lambda true: _of_plan(plan(true.mesh, **weights)))
-    if name == "surface":
-        run = lambda true: _of_plan(plan(_without_seams(true.mesh), **weights))  # noqa: E731
-        return MotionMethod("articulate, single surface", run, shown=_as_surface)
-    label = "articulate, raw mesh" if name == "articulate" else "plan, raw mesh"
-    return MotionMethod(label, lambda true: _of_plan(plan(unlabelled(true.mesh), **weights)))
+    def run(true: Articulation) -> Found:
+        mesh = given(true.mesh)
+        return _of_inference(mesh, arguments) if name == "infer" else _of_plan(plan(mesh, **arguments))
+
+    return MotionMethod(label, run, name != "infer", _as_surface if name == "surface" else None)
+
+
+def _as_it_is(mesh: Mesh) -> Mesh:
+    return mesh
 
 
 def _as_surface(true: Articulation) -> Articulation:
@@ -103,10 +159,10 @@ def _without_seams(mesh: Mesh) -> Mesh:
     return replace(unlabelled(mesh), vertices=vertices, faces=place.reshape(-1)[mesh.faces])
 
 
-def _of_plan(plan: Any) -> Found:
-    joints = [body.joint for body in plan.bodies]
+def _of_plan(found: Any) -> Found:
+    joints = [body.joint for body in found.bodies]
     strengths = [joint.probability for joint in joints if joint is not None for _ in range(_dof(joint))]
-    return Found(joint_fields(plan.articulation), np.array(strengths, dtype=np.float64))
+    return Found(joint_fields(found.articulation), np.array(strengths, dtype=np.float64))
 
 
 def _dof(joint: Any) -> int:
@@ -139,28 +195,26 @@ def measure_motions(
     sources: Iterable[JointSource], methods: list[MotionMethod], store: Path | None = None
 ) -> list[Row]:
     """A row for every object and method; those already in ``store`` are taken from there."""
-    rows, done = list[Row](), read_rows(store)
-    for source in sources:
-        keys = {method.label: f"motions/{method.label}/{source.name}" for method in methods}
-        if all(key in done for key in keys.values()):
-            rows += [done[key] for key in keys.values()]
-            continue
-        true = boxed_articulation(source.load())
-        for method in methods:
-            if (key := keys[method.label]) in done:
-                rows.append(done[key])
-                continue
-            shown = true if method.shown is None else method.shown(true)
-            areas = face_areas(shown.mesh.vertices, shown.mesh.faces)
-            fields = joint_fields(shown)
-            fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
-            begin = time.process_time()
-            found = method.run(shown)
-            seconds = time.process_time() - begin
-            facts = {"key": key, "name": source.name, "group": source.group, "category": category(source.name)}
-            rows.append({**facts, "method": method.label, "seconds": seconds, **_matched(found, fields, areas)})
-            _append(store, rows[-1])
-    return rows
+
+    def jobs() -> Iterator[tuple[str, Callable[[], Row]]]:
+        for source in sources:
+            true = cache(lambda source=source: boxed_articulation(source.load()))
+            for method in methods:
+                yield f"motions/{method.label}/{source.name}", partial(_row, source, method, true)
+
+    return measured(jobs(), store)
+
+
+def _row(source: JointSource, method: MotionMethod, true: Callable[[], Articulation]) -> Row:
+    shown = true() if method.shown is None else method.shown(true())
+    areas = face_areas(shown.mesh.vertices, shown.mesh.faces)
+    fields = joint_fields(shown)
+    fields = fields[np.einsum("afk,afk,f->a", fields, fields, areas) > 1e-12]
+    begin = time.process_time()
+    found = method.run(shown)
+    seconds = time.process_time() - begin
+    about = {"name": source.name, "group": source.group, "category": category(source.name), "method": method.label}
+    return {**about, "seconds": seconds, **_matched(found, fields, areas)}
 
 
 def _matched(found: Found, fields: Fields, areas: Float[np.ndarray, " F"]) -> Row:
@@ -177,13 +231,11 @@ def _matched(found: Found, fields: Fields, areas: Float[np.ndarray, " F"]) -> Ro
 def summarise_motions(rows: list[Row], by: str = "group") -> list[Row]:
     """One row for each group (or category) and method, in the order they first appear."""
     out = []
-    for key, method in dict.fromkeys((row[by], row["method"]) for row in rows):
-        mine = [row for row in rows if (row[by], row["method"]) == (key, method)]
+    for about, mine in grouped(rows, by, "method"):
         hits, joints = sum(row["hits"] for row in mine), sum(row["joints"] for row in mine)
         out.append(
             {
-                by: key,
-                "method": method,
+                **about,
                 "objects": len(mine),
                 "joints": joints,
                 "recall": hits / max(1, joints),
@@ -196,7 +248,7 @@ def summarise_motions(rows: list[Row], by: str = "group") -> list[Row]:
     return out
 
 
-MOTION_COLUMNS = {
+MOTION_COLUMNS: Columns = {
     "method": ("method", "{}"),
     "objects": ("objects", "{}"),
     "joints": ("joints", "{}"),
@@ -211,16 +263,12 @@ MOTION_COLUMNS = {
 
 def motion_tables(rows: list[Row], categories: bool = False) -> str:
     """A table for each group of objects, and on request one by category."""
-    from neurok.evaluation.tables import markdown
 
-    parts = []
-    still, rows = [row for row in rows if row["group"] == STILL], [row for row in rows if row["group"] != STILL]
-    summary = summarise_motions(rows)
-    for group in dict.fromkeys(row["group"] for row in summary):
-        parts += [f"{group.capitalize()}:", markdown([row for row in summary if row["group"] == group], MOTION_COLUMNS)]
+    still, moving = ([row for row in rows if (row["group"] == STILL) == flag] for flag in (True, False))
+    parts = [group_tables(summarise_motions(moving), MOTION_COLUMNS)] if moving else []
     if still:
         parts += [f"{STILL.capitalize()}:", markdown(summarise_still(still), STILL_COLUMNS)]
     if categories:
         columns = {"category": ("category", "{}"), **{k: v for k, v in MOTION_COLUMNS.items() if k != "seconds"}}
-        parts += ["By category:", markdown(summarise_motions(rows, "category"), columns)]
+        parts += ["By category:", markdown(summarise_motions(moving, "category"), columns)]
     return "\n\n".join(parts)

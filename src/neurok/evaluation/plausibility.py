@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core import Articulation, Mesh
-from neurok.evaluation.cases import Case, random_states, seeded
-from neurok.evaluation.solid import inside_closed, is_closed, solid_faces
+from neurok.evaluation.cases import Case, inside_closed, is_closed, random_states, seeded, solid_faces
+from neurok.evaluation.tables import Columns, Row, group_tables, grouped, means
 from neurok.geometry import lie
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
 from neurok.geometry.topology import face_components, unique_edges, vertex_labels
@@ -21,6 +21,16 @@ from neurok.geometry.topology import face_components, unique_edges, vertex_label
 States = Float[np.ndarray, "N V 3"]
 SOLIDS = 24
 """Components tested for penetration: those with the largest surface."""
+
+PLAUSIBILITY: Columns = {
+    "states": ("states", "{}"),
+    "objects": ("objects", "{}"),
+    "displacement": ("mean displacement", "{:.3f}"),
+    "edge_stretch": ("edge stretch", "{:.4f}"),
+    "part_stretch": ("stretch inside parts", "{:.4f}"),
+    "penetration": ("new penetration", "{:.4f}"),
+    "coverage": ("distance to true states", "{:.2f}"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +152,7 @@ def random_rigid_states(case: Case, count: int, magnitude: float, probe: Probe) 
 
 def measure_states(
     case: Case, sample: Callable[[Mesh, int, int], States] | None, count: int = 24, truths: int = 16
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Figures of prior samples (where a sampler is given), of random rigid motions, and of true states."""
     assert case.articulation is not None
     probe = Probe(case, case.articulation)
@@ -168,18 +178,16 @@ def measure_states(
     ]
 
 
-def summarise_states(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summarise_states(rows: list[Row]) -> list[Row]:
     """Means per group and kind of states; objects without closed components do not count for penetration."""
-    out = []
-    fields = ("displacement", "edge_stretch", "part_stretch", "penetration", "coverage")
-    for group, kind in dict.fromkeys((row["group"], row["states"]) for row in rows):
-        mine = [row for row in rows if (row["group"], row["states"]) == (group, kind)]
-        means: dict[str, Any] = {}
-        for name in fields:
-            values = [row[name] for row in mine if row[name] is not None]
-            means[name] = float(np.mean(values)) if values else None
-        out.append({"group": group, "states": kind, "objects": len(mine), **means})
-    return out
+    names = list(PLAUSIBILITY)[2:]
+    groups = grouped(rows, "group", "states")
+    return [{**about, "objects": len(mine), **means(mine, names)} for about, mine in groups]
+
+
+def plausibility_table(title: str, summary: list[Row]) -> str:
+    """A table per group of objects."""
+    return group_tables(summary, PLAUSIBILITY, f"### Plausibility of states: {title}")
 
 
 def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
@@ -187,7 +195,7 @@ def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
 
     def sample(rest: Mesh, count: int, seed: int) -> States:
         from neurok.evaluation.methods import held_out_weights
-        from neurok.evaluation.spaces import on_vertices
+        from neurok.evaluation.registration import on_vertices
         from neurok.inference.infer import infer
         from neurok.kinematics.space import decode
 

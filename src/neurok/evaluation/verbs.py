@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from neurok.data.folder import data_folder
+from neurok.data.still import data_folder
 from neurok.errors import NeurokError
-from neurok.evaluation.tables import put_section, stamp
+from neurok.evaluation.tables import Row, Tell, markdown, put_section, stamp
 from neurok.io.files import write_files
 
-Row = dict[str, Any]
 Table = Literal["motions", "articulation", "deformation", "samples", "dynamics", "generation"]
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Sees objects on their way, what they are measured for, and how many there are."""
@@ -40,8 +41,6 @@ class Evaluation:
 
     def write(self, json_file: Path | None = None, page: Path | None = None) -> None:
         """Write the figures to a JSON file, and put the table into a page of Markdown."""
-        import json
-
         if json_file is not None:
             write_files(json_file, {json_file.name: json.dumps(self.figures(), indent=1).encode()})
         if page is not None:
@@ -57,7 +56,7 @@ def evaluate(
     limit: int | None = None,
     store: Path | None = None,
     watch: Watch | None = None,
-    tell: Callable[[Row], None] | None = None,
+    tell: Tell | None = None,
     **options: Any,
 ) -> Evaluation:
     """Measure on held-out objects.
@@ -77,193 +76,133 @@ def evaluate(
             ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``; ``weights``,
             ``each``, ``what`` and ``retrieval`` of ``generation``.
     """
-    measures: dict[str, Callable[..., Evaluation]] = {
-        "motions": _motions,
-        "articulation": _articulation,
-        "deformation": _deformation,
-        "samples": _samples,
-        "dynamics": _dynamics,
-        "generation": _generation,
-    }
-    if table not in measures:
-        raise NeurokError(f"There is no table '{table}'; known are {', '.join(measures)}.")
+    if table not in TABLES:
+        raise NeurokError(f"There is no table '{table}'; known are {', '.join(TABLES)}.")
     names = [name.strip() for name in (methods or METHODS.get(table, "")).split(",") if name.strip()]
-    seen: Watch = watch or (lambda items, title, total: items)
-    return measures[table](
-        folder=lambda inside: data_folder(data, inside),
-        suite=suite,
-        names=names,
-        limit=limit,
-        store=store,
-        watch=seen,
-        tell=tell,
-        **options,
-    )
+    return TABLES[table](_Request(data, suite, names, limit, store, watch or _unwatched, tell), **options)
+
+
+def _unwatched(items: Iterable[Any], title: str, total: int) -> Iterable[Any]:
+    return items
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is asked for of every table."""
+
+    data: Path | None
+    suite: str
+    names: list[str]
+    limit: int | None
+    store: Path | None
+    watch: Watch
+    tell: Tell | None
+
+    def folder(self, inside: str) -> Path:
+        return data_folder(self.data, inside)
+
+    def watched(self, items: list[Any], title: str) -> Iterable[Any]:
+        return self.watch(items, title, len(items))
 
 
 def _generation(
-    *,
-    folder: Callable[[str], Path],
-    limit: int | None,
-    store: Path | None,
-    tell: Any,
+    asked: _Request,
     weights: str | Path | None = None,
     each: int = 6,
     what: Sequence[str] = ("text", "pictures", "seeds", "falls"),
     retrieval: Path | None = None,
-    **_: Any,
 ) -> Evaluation:
-    from neurok.evaluation.generation import (
-        DIVERSITY,
-        FALLS,
-        TEXT,
-        GenerationSuite,
-        all_prompts,
-        measure_diversity,
-        measure_falls,
-        measure_text,
-        summarise,
-    )
+    from neurok.evaluation import generation as made
     from neurok.evaluation.generation_pictures import PICTURES, measure_pictures
-    from neurok.evaluation.tables import markdown
 
-    suite, model = GenerationSuite(each=each), weights or "generation"
-    beside = lambda name: store and store.with_name(f"{store.stem}_{name}.jsonl")  # noqa: E731
+    model, prompts, tell = weights or "generation", cache(partial(made.all_prompts, each, asked.limit)), asked.tell
     try:
-        real: Path | None = folder("household/sweethome3d")
+        real: Path | None = asked.folder("household/sweethome3d")
     except NeurokError:
         real = None
-    measured = {
-        "text": (TEXT, lambda: measure_text(all_prompts(suite, limit), model, store, suite, tell)),
-        "pictures": (
-            PICTURES,
-            lambda: measure_pictures(
-                model, beside("pictures"), suite, tell, real=real, retrieval=retrieval, limit=limit
-            ),
-        ),
-        "seeds": (DIVERSITY, lambda: measure_diversity(model, beside("seeds"), suite, tell)),
-        "falls": (FALLS, lambda: measure_falls(all_prompts(suite, limit), model, beside("falls"), suite, tell)),
-    }
+    pictured = {"each": each, "real": real, "retrieval": retrieval, "limit": asked.limit}
     tables, summary, rows = [], [], []
     for name in what:
-        columns, measure = measured[name]
-        found = measure()
-        rows += found
-        summary += summarise(found, columns)
-        tables.append(markdown(summarise(found, columns), columns))
+        store = asked.store and asked.store.with_name(f"{asked.store.stem}{'' if name == 'text' else '_' + name}.jsonl")
+        if name == "text":
+            columns, found = made.TEXT, made.measure_text(prompts(), model, store, tell)
+        elif name == "pictures":
+            columns, found = PICTURES, measure_pictures(model, store, tell, **pictured)  # type: ignore[arg-type]
+        elif name == "seeds":
+            columns, found = made.DIVERSITY, made.measure_diversity(model, store, tell)
+        else:
+            columns, found = made.FALLS, made.measure_falls(prompts(), model, store, tell)
+        means = made.summarise(found, columns)
+        rows, summary, tables = rows + found, summary + means, [*tables, markdown(means, columns)]
     return Evaluation("generation", "\n\n".join(tables), summary, rows)
 
 
-def _dynamics(
-    *,
-    limit: int | None,
-    store: Path | None,
-    watch: Watch,
-    tell: Any,
-    act: Any = "drop",
-    seconds: float = 1.0,
-    resolution: Any = "coarse",
-    **_: Any,
-) -> Evaluation:
+def _dynamics(asked: _Request, act: Any = "drop", seconds: float = 1.0, resolution: Any = "coarse") -> Evaluation:
     from neurok.evaluation.dynamics import SOFT_THINGS, compare_engines, dynamics_table
 
-    things = list(SOFT_THINGS)[:limit]
     rows: list[Row] = []
-    for name in watch(things, "dynamics", len(things)):
-        rows.append(compare_engines(name, act, seconds, resolution, store))
-        if tell is not None:
-            tell(rows[-1])
+    for name in asked.watched(list(SOFT_THINGS)[: asked.limit], "dynamics"):
+        rows.append(compare_engines(name, act, seconds, resolution, asked.store))
+        if asked.tell is not None:
+            asked.tell(rows[-1])
     return Evaluation("dynamics", dynamics_table(rows), rows, rows)
 
 
-def _motions(
-    *,
-    folder: Any,
-    names: list[str],
-    limit: int | None,
-    store: Path | None,
-    watch: Watch,
-    categories: bool = False,
-    **_: Any,
-) -> Evaluation:
+def _motions(asked: _Request, categories: bool = False) -> Evaluation:
+    from neurok.evaluation import motions
     from neurok.evaluation.articulation import find_joint_sources
-    from neurok.evaluation.motions import find_motion_method, measure_motions, motion_tables, summarise_motions
-    from neurok.evaluation.still import STILL, find_still_sources, summarise_still
 
-    sources = find_joint_sources(folder("partnet_mobility/train"), limit)
-    objects = [source.name for source in sources]
-    methods = [find_motion_method(name, objects) for name in names]
-    rows = measure_motions(watch(sources, "motions", len(sources)), methods, store)
-    still = find_still_sources(folder, limit)
-    rows += measure_motions(watch(still, "still", len(still)), [one for one in methods if one.knows_joints], store)
-    moving = [row for row in rows if row["group"] != STILL]
-    summary = summarise_motions(moving) + summarise_still(row for row in rows if row["group"] == STILL)
-    return Evaluation("motions", motion_tables(rows, categories), summary, rows)
+    sources = find_joint_sources(asked.folder("partnet_mobility/train"), asked.limit)
+    methods = [motions.find_motion_method(name, [source.name for source in sources]) for name in asked.names]
+    moving = motions.measure_motions(asked.watched(sources, "motions"), methods, asked.store)
+    still = motions.find_still_sources(asked.folder, asked.limit)
+    sure = [method for method in methods if method.knows_joints]
+    standing = motions.measure_motions(asked.watched(still, "still"), sure, asked.store)
+    summary = motions.summarise_motions(moving) + motions.summarise_still(standing)
+    rows = moving + standing
+    return Evaluation("motions", motions.motion_tables(rows, categories), summary, rows)
 
 
 def _articulation(
-    *,
-    folder: Any,
-    names: list[str],
-    limit: int | None,
-    store: Path | None,
-    watch: Watch,
-    tell: Any,
+    asked: _Request,
     parts: Literal["true", "components"] = "true",
     drop_faces: float = 0.0,
     rotate: Literal["none", "up", "any"] = "none",
-    **_: Any,
 ) -> Evaluation:
     from neurok.articulation.scores import summarise_joints
-    from neurok.evaluation.articulation import Condition, evaluate_joints, find_joint_method, find_joint_sources
-    from neurok.evaluation.articulation_tables import joint_table
+    from neurok.evaluation import articulation as joints
 
     if not 0.0 <= drop_faces < 1.0:
         raise NeurokError(f"--drop-faces must be a share from 0 to below 1, got {drop_faces}.")
-    condition = Condition(parts, drop_faces, rotate)
-    sources = find_joint_sources(folder("partnet_mobility/train"), limit)
-    objects = [source.name for source in sources]
-    methods = [find_joint_method(name, objects) for name in names]
-    rows = evaluate_joints(watch(sources, condition.name, len(sources)), methods, condition, store, tell)
+    condition = joints.Condition(parts, drop_faces, rotate)
+    sources = joints.find_joint_sources(asked.folder("partnet_mobility/train"), asked.limit)
+    methods = [joints.find_joint_method(name, [source.name for source in sources]) for name in asked.names]
+    watched = asked.watched(sources, condition.name)
+    rows = joints.evaluate_joints(watched, methods, condition, asked.store, asked.tell)
     summary = summarise_joints(rows)
-    return Evaluation(f"articulation {condition.name}", joint_table(summary), summary, rows)
+    return Evaluation(f"articulation {condition.name}", joints.joint_table(summary), summary, rows)
 
 
-def _deformation(
-    *,
-    folder: Any,
-    suite: str,
-    names: list[str],
-    limit: int | None,
-    store: Path | None,
-    watch: Watch,
-    tell: Any,
-    **_: Any,
-) -> Evaluation:
+def _deformation(asked: _Request) -> Evaluation:
     from neurok.evaluation.cases import find_cases
-    from neurok.evaluation.methods import find_method
-    from neurok.evaluation.run import measure_poses, summarise
-    from neurok.evaluation.tables import accuracy_table
+    from neurok.evaluation.methods import accuracy_table, find_method, measure_poses, summarise
 
-    sources = find_cases(suite, folder, limit)
-    entries = [find_method(name) for name in names]
-    rows = measure_poses(suite, watch(sources, suite, len(sources)), entries, store, tell=tell)
+    suite, sources = asked.suite, find_cases(asked.suite, asked.folder, asked.limit)
+    entries = [find_method(name) for name in asked.names]
+    rows = measure_poses(suite, asked.watched(sources, suite), entries, asked.store, tell=asked.tell)
     summary = summarise(rows)
     return Evaluation(f"deformation {suite}", accuracy_table(suite, summary), summary, rows)
 
 
-def _samples(
-    *, folder: Any, suite: str, limit: int | None, watch: Watch, weights: str | None = None, **_: Any
-) -> Evaluation:
+def _samples(asked: _Request, weights: str | None = None) -> Evaluation:
     from neurok.evaluation.cases import find_cases
     from neurok.evaluation.methods import load_weights
-    from neurok.evaluation.plausibility import measure_states, prior_sampler, summarise_states
-    from neurok.evaluation.tables import plausibility_table
+    from neurok.evaluation.plausibility import measure_states, plausibility_table, prior_sampler, summarise_states
 
-    sources = find_cases(suite, folder, limit)
+    suite, sources = asked.suite, find_cases(asked.suite, asked.folder, asked.limit)
     sampler = None if weights == "none" else prior_sampler(load_weights(weights))
     rows: list[Row] = []
-    for source in watch(sources, suite, len(sources)):
+    for source in asked.watched(sources, suite):
         case = source.load()
         if case is not None and case.articulation is not None:
             rows += measure_states(case, sampler)
@@ -271,3 +210,13 @@ def _samples(
         raise NeurokError(f"Suite '{suite}' has no objects with joints; choose partnet or families.")
     summary = summarise_states(rows)
     return Evaluation(f"samples {suite}", plausibility_table(suite, summary), summary, rows)
+
+
+TABLES: dict[str, Callable[..., Evaluation]] = {
+    "motions": _motions,
+    "articulation": _articulation,
+    "deformation": _deformation,
+    "samples": _samples,
+    "dynamics": _dynamics,
+    "generation": _generation,
+}

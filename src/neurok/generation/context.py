@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from neurok.generation.image_encoder import ImageEncoder
-from neurok.generation.lexicon import LONGEST, meaning_count
+from neurok.generation.lexicon import LONGEST, READINGS, features, meaning_count, read
 from neurok.generation.sentence_states import WIDTH as STATE
+from neurok.generation.sentence_states import is_installed, language, word_states
 from neurok.nn.attention import Block
 from neurok.nn.first_values import drawn
 from neurok.nn.norm import LayerNorm
@@ -50,11 +53,6 @@ class Asked:
         has = None if self.has_picture is None else self.has_picture[keep]
         return Asked(self.states[keep], self.meanings[keep], self.values[keep], self.has_word[keep], picture, has)
 
-    def nothing(self) -> Asked:
-        """The same number of prompts that ask for nothing."""
-        has = None if self.has_picture is None else torch.zeros_like(self.has_picture)
-        return Asked(self.states, self.meanings, self.values, torch.zeros_like(self.has_word), self.picture, has)
-
 
 class Context(nn.Module):
     """Tokens of what is asked for, and the bias that hides those that are not there."""
@@ -89,3 +87,48 @@ class Context(nn.Module):
             x = torch.cat([x, tokens], dim=1)
             bias = torch.cat([bias, hidden.expand(-1, 1, 1, tokens.shape[1])], dim=-1)
         return x, bias
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """One caption as the network is given it."""
+
+    states: np.ndarray
+    """Of the sentence encoder, half precision (N, 384)."""
+
+    meanings: Int[np.ndarray, "N R"]
+    values: Float[np.ndarray, "N 6"]
+
+
+def words_of(texts: Sequence[str]) -> list[Words]:
+    """Prompts as features; without the sentence encoder its states are zero."""
+    spans = [read(text, language()) for text in texts]
+    seen = [features(one) for one in spans]
+    if is_installed():
+        states = [state.astype(np.float16) for state in word_states(list(texts))]
+    else:
+        states = [np.zeros((len(one.meanings), STATE), dtype=np.float16) for one in seen]
+    return [Words(state, one.meanings, one.values) for state, one in zip(states, seen, strict=True)]
+
+
+def asked_by(words: Sequence[Words | None], pictures: Mapping[int, Tensor] | None = None) -> Asked:
+    """Prompts as a batch; ``None`` says nothing. Pictures are given for some of them by number."""
+    most = max([1, *(len(one.meanings) for one in words if one is not None)])
+    states = torch.zeros(len(words), most, STATE)
+    meanings = torch.zeros(len(words), most, READINGS, dtype=torch.int64)
+    values = torch.zeros(len(words), most, 6)
+    there = torch.zeros(len(words), most, dtype=torch.bool)
+    for k, one in enumerate(words):
+        if one is not None:
+            count = len(one.meanings)
+            states[k, :count] = torch.from_numpy(one.states.astype(np.float32))
+            meanings[k, :count] = torch.from_numpy(one.meanings)
+            values[k, :count] = torch.from_numpy(one.values)
+            there[k, :count] = True
+    if not pictures:
+        return Asked(states, meanings, values, there)
+    stack = torch.zeros(len(words), *next(iter(pictures.values())).shape)
+    for k, picture in pictures.items():
+        stack[k] = picture
+    seen = torch.tensor([k in pictures for k in range(len(words))])
+    return Asked(states, meanings, values, there, stack, seen)

@@ -13,9 +13,8 @@ from neurok.families.household.looks import METALLIC, RGB, colour_words, rgb_of
 from neurok.families.household.parts import Assembly, Look, Part
 from neurok.families.household.stuffs import METALS, WOODS
 from neurok.families.household.words import article, plural
-from neurok.generation.counting import counted
-from neurok.generation.edit_words import Change, Noun
-from neurok.generation.resizing import resized
+from neurok.generation.edit_request import Change, Noun
+from neurok.generation.reshaping import counted, resized
 
 GRAIN = 0.79
 """Brightness of grain and threads beside the colour they lie in, the middle of those that are drawn."""

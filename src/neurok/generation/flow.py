@@ -122,67 +122,37 @@ class FlowModel(nn.Module):
         asked: Asked,
         used: Float[Tensor, "B P N"],
         generator: torch.Generator,
-        guidance: float = 1.0,
+        *,
         warmth: float = 1.0,
-        kept: Float[Tensor, "B P N"] | None = None,
+        given: Float[Tensor, "B P N"] | None = None,
+        share: float = 0.0,
         is_kept: Bool[Tensor, "B P"] | None = None,
         project: Project | None = None,
     ) -> Float[Tensor, "B P N"]:
         """Numbers for a list, standardised; those that mean nothing stay zero.
 
         Args:
-            guidance: 1 follows what is asked for as learned; more exaggerates it.
             warmth: Spread of the noise that it starts from; less is more usual.
-            kept: Numbers of parts that are to stay as they are ...
-            is_kept: ... and which parts those are; the others are filled in to fit.
+            given: Known numbers ...
+            share: ... of which the flow starts with so large a share, the rest being noise ...
+            is_kept: ... and the parts that have to have them; the others are filled in to fit.
             project: Changes what the numbers are about to become; the rest of the flow goes on from there.
         """
         about, is_part = self.about(lists), self.is_part(lists)
         context, bias = self.context(asked)
-        empty = self.context(asked.nothing()) if guidance != 1.0 else None
+        given = torch.zeros_like(used) if given is None else given
         noise = torch.randn(used.shape, generator=generator) * used
-        # One noise for the scale of all parts: it is the same number.
-        noise[..., 0] = noise[:, :1, 0]
-        x = warmth * noise
-        steps = self.config.steps
-        for step in range(steps):
-            time = torch.full((len(x),), step / steps)
-            if kept is not None and is_kept is not None:
-                held = (1 - step / steps) * noise + step / steps * kept
-                x = torch.where(is_kept[..., None], held, x)
-            speed = self.velocity(x, time, about, is_part, context, bias)
-            if empty is not None:
-                plain = self.velocity(x, time, about, is_part, *empty)
-                speed = plain + guidance * (speed - plain)
-            x = (x + speed / steps) * used
-            x = x + used * _pull(project, (step + 1) / steps, x, speed)
-        return x if kept is None or is_kept is None else torch.where(is_kept[..., None], kept, x)
-
-    @torch.no_grad()
-    def finish(
-        self,
-        lists: Lists,
-        asked: Asked,
-        used: Float[Tensor, "B P N"],
-        given: Float[Tensor, "B P N"],
-        share: float,
-        generator: torch.Generator,
-        warmth: float = 1.0,
-        project: Project | None = None,
-    ) -> Float[Tensor, "B P N"]:
-        """Numbers near given ones: the flow starts with so large a share of them, the rest being noise."""
-        about, is_part = self.about(lists), self.is_part(lists)
-        context, bias = self.context(asked)
-        noise = torch.randn(used.shape, generator=generator) * used
-        noise[..., 0] = noise[:, :1, 0]
+        noise[..., 0] = noise[:, :1, 0]  # the scale of all parts is the same number
         x = (1.0 - share) * warmth * noise + share * given
         steps = max(1, math.ceil((1.0 - share) * self.config.steps))
         for step in range(steps):
-            time = torch.full((len(x),), share + (1.0 - share) * step / steps)
-            speed = self.velocity(x, time, about, is_part, context, bias)
+            time = share + (1.0 - share) * step / steps
+            if is_kept is not None:
+                x = torch.where(is_kept[..., None], (1.0 - time) * noise + time * given, x)
+            speed = self.velocity(x, torch.full((len(x),), time), about, is_part, context, bias)
             x = (x + (1.0 - share) / steps * speed) * used
             x = x + used * _pull(project, share + (1.0 - share) * (step + 1) / steps, x, speed)
-        return x
+        return x if is_kept is None else torch.where(is_kept[..., None], given, x)
 
 
 def _pull(project: Project | None, time: float, x: Tensor, speed: Tensor) -> Tensor:

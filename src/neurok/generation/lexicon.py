@@ -1,14 +1,15 @@
-"""Which words of a prompt name something that can be made: categories, parts, colours, materials, counts."""
+"""The words that are understood: what each may name, which category has what, and a prompt as spans of such words."""
 
 from __future__ import annotations
 
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -20,14 +21,14 @@ from neurok.families.household.words import NUMBERS, plural, table
 
 WORD = re.compile(r"[^\W_]+")
 BREAKS = frozenset(",;:.!?()[]\n\u2013\u2014")
-READINGS = 4
-"""Most meanings of one word that are kept."""
+WHOLE = "*"
+"""The part whose appearance stands for the whole."""
 
-LONGEST = 64
-"""Words of a prompt that are read."""
-
-ALIKE = 0.84
-"""How like a known word one must be that is taken for a misspelt one (share of letters, difflib)."""
+READINGS = 4  # most meanings of one word that are kept
+LONGEST = 64  # words of a prompt that the networks read
+SHORTEST = 4  # letters of a word that may be a misspelt one
+ALIKE = 0.84  # share of letters (difflib) that a misspelt word has in common with a known one
+LARGEST = 24  # largest number that is taken for a count
 
 _FILLER = """a an the my your our his her its and or plus with without of on in at to for from by that which where has
     have having featuring made is are be it this i me want need please make create give some something one as than like
@@ -64,6 +65,24 @@ class Span:
     def text(self) -> str:
         return " ".join(self.words)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The first value of each kind of meaning."""
+        return {meaning.kind: meaning.value for meaning in reversed(self.meanings)}
+
+    @property
+    def shade(self) -> str:
+        """The colour word that it is; nothing when it is none."""
+        return next((w for w in (self.meant, self.text, self.text.replace(" ", "-")) if w in colour_words()), "")
+
+    @property
+    def is_filler(self) -> bool:
+        return not self.meanings and all(word in FILLER for word in self.words)
+
+    def values(self, kind: str) -> list[str]:
+        """All that it may name of one kind."""
+        return [meaning.value for meaning in self.meanings if meaning.kind == kind]
+
 
 @dataclass(frozen=True, eq=False)
 class WordFeatures:
@@ -76,9 +95,9 @@ class WordFeatures:
     """sRGB of a colour word, whether there is one, a count over ten, whether it is a plural."""
 
 
-def split_words(text: str) -> list[str]:
+def split_words(text: str, most: int = LONGEST) -> list[str]:
     """Lower-case words and numbers; hyphens part words."""
-    return [match.group().lower() for match in WORD.finditer(text)][:LONGEST]
+    return [match.group().lower() for match in WORD.finditer(text)][:most]
 
 
 def clauses(text: str) -> list[int]:
@@ -92,60 +111,16 @@ def clauses(text: str) -> list[int]:
     return out
 
 
-@cache
-def meanings() -> tuple[Meaning, ...]:
-    """All that words can name, in a fixed order."""
-    found = {meaning: None for options in _phrases().values() for meaning, _ in options}
-    return tuple(sorted(found, key=lambda m: (m.kind, m.value)))
-
-
-@cache
-def _number_of() -> Mapping[Meaning, int]:
-    return {meaning: number for number, meaning in enumerate(meanings(), start=1)}
-
-
-def meaning_count() -> int:
-    return len(meanings()) + 1
-
-
 def read(text: str, known: frozenset[str] = frozenset(), most: int = LONGEST) -> list[Span]:
     """The prompt as spans, longest phrases first; ``known`` words of the language are never taken for misspelt ones."""
-    words, out, at = [match.group().lower() for match in WORD.finditer(text)][:most], [], 0
-    clause = clauses(text)
+    words, clause, out, at = split_words(text, most), clauses(text), [], 0
     while at < len(words):
-        span = next(_matches(words, at), None) or _single(words[at], at, known)
+        phrases = (tuple(words[at : at + length]) for length in range(min(_longest(), len(words) - at), 0, -1))
+        phrase = next((one for one in phrases if one in _phrases()), None)
+        span = _span(phrase, phrase, at) if phrase else _single(words[at], at, known)
         out.append(replace(span, clause=clause[at]))
         at += len(span.words)
     return out
-
-
-def features(spans: list[Span]) -> WordFeatures:
-    """What the network is told of each word."""
-    count = sum(len(span.words) for span in spans)
-    ids, values = np.zeros((count, READINGS), dtype=np.int64), np.zeros((count, 6), dtype=np.float32)
-    for span in spans:
-        rows = slice(span.start, span.start + len(span.words))
-        for slot, meaning in enumerate(span.meanings[:READINGS]):
-            ids[rows, slot] = _number_of()[meaning]
-            if meaning.kind == "number":
-                values[rows, 4] = min(int(meaning.value), 20) / 10.0
-        shade = next((w for w in (span.meant, span.text, span.text.replace(" ", "-")) if w in _shades()), None)
-        if shade is not None:
-            values[rows, :4] = [*_shades()[shade], 1.0]
-        values[rows, 5] = span.is_plural
-    return WordFeatures(ids, values)
-
-
-def is_filler(span: Span) -> bool:
-    return not span.meanings and all(word in FILLER for word in span.words)
-
-
-def _matches(words: list[str], at: int) -> Iterator[Span]:
-    """Known phrases that begin at a word, the longest first."""
-    for length in range(min(_longest(), len(words) - at), 0, -1):
-        phrase = tuple(words[at : at + length])
-        if phrase in _phrases():
-            yield _span(phrase, phrase, at)
 
 
 def _span(words: tuple[str, ...], phrase: tuple[str, ...], at: int, meant: str = "") -> Span:
@@ -164,62 +139,78 @@ def _single(word: str, at: int, known: frozenset[str]) -> Span:
     return Span((word,), (), at)
 
 
-SHORTEST = 4
-"""Letters of a word that may be a misspelt one."""
+def features(spans: list[Span]) -> WordFeatures:
+    """What the network is told of each word."""
+    count = sum(len(span.words) for span in spans)
+    ids, values = np.zeros((count, READINGS), dtype=np.int64), np.zeros((count, 6), dtype=np.float32)
+    for span in spans:
+        rows = slice(span.start, span.start + len(span.words))
+        for slot, meaning in enumerate(span.meanings[:READINGS]):
+            ids[rows, slot] = _number_of()[meaning]
+            if meaning.kind == "number":
+                values[rows, 4] = min(int(meaning.value), 20) / 10.0
+        if span.shade:
+            values[rows, :4] = [*rgb_of(span.shade), 1.0]
+        values[rows, 5] = span.is_plural
+    return WordFeatures(ids, values)
 
-LARGEST = 24
-"""Largest number that is taken for a count."""
+
+@cache
+def _number_of() -> Mapping[Meaning, int]:
+    """All that words can name, numbered from 1 in a fixed order."""
+    found = {meaning for options in _phrases().values() for meaning, _ in options}
+    return {m: number for number, m in enumerate(sorted(found, key=lambda m: (m.kind, m.value)), start=1)}
+
+
+def meaning_count() -> int:
+    return len(_number_of()) + 1
 
 
 @cache
 def _phrases() -> Mapping[tuple[str, ...], tuple[tuple[Meaning, bool], ...]]:
     """Every known phrase, with what it may mean and whether it is a plural."""
     found: dict[tuple[str, ...], dict[Meaning, bool]] = {}
-    for phrase, meaning, many in _entries():
-        words = tuple(split_words(phrase))
-        if words:
-            found.setdefault(words, {}).setdefault(meaning, many)
+    for kind, value, ways in _entries():
+        for way in dict.fromkeys(ways):
+            forms = (
+                [(way, False), (plural(way), True)] if kind in ("category", "part", "whole style") else [(way, False)]
+            )
+            for phrase, many in forms:
+                words = tuple(split_words(phrase))
+                if words:
+                    found.setdefault(words, {}).setdefault(Meaning(kind, value), many)
     return {words: tuple(options.items()) for words, options in found.items()}
 
 
-def _entries() -> Iterator[tuple[str, Meaning, bool]]:
-    words = table()
-    nouns = [("category", name, [name, *words["categories"].get(name, [])]) for name in CATEGORIES]
-    nouns += [("part", name, [name, *words["parts"].get(name, [])]) for name in PART_NAMES]
-    nouns += [("whole style", kind, ways) for kind, ways in words["kinds"].items()]
+def _entries() -> Iterator[tuple[str, str, Sequence[str]]]:
+    """The table: kind, value, and the ways in which people say it; earlier rows are likelier meanings."""
+    words, more = table(), json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))
+    for name in CATEGORIES:
+        yield "category", name, [name, *words["categories"].get(name, [])]
+    for name in PART_NAMES:
+        yield "part", name, [name, *words["parts"].get(name, [])]
+    for name, ways in words["kinds"].items():
+        yield "whole style", name, ways
     for kind, key in (("category", "categories"), ("part", "parts"), ("whole style", "kinds")):
-        nouns += [(kind, name, ways) for name, ways in _more_words()[key].items()]
-    for kind, value, ways in nouns:
-        for way in dict.fromkeys(ways):
-            yield way, Meaning(kind, value), False
-            yield plural(way), Meaning(kind, value), True
+        for name, ways in more[key].items():  # words that captions do not use but people do
+            yield kind, name, ways
     for name, ways in words["materials"].items():
-        for way in dict.fromkeys([*ways, name]):
-            yield way, Meaning("material", name), False
+        yield "material", name, [*ways, name]
     for name, entry in library().items():
-        for way in (name, *entry.aliases):
-            if name in words["materials"]:
-                yield way, Meaning("material", name), False
+        if name in words["materials"]:
+            yield "material", name, [name, *entry.aliases]
     for shade, colour in colour_words().items():
-        yield shade, Meaning("colour", colour), False
+        yield "colour", colour, [shade]
     for kind, key, values in (("style", "styles", STYLES), ("feel", "feels", words["feels"])):
         for value in values:
-            for way in dict.fromkeys([value, *words[key].get(value, [])]):
-                yield way, Meaning(kind, value), False
+            yield kind, value, [value, *words[key].get(value, [])]
     for value, ways in words["patterns"].items():
-        for way in dict.fromkeys([*ways, value] if value not in ("wood", "marble") else ways):
-            yield way, Meaning("pattern", value), False
+        yield "pattern", value, [*ways, value] if value not in ("wood", "marble") else ways
     for count, word in enumerate(NUMBERS):
-        yield word, Meaning("number", str(count)), False
+        yield "number", str(count), [word]
     for count in range(LARGEST + 1):
-        yield str(count), Meaning("number", str(count)), False
-    yield from (("pair of", Meaning("number", "2"), False), ("a couple of", Meaning("number", "2"), False))
-
-
-@cache
-def _more_words() -> Mapping[str, Mapping[str, list[str]]]:
-    """Words that captions do not use but people do; they name nothing that others do not name, too."""
-    return json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+        yield "number", str(count), [str(count)]
+    yield "number", "2", ["pair of", "a couple of"]
 
 
 @cache
@@ -233,5 +224,21 @@ def _single_words() -> list[str]:
 
 
 @cache
-def _shades() -> Mapping[str, tuple[float, float, float]]:
-    return {word.lower(): rgb_of(word) for word in colour_words()}
+def category_words() -> Mapping[str, Any]:
+    """Of each category: names of parts (with the share of objects that have them), kinds, and shapes of parts."""
+    return json.loads(Path(__file__).with_name("category_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def can_have(category: str, part: str) -> bool:
+    """Whether objects of a category are ever made with such a part."""
+    return part == WHOLE or not category or part in category_words()[category]["parts"]
+
+
+def style_of(category: str, part: str, options: Sequence[str]) -> str:
+    """The word of shape, among those that a word may mean, that such parts are made with; nothing when none is."""
+    words = category_words()[category]
+    names = words["mains"] if part == WHOLE else [part]
+    shares = {
+        o: words["styles"][name][o]["share"] for o in options for name in names if o in words["styles"].get(name, {})
+    }
+    return max(shares, key=shares.__getitem__) if shares else ""

@@ -13,8 +13,8 @@ from neurok.core.material_library import library
 from neurok.families.household.looks import material_of
 from neurok.families.household.parts import PATTERNS, Look, Part
 from neurok.generation.part_autoencoder import FORMS, PartInput, PartModel
-from neurok.generation.part_batches import stuff_features
 from neurok.generation.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
+from neurok.generation.part_set import stuff_features
 from neurok.geometry.level_set import level_set
 from neurok.modelling.booleans import from_manifold, to_manifold
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS, Hollow, fitted, hollowed, mesh_of

@@ -15,6 +15,7 @@ from neurok.families.household.looks import material_of, pattern_pixels
 from neurok.families.household.parts import PATTERNS, Look, Part
 from neurok.geometry.distance import closest_point
 from neurok.geometry.sampling import sample_surface
+from neurok.geometry.voxels import inside_closed
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS, fitted, mesh_of
 from neurok.modelling.shapes import Shape
 
@@ -177,11 +178,8 @@ def distances_of(
 
 def signed_distance(shape: Shape, queries: Float[np.ndarray, "Q 3"], candidates: int = 8) -> Float[np.ndarray, " Q"]:
     """To a closed solid; negative inside."""
-    import trimesh
-
     away = closest_point(queries, shape.vertices, shape.faces, candidates=candidates).distances
-    inside = trimesh.Trimesh(shape.vertices, shape.faces, process=False).contains(queries)
-    return np.where(inside, -away, away)
+    return np.where(inside_closed(queries, shape.vertices, shape.faces), -away, away)
 
 
 def stuff_of(look: Look) -> tuple[int, int]:

@@ -22,47 +22,19 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 Status = Literal["transparent", "cut out", "whole"]
 
 
-@dataclass(frozen=True)
-class PhotoConfig:
-    """Limits of what is read, and thresholds of the cut-out, set on renders before plain and other grounds."""
-
-    side: int = 112
-    """Pixels of the result's side."""
-
-    least_side: int = 16
-    most_pixels: int = 64_000_000
-    """Larger pictures are refused before they are decoded."""
-
-    work_side: int = 384
-    """The cut-out is made on a picture of at most this many pixels along its longer side."""
-
-    blank: float = 0.02
-    """A picture whose colours all lie in so narrow a range (0..1) shows nothing."""
-
-    border: float = 0.04
-    """Width of the border that shows the background, as a share of the shorter side."""
-
-    inlier: float = 0.07
-    """Distance in sRGB (0..1) up to which a pixel may be of the smooth background."""
-
-    plain_share: float = 0.65
-    """Share of the border that must be of the smooth background for it to be plain; the object may touch the rest."""
-
-    two_grounds: float = 0.93
-    """Where one smooth background explains less of the border, a wall above a floor is tried; it must explain more."""
-
-    noise: float = 5.0
-    """Pixels are of the object when they differ from the background by so many times what the border does."""
-
-    join: float = 0.015
-    """Pieces nearer than this share of the longer side hang together, such as leaves on thin stems."""
-
-    least_share: float = 0.004
-    most_share: float = 0.95
-    """Share of the picture that an object may cover."""
-
-    margin: float = MARGIN
-    """Free space around the object, as a share of the result's side."""
+# Limits of what is read, and thresholds of the cut-out, set on renders before plain and other grounds.
+RESULT_SIDE = 112  # pixels of the result's side
+LEAST_SIDE = 16  # pixels of the given picture's shorter side
+MOST_PIXELS = 64_000_000  # larger pictures are refused before they are decoded
+WORK_SIDE = 384  # the cut-out is made on a picture of at most this many pixels along its longer side
+BLANK = 0.02  # a picture whose colours all lie in so narrow a range (0..1) shows nothing
+BORDER = 0.04  # width of the border that shows the background, as a share of the shorter side
+INLIER = 0.07  # distance in sRGB (0..1) up to which a pixel may be of the smooth background
+PLAIN_SHARE = 0.65  # share of the border that must be of a plain background; the object may touch the rest
+TWO_GROUNDS = 0.93  # where one background explains less of the border, a wall above a floor must explain more
+NOISE = 5.0  # pixels are of the object when they differ from the background by so many times what the border does
+JOIN = 0.015  # pieces nearer than this share of the longer side hang together, such as leaves on thin stems
+LEAST_SHARE, MOST_SHARE = 0.004, 0.95  # share of the picture that an object may cover
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,52 +52,51 @@ class Photo:
     """What was done, in a sentence."""
 
 
-def read_photo(path: str | Path, config: PhotoConfig | None = None) -> Photo:
+def read_photo(path: str | Path) -> Photo:
     """Read a PNG, JPEG or WebP picture of one object.
 
     Raises:
         NeurokError: If there is no such file, or the picture is too large, too small or blank.
         FormatError: If it cannot be read as a picture.
     """
-    config, path = config or PhotoConfig(), Path(path)
+    path = Path(path)
     if not path.is_file():
         raise NeurokError(f"There is no picture '{path}'; give a file of type PNG, JPEG or WebP.")
-    return photo_of(_decoded(path, config), config, f"'{path}'")
+    return photo_of(_decoded(path), f"'{path}'")
 
 
-def photo_of(pixels: np.ndarray, config: PhotoConfig | None = None, name: str = "The picture") -> Photo:
+def photo_of(pixels: np.ndarray, name: str = "The picture") -> Photo:
     """The same for pixels in memory: ``(H, W, 3 or 4)``, bytes or numbers 0..1.
 
     Raises:
         NeurokError: If it is no picture, too large, too small or blank.
     """
-    config = config or PhotoConfig()
     if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
         raise NeurokError(f"{name} must have height, width and 3 or 4 channels, got an array of shape {pixels.shape}.")
-    _check_size(pixels.shape[1], pixels.shape[0], config, name)
-    step = max(1, max(pixels.shape) // (4 * config.work_side))
+    _check_size(pixels.shape[1], pixels.shape[0], name)
+    step = max(1, max(pixels.shape) // (4 * WORK_SIDE))
     pixels = pixels[::step, ::step]  # before numbers take eight bytes each
     from scipy import ndimage
 
     rgba = pixels / 255.0 if pixels.dtype == np.uint8 else np.asarray(pixels, dtype=float)
     if not (np.isfinite(rgba).all() and rgba.min() >= 0.0 and rgba.max() <= 1.0):
         raise NeurokError(f"{name} must have colours as bytes or as numbers from 0 to 1.")
-    rgba = _shrunk(rgba, config.work_side)
+    rgba = _shrunk(rgba, WORK_SIDE)
     rgb, alpha = rgba[..., :3], rgba[..., 3] if rgba.shape[2] == 4 else np.ones(rgba.shape[:2])
-    _check_content(rgb, alpha, config, name)
-    if (alpha < 0.5).mean() > config.least_share:
-        return _framed(rgb, alpha, "transparent", "The picture's own transparency was used.", config)
-    mask, why = cut_out(rgb, config)
+    _check_content(rgb, alpha, name)
+    if (alpha < 0.5).mean() > LEAST_SHARE:
+        return _framed(rgb, alpha, "transparent", "The picture's own transparency was used.")
+    mask, why = cut_out(rgb)
     if mask is None:
         note = (
             f"{why}: the picture was used whole. A plain background, or one that is transparent, gives better results."
         )
-        return Photo(_square(rgb, np.median(_border_pixels(rgb, config), axis=0), config.side), "whole", 1.0, note)
+        return Photo(_square(rgb, np.median(_border_pixels(rgb), axis=0), RESULT_SIDE), "whole", 1.0, note)
     soft = np.clip(ndimage.gaussian_filter(mask.astype(float), 0.8), 0.0, 1.0)
-    return _framed(rgb, soft, "cut out", "The object was cut out of a plain background.", config)
+    return _framed(rgb, soft, "cut out", "The object was cut out of a plain background.")
 
 
-def _decoded(path: Path, config: PhotoConfig) -> np.ndarray:
+def _decoded(path: Path) -> np.ndarray:
     """Pixels of a file, turned upright and at most about twice as large as needed."""
     from PIL import Image, ImageOps
 
@@ -133,18 +104,18 @@ def _decoded(path: Path, config: PhotoConfig) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below is lower
             image: Any = Image.open(path, formats=FORMATS)
-        _check_size(image.width, image.height, config, f"'{path}'")
-        image.draft("RGB", (2 * config.work_side, 2 * config.work_side))
+        _check_size(image.width, image.height, f"'{path}'")
+        image.draft("RGB", (2 * WORK_SIDE, 2 * WORK_SIDE))
         image = ImageOps.exif_transpose(image)
         if image.mode.startswith(("I", "F")):  # 16 bits of grey
             grey = np.asarray(image, dtype=float)
             return np.repeat((grey / max(65535.0, float(grey.max())))[..., None], 3, axis=2).clip(0.0, 1.0)
         has_alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
         image = image.convert("RGBA" if has_alpha else "RGB")
-        image.thumbnail((2 * config.work_side, 2 * config.work_side))
+        image.thumbnail((2 * WORK_SIDE, 2 * WORK_SIDE))
         return np.asarray(image)
     except Image.DecompressionBombError:
-        raise NeurokError(_too_large(f"'{path}' is far too large", config)) from None
+        raise NeurokError(_too_large(f"'{path}' is far too large")) from None
     except (OSError, ValueError, SyntaxError, EOFError, IndexError) as error:
         raise FormatError(
             f"'{path}' cannot be read as a picture ({str(error).rstrip('.')}); PNG, JPEG and WebP are read. "
@@ -152,46 +123,45 @@ def _decoded(path: Path, config: PhotoConfig) -> np.ndarray:
         ) from error
 
 
-def _check_size(width: int, height: int, config: PhotoConfig, name: str) -> None:
-    if width * height > config.most_pixels:
-        raise NeurokError(_too_large(f"{name} has {width}x{height} pixels", config))
-    if min(width, height) < config.least_side:
+def _check_size(width: int, height: int, name: str) -> None:
+    if width * height > MOST_PIXELS:
+        raise NeurokError(_too_large(f"{name} has {width}x{height} pixels"))
+    if min(width, height) < LEAST_SIDE:
         raise NeurokError(
-            f"{name} has {width}x{height} pixels; at least {config.least_side} on each side are needed. "
-            "Give a larger picture."
+            f"{name} has {width}x{height} pixels; at least {LEAST_SIDE} on each side are needed. Give a larger picture."
         )
 
 
-def _too_large(what: str, config: PhotoConfig) -> str:
-    return f"{what}; at most {config.most_pixels / 1e6:.0f} million pixels are allowed. Scale it down."
+def _too_large(what: str) -> str:
+    return f"{what}; at most {MOST_PIXELS / 1e6:.0f} million pixels are allowed. Scale it down."
 
 
-def _check_content(rgb: np.ndarray, alpha: np.ndarray, config: PhotoConfig, name: str) -> None:
+def _check_content(rgb: np.ndarray, alpha: np.ndarray, name: str) -> None:
     from scipy import ndimage
 
     seen = alpha > 0.5
     if not seen.any():
         raise NeurokError(f"{name} is transparent everywhere; give a picture that shows one object.")
     smooth = ndimage.uniform_filter(rgb, (3, 3, 1))[seen]
-    is_one_colour = float((smooth.max(axis=0) - smooth.min(axis=0)).max()) < config.blank
-    if is_one_colour and seen.mean() > config.most_share:
+    is_one_colour = float((smooth.max(axis=0) - smooth.min(axis=0)).max()) < BLANK
+    if is_one_colour and seen.mean() > MOST_SHARE:
         raise NeurokError(f"{name} has one colour everywhere; give a picture that shows one object.")
 
 
-def cut_out(rgb: Float[np.ndarray, "H W 3"], config: PhotoConfig) -> tuple[Bool[np.ndarray, "H W"] | None, str]:
+def cut_out(rgb: Float[np.ndarray, "H W 3"]) -> tuple[Bool[np.ndarray, "H W"] | None, str]:
     """Which pixels show the object; nothing, and why, where the background is not plain."""
     from scipy import ndimage
 
-    behind, share, spread = _background(rgb, config)
+    behind, share, spread = _background(rgb)
     far = np.linalg.norm(rgb - behind, axis=2)
-    if share < config.two_grounds:
-        two = _wall_and_floor(rgb, config)
-        far, share, spread = two if two[1] > max(share, config.two_grounds) else (far, share, spread)
-    if share < config.plain_share:
+    if share < TWO_GROUNDS:
+        two = _wall_and_floor(rgb)
+        far, share, spread = two if two[1] > max(share, TWO_GROUNDS) else (far, share, spread)
+    if share < PLAIN_SHARE:
         return None, "The background is not plain"
-    mask = far > max(config.noise * spread, config.inlier / 2.0)
-    mask = ndimage.binary_opening(mask) | (far > 4.0 * config.inlier)  # specks go, thin dark lines stay
-    reach = max(1, round(config.join * max(rgb.shape[:2])))
+    mask = far > max(NOISE * spread, INLIER / 2.0)
+    mask = ndimage.binary_opening(mask) | (far > 4.0 * INLIER)  # specks go, thin dark lines stay
+    reach = max(1, round(JOIN * max(rgb.shape[:2])))
     joined = ndimage.binary_dilation(mask, iterations=reach)
     labels, count = ndimage.label(joined)
     if count == 0:
@@ -199,35 +169,33 @@ def cut_out(rgb: Float[np.ndarray, "H W 3"], config: PhotoConfig) -> tuple[Bool[
     sizes = np.bincount(labels[mask], minlength=count + 1)
     mask &= labels == int(np.argmax(sizes[1:])) + 1
     covered = float(mask.mean())
-    if not config.least_share <= covered <= config.most_share:
+    if not LEAST_SHARE <= covered <= MOST_SHARE:
         return None, "No object stands out from the background"
     return mask, ""
 
 
-def _border_pixels(values: np.ndarray, config: PhotoConfig) -> np.ndarray:
+def _border_pixels(values: np.ndarray) -> np.ndarray:
     """Rows of those that lie at the border."""
-    width = max(2, round(config.border * min(values.shape[:2])))
+    width = max(2, round(BORDER * min(values.shape[:2])))
     inside = np.zeros(values.shape[:2], dtype=bool)
     inside[width:-width, width:-width] = True
     return values[~inside]
 
 
-def _wall_and_floor(rgb: np.ndarray, config: PhotoConfig) -> tuple[Float[np.ndarray, "H W"], float, float]:
+def _wall_and_floor(rgb: np.ndarray) -> tuple[Float[np.ndarray, "H W"], float, float]:
     """How far pixels are from the nearer of two grounds, the share of the border that these explain, and how far that
     strays: pixels of the border belong to the ground whose colour, that of the upper or the lower side, is nearer."""
     sides = np.stack([np.median(rgb[row], axis=0) for row in (0, -1)])
-    border = _border_pixels(rgb, config)
+    border = _border_pixels(rgb)
     is_lower = np.linalg.norm(border[:, None] - sides, axis=2).argmin(axis=1) == 1
     if not 0.0 < is_lower.mean() < 1.0:
         return np.zeros(rgb.shape[:2]), 0.0, 0.0
-    (wall, upper, one), (floor, lower, two) = (_background(rgb, config, among) for among in (~is_lower, is_lower))
+    (wall, upper, one), (floor, lower, two) = (_background(rgb, among) for among in (~is_lower, is_lower))
     far = np.minimum(*(np.linalg.norm(rgb - behind, axis=2) for behind in (wall, floor)))
     return far, upper * float((~is_lower).mean()) + lower * float(is_lower.mean()), max(one, two)
 
 
-def _background(
-    rgb: np.ndarray, config: PhotoConfig, among: Bool[np.ndarray, " N"] | None = None
-) -> tuple[np.ndarray, float, float]:
+def _background(rgb: np.ndarray, among: Bool[np.ndarray, " N"] | None = None) -> tuple[np.ndarray, float, float]:
     """Smooth colours fitted to the border, the share of the border that they explain, and how far that strays.
 
     Colours are quadratic in the place. The fit is repeated with what lies ever nearer to it, so that an object that
@@ -235,7 +203,7 @@ def _background(
     """
     v, u = np.meshgrid(*(np.linspace(-1.0, 1.0, count) for count in rgb.shape[:2]), indexing="ij")
     terms = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v], axis=2)
-    places, colours = _border_pixels(terms, config), _border_pixels(rgb, config)
+    places, colours = _border_pixels(terms), _border_pixels(rgb)
     if among is not None:
         places, colours = places[among], colours[among]
     near = np.ones(len(colours), dtype=bool)
@@ -243,22 +211,22 @@ def _background(
     for widening in (6.0, 4.0, 3.0, 2.0, 1.0, 1.0):
         weights = np.linalg.lstsq(places[near], colours[near], rcond=None)[0]
         far = np.linalg.norm(colours - places @ weights, axis=1)
-        near = far < widening * config.inlier
+        near = far < widening * INLIER
         if near.sum() < len(terms[0, 0]):
             return np.zeros_like(rgb), 0.0, 0.0
     return terms @ weights, float(near.mean()), float(np.sqrt((far[near] ** 2).mean()))
 
 
-def _framed(rgb: np.ndarray, alpha: np.ndarray, status: Status, note: str, config: PhotoConfig) -> Photo:
+def _framed(rgb: np.ndarray, alpha: np.ndarray, status: Status, note: str) -> Photo:
     """The object alone on the plain background, in the middle with a margin around it."""
     rows, columns = np.flatnonzero((alpha > 0.5).any(axis=1)), np.flatnonzero((alpha > 0.5).any(axis=0))
     top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-    margin = config.margin / (1.0 - 2.0 * config.margin)
+    margin = MARGIN / (1.0 - 2.0 * MARGIN)
     free = max(1, round(margin * max(bottom - top, right - left)))
     mixed = rgb * alpha[..., None] + PLAIN * (1.0 - alpha[..., None])
     mixed = np.pad(mixed, ((free, free), (free, free), (0, 0)), constant_values=PLAIN)
     mixed = mixed[top : bottom + 2 * free, left : right + 2 * free]
-    return Photo(_square(mixed, np.full(3, PLAIN), config.side), status, float((alpha > 0.5).mean()), note)
+    return Photo(_square(mixed, np.full(3, PLAIN), RESULT_SIDE), status, float((alpha > 0.5).mean()), note)
 
 
 def _square(rgb: np.ndarray, fill: np.ndarray, side: int) -> Float[np.ndarray, "S S 3"]:

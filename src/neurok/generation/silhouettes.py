@@ -9,17 +9,22 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
+from torch import Tensor
 
 from neurok.data.picture_augmentation import PLAIN
-from neurok.families.household.looks import colour_words, rgb_of
+from neurok.families.household.assemble import placed_anew
+from neurok.families.household.captions import main_part
+from neurok.families.household.looks import colour_words, rgb_of, shades
 from neurok.families.household.parts import Assembly
 from neurok.families.household.record import assembly_of
+from neurok.generation.editing import OWN_PATTERNS, in_colour, of_stuff
+from neurok.generation.image_encoder import PictureReader
 
 GRID = 16
 """Cells of an outline along each side of its box."""
@@ -27,23 +32,12 @@ GRID = 16
 OUTLINES = Path(__file__).with_name("outlines.npz")
 
 
-@dataclass(frozen=True)
-class OutlineConfig:
-    """How pictures are compared."""
-
-    behind: float = 0.04
-    """How far a pixel is from the plain background, in one channel, to belong to the object."""
-
-    aspect: float = 0.5
-    """What the logarithm of height over width counts beside the outline."""
-
-    doubt: float = 0.02
-    """What a nat of the reader's doubt that an object is of a category counts beside the outline. Best for the
-    categories of 69 pictures of real models that are neither kept aside nor learned from (0.74; 0.72 from 0.005 to
-    0.04; outlines alone 0.58, the reader alone 0.67): ``benchmarks/weigh_outlines.py``."""
-
-
-OUTLINE = OutlineConfig()
+BEHIND = 0.04  # how far a pixel is from the plain background, in one channel, to belong to the object
+ASPECT = 0.5  # what the logarithm of height over width counts beside the outline
+DOUBT = 0.02
+"""What a nat of the reader's doubt that an object is of a category counts beside the outline. Best for the categories
+of 69 pictures of real models that are neither kept aside nor learned from (0.74; 0.72 from 0.005 to 0.04; outlines
+alone 0.58, the reader alone 0.67): ``benchmarks/weigh_outlines.py``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +57,7 @@ class Outlines:
         """How far the outline of a picture is from each."""
         outline, aspect = outline_of(pixels)
         apart = np.linalg.norm((self.outlines / 255.0 - outline).reshape(len(self.outlines), -1), axis=1) / GRID
-        return np.asarray(np.hypot(apart, OUTLINE.aspect * (self.aspects - aspect)))
+        return np.asarray(np.hypot(apart, ASPECT * (self.aspects - aspect)))
 
     def nearest(
         self, pixels: Float[np.ndarray, "S S 3"], likely: Mapping[str, float] | None = None, rank: int = 0
@@ -75,7 +69,7 @@ class Outlines:
         """
         apart = self.apart(pixels)
         if likely is not None:
-            apart -= OUTLINE.doubt * np.array([likely.get(category, -np.inf) for category in self.categories])
+            apart -= DOUBT * np.array([likely.get(category, -np.inf) for category in self.categories])
         category = self.categories[int(apart.argmin())]
         fellows = np.flatnonzero(np.array(self.categories) == category)
         sorted_owners = self.owners[fellows[np.argsort(apart[fellows], kind="stable")]].tolist()
@@ -95,7 +89,7 @@ def known_outlines() -> Outlines:
 
 def is_object(pixels: Float[np.ndarray, "S S 3"]) -> Bool[np.ndarray, "S S"]:
     """Pixels of what was cut out, not of the plain grey behind it."""
-    return np.asarray(np.abs(pixels - PLAIN).max(axis=2) > OUTLINE.behind)
+    return np.asarray(np.abs(pixels - PLAIN).max(axis=2) > BEHIND)
 
 
 def outline_of(pixels: Float[np.ndarray, "S S 3"]) -> tuple[Float[np.ndarray, "G G"], float]:
@@ -122,3 +116,39 @@ def colour_of(pixels: Float[np.ndarray, "S S 3"]) -> str:
     """The colour word that is nearest to the middle one of an object's pixels."""
     middle = middle_colour(pixels)
     return min(colour_words(), key=lambda word: float(np.linalg.norm(np.subtract(rgb_of(word), middle))))
+
+
+def with_appearance_seen(assembly: Assembly, reader: PictureReader, picture: Float[Tensor, "3 S S"]) -> Assembly:
+    """The object in what the reader sees: the colour of every part, and what the one that stands for all is made of.
+
+    Patterns that the reader does not see are left out. Parts of the same stuff as the main one go along. Of the others
+    the known object tells the material as well as the reader does (0.81 of 473 parts of held-out pictures, both).
+    """
+    main = assembly.parts[main_part(assembly)]
+    names = list(dict.fromkeys(part.name for part in assembly.parts))
+    seen = reader.likeliest(picture, names, ("colour", "pattern", "cover", "material"))
+    stuff = seen["cover"][main.name] or seen["material"][main.name]
+    middle = middle_colour(picture.permute(1, 2, 0).numpy())
+    parts = []
+    for part in assembly.parts:
+        alike = part.look.stuff == main.look.stuff
+        look = of_stuff(part, stuff) if alike else part.look
+        if seen["pattern"][part.name] == "plain" and look.pattern not in OWN_PATTERNS:
+            look = replace(look, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
+        colour = seen["colour"][part.name]
+        is_main = part.name == main.name
+        shade = min(shades(colour), key=lambda word: np.linalg.norm(np.subtract(rgb_of(word), middle)))
+        parts.append(placed_anew(part, look=in_colour(look, shade if is_main else colour)))
+    return replace(assembly, parts=tuple(parts))
+
+
+def recoloured(assembly: Assembly, shade: str) -> Assembly:
+    """The part that stands for the whole in another colour, and all that have the same."""
+    old, colour = assembly.parts[main_part(assembly)].look.colour, colour_words()[shade]
+    parts = [
+        placed_anew(part, look=replace(part.look, colour=colour, shade=shade, rgb=rgb_of(shade)))
+        if part.look.colour == old
+        else part
+        for part in assembly.parts
+    ]
+    return replace(assembly, parts=tuple(parts))

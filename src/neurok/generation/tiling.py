@@ -8,31 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class TilingConfig:
-    """From when on what was written roughly is taken for something simple; shares of the whole face."""
-
-    open: float = 0.2
-    """Least height or width of a space that is meant to stay open."""
-
-    even: float = 0.2
-    """Sizes that differ by less than this share of their mean are equal ..."""
-
-    pair: float = 0.5
-    """... and those of doors side by side below this."""
-
-    odd: float = 0.3
-    """What a door that is wider than high, or a drawer that is higher than wide, costs beside overlap."""
-
-    board: float = 0.15
-    """What a cut gains where a board was written that parts the whole group, and how near it has to be."""
-
-    least: float = 0.3
-    """No cell is smaller than this share of an equal one."""
-
-
-TILING = TilingConfig()
+# From when on what was written roughly is taken for something simple; shares of the whole face.
+OPEN = 0.2  # least height or width of a space that is meant to stay open
+EVEN = 0.2  # sizes that differ by less than this share of their mean are equal ...
+PAIR = 0.5  # ... and those of doors side by side below this
+ODD = 0.3  # what a door that is wider than high, or a drawer that is higher than wide, costs beside overlap
+BOARD = 0.15  # what a cut gains where a board was written that parts the whole group, and how near it has to be
+LEAST = 0.3  # no cell is smaller than this share of an equal one
 
 
 @dataclass(frozen=True)
@@ -50,11 +32,10 @@ class Rect:
 
     def cut(self, axis: int, low: float, high: float) -> Rect:
         """The same between other ends along one axis."""
-        put = lambda ends, value: tuple(value if k == axis else end for k, end in enumerate(ends))  # noqa: E731
-        return Rect(put(self.low, low), put(self.high, high))  # type: ignore[arg-type]
-
-    def has(self, point: Sequence[float]) -> bool:
-        return all(a <= x <= b for a, x, b in zip(self.low, point, self.high, strict=True))
+        other = 1 - axis
+        if axis == 0:
+            return Rect((low, self.low[other]), (high, self.high[other]))
+        return Rect((self.low[other], low), (self.high[other], high))
 
 
 @dataclass(frozen=True)
@@ -109,7 +90,6 @@ def tiled(
     *,
     gap: float = 0.0,
     is_partly_open: bool = False,
-    config: TilingConfig = TILING,
 ) -> Tiling:
     """Cells for all fronts.
 
@@ -119,25 +99,25 @@ def tiled(
         gap: Room that is left at other cuts between what lies above each other.
     """
     out = Tiling()
-    share = config.open if is_partly_open else np.inf
-    _Filler(face, boarded or {}, gap, share, config, out).fill(_grouped(tiles, face, boards, config), face, face)
+    share = OPEN if is_partly_open else np.inf
+    _Filler(face, boarded or {}, gap, share, out).fill(_grouped(tiles, face, boards), face, face)
     return out
 
 
-def _grouped(tiles: Sequence[Tile], face: Rect, boards: Sequence[Rect], config: TilingConfig) -> _Node | Tile:
+def _grouped(tiles: Sequence[Tile], face: Rect, boards: Sequence[Rect]) -> _Node | Tile:
     """Cut into groups where they overlap least."""
     if len(tiles) == 1:
         return tiles[0]
-    _, axis, first, second = min(_ways(tiles, face, boards, config), key=lambda way: way[0])
+    _, axis, first, second = min(_ways(tiles, face, boards), key=lambda way: way[0])
     children: list[_Node | Tile] = []
     for group in (first, second):
-        node = _grouped(group, face, boards, config)
+        node = _grouped(group, face, boards)
         children += node.children if isinstance(node, _Node) and node.axis == axis else (node,)
     return _Node(axis, tuple(children))
 
 
 def _ways(
-    tiles: Sequence[Tile], face: Rect, boards: Sequence[Rect], config: TilingConfig
+    tiles: Sequence[Tile], face: Rect, boards: Sequence[Rect]
 ) -> Iterator[tuple[float, int, list[Tile], list[Tile]]]:
     for axis in (0, 1):
         order = sorted(tiles, key=lambda tile: tile.rect.middle(axis))
@@ -153,8 +133,8 @@ def _ways(
                 if len(group) == 1
             )
             line = (ends[0].high[axis] + ends[1].low[axis]) / 2
-            parted = any(_parts(board, room, axis, line, config.board * face.long(axis)) for board in boards)
-            yield overlap + config.odd * odd - config.board * parted, axis, *groups
+            parted = any(_parts(board, room, axis, line, BOARD * face.long(axis)) for board in boards)
+            yield overlap + ODD * odd - BOARD * parted, axis, *groups
 
 
 def _parts(board: Rect, room: Rect, axis: int, line: float, near: float) -> bool:
@@ -184,10 +164,8 @@ def _leaves(node: _Node | Tile) -> list[Tile]:
 class _Filler:
     """Goes down the groups and gives each its cell."""
 
-    def __init__(
-        self, face: Rect, boarded: Mapping[int, float], gap: float, share: float, config: TilingConfig, out: Tiling
-    ) -> None:
-        self.face, self.boarded, self.gap, self.share, self.config, self.out = face, boarded, gap, share, config, out
+    def __init__(self, face: Rect, boarded: Mapping[int, float], gap: float, share: float, out: Tiling) -> None:
+        self.face, self.boarded, self.gap, self.share, self.out = face, boarded, gap, share, out
 
     def fill(self, node: _Node | Tile, written: Rect, cell: Rect) -> None:
         for axis in (1, 0):
@@ -259,10 +237,10 @@ class _Filler:
         """Equal where they nearly are and fronts are of one kind."""
         sizes = np.maximum(np.asarray(longs, dtype=np.float64), 1e-6)
         kinds = {tile.kind for child in node.children for tile in _leaves(child)}
-        near = self.config.pair if kinds == {"door"} and node.axis == 0 else self.config.even
+        near = PAIR if kinds == {"door"} and node.axis == 0 else EVEN
         if len(kinds) == 1 and np.abs(sizes / sizes.mean() - 1).max() < near:
             sizes = np.ones(len(sizes))
-        sizes = np.maximum(sizes / sizes.sum(), self.config.least / len(sizes))
+        sizes = np.maximum(sizes / sizes.sum(), LEAST / len(sizes))
         return np.asarray(sizes / sizes.sum())
 
 

@@ -1,66 +1,63 @@
-"""From what is asked for to objects: draws a list, fills it with numbers, and makes the parts meet."""
+"""From lists of parts to objects: fills a list with numbers, makes the parts meet, and draws some of an object anew."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from neurok.families.household.captions import main_roles
-from neurok.families.household.parts import Assembly
+from neurok.errors import NeurokError
+from neurok.families.household.parts import Assembly, Part
 from neurok.generation.attachment import ROUGH, Attached, attach, meeting
 from neurok.generation.context import Asked
-from neurok.generation.fields import PARTS, Field, build_fields, look_fields, said, whole_fields
+from neurok.generation.fields import (
+    PARTS,
+    Field,
+    build_fields,
+    can_be_listed,
+    chosen,
+    look_fields,
+    part_words,
+    said,
+    whole_fields,
+    whole_words,
+)
 from neurok.generation.flow import FlowConfig, FlowModel, Project
-from neurok.generation.holding import BuildHold, LookHold, is_said_of
+from neurok.generation.image_encoder import PictureReader, ReaderConfig
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
-from neurok.generation.part_list import Lists, PartListConfig, PartListModel, stack_lists
-from neurok.generation.picture_reader import PictureReader, ReaderConfig
-from neurok.generation.wishes import Wishes
+from neurok.generation.part_list import Hold, Lists, PartListConfig, PartListModel, stack_lists
 
+LIST_WARMTH = 0.5  # temperature of the choices of a list; a sketch found 0.5 to keep lists whole
+FLOW_WARMTH = 0.25
+"""Spread of the noise that numbers start from: less is tidier and more alike. Parts had to be moved by less than 2 % of
+the size on 0.55, 0.36 and 0.27 of 44 objects at 0.15, 0.4 and 0.7."""
 
-@dataclass(frozen=True)
-class WritingConfig:
-    """How freely objects are drawn."""
+KEPT = 0.7
+"""Share of the numbers of an object that came apart, with its parts moved until they meet, from which the flow goes on
+to write it anew."""
 
-    list_warmth: float = 0.5
-    """Temperature of the choices; a sketch found 0.5 to keep lists whole."""
-
-    flow_warmth: float = 0.25
-    """Spread of the noise that numbers start from: less is tidier and more alike. Parts had to be moved by less than
-    2 % of the size on 0.55, 0.36 and 0.27 of 44 objects at 0.15, 0.4 and 0.7."""
-
-    kept: float = 0.7
-    """Share of the numbers of an object that came apart, with its parts moved until they meet, from which the flow goes
-    on to write it anew."""
-
-    guidance: float = 1.0
-    """How far what is asked for is exaggerated in the flow."""
-
-    together: tuple[float, ...] = (0.5, 0.75, 0.9375)
-    """After which shares of the way parts are put together in what the flow is about to write; the last step is its own
-    again, so that in the end it chooses itself where parts meet."""
-
-
-WRITING = WritingConfig()
+TOGETHER = (0.5, 0.75, 0.9375)
+"""After which shares of the way parts are put together in what the flow is about to write; the last step is its own
+again, so that in the end it chooses itself where parts meet."""
 
 
 @dataclass(frozen=True, eq=False)
 class Written:
     """One object as the network wrote it."""
 
-    assembly: Assembly
     attached: Attached
+    """Its parts where they meet."""
+
     lists: Lists
     """Its list, a batch of one."""
 
-    numbers: Tensor
-    """Its numbers, standardised."""
+    numbers: Float[Tensor, "P N"]
+    """Standardised."""
 
 
 class Generator(nn.Module):
@@ -79,58 +76,39 @@ class Generator(nn.Module):
         return Standard(self.flow.mean.numpy().astype(np.float64), self.flow.spread.numpy().astype(np.float64))
 
     @torch.no_grad()
-    def write(
-        self,
-        asked: Asked,
-        generator: torch.Generator,
-        config: WritingConfig = WRITING,
-        wishes: Sequence[Wishes] | None = None,
-    ) -> list[Written]:
-        """One object for each prompt."""
-        lists = draw_lists(self.part_list, asked, generator, config.list_warmth, wishes)
-        return self.fill(lists, asked, generator, config)
-
-    @torch.no_grad()
-    def fill(
-        self,
-        lists: Lists,
-        asked: Asked,
-        generator: torch.Generator,
-        config: WritingConfig = WRITING,
-        kept: Tensor | None = None,
-        is_kept: Tensor | None = None,
-    ) -> list[Written]:
-        """Objects of given lists; ``kept`` are numbers of parts that stay."""
-        words = [list_words(lists, k)[1] for k in range(len(lists.whole))]
-        used = torch.zeros(*lists.build.shape[:2], len(used_by(words[0][0])))
-        for k, parts in enumerate(words):
-            used[k, : len(parts)] = torch.tensor(np.stack([used_by(part) for part in parts]), dtype=torch.float32)
-        together = self.together(lists, config)
-        rows = self.flow.sample(
-            lists, asked, used, generator, config.guidance, config.flow_warmth, kept, is_kept, together
-        )
-        return [self._written(rows_of(lists, k), rows[k]) for k in range(len(words))]
-
-    @torch.no_grad()
-    def refine(
-        self, written: Written, asked: Asked, generator: torch.Generator, config: WritingConfig = WRITING
-    ) -> Written:
-        """The object written anew from where its parts meet, so that the others follow those that were moved."""
-        lists, parts = written.lists, written.attached.assembly.parts
+    def fill(self, lists: Lists, asked: Asked, generator: torch.Generator) -> Written:
+        """The object of a list."""
         words = list_words(lists, 0)[1]
-        scale = scale_of(written.attached.assembly)
+        _, used = self.numbers(lists, words)
+        project = self.together(lists)
+        rows = self.flow.sample(lists, asked, used, generator, warmth=FLOW_WARMTH, project=project)[0]
+        return Written(attach(self.assembly_of(lists, rows)), lists, rows)
+
+    @torch.no_grad()
+    def refine(self, written: Written, asked: Asked, generator: torch.Generator) -> Written:
+        """The object written anew from where its parts meet, so that the others follow those that were moved."""
+        lists, met = written.lists, written.attached.assembly
+        given, used = self.numbers(lists, list_words(lists, 0)[1], met.parts, scale_of(met))
+        start = {"warmth": FLOW_WARMTH, "given": given, "share": KEPT, "project": self.together(lists)}
+        rows = self.flow.sample(lists, asked, used, generator, **start)[0]
+        return Written(attach(self.assembly_of(lists, rows)), lists, rows)
+
+    def numbers(
+        self, lists: Lists, words: Sequence[dict[str, str]], parts: Sequence[Part] = (), scale: float = 1.0
+    ) -> tuple[Float[Tensor, "1 P N"], Float[Tensor, "1 P N"]]:
+        """Standardised numbers of parts, zeros where none are given, and which of them mean something."""
         means = np.stack([used_by(word) for word in words])
-        values = self.standard.to(np.stack([row_of(part, scale) for part in parts]), _kinds(lists, len(words)))
         given, used = (torch.zeros(1, lists.build.shape[1], means.shape[1]) for _ in range(2))
         used[0, : len(words)] = torch.from_numpy(means).float()
-        given[0, : len(words)] = torch.from_numpy(values * means).float()
-        together = self.together(lists, config)
-        rows = self.flow.finish(lists, asked, used, given, config.kept, generator, config.flow_warmth, together)
-        return self._written(lists, rows[0])
+        if parts:
+            rows = np.stack([row_of(part, scale) for part in parts])
+            values = self.standard.to(rows, _kinds(lists, len(words)))
+            given[0, : len(words)] = torch.from_numpy(values * means).float()
+        return given, used
 
-    def together(self, lists: Lists, config: WritingConfig = WRITING) -> Project:
+    def together(self, lists: Lists) -> Project:
         """Puts parts together in what the flow is about to write, at the times that are due."""
-        return partial(self._together, lists, list(config.together))
+        return partial(self._together, lists, list(TOGETHER))
 
     def _together(self, lists: Lists, times: list[float], time: float, rows: Tensor) -> Tensor | None:
         """By how much numbers change when the parts that they stand for are made to meet; nothing between times."""
@@ -138,23 +116,15 @@ class Generator(nn.Module):
         if not due or time >= 1.0:
             return None
         del times[: len(due)]
+        written = self.assembly_of(lists, rows[0])
+        met = meeting(written, ROUGH)[0]
+        scale, count = scale_of(written), len(written.parts)
+        far = [row_of(new, scale) - row_of(old, scale) for new, old in zip(met.parts, written.parts, strict=True)]
         change = torch.zeros_like(rows)
-        for k in range(len(rows)):
-            one = rows_of(lists, k)
-            written = self.assembly_of(one, rows[k])
-            met = meeting(written, ROUGH)[0]
-            scale, count = scale_of(written), len(written.parts)
-            far = np.stack(
-                [row_of(new, scale) - row_of(old, scale) for new, old in zip(met.parts, written.parts, strict=True)]
-            )
-            change[k, :count] = torch.from_numpy(far / self.standard.spread[_kinds(one, count)]).float()
+        change[0, :count] = torch.from_numpy(np.stack(far) / self.standard.spread[_kinds(lists, count)]).float()
         return change
 
-    def _written(self, lists: Lists, rows: Tensor) -> Written:
-        attached = attach(self.assembly_of(lists, rows))
-        return Written(attached.assembly, attached, lists, rows)
-
-    def assembly_of(self, lists: Lists, rows: Tensor) -> Assembly:
+    def assembly_of(self, lists: Lists, rows: Float[Tensor, "P N"]) -> Assembly:
         """The object of one list and its standardised numbers, its parts where the numbers put them."""
         whole, words = list_words(lists, 0)
         values = self.standard.back(rows[: len(words)].numpy().astype(np.float64), _kinds(lists, len(words)))
@@ -185,113 +155,188 @@ def rows_of(lists: Lists, number: int) -> Lists:
     return Lists(lists.whole[at], lists.build[at, :most], lists.look[at, :most], lists.count[at])
 
 
-@torch.no_grad()
-def draw_lists(
-    model: PartListModel,
-    asked: Asked,
-    generator: torch.Generator,
-    warmth: float = WRITING.list_warmth,
-    wishes: Sequence[Wishes] | None = None,
-    plain: Asked | None = None,
-) -> Lists:
-    """A list for each prompt, part by part, until each has ended; names, counts and looks are held to the wishes.
+@dataclass(frozen=True)
+class RedrawingConfig:
+    """How far from a given object things may go; set by looking at sheets of variations."""
 
-    Args:
-        plain: The prompts without the words that say how named parts look. Looks of all other parts follow these, so
-            that a bear with a blue bow is not blue.
-    """
-    count = len(asked.states)
-    wishes = wishes or [Wishes("", ())] * count
-    full, other = model.context(asked), model.context(plain) if plain is not None else None
-    inputs = model.start.expand(count, 1, -1)
-    place = model.places(inputs, *full)[:, -1]
-    whole = model.whole.draw(place, warmth, generator, partial(_hold_category, wishes))
-    categories = [whole_fields()[0].words[int(number)] for number in whole[:, 0]]
-    holds = [BuildHold(one, category) for one, category in zip(wishes, categories, strict=True)]
-    inputs = torch.cat([inputs, model.whole.embed(whole)[:, None]], dim=1)
-    builds: list[Tensor] = []
-    looks: list[Tensor] = []
-    mains = [""] * count
-    ended = torch.zeros(count, dtype=torch.bool)
-    lengths = torch.full((count,), PARTS)
-    for number in range(PARTS):
-        build = _draw_build(model, model.places(inputs, *full)[:, -1], warmth, generator, holds, number)
-        now = (build[:, 0] == 0) & ~ended
-        lengths[now] = number
-        ended |= now
-        if ended.all():
-            break
-        build = _consistent(build)
-        inputs = torch.cat([inputs, model.build.embed(build)[:, None]], dim=1)
-        words = [said(build_fields(), row.tolist()) for row in build]
-        names = [word["name"] for word in words]
-        for row, (word, category) in enumerate(zip(words, categories, strict=True)):
-            mains[row] = mains[row] or (word["name"] if word["role"] in main_roles(category) else "")
-        before = [hold.have.get(name, 0) for hold, name in zip(holds, names, strict=True)]
-        place = model.places(inputs, *full)[:, -1]
-        if other is not None:
-            is_named = torch.tensor([is_said_of(one, name) for one, name in zip(wishes, names, strict=True)])
-            place = torch.where(is_named[:, None], place, model.places(inputs, *other)[:, -1])
-        look = model.look.draw(place, warmth, generator, LookHold(wishes, names, mains, before))
-        inputs = torch.cat([inputs, model.look.embed(look)[:, None]], dim=1)
-        for hold, word in zip(holds, words, strict=True):
-            hold.add(word)
-        builds.append(build)
-        looks.append(look)
-    return replace(_trimmed(whole, builds, looks, lengths), forced=torch.tensor([hold.forced for hold in holds]))
+    given: float = 0.5
+    """Share of the given numbers in what the flow starts from, the rest being noise; 1 changes nothing."""
+
+    warmth: float = 0.8
+    """Spread of that noise; with 0.25 variations could not be told apart."""
+
+    closer: float = 0.1
+    """How much that share grows with each drawing that comes apart."""
+
+    tries: int = 3
+    """Drawings among which the one is taken whose parts need to move least to meet."""
+
+    least: float = 1e-4
+    """Probability of a part's name at the best place in the list from which the part can be added."""
 
 
-def _draw_build(
-    model: PartListModel,
-    place: Tensor,
-    warmth: float,
-    generator: torch.Generator,
-    holds: Sequence[BuildHold],
-    number: int,
-) -> Int[Tensor, "B F"]:
-    """What the next part is; a list that would end too early goes on with what is missing."""
-    build = model.build.draw(place, warmth, generator, partial(_hold_build, holds, number))
-    early = [bool(row[0] == 0) and bool(hold.missing) for row, hold in zip(build, holds, strict=True)]
-    if not any(early):
-        return build
-    for hold, is_early in zip(holds, early, strict=True):
-        hold.is_forced = is_early
-        hold.forced += is_early
-    again = model.build.draw(place, warmth, generator, partial(_hold_build, holds, number))
-    for hold in holds:
-        hold.is_forced = False
-    return torch.where(torch.tensor(early)[:, None], again, build)
+REDRAWING = RedrawingConfig()
+FIXED = ("name", "parent", "role", "mirror", "count", "hinge", "centred")
+"""Words of a part that stay when it is replaced."""
 
 
-def _hold_build(holds: Sequence[BuildHold], number: int, field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
-    if field.name in ("role", "opening", "hinge", "quarter", "centred"):
+class Redrawer:
+    """Draws some of an object anew with the networks and keeps the rest: near variations, single parts, new parts."""
+
+    def __init__(
+        self, model: Generator, asked: Asked, generator: torch.Generator, config: RedrawingConfig = REDRAWING
+    ) -> None:
+        self.model, self.asked, self.generator, self.config = model, asked, generator, config
+
+    def vary(self, assembly: Assembly) -> Attached:
+        """Another object of the same words: the flow starts part of the way from noise to the given numbers."""
+        return self._best(lambda number: self._varied(assembly, self.config.given + number * self.config.closer))[1]
+
+    def replace(self, assembly: Assembly, numbers: Sequence[int], styles: Sequence[str]) -> Assembly:
+        """The object with other words of shape and other numbers for some parts, in their old appearance."""
+        return self._best(lambda _: self._replaced(assembly, numbers, styles))[0]
+
+    def add(self, assembly: Assembly, names: Sequence[str]) -> tuple[Assembly, int] | None:
+        """The object with one part more, where the list would have it, and its number."""
+        place = self._place_for(assembly, names)
+        if place is None:
+            return None
+        number, name = place
+        return self._best(lambda _: self._added(assembly, number, name))[0], number
+
+    def _best(self, draw: Callable[[int], Assembly]) -> tuple[Assembly, Attached]:
+        """The first drawing whose parts meet, or the one that comes nearest: as it was drawn, and put together."""
+        found: list[tuple[Assembly, Attached]] = []
+        for number in range(self.config.tries):
+            drawn = draw(number)
+            found.append((drawn, attach(drawn)))
+            if found[-1][1].is_near:
+                break
+        return min(found, key=lambda one: one[1].apart)
+
+    @torch.no_grad()
+    def _varied(self, assembly: Assembly, share: float) -> Assembly:
+        words = [part_words(part) for part in assembly.parts]
+        lists = self._listed(words, assembly)
+        given, used = self.model.numbers(lists, words, assembly.parts, scale_of(assembly))
+        start = {"warmth": self.config.warmth, "given": given, "share": share, "project": self.model.together(lists)}
+        new = self.model.assembly_of(lists, self.model.flow.sample(lists, self.asked, used, self.generator, **start)[0])
+        parts = [
+            replace(part, look=old.look, style=old.style) for part, old in zip(new.parts, assembly.parts, strict=True)
+        ]
+        return replace(assembly, parts=tuple(parts))
+
+    @torch.no_grad()
+    def _replaced(self, assembly: Assembly, numbers: Sequence[int], styles: Sequence[str]) -> Assembly:
+        words = [part_words(part) for part in assembly.parts]
+        for number in numbers:
+            words[number] = self._other_words(assembly, words, number, styles)
+        fresh = self._numbers(words, assembly, set(numbers), scale_of(assembly))
+        parts = list(assembly.parts)
+        for number in numbers:
+            parts[number] = replace(fresh[number], look=parts[number].look)
+        return replace(assembly, parts=tuple(parts))
+
+    @torch.no_grad()
+    def _added(self, assembly: Assembly, number: int, name: str) -> Assembly:
+        words = [part_words(part) for part in assembly.parts]
+        before = self._before(assembly, words, number)
+        model = self.model.part_list
+        context, bias = model.context(self.asked)
+        place = model.places(before, context, bias)[:, -1]
+        build = model.build.draw(place, LIST_WARMTH, self.generator, _only({"name": (name,)}, number))
+        own = said(build_fields(), build[0].tolist())
+        if own["hinge"]:
+            own |= {"mirror": "", "count": "1"}
+        inputs = torch.cat([before, model.build.embed(build)[:, None]], dim=1)
+        look = model.look.draw(model.places(inputs, context, bias)[:, -1], LIST_WARMTH, self.generator)
+        own |= said(look_fields(), look[0].tolist())
+        for word in words[number:]:
+            if word["parent"] and int(word["parent"]) >= number:
+                word["parent"] = str(int(word["parent"]) + 1)
+        words.insert(number, own)
+        moved = [replace(p, parent=p.parent + 1) if p.parent >= number else p for p in assembly.parts[number:]]
+        blank = part_of(own, np.zeros(len(used_by(own))), 1.0)
+        wider = replace(assembly, parts=(*assembly.parts[:number], blank, *moved))
+        fresh = self._numbers(words, wider, {number}, scale_of(assembly))
+        return replace(wider, parts=(*wider.parts[:number], fresh[number], *moved))
+
+    @torch.no_grad()
+    def _place_for(self, assembly: Assembly, names: Sequence[str]) -> tuple[int, str] | None:
+        """Where in the list a part of one of these names is most likely to come, and which."""
+        _check(assembly)
+        if len(assembly.parts) >= PARTS:
+            return None
+        model, count = self.model.part_list, len(assembly.parts)
+        inputs = self._before(assembly, [part_words(part) for part in assembly.parts], count)
+        known = model.places(inputs, *model.context(self.asked))[0, 1::2]
+        shares = model.build.mixes[0](known[1:]).softmax(dim=-1)  # nothing comes before the first part
+        of_names = shares[:, [build_fields()[0].index(name) for name in names]]
+        best = int(of_names.argmax())
+        if float(of_names.flatten()[best]) < self.config.least:
+            return None
+        return best // len(names) + 1, names[best % len(names)]
+
+    @torch.no_grad()
+    def _other_words(
+        self, assembly: Assembly, words: list[dict[str, str]], number: int, styles: Sequence[str]
+    ) -> dict[str, str]:
+        old = words[number]
+        fixed: dict[str, tuple[str, ...]] = {name: (old[name],) for name in FIXED}
+        if styles:
+            fixed["style 0"] = tuple(styles[:1])
+        model = self.model.part_list
+        place = model.places(self._before(assembly, words, number), *model.context(self.asked))[:, -1]
+        build = model.build.draw(place, LIST_WARMTH, self.generator, _only(fixed, number))
+        return {**old, **said(build_fields(), build[0].tolist())}
+
+    def _before(self, assembly: Assembly, words: list[dict[str, str]], number: int) -> Float[Tensor, "1 N W"]:
+        """The sequence up to a part."""
+        model = self.model.part_list
+        rows = [model.start, model.whole.embed(torch.tensor(chosen(whole_fields(), whole_words(assembly))))]
+        for word in words[:number]:
+            rows.append(model.build.embed(torch.tensor(chosen(build_fields(), word))))
+            rows.append(model.look.embed(torch.tensor(chosen(look_fields(), word))))
+        return torch.stack(rows)[None]
+
+    def _numbers(
+        self, words: list[dict[str, str]], assembly: Assembly, fresh: set[int], scale: float
+    ) -> dict[int, Part]:
+        """Parts with numbers that fit those of all others."""
+        lists = self._listed(words, assembly)
+        given, used = self.model.numbers(lists, words, assembly.parts, scale)
+        is_kept = torch.tensor([[k < len(words) and k not in fresh for k in range(used.shape[1])]])
+        start = {"warmth": FLOW_WARMTH, "given": given, "is_kept": is_kept}
+        rows = self.model.flow.sample(lists, self.asked, used, self.generator, **start)[0, : len(words)]
+        values = self.model.standard.back(rows.numpy().astype(np.float64), _kinds(lists, len(words)))
+        return {number: part_of(words[number], values[number], scale) for number in fresh}
+
+    def _listed(self, words: list[dict[str, str]], assembly: Assembly) -> Lists:
+        """The list of an object as the networks take it."""
+        _check(assembly)
+        return stack_lists(
+            [chosen(whole_fields(), whole_words(assembly))],
+            [[chosen(build_fields(), word) for word in words]],
+            [[chosen(look_fields(), word) for word in words]],
+        )
+
+
+def _check(assembly: Assembly) -> None:
+    if not can_be_listed(assembly):
+        raise NeurokError(
+            f"This {assembly.category} has parts that the networks cannot write (more than {PARTS}, or meshes of "
+            "their own); change its looks or sizes instead."
+        )
+
+
+def _only(fixed: dict[str, tuple[str, ...]], number: int) -> Hold:
+    """Some fields fixed to words; the parent is an earlier part."""
+
+    def allowed(field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
+        if field.name in fixed:
+            return torch.tensor([word in fixed[field.name] for word in field.words])
+        if field.name == "parent":
+            return torch.tensor([0 < k <= number for k in range(field.count)])
         return None
-    rows = torch.stack(list(chosen), dim=1).tolist() if chosen else [[]] * len(holds)
-    return torch.stack([hold.mask(number, field, row) for hold, row in zip(holds, rows, strict=True)])
 
-
-def _hold_category(wishes: Sequence[Wishes], field: Field, chosen: Sequence[Tensor]) -> Tensor | None:
-    if field.name != "category":
-        return None
-    mask = torch.ones(len(wishes), field.count, dtype=torch.bool)
-    for row, one in enumerate(wishes):
-        if one.category:
-            mask[row] = False
-            mask[row, field.index(one.category)] = True
-    return mask
-
-
-def _consistent(build: Int[Tensor, "B F"]) -> Int[Tensor, "B F"]:
-    """What moves is there once."""
-    names = [field.name for field in build_fields()]
-    build, moves = build.clone(), build[:, names.index("hinge")] > 0
-    for name in ("mirror", "count"):
-        build[moves, names.index(name)] = 0
-    return build
-
-
-def _trimmed(whole: Tensor, builds: list[Tensor], looks: list[Tensor], lengths: Tensor) -> Lists:
-    counts = [min(int(length), len(builds)) for length in lengths]
-    build = [[builds[p][k].tolist() for p in range(counts[k])] for k in range(len(whole))]
-    look = [[looks[p][k].tolist() for p in range(counts[k])] for k in range(len(whole))]
-    return stack_lists(whole.tolist(), build, look)
+    return allowed

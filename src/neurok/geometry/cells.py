@@ -57,7 +57,7 @@ class Cells:
         gather = sparse.csr_matrix((np.ones(len(i)), (i, np.arange(len(i)))), shape=(count, len(i)))
         return nearest_rotation((gather @ outer).reshape(-1, 3, 3))
 
-    def wish(self, turns: Float[np.ndarray, "V 3 3"]) -> Float[np.ndarray, "V 3"]:
+    def right_side(self, turns: Float[np.ndarray, "V 3 3"]) -> Float[np.ndarray, "V 3"]:
         """Right-hand side of the global step: every edge turned by the mean of its two cells."""
         i, j = self.edges.T
         edge = 0.5 * self.strength[:, None] * np.einsum("eab,eb->ea", turns[i] + turns[j], self.rest[i] - self.rest[j])
@@ -81,7 +81,7 @@ class Cells:
         free = np.flatnonzero(~fixed)
         factor = splu(matrix if len(free) == len(x) else matrix[free][:, free])
         for _ in range(steps):
-            right = self.wish(self.rotations(x)) + drive + inertia * x
+            right = self.right_side(self.rotations(x)) + drive + inertia * x
             if len(free) == len(x):
                 x = factor.solve(right)
             else:

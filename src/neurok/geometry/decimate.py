@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.geometry.topology import row_ids
+
 SMALLEST = 12
 """No group is simplified below this many faces; smaller ones are kept as they are."""
 
@@ -53,12 +55,9 @@ def _weld(
 ) -> tuple[Float[np.ndarray, "W 3"], Int[np.ndarray, "F 3"]]:
     """The vertices a group uses, coincident ones joined."""
     used, corner = np.unique(faces, return_inverse=True)
-    points = vertices[used]
-    order = np.lexsort(points.T)
-    fresh = np.append(True, (points[order][1:] != points[order][:-1]).any(axis=1))
-    place = np.empty(len(points), dtype=np.int64)
-    place[order] = np.cumsum(fresh) - 1
-    return points[order][fresh], place[corner].reshape(-1, 3)
+    place = row_ids(vertices[used])
+    first = np.unique(place, return_index=True)[1]
+    return vertices[used][first], place[corner].reshape(-1, 3)
 
 
 def _simplify(

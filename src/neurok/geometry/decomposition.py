@@ -1,27 +1,35 @@
 """Convex pieces that keep the hollows of a mesh: what stands in for a part in collisions.
 
 A piece may stand out of the part by a stated share of its size, measured at the cells of a grid. Connected components
-that are convex within that error stay whole; the others are cut, by CoACD where they are closed solids and it is
-installed, and else by planes of our own, which take open sheets too; pieces that are convex together are joined again.
+that are convex within that error stay whole; the others are cut, closed solids by CoACD, open sheets and solids that it
+cannot take (they cut themselves) by planes of our own; pieces that are convex together are joined again.
 """
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.geometry import topology
-from neurok.geometry.coacd_process import CUTTER
-from neurok.geometry.convex import MAX_HULL_POINTS, Piece, clipped, convex_hull, hull_planes, hull_volume
+from neurok.geometry.convex import (
+    MAX_HULL_POINTS,
+    Piece,
+    Primitive,
+    clipped,
+    convex_hull,
+    fit_primitive,
+    hull_planes,
+    hull_volume,
+)
 from neurok.geometry.decimate import decimate
-from neurok.geometry.inertia import closed_components
-from neurok.geometry.primitives import Primitive, fit_primitive
+from neurok.geometry.operators import closed_components
 from neurok.geometry.voxels import enclosed_grid
+from neurok.sandbox import SANDBOX, Ended, Limits
 
 Soup = Float[np.ndarray, "n 3 3"]
 """Triangles by their corners."""
@@ -56,22 +64,18 @@ class DecompositionConfig:
     corners: int = MAX_HULL_POINTS
     """Of one piece."""
 
-    iterations: int = 20
-    """Of CoACD's tree search (its default of 150 takes 20 times as long and saves a quarter of the pieces) ..."""
-
-    nodes: int = 10
-    depth: int = 2
-    samples: int = 500
-    """... and points with which it measures (2,000)."""
-
-    use_coacd: bool = True
-    """Whether closed solids are cut by CoACD where it is installed."""
-
 
 DECOMPOSITION = DecompositionConfig()
 
 NEAR, SPACING = 3.0, 0.5
 """Cells this near to the surface have their distance measured, to points so far apart, both in cells."""
+
+COACD = {"mcts_iterations": 20, "mcts_nodes": 10, "mcts_max_depth": 2, "resolution": 500}
+"""Its tree search (the default of 150 iterations takes 20 times as long and saves a quarter of the pieces), and the
+points with which it measures (2,000 by default)."""
+
+PATIENCE = 60.0
+"""Processor time that CoACD may take for one component [s]; tens of times what common parts need."""
 
 FLAT = 1e-3
 """Thickness of what has none, as a share of the part's size."""
@@ -91,11 +95,6 @@ class Solid:
         """The same elsewhere."""
         vertices, faces = self.piece
         return Solid((vertices + offset, faces), self.primitive and self.primitive.moved(offset))
-
-
-def has_coacd() -> bool:
-    """Whether the package that cuts closed solids is installed."""
-    return importlib.util.find_spec("coacd") is not None
 
 
 def collision_solids(
@@ -277,32 +276,40 @@ def _cut_component(room: Room, faces: Int[np.ndarray, "F 3"], closed: bool, limi
     vertices, faces = room.vertices[used], inverse.reshape(-1, 3)
     if len(faces) > room.config.max_faces:
         vertices, faces, _ = decimate(vertices, faces, room.config.max_faces)
-    if closed and room.config.use_coacd and has_coacd():
-        pieces = _by_coacd(room, vertices, faces, limit)
-        if pieces:
-            return pieces
-    return _by_planes(room, vertices[faces], limit)
+    pieces = _by_coacd(room, vertices, faces, limit) if closed else []
+    return pieces or _by_planes(room, vertices[faces], limit)
 
 
 def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -> list[Piece]:
     """Nothing where CoACD dies of the mesh."""
-    config = room.config
     # CoACD measures concavity where the longest half side is 1.
     threshold = float(np.clip(2.0 * room.error / np.ptp(vertices, axis=0).max(), 0.01, 1.0))
-    found = CUTTER.cut(
-        vertices,
-        faces,
-        threshold=threshold,
-        max_convex_hull=limit,
-        preprocess_mode="off",
-        resolution=config.samples,
-        mcts_nodes=config.nodes,
-        mcts_iterations=config.iterations,
-        mcts_max_depth=config.depth,
-        seed=0,
-    )
-    hulls = [room.hull(points) for points in found or () if len(points) > 3]
+    try:
+        found = SANDBOX.call(
+            "neurok.geometry.decomposition:run_coacd",
+            vertices,
+            faces,
+            limits=Limits(cpu=PATIENCE),
+            preload=("coacd",),
+            threshold=threshold,
+            max_convex_hull=limit,
+            preprocess_mode="off",
+            seed=0,
+            **COACD,
+        )
+    except Ended:
+        return []
+    hulls = [room.hull(points) for points in found if len(points) > 3]
     return [piece for piece in hulls if piece is not None]
+
+
+def run_coacd(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], **options: Any) -> list[np.ndarray]:
+    """Corners of the convex pieces of a closed solid, in the sandbox: meshes that cut themselves can end it."""
+    import coacd
+
+    coacd.set_log_level("off")
+    found = coacd.run_coacd(coacd.Mesh(vertices, faces), **options)
+    return [np.asarray(points, dtype=np.float64) for points, _ in found]
 
 
 def _by_planes(room: Room, soup: Soup, limit: int) -> list[Piece]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+
+from neurok.geometry import topology
+from neurok.geometry.topology import HalfEdges, row_ids
 
 
 def face_normals(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "F 3"]:
@@ -57,3 +60,91 @@ def flat_share(
     for _ in range(sides):
         left[normals @ normals[left.argmax()] > np.cos(within)] = 0.0
     return 1.0 - float(left.sum()) / total
+
+
+Moments = tuple[float, Float[np.ndarray, "3"], Float[np.ndarray, "3 3"]]
+"""Mass, centre of mass, inertia about it."""
+
+
+def mass_properties(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    density: float | Float[np.ndarray, " F"] = 1000.0,
+    thickness: float | Float[np.ndarray, " F"] = 0.01,
+) -> Moments:
+    """Mass properties of a piece that may mix solids and sheets.
+
+    A closed component is solid, whichever way its faces are wound; an open one, or one that encloses nothing, is a
+    sheet of the given ``thickness``, once even where it has a front and a back face. Overlapping solids count twice.
+
+    Args:
+        vertices: Positions [m].
+        faces: Vertex indices.
+        density: One number, or one for each face [kg/m^3].
+        thickness: Of open sheets, one number or one for each face [m].
+
+    Returns:
+        Mass [kg], centre of mass [m], inertia about it [kg m^2]; all zero where there is no area.
+    """
+    if len(faces) == 0:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    density = np.broadcast_to(np.asarray(density, dtype=np.float64), (len(faces),))
+    middle = 0.5 * (vertices[faces].min(axis=(0, 1)) + vertices[faces].max(axis=(0, 1)))
+    corners = vertices[faces] - middle
+    component = topology.face_components(vertices, faces)
+    count = int(component.max()) + 1
+
+    volume = np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    enclosed = np.bincount(component, weights=volume, minlength=count)
+    area /= _face_copies(vertices, faces)
+    sheet = np.bincount(component, weights=area * thickness, minlength=count)
+    solid = closed_components(vertices, faces, component) & (np.abs(enclosed) > 1e-9 * sheet)
+
+    is_solid = solid[component]
+    solid_mass = np.where(is_solid, density * volume * np.sign(enclosed)[component], 0.0)
+    sheet_mass = np.where(is_solid, 0.0, density * area * thickness)
+    # A tetrahedron from the middle has its centre at a quarter of the sum of the face's corners, a triangle at a third.
+    total = corners.sum(axis=1)
+    mass = float(solid_mass.sum() + sheet_mass.sum())
+    if mass <= 0.0:
+        return 0.0, middle, np.zeros((3, 3))
+    center = (solid_mass / 4.0 + sheet_mass / 3.0) @ total / mass
+    spread = np.einsum("fki,fkj->fij", corners, corners) + total[:, :, None] * total[:, None, :]
+    second = np.einsum("f,fij->ij", solid_mass / 20.0 + sheet_mass / 12.0, spread)
+    second -= mass * np.outer(center, center)
+    return mass, center + middle, np.trace(second) * np.eye(3) - second
+
+
+def second_moment(
+    mass: float, center: Float[np.ndarray, "3"], inertia: Float[np.ndarray, "3 3"]
+) -> Float[np.ndarray, "4 4"]:
+    """Σ m p̃ p̃ᵀ with p̃ = (p, 1) of a body with this mass, centre and inertia about it."""
+    out = np.zeros((4, 4))
+    out[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia + mass * np.outer(center, center)
+    out[:3, 3] = out[3, :3] = mass * center
+    out[3, 3] = mass
+    return out
+
+
+def closed_components(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], component: Int[np.ndarray, " F"]
+) -> Bool[np.ndarray, " C"]:
+    """Which components have every edge shared by two faces in opposite directions, up to coincident vertices."""
+    place = row_ids(vertices)[faces]
+    is_real = (place != np.roll(place, -1, axis=1)).reshape(-1)
+    half = HalfEdges.of(place, component, is_real)
+    first, second = half.couples
+    opposite = half.start[first] == half.end[second]
+    is_paired = np.zeros(len(half.edge), dtype=bool)
+    is_paired[first[opposite]] = is_paired[second[opposite]] = True
+    closed = np.ones(int(component.max()) + 1, dtype=bool)
+    closed[np.repeat(component, 3)[is_real][~is_paired]] = False
+    return closed
+
+
+def _face_copies(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Int[np.ndarray, " F"]:
+    """How many faces lie where each face lies, itself included."""
+    place = row_ids(vertices)[faces]
+    _, group, counts = np.unique(np.sort(place, axis=1), axis=0, return_inverse=True, return_counts=True)
+    return counts[group.reshape(-1)]

@@ -2,8 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
+
+
+def row_ids(rows: np.ndarray) -> Int[np.ndarray, " N"]:
+    """The same number for equal rows, numbered from 0."""
+    if len(rows) == 0:
+        return np.zeros(0, dtype=np.int64)
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    ids = np.empty(len(rows), dtype=np.int64)
+    ids[order] = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
+    return ids
+
+
+@dataclass(frozen=True, eq=False)
+class HalfEdges:
+    """The directed edges of faces, three rows per face, with the undirected edge each belongs to."""
+
+    start: Int[np.ndarray, " H"]
+    end: Int[np.ndarray, " H"]
+    edge: Int[np.ndarray, " H"]
+    """Number of the undirected edge."""
+
+    uses: Int[np.ndarray, " H"]
+    """How many half-edges lie on that edge."""
+
+    @staticmethod
+    def of(
+        corners: Int[np.ndarray, "F 3"],
+        walls: Int[np.ndarray, " F"] | None = None,
+        chosen: Bool[np.ndarray, " H"] | None = None,
+    ) -> HalfEdges:
+        """Edges of faces given by the numbers of their corners; faces of different walls share no edge.
+
+        ``chosen`` leaves out half-edges.
+        """
+        wall = np.zeros(len(corners), dtype=np.int64) if walls is None else walls
+        pairs, wall = corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), np.repeat(wall, 3)
+        if chosen is not None:
+            pairs, wall = pairs[chosen], wall[chosen]
+        low, high = pairs.min(axis=1), pairs.max(axis=1)
+        key = low * (int(high.max(initial=0)) + 1) + high
+        if wall.any():
+            key = np.unique(key, return_inverse=True)[1].reshape(-1) * (int(wall.max()) + 1) + wall
+        edge, counts = np.unique(key, return_inverse=True, return_counts=True)[1:]
+        edge = edge.reshape(-1)
+        return HalfEdges(pairs[:, 0], pairs[:, 1], edge, counts[edge])
+
+    @property
+    def couples(self) -> tuple[Int[np.ndarray, " E"], Int[np.ndarray, " E"]]:
+        """The two half-edges of every edge that exactly two faces share."""
+        two = np.flatnonzero(self.uses == 2)
+        two = two[np.argsort(self.edge[two], kind="stable")]
+        return two[0::2], two[1::2]
 
 
 def split_by_face_label(
@@ -100,10 +155,9 @@ def vertex_labels(
 
 def is_watertight(faces: Int[np.ndarray, "F 3"]) -> bool:
     """Every edge is used by exactly two faces, once in each direction."""
-    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-    forward = np.unique(edges, axis=0)
-    backward = np.unique(edges[:, ::-1], axis=0)
-    return len(forward) == len(edges) and np.array_equal(forward, backward)
+    half = HalfEdges.of(faces)
+    first, second = half.couples
+    return bool((half.uses == 2).all() and (half.start[first] == half.end[second]).all())
 
 
 def degenerate_faces(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Bool[np.ndarray, " F"]:

@@ -159,11 +159,6 @@ def apply(matrices: Float[np.ndarray, "m k N"], vectors: Float[np.ndarray, "k N"
     return np.einsum("ijn,jn->in", matrices, vectors)
 
 
-def apply_back(matrices: Float[np.ndarray, "m k N"], vectors: Float[np.ndarray, "m N"]) -> Float[np.ndarray, "k N"]:
-    """Each transposed matrix times its vector."""
-    return np.einsum("ijn,in->jn", matrices, vectors)
-
-
 def crosses(vectors: Float[np.ndarray, "3 N"]) -> Float[np.ndarray, "3 3 N"]:
     """The matrices of cross products with vectors, components first."""
     return (FRAME[:, :3] @ vectors).reshape(3, 3, -1)

@@ -1,4 +1,4 @@
-"""Which cells of a regular grid an object fills."""
+"""What lies inside an object: points by their winding number, cells of a regular grid by rays along its axes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,55 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 _PAIRS_AT_ONCE = 1 << 21
+
+CROOKED = np.linalg.qr(np.array([[0.91, 0.23, 0.34], [0.11, 0.87, -0.48], [0.29, -0.41, 0.86]]))[0]
+"""Axes of rays (the last) that do not run along the flat sides that modelled things have."""
+
+
+def solid_angles(points: Float[np.ndarray, "N 3"], triangles: Float[np.ndarray, "F 3 3"]) -> Float[np.ndarray, "N F"]:
+    """Signed solid angle of each triangle seen from each point (Van Oosterom and Strackee)."""
+    a, b, c = (triangles[None, :, i] - points[:, None] for i in range(3))
+    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
+    above = np.einsum("nfd,nfd->nf", a, np.cross(b, c))
+    ab, bc, ca = (np.einsum("nfd,nfd->nf", x, y) for x, y in ((a, b), (b, c), (c, a)))
+    return 2.0 * np.arctan2(above, la * lb * lc + ab * lc + bc * la + ca * lb)
+
+
+def winding_numbers(
+    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+) -> Float[np.ndarray, " N"]:
+    """How often a surface goes around each point: whole where it is closed, a share where it is open; O(N F) work."""
+    triangles, out = vertices[faces], np.zeros(len(points))
+    step = max(1, _PAIRS_AT_ONCE // max(8 * len(faces), 1))
+    for start in range(0, len(points), step):
+        out[start : start + step] = solid_angles(points[start : start + step], triangles).sum(axis=1)
+    return out / (4.0 * np.pi)
+
+
+def inside_closed(
+    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
+) -> Bool[np.ndarray, " N"]:
+    """Whether points lie inside a closed surface: the signed crossings of a ray from each do not cancel out.
+
+    Surfaces that touch or cut each other are no matter; ``winding_numbers`` answers for open ones.
+    """
+    out = np.zeros(len(points), dtype=bool)
+    if len(faces) == 0:
+        return out
+    seen, corners = points @ CROOKED, vertices[faces] @ CROOKED
+    near = np.flatnonzero(((seen >= corners.min(axis=(0, 1))) & (seen <= corners.max(axis=(0, 1)))).all(axis=1))
+    area = _cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    a, b, c = np.moveaxis(corners[np.abs(area) > 1e-300], 1, 0)
+    area = area[np.abs(area) > 1e-300]
+    step = max(1, _PAIRS_AT_ONCE // max(1, 2 * len(a)))
+    for start in range(0, len(near), step):
+        rows = near[start : start + step]
+        offset = seen[rows][:, None] - a
+        u, v = _cross(offset, c - a) / area, _cross(b - a, offset) / area
+        is_above = u * (b - a)[:, 2] + v * (c - a)[:, 2] > offset[..., 2]
+        is_hit = (u >= 0) & (v >= 0) & (u + v <= 1) & is_above
+        out[rows] = is_hit @ np.sign(area) != 0
+    return out
 
 
 def inside_grid(

@@ -9,36 +9,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from neurok.core import Asset
 from neurok.errors import NeurokError
-from neurok.families.household.assemble import placed_anew
 from neurok.families.household.asset import asset_of
 from neurok.families.household.captions import full_caption, main_part
-from neurok.families.household.looks import colour_words, rgb_of
+from neurok.families.household.looks import colour_words, rgb_of, shades
 from neurok.families.household.parts import Assembly
 from neurok.families.household.prompts import Verdict, judge
 from neurok.families.household.record import assembly_of, record_of
 from neurok.families.household.vocabulary import CATEGORIES
 from neurok.families.household.words import article
 from neurok.generation import sentence_states
-from neurok.generation.attachment import Attached, attach
-from neurok.generation.category_words import can_have
-from neurok.generation.context import Asked
-from neurok.generation.holding import true_colours
-from neurok.generation.lexicon import Span, read, split_words
-from neurok.generation.looks_seen import with_looks_seen
+from neurok.generation.attachment import FAR, Attached
+from neurok.generation.context import Asked, asked_by, words_of
+from neurok.generation.lexicon import Span, can_have, read, split_words
+from neurok.generation.list_drawing import draw_lists, request_for
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
-from neurok.generation.prompt import asked_by, words_of
-from neurok.generation.redrawing import REDRAWING, Redrawer
-from neurok.generation.silhouettes import colour_of, known_outlines
-from neurok.generation.wishes import Wishes, strange_noun, understood, wishes_of
-from neurok.generation.writing import WRITING, Generator, WritingConfig, Written, draw_lists, list_words, rows_of
+from neurok.generation.request import Request, request_of, strange_noun, understood
+from neurok.generation.silhouettes import colour_of, known_outlines, recoloured, with_appearance_seen
+from neurok.generation.writing import REDRAWING, Generator, Redrawer, Written, list_words, rows_of
 from neurok.hub import load_model
 
 
@@ -46,7 +42,6 @@ from neurok.hub import load_model
 class GenerateConfig:
     """How objects are asked for and chosen."""
 
-    writing: WritingConfig = WRITING
     lists: int = 8
     """Lists that are drawn for one object; the one that fits the words best is filled."""
 
@@ -54,33 +49,23 @@ class GenerateConfig:
     """Times that numbers are written, until parts meet without being moved far; the second and every other time the
     flow goes on from where the parts were put, the third time it takes another list that fits the words as well."""
 
-    alike: float = 0.05
-    """How much less fit another list may be."""
-
-    forced: float = 0.4
-    """What a part that the list would not have had by itself takes from its fitness; a wish counts one."""
-
-    agreement: float = 0.9
-    """What counts for a list of a picture that it is like the others that were drawn: what they share is what is seen,
-    what they do not is guessed."""
-
     outlines: bool = True
     """Whether a picture alone is read with the help of known objects: the one whose outline is near and whose category
     the network takes for likely has its list and numbers. Otherwise the network writes these, too."""
 
-    far: float = 0.02
+    far: float = FAR
     """How far parts may be moved to meet [shares of the object's longest side] before another try is made."""
 
-    longest: int = 2000
-    """Characters of a prompt."""
 
-    words: int = 400
-    """Words that the rules read; the networks read the first 64."""
+ALIKE = 0.05  # how much less fit another list may be
+FORCED = 0.4  # what a part that the list would not have had by itself takes from its fitness; a wish counts one
+AGREEMENT = 0.9
+"""What counts for a list of a picture that it is like the others that were drawn: what they share is what is seen, what
+they do not is guessed."""
 
-    most: int = 64
-    """Objects of one call."""
-
-
+LONGEST = 2000  # characters of a prompt
+WORDS = 400  # words that the rules read; the networks read the first 64
+MOST = 64  # objects of one call
 GENERATE = GenerateConfig()
 
 LIKENESS = replace(REDRAWING, given=0.95)
@@ -97,7 +82,7 @@ class Generated:
     asset: Asset
     assembly: Assembly
     seed: int
-    wishes: Wishes
+    request: Request
     verdict: Verdict
     understood: tuple[str, ...]
     """Words of the prompt that name something that can be made."""
@@ -125,7 +110,7 @@ class Generated:
             }
             for part in self.assembly.parts
         ]
-        wishes = self.wishes.prompt("", self.assembly.category).wishes
+        wishes = self.request.prompt("", self.assembly.category).wishes
         missed = [wish.part for wish, is_there in zip(wishes, self.verdict.present, strict=True) if not is_there]
         return {
             "category": self.assembly.category,
@@ -162,13 +147,18 @@ def generate(
     Raises:
         NeurokError: If nothing that can be made is asked for; the sentence lists what can.
     """
-    ask = understand(text, image, config)
-    if not 1 <= count <= config.most:
-        raise NeurokError(f"{count} objects were asked for; ask for 1 to {config.most} at a time.")
+    ask = understand(text, image)
+    check_count(count)
     model = load_model(weights, "generation")
     is_compared = config.outlines and ask.photo is not None and not ask.spans
     make = _alike if is_compared else _one
     return [make(model, ask, seed + number, config) for number in range(count)]
+
+
+def check_count(count: int) -> None:
+    """Refuse to make no or too many objects."""
+    if not 1 <= count <= MOST:
+        raise NeurokError(f"{count} objects were asked for; ask for 1 to {MOST} at a time.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +167,7 @@ class Ask:
 
     text: str
     spans: tuple[Span, ...]
-    wishes: Wishes
+    request: Request
     photo: Photo | None
     notes: tuple[str, ...]
 
@@ -199,21 +189,21 @@ class Ask:
     @property
     def plain(self) -> str | None:
         """The text without the words that say how named parts look; nothing when there are none."""
-        if not self.wishes.bound:
+        if not self.request.bound:
             return None
         words = split_words(self.text)
-        return " ".join(word for number, word in enumerate(words) if number not in self.wishes.bound)
+        return " ".join(word for number, word in enumerate(words) if number not in self.request.bound)
 
 
-def understand(text: str, image: str | Path | Photo | None, config: GenerateConfig = GENERATE) -> Ask:
+def understand(text: str, image: str | Path | Photo | None) -> Ask:
     """Read a prompt; refuse what asks for nothing that can be made."""
-    if len(text) > config.longest:
+    if len(text) > LONGEST:
         raise NeurokError(
-            f"The prompt has {len(text)} characters; at most {config.longest} are read. "
+            f"The prompt has {len(text)} characters; at most {LONGEST} are read. "
             "Say what the object is, its parts, colours and materials."
         )
     photo = image if image is None or isinstance(image, Photo) else read_photo(image)
-    spans = tuple(read(text, sentence_states.language(), config.words))
+    spans = tuple(read(text, sentence_states.language(), WORDS))
     known, _ = understood(spans)
     possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
     if photo is None and not split_words(text):
@@ -224,44 +214,48 @@ def understand(text: str, image: str | Path | Photo | None, config: GenerateConf
     notes = [] if photo is None or not photo.note else [photo.note]
     if spans and not sentence_states.is_installed():
         notes.append("Only words of the tables are understood; pip install 'neurok[text]' reads whole sentences.")
-    wishes = wishes_of(spans)
-    strange = "" if photo is not None or wishes.category else strange_noun(spans)
+    request = request_of(spans)
+    strange = "" if photo is not None or request.category else strange_noun(spans)
     if strange:
         raise NeurokError(f"'{strange}' is nothing that can be made. {possible} Ask in English.")
-    nouns = [span for span in spans if not any(meaning.kind == "part" for meaning in span.meanings)]
+    nouns = [span for span in spans if not span.values("part")]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
-    if len(named) > 1 and wishes.category:
-        notes.append(f"Several objects are named ({', '.join(named)}); this is {wishes.category}, one at a time.")
-    return Ask(text, spans, wishes, photo, tuple(notes))
+    if len(named) > 1 and request.category:
+        notes.append(f"Several objects are named ({', '.join(named)}); this is {request.category}, one at a time.")
+    return Ask(text, spans, request, photo, tuple(notes))
 
 
 @torch.no_grad()
 def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Generated:
     generator = torch.Generator().manual_seed(seed)
     asked = ask.batch(config.lists)
-    wishes = [ask.wishes] * config.lists
     plain = None if ask.plain is None else ask.batch(config.lists, ask.plain)
-    lists = draw_lists(model.part_list, asked, generator, config.writing.list_warmth, wishes, plain)
-    forced = [0] * config.lists if lists.forced is None else lists.forced.tolist()
-    sketches = [sketch_of(lists, k) for k in range(config.lists)]
-    alike = agreement(sketches) if ask.photo is not None else [0.0] * config.lists
-    scores = [
-        fitness(sketches[k], ask) - config.forced * forced[k] + config.agreement * alike[k] for k in range(config.lists)
-    ]
+    lists = draw_lists(model.part_list, asked, generator, ask.request, plain)
+    scores = _scores(lists, ask)
     order = sorted(range(config.lists), key=scores.__getitem__, reverse=True)
-    good = [k for k in order if scores[k] >= scores[order[0]] - config.alike]
+    good = [k for k in order if scores[k] >= scores[order[0]] - ALIKE]
     found: list[Written] = []
     for number in range(config.tries):
         k = good[number // 2 % len(good)]
         one = asked.rows(torch.tensor([k]))
-        if number % 2:
-            found.append(model.refine(found[-1], one, generator, config.writing))
-        else:
-            found += model.fill(rows_of(lists, k), one, generator, config.writing)
+        again = number % 2
+        found.append(
+            model.refine(found[-1], one, generator) if again else model.fill(rows_of(lists, k), one, generator)
+        )
         if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
             break
-    written = min(found, key=lambda w: (w.attached.bodies, w.attached.moved))
-    return generated(written, ask, seed)
+    best = min((written.attached for written in found), key=lambda attached: attached.apart)
+    best = replace(best, assembly=true_colours(best.assembly, ask.request))
+    return handed_out(best, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
+
+
+def _scores(lists: Lists, ask: Ask) -> list[float]:
+    """How good lists are: what they have of what was asked for, less what had to be forced into them."""
+    sketches = [sketch_of(lists, k) for k in range(len(lists.whole))]
+    forced = [0] * len(sketches) if lists.forced is None else lists.forced.tolist()
+    alike = agreement(sketches) if ask.photo is not None else [0.0] * len(sketches)
+    rows = zip(sketches, forced, alike, strict=True)
+    return [fitness(sketch, ask) - FORCED * parts + AGREEMENT * share for sketch, parts, share in rows]
 
 
 @torch.no_grad()
@@ -288,48 +282,48 @@ def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gen
     redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
     varied = redrawer.vary(source)
     if model.reader is None:
-        seen = recoloured(varied, colour_of(pixels))
+        seen = recoloured(varied.assembly, colour_of(pixels))
     else:
-        seen = with_looks_seen(varied, model.reader, ask.picture)
-    return _handed_out(attach(seen), ask, seed)
+        seen = with_appearance_seen(varied.assembly, model.reader, ask.picture)
+    varied = replace(varied, assembly=seen)
+    return handed_out(varied, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
 
 
-def recoloured(assembly: Assembly, shade: str) -> Assembly:
-    """The part that stands for the whole in another colour, and all that have the same."""
-    old, colour = assembly.parts[main_part(assembly)].look.colour, colour_words()[shade]
-    parts = [
-        placed_anew(part, look=replace(part.look, colour=colour, shade=shade, rgb=rgb_of(shade)))
-        if part.look.colour == old
-        else part
-        for part in assembly.parts
-    ]
+def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Assembly:
+    """The object in the shades that were said; other parts in shades that their colour words allow.
+
+    Args:
+        far: Distance in sRGB from the nearest shade of its word beyond which a colour is that shade; seven times the
+            spread of colours about their shades in what the networks learn from.
+    """
+    main, parts, before = assembly.parts[main_part(assembly)].name, [], Counter[str]()
+    for part in assembly.parts:
+        said = request_for(request, part.name, main, before[part.name])
+        before[part.name] += part.repeat.total
+        look, word = part.look, "" if said is None else said.shade
+        if not word or colour_words()[word] != look.colour:
+            apart = {w: float(np.linalg.norm(np.subtract(rgb_of(w), look.rgb))) for w in shades(look.colour)}
+            nearest = min(apart, key=apart.__getitem__)
+            word = nearest if apart[nearest] > far else ""
+        parts.append(replace(part, look=replace(look, shade=word, rgb=rgb_of(word))) if word else part)
     return replace(assembly, parts=tuple(parts))
 
 
-def generated(written: Written, ask: Ask, seed: int) -> Generated:
-    """What is handed out for an object that was written."""
-    coloured = true_colours(written.assembly, ask.wishes)
-    return _handed_out(replace(written.attached, assembly=coloured), ask, seed)
-
-
-def _handed_out(attached: Attached, ask: Ask, seed: int) -> Generated:
-    coloured = attached.assembly
-    asset, assembly = listed_asset(replace(coloured, name=f"{coloured.category} {seed}"), ask.text)
-    known, unknown = understood(ask.spans)
-    verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
-    notes = [*ask.notes, *ask.wishes.notes, *_short_of(ask.wishes, verdict, assembly)]
-    return Generated(
-        asset,
-        assembly,
-        seed,
-        ask.wishes,
-        verdict,
-        tuple(known),
-        tuple(unknown),
-        attached.moved,
-        attached.bodies,
-        tuple(notes),
-    )
+def handed_out(
+    attached: Attached,
+    text: str,
+    seed: int,
+    request: Request,
+    words: tuple[Sequence[str], Sequence[str]],
+    notes: Sequence[str] = (),
+) -> Generated:
+    """What is known of an object whose parts meet; ``words`` that were understood, and others."""
+    met, known, unknown = attached.assembly, *words
+    asset, assembly = listed_asset(replace(met, name=f"{met.category} {seed}"), text)
+    verdict = judge(assembly, request.prompt(text, assembly.category))
+    told = (*notes, *request.notes, *_short_of(request, verdict, assembly))
+    effort = (attached.moved, attached.bodies)
+    return Generated(asset, assembly, seed, request, verdict, tuple(known), tuple(unknown), *effort, told)
 
 
 def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
@@ -341,7 +335,7 @@ def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
 
 def fitness(assembly: Assembly, ask: Ask) -> float:
     """How much of what was asked for a list has: each wish counts one."""
-    verdict = judge(assembly, ask.wishes.prompt(ask.text, assembly.category))
+    verdict = judge(assembly, ask.request.prompt(ask.text, assembly.category))
     return float(verdict.category) + sum(verdict.held)
 
 
@@ -363,18 +357,16 @@ def agreement(sketches: Sequence[Assembly]) -> list[float]:
 
 def sketch_of(lists: Lists, number: int) -> Assembly:
     """The object of a list without numbers, enough to judge words."""
-    import numpy as np
-
     whole, parts = list_words(lists, number)
     return Assembly(whole["category"], tuple(part_of(words, np.zeros(WIDTH), 1.0) for words in parts))
 
 
-def _short_of(wishes: Wishes, verdict: Verdict, assembly: Assembly) -> list[str]:
+def _short_of(request: Request, verdict: Verdict, assembly: Assembly) -> list[str]:
     """What was asked for and is not there, and what there is instead."""
     category = assembly.category
-    merged = wishes.prompt("", category).wishes
+    merged = request.prompt("", category).wishes
     notes, missing = [], set()
-    if wishes != Wishes("", ()) and not wishes.category:
+    if request != Request("", ()) and not request.category:
         notes.append(f"No word says what it should be; this is {article(category)}.")
     for wish, there in zip(merged, verdict.present, strict=True):
         if not there:
@@ -386,5 +378,5 @@ def _short_of(wishes: Wishes, verdict: Verdict, assembly: Assembly) -> list[str]
         if not right and wish.part not in missing:
             total = sum(part.repeat.total for part in assembly.parts if part.name == wish.part)
             notes.append(f"{wish.count} of {wish.part} were asked for, it has {total}.")
-    unwanted = [name for name in wishes.without if any(part.name == name for part in assembly.parts)]
+    unwanted = [name for name in request.without if any(part.name == name for part in assembly.parts)]
     return notes + [f"It has {article(name)}, though none was wanted." for name in unwanted]

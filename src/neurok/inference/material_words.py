@@ -22,39 +22,15 @@ FILE = Path(__file__).with_name("material_evidence.json")
 (docs/materials.md)."""
 
 
-@dataclass(frozen=True)
-class WordConfig:
-    """How names are read."""
-
-    joined: float = 0.85
-    """Trust in a word that another begins or ends with, beside 1 for the word itself: ``blackplastic``."""
-
-    misspelt: float = 0.7
-    """The same for one that is nearly written like it: ``matress``."""
-
-    least_joined: int = 4
-    """Letters of the shortest word that is looked for inside others."""
-
-    least_misspelt: int = 6
-    """Letters of the shortest word that may be misspelt."""
-
-    likeness: float = 0.84
-    """``difflib``'s ratio from which a word is taken for a misspelt one."""
-
-    later: float = 0.5
-    """Weight of what a name says after it has said a material: ``black_plastic_wood_table.jpg`` is plastic."""
-
-    rest: int = 3
-    """Letters that are left at least of a word that another begins or ends with; ``black`` holds no ``lack``."""
-
-    library_word: float = 9.5
-    """Log-odds of a material whose own name or alias is said, beyond those of its kind."""
-
-    padding: float = 0.85
-    """Share of them for padding, where the material is a cloth or a leather and may cover some."""
-
-
-WORDS = WordConfig()
+JOINED = 0.85  # trust in a word that another begins or ends with, beside 1 for the word itself: ``blackplastic``
+MISSPELT = 0.7  # the same for one that is nearly written like it: ``matress``
+LATER = 0.5  # weight of what is said after a material: ``black_plastic_wood_table.jpg`` is plastic
+LEAST_JOINED = 4  # letters of the shortest word that is looked for inside others
+LEAST_MISSPELT = 6  # letters of the shortest word that may be misspelt
+LIKENESS = 0.84  # ``difflib``'s ratio from which a word is taken for a misspelt one
+REST = 3  # letters that are left at least of a word that another begins or ends with; ``black`` holds no ``lack``
+LIBRARY_WORD = 9.5  # log-odds of a material whose own name or alias is said, beyond those of its kind
+PADDING = 0.85  # share of them for padding, where the material is a cloth or a leather and may cover some
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +70,15 @@ def tokens(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Za-z]{2,}", spaced)]
 
 
-def read_name(name: str, config: WordConfig = WORDS) -> list[Said]:
+def read_name(name: str) -> list[Said]:
     """All that the words of a name mean, in their order; each meaning once."""
     out: list[Said] = []
     for word in _joined(tokens(name)):
-        found, trust = _look_up(word, config)
+        found, trust = _look_up(word)
         for meaning, is_stuff, odds in _meanings().get(found, ()):
             if all(meaning != other.meaning for other in out):
                 is_later = any(other.is_stuff and other.word != word for other in out)
-                out.append(Said(word, meaning, is_stuff, trust * (config.later if is_later else 1.0), odds))
+                out.append(Said(word, meaning, is_stuff, trust * (LATER if is_later else 1.0), odds))
     return out
 
 
@@ -118,26 +94,26 @@ def _joined(words: list[str]) -> list[str]:
 
 
 @cache
-def _look_up(word: str, config: WordConfig) -> tuple[str, float]:
+def _look_up(word: str) -> tuple[str, float]:
     """The known word that one stands for, and the trust in it."""
     known, neutral = _meanings(), evidence()["neutral"].split()
     if word in neutral:
         return "", 0.0
-    for same in (word, word.removesuffix("s"), word.removesuffix("es") if len(word) > config.least_misspelt else word):
+    for same in (word, word.removesuffix("s"), word.removesuffix("es") if len(word) > LEAST_MISSPELT else word):
         if same in known:
             return same, 1.0
-    inner = [each for each in known if config.least_joined <= len(each) <= len(word) - config.rest]
+    inner = [each for each in known if LEAST_JOINED <= len(each) <= len(word) - REST]
     inner = [each for each in inner if word.startswith(each) or word.endswith(each)]
     if inner:
-        return max(inner, key=len), config.joined
+        return max(inner, key=len), JOINED
     for prefix in neutral:
         rest = word.removeprefix(prefix)
-        if rest != word and len(prefix) >= config.least_joined and len(rest) >= config.rest:
-            return _look_up(rest, config)
-    if len(word) >= config.least_misspelt:
-        near = difflib.get_close_matches(word, known, n=1, cutoff=config.likeness)
+        if rest != word and len(prefix) >= LEAST_JOINED and len(rest) >= REST:
+            return _look_up(rest)
+    if len(word) >= LEAST_MISSPELT:
+        near = difflib.get_close_matches(word, known, n=1, cutoff=LIKENESS)
         if near:
-            return near[0], config.misspelt
+            return near[0], MISSPELT
     return "", 0.0
 
 
@@ -152,9 +128,9 @@ def _meanings() -> Mapping[str, list[tuple[str, bool, Float[np.ndarray, " M"]]]]
                 table.setdefault(word, []).append(meaning)
     skipped = set(evidence()["not_words"].split())
     for name, entry in library().items():
-        odds = {name: WORDS.library_word}
+        odds = {name: LIBRARY_WORD}
         if entry.family in ("fabric", "leather"):
-            odds["upholstery"] = WORDS.padding * WORDS.library_word
+            odds["upholstery"] = PADDING * LIBRARY_WORD
         for alias in (name, *entry.aliases):
             word = "".join(tokens(alias))
             if word not in skipped and (alias == name or word not in table):

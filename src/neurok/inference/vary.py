@@ -16,19 +16,26 @@ from neurok.data.picture_augmentation import framed, on_plain
 from neurok.errors import FormatError, NeurokError
 from neurok.families.household.captions import full_caption
 from neurok.families.household.parts import Assembly
-from neurok.families.household.prompts import judge
 from neurok.families.household.record import assembly_of
 from neurok.generation import sentence_states
-from neurok.generation.attachment import attach
-from neurok.generation.edit_words import Reading, read_edit
-from neurok.generation.editing import Edited, edited
+from neurok.generation.attachment import Attached, attach
+from neurok.generation.context import asked_by, words_of
+from neurok.generation.edit_request import Reading, read_edit
+from neurok.generation.editing import edited
 from neurok.generation.photo import Photo
-from neurok.generation.prompt import asked_by, words_of
-from neurok.generation.redrawing import REDRAWING, Redrawer
-from neurok.generation.wishes import Wishes
-from neurok.generation.writing import Generator
+from neurok.generation.request import Request
+from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.hub import load_model
-from neurok.inference.generate import GENERATE, LIST, GenerateConfig, Generated, generate, listed_asset
+from neurok.inference.generate import (
+    GENERATE,
+    LIST,
+    LONGEST,
+    GenerateConfig,
+    Generated,
+    check_count,
+    generate,
+    handed_out,
+)
 from neurok.io import load
 
 VIEW = View(azimuth=32.0, elevation=20.0, fov=32.0, margin=0.07, light_turn=40.0, with_sky=False, with_ground=False)
@@ -70,10 +77,9 @@ def vary(
         NeurokError: If the source cannot be read, or parts are named that it does not have.
     """
     for words in (edit, text):
-        if len(words) > config.longest:
-            raise NeurokError(f"The words have {len(words)} characters; at most {config.longest} are read.")
-    if not 1 <= count <= config.most:
-        raise NeurokError(f"{count} objects were asked for; ask for 1 to {config.most} at a time.")
+        if len(words) > LONGEST:
+            raise NeurokError(f"The words have {len(words)} characters; at most {LONGEST} are read.")
+    check_count(count)
     given = read_source(source)
     reading = _read(edit) if edit else None
     model = load_model(weights, "generation")
@@ -133,42 +139,27 @@ def _redrawer(model: Generator, assembly: Assembly, text: str, seed: int) -> Red
 
 def _like(model: Generator, source: Assembly, text: str, seed: int, notes: Sequence[str]) -> Generated:
     """A variation; colours and materials of the text are put on it."""
-    other = _redrawer(model, source, text, seed).vary(source)
+    varied = _redrawer(model, source, text, seed).vary(source)
     reading = Reading((), (), ())
     if text:
         reading = read_edit(text, sentence_states.language())
         looks = [replace(c, resizes=(), styles=(), count=None, verb="alter") for c in reading.changes if c.has_look]
         try:
-            other = edited(other, looks, _redrawer(model, source, text, seed)).assembly
+            other = edited(varied.assembly, looks, _redrawer(model, source, text, seed)).assembly
+            varied = replace(varied, assembly=other)
         except NeurokError as error:
             notes = (*notes, str(error))
-    return _handed_out(Edited(other, True, tuple(notes)), reading, text, seed)
+    return _handed_out(varied, reading, text, seed, notes)
 
 
 def _changed(
     model: Generator, source: Assembly, reading: Reading, text: str, edit: str, seed: int, notes: Sequence[str]
 ) -> Generated:
     done = edited(source, reading.changes, _redrawer(model, source, text, seed))
-    return _handed_out(replace(done, notes=(*notes, *done.notes)), reading, edit, seed)
+    attached = attach(done.assembly) if done.is_moved else Attached(done.assembly, 0.0, 1)
+    return _handed_out(attached, reading, edit, seed, (*notes, *done.notes))
 
 
-def _handed_out(done: Edited, reading: Reading, text: str, seed: int) -> Generated:
-    """The object with parts that meet, and what is known of it."""
-    assembly, moved = done.assembly, 0.0
-    attached = attach(assembly) if done.is_moved else None
-    if attached is not None:
-        assembly, moved = attached.assembly, attached.moved
-    asset, assembly = listed_asset(replace(assembly, name=f"{assembly.category} {seed}"), text)
-    wishes = Wishes(assembly.category, ())
-    return Generated(
-        asset,
-        assembly,
-        seed,
-        wishes,
-        judge(assembly, wishes.prompt(text, assembly.category)),
-        reading.understood,
-        reading.ignored,
-        moved,
-        1 if attached is None else attached.bodies,
-        done.notes,
-    )
+def _handed_out(attached: Attached, reading: Reading, text: str, seed: int, notes: Sequence[str]) -> Generated:
+    request = Request(attached.assembly.category, ())
+    return handed_out(attached, text, seed, request, (reading.understood, reading.ignored), notes)

@@ -1,15 +1,19 @@
-"""Reading with limits and writing without half-written files."""
+"""Reading with limits, writing without half-written files, and names that must differ from each other."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from neurok.errors import FormatError, NeurokError, shown
+from neurok.sandbox import SANDBOX, Ended, Limits
 from neurok.staging import staged, together
 
 MAX_FILE_BYTES = 2 * 1024**3
@@ -119,6 +123,46 @@ def resolve_inside(folder: Path, reference: str) -> Path:
     return target
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What became of a file that a decoder of others opened in the sandbox."""
+
+    damage: str = ""
+    """What opening it did to the process, in words; empty if that survived."""
+
+    refusal: str | None = None
+    """Why its decoder refused it, in the decoder's own words; none if it was read."""
+
+
+def rehearse(path: Path, decoder: str, library: str, seconds: float = 20.0) -> Trial:
+    """Let a decoder (``module:function`` of a path) open a file in the sandbox; only what survives is opened here.
+
+    The bounds let the largest files of public collections pass ten times over: 1 GiB and 64 times the size of the file
+    in memory, ``seconds`` and one more for each 5 MB of computing.
+    """
+    facts = path.stat()
+    return _rehearse(str(path.resolve()), facts.st_size, facts.st_mtime_ns, decoder, library, seconds)
+
+
+@lru_cache(maxsize=512)
+def _rehearse(path: str, size: int, changed: int, decoder: str, library: str, seconds: float) -> Trial:
+    """A file that has not changed is tried once."""
+    limits = Limits(cpu=seconds + size / 5e6, memory=1024**3 + 64 * size)
+    try:
+        SANDBOX.call(decoder, limits=limits, preload=(library,), path=path)
+    except Ended as end:
+        if end.cause == "fault":
+            return Trial(refusal=end.text)
+        return Trial(DAMAGE.get(end.cause, "its decoder broke off"))
+    return Trial()
+
+
+DAMAGE = {
+    "memory": "it takes more memory than any file of its size should",
+    "time": "it takes longer than any file of its size should",
+}
+
+
 def check_writable(path: Path) -> None:
     """Refuse a path that cannot be written, before any work is done."""
     if path_kind(path) == "folder":
@@ -136,3 +180,17 @@ def write_files(path: Path, files: Files) -> None:
         for name, data in reversed(files.items()):
             with staged(path.parent / name) as temporary:
                 temporary.write_bytes(data)
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str] = (), key: Callable[[str], str] = str) -> list[str]:
+    """The names, with the first free number behind those that repeat or are taken; equal ``key`` is a repetition."""
+    used, out = set(taken), []
+    next_number: dict[str, int] = {}
+    for name in names:
+        found, number = name, next_number.get(name, 2)
+        while key(found) in used:
+            found, number = f"{name}_{number}", number + 1
+        next_number[name] = number
+        used.add(key(found))
+        out.append(found)
+    return out

@@ -1,59 +1,130 @@
-"""``load`` and ``save``: the suffix of a path picks the format."""
+"""``load`` and ``save``: the suffix of a path picks the format. What each format can hold, and what it leaves out."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
-from neurok.errors import NeurokError
+from neurok.core import Articulation, Asset, Clip, Mesh, Rollout, Surface
+from neurok.core.surface import TRANSFORM, Finish
+from neurok.errors import NeurokError, require
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
-from neurok.io.holds import FORMATS
+from neurok.io.surfaces import PREVIEWED
 
-READERS: dict[str, str] = {
-    ".dae": "neurok.io.collada:read",
-    ".fbx": "neurok.io.fbx:read",
-    ".glb": "neurok.io.gltf_read:read",
-    ".gltf": "neurok.io.gltf_read:read",
-    ".mjcf": "neurok.io.mjcf:read",
-    ".npz": "neurok.io.archive:read",
-    ".obj": "neurok.io.obj:read",
-    ".off": "neurok.io.off:read",
-    ".pc2": "neurok.io.pc2:read",
-    ".ply": "neurok.io.ply:read",
-    ".stl": "neurok.io.stl:read",
-    ".urdf": "neurok.io.urdf:read",
-    ".usd": "neurok.io.usd:read",
-    ".usda": "neurok.io.usd:read",
-    ".usdc": "neurok.io.usd:read",
-    ".usdz": "neurok.io.usd:read",
-    ".xml": "neurok.io.mjcf:read",
-    ".zip": "neurok.io.zipped:read",
-}
-"""Suffix to ``module:function``, a function from a path to an ``Asset``; imported when used."""
+Amount = Literal["all", "first", "none"]
+AppearanceLevel = Literal["whole", "preview", "base", "none"]
+"""Whole materials of glTF; those of UsdPreviewSurface; base colour, picture and shine; or none."""
 
-WRITERS: dict[str, str] = {
-    ".glb": "neurok.io.gltf_write:write",
-    ".gltf": "neurok.io.gltf_write:write",
-    ".mjcf": "neurok.io.mjcf_write:write",
-    ".npz": "neurok.io.archive:write",
-    ".obj": "neurok.io.obj:write",
-    ".off": "neurok.io.off:write",
-    ".pc2": "neurok.io.pc2:write",
-    ".ply": "neurok.io.ply:write",
-    ".stl": "neurok.io.stl:write",
-    ".urdf": "neurok.io.urdf_write:write",
-    ".usd": "neurok.io.usd_write:write",
-    ".usda": "neurok.io.usd_write:write",
-    ".usdc": "neurok.io.usd_write:write",
-    ".usdz": "neurok.io.usd_write:write",
-    ".xml": "neurok.io.mjcf_write:write",
-}
-"""Suffix to ``module:function``, a function from an ``Asset`` and the target path to ``Files``."""
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What files of one format say."""
+
+    clips: Amount = "none"
+    joints: bool = False
+    appearance: AppearanceLevel = "base"
+    normals: bool = False
+    uv_sets: Amount = "first"
+    colors: bool = True
+
+
+_ALL = Capabilities("all", True, "whole", True, "all")
+_ROBOT = Capabilities("none", True, "base", colors=False)
+_BARE = Capabilities(appearance="none", uv_sets="none", colors=False)
+_TABLE: tuple[tuple[tuple[str, ...], str, str, Capabilities | None], ...] = (
+    ((".glb", ".gltf"), "gltf_read:read", "gltf_write:write", _ALL),
+    ((".npz",), "archive:read", "archive:write", _ALL),
+    (
+        (".usd", ".usda", ".usdc", ".usdz"),
+        "usd:read",
+        "usd_write:write",
+        Capabilities("first", True, "preview", True, "all"),
+    ),
+    ((".urdf",), "urdf:read", "urdf_write:write", _ROBOT),
+    ((".mjcf", ".xml"), "mjcf:read", "mjcf_write:write", _ROBOT),
+    ((".obj",), "obj:read", "obj:write", Capabilities()),
+    ((".pc2",), "sequence:read_pc2", "sequence:write_pc2", Capabilities("first")),
+    ((".ply",), "ply:read", "ply:write", Capabilities()),
+    ((".stl",), "plain_meshes:read_stl", "plain_meshes:write_stl", _BARE),
+    ((".off",), "plain_meshes:read_off", "plain_meshes:write_off", _BARE),
+    ((".dae",), "interchange:read_collada", "", None),
+    ((".fbx",), "interchange:read_fbx", "", None),
+    ((".zip",), "npz_arrays:read_zip", "", None),
+)
+"""Suffixes, reader (a path to an ``Asset``), writer (an ``Asset`` and a path to ``Files``), and what files say."""
+
+READERS = dict(sorted((suffix, f"neurok.io.{reader}") for suffixes, reader, _, _ in _TABLE for suffix in suffixes))
+"""Suffix to ``module:function``; imported when used."""
+
+WRITERS = dict(sorted((s, f"neurok.io.{writer}") for suffixes, _, writer, _ in _TABLE if writer for s in suffixes))
+FORMATS = {suffix: holds for suffixes, _, _, holds in _TABLE if holds is not None for suffix in suffixes}
+
+
+def looks_left_out(asset: Asset, path: Path) -> list[str]:
+    """One line for what of an object's appearance and scene a file at ``path`` will not say."""
+    holds = FORMATS.get(path.suffix.lower())
+    if holds is None or _passes(asset, path):
+        return []
+    suffix, mesh = path.suffix.lower(), asset.mesh
+    lost = [*_lost_materials(mesh.surfaces, holds.appearance)]
+    authored = mesh.authored
+    if mesh.normals is not None and not holds.normals:
+        lost.append("normals")
+    if authored is not None and authored.tangents is not None and holds.appearance != "whole":
+        lost.append("tangents")
+    if authored is not None and len(authored.uv_sets) > 1 and holds.uv_sets != "all":
+        lost.append("further texture coordinates")
+    if mesh.vertex_colors is not None and not holds.colors:
+        lost.append("vertex colours")
+    more = () if asset.origin is None else asset.origin.has_more
+    lines = [f"'{suffix}' files do not hold {_listed(lost)}; left out."] if lost else []
+    if more and suffix != ".npz" and holds.appearance == "whole":
+        lines.append(f"The object has changed, so it is written without {_listed(list(more))} of its file.")
+    elif more:
+        lines.append(
+            f"{_listed(list(more)).capitalize()} of the file are left out: '{suffix}' files are written without."
+        )
+    return lines
+
+
+def _passes(asset: Asset, path: Path) -> bool:
+    """Whether the file is written as it was read."""
+    is_gltf = path.suffix.lower() in (".glb", ".gltf")
+    return is_gltf and asset.origin is not None and asset.origin.kept_clips(asset) is not None
+
+
+def _lost_materials(surfaces: tuple[Surface, ...], appearance: AppearanceLevel) -> list[str]:
+    """What of materials gets lost, in words and in a fixed order."""
+    if appearance == "whole":
+        return []
+    if appearance == "none":
+        return ["materials"] if surfaces else []
+    lost: dict[str, None] = {}
+    for surface in surfaces:
+        if surface.finish is not None:
+            lost |= dict.fromkeys(_lost_parts(surface.finish, appearance))
+    return list(lost)
+
+
+def _lost_parts(finish: Finish, appearance: AppearanceLevel) -> list[str]:
+    used = sorted(
+        set(finish.record().get("extensions", {})) - ({*PREVIEWED, TRANSFORM} if appearance == "preview" else set())
+    )
+    words = [name.removeprefix("KHR_materials_").replace("_", " ") for name in used]
+    if appearance == "preview":
+        return words
+    roles = [role for role in finish.maps if role != "base_color"]
+    return [*(f"{role.replace('_', '-')} maps" for role in roles), *words]
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
 
 ALL_CLIPS = tuple(suffix for suffix, holds in FORMATS.items() if holds.clips == "all")
 """Formats that hold every clip of an object."""
@@ -176,4 +247,6 @@ def _pick(table: dict[str, str], path: Path, verb: str) -> str:
 
 def _function(home: str) -> Callable[..., Any]:
     module, name = home.split(":")
+    if module.startswith("neurok.io.usd"):
+        require("pxr", "usd")
     return getattr(importlib.import_module(module), name)

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import numpy as np
 
 from neurok.core import Finish, Lookup, Texture
-from neurok.core.finish import extension_names, texture_infos
+from neurok.core.surface import extension_names, texture_infos
 from neurok.io.files import Files
-from neurok.io.gltf_look import PICTURE_EXTENSIONS
+from neurok.io.gltf_geometry import PICTURE_EXTENSIONS
 
 COMPONENT_TYPES = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
@@ -45,24 +45,25 @@ class Builder:
         """Put bytes into the buffer."""
         key = (data, target)
         if key not in self._known:
-            record = {"buffer": 0, "byteOffset": self._length, "byteLength": len(data)}
+            record = {"buffer": 0, "byteOffset": self._put(data), "byteLength": len(data)}
             if target is not None:
                 record["target"] = target
-            padding = -len(data) % 4
-            self._chunks += [data, b"\0" * padding]
-            self._length += len(data) + padding
             self._known[key] = self.add("bufferViews", record)
         return self._known[key]
 
     def keep_view(self, data: bytes, record: dict[str, Any]) -> int:
         """Put bytes into the buffer under a record of their own, in which all but the place stays as it is."""
         if data not in self._places:
-            self._places[data] = self._length
-            padding = -len(data) % 4
-            self._chunks += [data, b"\0" * padding]
-            self._length += len(data) + padding
+            self._places[data] = self._put(data)
         place = {"buffer": 0, "byteOffset": self._places[data], "byteLength": len(data)}
         return self.add("bufferViews", record | place)
+
+    def _put(self, data: bytes) -> int:
+        """Append bytes to the buffer and tell where they begin."""
+        start, padding = self._length, -len(data) % 4
+        self._chunks += [data, b"\0" * padding]
+        self._length += len(data) + padding
+        return start
 
     def array(self, values: np.ndarray, target: int | None = None, bounds: bool = False) -> int:
         """Store ``(count, width)`` (or ``(count,)``) numbers of their own kind."""

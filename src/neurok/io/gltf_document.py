@@ -1,4 +1,4 @@
-"""The shell of glTF: container, JSON, buffers and typed arrays; every number is checked before it is used."""
+"""The shell of glTF: container, JSON, packed buffers and typed arrays; every number is checked before it is used."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from neurok.errors import FormatError
+from neurok.errors import FormatError, require
 from neurok.io.files import read_bytes, resolve_inside
+from neurok.sandbox import SANDBOX, Ended, Limits
 
 Record = dict[str, Any]
 
@@ -210,3 +211,193 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
     if 0x4E4F534A not in chunks:
         raise FormatError(f"'{path}' is not a valid GLB: it has no JSON chunk.")
     return bytes(chunks[0x4E4F534A]), chunks.get(0x004E4942)
+
+
+MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+MAX_UNPACKED = 2 * 1024**3
+"""Bytes that all views of a file may unpack to."""
+
+MAX_GAIN = 1000
+"""A view that claims to unpack to more times its size than this is refused."""
+
+
+def unpack_views(doc: Document) -> None:
+    """Replace every packed view by what it holds."""
+    total = 0
+    for index, view in enumerate(doc.items("bufferViews")):
+        extensions = view.get("extensions", {})
+        name = next((name for name in MESHOPT if name in extensions), None)
+        if name is None:
+            continue
+        packed = extensions.pop(name)
+        if not extensions:
+            del view["extensions"]
+        size = natural(packed, "count") * natural(packed, "byteStride")
+        total += size
+        if total > MAX_UNPACKED or size > MAX_GAIN * max(natural(packed, "byteLength"), 1024):
+            raise doc.error(f"buffer view {index} unpacks to {size:,} bytes, which is too much")
+        data = _unpacked(doc, packed, index)
+        if len(data) < natural(view, "byteLength"):
+            raise doc.error(f"buffer view {index} holds {len(data)} of {view['byteLength']} bytes")
+        view |= {"buffer": doc.add_buffer(data), "byteOffset": 0, "byteLength": len(data)}
+    _forget(doc, MESHOPT)
+
+
+def _forget(doc: Document, extensions: tuple[str, ...]) -> None:
+    """Take extensions out of the lists of those that the file uses and needs."""
+    for key in ("extensionsUsed", "extensionsRequired"):
+        if key in doc.json:
+            doc.json[key] = [name for name in doc.json[key] if name not in extensions]
+            if not doc.json[key]:
+                del doc.json[key]
+
+
+def _unpacked(doc: Document, packed: Record, index: int) -> bytes:
+    from neurok.compiled import meshopt
+
+    out: np.ndarray
+
+    source = doc.buffer(natural(packed, "buffer"))
+    start, length = natural(packed, "byteOffset", 0), natural(packed, "byteLength")
+    if start + length > len(source):
+        raise doc.error(f"packed buffer view {index} ends at byte {start + length} of {len(source)}")
+    data = np.frombuffer(source, np.uint8, length, start)
+    count, stride, mode = natural(packed, "count"), natural(packed, "byteStride"), packed["mode"]
+    if mode == "ATTRIBUTES":
+        if not (0 < stride <= 256 and stride % 4 == 0):
+            raise doc.error(f"packed buffer view {index} has a stride of {stride} bytes")
+        rows = np.zeros((count, stride), np.uint8)
+        end = meshopt.vertices(data, count, stride, rows)
+        out = _filtered(doc, rows, packed.get("filter", "NONE"), index)
+    elif mode in ("TRIANGLES", "INDICES") and stride in (2, 4):
+        if mode == "TRIANGLES" and count % 3:
+            raise doc.error(f"packed buffer view {index} has {count} indices of triangles")
+        indices = np.zeros(count, np.uint32)
+        end = (meshopt.triangles if mode == "TRIANGLES" else meshopt.sequence)(data, count, indices)
+        out = indices.astype("<u2" if stride == 2 else "<u4")
+    else:
+        raise doc.error(f"packed buffer view {index} has the unknown mode {mode!r} with a stride of {stride}")
+    if end < 0:
+        raise doc.error(f"packed buffer view {index} is damaged, or of a newer version")
+    return out.tobytes()
+
+
+def _filtered(doc: Document, rows: np.ndarray, name: str, index: int) -> np.ndarray:
+    """The numbers behind what was stored to pack well."""
+    stride = rows.shape[1]
+    if name == "NONE":
+        return rows
+    if name == "OCTAHEDRAL" and stride in (4, 8):
+        return _octahedral(rows.view("<i1" if stride == 4 else "<i2"))
+    if name == "QUATERNION" and stride == 8:
+        return _quaternions(rows.view("<i2"))
+    if name == "EXPONENTIAL":
+        packed = rows.view("<i4")
+        return np.ldexp(((packed << 8) >> 8).astype(np.float32), packed >> 24).astype("<f4")
+    raise doc.error(f"packed buffer view {index} has the unknown filter {name!r} with a stride of {stride}")
+
+
+def _octahedral(packed: np.ndarray) -> np.ndarray:
+    """Unit vectors out of their place on an octahedron."""
+    x, y, one = (packed[:, k].astype(np.float32) for k in range(3))
+    z = one - np.abs(x) - np.abs(y)
+    fold = np.minimum(z, 0.0)
+    x, y = x + np.where(x >= 0, fold, -fold), y + np.where(y >= 0, fold, -fold)
+    length = np.sqrt(x * x + y * y + z * z)
+    scale = np.iinfo(packed.dtype).max / np.where(length > 0, length, 1.0)
+    out = packed.copy()
+    out[:, :3] = np.rint(np.stack([x, y, z], axis=1) * scale[:, None])
+    return out
+
+
+def _quaternions(packed: np.ndarray) -> np.ndarray:
+    """Rotations out of their three smaller numbers."""
+    scale = np.sqrt(np.float32(0.5)) / (packed[:, 3:] | 3)
+    small = packed[:, :3] * scale
+    large = np.sqrt(np.maximum(0.0, 1.0 - (small * small).sum(axis=1)))
+    place = (packed[:, 3] & 3).astype(np.int64)
+    out = np.empty_like(packed)
+    rows = np.arange(len(packed))
+    for k in range(3):
+        out[rows, (place + 1 + k) & 3] = np.rint(small[:, k] * 32767.0)
+    out[rows, place] = np.rint(large * 32767.0)
+    return out
+
+
+DRACO = "KHR_draco_mesh_compression"
+MAX_VERTICES = 60_000_000
+DRACO_MEMORY = 2 * 1024**3
+"""What a packed mesh may take while it is unpacked, beside 512 times its size [bytes]."""
+
+
+def unpack_meshes(doc: Document) -> None:
+    """Replace every packed mesh by plain arrays."""
+    packed = [
+        (primitive, primitive["extensions"].pop(DRACO))
+        for mesh in doc.items("meshes")
+        for primitive in mesh.get("primitives", [])
+        if isinstance(primitive, dict) and DRACO in primitive.get("extensions", {})
+    ]
+    if packed:
+        require("DracoPy", "formats")
+    decoded: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
+    for primitive, settings in packed:
+        if not primitive["extensions"]:
+            del primitive["extensions"]
+        view = natural(settings, "bufferView")
+        if view not in decoded:
+            decoded[view] = _decode(doc, view)
+        _spread(doc, primitive, settings, decoded[view], view)
+    _forget(doc, (DRACO,))
+
+
+def _decode(doc: Document, view: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Faces and attributes of a packed mesh, unpacked in the sandbox: few bytes may ask for any amount of memory."""
+    data = np.frombuffer(doc.view_bytes(view), np.uint8)
+    limits = Limits(cpu=60.0, memory=DRACO_MEMORY + 512 * len(data))
+    try:
+        faces, ids, *values = SANDBOX.call(f"{__name__}:decode_draco", data, limits=limits, preload=("DracoPy",))
+    except Ended as end:
+        raise doc.error(f"its Draco mesh in buffer view {view} cannot be unpacked ({end.text})") from None
+    return faces, dict(zip(ids.tolist(), values, strict=True))
+
+
+def decode_draco(data: np.ndarray) -> list[np.ndarray]:
+    """Faces, the numbers of the attributes, and each of them."""
+    import DracoPy
+
+    mesh = DracoPy.decode(data.tobytes())
+    faces = getattr(mesh, "faces", None)
+    ids = np.array([attribute["unique_id"] for attribute in mesh.attributes], dtype=np.int64)
+    none = np.zeros((0, 3), np.uint32)
+    return [none if faces is None else np.asarray(faces), ids, *(np.asarray(a["data"]) for a in mesh.attributes)]
+
+
+def _spread(
+    doc: Document, primitive: Record, settings: Record, mesh: tuple[np.ndarray, dict[int, np.ndarray]], view: int
+) -> None:
+    """Put the arrays of a decoded mesh under the accessors that stand for them."""
+    faces, attributes = mesh
+    for name, number in settings["attributes"].items():
+        found = attributes.get(natural({"id": number}, "id"))
+        if found is None:
+            raise doc.error(f"its Draco mesh in buffer view {view} lacks {name}")
+        _store(doc, primitive["attributes"][name], found)
+    if len(faces) and "indices" in primitive:
+        _store(doc, primitive["indices"], faces.reshape(-1, 1), view)
+
+
+def _store(doc: Document, accessor: int, values: np.ndarray, view: int | None = None) -> None:
+    record = doc.item("accessors", accessor)
+    values = values.reshape(len(values), -1)
+    count, width = natural(record, "count"), WIDTHS.get(record["type"])
+    if count > MAX_VERTICES or values.shape != (count, width):
+        raise doc.error(f"accessor {accessor} says {count} x {width} numbers, its Draco mesh has {values.shape}")
+    data = np.ascontiguousarray(values, dtype=COMPONENTS[record["componentType"]]).tobytes()
+    place = {"buffer": doc.add_buffer(data), "byteOffset": 0, "byteLength": len(data)}
+    if view is not None:
+        doc.json["bufferViews"][view] = place  # the packed bytes are not needed any more
+    else:
+        doc.json["bufferViews"].append(place)
+        view = len(doc.json["bufferViews"]) - 1
+    record |= {"bufferView": view, "byteOffset": 0}

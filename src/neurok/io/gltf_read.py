@@ -9,20 +9,44 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Articulation, Asset, Authored, Clip, MaterialField, Mesh
-from neurok.core.origin import Origin
+from neurok.core.asset import Origin
 from neurok.errors import FormatError, NeurokError
-from neurok.io.gltf_animation import MAX_FRAMES, Track, frame_times, read_tracks
-from neurok.io.gltf_bake import PartSource, Worlds, bake, part_source
-from neurok.io.gltf_document import Document, Record, open_document
-from neurok.io.gltf_draco import unpack_meshes
-from neurok.io.gltf_extras import UNSAID, VERSION, unpack_articulation, unpack_materials
-from neurok.io.gltf_geometry import POINTS_AND_LINES, GeometryReader, filled, filled_sets, joined, merge, shifted
-from neurok.io.gltf_instances import instances, repeated
-from neurok.io.gltf_look import PLAIN, Look, read_looks
-from neurok.io.gltf_meshopt import unpack_views
-from neurok.io.gltf_nodes import Tree, local_matrices, node_tree, posed_matrices, world_matrices
-from neurok.io.gltf_skin import find_skin
-from neurok.io.names import unique_names
+from neurok.io.files import unique_names
+from neurok.io.gltf_document import Document, Record, open_document, unpack_meshes, unpack_views
+from neurok.io.gltf_geometry import (
+    PLAIN,
+    POINTS_AND_LINES,
+    UNSAID,
+    VERSION,
+    Appearance,
+    GeometryReader,
+    filled,
+    filled_sets,
+    joined,
+    merge,
+    read_appearances,
+    shifted,
+    unpack_articulation,
+    unpack_materials,
+)
+from neurok.io.gltf_scene import (
+    MAX_FRAMES,
+    PartSource,
+    Track,
+    Tree,
+    Worlds,
+    bake,
+    find_skin,
+    frame_times,
+    instances,
+    local_matrices,
+    node_tree,
+    part_source,
+    posed_matrices,
+    read_tracks,
+    repeated,
+    world_matrices,
+)
 
 FORMAT = "glTF"
 UNDERSTOOD = ("KHR_mesh_quantization", "EXT_texture_webp", "EXT_mesh_gpu_instancing", "KHR_node_visibility")
@@ -84,10 +108,10 @@ class _Reading:
 
     def asset(self) -> Asset:
         tree = node_tree(self.doc)
-        looks = read_looks(self.doc, self.notes)
-        parts = self._parts(tree, looks)
+        appearances = read_appearances(self.doc, self.notes)
+        parts = self._parts(tree, appearances)
         worlds = world_matrices(tree, self.locals)
-        mesh = self._mesh(parts, worlds, looks)
+        mesh = self._mesh(parts, worlds, appearances)
         clips = self._clips(parts, tree, worlds, mesh)
         articulation = self._articulation(mesh)
         provenance = self.extras.get("provenance", {})
@@ -133,8 +157,8 @@ class _Reading:
             return {}
         return found
 
-    def _parts(self, tree: Tree, looks: list[Look]) -> list[PartSource]:
-        reader = GeometryReader(self.doc, looks, self.notes)
+    def _parts(self, tree: Tree, appearances: list[Appearance]) -> list[PartSource]:
+        reader = GeometryReader(self.doc, appearances, self.notes)
         nodes = self.doc.items("nodes")
         shown = [n for n in tree.visible if "mesh" in nodes[n]]
         listed: Any = self.extras.get("parts")
@@ -160,16 +184,20 @@ class _Reading:
         fallback = self.doc.item("meshes", node["mesh"]).get("name") if "mesh" in node else None
         return str(node.get("name") or fallback or f"part_{place}")
 
-    def _mesh(self, parts: list[PartSource], worlds: Worlds, looks: list[Look]) -> Mesh:
+    def _mesh(self, parts: list[PartSource], worlds: Worlds, appearances: list[Appearance]) -> Mesh:
         blocks = [part.geometry for part in parts] or [merge([])]
         counts = [len(block.vertices) for block in blocks]
         placed = [part.positions(worlds, {})[0] for part in parts] or [blocks[0].vertices]
         faces = [
             part.geometry.faces[:, ::-1] if part.is_mirrored(worlds) else part.geometry.faces for part in parts
         ] or [blocks[0].faces]
-        runs = [run for block in blocks for run in block.looks]
-        used = sorted({look for look, _ in runs})
-        labels = np.repeat([used.index(look) for look, _ in runs], [n for _, n in runs]) if len(used) > 1 else None
+        runs = [run for block in blocks for run in block.appearances]
+        used = sorted({appearance for appearance, _ in runs})
+        labels = (
+            np.repeat([used.index(appearance) for appearance, _ in runs], [n for _, n in runs])
+            if len(used) > 1
+            else None
+        )
         name = self.extras.get("name")
         vertices = np.ascontiguousarray(joined(placed), dtype=np.float64)
         return Mesh(
@@ -179,7 +207,7 @@ class _Reading:
             filled([block.colors for block in blocks], counts, 1.0),
             np.repeat(np.arange(len(blocks)), counts),
             tuple(part.name for part in parts) or ("part_0",),
-            tuple((*looks, PLAIN)[look].surface for look in used),
+            tuple((*appearances, PLAIN)[appearance].surface for appearance in used),
             labels,
             name=name if isinstance(name, str) else self.doc.path.stem,
             authored=self._authored(parts, worlds, vertices, counts),

@@ -1,4 +1,4 @@
-"""What an object is made of, as a JSON file that a person can edit.
+"""Materials in files: a JSON file that a person can edit, and one line for formats that know a material for each part.
 
 ::
 
@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from neurok.core import Material, MaterialField, Mesh, material
-from neurok.core.regions import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_stuff
 from neurok.errors import FormatError, NeurokError
+from neurok.geometry.operators import face_areas
 from neurok.io.files import read_bytes, write_files
 
 VERSION_KEY, VERSION = "neurok_materials", 1
@@ -131,3 +133,66 @@ def _ambiguous(field: MaterialField) -> bool:
 
 def _plain(each: Material) -> dict[str, Any]:
     return {name: value for name, value in asdict(each).items() if value is not None}
+
+
+LABEL = "neurok_materials"
+"""Name under which a file of another format keeps the figures it has no place for."""
+
+
+def face_materials(field: MaterialField, mesh: Mesh) -> tuple[tuple[Material, ...], Int[np.ndarray, " F"]]:
+    """Materials, and which each face is made of: what most of its corners are, with the mean numbers of its part."""
+    of_face = np.median(field.ids[mesh.faces], axis=1).astype(np.int64)
+    keys, label = np.unique(np.column_stack([mesh.face_parts, of_face]), axis=0, return_inverse=True)
+    label = label.reshape(-1)
+    found: list[Material] = []
+    index = np.zeros(len(keys), dtype=np.int64)
+    for k, (_, which) in enumerate(keys):
+        each = _averaged(field, int(which), np.unique(mesh.faces[label == k]))
+        if each not in found:
+            found.append(each)
+        index[k] = found.index(each)
+    return tuple(found), index[label]
+
+
+def part_materials(field: MaterialField, mesh: Mesh) -> list[Material | None]:
+    """What most of each part is made of, by area; ``None`` where it has no faces."""
+    materials, of_face = face_materials(field, mesh)
+    areas = face_areas(mesh.vertices, mesh.faces)
+    shares = np.zeros((mesh.part_count, len(materials)))
+    np.add.at(shares, (mesh.face_parts, of_face), areas)
+    has_faces = np.bincount(mesh.face_parts, minlength=mesh.part_count) > 0
+    return [materials[int(row.argmax())] if full else None for row, full in zip(shares, has_faces, strict=True)]
+
+
+def pack_parts(names: Sequence[str], materials: Sequence[Material | None]) -> str:
+    """A material for each named part, as one line of JSON; empty where there is none."""
+    used = list(dict.fromkeys(each for each in materials if each is not None))
+    if not used:
+        return ""
+    parts = {name: used.index(each) for name, each in zip(names, materials, strict=True) if each is not None}
+    return json.dumps({"materials": [asdict(each) for each in used], "parts": parts})
+
+
+def unpack_parts(text: str | None, mesh: Mesh, notes: list[str]) -> MaterialField | None:
+    """What ``pack`` wrote, over a mesh with these parts; what is damaged is noted and ignored."""
+    if not text:
+        return None
+    try:
+        data = json.loads(text)
+        materials = tuple(Material(**record) for record in data["materials"])
+        of_part = np.array([int(data["parts"].get(name, 0)) for name in mesh.part_names])
+        return MaterialField(materials, of_part[mesh.part_ids])
+    except Exception as error:
+        notes.append(f"The materials stored in the file are damaged and are ignored ({error}).")
+        return None
+
+
+def _averaged(field: MaterialField, which: int, vertices: Int[np.ndarray, " n"]) -> Material:
+    """A material of a field with the mean of the numbers that some vertices have of their own."""
+    mine = vertices[field.ids[vertices] == which]
+    means = {}
+    for name, values in field.values.items():
+        known = values[mine][~np.isnan(values[mine])]
+        if len(known):
+            means[name] = float(known.mean())
+    return replace(field.materials[which], **means)  # type: ignore[arg-type]

@@ -16,21 +16,23 @@ from neurok.core.material import DEFAULT_FRICTION
 from neurok.geometry import lie
 from neurok.geometry.decomposition import Solid
 from neurok.geometry.topology import degenerate_faces
-from neurok.io.colors import srgb_from_linear
 from neurok.io.files import Files
-from neurok.io.part_materials import LABEL, pack
-from neurok.io.physics import Physics, servo_gains
-from neurok.io.urdf_bodies import (
+from neurok.io.materials_file import LABEL
+from neurok.io.materials_file import pack_parts as pack
+from neurok.io.physics import (
     UNBOUNDED,
     Body,
+    Physics,
     bodies,
     finite_limits,
     is_base,
     safe_stem,
+    servo_gains,
     stl_bytes,
     untouching_bodies,
     words,
 )
+from neurok.io.surfaces import srgb_from_linear
 from neurok.io.xml import Element, clean_name, unique_names
 
 VISUAL = {"contype": "0", "conaffinity": "0", "group": "1"}
@@ -164,7 +166,7 @@ def _body(above: Element, body: Body, slide_name: str, book: _Assets, free: bool
                 element, "geom", {"type": "mesh", "mesh": name, "material": book.material(surface)} | VISUAL
             )
     for solid in body.solids:
-        etree.SubElement(element, "geom", _shape(solid, body, book) | CONTACT | _stuff(body))
+        etree.SubElement(element, "geom", _shape(solid, body, book) | CONTACT | _contact_fields(body))
     return element
 
 
@@ -179,7 +181,7 @@ def _shape(solid: Solid, body: Body, book: _Assets) -> dict[str, str]:
     return {"type": primitive.kind, "size": words(size), "pos": words(primitive.pose[:3, 3]), "quat": words(turn)}
 
 
-def _stuff(body: Body) -> dict[str, str]:
+def _contact_fields(body: Body) -> dict[str, str]:
     """Density and friction of what touches; the mass is stated by the body. Torsion and rolling stay MuJoCo's own."""
     friction = {"friction": words((body.friction, 0.005, 0.0001))}
     return friction if body.material is None else {"density": words(body.material.density)} | friction

@@ -1,17 +1,21 @@
-"""Arrays in a zip archive, as ``numpy.savez`` lays them out: no pickle, no bombs, the same bytes every time."""
+"""Archives: arrays as ``numpy.savez`` lays them out, zipped folders with one object; no pickle and no bombs."""
 
 from __future__ import annotations
 
 import io
+import tempfile
 import warnings
 import zipfile
+import zlib
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from neurok.errors import FormatError, brief
-from neurok.io.files import read_bytes
+from neurok.core import Asset
+from neurok.errors import FormatError, MeshError, NeurokError, brief, shown
+from neurok.io.files import MAX_FILE_BYTES, read_bytes, resolve_inside
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """Archives that unpack to more are refused before anything is unpacked."""
@@ -21,6 +25,9 @@ MAX_RATIO = 100
 
 SMALL_BYTES = 64 * 1024**2
 """Archives that unpack to less may grow by any factor."""
+
+BLOCK_BYTES = 1 << 20
+"""What is unpacked of a member at once."""
 
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -55,7 +62,7 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
                     f"real objects shrink by {MAX_RATIO} times at most, so it is not read."
                 )
             return {
-                entry.filename.removesuffix(".npy"): _array(archive.read(entry))
+                entry.filename.removesuffix(".npy"): _array(member_bytes(archive, entry))
                 for entry in entries
                 if entry.filename.endswith(".npy")
             }
@@ -64,6 +71,18 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
     except Exception as error:  # zipfile, zlib, bz2, lzma and numpy raise a dozen kinds for damaged bytes
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise FormatError(f"'{path}' is not an NPZ archive, or it is damaged: {reason.rstrip('.')}.") from error
+
+
+def member_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """What a member holds, counted while it is unpacked: never more than it says, whatever its bytes would grow to."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Python unpacks these in blocks that may grow a millionfold before anyone can count.
+        raise ValueError(f"{shown(entry.filename)} is packed by a method other than deflate; pack it again")
+    blocks = []
+    with archive.open(entry) as stream:
+        while block := stream.read(BLOCK_BYTES):
+            blocks.append(block)
+    return b"".join(blocks)
 
 
 def read_array(path: Path) -> np.ndarray:
@@ -96,3 +115,70 @@ def _array(data: bytes) -> np.ndarray:
         return np.zeros(shape, dtype=dtype)
     array = np.frombuffer(body, dtype=dtype, count=count)
     return array.reshape(shape[::-1]).T if is_fortran else array.reshape(shape)
+
+
+MAX_ENTRIES = 20_000
+MODELS = (
+    ".urdf", ".mjcf", ".glb", ".gltf", ".usdz", ".usd", ".usdc", ".usda", ".fbx", ".dae", ".obj", ".ply", ".stl",
+    ".off",
+)  # fmt: skip
+"""Files that may be the object, those that say most first: robots name the meshes beside them."""
+
+
+def read_zip(path: Path) -> Asset:
+    """The object in an archive: the one model nearest to its top, of the kind that says most.
+
+    Raises:
+        FormatError: If the archive is damaged, grows too much, leads outside its folder, or holds no or several models.
+    """
+    from neurok.io.formats import load
+
+    try:
+        with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory(prefix="neurok-zip-") as scratch:
+            entries = _entries(archive, path)
+            folder = Path(scratch)
+            model = _model([entry.filename for entry in entries], path)
+            for entry in entries:
+                target = resolve_inside(folder, _quoted(entry.filename))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(member_bytes(archive, entry))
+            try:
+                asset = load(folder / model)
+            except NeurokError as error:
+                told = f"In '{path}': {str(error).replace(f'{scratch}/', '')}"
+                raise MeshError(told, error.draft) if isinstance(error, MeshError) else FormatError(told) from None
+            return replace(asset, provenance={**asset.provenance} | {"source": path.name})
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+        raise FormatError(f"'{path}' is not a zip archive that can be read: {error}.") from error
+
+
+def _quoted(name: str) -> str:
+    return name.replace("%", "%25")
+
+
+def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    """The files of an archive that may be unpacked."""
+    found = [e for e in archive.infolist() if not e.is_dir() and not e.filename.startswith("__MACOSX/")]
+    total, packed = sum(e.file_size for e in found), max(path.stat().st_size, 1)
+    if len(found) > MAX_ENTRIES:
+        raise FormatError(f"'{path}' holds {len(found):,} files; at most {MAX_ENTRIES:,} are read.")
+    if total > min(MAX_UNPACKED_BYTES, MAX_FILE_BYTES) or (total > SMALL_BYTES and total > MAX_RATIO * packed):
+        raise FormatError(f"'{path}' would unpack to {total / 1e9:.2f} GB, {total / packed:.0f} times its size.")
+    if any(e.flag_bits & 1 for e in found):
+        raise FormatError(f"'{path}' is encrypted; unpack it first.")
+    return found
+
+
+def _model(names: list[str], path: Path) -> str:
+    """The file that is the object."""
+    for suffix in MODELS:
+        fitting = [name for name in names if PurePosixPath(name).suffix.lower() == suffix]
+        if not fitting:
+            continue
+        depth = min(name.count("/") for name in fitting)
+        nearest = [name for name in fitting if name.count("/") == depth]
+        if len(nearest) > 1:
+            listed = ", ".join(shown(name) for name in nearest[:5])
+            raise FormatError(f"'{path}' holds {len(nearest)} objects ({listed} ...); unpack it and choose one.")
+        return nearest[0]
+    raise FormatError(f"'{path}' holds no object; one of {', '.join(MODELS)} is looked for.")

@@ -15,10 +15,9 @@ import numpy as np
 
 from neurok.core import Articulation, Asset, Joint
 from neurok.errors import FormatError, MeshError, NeurokError
-from neurok.io.files import read_bytes, resolve_inside
-from neurok.io.names import unique_names
-from neurok.io.npz_articulated import LICENSE
-from neurok.io.urdf_pieces import Piece, assemble
+from neurok.io.archive import LICENSE
+from neurok.io.files import read_bytes, resolve_inside, unique_names
+from neurok.io.pieces import Piece, assemble
 
 MOBILITY, TREE, MESHES = "mobility_v2.json", "result.json", "textured_objs"
 MAX_JSON_BYTES = 64 * 1024**2

@@ -7,7 +7,9 @@ texture travel in comments (``comment part 0 lid``, ``comment TextureFile lid.pn
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +17,215 @@ from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh, Surface
 from neurok.errors import FormatError
-from neurok.io.colors import linear_from_srgb, srgb_bytes
 from neurok.io.files import Files, read_bytes
-from neurok.io.mtl import SUFFIX_OF_MIME, Folder
-from neurok.io.ply_elements import Lists, Table, read_tables
-from neurok.io.polygons import split_corners, triangulate
+from neurok.io.parsing import decode_name, parse_numbers, split_corners, triangulate, word_starts
+from neurok.io.surfaces import SUFFIX_OF_MIME, Folder, linear_from_srgb, srgb_bytes
+
+_TYPES = {
+    "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4",
+    "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4",
+    "float32": "f4", "float64": "f8",
+}  # fmt: skip
+_STRUCT_CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "f4": "f", "f8": "d"}
+MAX_HEADER_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Property:
+    """One column of an element; a list when it has a type for its length."""
+
+    name: str
+    dtype: str
+    count_dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Element:
+    """One table of the header."""
+
+    name: str
+    count: int
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """A column of lists: how long each is, and all values one after the other."""
+
+    counts: Int[np.ndarray, " R"]
+    values: np.ndarray
+
+
+Table = dict[str, "np.ndarray | Lists"]
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first lines say."""
+
+    order: str
+    """``ascii``, ``<`` or ``>``."""
+
+    elements: tuple[Element, ...]
+    comments: tuple[str, ...]
+    size: int
+    """Where the numbers begin."""
+
+
+def read_tables(data: bytes, path: Path) -> tuple[dict[str, Table], tuple[str, ...]]:
+    """All tables by name, and the comments."""
+    header = _read_header(data, path)
+    source = _Body(data, header, path)
+    tables: dict[str, Table] = {}
+    for element in header.elements:
+        names = [p.name for p in element.properties]
+        if len(set(names)) != len(names):
+            raise FormatError(f"'{path}' is damaged: element '{element.name}' has two properties of one name.")
+        if element.name in tables:
+            raise FormatError(f"'{path}' is damaged: there are two elements '{element.name}'.")
+        tables[element.name] = source.table(element) if element.properties else {}
+    return tables, header.comments
+
+
+def _read_header(data: bytes, path: Path) -> Header:
+    end = re.search(rb"end_header[ \t]*(\r\n|\n|\r)", data[:MAX_HEADER_BYTES])
+    if not data.startswith(b"ply") or end is None:
+        raise FormatError(f"'{path}' is not a PLY file: it lacks 'ply' and 'end_header'.")
+    order, elements, comments = "", list[Element](), list[str]()
+    for line in re.split(r"\r\n|\n|\r", decode_name(data[: end.start()]))[1:]:
+        words = line.split()
+        match words:
+            case ["format", "ascii" | "binary_little_endian" | "binary_big_endian" as kind, *_]:
+                order = {"a": "ascii", "l": "<", "b": ">"}[kind.removeprefix("binary_")[0]]
+            case ["comment" | "obj_info", *_]:
+                comments.append(line.strip().partition(" ")[2].strip())
+            case ["element", name, count] if count.isascii() and count.isdigit() and len(count) < 16:
+                elements.append(Element(name, int(count), ()))
+            case ["property", "list", count_type, item_type, name] if {count_type, item_type} <= _TYPES.keys():
+                if not elements or _TYPES[count_type][0] == "f":
+                    raise FormatError(f"'{path}' is damaged: '{line.strip()}' cannot be read.")
+                _add(elements, Property(name, _TYPES[item_type], _TYPES[count_type]))
+            case ["property", kind, name] if kind in _TYPES and elements:
+                _add(elements, Property(name, _TYPES[kind]))
+            case []:
+                continue
+            case _:
+                raise FormatError(f"'{path}' is damaged: its header has the line '{line.strip()[:80]}'.")
+    if not order:
+        raise FormatError(f"'{path}' is damaged: its header has no format line.")
+    return Header(order, tuple(elements), tuple(comments), end.end())
+
+
+def _add(elements: list[Element], column: Property) -> None:
+    last = elements[-1]
+    elements[-1] = Element(last.name, last.count, (*last.properties, column))
+
+
+def _truncated(path: Path, element: Element) -> FormatError:
+    return FormatError(f"'{path}' is cut off or damaged: it ends before its {element.count} '{element.name}' rows do.")
+
+
+class _Body:
+    """Rows of the body: binary of either byte order, or text, whose numbers are taken for doubles."""
+
+    def __init__(self, data: bytes, header: Header, path: Path) -> None:
+        self.data, self.at, self.order, self.path = data, header.size, header.order, path
+        self.is_text = header.order == "ascii"
+        if self.is_text:
+            body = data[header.size :]
+            count = len(word_starts(np.frombuffer(body, dtype=np.uint8)))
+            self.data, self.at, self.order = parse_numbers(body, count, float, path).tobytes(), 0, "="
+
+    def table(self, element: Element) -> Table:
+        stored = [self._stored(p) for p in element.properties]
+        least = sum(int((count or kind)[1]) for kind, count in stored)
+        if element.count * least > len(self.data) - self.at:
+            raise _truncated(self.path, element)
+        table = self._even(element, stored) or self._uneven(element, stored)
+        if self.is_text:
+            table |= {p.name: _typed(c, p) for p in element.properties if isinstance(c := table[p.name], np.ndarray)}
+        return table
+
+    def _stored(self, p: Property) -> tuple[str, str | None]:
+        """In which types a column and the lengths of its lists are stored."""
+        return ("f8", p.count_dtype and "f8") if self.is_text else (p.dtype, p.count_dtype)
+
+    def _even(self, element: Element, stored: list[tuple[str, str | None]]) -> Table | None:
+        """The table, when every row has lists of the same lengths as the first (or none)."""
+        lengths = self._first_lengths(stored) if element.count else None
+        if lengths is None:
+            return None
+        fields: list[tuple] = []
+        for i, ((kind, count), length) in enumerate(zip(stored, lengths, strict=True)):
+            fields += [(f"c{i}", self.order + kind)] if count is None else [
+                (f"n{i}", self.order + count), (f"c{i}", self.order + kind, (length,))
+            ]  # fmt: skip
+        try:
+            dtype = np.dtype(fields)
+        except ValueError:
+            return None
+        if dtype.itemsize * element.count > len(self.data) - self.at:
+            return None
+        rows = np.frombuffer(self.data, dtype=dtype, count=element.count, offset=self.at)
+        table: Table = {}
+        for i, (p, length) in enumerate(zip(element.properties, lengths, strict=True)):
+            if p.count_dtype is None:
+                table[p.name] = rows[f"c{i}"]
+                continue
+            if (rows[f"n{i}"] != length).any():
+                return None
+            table[p.name] = Lists(np.full(element.count, length, dtype=np.int64), rows[f"c{i}"].reshape(-1))
+        self.at += dtype.itemsize * element.count
+        return table
+
+    def _first_lengths(self, stored: list[tuple[str, str | None]]) -> list[int] | None:
+        at, lengths = self.at, []
+        for kind, count in stored:
+            length = 1
+            if count is not None:
+                if at + int(count[1]) > len(self.data):
+                    return None
+                said = struct.unpack_from(self.order + _STRUCT_CODES[count], self.data, at)[0]
+                if not 0 <= said <= len(self.data):
+                    return None
+                length, at = int(said), at + int(count[1])
+            lengths.append(length)
+            at += length * int(kind[1])
+            if at > len(self.data):
+                return None
+        return lengths
+
+    def _uneven(self, element: Element, stored: list[tuple[str, str | None]]) -> Table:
+        data, at = self.data, self.at
+        columns: list[list[float]] = [[] for _ in stored]
+        counts: list[list[int]] = [[] for _ in stored]
+        try:
+            for _ in range(element.count):
+                for i, (kind, count) in enumerate(stored):
+                    length = 1
+                    if count is not None:
+                        length = int(struct.unpack_from(self.order + _STRUCT_CODES[count], data, at)[0])
+                        counts[i].append(length)
+                        at += int(count[1])
+                    if length < 0 or at + length > len(data):
+                        raise _truncated(self.path, element)
+                    columns[i] += struct.unpack_from(f"{self.order}{length}{_STRUCT_CODES[kind]}", data, at)
+                    at += length * int(kind[1])
+        except (struct.error, ValueError, OverflowError):
+            raise _truncated(self.path, element) from None
+        self.at = at
+        table: Table = {}
+        for p, column, lengths in zip(element.properties, columns, counts, strict=True):
+            values = np.array(column, dtype=np.float64)
+            table[p.name] = values if p.count_dtype is None else Lists(np.array(lengths, dtype=np.int64), values)
+        return table
+
+
+def _typed(column: np.ndarray, p: Property) -> np.ndarray:
+    """A column of text back in its own type where that tells its scale (colours of one byte)."""
+    fits = p.dtype == "u1" and ((column >= 0) & (column <= 255)).all()
+    return column.astype(np.uint8) if fits else column
+
 
 _COLOR_NAMES = (("red", "green", "blue"), ("r", "g", "b"), ("diffuse_red", "diffuse_green", "diffuse_blue"))
 _UV_NAMES = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texture_s", "texture_t"))

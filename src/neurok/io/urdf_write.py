@@ -13,18 +13,18 @@ from lxml import etree
 
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import carriers_of
-from neurok.geometry.convex import Piece, clipped, convex_hull, hull_volume, separation
+from neurok.geometry.convex import Piece, Primitive, clipped, convex_hull, enclosing, hull_volume, separation
 from neurok.geometry.decomposition import Solid
-from neurok.geometry.primitives import Primitive, enclosing
 from neurok.io.files import Files
-from neurok.io.part_materials import LABEL, pack
-from neurok.io.physics import Physics
-from neurok.io.urdf_bodies import (
+from neurok.io.materials_file import LABEL
+from neurok.io.materials_file import pack_parts as pack
+from neurok.io.physics import (
     Body,
+    Physics,
     as_articulation,
     bodies,
     finite_limits,
-    lawful,
+    plausible,
     safe_stem,
     untouching_bodies,
     words,
@@ -131,7 +131,7 @@ def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
             continue
         if joint.kind == "cylindrical":
             # URDF has no such joint: a weightless carriage slides, and the part turns on it.
-            weightless = lawful(Inertial(0.0, np.zeros(3), np.zeros((3, 3))))
+            weightless = plausible(Inertial(0.0, np.zeros(3), np.zeros((3, 3))))
             _weight(etree.SubElement(robot, "link", name=carriage), weightless)
             slide = replace(joint, kind="prismatic", lower=joint.slide_lower, upper=joint.slide_upper)
             _joint(robot, slide, slide_name, parent, carriage, offset, body, 1)

@@ -1,20 +1,22 @@
-"""Joints and masses in the terms of UsdPhysics, out and in."""
+"""Joints, masses and colliders in the terms of UsdPhysics, out and in."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import JointLosses
 from neurok.core.mesh import frame_change
 from neurok.geometry import lie
-from neurok.io.physics import Physics, servo_gains
-from neurok.io.urdf_bodies import UNBOUNDED, as_articulation, bodies, is_base, untouching_bodies
-from neurok.io.usd_collisions import add_colliders
-from neurok.io.usd_materials import Stuffs
+from neurok.geometry.decomposition import Solid
+from neurok.io.physics import UNBOUNDED, Body, Physics, as_articulation, bodies, is_base, servo_gains, untouching_bodies
+from neurok.io.usd_shading import PhysicsMaterials
 
 LOCKED = (1.0, -1.0)
 """A limit with low above high locks a degree of freedom of a general joint."""
@@ -24,15 +26,19 @@ ANGULAR = math.pi / 180
 
 
 def add_physics(
-    stage: Any, root: str, prims: list[Any], asset: Asset, physics: Physics, stuffs: Stuffs, is_animated: bool
+    stage: Any,
+    root: str,
+    prims: list[Any],
+    asset: Asset,
+    physics: Physics,
+    physics_materials: PhysicsMaterials,
+    is_animated: bool,
 ) -> None:
     """Make the parts rigid bodies with mass and shapes, and tie them by joints.
 
     Parts that follow time samples are kinematic and their joints switched off, so that motion and physics do not
     fight; the joints stay in the file.
     """
-    from pxr import UsdGeom, UsdPhysics
-
     articulation = as_articulation(asset)
     unit = articulation.mesh.unit
     UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
@@ -46,7 +52,7 @@ def add_physics(
             rigid_body.CreateKinematicEnabledAttr(True)
         center = joint.origin + turn.T @ body.inertial.center / unit
         _add_mass(prim, Inertial(body.inertial.mass, center, turn.T @ body.inertial.inertia @ turn), unit)
-        add_colliders(stage, prim, body, joint, turn, unit, stuffs)
+        add_colliders(stage, prim, body, joint, turn, unit, physics_materials)
         if physics.free_base and is_base(joint):
             continue
         tie = _add_joint(stage, f"{root}/joints/{prim.GetName()}", joint)
@@ -66,8 +72,6 @@ def add_physics(
 
 def _add_losses(prim: Any, joint: Joint, losses: JointLosses, unit: float, servo: bool) -> None:
     """Damping as a drive; dry friction and armature under the names by which Newton and PhysX know them."""
-    from pxr import Sdf, UsdPhysics
-
     stiffness, gain = servo_gains(losses, joint.limits)
     names = {"prismatic": ["linear"], "cylindrical": ["rotX", "transX"]}.get(joint.kind, ["angular"])
     for k, name in enumerate(names):
@@ -90,8 +94,6 @@ def _add_losses(prim: Any, joint: Joint, losses: JointLosses, unit: float, servo
 
 
 def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
-    from pxr import Gf, UsdPhysics
-
     moments, axes = np.linalg.eigh(inertial.inertia)
     if np.linalg.det(axes) < 0:
         axes[:, 0] *= -1
@@ -103,15 +105,11 @@ def _add_mass(prim: Any, inertial: Inertial, unit: float) -> None:
 
 
 def _quatf(rotation: np.ndarray) -> Any:
-    from pxr import Gf
-
     return Gf.Quatf(*map(float, lie.matrix_to_quaternion(rotation)))
 
 
 def _add_joint(stage: Any, path: str, joint: Joint) -> Any:
     """A joint whose x axis is ours, at our origin, in the frames of both bodies (which are the object's at rest)."""
-    from pxr import Gf, UsdPhysics
-
     kinds = {
         "fixed": UsdPhysics.FixedJoint,
         "revolute": UsdPhysics.RevoluteJoint,
@@ -145,8 +143,6 @@ def read_joints(
     stage: Any, part_of: dict[str, int], world_from_prim: Any, part_count: int, notes: list[str]
 ) -> list[Joint] | None:
     """One joint for each part in the frame of the stage, or ``None`` when the stage has no joints."""
-    from pxr import Usd, UsdPhysics
-
     joints: dict[int, Joint] = {}
     found = False
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
@@ -175,8 +171,6 @@ def _read_joint(
     prim: Any, tie: Any, parent: int | None, name: str, world_from_prim: Any, is_flipped: bool, notes: list[str]
 ) -> Joint:
     """A joint placed by its frame in the second body, or in the first when that one is the child."""
-    from pxr import UsdGeom, UsdPhysics
-
     child = (tie.GetBody0Rel() if is_flipped else tie.GetBody1Rel()).GetTargets()[0]
     frame = world_from_prim(child)
     place = (tie.GetLocalPos0Attr() if is_flipped else tie.GetLocalPos1Attr()).Get() or (0.0, 0.0, 0.0)
@@ -220,23 +214,17 @@ def _bound(value: float | None, sign: int) -> float:
 
 
 def _limit(prim: Any, key: str) -> tuple[float, float]:
-    from pxr import UsdPhysics
-
     limit = UsdPhysics.LimitAPI(prim, key)
     return _bound(limit.GetLowAttr().Get(), -1), _bound(limit.GetHighAttr().Get(), 1)
 
 
 def _damping(prim: Any, is_hinge: bool, unit: float) -> float:
-    from pxr import UsdPhysics
-
     value = UsdPhysics.DriveAPI(prim, "angular" if is_hinge else "linear").GetDampingAttr().Get()
     return 0.0 if value is None or not value > 0 else float(value) * (unit**2 / ANGULAR if is_hinge else 1.0)
 
 
 def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
     """Mass properties of a body in the frame of the stage, when it states mass, centre and inertia."""
-    from pxr import UsdPhysics
-
     api = UsdPhysics.MassAPI(prim)
     mass = api.GetMassAttr().Get() if api else None
     moments = api.GetDiagonalInertiaAttr().Get() if api else None
@@ -251,3 +239,74 @@ def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
     turn = frame[:3, :3] / np.cbrt(abs(np.linalg.det(frame[:3, :3]))) @ axes
     tensor = (turn * np.array(moments, dtype=np.float64) * unit**2) @ turn.T
     return Inertial(float(mass), lie.apply_each(frame, np.array(center, dtype=np.float64)), tensor)
+
+
+def add_colliders(
+    stage: Any,
+    prim: Any,
+    body: Body,
+    joint: Joint,
+    turn: Float[np.ndarray, "3 3"],
+    unit: float,
+    physics_materials: PhysicsMaterials,
+) -> None:
+    """The shapes of a body below its prim, unseen (purpose ``guide``) and made of what the body is made of.
+
+    Args:
+        stage: The stage.
+        prim: The rigid body.
+        body: The body, in metres with z up, in its own frame.
+        joint: Its joint in the frame of the stage.
+        turn: From the axes of the stage to those of the body.
+        unit: Metres per unit of the stage.
+        physics_materials: The stage's physics materials.
+    """
+    if not body.solids:
+        return
+    scope = UsdGeom.Scope.Define(stage, f"{prim.GetPath()}/collisions")
+    UsdGeom.Imageable(scope).CreatePurposeAttr(UsdGeom.Tokens.guide)
+
+    def placed(points: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"]:
+        return points @ turn / unit + joint.origin
+
+    for k, solid in enumerate(body.solids):
+        shape = _shape(stage, f"{scope.GetPath()}/shape_{k}", solid, placed, turn, unit)
+        if body.material is not None:
+            physics_materials.bind(shape.GetPrim(), body.material)
+
+
+def _shape(
+    stage: Any, path: str, solid: Solid, placed: Callable[[np.ndarray], np.ndarray], turn: np.ndarray, unit: float
+) -> Any:
+    primitive = solid.primitive
+    if primitive is None:
+        vertices, faces = solid.piece
+        points = placed(vertices).astype(np.float32)
+        shape = UsdGeom.Mesh.Define(stage, path)
+        shape.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+        shape.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points)))
+        shape.CreateExtentAttr(Vt.Vec3fArray.FromNumpy(np.stack([points.min(axis=0), points.max(axis=0)])))
+        shape.CreateFaceVertexCountsAttr(Vt.IntArray([3] * len(faces)))
+        shape.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(faces.astype(np.int32).reshape(-1)))
+        UsdPhysics.MeshCollisionAPI.Apply(shape.GetPrim()).CreateApproximationAttr(UsdPhysics.Tokens.convexHull)
+    else:
+        kinds = {"box": UsdGeom.Cube, "cylinder": UsdGeom.Cylinder, "sphere": UsdGeom.Sphere}
+        shape = kinds[primitive.kind].Define(stage, path)
+        size = primitive.size / unit
+        shape.AddTranslateOp().Set(Gf.Vec3d(*map(float, placed(primitive.pose[None, :3, 3])[0])))
+        quat = lie.matrix_to_quaternion(turn.T @ primitive.pose[:3, :3])
+        shape.AddOrientOp().Set(Gf.Quatf(*map(float, quat)))
+        half = 0.5 * size
+        if primitive.kind == "box":
+            shape.CreateSizeAttr(2.0)
+            shape.AddScaleOp().Set(Gf.Vec3f(*map(float, half)))
+            half = np.ones(3)
+        elif primitive.kind == "cylinder":
+            shape.CreateAxisAttr("Z")
+            shape.CreateRadiusAttr(float(half[0]))
+            shape.CreateHeightAttr(float(size[2]))
+        else:
+            shape.CreateRadiusAttr(float(half[0]))
+        shape.CreateExtentAttr([Gf.Vec3f(*map(float, -half)), Gf.Vec3f(*map(float, half))])
+    UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+    return shape

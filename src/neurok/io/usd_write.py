@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from pxr import Gf, Kind, Sdf, Usd, UsdGeom, UsdUtils, Vt
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Surface
-from neurok.errors import NeurokError, require
+from neurok.errors import NeurokError
 from neurok.io.files import Files
-from neurok.io.part_materials import face_materials
-from neurok.io.physics import Physics
-from neurok.io.urdf_bodies import as_articulation, safe_stem
-from neurok.io.usd_look import Looks, Stuff
-from neurok.io.usd_materials import Stuffs
-from neurok.io.usd_names import unique_identifiers
-from neurok.io.usd_shading import primvar_name
+from neurok.io.materials_file import face_materials
+from neurok.io.physics import Physics, as_articulation, safe_stem
+from neurok.io.usd_physics import add_physics
+from neurok.io.usd_shading import FaceMaterials, PhysicsMaterials, StageSurfaces, primvar_name, unique_identifiers
 
 Transforms = Float[np.ndarray, "T 4 4"]
 
@@ -40,7 +38,6 @@ def write(asset: Asset, path: Path, *, clip: int = 0, **options: Any) -> Files:
         clip: Which motion to keep.
         options: Fields of ``Physics``.
     """
-    require("pxr", "usd")
     physics = Physics(**options)
     if asset.clips and not 0 <= clip < len(asset.clips):
         raise NeurokError(f"The object has {len(asset.clips)} clips, numbered from 0; there is no clip {clip}.")
@@ -64,8 +61,6 @@ def _with_usable_axis(asset: Asset) -> Asset:
 
 
 def _package(stage: Path, target: Path) -> bytes:
-    from pxr import UsdUtils
-
     if not UsdUtils.CreateNewUsdzPackage(str(stage), str(target)):
         raise NeurokError("USD could not pack the stage into a .usdz file; write .usdc instead.")
     return _without_times(target.read_bytes())
@@ -86,8 +81,6 @@ def _without_times(data: bytes) -> bytes:
 
 def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_folder: str) -> Files:
     """Save the stage and its pictures beside it; returns the pictures."""
-    from pxr import Kind, Usd, UsdGeom
-
     articulation = as_articulation(asset)
     mesh = articulation.mesh
     clip = asset.clips[which] if asset.clips else None
@@ -105,9 +98,9 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
         stage.SetTimeCodesPerSecond(clip.fps)
         stage.SetFramesPerSecond(clip.fps)
     has_sets = mesh.authored is not None and mesh.uv is not None and len(mesh.authored.uv_sets) > 0
-    looks = Looks(stage, f"/{root}/looks", picture_folder, has_sets)
-    stuffs = Stuffs(stage, f"/{root}/physics_materials", mesh.unit)
-    stuff, of_face = ((), None) if asset.materials is None else face_materials(asset.materials, mesh)
+    surfaces = StageSurfaces(stage, f"/{root}/looks", picture_folder, has_sets)
+    physics_materials = PhysicsMaterials(stage, f"/{root}/physics_materials", mesh.unit)
+    materials, of_face = ((), None) if asset.materials is None else face_materials(asset.materials, mesh)
     motion = None if clip is None else _rigid_motion(clip, articulation)
     bodies = []
     for i, (name, label) in enumerate(zip(parts, articulation.part_names, strict=True)):
@@ -122,27 +115,25 @@ def _build(asset: Asset, target: Path, which: int, physics: Physics, picture_fol
                 stage,
                 f"{body.GetPath()}/mesh",
                 mesh.submesh(mask),
-                looks,
-                None if of_face is None else (stuffs, stuff, of_face[mask]),
+                surfaces,
+                None if of_face is None else (physics_materials, materials, of_face[mask]),
             )
             if clip is not None and motion is None:
                 used = np.unique(mesh.faces[mask])
                 _animate_points(shape, clip.positions[:, used])
     if asset.articulation is not None:
-        from neurok.io.usd_physics import add_physics
-
-        add_physics(stage, f"/{root}", bodies, asset, physics, stuffs, is_animated=clip is not None)
-    for name, data in looks.pictures.items():
+        add_physics(stage, f"/{root}", bodies, asset, physics, physics_materials, is_animated=clip is not None)
+    for name, data in surfaces.pictures.items():
         file = target.parent / name
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
     stage.Save()
-    return looks.pictures
+    return surfaces.pictures
 
 
-def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | None = None) -> Any:
-    from pxr import Sdf, UsdGeom, Vt
-
+def _mesh_prim(
+    stage: Any, path: str, part: Mesh, surfaces: StageSurfaces, physical: FaceMaterials | None = None
+) -> Any:
     shape = UsdGeom.Mesh.Define(stage, path)
     shape.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     shape.CreatePointsAttr(_points(part.vertices))
@@ -154,7 +145,7 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | N
     shape.CreateDoubleSidedAttr(any(surface.double_sided for surface in seen))
     primvars = UsdGeom.PrimvarsAPI(shape)
     uv_sets = [] if part.uv is None else [part.uv]
-    if part.authored is not None and looks.has_sets:
+    if part.authored is not None and surfaces.has_sets:
         uv_sets = [np.column_stack([uv[:, 0], 1.0 - uv[:, 1]]) for uv in part.authored.uv_sets]
     for number, uv in enumerate(uv_sets):
         st = primvars.CreatePrimvar(primvar_name(number), Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex)
@@ -170,13 +161,11 @@ def _mesh_prim(stage: Any, path: str, part: Mesh, looks: Looks, stuff: Stuff | N
         shape.CreateDisplayOpacityPrimvar(UsdGeom.Tokens.vertex).Set(
             Vt.FloatArray.FromNumpy(np.ascontiguousarray(colors[:, 3]))
         )
-    looks.bind(shape, part, stuff)
+    surfaces.bind(shape, part, physical)
     return shape
 
 
 def _points(positions: Float[np.ndarray, "N 3"]) -> Any:
-    from pxr import Vt
-
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(positions, dtype=np.float32))
 
 
@@ -198,8 +187,6 @@ def _rigid_motion(clip: Clip, articulation: Articulation) -> Float[np.ndarray, "
 
 
 def _animate_frame(body: Any, motion: Transforms) -> None:
-    from pxr import Gf
-
     if np.allclose(motion, np.eye(4), atol=1e-12):
         return
     op = body.AddTransformOp()

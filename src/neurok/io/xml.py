@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.errors import FormatError
-from neurok.io.names import unique_names as names_apart
+from neurok.io.files import unique_names as names_apart
 
 MAX_XML_BYTES = 64 * 1024**2
 MAX_DEPTH = 200

@@ -6,24 +6,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Joint, Mesh, Surface
 from neurok.core.articulation import JointKind
 from neurok.geometry import lie
-from neurok.modelling.shapes import AXES, Shape, Triple
+from neurok.modelling.shapes import AXES, Shape, Triple, join
 
 
 class Part:
     """One rigid piece in the making; ``add`` returns the part, so that calls chain."""
 
-    def __init__(self, name: str, index: int, joint: Joint) -> None:
-        self.name, self.index, self.joint = name, index, joint
+    def __init__(self, name: str, index: int, joint: Joint, builder: Builder) -> None:
+        self.name, self.index, self.joint, self.builder = name, index, joint, builder
         self.pieces: list[tuple[Shape, Surface]] = []
 
     def add(self, shape: Shape | Sequence[Shape], surface: Surface) -> Part:
         """Solids of one look; each stays a component of its own."""
         self.pieces += [(s, surface) for s in ([shape] if isinstance(shape, Shape) else shape)]
         return self
+
+    def hinge(self, name: str, axis: Triple, origin: Triple, lower: float, upper: float) -> Part:
+        """A new part that turns on this one, limits in [rad]."""
+        return self.builder.part(name, self, "revolute", axis, origin, lower, upper)
+
+    def slide(self, name: str, axis: Triple, lower: float, upper: float, origin: Triple = (0, 0, 0)) -> Part:
+        """A new part that slides along this one, limits in [m]."""
+        return self.builder.part(name, self, "prismatic", axis, origin, lower, upper)
+
+    def spin(self, name: str, axis: Triple, origin: Triple = (0, 0, 0)) -> Part:
+        """A new part that turns on this one without end."""
+        return self.builder.part(name, self, "continuous", axis, origin)
 
 
 class Builder:
@@ -51,37 +64,27 @@ class Builder:
             unique, number = f"{name}_{number}", number + 1
         if kind == "continuous":
             lower, upper = -np.pi, np.pi
-        joint = Joint(
-            kind,
-            -1 if parent is None else parent.index,
-            np.asarray(axis, dtype=np.float64),
-            np.asarray(origin, dtype=np.float64),
-            float(lower),
-            float(upper),
-            name=f"{unique}_joint",
-        )
-        part = Part(unique, len(self.parts), joint)
+        frame = (np.asarray(axis, dtype=np.float64), np.asarray(origin, dtype=np.float64))
+        above = -1 if parent is None else parent.index
+        joint = Joint(kind, above, *frame, float(lower), float(upper), name=f"{unique}_joint")
+        part = Part(unique, len(self.parts), joint, self)
         self.parts.append(part)
         return part
 
     def turned(self, axis: str, degrees: float) -> Builder:
         """The same object rotated about an axis through the origin, joints included."""
-        matrix = lie.axis_angle_matrix(AXES[axis], np.radians(degrees))
-        other = Builder(self.name)
-        for part in self.parts:
-            joint = replace(part.joint, axis=matrix @ part.joint.axis, origin=matrix @ part.joint.origin)
-            new = Part(part.name, part.index, joint)
-            new.pieces = [(shape.turn(axis, degrees), surface) for shape, surface in part.pieces]
-            other.parts.append(new)
-        return other
+        return self._carried(lie.rotation_about(AXES[axis], np.zeros(3), float(np.radians(degrees))))
 
     def moved(self, x: float, y: float, z: float) -> Builder:
         """The same object elsewhere, joints included."""
+        return self._carried(lie.translation(np.array([x, y, z], dtype=np.float64)))
+
+    def _carried(self, motion: Float[np.ndarray, "4 4"]) -> Builder:
         other = Builder(self.name)
         for part in self.parts:
-            joint = replace(part.joint, origin=part.joint.origin + np.array([x, y, z]))
-            new = Part(part.name, part.index, joint)
-            new.pieces = [(shape.move(x, y, z), surface) for shape, surface in part.pieces]
+            axis, origin = motion[:3, :3] @ part.joint.axis, motion[:3, :3] @ part.joint.origin + motion[:3, 3]
+            new = Part(part.name, part.index, replace(part.joint, axis=axis, origin=origin), other)
+            new.pieces = [(shape.transformed(motion), surface) for shape, surface in part.pieces]
             other.parts.append(new)
         return other
 
@@ -96,19 +99,21 @@ class Builder:
 
     def mesh(self) -> Mesh:
         pieces = [(shape, surface, part.index) for part in self.parts for shape, surface in part.pieces]
-        surfaces = list(dict.fromkeys(surface for _, surface, _ in pieces))
-        number = {surface: k for k, surface in enumerate(surfaces)}
-        starts = np.cumsum([0] + [len(shape.vertices) for shape, _, _ in pieces])
-        uv = None
-        if any(shape.uv is not None for shape, _, _ in pieces):
-            uv = np.concatenate([np.zeros((len(s.vertices), 2)) if s.uv is None else s.uv for s, _, _ in pieces])
-        return Mesh(
-            np.concatenate([shape.vertices for shape, _, _ in pieces]),
-            np.concatenate([shape.faces + start for (shape, _, _), start in zip(pieces, starts, strict=False)]),
-            uv=uv,
-            part_ids=np.concatenate([np.full(len(shape.vertices), index) for shape, _, index in pieces]),
-            part_names=tuple(part.name for part in self.parts),
-            surfaces=tuple(surfaces),
-            face_surfaces=np.concatenate([np.full(len(shape.faces), number[surface]) for shape, surface, _ in pieces]),
-            name=self.name,
-        )
+        return mesh_of_pieces(pieces, [part.name for part in self.parts], self.name)
+
+
+def mesh_of_pieces(pieces: Sequence[tuple[Shape, Surface, int]], part_names: Sequence[str], name: str) -> Mesh:
+    """One mesh of shapes, each with its surface and the number of its part."""
+    whole = join([shape for shape, _, _ in pieces])
+    surfaces = list(dict.fromkeys(surface for _, surface, _ in pieces))
+    number = {surface: k for k, surface in enumerate(surfaces)}
+    return Mesh(
+        whole.vertices,
+        whole.faces,
+        uv=whole.uv,
+        part_ids=np.concatenate([np.full(len(shape.vertices), index) for shape, _, index in pieces]),
+        part_names=tuple(part_names),
+        surfaces=tuple(surfaces),
+        face_surfaces=np.concatenate([np.full(len(shape.faces), number[surface]) for shape, surface, _ in pieces]),
+        name=name,
+    )

@@ -15,11 +15,10 @@ import numpy.typing as npt
 from jaxtyping import Float
 
 from neurok.errors import NeurokError, ShapeError
-from neurok.modelling.blocks import block_shape
-from neurok.modelling.booleans import difference
-from neurok.modelling.plates import plate_shape
-from neurok.modelling.shapes import Shape
-from neurok.modelling.strips import bar_shape, sheet_shape
+from neurok.modelling import profiles
+from neurok.modelling.booleans import difference, from_manifold, to_manifold
+from neurok.modelling.shapes import Shape, loft
+from neurok.modelling.strips import Fields, bar_shape, sheet_shape
 from neurok.modelling.turned import turned_shape
 
 Kind = Literal["implicit", "block", "plate", "lathe", "tube", "sheet"]
@@ -30,30 +29,14 @@ CODE = 24
 """Numbers of a code; those that a kind does not use are zero."""
 
 LAYOUT: Mapping[str, tuple[tuple[str, int], ...]] = {
-    "block": (
-        ("widths", 5),
-        ("depths", 5),
-        ("lean", 2),
-        ("bow", 2),
-        ("corner", 1),
-        ("edges", 2),
-        ("crowns", 2),
-        ("pinch", 1),
-        ("welt", 1),
-    ),
-    "plate": (("knots", 18), ("thickness", 1), ("round", 1), ("bevel", 1), ("puff", 1), ("bow", 1), ("curl", 1)),
-    "lathe": (("knots", 24),),
-    "tube": (("points", 18), ("radii", 3), ("flat", 1), ("square", 1), ("bend", 1)),
-    "sheet": (
-        ("widths", 9),
-        ("bends", 9),
-        ("thickness", 1),
-        ("length", 1),
-        ("cup", 1),
-        ("twist", 1),
-        ("wave", 1),
-        ("waves", 1),
-    ),
+    kind: tuple((name, int(count)) for name, count in (entry.split() for entry in fields.split(", ")))
+    for kind, fields in {
+        "block": "widths 5, depths 5, lean 2, bow 2, corner 1, edges 2, crowns 2, pinch 1, welt 1",
+        "plate": "knots 18, thickness 1, round 1, bevel 1, puff 1, bow 1, curl 1",
+        "lathe": "knots 24",
+        "tube": "points 18, radii 3, flat 1, square 1, bend 1",
+        "sheet": "widths 9, bends 9, thickness 1, length 1, cup 1, twist 1, wave 1, waves 1",
+    }.items()
 }
 """What the numbers of each kind are, in order.
 
@@ -157,7 +140,7 @@ def hollowed(outer: Shape, wall: float, opening: str) -> Shape:
     return difference(outer, inner.move(y={"top": 1.5, "bottom": -1.5, "through": 0.0}[opening] * wall))
 
 
-def _lathe(fields: Mapping[str, np.ndarray], half: np.ndarray, wall: float, opening: str, relief: str) -> Shape:
+def _lathe(fields: Fields, half: np.ndarray, wall: float, opening: str, relief: str) -> Shape:
     unit = float(half.max())
     knots = fields["knots"].reshape(-1, 3) * np.array([unit, unit, 1.0])
     if knots[:, 0].max() < LEAST_RADIUS * unit:  # nothing would be left of it
@@ -165,7 +148,192 @@ def _lathe(fields: Mapping[str, np.ndarray], half: np.ndarray, wall: float, open
     return turned_shape(knots, wall, opening, relief)
 
 
-_SOLIDS: Mapping[str, Callable[[Mapping[str, np.ndarray], np.ndarray, str], Shape]] = {
+HARD_CORNER = 0.3
+"""Plan corners below this are kept as they are; softer outlines are sampled evenly, which caps need for dents."""
+
+STATIONS = np.linspace(-1.0, 1.0, 5)
+"""Heights, in shares of half the box, at which widths and depths are given."""
+
+
+def block_shape(fields: Fields, half: Float[np.ndarray, "3"], relief: str = "smooth") -> Shape:
+    """A block of height ``2 half[1]``; all other lengths are in units of the longest half side."""
+    unit = float(half.max())
+    corner, pinch = float(np.clip(fields["corner"][0], 0.02, 1.2)), float(fields["pinch"][0])
+    is_flat = relief == "smooth" and not np.any(np.abs(fields["crowns"]) > 1e-3)
+    is_bar = unit * float(max(fields["widths"].max(), fields["depths"].max())) < 0.3 * half[1]
+    around = 72 if relief != "smooth" else (24 if is_bar or (is_flat and corner < HARD_CORNER) else 48)
+    outline = _outline(corner, pinch, around, even=not is_flat or corner >= HARD_CORNER)
+    heights, insets, shares = _rings(fields, half, unit, caps=1 if is_flat else (14 if relief != "smooth" else 6))
+    place = np.clip(2.0 * (heights - heights.min()) / max(np.ptp(heights), 1e-9) - 1.0, -1.0, 1.0)
+    sides = [
+        np.maximum(_along(fields[name], place) * unit - insets, 1e-4 * unit) * shares for name in ("widths", "depths")
+    ]
+    sway = [unit * (fields["lean"][k] * place + fields["bow"][k] * (1.0 - place**2)) for k in (0, 1)]
+    x = sides[0][:, None] * outline[None, :, 0] + sway[0][:, None]
+    z = sides[1][:, None] * outline[None, :, 1] + sway[1][:, None]
+    y = np.repeat(heights[:, None], len(outline), axis=1)
+    rings = np.stack([x, y, z], -1)
+    if relief != "smooth":
+        rings = _dented(rings, shares, half, relief)
+    return _closed(rings)
+
+
+def _outline(corner: float, pinch: float, count: int, even: bool) -> Float[np.ndarray, "N 2"]:
+    """A superellipse of half width 1 whose sides are drawn in by ``pinch``; it has points at its four corners."""
+    quarter = np.linspace(0.0, np.pi / 2, 2 * max(count // 8, 1) * (24 if even else 1) + 1)
+    if not even:
+        quarter = np.pi / 4 + np.pi / 4 * np.sign(quarter - np.pi / 4) * np.abs(quarter / (np.pi / 4) - 1.0) ** 1.3
+    c, s = np.cos(quarter), np.sin(quarter)
+    curve = np.column_stack([np.abs(c) ** corner, np.abs(s) ** corner])
+    curve *= 1.0 - pinch * np.cos(2.0 * quarter)[:, None] ** 2
+    if even:
+        middle = len(curve) // 2
+        curve = np.concatenate(
+            [profiles.evenly(curve[: middle + 1], count // 8 + 1)[:-1], profiles.evenly(curve[middle:], count // 8 + 1)]
+        )
+    curve = curve[:-1]
+    return np.concatenate([curve, curve[:, ::-1] * [-1.0, 1.0], -curve, curve[:, ::-1] * [1.0, -1.0]])
+
+
+def _rings(
+    fields: Fields, half: Float[np.ndarray, "3"], unit: float, caps: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Height, inset and share of each ring: up the bottom cap, its edge, the side, and over the top."""
+    raised = np.clip(fields["crowns"], -0.9, 8.0)
+    flat = half[1] / (1.0 + float(np.maximum(raised, 0.0).mean()))
+    small = min(flat, unit * float(min(fields["widths"].min(), fields["depths"].min())))
+    edge = np.clip(fields["edges"], 0.0, 1.0) * max(small, 1e-4 * unit)
+    edge *= min(1.0, 1.98 * flat / max(float(edge.sum()), 1e-9))
+    low, high = -flat + edge[0], flat - edge[1]
+    turns = [max(2, int(np.ceil(6 * e / (edge.max() + 1e-9)))) if e > 1e-6 * unit else 1 for e in edge]
+    dome = raised * flat
+    share = np.linspace(0.0, 1.0, caps + 1)[:-1] if caps > 1 else np.zeros(1)
+    rows: list[tuple[float, float, float]] = [(-flat - dome[0] * (1 - s**2.6), edge[0], s) for s in share]
+    rows += [
+        (low - edge[0] * np.cos(a), edge[0] * (1 - np.sin(a)), 1.0) for a in np.linspace(0, np.pi / 2, turns[0] + 1)
+    ]
+    is_straight = (
+        max(np.ptp(fields["widths"]), np.ptp(fields["depths"]), *np.abs(fields["bow"]), fields["welt"][0]) < 1e-6
+    )
+    middle = np.linspace(low, high, 9)[1:-1] if high - low > 1e-6 * unit and not is_straight else np.zeros(0)
+    rows += [(y, 0.0, 1.0) for y in middle]
+    rows += [
+        (high + edge[1] * np.sin(a), edge[1] * (1 - np.cos(a)), 1.0) for a in np.linspace(0, np.pi / 2, turns[1] + 1)
+    ]
+    rows += [(flat + dome[1] * (1 - s**2.6), edge[1], s) for s in share[::-1]]
+    heights, insets, shares = np.array(rows).T
+    return heights, insets - _welt(heights, float(fields["welt"][0]) * unit, flat), shares
+
+
+def _welt(heights: np.ndarray, size: float, half: float) -> np.ndarray:
+    """The ridge of a seam around the middle."""
+    return size * np.exp(-((heights / max(0.12 * half, 1.5 * abs(size), 1e-9)) ** 2))
+
+
+def _along(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Values of the five stations between them, smoothly and without overshoot."""
+    from scipy.interpolate import PchipInterpolator
+
+    if np.ptp(values) < 1e-9:
+        return np.full(len(place), float(values[0]))
+    return np.asarray(PchipInterpolator(STATIONS, values)(place))
+
+
+def _dented(rings: np.ndarray, shares: np.ndarray, half: np.ndarray, relief: str) -> np.ndarray:
+    """Buttons, quilting or channels pressed into the upper cap."""
+    size = np.array([np.ptp(rings[..., 0]), np.ptp(rings[..., 2])])
+    count = np.maximum(np.round(size / max(0.3 * float(size.max()), 0.13) * 1.2), 2)
+    u, v = ((rings[..., k] - rings[..., k].min()) / size[i] for i, k in ((0, 0), (1, 2)))
+    if relief == "channelled":
+        press = np.abs(np.cos(np.pi * u * (count[0] + 2))) ** 6
+    else:
+        a, b = u * count[0] + v * count[1], u * count[0] - v * count[1]
+        near_a, near_b = np.abs(np.cos(np.pi * a)), np.abs(np.cos(np.pi * b))
+        lines = np.maximum(near_a**10, near_b**10)
+        buttons = (near_a * near_b) ** 6
+        press = 0.45 * lines + 0.55 * buttons if relief == "tufted" else 0.5 * lines
+    upper = (rings[..., 1] > 0) & (shares[:, None] < 1.0)
+    depth = 0.3 * half[1] * np.clip((1.0 - shares[:, None]) * 8.0, 0.0, 1.0)
+    out = rings.copy()
+    out[..., 1] -= np.where(upper, depth * press, 0.0)
+    return out
+
+
+def _closed(rings: Float[np.ndarray, "N M 3"]) -> Shape:
+    """Rings whose first and last are points, as one closed surface."""
+    count, around = len(rings) - 2, rings.shape[1]
+    inner = rings[1:-1].reshape(-1, 3)
+    i = np.arange(around)
+    j = (i + 1) % around
+    row = np.arange(count - 1)[:, None] * around
+    side = [
+        np.stack([row + i, row + around + j, row + j], -1),
+        np.stack([row + i, row + around + i, row + around + j], -1),
+    ]
+    low, high, last = len(inner), len(inner) + 1, (count - 1) * around
+    ends = [np.column_stack([i, j, np.full(around, low)]), np.column_stack([last + j, last + i, np.full(around, high)])]
+    vertices = np.concatenate([inner, rings[0, :1], rings[-1, :1]])
+    return Shape(vertices, np.concatenate([*(f.reshape(-1, 3) for f in side), *ends])).outward()
+
+
+def plate_shape(fields: Fields, unit: float) -> Shape:
+    """A plate about the xy plane; lengths are in units of ``unit``."""
+    outline = plate_outline(fields["knots"].reshape(-1, 2), float(fields["round"][0])) * unit
+    thick = max(float(fields["thickness"][0]), 1e-3) * unit
+    narrow = min(np.ptp(outline[:, 0]), np.ptp(outline[:, 1]))
+    bevel = float(np.clip(fields["bevel"][0], 0.0, 0.98)) * min(thick / 2, 0.2 * narrow)
+    rows = [(-thick / 2 + bevel * (1 - np.cos(a)), bevel * (1 - np.sin(a))) for a in np.linspace(0, np.pi / 2, 4)]
+    rows = rows if bevel > 1e-5 * unit else [(-thick / 2, 0.0)]
+    rows += [(-z, cut) for z, cut in rows[::-1]]
+    solid = loft([np.column_stack([profiles.inset(outline, cut), np.full(len(outline), z)]) for z, cut in rows])
+    puff, bow, curl = (float(fields[name][0]) for name in ("puff", "bow", "curl"))
+    if max(abs(puff), abs(bow), abs(curl)) < 1e-3:
+        return solid
+    fine = from_manifold(to_manifold(solid).refine_to_length(0.16 * unit))
+    return Shape(_bent(fine.vertices, outline, (puff * thick, bow * unit, curl * unit)), fine.faces)
+
+
+def plate_outline(knots: Float[np.ndarray, "K 2"], rounding: float) -> Float[np.ndarray, "N 2"]:
+    """A closed outline with each corner replaced by a curve over a share of its sides; crossings are cleaned away."""
+    from manifold3d import CrossSection, FillRule
+
+    share = 0.5 * float(np.clip(rounding, 0.0, 1.0))
+    before, after = np.roll(knots, 1, axis=0) - knots, np.roll(knots, -1, axis=0) - knots
+    if share > 0.01:
+        u = np.linspace(0.0, 1.0, 7)[None, :, None]
+        start, end = (knots + share * before)[:, None], (knots + share * after)[:, None]
+        knots = ((1 - u) ** 2 * start + 2 * u * (1 - u) * knots[:, None] + u**2 * end).reshape(-1, 2)
+    clean = CrossSection([knots], FillRule.NonZero).simplify(2e-3 * float(np.ptp(knots, axis=0).max()))
+    loops = clean.to_polygons()
+    loops = loops if loops else [profiles.rectangle(2.0, 2.0)]
+    areas = [abs(_area(loop)) for loop in loops]
+    outline = np.asarray(loops[int(np.argmax(areas))], dtype=np.float64)
+    return outline if profiles.is_ccw(outline) else outline[::-1]
+
+
+def _area(loop: Float[np.ndarray, "N 2"]) -> float:
+    x, y = np.asarray(loop).T
+    return 0.5 * float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
+
+
+def _bent(vertices: np.ndarray, outline: np.ndarray, amounts: tuple[float, float, float]) -> np.ndarray:
+    """Faces raised away from the outline, then the plate bent along x (``bow``) and along y (``curl``)."""
+    puff, bow, curl = amounts
+    out = vertices.copy()
+    if puff:
+        a, step = outline, np.roll(outline, -1, axis=0) - outline
+        offset = vertices[:, None, :2] - a[None]
+        along = np.clip(np.sum(offset * step, -1) / np.maximum(np.sum(step**2, -1), 1e-12), 0.0, 1.0)
+        far = np.linalg.norm(offset - along[..., None] * step[None], axis=-1).min(axis=1)
+        share = np.clip(far / max(float(far.max()), 1e-9), 0.0, 1.0)
+        out[:, 2] += np.sign(vertices[:, 2]) * puff * np.sqrt(1.0 - (1.0 - share) ** 2)
+    for k, amount in ((0, bow), (1, curl)):
+        reach = max(float(np.abs(outline[:, k]).max()), 1e-9)
+        out[:, 2] += amount * (vertices[:, k] / reach) ** 2
+    return out
+
+
+_SOLIDS: Mapping[str, Callable[[Fields, np.ndarray, str], Shape]] = {
     "block": block_shape,
     "plate": lambda fields, half, relief: plate_shape(fields, float(half.max())),
     "lathe": lambda fields, half, relief: _lathe(fields, half, 0.0, "", relief),

@@ -10,40 +10,27 @@ from neurok.core.surface import Surface
 from neurok.core.texture import Texture
 
 WOODS = {
-    "oak": "#c49a6c",
-    "walnut": "#6b4630",
-    "beech": "#d9b382",
-    "cherry": "#9a5436",
-    "ash": "#d8c7a8",
-    "teak": "#a0703f",
-}
+    "oak": "#c49a6c", "walnut": "#6b4630", "beech": "#d9b382", "cherry": "#9a5436", "ash": "#d8c7a8", "teak": "#a0703f",
+}  # fmt: skip
 PAINTS = {
-    "white": "#f2f0eb",
-    "cream": "#eadfc8",
-    "sage": "#9db39a",
-    "navy": "#2f4560",
-    "charcoal": "#3a3d42",
-    "terracotta": "#c0694b",
-    "mustard": "#d5a43b",
-    "teal": "#2f7f86",
-    "blush": "#dba9a0",
-    "sky": "#8fb7d3",
-    "red": "#b73a34",
-    "graphite": "#55585e",
-}
+    "white": "#f2f0eb", "cream": "#eadfc8", "sage": "#9db39a", "navy": "#2f4560", "charcoal": "#3a3d42",
+    "terracotta": "#c0694b", "mustard": "#d5a43b", "teal": "#2f7f86", "blush": "#dba9a0", "sky": "#8fb7d3",
+    "red": "#b73a34", "graphite": "#55585e",
+}  # fmt: skip
 METALS = {
-    "steel": "#c4c7cb",
-    "chrome": "#dfe2e6",
-    "brass": "#c9a45c",
-    "copper": "#c07f5a",
-    "black_steel": "#3b3d41",
+    "steel": "#c4c7cb", "chrome": "#dfe2e6", "brass": "#c9a45c", "copper": "#c07f5a", "black_steel": "#3b3d41",
     "bronze": "#80603c",
-}
+}  # fmt: skip
+
+
+def _rgb(hex_color: str) -> np.ndarray:
+    """Red, green and blue of an sRGB colour such as ``#c49a6c``, each 0..255."""
+    return np.array([int(hex_color[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.float64)
 
 
 def linear(hex_color: str) -> tuple[float, float, float]:
     """An sRGB colour such as ``#c49a6c`` in linear light."""
-    srgb = np.array([int(hex_color[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
+    srgb = _rgb(hex_color) / 255.0
     light = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     return float(light[0]), float(light[1]), float(light[2])
 
@@ -98,9 +85,8 @@ def grained_wood(kind: str = "oak", size: int = 512) -> Surface:
         rng.normal(size=(size // 64, size)), 64, axis=0
     )
     shade = 1.0 - 0.10 * rings**3 + 0.022 * fibres
-    base = np.array([int(WOODS[kind][i : i + 2], 16) for i in (1, 3, 5)], dtype=np.float64)
     warm = np.array([1.0, 0.97, 0.92]) ** (3.0 * (1.0 - shade[..., None]))
-    pixels = np.clip(base * shade[..., None] * warm, 0, 255).astype(np.uint8)
+    pixels = np.clip(_rgb(WOODS[kind]) * shade[..., None] * warm, 0, 255).astype(np.uint8)
     return Surface(f"{kind} grain", (1.0, 1.0, 1.0, 1.0), 0.0, 0.55, Texture.from_pixels(pixels, f"{kind}_grain"))
 
 
@@ -112,15 +98,11 @@ def woven(color: str = "#5d7f8c", accent: str = "#f0e6d2", size: int = 512) -> S
     cells = 6
     diamond = np.abs((u * cells) % 1 - 0.5) + np.abs((v * cells) % 1 - 0.5)
     line = np.clip(1.0 - np.abs(diamond - 0.42) / 0.045, 0, 1) + np.clip(1.0 - diamond / 0.09, 0, 1)
-    threads = (
-        0.5
-        + 0.25 * np.sin(2 * np.pi * 96 * u) * np.sign(np.sin(2 * np.pi * 48 * v))
-        + 0.25 * np.sin(2 * np.pi * 96 * v)
-    )
+    weft, warp = np.sin(2 * np.pi * 96 * u) * np.sign(np.sin(2 * np.pi * 48 * v)), np.sin(2 * np.pi * 96 * v)
+    threads = 0.5 + 0.25 * weft + 0.25 * warp
     shade = 0.86 + 0.16 * threads + 0.02 * rng.normal(size=u.shape)
-    rgb = [np.array([int(c[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.float64) for c in (color, accent)]
     mix = np.clip(line, 0, 1)[..., None] * 0.85
-    pixels = np.clip((rgb[0] * (1 - mix) + rgb[1] * mix) * shade[..., None], 0, 255).astype(np.uint8)
+    pixels = np.clip((_rgb(color) * (1 - mix) + _rgb(accent) * mix) * shade[..., None], 0, 255).astype(np.uint8)
     return Surface("woven fabric", (1.0, 1.0, 1.0, 1.0), 0.0, 0.95, Texture.from_pixels(pixels, "woven"))
 
 
@@ -142,19 +124,10 @@ def screen(width: int = 800, height: int = 500) -> Surface:
     _window(pixels, 0.07, 0.16, 0.52, 0.72, (250, 250, 252), (92, 124, 180))
     _window(pixels, 0.45, 0.42, 0.86, 0.86, (36, 40, 52), (120, 190, 160))
     pixels[int(0.94 * height) :] = 0.35 * pixels[int(0.94 * height) :] + 0.65 * np.array([20.0, 22.0, 34.0])
-    for k in range(7):
+    icons = ("#ee6055", "#f7b24c", "#7dbe6e", "#56a0dc", "#9678d2", "#e6e6ec", "#5ac8c8")
+    for k, icon in enumerate(icons):
         x = int((0.34 + 0.05 * k) * width)
-        pixels[int(0.955 * height) : int(0.985 * height), x : x + int(0.022 * width)] = np.array(
-            [
-                (238, 96, 85),
-                (247, 178, 76),
-                (125, 190, 110),
-                (86, 160, 220),
-                (150, 120, 210),
-                (230, 230, 236),
-                (90, 200, 200),
-            ][k]
-        )
+        pixels[int(0.955 * height) : int(0.985 * height), x : x + int(0.022 * width)] = _rgb(icon)
     texture = Texture.from_pixels(np.clip(pixels, 0, 255).astype(np.uint8), "screen")
     return Surface("screen", (1.0, 1.0, 1.0, 1.0), 0.0, 0.25, texture)
 

@@ -25,9 +25,8 @@ def ellipse(radius_x: Number, radius_y: Number, segments: int = 24) -> Float[np.
 def superellipse(radius_x: Number, radius_y: Number, power: Number = 4, segments: int = 32) -> Float[np.ndarray, "N 2"]:
     """Between an ellipse (power 2) and a rectangle (large power), counter-clockwise."""
     angle = np.linspace(0.0, 2.0 * np.pi, segments, endpoint=False)
-    c, s = np.cos(angle), np.sin(angle)
-    bent = lambda v: np.sign(v) * np.abs(v) ** (2.0 / power)  # noqa: E731
-    return np.column_stack([radius_x * bent(c), radius_y * bent(s)])
+    bent = [np.sign(v) * np.abs(v) ** (2.0 / power) for v in (np.cos(angle), np.sin(angle))]
+    return np.column_stack([radius_x * bent[0], radius_y * bent[1]])
 
 
 def rectangle(width: Number, height: Number, radius: Number = 0, segments: int = 4) -> Float[np.ndarray, "N 2"]:
@@ -62,9 +61,8 @@ def inset(outline: Float[np.ndarray, "N 2"], amount: Number) -> Float[np.ndarray
 
     Meant for amounts below the smallest feature: corners are moved, never removed.
     """
-    before, after = outline - np.roll(outline, 1, axis=0), np.roll(outline, -1, axis=0) - outline
-    normal = lambda d: np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1, keepdims=True)  # noqa: E731
-    n0, n1 = normal(before), normal(after)
+    sides = outline - np.roll(outline, 1, axis=0), np.roll(outline, -1, axis=0) - outline
+    n0, n1 = (np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1, keepdims=True) for d in sides)
     bisector = n0 + n1
     scale = np.maximum(np.sum(bisector * n0, axis=1), 0.2)
     return outline + amount * bisector / scale[:, None]
@@ -83,6 +81,13 @@ def smooth_curve(points: npt.ArrayLike, samples: int = 24, closed: bool = False)
     u = (t - i)[:, None]
     a, b, c, d = p[i], p[i + 1], p[i + 2], p[i + 3]
     return 0.5 * (2 * b + (c - a) * u + (2 * a - 5 * b + 4 * c - d) * u**2 + (3 * b - a - 3 * c + d) * u**3)
+
+
+def evenly(curve: Float[np.ndarray, "N D"], count: int) -> Float[np.ndarray, "M D"]:
+    """So many points along a polyline, equally far apart."""
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+    at = np.linspace(0.0, length[-1], count)
+    return np.column_stack([np.interp(at, length, curve[:, k]) for k in range(curve.shape[1])])
 
 
 def rounded_path(points: npt.ArrayLike, radius: Number, segments: int = 5) -> Float[np.ndarray, "N D"]:

@@ -77,13 +77,17 @@ class Shape:
         pick = ["xyz".index(u), "xyz".index(v)]
         return replace(self, uv=((self.vertices - low) / (high - low))[:, pick])
 
-    def mapped(self, scale: Number = 1, offset: Triple = (0, 0)) -> Shape:
-        """With texture coordinates projected along the nearest axis of each face (split there), ``scale`` per unit."""
+    def mapped(self, scale: Number = 1, offset: Triple = (0, 0), along: int | None = None) -> Shape:
+        """With texture coordinates projected along the nearest axis of each face (split there), ``scale`` per unit.
+
+        Where a face shows the axis ``along``, that one runs along v.
+        """
         a, b, c = (self.vertices[self.faces[:, i]] for i in range(3))
         label = np.abs(np.cross(b - a, c - a)).argmax(axis=1)
         old, faces, side = split_by_face_label(self.faces, label)
         vertices = self.vertices[old]
-        pick = np.array([[2, 1], [0, 2], [0, 1]])[side]
+        axes = [[v, u] if along == u else [u, v] for u, v in ((2, 1), (0, 2), (0, 1))]
+        pick = np.array(axes)[side]
         uv = np.take_along_axis(vertices, pick, axis=1) * scale + np.asarray(offset, dtype=np.float64)
         return Shape(vertices, faces, uv)
 
@@ -251,29 +255,26 @@ def extrude(
     bevel = min(float(bevel), 0.45 * float(height))
     levels = [(0.0, bevel), (bevel, 0.0), (height - bevel, 0.0), (float(height), bevel)]
     levels = levels if bevel > 0 else [(0.0, 0.0), (float(height), 0.0)]
-    at = lambda o, y: np.column_stack([o[:, 0], np.full(len(o), y), o[:, 1]])  # noqa: E731
+    rings = [[_at_height(profiles.inset(flat[0], cut), y) for y, cut in levels]]
     if not holes:
-        return loft([at(profiles.inset(flat[0], cut), y) for y, cut in levels])
-    vertices: list[np.ndarray] = []
-    faces: list[np.ndarray] = []
-    first: list[int] = []
-    last: list[int] = []
-    for k, loop in enumerate(flat):
-        start = sum(len(v) for v in vertices)
-        rows = [
-            at(profiles.inset(loop, cut) if k == 0 else loop, y)
-            for y, cut in (levels if k == 0 else levels[:: len(levels) - 1])
-        ]
-        side = loft(rows)
-        count = 2 * (len(rows) - 1) * len(loop)
-        walls = side.faces[:count] if k == 0 else side.faces[:count, ::-1]
+        return loft(rings[0])
+    rings += [[_at_height(loop, y) for y, _ in levels[:: len(levels) - 1]] for loop in flat[1:]]
+    vertices, faces, first, last, start = [], [], [], [], 0
+    for k, rows in enumerate(rings):
+        side, around, height = loft(rows), len(flat[k]), len(rows) - 1
+        walls = side.faces[: 2 * height * around]
         vertices.append(side.vertices)
-        faces.append(walls + start)
-        first += range(start, start + len(loop))
-        last += range(start + (len(rows) - 1) * len(loop), start + len(rows) * len(loop))
+        faces.append((walls if k == 0 else walls[:, ::-1]) + start)
+        first.append(np.arange(start, start + around))
+        last.append(first[-1] + height * around)
+        start += len(side.vertices)
     lid = triangulate([profiles.inset(flat[0], bevel) if bevel > 0 else flat[0], *flat[1:]])
-    faces += [np.asarray(first)[lid], np.asarray(last)[lid[:, ::-1]]]
+    faces += [np.concatenate(first)[lid], np.concatenate(last)[lid[:, ::-1]]]
     return Shape(np.concatenate(vertices), np.concatenate(faces)).outward()
+
+
+def _at_height(outline: Float[np.ndarray, "N 2"], y: float) -> Float[np.ndarray, "N 3"]:
+    return np.column_stack([outline[:, 0], np.full(len(outline), y), outline[:, 1]])
 
 
 def hull(points: npt.ArrayLike) -> Shape:

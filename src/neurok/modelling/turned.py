@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from neurok.modelling import profiles
 from neurok.modelling.booleans import from_manifold
 from neurok.modelling.shapes import Shape
 
@@ -21,9 +22,8 @@ def profile_curve(knots: Float[np.ndarray, "*B K 3"], samples: int = 7) -> Float
     step = np.diff(point, axis=-2)
     length = np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-9)
     slope = step / length
-    first = lambda values: np.concatenate([values[..., :1, :], values], axis=-2)  # noqa: E731
-    last = lambda values: np.concatenate([values, values[..., -1:, :]], axis=-2)  # noqa: E731
-    before, after, a, b = first(slope), last(slope), first(length), last(length)
+    before, a = (np.concatenate([values[..., :1, :], values], axis=-2) for values in (slope, length))
+    after, b = (np.concatenate([values, values[..., -1:, :]], axis=-2) for values in (slope, length))
     # Harmonic means, and none at an extreme (Fritsch and Carlson 1980): a curve that never swings past its knots.
     weight = [2 * b + a, b + 2 * a]
     agree = before * after > 1e-12
@@ -86,9 +86,7 @@ def fluted(angle: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
 
 def ribbed(curve: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 2"]:
     """Rings around the middle of the profile."""
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
-    at = np.linspace(0.0, length[-1], 160)
-    fine = np.column_stack([np.interp(at, length, curve[:, k]) for k in (0, 1)])
+    fine = profiles.evenly(curve, 160)
     share = np.clip((fine[:, 1] - fine[:, 1].min()) / max(np.ptp(fine[:, 1]), 1e-9), 0.0, 1.0)
     fade = np.clip(np.minimum(share - 0.1, 0.9 - share) * 20.0, 0.0, 1.0)
     fine[:, 0] *= 1.0 - 0.03 * fade * (1.0 + np.cos(2.0 * np.pi * 13.0 * share))

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.geometry.operators import face_normals
+from neurok.geometry.topology import HalfEdges, row_ids
 
 if TYPE_CHECKING:
     from neurok.core import Mesh
@@ -119,7 +120,10 @@ def _patches(mesh: Mesh, crease: float) -> Int[np.ndarray, " K"]:
 
     place = _places(mesh)[mesh.faces]
     normals = face_normals(mesh.vertices, mesh.faces)
-    edge, mate = _edge_pairs(place.reshape(-1), place[:, [1, 2, 0]].reshape(-1))
+    half = HalfEdges.of(place)
+    edge, mate = half.couples
+    opposite = half.start[edge] == half.end[mate]  # neighbours are wound the same way
+    edge, mate = edge[opposite], mate[opposite]
     face, other = edge // 3, mate // 3
     smooth = np.einsum("ij,ij->i", normals[face], normals[other]) > np.cos(np.radians(crease))
     edge, mate = edge[smooth], mate[smooth]
@@ -137,26 +141,7 @@ def _places(mesh: Mesh) -> Int[np.ndarray, " V"]:
     columns = np.round((mesh.vertices - mesh.vertices.min(axis=0)) / step).astype(np.int64)
     if mesh.part_ids is not None:
         columns = np.column_stack([columns, mesh.part_ids])
-    order = np.lexsort(columns.T)
-    ranked = columns[order]
-    new = np.concatenate([[False], (ranked[1:] != ranked[:-1]).any(axis=1)])
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.cumsum(new)
-    return place
-
-
-def _edge_pairs(
-    starts: Int[np.ndarray, " K"], ends: Int[np.ndarray, " K"]
-) -> tuple[Int[np.ndarray, " M"], Int[np.ndarray, " M"]]:
-    """Half-edges that meet, where exactly two do and run opposite ways (manifold, equal winding)."""
-    key = np.minimum(starts, ends) * (int(starts.max()) + 1) + np.maximum(starts, ends)
-    order = np.argsort(key, kind="stable")
-    ranked = key[order]
-    same = np.concatenate([[False], ranked[1:] == ranked[:-1], [False]])
-    pair = same[1:-1] & ~same[:-2] & ~same[2:]
-    edge, mate = order[:-1][pair], order[1:][pair]
-    opposite = starts[edge] == ends[mate]
-    return edge[opposite], mate[opposite]
+    return row_ids(columns)
 
 
 def _next(corner: Int[np.ndarray, " M"]) -> Int[np.ndarray, " M"]:

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-
 from neurok.core import Asset
 from neurok.errors import NeurokError, shown
 
-SAMPLES: dict[str, str] = {
-    "laptop": "neurok.samples.laptop:make_laptop",
-    "cabinet": "neurok.samples.cabinet:make_cabinet",
-    "lamp": "neurok.samples.lamp:make_lamp",
-    "pillow": "neurok.samples.pillow:make_pillow",
-}
-"""Name to ``module:function``, imported when asked for."""
+SAMPLES = ("laptop", "cabinet", "lamp", "pillow")
 
 
 def make_sample(name: str) -> Asset:
@@ -24,6 +16,7 @@ def make_sample(name: str) -> Asset:
     """
     if name not in SAMPLES:
         raise NeurokError(f"There is no sample {shown(name)}; the samples are {', '.join(SAMPLES)}.")
-    module, function = SAMPLES[name].split(":")
-    asset: Asset = getattr(importlib.import_module(module), function)()
+    from neurok.samples import objects
+
+    asset: Asset = getattr(objects, f"make_{name}")()
     return asset

@@ -18,9 +18,8 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import NeurokError
 from neurok.geometry.surface_nets import surface_nets
-from neurok.io.files import check_writable, is_pattern
+from neurok.io.files import check_writable, is_pattern, unique_names
 from neurok.io.formats import WRITERS
-from neurok.io.names import unique_names
 from neurok.rendering import Renderer
 from neurok.rendering.files import FILMS, STILLS, check_suffix
 

@@ -24,7 +24,7 @@ from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.io.names import unique_names
+from neurok.io.files import unique_names
 from neurok.kinematics import KinematicSpace
 from neurok.model import Model, Weights, understand
 from neurok.scene.actions import Subject, acted

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from neurok.core import Clip, Mesh, Skin, Surface
 from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
-from neurok.io.colors import srgb_from_linear
+from neurok.io.surfaces import srgb_from_linear
 from neurok.rendering.palette import CLAY, to_linear
 from neurok.studio.config import StudioConfig
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,15 +10,15 @@ import numpy as np
 import torch
 
 from neurok.articulation.config import CloudConfig
-from neurok.articulation.loss import JointTask, Terms
+from neurok.articulation.loss import JointTask
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel, Parts
 from neurok.articulation.predict import fuse, view_parts
 from neurok.articulation.views import Targets
-from neurok.errors import NeurokError
-from neurok.train.articulation_batches import Batches, JointViewConfig
-from neurok.train.articulation_data import Example
-from neurok.train.config import RunConfig
+from neurok.train.batches import Batches, JointViewConfig
+from neurok.train.config import Recipes, RunConfig
+from neurok.train.examples import Example
 from neurok.train.log import Line
+from neurok.train.loop import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class ArticulationRecipe(RunConfig):
 
 
 @dataclass(eq=False)
-class ArticulationTraining:
+class ArticulationTraining(Task):
     """A recipe, examples to learn from, and named sets to watch."""
 
     recipe: ArticulationRecipe
@@ -65,17 +65,10 @@ class ArticulationTraining:
     def __post_init__(self) -> None:
         self.batches = Batches(self.train, self.recipe.view)
 
-    @property
-    def batch_size(self) -> int:
-        return self.recipe.view.objects
-
     def draw(
         self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator
     ) -> tuple[Parts, Targets]:
         return self.batches.draw(rng)
-
-    def figures(self, terms: Terms) -> dict[str, float]:
-        return {name: float(value) for name, value in terms.parts.items()}
 
     def evaluate(self, module: Any) -> dict[str, float]:
         found = {name: measure(module.model, examples, self.recipe) for name, examples in self.watch.items()}
@@ -106,41 +99,21 @@ def measure(model: JointModel, examples: Sequence[Example], recipe: Articulation
             if move == TURN:
                 across = posterior.pivots[owner, 0] - origin
                 offsets.append(np.linalg.norm(across - axis * (across @ axis)))
-    mean = lambda values: float(np.mean(values)) if values else 0.0  # noqa: E731
-    return {"kind": mean(kinds), "parent": mean(parents), "axis": mean(angles), "pivot": mean(offsets)}
+    found = {"kind": kinds, "parent": parents, "axis": angles, "pivot": offsets}
+    return {name: float(np.mean(values)) if values else 0.0 for name, values in found.items()}
 
 
-def base() -> ArticulationRecipe:
-    """The shipped model: annotated joints of whole objects that stand."""
-    return ArticulationRecipe()
-
-
-def tipped() -> ArticulationRecipe:
-    """The same in views from which a category is hard to tell: lying on another side, and incomplete."""
-    return ArticulationRecipe(view=JointViewConfig(tipped=0.25, incomplete=0.3))
-
-
-def pretraining() -> ArticulationRecipe:
-    """What comes before it: results of the search, as sure as the search is of them."""
-    return ArticulationRecipe(steps=2_000, smoothing=0.0)
-
-
-def smoke() -> ArticulationRecipe:
-    """Seconds, to see that everything works."""
-    model, view = JointConfig(width=16, heads=2, depth=1), JointViewConfig(objects=2, points=24)
-    return ArticulationRecipe(model=model, view=view, steps=20, warmup=2, evaluate_every=10)
-
-
-RECIPES: dict[str, Callable[[], ArticulationRecipe]] = {
-    "base": base,
-    "tipped": tipped,
-    "pretraining": pretraining,
-    "smoke": smoke,
-}
-
-
-def find_recipe(name: str) -> ArticulationRecipe:
-    """The recipe of that name."""
-    if name not in RECIPES:
-        raise NeurokError(f"There is no recipe '{name}' for joints; known are {', '.join(RECIPES)}.")
-    return RECIPES[name]()
+RECIPES = Recipes(
+    "joints",
+    {
+        "base": ArticulationRecipe(),  # the shipped model: annotated joints of whole objects that stand
+        # The same in views from which a category is hard to tell: lying on another side, and incomplete.
+        "tipped": ArticulationRecipe(view=JointViewConfig(tipped=0.25, incomplete=0.3)),
+        # What comes before it: results of the search, as sure as the search is of them.
+        "pretraining": ArticulationRecipe(steps=2_000, smoothing=0.0),
+        "smoke": ArticulationRecipe(
+            model=JointConfig(width=16, heads=2, depth=1), view=JointViewConfig(objects=2, points=24),
+            steps=20, warmup=2, evaluate_every=10,
+        ),  # seconds, to see that everything works
+    },
+)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from torch import nn
 
@@ -115,3 +115,17 @@ def restored(usual: Any, value: Any) -> Any:
     if isinstance(value, dict):
         return replace(usual, **{name: restored(getattr(usual, name), inner) for name, inner in value.items()})
     return tuple(value) if isinstance(usual, tuple) else value
+
+
+Made = TypeVar("Made", bound=RunConfig)
+
+
+class Recipes(dict[str, Made]):
+    """Runs of a task by name; a name that is not among them gets a sentence."""
+
+    def __init__(self, what: str, recipes: dict[str, Made]) -> None:
+        super().__init__(recipes)
+        self.what = what
+
+    def __missing__(self, name: str) -> Made:
+        raise NeurokError(f"There is no recipe '{name}' for {self.what}; known are {', '.join(self)}.")

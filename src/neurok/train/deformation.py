@@ -1,24 +1,103 @@
-"""Learning deformations: the task of the loop, and training runs by name."""
+"""Learning deformations: data sets as subjects to learn from and to watch, the task of the loop, and runs by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from neurok.data.subject import Subject
+from neurok.data.shards import ShardSet
+from neurok.data.still import UNSEEN_FAMILIES, hold_out, object_name
+from neurok.data.subject import JointMotion, Subject
 from neurok.data.view import ViewConfig, draw, pairs, stack
 from neurok.deformation.handles import HandleConfig
 from neurok.deformation.loss import DeformationTask, PairTensors, Terms, Weights
 from neurok.deformation.models import ModelConfig, model_config
 from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
-from neurok.train.config import RunConfig
-from neurok.train.deformation_data import Split
+from neurok.train.config import Recipes, RunConfig
 from neurok.train.log import Line
+from neurok.train.loop import Task
+
+REAL_WEIGHT = 10
+"""How often a real object counts, over all its clips; a generated one counts once."""
+
+WATCHED_COUNT = 32
+"""Generated subjects that are watched and not learned from; real ones follow the hold-out rule."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Subjects to learn from, and named sets to watch."""
+
+    train: Sequence[Subject]
+    watch: dict[str, Sequence[Subject]]
+    data: Sequence[dict[str, Any]] = ()
+    """Names, sizes and licences of the data sets behind them, for the card of the weights."""
+
+
+def split_subjects(folders: Sequence[str | Path], real_weight: int = REAL_WEIGHT) -> Split:
+    """Read data sets.
+
+    The hold-out rule is applied to the objects of each data set, so that no clip of a held-out object is trained on;
+    generated families that are held out are only watched. Of objects with many clips the first is watched.
+    """
+    train: list[Subject] = []
+    made: list[Subject] = []
+    watch: dict[str, list[Subject]] = {"seen": [], "unseen": [], "clips": [], "families": []}
+    notes = []
+    for folder in folders:
+        real: dict[str, list[Subject]] = {}
+        licenses: Counter[str] = Counter()
+        for item in ShardSet.open(folder):
+            licenses[item.info["license"]] += 1
+            subject = item.subject()
+            if isinstance(subject.motion, JointMotion) and not subject.motion.can_move.any():
+                continue
+            if not item.info["source"].startswith("neurok"):
+                real.setdefault(object_name(item.info["source"]), []).append(subject)
+            elif item.info["family"] in UNSEEN_FAMILIES:
+                watch["families"].append(subject)
+            else:
+                made.append(subject)
+        notes.append(_note(folder, licenses))
+        training, seen, unseen = hold_out(real)
+        for name in training:
+            train += real[name] * max(1, round(real_weight / len(real[name])))
+        for group, names in (("seen", seen), ("unseen", unseen)):
+            for name in names:
+                first = real[name][0]
+                watch[group if isinstance(first.motion, JointMotion) else "clips"].append(first)
+    watch["made"], train_made = _set_aside(made, WATCHED_COUNT)
+    watch["families"], _ = _set_aside(watch["families"], WATCHED_COUNT)
+    train += train_made
+    if not train:
+        raise NeurokError(f"The data sets {', '.join(map(str, folders))} leave nothing to train on.")
+    return Split(train, {name: subjects for name, subjects in watch.items() if subjects}, notes)
+
+
+def licenses_of(folder: str | Path) -> dict[str, Any]:
+    """Name, size and licences of a data set."""
+    return _note(folder, Counter(item.info["license"] for item in ShardSet.open(folder)))
+
+
+def _note(folder: str | Path, licenses: Counter[str]) -> dict[str, Any]:
+    return {"name": Path(folder).name, "items": licenses.total(), "licenses": dict(licenses)}
+
+
+def _set_aside(subjects: list[Subject], count: int) -> tuple[list[Subject], list[Subject]]:
+    """So many taken evenly, and the others."""
+    if len(subjects) <= count:
+        return [], subjects
+    places = {round(i * (len(subjects) - 1) / (count - 1)) for i in range(count)}
+    aside = [subject for place, subject in enumerate(subjects) if place in places]
+    return aside, [subject for place, subject in enumerate(subjects) if place not in places]
+
 
 WATCHED = ViewConfig(subjects=8, targets=3, points=16, augment=False)
 
@@ -84,7 +163,7 @@ class DeformationRecipe(RunConfig):
 
 
 @dataclass(frozen=True, eq=False)
-class DeformationTraining:
+class DeformationTraining(Task):
     """A recipe, and subjects to learn from and to watch."""
 
     recipe: DeformationRecipe
@@ -128,73 +207,50 @@ def evaluate(task: DeformationTask, subjects: Sequence[Subject], recipe: Deforma
     return error / max(displacement, 1e-12)
 
 
-def base() -> DeformationRecipe:
-    """The first part of the shipped model: half an hour on one core."""
-    return DeformationRecipe()
-
-
-def smoke() -> DeformationRecipe:
-    """A minute, to see that everything works."""
-    model = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
-    view = ViewConfig(subjects=4, targets=2)
-    return replace(base(), model=model, view=view, steps=60, warmup=5, evaluate_every=20, kl_start=10, kl_ramp=20)
-
-
-def polish() -> DeformationRecipe:
-    """A few minutes of small steps, to go on from weights with ``--start-from``."""
-    return replace(base(), steps=700, warmup=50, decay=1.0, matrix_rate=5e-4, rate=2e-4, kl_start=0, kl_ramp=1)
-
-
-def more() -> DeformationRecipe:
-    """Most of a base run again, to go on from its weights with ``--start-from``; the KL term is fully on."""
-    return replace(base(), steps=5_000, warmup=100, decay=0.6, kl_start=0, kl_ramp=1)
-
-
-def settle() -> DeformationRecipe:
-    """The last stretch, from weights with ``--start-from``: ever smaller steps, and true motions are to be likely."""
-    small = replace(base(), steps=4_000, warmup=100, decay=1.0, matrix_rate=2e-3, rate=1.3e-3)
-    return replace(small, kl_start=0, kl_ramp=1, size_weight=0.0, surprise_weight=0.03)
-
-
-def points() -> DeformationRecipe:
-    """The paper's model at full length: three times the hours of the handle model."""
-    return replace(base(), model=PointConfig(), kl_weight=6e-4, kl_start=1_000)
-
+BASE = DeformationRecipe()
+"""The first part of the shipped model: half an hour on one core."""
 
 SMALL = ViewConfig(subjects=6, targets=2, points=2)
 """Batches of ablations, equal for all: 4,000 steps of any model are a few minutes of one core."""
 
+NARROW = {"width": 48, "context_depth": 2, "slot_depth": 2}
+ABLATION = replace(
+    BASE, model=HandleConfig(**NARROW), view=SMALL, steps=4_000, warmup=200, kl_weight=6e-4, kl_start=400,
+    kl_ramp=1_600, evaluate_every=1_000,
+)  # fmt: skip
+"""4,000 steps of a narrow model, a small KL term fully on at half time; all differ in the named choice alone."""
 
-def ablation(model: HandleConfig | None = None, augment: bool = True) -> DeformationRecipe:
-    """4,000 steps of a narrow model, a small KL term fully on at half time; all differ in the named choice alone."""
-    narrow = model or HandleConfig(width=48, context_depth=2, slot_depth=2)
-    short = replace(base(), steps=4_000, warmup=200, kl_weight=6e-4, kl_start=400, kl_ramp=1_600, evaluate_every=1_000)
-    return replace(short, model=narrow, view=replace(SMALL, augment=augment))
+POINT_MODEL = PointConfig(width=48, pose_depth=1, decoder_depth=2, query_depth=1)
+POINT_ABLATION = replace(ABLATION, model=POINT_MODEL, kl_start=1_000, kl_ramp=1_000)
+"""The same of the paper's model, with as many parameters; the KL term waits until it learns."""
 
+GOING_ON = replace(BASE, kl_start=0, kl_ramp=1)
+"""From weights with ``--start-from``: the KL term is fully on."""
 
-def point_ablation(dual_quaternions: bool = True) -> DeformationRecipe:
-    """The same of the paper's model, with as many parameters; the KL term waits until it learns."""
-    model = PointConfig(width=48, pose_depth=1, decoder_depth=2, query_depth=1, dual_quaternions=dual_quaternions)
-    return replace(ablation(), model=model, kl_start=1_000, kl_ramp=1_000)
-
-
-RECIPES: dict[str, Callable[[], DeformationRecipe]] = {
-    "base": base,
-    "smoke": smoke,
-    "more": more,
-    "settle": settle,
-    "polish": polish,
-    "points": points,
-    "ablate_full": ablation,
-    "ablate_no_augmentation": lambda: ablation(augment=False),
-    "ablate_no_rotations": lambda: ablation(HandleConfig(width=48, context_depth=2, slot_depth=2, rotations=False)),
-    "ablate_points": point_ablation,
-    "ablate_points_no_dual": lambda: point_ablation(dual_quaternions=False),
-}
-
-
-def find_recipe(name: str) -> DeformationRecipe:
-    """The recipe of that name."""
-    if name not in RECIPES:
-        raise NeurokError(f"There is no training recipe '{name}'; known are {', '.join(RECIPES)}.")
-    return RECIPES[name]()
+RECIPES = Recipes(
+    "deformation",
+    {
+        "base": BASE,
+        # A minute, to see that everything works.
+        "smoke": replace(
+            BASE, model=HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8),
+            view=ViewConfig(subjects=4, targets=2), steps=60, warmup=5, evaluate_every=20, kl_start=10, kl_ramp=20,
+        ),
+        # Most of a base run again, to go on from its weights.
+        "more": replace(GOING_ON, steps=5_000, warmup=100, decay=0.6),
+        # The last stretch: ever smaller steps, and true motions are to be likely.
+        "settle": replace(
+            GOING_ON, steps=4_000, warmup=100, decay=1.0, matrix_rate=2e-3, rate=1.3e-3, size_weight=0.0,
+            surprise_weight=0.03,
+        ),
+        # A few minutes of small steps.
+        "polish": replace(GOING_ON, steps=700, warmup=50, decay=1.0, matrix_rate=5e-4, rate=2e-4),
+        # The paper's model at full length: three times the hours of the handle model.
+        "points": replace(BASE, model=PointConfig(), kl_weight=6e-4, kl_start=1_000),
+        "ablate_full": ABLATION,
+        "ablate_no_augmentation": replace(ABLATION, view=replace(SMALL, augment=False)),
+        "ablate_no_rotations": replace(ABLATION, model=HandleConfig(**NARROW, rotations=False)),
+        "ablate_points": POINT_ABLATION,
+        "ablate_points_no_dual": replace(POINT_ABLATION, model=replace(POINT_MODEL, dual_quaternions=False)),
+    },
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,8 +18,9 @@ from neurok.generation.flow import FlowConfig, FlowModel
 from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel
 from neurok.train.config import RunConfig
-from neurok.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of
+from neurok.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of, standard_of
 from neurok.train.log import Line
+from neurok.train.loop import Task
 
 WEIGHTS = {"centre": 3.0, "size": 2.0, "turn": 1.5, "code": 0.7, "rgb": 1.5, "meets": 1.0, "scale": 1.0}
 """What an error of each number counts in the flow; 0.6 for those not named. After a sketch that compared a few."""
@@ -44,7 +46,7 @@ class Terms:
     """A loss and figures for the log."""
 
     loss: Tensor
-    figures: dict[str, float]
+    parts: dict[str, float]
 
 
 class PartListTask(nn.Module):
@@ -160,19 +162,12 @@ class FlowRecipe(GenerationRecipe):
 
 
 @dataclass(frozen=True, eq=False)
-class GenerationTraining:
+class ObjectTraining(Task):
     """A recipe, and objects to learn from and to watch."""
 
     recipe: GenerationRecipe
     examples: Sequence[Example]
     watched: Sequence[Example]
-    standard: Standard
-    unit: ClassVar[str] = "objects"
-    meaning: ClassVar[str] = "nats per part of the list, or squared error of the flow"
-
-    @property
-    def batch_size(self) -> int:
-        return self.recipe.view.objects
 
     def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
@@ -180,7 +175,7 @@ class GenerationTraining:
             count = round(self.recipe.asking.shown * self.batch_size)
             chosen[:count] = [self._shown[k] for k in rng.integers(len(self._shown), size=count)]
         put_real(chosen, self._real, self.recipe.real, rng, len(self.examples))
-        return self._batch(module, chosen, rng, generator)
+        return self.batch(module, chosen, rng, generator)
 
     @cached_property
     def _real(self) -> list[Example]:
@@ -188,10 +183,54 @@ class GenerationTraining:
 
     @cached_property
     def _shown(self) -> list[Example]:
+        """Objects that a share of each batch is drawn from."""
         return [one for one in self.examples if one.pictures is not None]
 
-    def _batch(
-        self, module: Any, chosen: Sequence[Example], rng: np.random.Generator, generator: torch.Generator
+    @cached_property
+    def standard(self) -> Standard:
+        return standard_of([one for one in self.examples if one.build])
+
+    @abstractmethod
+    def batch(
+        self,
+        module: Any,
+        chosen: Sequence[Example],
+        rng: np.random.Generator,
+        generator: torch.Generator,
+        watched: bool = False,
+    ) -> tuple[Any, ...]:
+        """What a step sees of some objects; of watched ones nothing is changed at random."""
+
+    @torch.no_grad()
+    def evaluate(self, module: Any) -> dict[str, float]:
+        module.eval()
+        rng, generator = np.random.default_rng(1), torch.Generator().manual_seed(1)
+
+        def measure(ids: np.ndarray) -> Terms:
+            return module(*self.batch(module, [self.watched[k] for k in ids], rng, generator, watched=True))
+
+        return self.mean_figures(len(self.watched), WATCHED_BATCH, measure)
+
+    @staticmethod
+    def curve(line: Line) -> dict[str, float]:
+        first = next(iter(line["training"]))
+        return {"train": line["training"][first], "held out": line["watched"][first]}
+
+
+@dataclass(frozen=True, eq=False)
+class GenerationTraining(ObjectTraining):
+    """Of a part list or a flow."""
+
+    unit: ClassVar[str] = "objects"
+    meaning: ClassVar[str] = "nats per part of the list, or squared error of the flow"
+
+    def batch(
+        self,
+        module: Any,
+        chosen: Sequence[Example],
+        rng: np.random.Generator,
+        generator: torch.Generator,
+        watched: bool = False,
     ) -> tuple[Any, ...]:
         lists, asked = lists_of(chosen), draw_asked(chosen, rng, generator, self.recipe.asking)
         if not isinstance(module, FlowTask):
@@ -203,29 +242,5 @@ class GenerationTraining:
             module.model.mean.copy_(torch.tensor(standard.mean))
             module.model.spread.copy_(torch.tensor(standard.spread))
         rows, used = numbers_of(chosen, standard)
-        return (
-            lists,
-            asked,
-            rows,
-            used,
-            torch.randn(rows.shape, generator=generator),
-            torch.rand(len(rows), generator=generator),
-        )
-
-    def figures(self, terms: Terms) -> dict[str, float]:
-        return terms.figures
-
-    @torch.no_grad()
-    def evaluate(self, module: Any) -> dict[str, float]:
-        module.eval()
-        rng, generator = np.random.default_rng(1), torch.Generator().manual_seed(1)
-        found = []
-        for start in range(0, len(self.watched), WATCHED_BATCH):
-            batch = self._batch(module, self.watched[start : start + WATCHED_BATCH], rng, generator)
-            found.append(module(*batch).figures)
-        return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-
-    @staticmethod
-    def curve(line: Line) -> dict[str, float]:
-        first = next(iter(line["training"]))
-        return {"train": line["training"][first], "held out": line["watched"][first]}
+        noise, time = torch.randn(rows.shape, generator=generator), torch.rand(len(rows), generator=generator)
+        return lists, asked, rows, used, noise, time

@@ -19,7 +19,7 @@ from neurok.errors import NeurokError
 from neurok.families.household.captions import captions
 from neurok.families.household.categories import split_of
 from neurok.families.household.parts import Assembly
-from neurok.generation.context import Asked
+from neurok.generation.context import Asked, Words, asked_by, words_of
 from neurok.generation.fields import (
     build_fields,
     can_be_listed,
@@ -31,7 +31,6 @@ from neurok.generation.fields import (
 )
 from neurok.generation.numbers import WIDTH, Standard, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, stack_lists
-from neurok.generation.prompt import Words, asked_by, words_of
 
 KIND = [field.name for field in build_fields()].index("kind")
 

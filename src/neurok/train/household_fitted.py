@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,36 +25,18 @@ from neurok.geometry.distance import volumetric_iou
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.forms import Kind, Relief
 from neurok.modelling.shapes import join
-from neurok.train.parts_data import real_thing
+from neurok.train.parts import real_thing
+
+# Which models are good enough; lengths are shares of the object's longest side.
+ALIKE = 0.6  # Least overlap (IoU with thin walls counted) with the real one.
+CELLS = 48  # Of the grid on which that is asked.
+APART = 0.05  # Widest gap between a part and its parent; what is farther from all others is left out ...
+TOUCHING = 0.012  # ... and below which they touch, so that the usual order of parts decides and not the gap.
+LEVEL = 0.03  # Rotations so near [rad] to a turn by quarters are one ...
+CENTRED = 0.01  # ... and places so near to the middle are in it.
+POINTS = 300  # On each copy, between which gaps are measured.
 
 
-@dataclass(frozen=True)
-class FittedConfig:
-    """Which models are good enough; lengths are shares of the object's longest side."""
-
-    alike: float = 0.6
-    """Least overlap (IoU with thin walls counted) with the real one."""
-
-    cells: int = 48
-    """Of the grid on which that is asked."""
-
-    apart: float = 0.05
-    """Widest gap between a part and its parent; what is farther from all others is left out ..."""
-
-    touching: float = 0.012
-    """... and below which they touch, so that the usual order of parts decides and not the gap."""
-
-    level: float = 0.03
-    """Rotations so near [rad] to a turn by quarters are one ..."""
-
-    centred: float = 0.01
-    """... and places so near to the middle are in it."""
-
-    points: int = 300
-    """On each copy, between which gaps are measured."""
-
-
-FITTED = FittedConfig()
 FRAME = replace(FRAMES, tried=3, fit=6, good=NEVER)
 """Forms alone, for lists have no implicit shapes ..."""
 
@@ -100,7 +82,7 @@ def _add(out: Path, one: RealModel, number: int, model: PartModel) -> dict[str, 
     return {"category": one.category, "parts": len(made.parts), "iou": round(alike, 3)}
 
 
-def fitted_thing(model: PartModel, thing: Assembly, config: FittedConfig = FITTED) -> tuple[Assembly, float]:
+def fitted_thing(model: PartModel, thing: Assembly) -> tuple[Assembly, float]:
     """A real model with a form in place of each part, and how much of it overlaps the real one.
 
     Raises:
@@ -118,29 +100,30 @@ def fitted_thing(model: PartModel, thing: Assembly, config: FittedConfig = FITTE
                 part, kind=cast(Kind, guess.kind), code=guess.code, size=found.size, centre=found.pose[:3, 3],
                 turn=found.pose[:3, :3], hollow=guess.hollow, relief=cast(Relief, guess.relief), mesh=None, parent=-1,
             )  # fmt: skip
-            parts.append(_tidied(form, off, config.centred * longest, config.level))
+            parts.append(_tidied(form, off, CENTRED * longest, LEVEL))
     made = Assembly(thing.category, tuple(replace(p, parent=min(k, 1) - 1) for k, p in enumerate(parts)))
-    made = with_parents(renamed(made), config)
-    alike = _overlap(thing, made, off, config)
-    if alike < config.alike:
-        raise NeurokError(f"Forms overlap the real one by {alike:.2f}; at least {config.alike} is asked for.")
+    made = with_parents(renamed(made))
+    alike = _overlap(thing, made, off)
+    if alike < ALIKE:
+        raise NeurokError(f"Forms overlap the real one by {alike:.2f}; at least {ALIKE} is asked for.")
     if not can_be_listed(made):
         raise NeurokError(f"It has {len(made.parts)} parts, more than a list can hold.")
     return made, alike
 
 
-def _overlap(true: Assembly, made: Assembly, off: np.ndarray, config: FittedConfig) -> float:
+def _overlap(true: Assembly, made: Assembly, off: np.ndarray) -> float:
     whole, forms = (join([copy for part in one.parts for copy in part.copies]) for one in (true, made))
-    return float(
-        volumetric_iou((whole.vertices - off, whole.faces), (forms.vertices, forms.faces), config.cells, shell=True)
-    )
+    return float(volumetric_iou((whole.vertices - off, whole.faces), (forms.vertices, forms.faces), CELLS, shell=True))
 
 
 def _tidied(part: Part, off: np.ndarray, near: float, level: float) -> Part:
     """Standing on the floor about the middle, square and centred where it nearly is."""
     turn = max(quarters(), key=lambda one: float(np.trace(one.T @ part.turn)))
     is_square = np.arccos(np.clip((np.trace(turn.T @ part.turn) - 1.0) / 2.0, -1.0, 1.0)) < level
-    snap = lambda value: 0.0 if abs(value) < near else float(value)  # noqa: E731
+
+    def snap(value: float) -> float:
+        return 0.0 if abs(value) < near else float(value)
+
     x, y, z = part.centre - off
     repeat = part.repeat
     pivot = (snap(repeat.pivot[0] - off[0]), snap(repeat.pivot[1] - off[2])) if repeat.total > 1 else (0.0, 0.0)
@@ -150,7 +133,7 @@ def _tidied(part: Part, off: np.ndarray, near: float, level: float) -> Part:
     return replace(part, centre=place, turn=turn if is_square else part.turn, repeat=moved)
 
 
-def with_parents(thing: Assembly, config: FittedConfig = FITTED) -> Assembly:
+def with_parents(thing: Assembly) -> Assembly:
     """Parts in the usual order of their category, each after the part that it touches; those that touch none are
     left out."""
     from scipy.spatial import cKDTree
@@ -159,7 +142,7 @@ def with_parents(thing: Assembly, config: FittedConfig = FITTED) -> Assembly:
     longest = float(np.ptp(thing.bounds, axis=0).max())
     rng = np.random.default_rng(0)
     points = [
-        [sample_surface(s.vertices, s.faces, config.points, rng).interpolate(s.vertices) for s in part.copies]
+        [sample_surface(s.vertices, s.faces, POINTS, rng).interpolate(s.vertices) for s in part.copies]
         for part in thing.parts
     ]
     trees = [cKDTree(np.concatenate(some)) for some in points]
@@ -170,10 +153,8 @@ def with_parents(thing: Assembly, config: FittedConfig = FITTED) -> Assembly:
     gaps = {(a, b): float(trees[b].query(points[a][0])[0].min()) / longest for a in range(count) for b in range(count)}
     while left:
         near = {k: min(order, key=lambda other: gaps[k, other]) for k in left}
-        best = min(
-            left, key=lambda k: (max(gaps[k, near[k]], config.touching), usual.ranks.get(thing.parts[k].name, 99.0))
-        )
-        if gaps[best, near[best]] > config.apart:
+        best = min(left, key=lambda k: (max(gaps[k, near[k]], TOUCHING), usual.ranks.get(thing.parts[k].name, 99.0)))
+        if gaps[best, near[best]] > APART:
             break
         parents[best] = near[best]
         order.append(best)

@@ -1,30 +1,169 @@
-"""The training loop: one for every task, top to bottom."""
+"""The training loop: one for every task, top to bottom; its optimizers, several processes of one run, and Ctrl-C."""
 
 from __future__ import annotations
 
+import atexit
 import copy
+import gc
+import os
+import signal
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
+import torch.distributed as dist
+from torch import Tensor, nn
 
 from neurok.train.checkpoint import RunState, load_weights
 from neurok.train.config import RunConfig
-from neurok.train.curve import draw_curve
-from neurok.train.log import Line, drop_lines, read_log, write_line
-from neurok.train.optimizer import make_optimizers, set_rates
-from neurok.train.processes import CtrlC, Team
+from neurok.train.log import Line, draw_curve, drop_lines, read_log, write_line
+
+
+@dataclass(frozen=True)
+class Team:
+    """This process among those that ``torchrun`` has started for a run; alone without it."""
+
+    rank: int = 0
+    size: int = 1
+
+    @staticmethod
+    def join() -> Team:
+        size = int(os.environ.get("WORLD_SIZE", "1"))
+        if size == 1:
+            return Team()
+        if not dist.is_initialized():
+            dist.init_process_group("gloo")
+            # Threads that are still running when the interpreter is torn down abort the process.
+            atexit.register(_leave)
+        return Team(dist.get_rank(), size)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes the files of the run."""
+        return self.rank == 0
+
+    def wrap(self, module: nn.Module) -> nn.Module:
+        """The module with gradients that are means over all processes."""
+        return nn.parallel.DistributedDataParallel(module) if self.size > 1 else module
+
+    def gather(self, fact: Any) -> list[Any]:
+        """What all processes say, in the order of their ranks."""
+        facts = [fact] * self.size
+        if self.size > 1:
+            dist.all_gather_object(facts, fact)
+        return facts
+
+
+def _leave() -> None:
+    if dist.is_initialized():
+        # A wrapped module that waits in a cycle of references would keep the group's threads beyond the interpreter.
+        gc.collect()
+        dist.destroy_process_group()
+
+
+class CtrlC:
+    """Makes Ctrl-C wait while something is done that must be done as a whole."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+        self._holds = 0
+        self._before: Any = None
+
+    def __enter__(self) -> CtrlC:
+        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    @contextmanager
+    def hold(self, really: bool = True) -> Iterator[None]:
+        """Within, Ctrl-C only sets ``is_asked``; behind, it is heard."""
+        self._holds += really
+        try:
+            yield
+        finally:
+            self._holds -= really
+        if self.is_asked and not self._holds:
+            raise KeyboardInterrupt
+
+    def _handle(self, number: int, frame: Any) -> None:
+        if self._holds:
+            self.is_asked = True
+        else:
+            self._before(number, frame)
+
+
+def make_optimizers(module: torch.nn.Module, run: RunConfig) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the blocks, AdamW for everything else."""
+    matrices = [p for name, p in module.named_parameters() if p.ndim == 2 and "blocks" in name]
+    chosen = {id(p) for p in matrices}
+    others = [p for p in module.parameters() if id(p) not in chosen]
+    return [
+        Muon(matrices, run.matrix_rate, run.momentum, run.weight_decay),
+        torch.optim.AdamW(others, run.rate, weight_decay=run.weight_decay),
+    ]
+
+
+def set_rates(optimizers: list[torch.optim.Optimizer], run: RunConfig, step: int) -> None:
+    """Step sizes of a step, for the optimizers that ``make_optimizers`` makes."""
+    for optimizer, rate in zip(optimizers, (run.matrix_rate, run.rate), strict=True):
+        for group in optimizer.param_groups:
+            group["lr"] = rate * run.rate_factor(step)
+
+
+def orthogonalise(matrices: Tensor, rounds: int = 5) -> Tensor:
+    """The nearest orthogonal matrices, roughly, of a batch (Newton–Schulz with the quintic of Jordan et al.)."""
+    a, b, c = 3.4445, -4.7750, 2.0315
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    x = matrices.transpose(-1, -2) if tall else matrices
+    x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    for _ in range(rounds):
+        gram = x @ x.transpose(-1, -2)
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.transpose(-1, -2) if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum, then orthogonalised steps; for 2D weights of hidden layers only."""
+
+    def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.01) -> None:
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure=None):  # type: ignore[no-untyped-def, override]
+        for group in self.param_groups:
+            shapes: dict[torch.Size, list[Tensor]] = {}
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    shapes.setdefault(parameter.shape, []).append(parameter)
+            for shape, parameters in shapes.items():
+                updates = []
+                for parameter in parameters:
+                    assert parameter.grad is not None
+                    buffer = self.state[parameter].setdefault("momentum", torch.zeros_like(parameter))
+                    buffer.lerp_(parameter.grad, 1 - group["momentum"])
+                    updates.append(parameter.grad.lerp(buffer, group["momentum"]))
+                size = max(1.0, shape[0] / shape[1]) ** 0.5
+                for parameter, update in zip(parameters, orthogonalise(torch.stack(updates)), strict=True):
+                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
+                    parameter.add_(update, alpha=-group["lr"] * size)
+
 
 Report = Callable[[Line], None]
 CHECKPOINT, LOG, CURVE = "checkpoint.safetensors", "log.jsonl", "curve.png"
 
 
-class Task(Protocol):
+class Task(ABC):
     """What is learned: a recipe and the data for it."""
 
     unit: ClassVar[str]
@@ -33,29 +172,33 @@ class Task(Protocol):
     meaning: ClassVar[str]
     """What the figures of the curve are, in a few words."""
 
-    @property
-    def recipe(self) -> RunConfig: ...
+    recipe: Any
 
     @property
-    def batch_size(self) -> int: ...
+    def batch_size(self) -> int:
+        return int(self.recipe.view.objects)
 
-    def draw(
-        self, module: nn.Module, step: int, rng: np.random.Generator, generator: torch.Generator
-    ) -> tuple[Any, ...]:
+    @abstractmethod
+    def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         """A batch: what the network with its loss is called with; ``loss`` of what it returns is made small."""
-        ...
 
     def figures(self, terms: Any) -> dict[str, float]:
         """What the log tells of the terms of a batch."""
-        ...
+        return {name: float(value) for name, value in terms.parts.items()}
 
-    def evaluate(self, module: nn.Module) -> dict[str, float]:
+    @abstractmethod
+    def evaluate(self, module: Any) -> dict[str, float]:
         """Figures of the averaged network on watched sets."""
-        ...
 
+    @abstractmethod
     def curve(self, line: Line) -> dict[str, float]:
         """What the curve shows of a line of the log."""
-        ...
+
+    def mean_figures(self, count: int, size: int, measure: Callable[[np.ndarray], Any]) -> dict[str, float]:
+        """Means over batches of so many watched examples, which are counted; ``measure`` gives the terms of a batch."""
+        starts = range(0, count, size)
+        found = [self.figures(measure(np.arange(start, min(start + size, count)))) for start in starts]
+        return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
 def train(

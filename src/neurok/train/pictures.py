@@ -19,25 +19,24 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurok.data.household import is_real
 from neurok.data.picture_augmentation import augment, on_plain
 from neurok.errors import NeurokError
 from neurok.generation.fields import build_fields, look_fields, whole_fields
+from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH, Standard
-from neurok.generation.picture_reader import PictureReader, ReaderConfig, part_fields
 from neurok.hub import load_model
 from neurok.train.checkpoint import load_weights, read_facts
+from neurok.train.config import Recipes
 from neurok.train.generation import (
-    WATCHED_BATCH,
     Batch,
     FlowRecipe,
     GenerationRecipe,
     GenerationTraining,
+    ObjectTraining,
     PartListRecipe,
-    put_real,
+    Terms,
 )
-from neurok.train.generation_data import CLIP, PHOTOGRAPHS, Example, standard_of
-from neurok.train.log import Line
+from neurok.train.generation_data import CLIP, PHOTOGRAPHS, Example
 
 COUNTED = {"category": 2.0, "present": 2.0, "colour": 1.0, "material": 0.5, "numbers": 0.5}
 """What each answer counts in the loss; 0.2 for those not named. The category comes first, the rest follows from it."""
@@ -60,14 +59,6 @@ class Answers:
     used: Float[Tensor, "B N W"]
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A loss and figures for the log."""
-
-    loss: Tensor
-    figures: dict[str, float]
-
-
 class PictureTask(nn.Module):
     """The reader with its loss: cross entropy of all answers, squared error of the numbers."""
 
@@ -75,7 +66,7 @@ class PictureTask(nn.Module):
         super().__init__()
         self.model = PictureReader(config)
 
-    def forward(self, pictures: Float[Tensor, "B 3 S S"], answers: Answers) -> Seen:
+    def forward(self, pictures: Float[Tensor, "B 3 S S"], answers: Answers) -> Terms:
         model = self.model
         whole, parts = model(pictures, answers.names)
         there, is_listed = answers.present, answers.asked.any(dim=1)
@@ -95,7 +86,7 @@ class PictureTask(nn.Module):
         loss = torch.stack([COUNTED.get(name, 0.2) * cost for name, cost in costs.items()]).sum()
         told = {name: float(right[name]) for name in ("category", "present", "count", "colour", "material")}
         numbers = float(costs["numbers"].detach())
-        return Seen(loss, {"loss": float(loss.detach()), **told, "numbers": numbers})
+        return Terms(loss, {"loss": float(loss.detach()), **told, "numbers": numbers})
 
 
 def _ask(name: str, scores: Tensor, truth: Tensor, costs: dict[str, Tensor], right: dict[str, Tensor]) -> None:
@@ -143,15 +134,14 @@ def answers_of(
             place = first[name]
             fields[row, column] = np.array(one.build[place] + one.look[place])[columns]
             numbers[row, column], used[row, column] = values[place], one.used[place]
-    to = lambda values: torch.tensor(values, dtype=torch.float32)  # noqa: E731
     return Answers(
         torch.tensor([one.whole for one in examples]),
         torch.from_numpy(names),
         torch.from_numpy(is_asked),
         torch.from_numpy(present),
         torch.from_numpy(fields),
-        to(numbers),
-        to(used),
+        torch.tensor(numbers, dtype=torch.float32),
+        torch.tensor(used, dtype=torch.float32),
     )
 
 
@@ -174,57 +164,33 @@ class PictureRecipe(GenerationRecipe):
 
 
 @dataclass(frozen=True, eq=False)
-class PictureTraining:
-    """A recipe, and objects with pictures to learn from and to watch."""
+class PictureTraining(ObjectTraining):
+    """Of the image encoder; all objects have pictures."""
 
-    recipe: PictureRecipe
-    examples: Sequence[Example]
-    watched: Sequence[Example]
     unit: ClassVar[str] = "pictures"
     meaning: ClassVar[str] = "cross entropy of all answers, and squared error of the numbers"
 
-    @property
-    def batch_size(self) -> int:
-        return self.recipe.view.objects
-
     @cached_property
-    def _standard(self) -> Standard:
-        return standard_of([one for one in self.examples if one.build])
-
-    @cached_property
-    def _real(self) -> list[Example]:
-        return [one for one in self.examples if is_real(one.name)]
+    def _shown(self) -> list[Example]:
+        return []
 
     @cached_property
     def _known(self) -> dict[int, np.ndarray]:
         return known_names(self.examples)
 
-    def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
-        chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
-        put_real(chosen, self._real, self.recipe.real, rng, len(self.examples))
-        raw = np.stack([one.pictures[rng.integers(len(one.pictures))] for one in chosen if one.pictures is not None])
-        return augment(torch.from_numpy(raw), generator, PHOTOGRAPHS), self._answers(chosen, rng)
-
-    def _answers(self, chosen: Sequence[Example], rng: np.random.Generator) -> Answers:
-        return answers_of(chosen, self._known, self._standard, rng, self.recipe.model.names)
-
-    def figures(self, terms: Seen) -> dict[str, float]:
-        return terms.figures
-
-    @torch.no_grad()
-    def evaluate(self, module: Any) -> dict[str, float]:
-        """On the first picture of each, as it is after a cut-out."""
-        module.eval()
-        rng, found = np.random.default_rng(1), []
-        for start in range(0, len(self.watched), WATCHED_BATCH):
-            some = self.watched[start : start + WATCHED_BATCH]
-            raw = np.stack([one.pictures[0] for one in some if one.pictures is not None])
-            found.append(module(on_plain(torch.from_numpy(raw)), self._answers(some, rng)).figures)
-        return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-
-    @staticmethod
-    def curve(line: Line) -> dict[str, float]:
-        return {"train": line["training"]["loss"], "held out": line["watched"]["loss"]}
+    def batch(
+        self,
+        module: Any,
+        chosen: Sequence[Example],
+        rng: np.random.Generator,
+        generator: torch.Generator,
+        watched: bool = False,
+    ) -> tuple[Any, ...]:
+        """Watched objects are asked about by the first picture of each, as it is after a cut-out."""
+        views = [one.pictures for one in chosen if one.pictures is not None]
+        raw = torch.from_numpy(np.stack([some[0 if watched else rng.integers(len(some))] for some in views]))
+        pictures = on_plain(raw) if watched else augment(raw, generator, PHOTOGRAPHS)
+        return pictures, answers_of(chosen, self._known, self.standard, rng, self.recipe.model.names)
 
 
 def pictured(examples: Sequence[Example]) -> list[Example]:
@@ -279,9 +245,7 @@ def more_of(recipe: GenerationRecipe) -> GenerationRecipe:
     )  # fmt: skip
 
 
-def training_of(
-    recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]
-) -> PictureTraining | GenerationTraining:
+def training_of(recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]) -> ObjectTraining:
     """A task of the loop.
 
     Raises:
@@ -294,30 +258,23 @@ def training_of(
     if isinstance(recipe, PictureRecipe):
         return PictureTraining(recipe, examples, watched)
     examples = [one for one in examples if one.build]
-    return GenerationTraining(recipe, examples, watched, standard_of(examples))
+    return GenerationTraining(recipe, examples, watched)
 
 
-RECIPES: dict[str, Callable[[], GenerationRecipe]] = {
-    "pictures": PictureRecipe,
-    "list": PartListRecipe,
-    "flow": FlowRecipe,
-    "list-eyes": lambda: eyes_of(PartListRecipe()),
-    "flow-eyes": lambda: eyes_of(FlowRecipe()),
-    "pictures-more": lambda: more_of(PictureRecipe()),
-    "list-more": lambda: more_of(PartListRecipe()),
-    "flow-more": lambda: more_of(FlowRecipe()),
-    "pictures-smoke": lambda: replace(PictureRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
-    "list-smoke": lambda: replace(PartListRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
-    "flow-smoke": lambda: replace(FlowRecipe(), steps=20, evaluate_every=10, view=Batch(4)),
-}
-
-
-def recipe_named(name: str) -> GenerationRecipe:
-    """A recipe by its name.
-
-    Raises:
-        NeurokError: If there is none of that name.
-    """
-    if name not in RECIPES:
-        raise NeurokError(f"There is no recipe {name!r} of generation; there are {', '.join(RECIPES)}.")
-    return RECIPES[name]()
+SMOKE = {"steps": 20, "evaluate_every": 10, "view": Batch(4)}
+RECIPES: Recipes[GenerationRecipe] = Recipes(
+    "generation",
+    {
+        "pictures": PictureRecipe(),
+        "list": PartListRecipe(),
+        "flow": FlowRecipe(),
+        "list-eyes": eyes_of(PartListRecipe()),
+        "flow-eyes": eyes_of(FlowRecipe()),
+        "pictures-more": more_of(PictureRecipe()),
+        "list-more": more_of(PartListRecipe()),
+        "flow-more": more_of(FlowRecipe()),
+        "pictures-smoke": PictureRecipe(**SMOKE),  # type: ignore[arg-type]
+        "list-smoke": PartListRecipe(**SMOKE),  # type: ignore[arg-type]
+        "flow-smoke": FlowRecipe(**SMOKE),  # type: ignore[arg-type]
+    },
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,15 +10,16 @@ import numpy as np
 import torch
 
 from neurok.articulation.network import JointConfig, Parts
-from neurok.articulation.pieces_loss import PieceLossConfig, PieceTargets, PieceTask, PieceTerms
+from neurok.articulation.pieces_loss import PieceLossConfig, PieceTargets, PieceTask
 from neurok.articulation.pieces_network import STATIC, PieceConfig, PieceModel
 from neurok.articulation.views import stack_clouds
 from neurok.errors import NeurokError
 from neurok.hub import load_model
-from neurok.train.config import RunConfig
+from neurok.train.batches import PieceBatches, PieceViewConfig
+from neurok.train.config import Recipes, RunConfig
+from neurok.train.examples import PieceExample
 from neurok.train.log import Line
-from neurok.train.pieces_batches import PieceBatches, PieceViewConfig
-from neurok.train.pieces_data import PieceExample
+from neurok.train.loop import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ class PieceRecipe(RunConfig):
 
 
 @dataclass(eq=False)
-class PieceTraining:
+class PieceTraining(Task):
     """A recipe, examples to learn from, and named sets to watch."""
 
     recipe: PieceRecipe
@@ -66,17 +67,10 @@ class PieceTraining:
     def __post_init__(self) -> None:
         self.batches = PieceBatches(self.train, self.recipe.view)
 
-    @property
-    def batch_size(self) -> int:
-        return self.recipe.view.objects
-
     def draw(
         self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator
     ) -> tuple[Parts, PieceTargets]:
         return self.batches.draw(rng)
-
-    def figures(self, terms: PieceTerms) -> dict[str, float]:
-        return {name: float(value) for name, value in terms.parts.items()}
 
     def evaluate(self, module: Any) -> dict[str, float]:
         found = {name: measure(module.model, examples) for name, examples in self.watch.items() if examples}
@@ -104,32 +98,19 @@ def measure(model: PieceModel, examples: Sequence[PieceExample]) -> dict[str, fl
         if asked.any():
             pairs.append(float(((answers.affinity[0].numpy() > 0) == same)[asked].mean()))
         anything.append(float((float(answers.anything[0]) > 0) == moving.any()))
-    mean = lambda values: float(np.mean(values)) if values else 1.0  # noqa: E731
-    return {"pieces": mean(pieces), "pairs": mean(pairs), "anything": mean(anything)}
+    found = {"pieces": pieces, "pairs": pairs, "anything": anything}
+    return {name: float(np.mean(values)) if values else 1.0 for name, values in found.items()}
 
 
-def base() -> PieceRecipe:
-    """From the encoder of the joint model on."""
-    return PieceRecipe()
-
-
-def further() -> PieceRecipe:
-    """A shipped model, taught further (``--start-from pieces``)."""
-    return PieceRecipe(steps=550, warmup=50, matrix_rate=8e-4, rate=4e-4, average=0.99, evaluate_every=550)
-
-
-def smoke() -> PieceRecipe:
-    """Seconds, to see that everything works."""
-    model = PieceConfig(JointConfig(width=16, heads=2, depth=1), depth=1, pair_width=8)
-    view = PieceViewConfig(objects=2, points=16)
-    return PieceRecipe(model=model, view=view, steps=20, warmup=2, evaluate_every=10, encoder_from=None)
-
-
-RECIPES: dict[str, Callable[[], PieceRecipe]] = {"base": base, "further": further, "smoke": smoke}
-
-
-def find_recipe(name: str) -> PieceRecipe:
-    """The recipe of that name."""
-    if name not in RECIPES:
-        raise NeurokError(f"There is no recipe '{name}' for pieces; known are {', '.join(RECIPES)}.")
-    return RECIPES[name]()
+RECIPES = Recipes(
+    "pieces",
+    {
+        "base": PieceRecipe(),  # from the encoder of the joint model on
+        # A shipped model, taught further (``--start-from pieces``).
+        "further": PieceRecipe(steps=550, warmup=50, matrix_rate=8e-4, rate=4e-4, average=0.99, evaluate_every=550),
+        "smoke": PieceRecipe(
+            model=PieceConfig(JointConfig(width=16, heads=2, depth=1), depth=1, pair_width=8), encoder_from=None,
+            view=PieceViewConfig(objects=2, points=16), steps=20, warmup=2, evaluate_every=10,
+        ),  # seconds, to see that everything works
+    },
+)  # fmt: skip

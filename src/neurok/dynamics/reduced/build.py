@@ -17,8 +17,7 @@ from neurok.dynamics.elasticity import elastic_energy
 from neurok.dynamics.energies import CoordinateEnergy, PointEnergy, Quadratic, energy_name
 from neurok.dynamics.masses import part_moments, vertex_masses
 from neurok.dynamics.reduced.config import DEFAULTS, STANDARD_GRAVITY, ReducedConfig
-from neurok.dynamics.reduced.equations import Mechanics, Pose
-from neurok.dynamics.reduced.features import FeatureMechanics
+from neurok.dynamics.reduced.equations import FeatureMechanics, Mechanics, Pose, TreeMechanics
 from neurok.dynamics.reduced.loads import (
     CoordinateLoad,
     Damping,
@@ -31,7 +30,6 @@ from neurok.dynamics.reduced.loads import (
     WindLoad,
     autodiff_energy,
 )
-from neurok.dynamics.reduced.rigid import TreeMechanics
 from neurok.dynamics.reduced.system import Member, State, System
 from neurok.errors import NeurokError
 from neurok.geometry.inertia import closed_components

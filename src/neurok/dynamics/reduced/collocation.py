@@ -15,8 +15,44 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from neurok.dynamics.reduced.config import DEFAULTS, GaussConfig
-from neurok.dynamics.reduced.system import State, System, bounce_rate
+from neurok.dynamics.reduced.system import State, System, bounce_rate, solve_mass
+
+TOLERANCE = 1e-9
+"""Relative change of the rates at which Newton's method has converged; this and the next were found on the built-in
+objects."""
+
+ROUGH_TOLERANCE = 1e-5
+"""The same where wells of limits are met: these set the error of a piece, far above this."""
+
+MAX_ITERATIONS = 10
+"""Of Newton's method with one matrix ..."""
+
+MAX_REBUILDS = 4
+"""... and new matrices in one piece of a step."""
+
+SLOW_ITERATIONS = 4
+"""A matrix that needed so many iterations is not kept."""
+
+TICKS = 1024
+"""Pieces of a step are powers of two of these; none is shorter than one."""
+
+NOT_WORTH = 1.5
+"""A piece that turned out to be too long by less than this is not taken again."""
+
+BOUNCE_PHASE = 1.5
+"""Largest phase [rad] that coordinates beyond their limits may oscillate through in one piece of a step."""
+
+EDGE = 9.0
+"""How much stiffer a well counts for a piece that passes its edge, where it is not smooth."""
+
+LARGEST_TURN = 0.8
+"""Largest turn [rad] of any piece of an object in one piece of a step."""
+
+REFERENCE_TOLERANCE = 1e-10
+"""Relative error of a step that the Runge–Kutta solver allows itself."""
+
+MAX_EVALUATIONS = 5_000
+"""Of the forces in one time step of it: the built-in objects need some dozens; a step that wants more never ends."""
 
 
 class Slopes(NamedTuple):
@@ -53,7 +89,6 @@ class GaussStepper:
 
     system: System
     stages: int = 3
-    config: GaussConfig = DEFAULTS.gauss
     _last: tuple[Float[np.ndarray, "s D"], float] | None = field(default=None, init=False)
     """Stage rates and length of the last step."""
 
@@ -80,8 +115,8 @@ class GaussStepper:
     def step(self, state: State, dt: float) -> State:
         """The state ``dt`` later; in pieces where limits are met, things spin fast or the equations are too stiff."""
         done = 0
-        while done < self.config.ticks:
-            ticks = 1 << (self.config.ticks - done).bit_length() - 1
+        while done < TICKS:
+            ticks = 1 << (TICKS - done).bit_length() - 1
             state, ticks = self._piece(state, dt, ticks)
             done += ticks
         return state
@@ -89,7 +124,7 @@ class GaussStepper:
     def _piece(self, state: State, dt: float, ticks: int) -> tuple[State, int]:
         """The state after the longest piece, of at most so many ticks of a step, that can be trusted; and its ticks."""
         while True:
-            span = dt * ticks / self.config.ticks
+            span = dt * ticks / TICKS
             guess = self._predict(state, span)
             if ticks > 1 and self._roughness(state, guess, span) > 1.0:
                 ticks //= 2
@@ -100,7 +135,7 @@ class GaussStepper:
                 self._last = self._slopes = None
                 if ticks == 1:
                     raise Diverged("the equations of a step could not be solved")
-            elif ticks == 1 or self._roughness(state, found[0], span) <= self.config.not_worth:
+            elif ticks == 1 or self._roughness(state, found[0], span) <= NOT_WORTH:
                 return self._advanced(state, span, *found), ticks
             ticks //= 2
 
@@ -126,9 +161,9 @@ class GaussStepper:
         if wells.any():
             slopes = self._slopes or self._find_slopes(state, dt, rates)
             # The edge of a well, where it is not smooth, must be met with more care than its depth.
-            edge = np.where((wells == 0).any(axis=0), self.config.edge, 1.0)
-            fastest = bounce_rate(slopes.ease, edge * wells.max(axis=0), self.config.bounce_phase / dt)
-        rough = dt * max(fastest / self.config.bounce_phase, turn / self.config.largest_turn)
+            edge = np.where((wells == 0).any(axis=0), EDGE, 1.0)
+            fastest = bounce_rate(slopes.ease, edge * wells.max(axis=0), BOUNCE_PHASE / dt)
+        rough = dt * max(fastest / BOUNCE_PHASE, turn / LARGEST_TURN)
         if not rough < 1e6:
             raise Diverged("something spins faster than any step can follow")
         return rough
@@ -140,7 +175,7 @@ class GaussStepper:
             found, rates = self._iterate(state, dt, guess, self._slopes)
         if found is None:
             found, rates = self._iterate(state, dt, guess, self._find_slopes(state, dt, guess))
-        for _ in range(self.config.max_rebuilds):
+        for _ in range(MAX_REBUILDS):
             if found is not None or rates is None:
                 break
             found, rates = self._iterate(state, dt, rates, self._find_slopes(state, dt, rates))
@@ -153,9 +188,9 @@ class GaussStepper:
         wells = self.system.well_stiffness(state.q + dt * (self.a @ rates))
         inverse = self._inverse(dt, wells, slopes)
         times, last = state.time + dt * self.c, np.inf
-        tolerance = self.config.rough_tolerance if wells.any() else self.config.tolerance
+        tolerance = ROUGH_TOLERANCE if wells.any() else TOLERANCE
         before = way = np.zeros(rates.size)
-        for iteration in range(self.config.max_iterations):
+        for iteration in range(MAX_ITERATIONS):
             q = state.q + dt * (self.a @ rates)
             p, p_rate = self.system.rates(state.poses, q, rates, times)
             start = time.perf_counter()
@@ -174,7 +209,7 @@ class GaussStepper:
             change = way.reshape(rates.shape)
             rates = rates + change
             if size * ratio <= tolerance * scale and size <= 1e3 * tolerance * scale:
-                if iteration >= self.config.slow_iterations:
+                if iteration >= SLOW_ITERATIONS:
                     self._slopes = None
                 moved = dt * (self.a @ change)
                 return (rates, p_rate + change @ slopes.f_v.T + moved @ slopes.f_q.T - wells * moved), rates
@@ -245,3 +280,45 @@ def _learn(inverse: Float[np.ndarray, "n n"], way: Float[np.ndarray, " n"], chan
     weight = float(way @ told)
     if abs(weight) > 0.1 * float(way @ way):
         inverse += np.outer((way - told) / weight, way @ inverse)
+
+
+@dataclass(eq=False)
+class ReferenceStepper:
+    """Hamilton's equations by adaptive Runge–Kutta of order 8: slow and accurate, to check the others against."""
+
+    system: System
+
+    def kick(self) -> None:
+        """Nothing is remembered between steps."""
+
+    def change(self, system: System) -> None:
+        """Go on with other loads."""
+        self.system = system
+
+    def step(self, state: State, dt: float) -> State:
+        from scipy.integrate import solve_ivp
+
+        dim, left = self.system.dim, MAX_EVALUATIONS
+
+        def rates(t: float, y: Float[np.ndarray, " E"]) -> Float[np.ndarray, " E"]:
+            nonlocal left
+            left -= 1
+            if left < 0 or not np.isfinite(y).all():
+                raise Diverged("the Runge–Kutta solver needs shorter and shorter steps")
+            q, p = y[None, :dim], y[dim:]
+            still = self.system.motions(state.poses, q, np.zeros_like(q))
+            qdot = solve_mass(self.system.mass_matrix(still), p)[None]
+            return np.concatenate([qdot[0], self.system.rates(state.poses, q, qdot, np.array([t]))[1][0]])
+
+        end = state.time + dt
+        found = solve_ivp(
+            rates,
+            (state.time, end),
+            np.concatenate([state.q, state.p]),
+            method="DOP853",
+            rtol=REFERENCE_TOLERANCE,
+            atol=REFERENCE_TOLERANCE * 1e-2,
+        )
+        if not found.success or not np.isfinite(found.y[:, -1]).all():
+            raise Diverged(f"the Runge–Kutta solver gave up ({found.message})")
+        return self.system.rebase(State(state.poses, found.y[:dim, -1], found.y[dim:, -1], end))

@@ -4,6 +4,9 @@ At the start of a step each point that may touch gets a plane that stands for th
 below its plane pays ½ k depth². Friction is a spring that yields at the friction coefficient times the normal force
 (taken from the last pass, so that the potential stays convex); what it is stretched by is kept from step to step.
 Sticking contacts therefore hold still: nothing creeps.
+
+Implicit Euler swallows all speed of an impact. Newton's law of restitution is restored after a step by impulses at the
+struck points, the smallest ones with which none of them is slower than it should be (projected Gauss–Seidel).
 """
 
 from __future__ import annotations
@@ -15,11 +18,47 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.compiled import contact as loops
-from neurok.compiled.steps import Touching
-from neurok.dynamics.reduced.config import ImplicitConfig
-from neurok.dynamics.reduced.shapes import PointSet
-from neurok.dynamics.reduced.system import System
+from neurok.compiled.loops import compiled
+from neurok.dynamics.reduced.system import System, solve_mass, solve_positive
+
+SAME_LOAD = 1e-2
+"""Normal forces that change by less than this share of the largest do not ask for another pass."""
+
+INNER = 1e-6
+"""Share of the descent that one more iteration on straight contacts must promise."""
+
+MAX_NEWTON = 40
+"""Iterations of Newton's method."""
+
+MAX_SEARCH = 24
+"""Trials of a line search; the last is 10^-7 of the first."""
+
+BOUNCE_SWEEPS = 50
+"""Sweeps over the struck points that find the impulses of a bounce."""
+
+SLIDING = 0.1
+"""Curvature that is kept along the path of what slides, as a share of what it would be if it stuck: there friction is
+the same however far it goes, and without any steps would overshoot what comes to a stop."""
+
+NOTHING = 1e-300
+"""Added to lengths that are divided by."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Points of one object that feel contact."""
+
+    owner: int
+    points: Any
+    radii: Float[np.ndarray, " n"]
+    """0 for a point, or the radius of a ball around it that is felt in its place."""
+
+    nodes: Int[np.ndarray, " n"]
+    """Rigid node that carries each, or -1."""
+
+    patches: Int[np.ndarray, " n"] | None = None
+    """Of a surface that bends and has many vertices: the one among some, spread over it, that stands for each. Of each
+    such patch that one touches, and the lowest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +166,8 @@ class Rows:
     is_torn: bool = False
     """Whether something that did not slide before was found to slide when last evaluated."""
 
-    moved: Float[np.ndarray, "C 3"] | None = field(default=None, init=False)
-    """How far points have moved, where a compiled step says so."""
-
-    _features: tuple[np.ndarray, np.ndarray] | None = field(default=None, init=False)
-    _force: Float[np.ndarray, "C 3"] = field(init=False)
     _bend: Float[np.ndarray, "C 6"] = field(init=False)
-    """Where the energy was last evaluated: its derivatives by the places of the points, and what curvature needs."""
-
-    def __post_init__(self) -> None:
-        self._force, self._bend = np.zeros((len(self), 3)), np.zeros((len(self), 6))
+    """What curvature needs, where the energy was last evaluated."""
 
     @staticmethod
     def of(found: list[Found], motions: Sequence[Any]) -> Rows:
@@ -177,7 +208,7 @@ class Rows:
 
     def _depths(self, motions: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """How far the points have moved against the solids, and how deep they are."""
-        moved = self._places(motions) - self.start if self.moved is None else self.moved
+        moved = self._places(motions) - self.start
         return moved, np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
 
     def _stretch(self, moved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -187,7 +218,7 @@ class Rows:
 
     @property
     def _columns(self) -> tuple[np.ndarray, ...]:
-        """In the order of the compiled loops."""
+        """In the order that ``terms`` takes them."""
         return (
             self.normals,
             self.gaps,
@@ -200,44 +231,44 @@ class Rows:
             self.slid,
         )
 
-    def packed(self, widths: Sequence[int]) -> Touching:
-        """As compiled steps take it, given the number of features of each object."""
-        if self._features is None:
-            if len(self.sides) == 1 and len(widths) == 1:
-                self._features = np.ones(1, dtype=np.int64), np.ascontiguousarray(self.sides[0].points.rows).reshape(-1)
-            else:
-                self._features = self._packed_sides(widths)
-        return Touching(*self._features, self.start, *self._columns)
-
-    def _packed_sides(self, widths: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Which objects touch, and the features of their points."""
-        touched, blocks = np.zeros(len(widths), dtype=np.int64), []
-        for member, width in enumerate(widths):
-            mine = [side for side in self.sides if side.member == member]
-            if mine:
-                block, touched[member] = np.zeros((len(self), width)), 1
-                for side in mine:
-                    block[side.rows] += side.sign * side.points.rows
-                blocks.append(block.reshape(-1))
-        return touched, np.concatenate(blocks) if blocks else np.zeros(0)
+    def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, np.ndarray]:
+        """Energy, forces ``(3 C,)``, and what curvature needs, after points have moved so far."""
+        force, bend = np.empty(moved.shape), np.empty((len(moved), 6))
+        energy, self.is_torn = terms(moved, *self._columns, self.hopeful, force, bend)
+        return energy, force.reshape(-1), bend
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
         """Energy and its gradient in all coordinates."""
         gradient = np.zeros(system.dim)
-        moved = self._places(motions) - self.start
-        energy, self.is_torn = loops.terms(moved, *self._columns, self.hopeful, self._force, self._bend)
+        energy, force, self._bend = self._terms(self._places(motions) - self.start)
         if energy > 0.0:
             for side in self.sides:
-                where, force = system.members[side.member].where, self._force[None, side.rows]
-                gradient[where] += side.sign * side.points.pull(motions[side.member], force)[0]
+                mine, where = force.reshape(1, -1, 3)[:, side.rows], system.members[side.member].where
+                gradient[where] += side.sign * side.points.pull(motions[side.member], mine)[0]
         return energy, gradient
 
-    def add_curvature(self, matrix: Float[np.ndarray, "D D"], motions: Sequence[Any], system: System) -> None:
-        """Add a positive approximation of the curvature where the energy was last evaluated."""
-        loops.add_curvature(matrix, self.jacobian(motions, system), self.normals, self.stiffness, self._bend)
+    def curvature(self, motions: Sequence[Any], system: System) -> Float[np.ndarray, "D D"]:
+        """A positive approximation of the curvature where the energy was last evaluated."""
+        return self._bent(self._bend, self.jacobian(motions, system))
+
+    def _bent(self, bend: Float[np.ndarray, "C 6"], jacobian: Float[np.ndarray, "C 3 D"]) -> Float[np.ndarray, "D D"]:
+        """The same, given how points follow the coordinates."""
+        active = np.flatnonzero((bend[:, 0] > 0.0) | (bend[:, 1] > 0.0))
+        (depth, slope, sticks), paths = bend[active, :3].T, bend[active, 3:]
+        normals, slopes = self.normals[active], jacobian[active]
+        pressed = np.where(depth > 0.0, self.stiffness[active], 0.0) - slope
+        eased = np.where(sticks > 0.0, 0.0, (SLIDING - 1.0) * slope)
+        blocks = slope[:, None, None] * np.eye(3) + np.einsum("c,ci,cj->cij", pressed, normals, normals)
+        blocks += np.einsum("c,ci,cj->cij", eased, paths, paths)
+        dim = jacobian.shape[2]
+        return slopes.reshape(-1, dim).T @ (blocks @ slopes).reshape(-1, dim)
 
     def descent(
-        self, matrix: np.ndarray, gradient: np.ndarray, motions: Sequence[Any], system: System, config: ImplicitConfig
+        self,
+        matrix: Float[np.ndarray, "D D"],
+        gradient: Float[np.ndarray, " D"],
+        jacobian: Float[np.ndarray, "C 3 D"],
+        motions: Sequence[Any],
     ) -> Float[np.ndarray, " D"]:
         """The change of all coordinates that minimises the contact of points that move straight, and the rest squared.
 
@@ -246,20 +277,33 @@ class Rows:
         Args:
             matrix: Curvature of all but the contact.
             gradient: Of everything, contact included.
+            jacobian: How points follow the coordinates.
             motions: Where it is taken.
-            system: The bodies.
-            config: When it is good enough.
         """
-        moved, jacobian = self._places(motions) - self.start, self.jacobian(motions, system)
-        limits = config.inner, config.max_newton, config.max_search
-        return loops.descent(matrix, gradient, jacobian, moved, *self._columns, *limits)
+        moved = self._places(motions) - self.start
+        flat = jacobian.reshape(-1, len(gradient))
+        energy, force, bend = self._terms(moved)
+        smooth, change = gradient - force @ flat, np.zeros(len(gradient))
+        for _ in range(MAX_NEWTON):
+            pull = matrix @ change
+            slope, value = smooth + pull + force @ flat, float((smooth + 0.5 * pull) @ change) + energy
+            step = solve_positive(matrix + self._bent(bend, jacobian), slope)
+            gain, scale = -float(slope @ step), 1.0
+            if not -gain > INNER * max(abs(float(gradient @ change)), NOTHING):
+                break
+            for _ in range(MAX_SEARCH):
+                trial = change - scale * step
+                energy, force, bend = self._terms(moved + (flat @ trial).reshape(-1, 3))
+                if float((smooth + 0.5 * (matrix @ trial)) @ trial) + energy <= value + 1e-4 * scale * gain:
+                    break
+                scale *= 0.5
+            else:
+                break
+            change = trial
+        return change
 
-    def jacobian(
-        self, motions: Sequence[Any], system: System, active: Int[np.ndarray, " n"] | None = None
-    ) -> Float[np.ndarray, "n 3 D"]:
-        """How the points, or some of them, move against what they touch."""
-        if active is not None:
-            return self.jacobian(motions, system)[active]
+    def jacobian(self, motions: Sequence[Any], system: System) -> Float[np.ndarray, "C 3 D"]:
+        """How the points move against what they touch."""
         if len(self.sides) == 1 and len(system.members) == 1:
             return np.ascontiguousarray(self.sides[0].points.jacobian(motions[0]))
         out = np.zeros((len(self), 3, system.dim))
@@ -268,13 +312,13 @@ class Rows:
             out[side.rows, :, system.members[side.member].where] += slopes
         return out
 
-    def measure(self, motions: Sequence[Any], same: float) -> tuple[float, bool]:
+    def measure(self, motions: Sequence[Any]) -> tuple[float, bool]:
         """Bring the normal forces up to date; the largest depth, and whether friction has to be found again."""
         depths = self._depths(motions)[1]
         loads = self.stiffness * depths
         change = (np.abs(loads - self.loads)[self.pressed] * (self.friction > 0)).max(initial=0.0)
         self.loads = loads
-        return float(depths.max(initial=0.0)), bool(change > same * loads.max(initial=0.0))
+        return float(depths.max(initial=0.0)), bool(change > SAME_LOAD * loads.max(initial=0.0))
 
     def finish(self, motions: Sequence[Any]) -> None:
         """End of a step: friction that was stretched beyond its cone slides along; all is remembered."""
@@ -343,3 +387,125 @@ def _merged(sides: list[Side]) -> list[Side]:
         points = mine[0].points.join([side.points for side in mine[1:]])
         out.append(Side(key[0], points, np.concatenate([side.rows for side in mine]), key[1]))
     return out
+
+
+def rebound(
+    rows: Rows,
+    system: System,
+    before: tuple[Sequence[Any], Float[np.ndarray, " D"]],
+    after: tuple[Sequence[Any], Float[np.ndarray, " D"]],
+    step: tuple[float, Float[np.ndarray, "3"], float],
+) -> Float[np.ndarray, " D"]:
+    """Momenta after the bounces of a step.
+
+    Args:
+        rows: The contacts of the step, with the normal forces at its end.
+        system: All objects.
+        before: Motions and rates at the start of the step.
+        after: Motions and momenta at its end.
+        step: Its length, gravity, and the speed below which nothing bounces.
+    """
+    (begin, qdot), (end, p), (dt, gravity, slow) = before, after, step
+    struck = np.flatnonzero((rows.bounce > 0) & (rows.loads > 0) & (rows.before <= 0))
+    if not len(struck):
+        return p
+    normals = rows.normals[struck]
+    speed = np.einsum("ni,nid,d->n", normals, rows.jacobian(begin, system)[struck], qdot)
+    fall = normals @ gravity * _on_still(rows, struck)
+    # Rates belong to the middle of the step before; the impact is a share of this step later.
+    share = np.clip(rows.gaps[struck] / np.maximum(-speed * dt, 1e-300), 0.0, 1.0)
+    impact = speed + fall * dt * (share + 0.5)
+    if not (impact < -slow).any():
+        return p
+    wanted = np.where(impact < -slow, -rows.bounce[struck] * impact - 0.5 * dt * fall, 0.0)
+    arms = np.einsum("ni,nid->nd", normals, rows.jacobian(end, system)[struck])
+    ease = solve_mass(system.mass_matrix(end), np.column_stack([p, arms.T]))
+    impulses = _impulses(arms @ ease[:, 1:], wanted - arms @ ease[:, 0], BOUNCE_SWEEPS)
+    # Rates lag by half a step, so the work of half a step more is due.
+    budget = sum(float(motion.kinetic[0]) for motion in begin) + 1.5 * max(0.0, _work(begin, end, gravity))
+    change = arms.T @ impulses
+    return p + _affordable(float(p @ ease[:, 0]), change, ease[:, 0], ease[:, 1:] @ impulses, budget) * change
+
+
+def _work(begin: Sequence[Any], end: Sequence[Any], gravity: Float[np.ndarray, "3"]) -> float:
+    """What gravity did in a step."""
+    return float(sum(a.field_energy(gravity)[0] - b.field_energy(gravity)[0] for a, b in zip(begin, end, strict=True)))
+
+
+def _affordable(
+    twice: float,
+    change: Float[np.ndarray, " D"],
+    qdot: Float[np.ndarray, " D"],
+    faster: Float[np.ndarray, " D"],
+    budget: float,
+) -> float:
+    """The share of a change of momenta that leaves no more kinetic energy than there was."""
+    slope, bend, spare = float(change @ qdot), 0.5 * float(change @ faster), budget - 0.5 * twice
+    if slope + bend <= spare or bend <= 0:
+        return 1.0
+    return float(np.clip((-slope + np.sqrt(max(slope**2 + 4.0 * bend * spare, 0.0))) / (2.0 * bend), 0.0, 1.0))
+
+
+def _on_still(rows: Rows, chosen: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """1 for rows on something that does not fall, 0 for those on another object."""
+    out = np.ones(len(rows))
+    for side in rows.sides:
+        if side.sign < 0:
+            out[side.rows] = 0.0
+    return out[chosen]
+
+
+def _impulses(
+    matrix: Float[np.ndarray, "n n"], missing: Float[np.ndarray, " n"], sweeps: int
+) -> Float[np.ndarray, " n"]:
+    """Impulses x ≥ 0 with matrix · x ≥ missing, and x = 0 where there is more than enough."""
+    out = np.zeros(len(missing))
+    diagonal = np.maximum(np.diagonal(matrix), 1e-300)
+    for _ in range(sweeps):
+        largest = 0.0
+        for k in range(len(out)):
+            change = max(-out[k], (missing[k] - matrix[k] @ out) / diagonal[k])
+            out[k] += change
+            largest = max(largest, abs(change) * diagonal[k])
+        if largest <= 1e-6 * np.abs(missing).max():
+            break
+    return out
+
+
+@compiled
+def terms(moved, normals, gaps, stiffness, presses, friction, loads, pressed, slips, slid, hopeful, force, bend):
+    """Energy, and whether something that did not slide before does so now; forces and what curvature needs go into
+    ``force`` ``(C, 3)`` and ``bend`` ``(C, 6)``: depth, slope of friction, whether it sticks, direction of its path."""
+    energy, torn = 0.0, False
+    offset = np.empty(3)
+    for c in range(gaps.shape[0]):
+        k = stiffness[c]
+        fall, along = 0.0, 0.0
+        for i in range(3):
+            fall += moved[c, i] * normals[c, i]
+            offset[i] = moved[c, i] + slips[c, i]
+            along += offset[i] * normals[c, i]
+        depth = max(-gaps[c] - fall, 0.0) * presses[c]
+        limit = friction[c] * loads[pressed[c]]
+        square = 0.0
+        for i in range(3):
+            offset[i] -= along * normals[c, i]
+            square += offset[i] ** 2
+        length = np.sqrt(square)
+        sticks = k * length <= limit
+        if not sticks and not slid[c] and limit > 0.0:
+            torn = True
+        if hopeful and not slid[c]:
+            sticks = True
+        if sticks:
+            slope = k if limit > 0.0 else 0.0
+            energy += 0.5 * slope * square
+        else:
+            slope = limit / max(length, NOTHING)
+            energy += limit * (length - limit / (2.0 * k))
+        energy += 0.5 * k * depth**2
+        bend[c, 0], bend[c, 1], bend[c, 2] = depth, slope, 1.0 if sticks else 0.0
+        for i in range(3):
+            force[c, i] = -k * depth * normals[c, i] + slope * offset[i]
+            bend[c, 3 + i] = offset[i] / max(length, NOTHING)
+    return energy, torn

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, get_args
@@ -12,23 +12,17 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from neurok.compiled import steps
-from neurok.compiled.loops import is_cached
 from neurok.core.rollout import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.reduced.build import Bound, assemble, bind, gravity_load, grip, wind_load
-from neurok.dynamics.reduced.collocation import Diverged, GaussStepper
+from neurok.dynamics.reduced.collocation import Diverged, GaussStepper, ReferenceStepper
 from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
 from neurok.dynamics.reduced.incremental import IncrementalStepper
 from neurok.dynamics.reduced.record import Recorder
-from neurok.dynamics.reduced.reference import ReferenceStepper
 from neurok.dynamics.reduced.system import Member, State, System
-from neurok.dynamics.reduced.threads import one_thread
 from neurok.errors import NeurokError
-
-_LOG = logging.getLogger(__name__)
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
 
@@ -54,18 +48,9 @@ class ReducedEngine:
         name: str = self.integrator
         if name == "auto":
             name = "implicit" if world.has_contact or len(bodies) > 1 else "gauss"
-        if name == "implicit":  # the only one whose steps are compiled
-            _announce_compiling()
         if world.has_contact and name != "implicit":
             raise NeurokError(f"Contact needs the integrator 'implicit', not '{name}'; leave it at 'auto'.")
         return ReducedRun(bodies, world, settings, name, self.config, self.reason)
-
-
-@cache
-def _announce_compiling() -> None:
-    """Say once why the first run on a machine begins late."""
-    if not is_cached(steps.minimise):
-        _LOG.warning("neurok: compiling the engine's steps, once on this machine; takes one to two minutes.")
 
 
 class ReducedRun:
@@ -137,8 +122,8 @@ class ReducedRun:
             begin = time.perf_counter()
             with one_thread():
                 state = self._advanced(self._state)
-            self._recorder.stepping += time.perf_counter() - begin
-            self._recorder.frame(state)
+                self._recorder.stepping += time.perf_counter() - begin
+                self._recorder.frame(state)
         except Diverged as reason:
             self._recorder.fail(str(reason))
             return False
@@ -238,8 +223,8 @@ def _stepper(
     if name == "implicit":
         return IncrementalStepper.of(system, bounds, world, state, config)
     if name == "runge-kutta":
-        return ReferenceStepper(system, config.reference)
-    return GaussStepper(system, 3 if name == "gauss" else 1, config.gauss)
+        return ReferenceStepper(system)
+    return GaussStepper(system, 3 if name == "gauss" else 1)
 
 
 def _kicks(bounds: Sequence[Bound]) -> list[tuple[float, int, Any, np.ndarray]]:
@@ -254,3 +239,17 @@ def _kicks(bounds: Sequence[Bound]) -> list[tuple[float, int, Any, np.ndarray]]:
         for index, bound in enumerate(bounds)
         for impulse in bound.body.condition.impulses
     ]
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """While it holds, linear algebra runs on the thread that asks: several would wait for each other longer than they
+    work on small matrices, and sums have the same bits on any machine."""
+    held: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return held

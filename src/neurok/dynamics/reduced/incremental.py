@@ -17,20 +17,113 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.condition import World
-from neurok.dynamics.reduced.bearings import TURNS, Bearings, Rolling, bearings_of, rolling_of
 from neurok.dynamics.reduced.build import Bound, gravity_of
-from neurok.dynamics.reduced.closed import ClosedSystem
 from neurok.dynamics.reduced.collocation import Diverged
-from neurok.dynamics.reduced.config import DEFAULTS, ImplicitConfig, ReducedConfig
-from neurok.dynamics.reduced.contact import Rows
-from neurok.dynamics.reduced.depth import DepthGauge
-from neurok.dynamics.reduced.impact import rebound
-from neurok.dynamics.reduced.own import OwnLoads
-from neurok.dynamics.reduced.rest import Rest
-from neurok.dynamics.reduced.search import ContactSearch
-from neurok.dynamics.reduced.shapes import shape_of
+from neurok.dynamics.reduced.config import ReducedConfig
+from neurok.dynamics.reduced.contact import MAX_NEWTON, MAX_SEARCH, Rows, rebound
+from neurok.dynamics.reduced.dry_friction import DryFriction, dry_friction_of
+from neurok.dynamics.reduced.loads import Hold, Push, UniformField, WindLoad
+from neurok.dynamics.reduced.search import ContactSearch, DepthGauge
+from neurok.dynamics.reduced.shapes import shape_of, touches_of
 from neurok.dynamics.reduced.system import State, System, solve_mass, solve_positive
-from neurok.dynamics.reduced.touches import touches_of
+
+TOLERANCE = 1e-10
+"""Change of the coordinates, as a share of the smallest object's size, at which a step has converged."""
+
+LAST_CHANGE = 3e-6
+"""Full steps of Newton's method that are as short as this are the last, in the same measure."""
+
+LAST_SHARE = 3e-4
+"""So are those that are this share of what the step moves."""
+
+LOST = 1e-2
+"""A step that has not converged and whose last change is above this, in the same measure, has failed."""
+
+SAME_MASS = 4
+"""Iterations of Newton's method that keep the masses of the first: they hardly change within a step."""
+
+FRICTION_PASSES = 2
+"""Friction follows the normal forces of the pass before."""
+
+MORE_PASSES = 4
+"""At most so many where points come inside a solid unforeseen: each pass takes in those of the pass before."""
+
+MAX_HALVINGS = 6
+"""How often a step that fails is halved before a run counts as lost."""
+
+ENERGY_GROWTH = 1.3
+"""A step that multiplies the kinetic energy it may have with more than this has gone astray and is taken in halves; one
+that gains less is slowed down."""
+
+REST_BOUNCE = 1e-3
+"""Things that would bounce no higher than this share of the size do not bounce, or they would never rest."""
+
+REST_SPEED = 2e-3
+"""Nothing is seen to move below this speed, as a share of sqrt(gravity times size)."""
+
+REST_SECONDS = 0.2
+"""What has been so slow for so long is at rest [s]."""
+
+
+@dataclass(eq=False)
+class Rest:
+    """Watches how fast things are."""
+
+    slow: float
+    """Speed below which nothing is seen to move [length/s]."""
+
+    slow_impact: float
+    """Speed below which nothing bounces [length/s]."""
+
+    carried: Float[np.ndarray, " D"]
+    """Mass that each coordinate moves."""
+
+    quiet: float = 0.0
+    """How long everything has been slow [s]."""
+
+    @staticmethod
+    def of(system: System, size: float, gravity: Float[np.ndarray, "3"]) -> Rest:
+        masses = [np.maximum(member.mechanics.carried, 1e-300) for member in system.members]
+        fall = float(np.linalg.norm(gravity))
+        return Rest(
+            REST_SPEED * float(np.sqrt(fall * size)),
+            float(np.sqrt(2.0 * fall * REST_BOUNCE * size)),
+            np.concatenate(masses),
+        )
+
+    def wake(self) -> None:
+        """Something has happened."""
+        self.quiet = 0.0
+
+    def asleep(self, system: System, time: float) -> bool:
+        """Whether nothing moves and nothing is about to be moved."""
+        if self.quiet <= REST_SECONDS:
+            return False
+        return self.is_left_alone(system, time)
+
+    def is_left_alone(self, system: System, time: float) -> bool:
+        """Whether nothing from outside moves things, now or later."""
+        return not any(_acts(load, time) for member in system.members for load in member.loads)
+
+    @property
+    def unseen(self) -> float:
+        """Kinetic energy of everything at a speed that is not seen."""
+        return 0.5 * float(self.carried.max(initial=0.0)) * self.slow**2
+
+    def watch(self, inertia: Float[np.ndarray, " D"], qdot: Float[np.ndarray, " D"], dt: float) -> None:
+        """Take note of a step: inertia and rate of each coordinate."""
+        speeds = np.abs(qdot) * np.sqrt(np.maximum(inertia, 0.0) / self.carried)
+        self.quiet = self.quiet + dt if speeds.max(initial=0.0) <= self.slow else 0.0
+
+
+def _acts(load: Any, time: float) -> bool:
+    """Whether a load changes with time, now or later."""
+    if isinstance(load, Push):
+        push = load.force_over_time
+        return bool(time <= push.times.max() or push.at(time).any())
+    if isinstance(load, WindLoad):
+        return time < load.until
+    return isinstance(load, Hold) and load.name != "pin" and time < load.end
 
 
 @dataclass(eq=False)
@@ -44,13 +137,10 @@ class IncrementalStepper:
     """Of the scene's smallest object: what counts as a small change."""
 
     rest: Rest
-    config: ImplicitConfig = DEFAULTS.implicit
-    bearings: tuple[Bearings | None, ...] = ()
-    rolling: tuple[Rolling | None, ...] = ()
-    gauge: DepthGauge | None = None
-    compiled: bool = True
-    """Whether whole steps run as machine code where everything has a closed form."""
+    frictions: tuple[DryFriction | None, ...] = ()
+    """Of the joints and of rolling, of each object."""
 
+    gauge: DepthGauge | None = None
     touched: bool = field(default=False, init=False)
     """Whether anything has touched anything."""
 
@@ -60,13 +150,12 @@ class IncrementalStepper:
     rows: Rows = field(init=False)
     """The contacts of the present step."""
 
-    _own: tuple[OwnLoads, ...] = field(default=(), init=False)
-    _closed: ClosedSystem | None = field(default=None, init=False)
     _shortest_dt: float = field(default=0.0, init=False)
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
     _mass: Float[np.ndarray, "D D"] | None = field(default=None, init=False)
-    """Where Newton's method began in the present step."""
+    _slopes: Float[np.ndarray, "C 3 D"] | None = field(default=None, init=False)
+    """Masses, and how contact points follow the coordinates, where Newton's method began in the present step."""
 
     @staticmethod
     def of(
@@ -74,18 +163,17 @@ class IncrementalStepper:
     ) -> IncrementalStepper:
         size = min(bound.body.mesh.size for bound in bounds)
         shapes = [shape_of(bound, k, config.contact, len(bounds) == 1) for k, bound in enumerate(bounds)]
-        gravity = gravity_of(world, bounds[0].body)
+        gravity, radii = gravity_of(world, bounds[0].body), [shape.radius for shape in shapes]
         touches = touches_of(bounds, shapes, world, system, state, config.contact)
+        search = ContactSearch(touches, size, float(np.linalg.norm(gravity)))
         return IncrementalStepper(
             system,
-            ContactSearch(touches, size, config.contact, float(np.linalg.norm(gravity))),
+            search,
             gravity,
             size,
-            Rest.of(system, size, gravity, config.implicit),
-            config.implicit,
-            tuple(bearings_of(bound, world, config) for bound in bounds),
-            tuple(rolling_of(bound, shape.radius, config) for bound, shape in zip(bounds, shapes, strict=True)),
-            DepthGauge.of(bounds, touches, config.contact.checked_points),
+            Rest.of(system, size, gravity),
+            tuple(dry_friction_of(*each, world, config) for each in zip(bounds, radii, strict=True)),
+            DepthGauge.of([bound.body.mesh for bound in bounds], search),
         )
 
     def __post_init__(self) -> None:
@@ -98,16 +186,14 @@ class IncrementalStepper:
     def change(self, system: System) -> None:
         """Go on with other loads."""
         self.system = system
-        self._own = tuple(OwnLoads.of(member.loads, member.mechanics.dim) for member in system.members)
-        self._closed = ClosedSystem.of(system, self._own, self.size, self.config) if self.compiled else None
         self.rest.wake()
 
     def step(self, state: State, dt: float) -> State:
         """The state ``dt`` later; in pieces where something would move far, and in halves where that fails."""
         if self.rest.asleep(self.system, state.time):
             return State(state.poses, state.q, np.zeros_like(state.p), state.time + dt)
-        self._shortest_dt = 1.5 * dt * 0.5**self.config.max_halvings
-        return self._in_halves(state, dt, self.config.max_halvings)
+        self._shortest_dt = 1.5 * dt * 0.5**MAX_HALVINGS
+        return self._in_halves(state, dt, MAX_HALVINGS)
 
     def _in_halves(self, state: State, dt: float, left: int) -> State:
         self.shortest = min(self.shortest, dt)
@@ -121,82 +207,35 @@ class IncrementalStepper:
 
     def _advance(self, state: State, dt: float) -> State:
         """One step, whole."""
-        return self._by_calls(state, dt) if self._closed is None else self._in_closed_form(self._closed, state, dt)
-
-    def _by_calls(self, state: State, dt: float) -> State:
-        """One step of any objects, with a call for each quantity of each."""
         qdot, begin = self._moving(state)
         found = self._search(begin, dt)
         if self._last is None and not len(self.rows):
             # With rates half a step behind, what falls freely is where it should be.
-            forces = [motion.field_force(self.gravity)[0] for motion in begin]
-            late = State(state.poses, state.q, state.p - 0.5 * dt * np.concatenate(forces), state.time)
+            everyone = zip(self.system.members, begin, strict=True)
+            weight = np.concatenate([motion.field_force(member.field)[0] for member, motion in everyone])
+            late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
-        targets, self._mass = [motion.coast(dt) for motion in begin], None
+        targets, self._mass, self._slopes = [motion.coast(dt) for motion in begin], None, None
         q, motions = state.q + dt * qdot, begin
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
-        for done in range(1, self.config.more_passes + 1):
+        for done in range(1, MORE_PASSES + 1):
             q, motions = self._minimise(state, q, dt, targets)
             start = time.perf_counter()
-            deepest, again = self.rows.measure(motions, self.search.config.same_load)
+            deepest, again = self.rows.measure(motions)
             self._share_load()
-            again = again and done < self.config.friction_passes
+            again = again and done < FRICTION_PASSES
             more = None if again else self.search.find_again(found, begin, motions)
             if more is not None:
                 loads = self.rows.loads
-                found, self.rows = more, Rows.of(more, begin)
+                found, self.rows, self._slopes = more, Rows.of(more, begin), None
                 self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
             self.system.clock.add("contact", start)
             if more is None and not again:
                 break
         self.touched |= deepest > 0
-        old, new = (float(sum(motion.kinetic[0] for motion in each)) for each in (begin, motions))
-        fell = self._stored(begin, state.time) - self._stored(motions, state.time + dt)
-        p = self.system.momentum(motions)[0] * self._thrift(state, dt, (old, new, fell))
+        p = self.system.momentum(motions)[0] * self._kept_rate(state, dt, begin, motions)
         return self.system.rebase(self._ended(state, dt, (begin, qdot), (q, motions, p)))
-
-    def _in_closed_form(self, closed: ClosedSystem, state: State, dt: float) -> State:
-        """The same with machine code for all but the search."""
-        start = time.perf_counter()
-        own = closed.own(self.bearings, self.rolling)
-        begin, self._inertia = closed.begin(state, own)
-        motions = closed.motions(state, begin)
-        start = self.system.clock.add("kinematics", start)
-        found = self._search(motions, dt)
-        if any(self.rolling):
-            own = closed.own(self.bearings, self.rolling)
-        start = time.perf_counter()
-        if self._last is None and not len(self.rows):
-            late = State(state.poses, state.q, state.p - 0.5 * dt * closed.gravity(begin), state.time)
-            begin, self._inertia = closed.begin(late, own)
-            motions = closed.motions(state, begin)
-        targets, qdot = begin.place.y + dt * begin.rate, begin.qdot
-        q = state.q + dt * qdot
-        if not len(self.rows) and self._last is not None:
-            q = q + dt * (qdot - self._last)
-        for done in range(1, self.config.more_passes + 1):
-            if done > 1 and any(self.rolling):
-                own = closed.own(self.bearings, self.rolling)
-            q, place = closed.minimise(state, q, dt, targets, self.rows, own, done == 1)
-            start = self.system.clock.add("solve", start)
-            deepest, again = self.rows.measure((), self.search.config.same_load)
-            self._share_load()
-            if again and done < self.config.friction_passes:
-                continue
-            end, p = closed.ended(state, q, dt, place, own)
-            now = closed.motions(state, end)
-            more = self.search.find_again(found, motions, now)
-            start = self.system.clock.add("contact", start)
-            if more is None:
-                break
-            loads = self.rows.loads
-            found, self.rows = more, Rows.of(more, motions)
-            self.rows.loads[: len(loads)] = loads if len(loads) <= len(self.rows) else 0.0
-        self.touched |= deepest > 0
-        energies = begin.kinetic, end.kinetic, begin.stored - end.stored
-        p = p * self._thrift(state, dt, energies)
-        return closed.rebase(self._ended(state, dt, (motions, qdot), (q, now, p)))
 
     def _ended(self, state: State, dt: float, before: tuple[Any, Any], after: tuple[Any, Any, Any]) -> State:
         """The end of a step: what rubbed has slipped, what struck bounces."""
@@ -204,38 +243,29 @@ class IncrementalStepper:
         if len(self.rows):
             self.rows.finish(motions)
             step = (dt, self.gravity, self.rest.slow_impact)
-            p = rebound(self.rows, self.system, before, (motions, p), step, self.config)
-        for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
-            moved = (q - state.q)[member.where]
-            if bearing is not None:
-                bearing.finish(moved)
-            if rolling is not None:
-                rolling.finish(moved[TURNS])
+            p = rebound(self.rows, self.system, before, (motions, p), step)
+        for member, friction in zip(self.system.members, self.frictions, strict=True):
+            if friction is not None:
+                friction.finish((q - state.q)[member.where])
         if not (np.isfinite(q).all() and np.isfinite(p).all()):
             raise Diverged("a value is no longer finite")
         self._last = before[1]
         self.rest.watch(self._inertia, (q - state.q) / dt, dt)
         return State(state.poses, q, p, state.time + dt)
 
-    def _thrift(self, state: State, dt: float, energies: tuple[float, float, float]) -> float:
-        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved.
-
-        Given the kinetic energy before and after, and what all loads lost.
-        """
+    def _kept_rate(self, state: State, dt: float, begin: Sequence[Any], end: Sequence[Any]) -> float:
+        """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved."""
         if all(len(member.mechanics.part_nodes) for member in self.system.members):
             return 1.0
         if not self.rest.is_left_alone(self.system, state.time):
             return 1.0
-        old, new, fell = energies
+        old, new = (float(sum(motion.kinetic[0] for motion in each)) for each in (begin, end))
+        fell = self.system.stored(begin, state.time) - self.system.stored(end, state.time + dt)
         if new <= old + max(fell, 0.0) + self.rest.unseen:
             return 1.0
-        if new > self.config.energy_growth * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
+        if new > ENERGY_GROWTH * (old + max(fell, 0.0)) + self.rest.unseen and dt > self._shortest_dt:
             raise Diverged("energy appeared from nowhere")
         return float(np.sqrt(max(old + fell, 0.0) / new))
-
-    def _stored(self, motions: Sequence[Any], moment: float) -> float:
-        """Energy of all loads."""
-        return sum(own.energy(motion, moment) for own, motion in zip(self._own, motions, strict=True))
 
     def _moving(self, state: State) -> tuple[np.ndarray, list[Any]]:
         """Rates of the coordinates, and the motion with them."""
@@ -254,9 +284,9 @@ class IncrementalStepper:
         return found
 
     def _share_load(self) -> None:
-        for index, rolling in enumerate(self.rolling):
-            if rolling is not None:
-                rolling.load = self.rows.weight_on(index)
+        for index, friction in enumerate(self.frictions):
+            if friction is not None:
+                friction.press(self.rows.weight_on(index))
 
     def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there."""
@@ -264,27 +294,30 @@ class IncrementalStepper:
         if self.rows.is_torn:
             q = self._held(state, q, dt, targets)
             value, gradient, motions = self._potential(state, q, dt, targets)
-        for iteration in range(self.config.max_newton):
-            if self._mass is None or iteration >= self.config.same_mass:
+        for iteration in range(MAX_NEWTON):
+            if self._mass is None or iteration >= SAME_MASS:
                 self._mass = self.system.mass_matrix(motions)
+                self._slopes = None
+            if self._slopes is None:
+                self._slopes = self.rows.jacobian(motions, self.system)
             matrix = self._smooth_curvature(state, q, dt, motions)
             start = time.perf_counter()
             if len(self.rows):
-                change = self.rows.descent(matrix, gradient, motions, self.system, self.config)
+                change = self.rows.descent(matrix, gradient, self._slopes, motions)
             else:
                 change = -solve_positive(matrix, gradient)
             self.system.clock.add("solve", start)
             if not np.isfinite(change).all():
                 raise Diverged("a value is no longer finite")
             reach = float(np.abs(change).max())
-            if reach <= self.config.tolerance * self.size:
+            if reach <= TOLERANCE * self.size:
                 return q, motions
-            if reach <= max(self.config.last_change * self.size, self.config.last_share * np.abs(q - state.q).max()):
+            if reach <= max(LAST_CHANGE * self.size, LAST_SHARE * np.abs(q - state.q).max()):
                 # Newton's method squares its error: after a step this short, the next would change nothing.
                 q = q + change
                 return q, self.system.motions(state.poses, q[None], (q - state.q)[None] / dt)
             slope, scale = float(gradient @ change), 1.0
-            for _ in range(self.config.max_search):
+            for _ in range(MAX_SEARCH):
                 trial = q + scale * change
                 found = self._potential(state, trial, dt, targets)
                 ahead = float(found[1] @ change)
@@ -297,7 +330,7 @@ class IncrementalStepper:
                 # No descent is left within round-off: this is the minimum.
                 return q, motions
             q, (value, gradient, motions) = trial, found
-        if reach > self.config.lost * self.size:
+        if reach > LOST * self.size:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
 
@@ -317,18 +350,18 @@ class IncrementalStepper:
         moved = q - state.q
         motions = self.system.motions(state.poses, q[None], moved[None] / dt)
         start = self.system.clock.add("kinematics", start)
-        value, gradient = 0.0, np.empty(self.system.dim)
-        for member, own, motion, target in zip(self.system.members, self._own, motions, targets, strict=True):
-            energy, gradient[member.where] = own.add(motion, target, state.time + dt, dt)
-            value += energy
-        for member, bearing, rolling in zip(self.system.members, self.bearings, self.rolling, strict=True):
-            if bearing is not None:
-                energy, force, _ = bearing.evaluate(moved[member.where])
+        value, gradient, times = 0.0, np.empty(self.system.dim), np.array([state.time + dt])
+        for member, motion, target in zip(self.system.members, motions, targets, strict=True):
+            energy, force = motion.drawn(target, dt, member.field)
+            for load in member.loads:
+                if not isinstance(load, UniformField):
+                    energy += float(load.energy(motion, times)[0])
+                    force = force - load.force(motion, times)[0]
+            value, gradient[member.where] = value + energy, force
+        for member, friction in zip(self.system.members, self.frictions, strict=True):
+            if friction is not None:
+                energy, force, _ = friction.evaluate(moved[member.where])
                 value, gradient[member.where] = value + energy, gradient[member.where] + force
-            if rolling is not None:
-                energy, force, _ = rolling.evaluate(moved[member.where][TURNS])
-                value += energy
-                gradient[member.where][TURNS] += force
         start = self.system.clock.add("forces", start)
         if len(self.rows):
             energy, slope = self.rows.evaluate(motions, self.system)
@@ -341,7 +374,7 @@ class IncrementalStepper:
         matrix = self._smooth_curvature(state, q, dt, motions)
         start = time.perf_counter()
         if len(self.rows):
-            self.rows.add_curvature(matrix, motions, self.system)
+            matrix += self.rows.curvature(motions, self.system)
         self.system.clock.add("contact", start)
         return matrix
 
@@ -350,14 +383,15 @@ class IncrementalStepper:
         start = time.perf_counter()
         matrix = (self.system.mass_matrix(motions) if self._mass is None else self._mass) / dt**2
         unknown = False
-        everyone = zip(self.system.members, self._own, motions, self.bearings, self.rolling, strict=True)
-        for member, own, motion, bearing, rolling in everyone:
-            block, moved = matrix[member.where, member.where], (q - state.q)[member.where]
-            unknown |= own.add_curvature(block, motion, dt)
-            if bearing is not None:
-                block[np.diag_indices(len(block))] += bearing.evaluate(moved)[2]
-            if rolling is not None:
-                block[TURNS, TURNS] += rolling.evaluate(moved[TURNS])[2]
+        for member, motion, friction in zip(self.system.members, motions, self.frictions, strict=True):
+            block = matrix[member.where, member.where]
+            for load in member.loads:
+                bend = load.curvature(motion, dt)
+                unknown |= bend is None
+                if bend is not None:
+                    block += bend
+            if friction is not None:
+                block += friction.evaluate((q - state.q)[member.where])[2]
         if unknown:
             matrix += self._load_curvature(state, q, dt)
         self.system.clock.add("newton_matrix", start)

@@ -9,47 +9,48 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from neurok.compiled import coordinates as loops
 from neurok.dynamics.condition import Force
 
 Times = Float[np.ndarray, " B"]
 
 
-@runtime_checkable
-class Load(Protocol):
-    """Something that acts on one object."""
+class Load:
+    """Something that acts on one object; by itself it does nothing."""
 
     name: str
-    is_potential: bool
+    is_potential: bool = False
     """Whether its energy counts towards the total; external pushes have none of their own."""
 
     @property
     def feels_rates(self) -> bool:
         """Whether the force depends on rates."""
+        return False
 
-    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]: ...
+    def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
+        raise NotImplementedError
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         """Potential; for external forces their negative work, so that an incremental potential can be minimised."""
+        return np.zeros(len(motion.q))
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"] | None:
         """Positive approximation of how the force gives way at the end of a step (first moment of the batch);
         ``None`` when it has to be found by differences."""
+        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
-class UniformField:
+class UniformField(Load):
     """Gravity."""
 
     acceleration: Float[np.ndarray, "3"]
     name: str = "gravity"
     is_potential: bool = True
-    feels_rates: bool = False
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         return motion.field_force(self.acceleration)
@@ -57,12 +58,9 @@ class UniformField:
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
         return motion.field_energy(self.acceleration)
 
-    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
-
 
 @dataclass(frozen=True, eq=False)
-class Push:
+class Push(Load):
     """A force over time on some vertices."""
 
     points: Any
@@ -71,8 +69,6 @@ class Push:
     """From newtons to internal units, shared among the vertices."""
 
     name: str = "push"
-    is_potential: bool = False
-    feels_rates: bool = False
 
     def _vectors(self, times: Times) -> Float[np.ndarray, "B 1 3"]:
         return self.scale * np.stack([self.force_over_time.at(float(t)) for t in times])[:, None]
@@ -90,12 +86,9 @@ class Push:
             return np.zeros(len(times))
         return -(vectors * self.points.positions(motion)).sum(axis=(1, 2))
 
-    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
-
 
 @dataclass(frozen=True, eq=False)
-class Hold:
+class Hold(Load):
     """Damped springs from vertices to places that may move: pins and drags."""
 
     points: Any
@@ -133,7 +126,7 @@ class Hold:
 
 
 @dataclass(frozen=True, eq=False)
-class LimitWell:
+class LimitWell(Load):
     """Flat between the limits of the coordinates, rising smoothly (with two continuous derivatives) outside."""
 
     lower: Float[np.ndarray, " D"]
@@ -173,7 +166,7 @@ class LimitWell:
 
 
 @dataclass(frozen=True, eq=False)
-class StrainWell:
+class StrainWell(Load):
     """Flat where no vector of some that are linear in the coordinates is longer than 1, rising smoothly outside."""
 
     vectors: Float[np.ndarray, "R 3 D"]
@@ -187,25 +180,39 @@ class StrainWell:
     def feels_rates(self) -> bool:
         return bool(self.wells[:, 1].any())
 
-    def _evaluated(self, motion: Any) -> tuple[Float[np.ndarray, " B"], Float[np.ndarray, "B D"]]:
-        slopes = np.zeros(motion.q.shape)
-        rows = zip(motion.q, motion.qdot, slopes, strict=True)
-        return np.array([loops.strain_energy(q, rate, self.vectors, self.wells, out) for q, rate, out in rows]), slopes
+    def _lengths(
+        self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
+    ) -> tuple[Float[np.ndarray, "B R"], Float[np.ndarray, "B R D"], Float[np.ndarray, "B R"]]:
+        """Lengths of all vectors, how these follow the coordinates, and their rates."""
+        along = np.einsum("rid,bd->bri", self.vectors, q)
+        lengths = np.sqrt((along**2).sum(axis=2))
+        slopes = np.einsum("bri,rid->brd", along / np.maximum(lengths, 1e-300)[..., None], self.vectors)
+        return lengths, slopes, (slopes @ qdot[..., None])[..., 0]
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
-        return -self._evaluated(motion)[1]
+        lengths, slopes, rates = self._lengths(motion.q, motion.qdot)
+        depth, (steepness, buffer) = np.maximum(lengths - 1.0, 0.0), self.wells.T
+        pull = steepness * depth**2 + buffer * depth**1.5 * rates
+        return -(pull[:, None] @ slopes)[:, 0]
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return self._evaluated(motion)[0]
+        depth = np.maximum(self._lengths(motion.q, motion.qdot)[0] - 1.0, 0.0)
+        return (self.wells[:, 0] * depth**3).sum(axis=1) / 3.0
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        out = np.zeros((motion.q.shape[1],) * 2)
-        loops.add_strain_curvature(motion.q[0], motion.qdot[0], dt, self.vectors, self.wells, out)
-        return out
+        lengths, slopes, rates = (column[0] for column in self._lengths(motion.q[:1], motion.qdot[:1]))
+        deep = np.flatnonzero(lengths > 1.0)
+        lengths, slopes, rates, (steepness, buffer) = lengths[deep], slopes[deep], rates[deep], self.wells[deep].T
+        depth = lengths - 1.0
+        pull = np.maximum(steepness * depth**2 + buffer * depth**1.5 * rates, 0.0) / lengths
+        give = depth**1.5 / dt + 1.5 * np.sqrt(depth) * np.maximum(rates, 0.0)
+        ahead = 2.0 * steepness * depth + buffer * give - pull
+        across = self.vectors[deep].reshape(-1, self.vectors.shape[2])
+        return slopes.T @ (ahead[:, None] * slopes) + across.T @ (np.repeat(pull, 3)[:, None] * across)
 
 
 @dataclass(frozen=True, eq=False)
-class Damping:
+class Damping(Load):
     """Viscous: joints by their own coefficients, everything by its momentum."""
 
     coefficients: Float[np.ndarray, " D"]
@@ -213,15 +220,11 @@ class Damping:
     """Rayleigh damping in proportion to mass [1/s]."""
 
     name: str = "damping"
-    is_potential: bool = False
     feels_rates: bool = True
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         out = -self.coefficients * motion.qdot
         return out - self.mass_rate * motion.momentum if self.mass_rate else out
-
-    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return np.zeros(len(motion.q))
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
         out = np.diag(self.coefficients / dt)
@@ -229,7 +232,7 @@ class Damping:
 
 
 @dataclass(frozen=True, eq=False)
-class WindLoad:
+class WindLoad(Load):
     """Pressure of moving air on a bounded sample of faces."""
 
     points: Any
@@ -245,7 +248,6 @@ class WindLoad:
     """Half the air's density times the drag coefficient [kg/unit³]."""
 
     name: str = "wind"
-    is_potential: bool = False
     feels_rates: bool = True
     until: float = math.inf
     """When the air comes to rest [s]."""
@@ -263,15 +265,9 @@ class WindLoad:
         forces = (blows[:, None] * self.pressure * self.areas * along * np.abs(along))[..., None] * normals
         return self.points.pull(motion, np.repeat(forces / 3.0, 3, axis=1))
 
-    def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return np.zeros(len(motion.q))
-
-    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        return np.zeros((motion.q.shape[1], motion.q.shape[1]))
-
 
 @dataclass(frozen=True, eq=False)
-class PointLoad:
+class PointLoad(Load):
     """An energy of a few vertices with a closed-form gradient."""
 
     points: Any
@@ -284,7 +280,6 @@ class PointLoad:
     """Positions [m] and how they follow the coordinates to a positive curvature [J]."""
 
     is_potential: bool = True
-    feels_rates: bool = False
     _recent: list[Any] = field(default_factory=list, init=False, repr=False)
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
@@ -307,7 +302,7 @@ class PointLoad:
 
 
 @dataclass(frozen=True, eq=False)
-class CoordinateLoad:
+class CoordinateLoad(Load):
     """An energy of the coordinates of the space themselves."""
 
     evaluate: Callable[[Float[np.ndarray, "B D"]], tuple[np.ndarray, np.ndarray]]
@@ -322,7 +317,6 @@ class CoordinateLoad:
     """Second derivatives [J] where they are the same everywhere; differences are taken otherwise."""
 
     is_potential: bool = True
-    feels_rates: bool = False
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         out = np.zeros_like(motion.q)

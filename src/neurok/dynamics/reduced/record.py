@@ -82,7 +82,7 @@ class Recorder:
     def _measure(self, state: State, positions: list[np.ndarray]) -> None:
         """Take note of how deep things are in each other."""
         gauge = getattr(self.stepper, "gauge", None)
-        if gauge is not None and gauge.solids:
+        if gauge is not None and gauge.search.touches:
             motions = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
             depth, share = gauge.deepest(positions, motions)
             self.depth, self.depth_share = max(self.depth, depth), max(self.depth_share, share)
@@ -178,7 +178,7 @@ class Recorder:
     def _drift(self, total: Float[np.ndarray, " T"], kinetic: float) -> tuple[float | None, str]:
         """How far the energy strayed by mistake; unknown where something changed it by right."""
         causes = [*self.causes, *(["contact"] if getattr(self.stepper, "touched", False) else [])]
-        if any(bearing is not None for bearing in getattr(self.stepper, "bearings", ())):
+        if any(each is not None and not each.lever.all() for each in getattr(self.stepper, "frictions", ())):
             causes.append("friction of joints")
         if causes:
             names = " and ".join(filter(None, [", ".join(causes[:-1]), causes[-1]]))

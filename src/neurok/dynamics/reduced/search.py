@@ -10,31 +10,95 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.compiled.nearness import Pairs, near_pairs
+from neurok.core.mesh import Mesh
 from neurok.dynamics.colliders import HalfSpace, Meeting
-from neurok.dynamics.reduced.bending import BendingSurface
-from neurok.dynamics.reduced.config import ContactConfig
-from neurok.dynamics.reduced.contact import Found, Touch
-from neurok.dynamics.reduced.meetings import Way, met_in_world
-from neurok.dynamics.reduced.shapes import PointSet
-from neurok.geometry.lie import seen_from
+from neurok.dynamics.reduced.contact import Found, PointSet, Touch
+from neurok.dynamics.reduced.shapes import BendingSurface
+from neurok.geometry.lie import apply, inverse, seen_from
+
+NEAR = 0.01
+"""Points closer to a solid than this share of the smallest object's size are followed through a step; where the solid
+bends, also those that could come there at the speeds of both."""
+
+NEAR_OWN = 2e-3
+"""The same for parts of one object, which move slowly against each other."""
+
+UNFORESEEN = 5e-4
+"""Points of what bends that got deeper into a plane than this share of the smallest object's size though they were not
+on their way there are taken in, and the step is found again: a tenth of what can be seen."""
+
+CHECKED_POINTS = 2000
+"""Vertices of each object that are looked at for how deep they are in something."""
 
 
 @dataclass(eq=False)
-class Watch:
-    """Points of a soft set that have come near to solids that stand still, until anything can have come nearer."""
+class Way:
+    """Where the points of a set are at the start of a step, and where they would be at its end."""
 
-    which: Int[np.ndarray, " m"]
-    points: Any
-    """The same, to be asked for their places."""
+    start: Float[np.ndarray, "n 3"]
+    end: Float[np.ndarray, "n 3"]
+    which: Any = field(default_factory=lambda: slice(None))
+    """Points that may touch something; those of the others are out of date."""
 
-    features: Float[np.ndarray, "K 3"]
-    """Where the object was when the points were chosen."""
 
-    horizon: float
-    """How far it may move from there."""
+@dataclass(eq=False)
+class Pairs:
+    """Points of rigid parts against convex pieces of other parts of the same object, T pairs of at most n points."""
 
-    way: Way
+    nodes: Int[np.ndarray, "2 T"]
+    """What carries the points, and what carries the piece."""
+
+    places: Float[np.ndarray, "T n 3"]
+    """Points at rest; where a part has fewer, its last one again."""
+
+    radii: Float[np.ndarray, "T n"]
+    counts: Int[np.ndarray, " T"]
+    boxes: Float[np.ndarray, "2 T 1 3"]
+    """Lowest and highest corner around each piece at rest."""
+
+    clear: Float[np.ndarray, " T"] = field(init=False)
+    """How far each pair is surely apart."""
+
+    def __post_init__(self) -> None:
+        self.clear = np.zeros(len(self.counts))
+
+    @staticmethod
+    def of(touches: Sequence[Touch]) -> Pairs:
+        counts = np.array([len(touch.points.radii) for touch in touches])
+        picks = [np.minimum(np.arange(counts.max()), count - 1) for count in counts]
+        everyone = list(zip(touches, picks, strict=True))
+        return Pairs(
+            np.array([[touch.points.nodes[0] for touch in touches], [touch.node for touch in touches]]),
+            np.stack([touch.points.points.rest[pick] for touch, pick in everyone]),
+            np.stack([touch.points.radii[pick] for touch, pick in everyone]),
+            counts,
+            np.array([[touch.solid.low for touch in touches], [touch.solid.high for touch in touches]])[:, :, None],
+        )
+
+    def near(
+        self,
+        nodes: Float[np.ndarray, "N 4 4"],
+        twists: Float[np.ndarray, "N 4 4"],
+        dt: float,
+        near: float,
+        stride: float,
+    ) -> list[tuple[int, Int[np.ndarray, " m"]]]:
+        """Pairs that may come nearer than ``near`` in a step in which nothing moves farther against anything than
+        ``stride``, and these points; brings up to date how far pairs are apart."""
+        self.clear -= stride
+        due = np.flatnonzero(self.clear < near)
+        mine, theirs = self.nodes[:, due]
+        ways = []
+        for frames in (nodes, nodes + dt * twists @ nodes):
+            seen = inverse(frames)[theirs] @ frames[mine]
+            ways.append(self.places[due] @ seen[:, :3, :3].swapaxes(1, 2) + seen[:, None, :3, 3])
+        (low, high), radii = self.boxes[:, due], self.radii[due]
+        gaps = np.maximum(low - ways[0], ways[0] - high).max(axis=2) - radii
+        self.clear[due] = gaps.min(axis=1, initial=np.inf) - stride
+        margin = near + radii[..., None]
+        passes = (np.minimum(*ways) < high + margin) & (np.maximum(*ways) > low - margin)
+        marked = passes.all(axis=2) & (np.arange(radii.shape[1]) < self.counts[due, None])
+        return [(int(due[k]), np.flatnonzero(marked[k])) for k in np.flatnonzero(marked.any(axis=1))]
 
 
 @dataclass(eq=False)
@@ -45,7 +109,6 @@ class ContactSearch:
     size: float
     """Of the scene's smallest object."""
 
-    config: ContactConfig
     ways: dict[int, Way] = field(default_factory=dict, init=False)
     close: list[tuple[Touch, np.ndarray]] = field(default_factory=list, init=False)
     """Touches that matter in the present step, and the points of them that do."""
@@ -60,14 +123,13 @@ class ContactSearch:
     fall: float = 0.0
     """Largest acceleration that brings things together [length/s^2]."""
 
-    _watches: dict[int, Watch] = field(default_factory=dict, init=False)
     _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
 
     def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
         """What meets within ``dt`` if everything goes on as it moves now."""
         self.dt = dt
-        self.reach = self.config.near * self.size + self.fall * dt**2
+        self.reach = NEAR * self.size + self.fall * dt**2
         self.ways = {id(points): self._followed(points, motions, dt) for points in self._sets}
         self.moved = [0.0 for _ in motions]
         for points in self._sets if self._walls else ():
@@ -106,60 +168,30 @@ class ContactSearch:
 
     def _sunken(self, touch: Touch, old: Found | None, begin: Sequence[Any], now: Sequence[Any]) -> Found | None:
         """What was found of such a touch, and points that have got below the plane without being followed."""
-        points, plane, watch = touch.points, touch.solid, self._watches[id(touch.points)]
-        before, after = begin[points.owner], now[points.owner]
-        which, asked = watch.which, watch.points
+        points, plane, way = touch.points, touch.solid, self.ways[id(touch.points)]
+        if not len(way.which):
+            return old
+        heights = _above([plane], points.points, now[points.owner])
+        which = _foremost(points, heights, -UNFORESEEN * self.size)
         if not len(which):
             return old
-        limit = self.config.near * self.size
-        if points.patches is not None and after.mechanics.most_turned(after.y[0] - before.y[0]) > limit:
-            which = self._near(points, after, 0.0)
-            asked, watch.horizon = points.points.take(which), 0.0
-        heights = asked.heights(after, plane.normal) - plane.height
-        which = which[heights < -self.config.unforeseen * self.size]
-        if not len(which):
-            return old
-        watch.way.start[which] = points.points.take(which).positions(before)[0]
-        gaps = watch.way.start[which] @ plane.normal - plane.height
+        way.start[which] = points.points.take(which).positions(begin[points.owner])[0]
+        gaps = way.start[which] @ plane.normal - plane.height
         met = Meeting(which, np.ones((len(which), 1)) * plane.normal, gaps, np.zeros(len(which), dtype=np.int64))
-        return met_in_world(touch, met, None, None, None, watch.way, old, begin)
+        return _met_in_world(touch, met, None, None, None, way, old, begin)
 
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
-        motion = motions[points.owner]
         if id(points) not in self._still:
             return _way(points, motions, dt)
-        watch, mechanics = self._watches.get(id(points)), motion.mechanics
-        ahead = dt * mechanics.farthest(motion.rate[0])
-        horizon = self.config.watched * ahead + self.config.near * self.size
-        # What was fast and is slow now has turned meanwhile: other points may be lowest.
-        if watch is None or ahead + mechanics.farthest(motion.y[0] - watch.features) > min(watch.horizon, horizon):
-            which = self._near(points, motion, horizon + self.reach)
-            count = len(points.radii)
-            way = Way(np.zeros((count, 3)), np.zeros((count, 3))) if watch is None else watch.way
-            watch = Watch(which, points.points.take(which), motion.y[0], horizon, way)
-            self._watches[id(points)] = watch
-        start = watch.points.positions(motion)[0]
-        watch.way.start[watch.which] = start
-        watch.way.end[watch.which] = start + dt * watch.points.velocities(motion)[0]
-        return Way(watch.way.start, watch.way.end, watch.which)
-
-    def _near(self, points: PointSet, motion: Any, reach: float) -> Int[np.ndarray, " m"]:
-        """Points of a set that are near what stands still; of each patch the one that is asked and the nearest."""
-        patches, solids = points.patches, self._still[id(points)]
-        if patches is None:
-            return np.flatnonzero(~(_above(solids, points.points, motion) > reach))
-        clear = _above(solids, patches.asked, motion)
-        chosen = np.flatnonzero(~(clear > reach + self.config.stretched * patches.radii))
-        if not len(chosen):
-            return chosen
-        members, begins = patches.of_patches(chosen)
-        heights = _above(solids, points.points.take(members), motion)
-        least = np.minimum.reduceat(heights, begins)
-        counts = np.diff(np.append(begins, len(members)))
-        lowest = members[(heights <= np.repeat(least, counts)) & (heights <= reach)]
-        touching = [touch.known for touch in self._outer if touch.points is points]
-        return np.unique(np.concatenate([patches.scouts[~(clear > reach)], lowest, *touching]))
+        motion, solids = motions[points.owner], self._still[id(points)]
+        heights = np.minimum(*(_above(solids, points.points, motion, ahead) for ahead in (0.0, dt)))
+        pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self._outer if touch.points is points]
+        which = np.unique(np.concatenate([_foremost(points, heights, self.reach), *pressed]))
+        chosen, way = points.points.take(which), Way(*np.zeros((2, len(heights), 3)), which)
+        way.start[which] = chosen.positions(motion)[0]
+        way.end[which] = way.start[which] + dt * chosen.velocities(motion)[0]
+        return way
 
     @cached_property
     def _still(self) -> dict[int, list[Any]]:
@@ -212,30 +244,27 @@ class ContactSearch:
         return [touch for touch in self.touches if touch.other == touch.points.owner]
 
     @cached_property
-    def _own_pairs(self) -> dict[int, tuple[list[Touch], Pairs, np.ndarray]]:
-        """Of each object whose parts touch each other: these touches, packed, and how far each is surely apart."""
+    def _own_pairs(self) -> dict[int, tuple[list[Touch], Pairs]]:
+        """Of each object whose parts touch each other: these touches, and the same packed."""
         out = {}
         for owner in dict.fromkeys(touch.points.owner for touch in self._inner):
             mine = [touch for touch in self._inner if touch.points.owner == owner]
-            out[owner] = mine, _pairs(mine), np.zeros(len(mine))
+            out[owner] = mine, Pairs.of(mine)
         return out
 
     def _within(self, motions: Sequence[Any], dt: float) -> list[tuple[Touch, np.ndarray]]:
         """Parts of one object that may meet: their joints have moved farther than they were apart."""
         out: list[tuple[Touch, np.ndarray]] = []
-        near = self.config.near_own * self.size
-        for owner, (touches, pairs, clear) in self._own_pairs.items():
+        near = NEAR_OWN * self.size
+        for owner, (touches, pairs) in self._own_pairs.items():
             motion = motions[owner]
             base = motion.tree.base_dim
             stride = dt * float(np.abs(motion.qdot[0, base:]) @ self._levers(owner, motion)[base:])
-            met = np.zeros(len(touches), dtype=bool)
-            marked = np.zeros((len(touches), int((pairs.last - pairs.first).max())), dtype=bool)
-            near_pairs(pairs, motion.nodes[0], motion.velocity[0], dt, near, stride, clear, met, marked)
-            for k in np.flatnonzero(met):
+            for k, which in pairs.near(motion.nodes[0], motion.velocity[0], dt, near, stride):
                 key = id(touches[k].points)
                 if key not in self.ways:
                     self.ways[key] = _way(touches[k].points, motions, dt)
-                out.append((touches[k], np.flatnonzero(marked[k])))
+                out.append((touches[k], which))
         return out
 
     def _levers(self, owner: int, motion: Any) -> Float[np.ndarray, " D"]:
@@ -321,11 +350,11 @@ class ContactSearch:
         """Points of one touch that meet its solid, beside those that were found before."""
         way, motion = self.ways[id(touch.points)], None if touch.other is None else begin[touch.other]
         is_own = touch.other == touch.points.owner
-        reach = 0.0 if now is not None else self.config.near_own * self.size if is_own else self.reach
+        reach = 0.0 if now is not None else NEAR_OWN * self.size if is_own else self.reach
         reach += float(touch.points.radii.max(initial=0.0))
         start, end, marks, faces, frame = way.start[which], way.end[which], touch.marks[which], None, None
         if isinstance(touch.solid, BendingSurface):
-            reach += self.config.near_travel * (self.moved[touch.points.owner] + self.moved[touch.other or 0])
+            reach += self.moved[touch.points.owner] + self.moved[touch.other or 0]
             met, faces = touch.solid.meet(motion, start, end, marks, reach)
         elif motion is None:
             met = touch.solid.meet(start, end, marks, reach)
@@ -335,40 +364,49 @@ class ContactSearch:
             after = after if now is None or touch.other is None else now[touch.other].node_frame(touch.node)
             met = touch.solid.meet(seen_from(frame, start), seen_from(after, end), marks, reach)
         met = met._replace(which=which[met.which])
-        return met_in_world(touch, met, faces, frame, motion, way, old, begin)
+        return _met_in_world(touch, met, faces, frame, motion, way, old, begin)
 
 
-def _pairs(touches: Sequence[Touch]) -> Pairs:
-    """Points of parts against convex pieces, as the compiled search takes them."""
-    sets = list({id(touch.points): touch.points for touch in touches}.values())
-    hulls = list({id(touch.solid): touch.solid for touch in touches}.values())
-    points = np.concatenate([[0], np.cumsum([len(each.radii) for each in sets])])
-    planes = np.concatenate([[0], np.cumsum([len(hull.heights) for hull in hulls])])
-    of_set, of_hull = ({id(each): k for k, each in enumerate(group)} for group in (sets, hulls))
-    mine = np.array([of_set[id(touch.points)] for touch in touches])
-    theirs = np.array([of_hull[id(touch.solid)] for touch in touches])
-    return Pairs(
-        np.concatenate([each.points.rest for each in sets]),
-        np.concatenate([each.points.nodes for each in sets]),
-        np.concatenate([each.radii for each in sets]),
-        points[mine],
-        points[mine + 1],
-        np.array([touch.node for touch in touches]),
-        np.concatenate([hull.normals for hull in hulls]),
-        np.concatenate([hull.heights for hull in hulls]),
-        planes[theirs],
-        planes[theirs + 1],
-        np.stack([touch.points.points.rest.mean(axis=0) for touch in touches]),
-        np.array([_reach(touch.points) for touch in touches]),
-        np.stack([touch.solid.low for touch in touches]),
-        np.stack([touch.solid.high for touch in touches]),
-    )
+@dataclass(frozen=True, eq=False)
+class DepthGauge:
+    """How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
+
+    search: ContactSearch
+    vertices: tuple[Int[np.ndarray, " n"], ...]
+    """Of each object, those that are looked at."""
+
+    sizes: tuple[float, ...]
+
+    @staticmethod
+    def of(meshes: Sequence[Mesh], search: ContactSearch) -> DepthGauge:
+        used = [np.unique(mesh.faces) for mesh in meshes]
+        thinned = [mine[:: max(1, -(-len(mine) // CHECKED_POINTS))] for mine in used]
+        return DepthGauge(search, tuple(thinned), tuple(mesh.size for mesh in meshes))
+
+    def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
+        """Largest depth, in mesh units and as a share of the object's size."""
+        found = []
+        for touch in self.search._floors:
+            lowest = float((positions[touch.points.owner] @ touch.solid.normal).min())
+            found.append((max(0.0, touch.solid.height - lowest), touch.points.owner))
+        low, high = self.search._solid_boxes(motions)
+        bottom, top = (np.stack([pick(x, axis=0) for x in positions]) for pick in (np.min, np.max))
+        owners = np.array([touch.points.owner for touch in self.search._walls], dtype=np.int64)
+        for k in np.flatnonzero(((low <= top[owners]) & (high >= bottom[owners])).all(axis=1)):
+            x = positions[owners[k]][self.vertices[owners[k]]]
+            found.append((_depth(self.search._walls[k], x, motions), int(owners[k])))
+        shares = [depth / self.sizes[owner] for depth, owner in found]
+        return max((depth for depth, _ in found), default=0.0), max(shares, default=0.0)
 
 
-def _reach(points: PointSet) -> float:
-    """Radius of a ball around the points of one rigid part, about their mean."""
-    rest = points.points.rest
-    return float((np.linalg.norm(rest - rest.mean(axis=0), axis=1) + points.radii).max())
+def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) -> float:
+    """How deep the deepest of some points is in the solid of a touch."""
+    motion = None if touch.other is None else motions[touch.other]
+    if isinstance(touch.solid, BendingSurface):
+        gaps = touch.solid.meet(motion, x, x, np.full(len(x), -1), 0.0)[0].gaps
+    else:
+        gaps = touch.solid.distance(x if motion is None else seen_from(motion.node_frame(touch.node), x))[0]
+    return max(0.0, -float(gaps.min(initial=0.0)))
 
 
 def _is_boxed(touch: Touch) -> bool:
@@ -383,12 +421,25 @@ def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n
     return np.maximum(low - x, x - high).max(axis=1)
 
 
-def _above(solids: Sequence[Any], points: Any, motion: Any) -> Float[np.ndarray, " n"]:
-    """The same of points that bend and of the nearest of some solids."""
+def _above(solids: Sequence[Any], points: Any, motion: Any, ahead: float = 0.0) -> Float[np.ndarray, " n"]:
+    """The same of points that bend and of the nearest of some solids, so many seconds ahead."""
     if len(solids) == 1 and isinstance(solids[0], HalfSpace):
-        return points.heights(motion, solids[0].normal) - solids[0].height
+        return points.heights(motion, solids[0].normal, ahead) - solids[0].height
     x = points.positions(motion)[0]
+    if ahead:
+        x = x + ahead * points.velocities(motion)[0]
     return np.min([_clearance(solid, x) for solid in solids], axis=0)
+
+
+def _foremost(points: PointSet, heights: Float[np.ndarray, " n"], reach: float) -> Int[np.ndarray, " m"]:
+    """Points of a set that are lower than ``reach``; of each patch the one that stands for it, and the lowest."""
+    near = np.flatnonzero(~(heights > reach))
+    if points.patches is None:
+        return near
+    order = near[np.lexsort((heights[near], points.patches[near]))]
+    patches = points.patches[order]
+    is_lowest = np.append(True, patches[1:] != patches[:-1])[: len(order)]
+    return order[is_lowest | (patches == order)]
 
 
 def _way(points: PointSet, motions: Sequence[Any], dt: float) -> Way:
@@ -401,3 +452,58 @@ def _frame_after(motion: Any, node: int, dt: float) -> Float[np.ndarray, "4 4"]:
     """Where a node will be."""
     frame = motion.node_frame(node)
     return frame + dt * motion.node_twist(node) @ frame
+
+
+def _met_in_world(
+    touch: Touch,
+    met: Meeting,
+    faces: Int[np.ndarray, " n"] | None,
+    frame: Float[np.ndarray, "4 4"] | None,
+    motion: Any,
+    way: Way,
+    old: Found | None,
+    begin: Sequence[Any],
+) -> Found | None:
+    """A meeting in the world, with the points that are touched; what was found before stays as it was."""
+    if old is not None and len(met.which):
+        fresh = ~np.isin(met.which, old.which)
+        met = Meeting(*(column[fresh] for column in met))
+        faces = None if faces is None else faces[fresh]
+    if not len(met.which):
+        return old
+    normals = met.normals if frame is None else met.normals @ frame[:3, :3].T
+    places = way.start[met.which]
+    below = places - met.gaps[:, None] * normals
+    gaps = met.gaps - touch.points.radii[met.which]
+    feet = None
+    if faces is not None:
+        feet = touch.solid.feet(motion, below, faces)
+    elif motion is not None and frame is not None:
+        feet = motion.mechanics.node_points(apply(inverse(frame), below), np.full(len(below), touch.node))
+    soles = _soles(touch.points, met.which, places, normals, begin)
+    found = Found(touch, met.which, normals, gaps, met.marks, feet, soles)
+    return found if old is None else _joined(old, found)
+
+
+def _soles(
+    points: PointSet, which: Int[np.ndarray, " n"], places: np.ndarray, normals: np.ndarray, begin: Sequence[Any]
+) -> Any:
+    """Where balls touch, as points of their surface; ``None`` where there are none."""
+    radii = points.radii[which]
+    if not radii.any():
+        return None
+    motion = begin[points.owner]
+    frames = np.stack([inverse(motion.node_frame(int(node))) for node in points.nodes[which]])
+    lowest = places - radii[:, None] * normals
+    local = (frames[:, :3, :3] @ lowest[..., None])[..., 0] + frames[:, :3, 3]
+    return motion.mechanics.node_points(local, points.nodes[which])
+
+
+def _joined(a: Found, b: Found) -> Found:
+    feet = None if a.feet is None else a.feet.join([b.feet])
+    soles = a.soles
+    if a.soles is not None or b.soles is not None:
+        soles = a.soles.join([b.soles])
+    columns = ("which", "normals", "gaps", "marks")
+    joined = [np.concatenate([getattr(a, name), getattr(b, name)]) for name in columns]
+    return Found(a.touch, *joined, feet, soles)

@@ -1,76 +1,202 @@
-"""What of an object touches, and what of it can be touched: points, round pieces, solids."""
+"""What of the objects of a scene touches, what can be touched, and what may touch what."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
-from neurok.dynamics.colliders import Collider, hull_pieces
-from neurok.dynamics.reduced.bending import BendingSurface
-from neurok.dynamics.reduced.build import Bound
-from neurok.dynamics.reduced.config import ContactConfig
+from neurok.dynamics.body import Body
+from neurok.dynamics.colliders import Collider, HalfSpace, Hull, Meeting, hull_pieces, obstacle_colliders
+from neurok.dynamics.condition import Ground, World
+from neurok.dynamics.reduced.build import Bound, gravity_of
+from neurok.dynamics.reduced.config import STANDARD_GRAVITY, ContactConfig
+from neurok.dynamics.reduced.contact import PointSet, Touch
+from neurok.dynamics.reduced.equations import FeatureMechanics
+from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.convex import convex_hull, directions
+from neurok.geometry.inertia import closed_components
+from neurok.geometry.lie import seen_from
+from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points
+from neurok.geometry.topology import face_components
+
+MAX_TRIANGLES = 1500
+"""Triangles that stand for the surface of something that bends."""
+
+MAX_POINTS = 400
+"""Points of one rigid object that feel obstacles and other objects; more cost time and change little."""
+
+PART_POINTS = 60
+"""The same of one part that may touch other parts of its object."""
+
+MAX_CORNERS = 96
+"""Corners of the hull of one part that feel the ground ..."""
+
+OUTERMOST = 400
+"""... and directions in each of which the vertex that sticks out farthest joins them: hulls of round things are coarse,
+and without these a rigid pillow sinks in by a hundredth of its size."""
+
+BALL_VERTICES = 40
+"""A part is a ball if it has at least so many vertices ..."""
+
+BALL_ERROR = 0.01
+"""... and all of them are this close to a sphere, as a share of its radius."""
+
+OVERLAP = 2e-3
+"""Parts of one object that pass through each other by more than this share of its size while one joint moves, or that
+are closer than this at rest, are made to do so and do not collide."""
+
+OWN_POSES = 5
+"""Poses of each joint that are looked at for it."""
+
+MAX_OWN_PIECES = 64
+"""Parts of objects with more convex pieces than this do not touch each other: it would take long."""
+
+REST_DEPTH = 3e-5
+"""How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and still
+so soft that a fall ends within a few Newton iterations."""
+
+NEIGHBOURS = 6
+"""Triangles that are asked about each point: those around the nearest one."""
+
+EDGE = 0.2
+"""Two triangles form an edge that bulges where the one lies below the plane of the other by this slope."""
 
 
 @dataclass(frozen=True, eq=False)
-class PointSet:
-    """Points of one object that feel contact."""
+class BendingSurface:
+    """Sampled triangles that follow the object; sheets can be touched from both sides."""
 
-    owner: int
-    points: Any
-    radii: Float[np.ndarray, " n"]
-    """0 for a point, or the radius of a ball around it that is felt in its place."""
+    mechanics: FeatureMechanics
+    faces: Int[np.ndarray, "m 3"]
+    """Corners of each, outward where the surface is closed."""
 
-    nodes: Int[np.ndarray, " n"]
-    """Rigid node that carries each, or -1."""
+    closed: Bool[np.ndarray, " m"]
+    reach: float
+    """How far a triangle stands for the surface around it."""
 
-    patches: Patches | None = None
-    """Of a surface that bends and has many vertices: whom to ask before all of them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Patches:
-    """The points of a set in neighbourhoods: one of each is always asked, the others where it is near something."""
-
-    scouts: Int[np.ndarray, " m"]
-    """The one that is asked."""
-
-    asked: Any
-    """The same, to be asked for their places."""
-
-    radii: Float[np.ndarray, " m"]
-    """How far the others are from it at rest."""
-
-    members: Int[np.ndarray, " n"]
-    """All points, patch by patch ..."""
-
-    first: Int[np.ndarray, " m+1"]
-    """... and where each patch begins among them."""
+    half: float
+    """Half the thickness of a sheet."""
 
     @staticmethod
-    def of(asked: Any, scouts: Int[np.ndarray, " m"], places: Float[np.ndarray, "n 3"]) -> Patches:
-        """Every point with its nearest scout."""
-        from scipy.spatial import cKDTree
+    def of(body: Body, mechanics: FeatureMechanics, count: int = MAX_TRIANGLES) -> BendingSurface:
+        """Triangles spread evenly over the surface of a body."""
+        mesh = body.mesh
+        component = face_components(mesh.vertices, mesh.faces)
+        closed = closed_components(mesh.vertices, mesh.faces, component)
+        corners = mesh.vertices[mesh.faces]
+        inward = np.bincount(component, np.linalg.det(corners - corners.mean(axis=(0, 1))), len(closed)) < 0
+        faces = np.where((closed & inward)[component][:, None], mesh.faces[:, ::-1], mesh.faces)
+        good = np.flatnonzero(face_areas(mesh.vertices, mesh.faces) > 1e-12 * mesh.size**2)
+        chosen = _spread(corners[good], count)
+        middles = corners[good][chosen].mean(axis=1)
+        between = cKDTree(middles).query(middles, k=min(5, len(middles)))[0][:, -1]
+        wide = np.linalg.norm(corners[good][chosen] - middles[:, None], axis=2).max(axis=1)
+        reach = float(np.maximum(np.median(between), np.median(wide)))
+        picked = good[chosen]
+        return BendingSurface(
+            mechanics, faces[picked], closed[component[picked]], 1.5 * reach, 0.5 * body.shell_thickness
+        )
 
-        away, nearest = cKDTree(places[scouts]).query(places)
-        nearest[scouts] = np.arange(len(scouts))
-        members = np.argsort(nearest, kind="stable")
-        counts = np.bincount(nearest, minlength=len(scouts))
-        radii = np.zeros(len(scouts))
-        np.maximum.at(radii, nearest, away)
-        return Patches(scouts, asked, radii, members, np.concatenate([[0], np.cumsum(counts)]))
+    @cached_property
+    def _middles(self) -> Any:
+        return self.mechanics.mixed_points(self.faces, np.full((len(self.faces), 3), 1.0 / 3.0))
 
-    def of_patches(self, which: Int[np.ndarray, " k"]) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " k"]]:
-        """Points of some patches, and where each patch begins among them."""
-        counts = self.first[which + 1] - self.first[which]
-        begins = np.cumsum(counts) - counts
-        return self.members[np.arange(counts.sum()) + np.repeat(self.first[which] - begins, counts)], begins
+    @cached_property
+    def _recent(self) -> list[Any]:
+        return []
+
+    def place(self, motion: Any) -> tuple[Float[np.ndarray, "m 3"], cKDTree, np.ndarray, np.ndarray]:
+        """Middles of the triangles now, a tree of them, and the box around; from memory for the same motion."""
+        if not self._recent or self._recent[0] is not motion:
+            middles = self._middles.positions(motion)[0]
+            self._recent[:] = [motion, (middles, cKDTree(middles), middles.min(axis=0), middles.max(axis=0))]
+        return self._recent[1]
+
+    def meet(
+        self,
+        motion: Any,
+        start: Float[np.ndarray, "n 3"],
+        end: Float[np.ndarray, "n 3"],
+        marks: Int[np.ndarray, " n"],
+        reach: float,
+    ) -> tuple[Meeting, Int[np.ndarray, " m"]]:
+        """Like ``Collider.meet``, in the world; and the triangle that each point meets.
+
+        Marks are 0 and 1 for the two sides of a sheet.
+        """
+        low, high = self.place(motion)[2:]
+        margin = self.half + reach + self.reach
+        passing = (np.minimum(start, end) < high + margin) & (np.maximum(start, end) > low - margin)
+        close = np.flatnonzero(passing.all(axis=1))
+        if not len(close):
+            return Meeting(close, np.zeros((0, 3)), np.zeros(0), close), close
+        a, b = start[close], end[close]
+        gaps, normals, faces, sides = self._plane(motion, a, marks[close])
+        ahead = gaps + ((b - a) * normals).sum(axis=1)
+        # What is quick may meet another place than the one nearest to where it starts.
+        later = self._plane(motion, b, sides)
+        back = later[0] - ((b - a) * later[1]).sum(axis=1)
+        other = (gaps > 0) & (ahead > 0) & (later[0] < 0) & (back > 0)
+        gaps, normals = np.where(other, back, gaps), np.where(other[:, None], later[1], normals)
+        faces, sides = np.where(other, later[2], faces), np.where(other, later[3], sides)
+        near = np.flatnonzero((faces >= 0) & (np.minimum(gaps, gaps + ((b - a) * normals).sum(axis=1)) < reach))
+        return Meeting(close[near], normals[near], gaps[near], sides[near]), faces[near]
+
+    def _plane(
+        self, motion: Any, x: Float[np.ndarray, "n 3"], marks: Int[np.ndarray, " n"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Height above the surface, direction out, triangle (-1 if none is near) and side of each point."""
+        middles, tree = self.place(motion)[:2]
+        count = min(NEIGHBOURS, len(middles))
+        found = tree.query(x, k=count)[1].reshape(len(x), count)
+        corners = self.mechanics.points(self.faces[found].reshape(-1)).positions(motion)[0].reshape(-1, count, 3, 3)
+        across = np.cross(corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0])
+        normals = across / np.maximum(np.linalg.norm(across, axis=2, keepdims=True), 1e-300)
+        gaps = ((x[:, None] - middles[found]) * normals).sum(axis=2)
+        closed = self.closed[found[:, 0]]
+        sides = np.where(closed, 0, np.where(marks >= 0, marks, gaps[:, 0] < 0))
+        sign = np.where(sides == 1, -1.0, 1.0)
+        # Where the surface bulges, a point outside of one neighbour is outside; in a dent the nearest decides.
+        steps = middles[found] - middles[found[:, :1]]
+        below = (steps * normals[:, :1]).sum(axis=2) < -EDGE * np.linalg.norm(steps, axis=2)
+        heights = np.where(closed[:, None] & (below | (np.arange(count) == 0)), gaps, -np.inf)
+        heights[:, 0] = sign * gaps[:, 0] - np.where(closed, 0.0, self.half)
+        best = heights.argmax(axis=1)
+        rows = np.arange(len(x))
+        normal, height = sign[:, None] * normals[rows, best], heights[rows, best]
+        aside = x - middles[found[rows, best]]
+        aside = aside - normal * (aside * normal).sum(axis=1, keepdims=True)
+        near = np.linalg.norm(aside, axis=1) < self.reach
+        return height, normal, np.where(near, found[rows, best], -1), sides
+
+    def feet(self, motion: Any, x: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, " n"]) -> Any:
+        """Points of the surface below points in the world, fixed to the surface."""
+        corners = self.mechanics.points(self.faces[faces].reshape(-1)).positions(motion)[0].reshape(-1, 3, 3)
+        u, v, w = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0], x - corners[:, 0]
+        uu, uv, vv = (u * u).sum(axis=1), (u * v).sum(axis=1), (v * v).sum(axis=1)
+        wu, wv = (w * u).sum(axis=1), (w * v).sum(axis=1)
+        scale = np.maximum(uu * vv - uv**2, 1e-300)
+        second, third = (vv * wu - uv * wv) / scale, (uu * wv - uv * wu) / scale
+        weights = np.clip(np.stack([1.0 - second - third, second, third], axis=1), 0.0, 1.0)
+        return self.mechanics.mixed_points(self.faces[faces], weights / weights.sum(axis=1, keepdims=True))
+
+
+def _spread(corners: Float[np.ndarray, "f 3 3"], count: int) -> Int[np.ndarray, " m"]:
+    """Triangles spread over a surface: evenly by area at first, then far from each other."""
+    if len(corners) <= count:
+        return np.arange(len(corners))
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    marks = (np.arange(4 * count) + 0.5) / (4 * count) * areas.sum()
+    drawn = np.unique(np.searchsorted(np.cumsum(areas), marks).clip(max=len(corners) - 1))
+    return drawn if len(drawn) <= count else drawn[farthest_points(corners[drawn].mean(axis=1), count)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +234,19 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig, is_alone: bool = F
         lowest, spread = _soft_points(bound, owner, config)
         if is_alone:
             return Shape(lowest, spread, {}, (), 0.0)
-        surface = BendingSurface.of(bound.body, mechanics, config.max_triangles)  # type: ignore[arg-type]
+        surface = BendingSurface.of(bound.body, mechanics)  # type: ignore[arg-type]
         return Shape(lowest, spread, {}, (Piece(owner, surface, -1, -1),), 0.0)
     corners: list[tuple[np.ndarray, int, float]] = []
     samples: dict[int, list[tuple[np.ndarray, int, float]]] = {}
     pieces = []
     for part, node in enumerate(int(node) for node in mechanics.part_nodes):
         mine = mesh.faces[mesh.face_parts == part]
-        ball = _ball(mesh, mine, config)
+        ball = _ball(mesh, mine)
         if ball is not None:
             corners.append((ball[0][None], node, ball[1]))
         else:
-            corners.append((_hull_corners(mesh, mine, config), node, 0.0))
-        for hull, points in hull_pieces(mesh.vertices, mine, config.colliders):
+            corners.append((_hull_corners(mesh, mine), node, 0.0))
+        for hull, points in hull_pieces(mesh.vertices, mine):
             pieces.append(Piece(owner, hull, node, part))
             samples.setdefault(part, []).append((points, node, 0.0))
         if ball is not None and part in samples:
@@ -128,8 +254,8 @@ def shape_of(bound: Bound, owner: int, config: ContactConfig, is_alone: bool = F
     everything = [entry for entries in samples.values() for entry in entries]
     return Shape(
         _point_set(bound, owner, corners, None),
-        _point_set(bound, owner, everything or corners, config.max_points),
-        {part: _point_set(bound, owner, entries, config.part_points) for part, entries in samples.items()},
+        _point_set(bound, owner, everything or corners, MAX_POINTS),
+        {part: _point_set(bound, owner, entries, PART_POINTS) for part, entries in samples.items()},
         tuple(pieces),
         max((radius for _, _, radius in corners), default=0.0),
     )
@@ -151,8 +277,8 @@ def _point_set(
 
 
 def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[PointSet, PointSet]:
-    """All vertices in patches, for planes, where it is known how far they move; and those spread over the surface, for
-    other solids."""
+    """All vertices in patches, for planes, where handles carry them; and those spread over the surface, for other
+    solids."""
     mesh, points = bound.body.mesh, bound.mechanics.points
     used = np.unique(mesh.faces)
     outer = _outermost(mesh, used, config.soft_points // 4)
@@ -163,9 +289,11 @@ def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[Point
         chosen = farthest_points(mesh.vertices[used], config.soft_points)
         spread = np.unique(np.concatenate([outer, used[chosen]]))
     samples = PointSet(owner, points(spread), np.zeros(len(spread)), np.full(len(spread), -1))
-    if len(spread) == len(used) or not bound.mechanics.is_bounded:  # type: ignore[attr-defined]
+    if len(spread) == len(used) or bound.mechanics.handle_weights() is None:
         return samples, samples
-    patches = Patches.of(samples.points, np.searchsorted(used, spread), mesh.vertices[used])
+    chosen = np.searchsorted(used, spread)
+    patches = chosen[cKDTree(mesh.vertices[spread]).query(mesh.vertices[used])[1]]
+    patches[chosen] = chosen
     return PointSet(owner, points(used), np.zeros(len(used)), np.full(len(used), -1), patches), samples
 
 
@@ -182,7 +310,7 @@ def _outermost(mesh: Mesh, vertices: Int[np.ndarray, " n"], count: int) -> Int[n
     return np.unique(vertices[best])
 
 
-def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig) -> Float[np.ndarray, "n 3"]:
+def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"]) -> Float[np.ndarray, "n 3"]:
     """Corners of the hull of a part, and what sticks out farthest."""
     used = np.unique(faces)
     vertices = mesh.vertices[used]
@@ -190,22 +318,160 @@ def _hull_corners(mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConf
     if hull is None:
         corners = vertices
     else:
-        corners = np.unique(np.concatenate([hull[0], mesh.vertices[_outermost(mesh, used, config.outermost)]]), axis=0)
-    limit = config.max_corners + config.outermost
+        corners = np.unique(np.concatenate([hull[0], mesh.vertices[_outermost(mesh, used, OUTERMOST)]]), axis=0)
+    limit = MAX_CORNERS + OUTERMOST
     return corners[farthest_points(corners, limit)] if len(corners) > limit else corners
 
 
-def _ball(
-    mesh: Mesh, faces: Int[np.ndarray, "f 3"], config: ContactConfig
-) -> tuple[Float[np.ndarray, "3"], float] | None:
+def _ball(mesh: Mesh, faces: Int[np.ndarray, "f 3"]) -> tuple[Float[np.ndarray, "3"], float] | None:
     """Centre and radius of a part that is a ball."""
     vertices = mesh.vertices[np.unique(faces)]
-    if len(vertices) < config.ball_vertices:
+    if len(vertices) < BALL_VERTICES:
         return None
     lifted = np.concatenate([2.0 * vertices, np.ones((len(vertices), 1))], axis=1)
     solution = np.linalg.lstsq(lifted, (vertices**2).sum(axis=1), rcond=None)[0]
     center = solution[:3]
     away = np.linalg.norm(vertices - center, axis=1)
-    whole = np.ptp(vertices, axis=0).min() > (2.0 - 4.0 * config.ball_error) * away.max()
-    is_ball = whole and np.ptp(away) < config.ball_error * away.max()
+    whole = np.ptp(vertices, axis=0).min() > (2.0 - 4.0 * BALL_ERROR) * away.max()
+    is_ball = whole and np.ptp(away) < BALL_ERROR * away.max()
     return (center, float(away.max())) if is_ball else None
+
+
+def touches_of(
+    bounds: Sequence[Bound],
+    shapes: Sequence[Shape],
+    world: World,
+    system: System,
+    state: State,
+    config: ContactConfig,
+) -> list[Touch]:
+    """All pairs of points and solids."""
+    steep = [_stiffness(bound, world) for bound in bounds]
+    out: list[Touch] = []
+    solids: list[tuple[Collider, float]] = []
+    if world.ground is not None:
+        ground = _ground(world.ground, bounds, shapes, system, state)
+        for k, shape in enumerate(shapes):
+            surface = _surface(bounds[k], world.ground.friction, config)
+            out.append(Touch(shape.corners, ground, *surface, steep[k]))
+    for obstacle in world.obstacles:
+        solids += [(collider, obstacle.friction) for collider in obstacle_colliders(obstacle.mesh)]
+    for k, shape in enumerate(shapes):
+        for collider, friction in solids:
+            out.append(Touch(shape.samples, collider, *_surface(bounds[k], friction, config), steep[k]))
+        for other, pieces in enumerate(shape.pieces for shape in shapes):
+            if other != k:
+                surface = _surfaces(bounds[k], bounds[other], world.friction, config)
+                stiffness = min(steep[k], steep[other])
+                out += [Touch(shape.samples, p.collider, *surface, stiffness, other, p.node) for p in pieces]
+        out += _within(bounds[k], shape, world, steep[k])
+    return out
+
+
+def friction_of(bound: Bound) -> float | None:
+    """Of the surface of an object, where its materials are named."""
+    return None if bound.body.materials is None else float(np.mean(bound.body.materials.friction))
+
+
+def bounce_of(bound: Bound) -> float:
+    """Speed that a rigid object keeps when it strikes something hard; nothing where no material is named.
+
+    What bends has no such figure: it bounces by its own elasticity.
+    """
+    field = bound.body.materials
+    if field is None or not len(bound.mechanics.part_nodes):
+        return 0.0
+    damping = field.damping_ratio
+    return float(np.mean(np.exp(-np.pi * damping / np.sqrt(1.0 - damping**2))))
+
+
+def _surface(bound: Bound, friction: float, config: ContactConfig) -> tuple[float, float]:
+    """Friction and restitution of an object on something that stands still."""
+    own = friction_of(bound)
+    kept = config.assembled if bound.body.poses.dim else config.hard
+    return friction if own is None else float(np.sqrt(own * friction)), kept * bounce_of(bound)
+
+
+def _surfaces(a: Bound, b: Bound, friction: float, config: ContactConfig) -> tuple[float, float]:
+    """The same between two objects: an object without a material takes the world's friction."""
+    first, second = (friction if own is None else own for own in (friction_of(a), friction_of(b)))
+    is_plain = not (a.body.poses.dim or b.body.poses.dim)
+    kept = 1.0 if is_plain else config.assembled
+    return float(np.sqrt(first * second)), kept * bounce_of(a) * bounce_of(b)
+
+
+def _within(bound: Bound, shape: Shape, world: World, stiffness: float) -> list[Touch]:
+    """Parts of one object against each other, but for those that touch at rest or that a joint leads through each
+    other: they were made to."""
+    articulation = bound.body.poses.articulation
+    if articulation is None or not bound.body.poses.dim or len(shape.parts) < 2:
+        return []
+    own = friction_of(bound)
+    friction = world.friction if own is None else own
+    pairs = [
+        (part, piece)
+        for part in shape.parts
+        for piece in shape.pieces
+        if piece.node != bound.mechanics.part_nodes[part] and len(shape.pieces) <= MAX_OWN_PIECES
+    ]
+    poses = _poses(bound)
+    apart = np.min([_heights(bound, shape, pairs, q) for q in poses], axis=0) if pairs else []
+    at_rest = _heights(bound, shape, pairs, poses[0])
+    owner, size = shape.corners.owner, bound.body.mesh.size
+    out = []
+    for (part, piece), least, rest in zip(pairs, apart, at_rest, strict=True):
+        if least > -OVERLAP * size and rest > OVERLAP * size:
+            points = shape.parts[part]
+            out.append(Touch(points, piece.collider, friction, 0.0, stiffness, owner, piece.node))
+    return out
+
+
+def _poses(bound: Bound) -> list[Float[np.ndarray, " D"]]:
+    """The start, rest, and each joint alone between its limits."""
+    base = bound.mechanics.dim - bound.body.poses.dim
+    out = [bound.q, np.zeros_like(bound.q)]
+    for k, (low, high) in enumerate(bound.body.poses.limits):
+        if np.isfinite([low, high]).all():
+            for value in np.linspace(low, high, OWN_POSES):
+                q = np.zeros_like(bound.q)
+                q[base + k] = value
+                out.append(q)
+    return out
+
+
+def _heights(
+    bound: Bound, shape: Shape, pairs: Sequence[tuple[int, Piece]], q: Float[np.ndarray, " D"]
+) -> Float[np.ndarray, " n"]:
+    """How far the lowest point of a part is above a piece of another, for each pair; negative inside."""
+    motion = bound.mechanics.motion(np.eye(4), q[None], np.zeros_like(q[None]))
+    places = {part: points.points.positions(motion)[0] for part, points in shape.parts.items()}
+    out = []
+    for part, piece in pairs:
+        hull = piece.collider
+        assert isinstance(hull, Hull)
+        local = seen_from(motion.node_frame(piece.node), places[part])
+        heights = (local @ hull.normals.T - hull.heights).max(axis=1) - shape.parts[part].radii
+        out.append(float(heights.min()))
+    return np.array(out)
+
+
+def _stiffness(bound: Bound, world: World) -> float:
+    """Of one contact point: it alone carries the object at the depth of rest."""
+    mesh = bound.body.mesh
+    gravity = max(float(np.linalg.norm(gravity_of(world, bound.body))), STANDARD_GRAVITY / mesh.unit)
+    return bound.mechanics.mass * gravity / (REST_DEPTH * mesh.size)
+
+
+def _ground(
+    ground: Ground, bounds: Sequence[Bound], shapes: Sequence[Shape], system: System, state: State
+) -> HalfSpace:
+    normal = np.asarray(bounds[0].body.mesh.up_vector if ground.normal is None else ground.normal, dtype=np.float64)
+    height = ground.height
+    if height is None:
+        motions = system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
+        lowest = [
+            (shape.corners.points.positions(motion)[0] @ normal - shape.corners.radii).min()
+            for shape, motion in zip(shapes, motions, strict=True)
+        ]
+        height = float(min(lowest))
+    return HalfSpace(normal, height)

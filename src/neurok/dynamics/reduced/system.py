@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.dynamics.reduced.equations import Mechanics, Pose
-from neurok.dynamics.reduced.loads import LimitWell
+from neurok.dynamics.reduced.loads import LimitWell, UniformField
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,11 @@ class Member:
     loads: tuple[Any, ...]
     where: slice
     """Its coordinates among those of the system."""
+
+    @cached_property
+    def field(self) -> Float[np.ndarray, "3"]:
+        """Acceleration of gravity."""
+        return sum((load.acceleration for load in self.loads if isinstance(load, UniformField)), np.zeros(3))
 
 
 @dataclass(eq=False)
@@ -121,14 +126,11 @@ class System:
             out.append(total)
         return _side_by_side(out)
 
-    def load_energies(self, motions: Sequence[Any], times: Float[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
-        """Energies of all loads, external ones included."""
-        energies = [
-            load.energy(motion, times)
-            for member, motion in zip(self.members, motions, strict=True)
-            for load in member.loads
-        ]
-        return np.sum(energies, axis=0) if energies else np.zeros(len(times))
+    def stored(self, motions: Sequence[Any], moment: float) -> float:
+        """Energy of all loads, external ones included; of the first moment."""
+        times = np.array([moment])
+        everyone = zip(self.members, motions, strict=True)
+        return sum(float(load.energy(motion, times)[0]) for member, motion in everyone for load in member.loads)
 
     def rates(
         self, poses: Sequence[Pose], q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"], times: np.ndarray

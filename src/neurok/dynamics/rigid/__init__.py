@@ -1,4 +1,4 @@
 """The rigid engine: objects that are all joints, moved by MuJoCo."""
 
-from neurok.dynamics.rigid.config import MujocoConfig as MujocoConfig
 from neurok.dynamics.rigid.engine import MujocoEngine as MujocoEngine
+from neurok.dynamics.rigid.model import MujocoConfig as MujocoConfig

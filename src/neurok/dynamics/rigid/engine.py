@@ -11,7 +11,7 @@ from neurok.dynamics.condition import World
 from neurok.dynamics.engine import Settings
 from neurok.dynamics.reduced.engine import ReducedRun
 from neurok.dynamics.reduced.system import State
-from neurok.dynamics.rigid.config import DEFAULT, MujocoConfig
+from neurok.dynamics.rigid.model import DEFAULT, MujocoConfig
 from neurok.dynamics.rigid.stepper import MujocoStepper
 from neurok.errors import NeurokError, require
 

@@ -9,25 +9,154 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.condition import World
-from neurok.dynamics.masses import inertial_of
-from neurok.dynamics.reduced.bearings import bearings_of
+from neurok.core.assembly import ASSEMBLY
+from neurok.dynamics.body import Body
+from neurok.dynamics.colliders import obstacle_pieces, part_pieces
+from neurok.dynamics.condition import Obstacle, World
+from neurok.dynamics.masses import inertial_of, sheet_thickness
 from neurok.dynamics.reduced.build import Bound, gravity_of
+from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
+from neurok.dynamics.reduced.dry_friction import joint_friction
 from neurok.dynamics.reduced.loads import Damping, LimitWell
-from neurok.dynamics.rigid.config import MujocoConfig
-from neurok.dynamics.rigid.shapes import Shape, body_shapes, ground_height, obstacle_shapes
 from neurok.errors import NeurokError
 from neurok.geometry import lie
+from neurok.geometry.decimate import decimate
 from neurok.geometry.joint_tree import BASE_DOF
 
 UNLIMITED = 1e6
 """[rad or m]; farther than any joint goes, for limits on one side only."""
+
+
+@dataclass(frozen=True)
+class MujocoConfig:
+    """The rigid engine."""
+
+    longest_step: float = 1 / 240
+    """[s]; twice MuJoCo's own default, since contacts are foreseen."""
+
+    impedance: float = 0.999
+    """Share of an acceleration that a contact, a limit or dry friction takes away (MuJoCo's ``solimp``): as hard as
+    MuJoCo solves well. What leans on a slope creeps by the rest."""
+
+    hard_friction: float = 10.0
+    """How much harder friction is than contact (MuJoCo's ``impratio``), against creep."""
+
+    recovery: float = 0.2
+    """Share of a penetration that is undone in one step."""
+
+    sight: float = 2.0
+    """Contacts are foreseen this many times as far as the fastest body comes in one step: both may move."""
+
+    look_steps: int = 4
+    """How far contacts are foreseen is worked out anew after so many steps."""
+
+    travel: float = 0.05
+    """How far anything may move in one step, as a share of the smallest object's size; else the step is cut ..."""
+
+    max_pieces: int = 8
+    """... into so many at most."""
+
+    bounce_steps: float = 4.0
+    """Slower than what gravity adds in so many steps nothing bounces, so that things come to rest."""
+
+    limit_phase: float = 0.25
+    """Phase [rad] of a bounce off a joint's limit in one step, where limits keep the energy."""
+
+    massless: float = 1e-9
+    """Mass of parts that have none, as a share of the object's: MuJoCo wants some."""
+
+    overlap: float = ASSEMBLY.overlap
+    """Parts of one object that are deeper in each other at rest than this share of its size never touch ..."""
+
+    apart: float = ASSEMBLY.apart
+    """... and parts that hang on each other by a joint do only if they are farther apart than this."""
+
+    corners: int = 1000
+    """Of one convex piece; MuJoCo looks at few of them at a time, so round things need not be coarse."""
+
+    obstacle_faces: int = 2000
+    """Faces of an obstacle that is not convex, each of which is a plate; more are thinned out."""
+
+    plate: float = 0.01
+    """Thickness of these plates, as a share of the obstacle's size."""
+
+    reduced: ReducedConfig = DEFAULTS
+    """What both engines share: stiffness of pins and grabs, rubbing of joints, faces that feel the wind."""
+
+
+DEFAULT = MujocoConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One convex piece, in mesh units and the object's frame at rest."""
+
+    vertices: Float[np.ndarray, "n 3"]
+    friction: float | None = None
+    """Coulomb's coefficient of its material; ``None`` where no material is named."""
+
+    restitution: float = 0.0
+    """Speed that its material keeps in a bounce."""
+
+
+def body_shapes(bound: Bound, hollow: bool, config: MujocoConfig) -> dict[int, list[Shape]]:
+    """Convex pieces of the parts on each node of a body, with their hollows where something may come into them."""
+    body, mesh = bound.body, bound.body.mesh
+    sheets = sheet_thickness(body)
+    out: dict[int, list[Shape]] = {}
+    for part, node in enumerate(bound.mechanics.part_nodes.tolist()):  # type: ignore[attr-defined]
+        mine = mesh.face_parts == part
+        faces = mesh.faces[mine]
+        made = _made_of(body, np.unique(faces))
+        thickness = float(sheets[mine].mean()) if len(faces) else None
+        pieces = part_pieces(mesh.vertices, faces, hollow, thickness, config.corners)
+        out.setdefault(node, []).extend(replace(made, vertices=vertices) for vertices, _ in pieces)
+    return out
+
+
+def _made_of(body: Body, vertices: Int[np.ndarray, " n"]) -> Shape:
+    """Friction and restitution of a part: the means over its vertices."""
+    nothing = Shape(np.zeros((0, 3)))
+    if body.materials is None or not len(vertices):
+        return nothing
+    stuff = body.materials.take(vertices)
+    ratio = stuff.damping_ratio
+    kept = np.exp(-np.pi * ratio / np.sqrt(1.0 - ratio**2))
+    return replace(nothing, friction=float(stuff.friction.mean()), restitution=float(kept.mean()))
+
+
+def obstacle_shapes(obstacle: Obstacle, config: MujocoConfig) -> list[Shape]:
+    """Hulls of the pieces that are convex, and a plate for each face of the others."""
+    mesh = obstacle.mesh
+    hulls, rough = obstacle_pieces(mesh)
+    out = [Shape(vertices) for vertices, _ in hulls]
+    if rough is None:
+        return out
+    vertices, faces = mesh.vertices, mesh.faces[rough]
+    if len(faces) > config.obstacle_faces:
+        vertices, faces, _ = decimate(vertices, faces, config.obstacle_faces)
+    corners = vertices[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1)
+    good = lengths > 1e-12 * mesh.size**2
+    inward = -config.plate * mesh.size * normals[good] / lengths[good, None]
+    plates = np.concatenate([corners[good], corners[good] + inward[:, None]], axis=1)
+    return out + [Shape(plate) for plate in plates]
+
+
+def ground_height(bounds: Sequence[Bound], normal: Float[np.ndarray, "3"]) -> float:
+    """The lowest point of all bodies at the start."""
+    lows = [
+        (bound.mechanics.positions(bound.pose, bound.q)[np.unique(bound.body.mesh.faces)] @ normal).min()
+        for bound in bounds
+    ]
+    return float(min(lows))
 
 
 @dataclass(eq=False)
@@ -139,8 +268,7 @@ def _add_body(scene: Scene, index: int, bound: Bound, world: World, hollow: bool
     """An object: its base, and what hangs on it."""
     mechanics: Any = bound.mechanics
     tree, unit = mechanics.tree, bound.body.mesh.unit
-    shapes, bearings = body_shapes(bound, hollow, scene.config), bearings_of(bound, world, scene.config.reduced)
-    losses = np.zeros(mechanics.dim) if bearings is None else bearings.limits
+    shapes, losses = body_shapes(bound, hollow, scene.config), joint_friction(bound, world, scene.config.reduced)
     carriers = {0, *mechanics.part_nodes.tolist()}
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(tree.parents, start=1):

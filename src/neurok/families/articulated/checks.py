@@ -107,11 +107,7 @@ def split_solids(articulation: Articulation) -> list[Solid]:
     face_cuts = np.searchsorted(face_labels[face_order], np.arange(count + 1))
     parts = articulation.vertex_parts
     return [
-        Solid(
-            int(parts[vertex_order[a]]),
-            mesh.vertices[vertex_order[a:b]],
-            rank[f[face_order[c:e]]] - a,
-        )
+        Solid(int(parts[vertex_order[a]]), mesh.vertices[vertex_order[a:b]], rank[f[face_order[c:e]]] - a)
         for a, b, c, e in zip(vertex_cuts[:-1], vertex_cuts[1:], face_cuts[:-1], face_cuts[1:], strict=True)
         if e > c
     ]

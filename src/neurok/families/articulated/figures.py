@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import X, Y, Z, pair, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -31,7 +32,6 @@ def _limb(start: np.ndarray, end: np.ndarray, thick: float, thin: float) -> Shap
 
 
 def _add_chain(
-    builder: Builder,
     parent: Part,
     points: list[np.ndarray],
     thick: list[float],
@@ -42,7 +42,7 @@ def _add_chain(
 ) -> Part:
     """Bones from point to point, each turning about ``axis`` at its start."""
     for k, name in enumerate(names):
-        part = builder.part(name, parent, "revolute", axis, points[k], *limits[k])
+        part = parent.hinge(name, axis, points[k], *limits[k])
         part.add(_limb(points[k], points[k + 1], thick[k], thick[k + 1]), surface)
         parent = part
     return parent
@@ -50,23 +50,20 @@ def _add_chain(
 
 def mannequin(d: Dice) -> Builder:
     """A wooden figure that bends at neck, waist, shoulders, elbows, hips and knees."""
-    builder = Builder("mannequin")
     look = d.wood() if d.chance(0.6) else d.paint()
     s = d.between(0.14, 0.2)
     hip_y, build = d.between(0.95, 1.1) * s, d.between(0.85, 1.2)
-    hips = builder.part("hips")
+    hips = Builder("mannequin").part("hips")
     hips.add(sphere(0.13 * s, 16, 10).scale(1.2 * build, 0.8, 0.9).move(0, hip_y, 0), look)
     waist = np.array([0.0, hip_y + 0.08 * s, 0.0])
-    chest = builder.part("chest", hips, "revolute", d.pick([(1, 0, 0), (0, 1, 0)]), waist, -0.5, 0.5)
+    chest = hips.hinge("chest", d.pick([(1, 0, 0), (0, 1, 0)]), waist, -0.5, 0.5)
     shoulder_y = waist[1] + 0.48 * s
-    body = lathe(
-        [(0, -0.02 * s), (0.1 * s, 0.0), (0.12 * s, 0.15 * s), (0.17 * s, 0.38 * s), (0.1 * s, 0.5 * s), (0, 0.52 * s)],
-        20,
-        ellipse=0.65,
+    body = turned(
+        20, [0, 0.1, 0.12, 0.17, 0.1, 0], [-0.02 * s, 0.0, 0.15 * s, 0.38 * s, 0.5 * s, 0.52 * s], ellipse=0.65, scale=s
     )
     chest.add(body.scale(build, 1.0, build).move(*waist), look)
     neck = np.array([0.0, shoulder_y + 0.03 * s, 0.0])
-    head = builder.part("head", chest, "revolute", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.6, 0.6)
+    head = chest.hinge("head", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.6, 0.6)
     head.add(
         [
             cylinder(0.04 * s, 0.1 * s, 12).move(*(neck + (0, 0.03 * s, 0))),
@@ -81,7 +78,6 @@ def mannequin(d: Dice) -> Builder:
         arm = [shoulder, shoulder + 0.3 * s * down, shoulder + 0.58 * s * down, shoulder + 0.7 * s * down]
         chest.add(sphere(0.065 * s, 12, 8).move(*(shoulder - (x * 0.03 * s, 0, 0))), look)
         _add_chain(
-            builder,
             chest,
             arm,
             [0.055 * s, 0.045 * s, 0.035 * s, 0.03 * s],
@@ -92,7 +88,6 @@ def mannequin(d: Dice) -> Builder:
         hip = np.array([x * 0.09 * s * build, hip_y - 0.02 * s, 0.0])
         knee, ankle = hip + (x * 0.01 * s, -0.46 * hip_y, 0), np.array([hip[0] + x * 0.015 * s, 0.05 * s, 0.0])
         shin = _add_chain(
-            builder,
             hips,
             [hip, knee, ankle],
             [0.075 * s, 0.055 * s, 0.04 * s],
@@ -100,18 +95,17 @@ def mannequin(d: Dice) -> Builder:
             look,
             ["thigh", "shin"],
         )
-        foot = builder.part("foot", shin, "revolute", (1, 0, 0), ankle, -0.4, 0.4)
+        foot = shin.hinge("foot", X, ankle, -0.4, 0.4)
         foot.add(box((0.08 * s, 0.05 * s, 0.2 * s), (ankle[0], 0.025 * s, 0.05 * s), 0.015 * s), look)
-    return builder
+    return hips.builder
 
 
 def quadruped(d: Dice) -> Builder:
     """A four-legged animal with neck, head and tail."""
-    builder = Builder("quadruped")
     look = looks.paint(d.pick(["#8a6444", "#c9a27a", "#55585e", "#d8d2c6", "#a0522d", "#3a3d42"]), 0.9, name="fur")
     length, height = d.between(0.5, 0.9), d.between(0.4, 0.7)
     girth = d.between(0.12, 0.2) * length / 0.7
-    body = builder.part("body")
+    body = Builder("quadruped").part("body")
     spine = profiles.smooth_curve(
         [(0, height, -length / 2), (0, height + 0.02, 0), (0, height + d.between(0.0, 0.08), length / 2)], 12
     )
@@ -126,7 +120,6 @@ def quadruped(d: Dice) -> Builder:
             ankle = np.array([hip[0], 0.02 + thick * 0.5, hip[2]])
             limits = [(-0.55, 0.55), (-1.0, 0.2) if z > 0 else (-0.2, 1.0)]
             shin = _add_chain(
-                builder,
                 body,
                 [hip, knee, ankle],
                 [1.3 * thick, 0.8 * thick, 0.6 * thick],
@@ -141,9 +134,9 @@ def quadruped(d: Dice) -> Builder:
     base = np.array([0.0, height + 0.4 * girth, 0.46 * length])
     rise = d.between(0.15, 0.45)
     crown = base + np.array([0.0, rise, d.between(0.05, 0.2)])
-    neck = builder.part("neck", body, "revolute", (1, 0, 0), base, -0.2, 0.7)
+    neck = body.hinge("neck", X, base, -0.2, 0.7)
     neck.add(_limb(base, crown, 0.5 * girth, 0.38 * girth), look)
-    head = builder.part("head", neck, "revolute", d.pick([(1, 0, 0), (0, 1, 0)]), crown, -0.6, 0.6)
+    head = neck.hinge("head", d.pick([(1, 0, 0), (0, 1, 0)]), crown, -0.6, 0.6)
     snout = crown + np.array([0.0, -0.05, d.between(0.12, 0.22)])
     head.add(_limb(crown, snout, 0.48 * girth, 0.26 * girth), look)
     ear = d.between(0.04, 0.12)
@@ -169,20 +162,17 @@ def quadruped(d: Dice) -> Builder:
     bones = d.count(1, 3)
     points = [root + (0, -drop * k / bones, -reach * k / bones) for k in range(bones + 1)]
     widths = list(np.linspace(0.22 * girth, 0.08 * girth, bones + 1))
-    _add_chain(
-        builder, body, points, widths, [(-0.7, 0.7)] * bones, look, ["tail"] * bones, d.pick([(0, 1, 0), (1, 0, 0)])
-    )
-    return builder
+    _add_chain(body, points, widths, [(-0.7, 0.7)] * bones, look, ["tail"] * bones, d.pick([(0, 1, 0), (1, 0, 0)]))
+    return body.builder
 
 
 def bird(d: Dice) -> Builder:
     """A bird with wings in two parts each, a head and a tail."""
-    builder = Builder("bird")
     look, second = d.paint(), d.paint()
     length = d.between(0.2, 0.5)
     girth = length * d.between(0.16, 0.24)
     y = d.between(0.25, 0.5) * length + girth
-    body = builder.part("body")
+    body = Builder("bird").part("body")
     spine = profiles.smooth_curve(
         [(0, y, -0.5 * length), (0, y - 0.02 * length, 0.0), (0, y + 0.1 * length, 0.45 * length)], 12
     )
@@ -204,7 +194,7 @@ def bird(d: Dice) -> Builder:
             looks.paint("#d08a3a", 0.6),
         )
     neck = np.array([0.0, y + 0.12 * length, 0.44 * length])
-    head = builder.part("head", body, "revolute", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.7, 0.7)
+    head = body.hinge("head", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.7, 0.7)
     crown = neck + (0.0, 0.3 * girth, 0.25 * girth)
     head.add(
         [
@@ -244,21 +234,21 @@ def bird(d: Dice) -> Builder:
             ]
         )
         limits = (-0.9, 0.7) if x > 0 else (-0.7, 0.9)
-        wing = builder.part("wing", body, "revolute", (0, 0, 1), root, *limits)
+        wing = body.hinge("wing", Z, root, *limits)
         wing.add(_wing(inner, x, thick).move(*root), second)
         wing.add(_limb(root, root + (x * span, 0, 0.36 * chord), 0.8 * thick, 0.6 * thick), look)
         tip = root + (x * span, 0, 0)
-        hand = builder.part("wing_tip", wing, "revolute", (0, 0, 1), tip, *((-0.6, 0.9) if x < 0 else (-0.9, 0.6)))
+        hand = wing.hinge("wing_tip", Z, tip, *((-0.6, 0.9) if x < 0 else (-0.9, 0.6)))
         hand.add(_wing(outer, x, 0.8 * thick).move(*tip), second)
         hand.add(
             _limb(tip + (0, 0, 0.33 * chord), tip + (x * 0.7 * span, 0, 0.05 * chord), 0.6 * thick, 0.4 * thick), look
         )
     rear = np.array([0.0, y, -0.48 * length])
-    tail = builder.part("tail", body, "revolute", (1, 0, 0), rear, -0.5, 0.4)
+    tail = body.hinge("tail", X, rear, -0.5, 0.4)
     fan = np.array([[-0.06, 0.03], [0.06, 0.03], [0.16, -0.3], [0.0, -0.34], [-0.16, -0.3]]) * length
     flat = facing(fan, 0.02 * length).turn("x", 90)
     tail.add(flat.move(*rear), second)
-    return builder
+    return body.builder
 
 
 def _wing(outline: np.ndarray, side: int, thick: float) -> Shape:
@@ -283,11 +273,7 @@ def fish(d: Dice) -> Builder:
 
     for k in range(segments):
         pivot = (0.0, y, cuts[k])
-        part = (
-            builder.part("head")
-            if part is None
-            else builder.part("segment", part, "revolute", (0, 1, 0), pivot, -0.28, 0.28)
-        )
+        part = builder.part("head") if part is None else part.hinge("segment", Y, pivot, -0.28, 0.28)
         # Segments run a little into the one before, so that bending opens no gap.
         zs = np.linspace(cuts[k] + (0.12 * length / segments if k else 0.0), cuts[k + 1], 6)
         shrink = [0.9 if k and i == 0 else 1.0 for i in range(6)]
@@ -300,10 +286,7 @@ def fish(d: Dice) -> Builder:
         part.add(loft(rows), look)
         if k == 0:
             part.add(
-                [
-                    sphere(0.05 * height + 0.1 * width, 10, 8).move(x * 0.34 * width, y + 0.12 * height, 0.4 * length)
-                    for x in (-1, 1)
-                ],
+                pair(sphere(0.05 * height + 0.1 * width, 10, 8).move(0.34 * width, y + 0.12 * height, 0.4 * length)),
                 looks.paint("#1c1c1f", 0.3, name="eye"),
             )
         if k == segments // 2:
@@ -313,7 +296,7 @@ def fish(d: Dice) -> Builder:
             part.add(sideways(dorsal, 0.12 * width).move(0, y, middle), fin)
     assert part is not None
     joint = (0.0, y, cuts[-1])
-    tail = builder.part("tail_fin", part, "revolute", (0, 1, 0), joint, -0.6, 0.6)
+    tail = part.hinge("tail_fin", Y, joint, -0.6, 0.6)
     lobe = np.array([[0.06, 0.0], [0.0, 0.08], [-0.16, 0.5], [-0.1, 0.0], [-0.16, -0.5], [0.0, -0.08]]) * (
         length,
         height,
@@ -323,7 +306,7 @@ def fish(d: Dice) -> Builder:
     for x in (-1, 1):
         root = np.array([x * 0.4 * width, y - 0.2 * height, 0.22 * length])
         holder = builder.parts[int(np.searchsorted(-cuts, -root[2])) - 1]
-        paddle = builder.part("fin", holder, "revolute", (0, 0, 1), root, *((-0.6, 0.5) if x > 0 else (-0.5, 0.6)))
+        paddle = holder.hinge("fin", Z, root, *((-0.6, 0.5) if x > 0 else (-0.5, 0.6)))
         plate = np.array([[-0.02, 0.02], [0.02, -0.05], [0.16, -0.16], [0.14, -0.04]]) * length
         paddle.add(_wing(plate, x, 0.1 * width).move(*root), fin)
     return builder

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from neurok.families.articulated.kit import (
+    BLACK_STEEL,
+    CHROME,
+    GRAPHITE,
+    RUBBER,
+    STEEL,
+    X,
+    Y,
+    Z,
+    pair,
+    placed,
+    rod,
+    turned,
+)
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import facing, sideways, wheel
-from neurok.modelling.shapes import Shape, box, cylinder, lathe, slab
+from neurok.modelling.shapes import Shape, box, cylinder, slab
 from neurok.modelling.sweeps import tube
 
 
@@ -24,38 +38,27 @@ def _link(start: np.ndarray, end: np.ndarray, thick: float, width: float) -> lis
     outline = np.array(
         [a + 0.8 * thick * across, a - 0.8 * thick * across, b - 0.6 * thick * across, b + 0.6 * thick * across]
     )
-    drums = [
-        cylinder(thick * s, 1.15 * width, 20, chamfer=0.05 * thick).along("x").move(*p)
-        for p, s in ((start, 1.0), (end, 0.8))
-    ]
+    drums = [rod("x", thick * s, 1.15 * width, p, 20, chamfer=0.05 * thick) for p, s in ((start, 1.0), (end, 0.8))]
     return [sideways(_ccw(outline), width, 0.05 * thick).move(start[0], 0, 0), *drums]
 
 
 def robot_arm(d: Dice) -> Builder:
     """A turning base, three to five links and a gripper."""
-    builder = Builder("robot_arm")
-    look, dark = (
-        looks.paint(d.pick(["mustard", "terracotta", "white", "teal", "graphite"]), 0.35),
-        looks.metal("black_steel"),
-    )
+    look, dark = looks.paint(d.pick(["mustard", "terracotta", "white", "teal", "graphite"]), 0.35), BLACK_STEEL
     scale = d.between(0.5, 1.2)
-    base = builder.part("base")
-    base.add(lathe([(0, 0), (0.16, 0), (0.16, 0.03), (0.12, 0.05), (0.11, 0.1), (0, 0.1)], 28).scale(scale), dark)
-    turret = builder.part("turret", base, "revolute", (0, 1, 0), (0, 0, 0), -2.8, 2.8)
-    turret.add(lathe([(0, 0.101), (0.1, 0.101), (0.1, 0.16), (0.07, 0.19), (0, 0.19)], 28).scale(scale), look)
+    base = Builder("robot_arm").part("base")
+    base.add(turned(28, [0.16, 0.16, 0.12, 0.11], [0, 0.03, 0.05, 0.1]).scale(scale), dark)
+    turret = base.hinge("turret", Y, (0, 0, 0), -2.8, 2.8)
+    turret.add(turned(28, [0.1, 0.1, 0.07], [0.101, 0.16, 0.19]).scale(scale), look)
     place = np.array([0.0, 0.22, 0.0]) * scale
     thick, width = 0.06 * scale, 0.08 * scale
     turret.add(
-        [
-            slab((x * 0.9 * width, 0.15 * scale, -0.05 * scale), (x * 0.62 * width, 0.26 * scale, 0.05 * scale), 0.004)
-            for x in (-1, 1)
-        ],
-        look,
+        pair(slab((0.9 * width, 0.15 * scale, -0.05 * scale), (0.62 * width, 0.26 * scale, 0.05 * scale), 0.004)), look
     )
     part, angle = turret, d.between(-30, 5)
     for k in range(d.count(2, 4)):
         length = d.between(0.2, 0.34) * scale * 0.88**k
-        link = builder.part("link", part, "revolute", (1, 0, 0), place, -d.between(0.3, 0.6), d.between(0.3, 0.7))
+        link = part.hinge("link", X, place, -d.between(0.3, 0.6), d.between(0.3, 0.7))
         end = place + length * np.array([0.0, np.cos(np.radians(angle)), np.sin(np.radians(angle))])
         link.add(_link(place, end, thick, width * 0.95), look if k % 2 == 0 else looks.paint("white", 0.4))
         # The next link hangs beside this one, on alternating sides.
@@ -63,7 +66,7 @@ def robot_arm(d: Dice) -> Builder:
         angle += d.between(30, 60)
         thick, width = 0.85 * thick, 0.85 * width
     along = np.array([0.0, np.cos(np.radians(angle)), np.sin(np.radians(angle))])
-    wrist = builder.part("wrist", part, "continuous", along, place)
+    wrist = part.spin("wrist", along, place)
     tilt = lambda s: s.turn("x", angle).move(*place)  # noqa: E731
     reach = 0.07 * scale
     wrist.add(tilt(cylinder(0.5 * thick, reach + thick, 16).move(0, (reach + thick) / 2, 0)), dark)
@@ -71,33 +74,29 @@ def robot_arm(d: Dice) -> Builder:
     wrist.add(tilt(box((0.1 * scale, 0.02 * scale, 0.04 * scale), (0, palm, 0), 0.003)), look)
     sides = np.array([1.0, 0.0, 0.0])
     for x in (-1, 1):
-        finger = builder.part("finger", wrist, "prismatic", x * sides, place, -0.022 * scale, 0.006 * scale)
+        finger = wrist.slide("finger", x * sides, -0.022 * scale, 0.006 * scale, place)
         finger.add(
             tilt(
                 box((0.012 * scale, 0.07 * scale, 0.026 * scale), (x * 0.034 * scale, palm + 0.044 * scale, 0), 0.002)
             ),
             dark,
         )
-    return builder
+    return base.builder
 
 
 def excavator(d: Dice) -> Builder:
     """Tracks, a cabin that turns, boom, stick and bucket."""
-    builder = Builder("excavator")
     look, dark = looks.paint(d.pick(["mustard", "terracotta", "teal", "red"]), 0.45), looks.rubber("#2b2c2f")
     s = d.between(0.15, 0.4)
-    base = builder.part("tracks")
+    base = Builder("excavator").part("tracks")
     for x in (-1, 1):
         belt = profiles.rectangle(1.7 * s, 0.36 * s, 0.17 * s, 6) + np.array([0.0, 0.18 * s])
         base.add(sideways(_ccw(belt), 0.26 * s, 0.01 * s).move(x * 0.45 * s, 0, 0), dark)
-        rollers = [
-            cylinder(0.11 * s, 0.29 * s, 14).along("x").move(x * 0.45 * s, 0.18 * s, z * s)
-            for z in (-0.6, -0.2, 0.2, 0.6)
-        ]
-        base.add(rollers, looks.metal("steel"))
+        rollers = [rod("x", 0.11 * s, 0.29 * s, (x * 0.45 * s, 0.18 * s, z * s), 14) for z in (-0.6, -0.2, 0.2, 0.6)]
+        base.add(rollers, STEEL)
     base.add(slab((-0.4 * s, 0.16 * s, -0.4 * s), (0.4 * s, 0.32 * s, 0.4 * s)), dark)
-    base.add(cylinder(0.32 * s, 0.1 * s, 24).move(0, 0.36 * s, 0), looks.metal("black_steel"))
-    cab = builder.part("cabin", base, "continuous", (0, 1, 0), (0, 0, 0))
+    base.add(cylinder(0.32 * s, 0.1 * s, 24).move(0, 0.36 * s, 0), BLACK_STEEL)
+    cab = base.spin("cabin", Y)
     floor = 0.411 * s
     cab.add(slab((-0.55 * s, floor, -0.8 * s), (0.55 * s, floor + 0.14 * s, 0.55 * s), 0.02 * s), look)
     cab.add(slab((-0.5 * s, floor + 0.13 * s, -0.78 * s), (0.5 * s, floor + 0.5 * s, -0.2 * s), 0.05 * s), look)
@@ -114,11 +113,11 @@ def excavator(d: Dice) -> Builder:
     elbow = pivot + np.array([0.0, d.between(0.5, 0.75), d.between(0.7, 0.9)]) * s
     wrist = elbow + np.array([0.0, -d.between(0.5, 0.7), d.between(0.35, 0.5)]) * s
     cab.add(box((0.2 * s, 0.2 * s, 0.2 * s), tuple(pivot - (0, 0.06 * s, 0.03 * s)), 0.02 * s), look)
-    boom = builder.part("boom", cab, "revolute", (1, 0, 0), pivot, -0.4, 0.25)
+    boom = cab.hinge("boom", X, pivot, -0.4, 0.25)
     boom.add(_link(pivot, elbow, 0.11 * s, 0.14 * s), look)
-    stick = builder.part("stick", boom, "revolute", (1, 0, 0), elbow, -0.7, 0.5)
+    stick = boom.hinge("stick", X, elbow, -0.7, 0.5)
     stick.add(_link(elbow, wrist, 0.09 * s, 0.11 * s), look)
-    scoop = builder.part("bucket", stick, "revolute", (1, 0, 0), wrist, -0.9, 0.7)
+    scoop = stick.hinge("bucket", X, wrist, -0.9, 0.7)
     outline = (
         np.array(
             [
@@ -137,24 +136,20 @@ def excavator(d: Dice) -> Builder:
         * s
     )
     shell = sideways(_ccw(outline), 0.34 * s).move(offset, wrist[1], wrist[2])
-    scoop.add(shell, looks.metal("black_steel"))
+    scoop.add(shell, BLACK_STEEL)
     cheek = np.array([[-0.03, 0.0], [0.08, 0.0], [0.12, -0.2], [0.0, -0.32], [-0.22, -0.28]]) * s
-    scoop.add(
-        [sideways(_ccw(cheek), 0.02 * s).move(offset + e * 0.17 * s, wrist[1], wrist[2]) for e in (-1, 1)],
-        looks.metal("black_steel"),
-    )
-    return builder
+    scoop.add(placed(pair(sideways(_ccw(cheek), 0.02 * s).move(0.17 * s)), (offset, *wrist[1:])), BLACK_STEEL)
+    return base.builder
 
 
 def toy_car(d: Dice) -> Builder:
     """Rolling and steering wheels, doors, bonnet and boot that open."""
-    builder = Builder("toy_car")
     s = d.between(0.1, 0.3)
     look, glass = d.paint(), looks.glass("#7f97a5", 1.0)
     length, width = s * d.between(2.2, 2.8), s * d.between(0.95, 1.15)
     radius = s * d.between(0.2, 0.27)
     low, belt, roof = 0.7 * radius, 1.9 * radius + 0.25 * s, 1.9 * radius + 0.25 * s + s * d.between(0.35, 0.5)
-    body = builder.part("body")
+    body = Builder("toy_car").part("body")
     z, w = length / 2, width / 2
     kind = d.pick(["sedan", "van", "pickup"])
     nose, tail = {"sedan": (0.5, -0.58), "van": (0.72, -0.97), "pickup": (0.4, -0.1)}[kind]
@@ -189,18 +184,12 @@ def toy_car(d: Dice) -> Builder:
         ),
         look,
     )
-    body.add(
-        [slab((-w * 0.98, low, e * z), (w * 0.98, low + 0.16 * s, e * (z + 0.05 * s)), 0.02 * s) for e in (-1, 1)],
-        looks.plastic("graphite"),
-    )
-    body.add(
-        [cylinder(0.07 * s, 0.04 * s, 14).along("z").move(x * 0.7 * w, 0.7 * belt, z) for x in (-1, 1)],
-        looks.glow("#fff6d8"),
-    )
+    body.add(pair(slab((-w * 0.98, low, z), (w * 0.98, low + 0.16 * s, z + 0.05 * s), 0.02 * s), "z"), GRAPHITE)
+    body.add(pair(rod("z", 0.07 * s, 0.04 * s, (0.7 * w, 0.7 * belt, z), 14)), looks.glow("#fff6d8"))
     door_span = (max(tail * z + 0.05 * s, -0.3 * z), 0.28 * z)
     for x in (-1, 1):
         hinge = (x * 0.9 * w, belt / 2, door_span[1])
-        door = builder.part("door", body, "revolute", (0, 1, 0), hinge, *((0.0, 1.1) if x < 0 else (-1.1, 0.0)))
+        door = body.hinge("door", Y, hinge, *((0.0, 1.1) if x < 0 else (-1.1, 0.0)))
         door.add(
             slab(
                 (x * 0.905 * w, low + 0.1 * s, door_span[0]),
@@ -215,20 +204,20 @@ def toy_car(d: Dice) -> Builder:
                 (x * (0.905 * w + 0.05 * s), 0.85 * belt, door_span[0] + 0.12 * s),
                 0.005 * s,
             ),
-            looks.metal("chrome"),
+            CHROME,
         )
-    bonnet = builder.part("bonnet", body, "revolute", (1, 0, 0), (0, belt + 0.004 * s, nose * z + 0.03 * s), -0.9, 0.0)
+    bonnet = body.hinge("bonnet", X, (0, belt + 0.004 * s, nose * z + 0.03 * s), -0.9, 0.0)
     bonnet.add(
         slab((-0.8 * w, belt + 0.001 * s, nose * z + 0.03 * s), (0.8 * w, belt + 0.035 * s, 0.92 * z), 0.008 * s), look
     )
     if kind != "van":
-        boot = builder.part("boot", body, "revolute", (1, 0, 0), (0, belt + 0.004 * s, tail * z - 0.03 * s), 0.0, 0.9)
+        boot = body.hinge("boot", X, (0, belt + 0.004 * s, tail * z - 0.03 * s), 0.0, 0.9)
         boot.add(
             slab((-0.8 * w, belt + 0.001 * s, -0.93 * z), (0.8 * w, belt + 0.035 * s, tail * z - 0.03 * s), 0.008 * s),
             look,
         )
-    _add_wheels(builder, d, body, (rear_wheel, front_wheel), radius, 0.9 * w, 0.26 * s)
-    return builder
+    _add_wheels(d, body, (rear_wheel, front_wheel), radius, 0.9 * w, 0.26 * s)
+    return body.builder
 
 
 def _wheel_arch(center: float, radius: float) -> list[tuple[float, float]]:
@@ -237,43 +226,32 @@ def _wheel_arch(center: float, radius: float) -> list[tuple[float, float]]:
     return [(center + 1.15 * radius * np.cos(t), radius + 1.15 * radius * np.sin(t)) for t in turn]
 
 
-def _add_wheels(
-    builder: Builder, d: Dice, body: Part, axles: tuple[float, float], radius: float, half: float, width: float
-) -> None:
+def _add_wheels(d: Dice, body: Part, axles: tuple[float, float], radius: float, half: float, width: float) -> None:
     """Four wheels; the front ones may steer."""
     steers = d.chance(0.5)
     spokes = d.chance(0.5)
     for k, z in enumerate(axles):
-        body.add(
-            cylinder(0.12 * radius, 2 * half - 0.5 * width, 10).along("x").move(0, radius, z), looks.metal("steel")
-        )
+        body.add(rod("x", 0.12 * radius, 2 * half - 0.5 * width, (0, radius, z), 10), STEEL)
         for x in (-1, 1):
             place = (x * (half - 0.28 * width), radius, z)
             carrier = body
             if k and steers:
-                carrier = builder.part("knuckle", body, "revolute", (0, 1, 0), place, -0.3, 0.3)
+                carrier = body.hinge("knuckle", Y, place, -0.3, 0.3)
                 carrier.add(
-                    cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z),
-                    looks.metal("steel"),
+                    cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z), STEEL
                 )
-            roll = builder.part("wheel", carrier, "continuous", (1, 0, 0), place)
+            roll = carrier.spin("wheel", X, place)
             tyre, hub = wheel(d, radius, 0.6 * width, spokes)
-            roll.add([s.move(*place) for s in tyre], looks.rubber()).add(
-                [s.move(*place) for s in hub], looks.metal("chrome")
-            )
-            roll.add(
-                cylinder(0.1 * radius, 0.5 * width, 8).along("x").move(place[0] - x * 0.25 * width, radius, z),
-                looks.metal("steel"),
-            )
+            roll.add(placed(tyre, place), RUBBER).add(placed(hub, place), CHROME)
+            roll.add(rod("x", 0.1 * radius, 0.5 * width, (place[0] - x * 0.25 * width, radius, z), 8), STEEL)
 
 
 def windmill(d: Dice) -> Builder:
     """A tower, a cap that turns into the wind, and sails."""
-    builder = Builder("windmill")
     tall = d.between(0.6, 2.0)
     modern = d.chance(0.4)
     look, cap_look = d.paint(), d.timber()
-    tower = builder.part("tower")
+    tower = Builder("windmill").part("tower")
     foot = tall * (0.035 if modern else d.between(0.16, 0.22))
     top = foot * d.between(0.55, 0.7)
     sides = 20 if modern else d.pick([6, 8, 20])
@@ -290,67 +268,62 @@ def windmill(d: Dice) -> Builder:
             ],
             looks.glass("#6f8796", 1.0),
         )
-    cap = builder.part("cap", tower, "continuous", (0, 1, 0), (0, tall, 0))
+    cap = tower.spin("cap", Y, (0, tall, 0))
     y = tall + 0.35 * top
     if modern:
         cap.add(box((1.4 * top, 1.3 * top, 4.2 * top), (0, y, -0.4 * top), 0.25 * top), looks.paint("white", 0.5))
     else:
         cap.add(
-            lathe(
-                [
-                    (0, tall + 0.001),
-                    (1.12 * top, tall + 0.001),
-                    (1.05 * top, tall + 0.3 * top),
-                    (0.6 * top, tall + 0.9 * top),
-                    (0, tall + 1.15 * top),
-                ],
+            turned(
                 20,
+                [1.12, 1.05, 0.6, 0],
+                [tall + 0.001, tall + 0.3 * top, tall + 0.9 * top, tall + 1.15 * top],
+                scale=top,
             ),
             cap_look,
         )
     hub_z = 1.9 * top if modern else 1.3 * top
-    cap.add(cylinder(0.18 * top, hub_z, 12).along("z").move(0, y, hub_z / 2), looks.metal("steel"))
-    rotor = builder.part("rotor", cap, "continuous", (0, 0, 1), (0, y, hub_z))
+    cap.add(rod("z", 0.18 * top, hub_z, (0, y, hub_z / 2), 12), STEEL)
+    rotor = cap.spin("rotor", Z, (0, y, hub_z))
     hub = 0.7 * top if modern else 0.3 * top
     rotor.add(
-        lathe([(0, -0.3 * hub), (hub * 0.8, -0.3 * hub), (hub, 0.2 * hub), (0.5 * hub, 0.9 * hub), (0, hub)], 18)
+        turned(18, [hub * 0.8, hub, 0.5 * hub, 0], [-0.3 * hub, 0.2 * hub, 0.9 * hub, hub])
         .along("z")
         .move(0, y, hub_z),
-        looks.metal("steel"),
+        STEEL,
     )
     count = 3 if modern else d.pick([4, 4, 6])
     reach = tall * d.between(0.42, 0.6)
     for k in range(count):
-        turned = lambda s, k=k: s.turn("z", 360 * k / count + 20).move(0, y, hub_z + 0.1 * hub)  # noqa: E731
+        spun = lambda s, k=k: s.turn("z", 360 * k / count + 20).move(0, y, hub_z + 0.1 * hub)  # noqa: E731
         if modern:
             blade = (
                 np.array([[-0.03, 0.0], [0.03, 0.0], [0.055, 0.2], [0.012, 1.0], [-0.012, 1.0], [-0.03, 0.2]]) * reach
             )
-            rotor.add(turned(facing(_ccw(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
+            rotor.add(spun(facing(_ccw(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
             continue
         spar, wood = box((0.025 * reach, reach, 0.02 * reach), (0, reach / 2, 0)), d.wood() if k == 0 else cap_look
-        rotor.add(turned(spar), wood)
+        rotor.add(spun(spar), wood)
         sail = d.between(0.16, 0.2) * reach
         rotor.add(
             [
-                turned(box((sail, 0.014 * reach, 0.01 * reach), (0.4 * sail, t * reach, 0)))
+                spun(box((sail, 0.014 * reach, 0.01 * reach), (0.4 * sail, t * reach, 0)))
                 for t in np.linspace(0.25, 0.98, 8)
             ],
             wood,
         )
-        rotor.add(turned(box((0.012 * reach, 0.75 * reach, 0.01 * reach), (0.88 * sail, 0.61 * reach, 0))), wood)
-    return builder
+        rotor.add(spun(box((0.012 * reach, 0.75 * reach, 0.01 * reach), (0.88 * sail, 0.61 * reach, 0))), wood)
+    return tower.builder
 
 
 def crane(d: Dice) -> Builder:
     """A tower crane: a slewing jib with a trolley and a hook that goes up and down."""
-    builder = Builder("crane")
     tall, look = d.between(0.8, 1.8), looks.paint(d.pick(["mustard", "terracotta", "red", "teal"]), 0.5)
     side = 0.05 * tall
-    mast = builder.part("mast")
+    mast = Builder("crane").part("mast")
     mast.add(box((6 * side, 0.05 * tall, 6 * side), (0, 0.025 * tall, 0), 0.01 * tall), looks.paint("graphite"))
     _add_lattice(mast, np.array([0.0, 0.03 * tall, 0.0]), np.array([0.0, tall, 0.0]), side, look)
-    jib = builder.part("jib", mast, "continuous", (0, 1, 0), (0, tall, 0))
+    jib = mast.spin("jib", Y, (0, tall, 0))
     reach = tall * d.between(0.6, 0.85)
     jib.add(box((1.6 * side, 0.9 * side, 1.6 * side), (0, tall + 0.451 * side, 0), 0.01 * tall), look)
     y = tall + 1.1 * side
@@ -360,21 +333,16 @@ def crane(d: Dice) -> Builder:
         looks.paint("graphite"),
     )
     peak = np.array([0.0, y + 2.2 * side, 0.0])
-    jib.add(
-        [tube(np.array([peak, (0.0, y, z)]), 0.1 * side, 6) for z in (-0.36 * reach, 0.0, 0.7 * reach)],
-        looks.metal("steel"),
-    )
+    jib.add([tube(np.array([peak, (0.0, y, z)]), 0.1 * side, 6) for z in (-0.36 * reach, 0.0, 0.7 * reach)], STEEL)
     start = d.between(0.35, 0.6) * reach
     low = y - 0.5 * side
-    trolley = builder.part(
-        "trolley", jib, "prismatic", (0, 0, 1), (0, 0, 0), 0.15 * reach - start, 0.92 * reach - start
-    )
+    trolley = jib.slide("trolley", Z, 0.15 * reach - start, 0.92 * reach - start)
     trolley.add(box((1.2 * side, 0.4 * side, 1.3 * side), (0, low, start), 0.05 * side), looks.paint("graphite"))
     drop = d.between(0.25, 0.5) * tall
-    hook = builder.part("hook", trolley, "prismatic", (0, 1, 0), (0, 0, 0), -d.between(0.1, 0.3) * tall, 0.0)
-    hook.add(cylinder(0.08 * side, drop, 8).move(0, low - drop / 2, start), looks.metal("steel"))
+    hook = trolley.slide("hook", Y, -d.between(0.1, 0.3) * tall, 0.0)
+    hook.add(cylinder(0.08 * side, drop, 8).move(0, low - drop / 2, start), STEEL)
     hook.add(box((0.5 * side, 0.6 * side, 0.3 * side), (0, low - drop, start), 0.05 * side), look)
-    return builder
+    return mast.builder
 
 
 def _add_lattice(part: Part, start: np.ndarray, end: np.ndarray, side: float, surface: looks.Surface) -> None:

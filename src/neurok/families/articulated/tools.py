@@ -1,15 +1,17 @@
-"""Hand tools: two halves on a pin, blades that fold or slide, a stapler."""
+"""Hand tools, and a vise and a press for the bench."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import BRASS, CHARCOAL, CHROME, RUBBER, STEEL, X, Y, Z, pair, rod, turned
 from neurok.modelling import looks, profiles
+from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import facing, sideways
-from neurok.modelling.shapes import Shape, box, cylinder, slab
+from neurok.modelling.shapes import Shape, box, cylinder, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
 
 
@@ -18,7 +20,7 @@ def scissors(d: Dice) -> Builder:
     builder = Builder("scissors")
     length, width, thick = d.between(0.08, 0.13), d.between(0.012, 0.018), d.between(0.0015, 0.0025)
     grip = d.between(0.06, 0.085)
-    metal, handle = looks.metal("steel"), d.plastic()
+    metal, handle = STEEL, d.plastic()
     spread, loop = d.between(0.12, 0.22), d.between(0.018, 0.026)
     point = d.between(0.1, 0.35)
     parts: list[Part] = []
@@ -26,7 +28,7 @@ def scissors(d: Dice) -> Builder:
         if not parts:
             part = builder.part("blade")
         else:
-            part = builder.part("blade", parts[0], "revolute", (0, 0, 1), (0, 0, 0), 0.0, d.between(0.7, 1.2))
+            part = parts[0].hinge("blade", Z, (0, 0, 0), 0.0, d.between(0.7, 1.2))
         parts.append(part)
         z = 0.5 * thick * side * 1.04
         x = side
@@ -123,7 +125,7 @@ def pliers(d: Dice) -> Builder:
     metal, clad = looks.metal(d.pick(["steel", "black_steel"])), d.plastic()
     first = builder.part("plier")
     opening = d.between(0.5, 0.9)
-    second = builder.part("plier", first, "revolute", (0, 0, 1), (0, 0, 0), -opening, 0.0)
+    second = first.hinge("plier", Z, (0, 0, 0), -opening, 0.0)
     for part, side in ((first, -1), (second, 1)):
         for shape, is_clad in _half_plier(d, side, 0.52 * thick * side, thick, size):
             part.add(shape, clad if is_clad else metal)
@@ -138,7 +140,7 @@ def tweezers(d: Dice) -> Builder:
     width = length * d.between(0.06, 0.12)
     gap, metal = d.between(0.1, 0.2), d.metal()
     first = builder.part("arm")
-    second = builder.part("arm", first, "revolute", (0, 0, 1), (0, -length / 2, 0), 0.0, 2 * np.arctan(gap) * 0.55)
+    second = first.hinge("arm", Z, (0, -length / 2, 0), 0.0, 2 * np.arctan(gap) * 0.55)
     for part, side in ((first, -1), (second, 1)):
         path = [
             (side * 0.012 * length, -length / 2, 0),
@@ -151,17 +153,16 @@ def tweezers(d: Dice) -> Builder:
             sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16)),
             metal,
         )
-    first.add(cylinder(0.03 * length, 1.3 * width, 16).along("z").move(0, -length / 2, 0), d.plastic())
+    first.add(rod("z", 0.03 * length, 1.3 * width, (0, -length / 2, 0), 16), d.plastic())
     return _laid_flat(builder)
 
 
 def stapler(d: Dice) -> Builder:
     """A base, a magazine and an arm above it, all on one pin at the back."""
-    builder = Builder("stapler")
     length, width = d.between(0.1, 0.16), d.between(0.026, 0.036)
-    look, metal = d.plastic(), looks.metal("steel")
+    look, metal = d.plastic(), STEEL
     z0, z1 = -length / 2, length / 2
-    base = builder.part("base")
+    base = Builder("stapler").part("base")
     base.add(slab((-width / 2, 0, z0), (width / 2, 0.008, z1), 0.003), look)
     base.add(slab((-0.4 * width, 0.007, z1 - 0.03), (0.4 * width, 0.0095, z1 - 0.01), 0.0005), metal)
     pivot_y = d.between(0.026, 0.034)
@@ -171,13 +172,12 @@ def stapler(d: Dice) -> Builder:
             [[z0 + 0.002, 0.004], [z0 + 0.034, 0.004], [z0 + 0.024, pivot_y + 0.007], [z0 + 0.004, pivot_y + 0.007]]
         )
         base.add(sideways(side, 0.002).move(x * (0.42 * width + 0.003), 0, 0), metal)
-    base.add(cylinder(0.0035, width + 0.006, 12).along("x").move(*pivot), metal)
-    magazine = builder.part("magazine", base, "revolute", (1, 0, 0), pivot, -d.between(0.2, 0.6), 0.06)
+    base.add(rod("x", 0.0035, width + 0.006, pivot, 12), metal)
+    magazine = base.hinge("magazine", X, pivot, -d.between(0.2, 0.6), 0.06)
     magazine.add(
-        slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001),
-        metal,
+        slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001), metal
     )
-    arm = builder.part("arm", magazine, "revolute", (1, 0, 0), pivot, -d.between(0.4, 0.7), 0.03)
+    arm = magazine.hinge("arm", X, pivot, -d.between(0.4, 0.7), 0.03)
     rise = d.between(0.012, 0.02)
     profile = profiles.smooth_curve(
         [
@@ -190,14 +190,8 @@ def stapler(d: Dice) -> Builder:
         18,
     )
     arm.add(sideways(profile if profiles.is_ccw(profile) else profile[::-1], 0.84 * width, 0.002), look)
-    arm.add(
-        [
-            slab((x * 0.42 * width, pivot_y - 0.004, z0 + 0.006), (x * 0.34 * width, pivot_y + 0.009, z0 + 0.024))
-            for x in (-1, 1)
-        ],
-        look,
-    )
-    return builder
+    arm.add(pair(slab((0.42 * width, pivot_y - 0.004, z0 + 0.006), (0.34 * width, pivot_y + 0.009, z0 + 0.024))), look)
+    return base.builder
 
 
 def _scales(part: Part, length: float, height: float, gap: float, thick: float, surface: Surface) -> None:
@@ -205,13 +199,10 @@ def _scales(part: Part, length: float, height: float, gap: float, thick: float, 
     outline = profiles.superellipse(length / 2, height / 2, 3.0, 32)
     for x in (-1, 1):
         part.add(sideways(outline, thick, 0.2 * thick).move(x * (gap + thick) / 2, 0, 0), surface)
-    part.add(
-        [cylinder(0.12 * height, gap + 2.3 * thick, 12).along("x").move(0, 0, z * 0.4 * length) for z in (-1, 1)],
-        looks.metal("brass"),
-    )
+    part.add(pair(rod("x", 0.12 * height, gap + 2.3 * thick, (0, 0, 0.4 * length), 12), "z"), BRASS)
     part.add(
         slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length)),
-        looks.metal("steel"),
+        STEEL,
     )
 
 
@@ -257,17 +248,16 @@ def folding_knife(d: Dice) -> Builder:
         outline = np.array([(-end * (z - 0.04 * length), y_) for z, y_ in shape])
         outline = outline if profiles.is_ccw(outline) else outline[::-1]
         limits = (0.0, np.pi) if end > 0 else (-np.pi, 0.0)
-        part = builder.part(kind, handle, "revolute", (1, 0, 0), pivot, *limits)
+        part = handle.hinge(kind, X, pivot, *limits)
         part.add(sideways(outline, leaf).move(*pivot).move(0, 0.12 * height, 0), looks.metal("steel", 0.2))
     return builder
 
 
 def utility_knife(d: Dice) -> Builder:
     """A handle with a blade that slides out, pushed by a thumb slider."""
-    builder = Builder("utility_knife")
     length, width, height = d.between(0.13, 0.18), d.between(0.014, 0.024), d.between(0.022, 0.034)
-    look, metal = d.plastic(), looks.metal("steel")
-    body = builder.part("base_body")
+    look, metal = d.plastic(), STEEL
+    body = Builder("utility_knife").part("base_body")
     travel = d.between(0.03, 0.06)
     bow = d.between(0.0, 0.25)
     outline = profiles.smooth_curve(
@@ -289,7 +279,7 @@ def utility_knife(d: Dice) -> Builder:
     wall = 0.45 * width
     for x in (-1, 1):
         body.add(sideways(outline, wall, 0.15 * wall).move(x * (width / 2 - wall / 2), 0, 0), look)
-    slide = builder.part("blade", body, "prismatic", (0, 0, 1), (0, 0, 0), 0.0, travel)
+    slide = body.slide("blade", Z, 0.0, travel)
     tip = 0.47 * length
     blade = np.array(
         [
@@ -307,6 +297,99 @@ def utility_knife(d: Dice) -> Builder:
     slide.add(box((0.7 * width, 0.006, 0.022), (0, float(outline[:, 1].max()) + 0.003, -0.02), 0.0015), d.plastic())
     body.add(
         [box((width * 1.02, 0.3 * height, 0.002), (0, 0.45 * height, -0.25 * length + 0.012 * k)) for k in range(4)],
-        looks.rubber(),
+        RUBBER,
     )
+    return body.builder
+
+
+def razor(d: Dice) -> Builder:
+    """A wet razor with a head that tilts, or a straight one that unfolds."""
+    builder = Builder("razor")
+    look, steel = d.plastic(), CHROME
+    length = d.between(0.11, 0.15)
+    if d.chance(0.4):
+        handle = builder.part("handle")
+        height = 0.02
+        cheek = profiles.superellipse(length / 2, height / 2, 2.6, 28) + np.array([0.0, height / 2])
+        for x in (-1, 1):
+            handle.add(sideways(cheek, 0.003).move(x * 0.0036, 0, 0), look)
+        handle.add(pair(rod("x", 0.0016, 0.012, (0, height / 2, 0.43 * length), 10), "z"), steel)
+        pivot = (0.0, height / 2, 0.43 * length)
+        blade = handle.hinge("blade", X, pivot, 0.0, np.pi)
+        outline = np.array([[0.03, 0.4], [0.03, 0.62], [-0.84, 0.8], [-0.84, 0.1], [-0.2, 0.1]]) * (length, height)
+        blade.add(
+            sideways(outline if profiles.is_ccw(outline) else outline[::-1], 0.0025).move(0, 0, 0.43 * length), steel
+        )
+        return builder
+    handle = builder.part("handle")
+    path = profiles.smooth_curve(
+        [(0, 0.012, length / 2), (0, 0.02, 0.0), (0, 0.012, -0.3 * length), (0, 0.022, -length / 2)], 16
+    )
+    handle.add(
+        tube(path, 0.0065, 12, scales=np.interp(np.linspace(0, 1, 16), [0, 0.2, 0.7, 1], [0.8, 1.1, 0.9, 0.55])), look
+    )
+    handle.add([torus(0.0066, 0.0008, 14, 6).along("z").move(0, 0.0195, 0.012 * k) for k in range(-1, 3)], RUBBER)
+    neck = np.array([0.0, 0.022, -length / 2])
+    head = handle.hinge("head", X, neck, -0.5, 0.5)
+    head.add(box((0.042, 0.007, 0.016), tuple(neck + (0, 0.004, -0.006)), 0.0015), look)
+    head.add(
+        [box((0.036, 0.0012, 0.0018), tuple(neck + (0, 0.0078, -0.002 - 0.0035 * k))) for k in range(d.count(2, 4))],
+        steel,
+    )
+    head.add(rod("x", 0.0035, 0.02, neck, 10), look)
     return builder
+
+
+def vise(d: Dice) -> Builder:
+    """A bench vise: a jaw that slides, a screw that turns and a bar through its end."""
+    s = d.between(0.08, 0.16)
+    look, steel = looks.paint(d.pick(["navy", "red", "graphite", "teal", "charcoal"]), 0.5, 0.2), STEEL
+    body = Builder("vise").part("base_body")
+    body.add(turned(24, [0.7, 0.7, 0.4, 0.35], [0, 0.12, 0.25, 0.35], scale=s, rise=s), look)
+    body.add(slab((-0.3 * s, 0.34 * s, -0.7 * s), (0.3 * s, 0.62 * s, 0.3 * s), 0.05 * s), look)
+    body.add(slab((-0.6 * s, 0.6 * s, -0.3 * s), (0.6 * s, 1.15 * s, 0.0), 0.04 * s), look)
+    body.add(slab((-0.6 * s, 1.0 * s, -0.001), (0.6 * s, 1.15 * s, 0.03 * s)), steel)
+    gap = d.between(0.0, 0.25) * s
+    jaw = body.slide("jaw", Z, -0.95 * gap, d.between(0.3, 0.6) * s)
+    front = 0.035 * s + gap
+    jaw.add(slab((-0.6 * s, 0.66 * s, front + 0.03 * s), (0.6 * s, 1.15 * s, front + 0.3 * s), 0.04 * s), look)
+    jaw.add(slab((-0.6 * s, 1.0 * s, front), (0.6 * s, 1.15 * s, front + 0.035 * s)), steel)
+    jaw.add(slab((-0.18 * s, 0.63 * s, -0.6 * s), (0.18 * s, 0.85 * s, front + 0.31 * s)), steel)
+    place = np.array([0.0, 0.78 * s, front + 0.3 * s])
+    screw = jaw.spin("screw", Z, place)
+    screw.add(rod("z", 0.1 * s, 0.25 * s, place + (0, 0, 0.12 * s), 16, chamfer=0.02 * s), steel)
+    bar = screw.slide("bar", X, -0.3 * s, 0.3 * s)
+    bar.add(rod("x", 0.035 * s, 0.9 * s, place + (0, 0, 0.18 * s), 10), steel)
+    bar.add([sphere(0.06 * s, 10, 8).move(*(place + (x * 0.45 * s, 0, 0.18 * s))) for x in (-1, 1)], steel)
+    return body.builder
+
+
+def anvil_press(d: Dice) -> Builder:
+    """A hand press: a lever above a column drives a ram up and down."""
+    s = d.between(0.2, 0.4)
+    look, steel = d.paint(), STEEL
+    body = Builder("anvil_press").part("base_body")
+    body.add(slab((-0.35 * s, 0, -0.5 * s), (0.35 * s, 0.1 * s, 0.5 * s), 0.02 * s), look)
+    column = slab((-0.16 * s, 0.09 * s, -0.45 * s), (0.16 * s, 1.3 * s, -0.15 * s), 0.02 * s)
+    body.add(column, look)
+    head = slab((-0.2 * s, 1.0 * s, -0.46 * s), (0.2 * s, 1.4 * s, 0.25 * s), 0.03 * s)
+    body.add(difference(head, slab((-0.081 * s, 0.5 * s, -0.001 * s), (0.081 * s, 2 * s, 0.161 * s))), look)
+    body.add(cylinder(0.16 * s, 0.06 * s, 24).move(0, 0.125 * s, 0.08 * s), steel)
+    ram = body.slide("ram", Y, -d.between(0.3, 0.5) * s, 0.0)
+    ram.add(slab((-0.078 * s, 0.75 * s, 0.003 * s), (0.078 * s, 1.6 * s, 0.158 * s), 0.01 * s), steel)
+    ram.add(cylinder(0.05 * s, 0.08 * s, 14).move(0, 0.72 * s, 0.08 * s), steel)
+    side = d.sign()
+    hub = np.array([side * 0.24 * s, 1.2 * s, -0.05 * s])
+    wheel = body.hinge("handle", X, hub, -1.5, 1.5)
+    wheel.add(rod("x", 0.07 * s, 0.1 * s, hub, 16, chamfer=0.01 * s), steel)
+    count, reach = d.pick([1, 2, 4]), d.between(0.5, 0.8) * s
+    for k in range(count):
+        tip = np.array([0.02 * s * side, reach, 0.0])
+        bar = (
+            tube(np.array([(0.0, 0.0, 0.0), tip]), 0.025 * s, 8)
+            .turn("x", 360 * k / count + 25)
+            .move(*(hub + (side * 0.03 * s, 0, 0)))
+        )
+        knob = sphere(0.06 * s, 12, 8).move(*tip).turn("x", 360 * k / count + 25).move(*(hub + (side * 0.03 * s, 0, 0)))
+        wheel.add(bar, steel).add(knob, CHARCOAL)
+    return body.builder

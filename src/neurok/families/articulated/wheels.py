@@ -1,134 +1,19 @@
-"""Things on wheels and folding seats: office chair, folding chair, carts, wheelbarrow."""
+"""Things on wheels: carts, wheelbarrows and prams."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from neurok.core import Surface
+from neurok.families.articulated.kit import CHARCOAL, RUBBER, STEEL, X, corners, cushion, pair, pipe, placed, rod
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.hardware import add_castor, wheel
-from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab
+from neurok.modelling.shapes import Shape, Triple, box, cylinder, loft, slab
 from neurok.modelling.sweeps import tube
-
-
-def cushion(width: float, depth: float, thick: float, dish: float = 0.0) -> Shape:
-    """A soft slab about the origin in the (x, z) plane, perhaps dished."""
-    pad = extrude(profiles.rectangle(width, depth, 0.25 * min(width, depth), 5), thick, bevel=0.35 * thick)
-    v = pad.vertices.copy()
-    v[:, 1] += dish * ((v[:, 0] / width) ** 2 + (v[:, 2] / depth) ** 2)
-    return Shape(v, pad.faces)
-
-
-def office_chair(d: Dice) -> Builder:
-    """A star base on castors, a seat that turns and rises, a back that leans."""
-    builder = Builder("office_chair")
-    fabric = looks.paint(d.pick(["charcoal", "navy", "red", "teal", "graphite", "terracotta"]), 0.9)
-    metal = looks.metal(d.pick(["chrome", "black_steel", "steel"]))
-    arms, reach = d.pick([4, 5, 5, 5]), d.between(0.26, 0.32)
-    radius = d.between(0.024, 0.032)
-    low = 2.5 * radius
-    base = builder.part("base_body")
-    base.add(lathe([(0, low), (0.04, low), (0.045, low + 0.04), (0.028, low + 0.06), (0, low + 0.06)], 24), metal)
-    for k in range(arms):
-        bar = loft(
-            [
-                [
-                    (0.02, low + 0.01, -0.022),
-                    (0.02, low + 0.045, -0.018),
-                    (0.02, low + 0.045, 0.018),
-                    (0.02, low + 0.01, 0.022),
-                ],
-                [(reach, low, -0.014), (reach, low + 0.02, -0.012), (reach, low + 0.02, 0.012), (reach, low, 0.014)],
-            ]
-        )
-        angle = 360 * k / arms + 18
-        base.add(bar.turn("y", angle), metal)
-        a = np.radians(angle)
-        add_castor(builder, d, base, (reach - 0.012) * np.cos(a), -(reach - 0.012) * np.sin(a), low + 0.004, radius)
-    seat_y, size = d.between(0.42, 0.5), d.between(0.42, 0.5)
-    base.add(cylinder(0.024, 0.2, 16).move(0, low + 0.13, 0), metal)
-    column = builder.part("column", base, "prismatic", (0, 1, 0), (0, 0, 0), -0.05, d.between(0.05, 0.1))
-    column.add(cylinder(0.016, seat_y - low - 0.12, 16).move(0, (seat_y + low + 0.08) / 2, 0), looks.metal("chrome"))
-    seat = builder.part("seat", column, "continuous", (0, 1, 0), (0, 0, 0))
-    seat.add(box((0.16, 0.03, 0.2), (0, seat_y, 0), 0.008), metal)
-    seat.add(cushion(size, size, 0.07, 0.02).move(0, seat_y + 0.012, 0.02), fabric)
-    lean = d.between(5, 12)
-    pivot = np.array([0.0, seat_y + 0.03, -size / 2 - 0.01])
-    seat.add(box((0.07, 0.012, 0.16), (0, seat_y + 0.002, -size / 2 + 0.05)), metal)
-    back = (
-        builder.part("back", seat, "revolute", (1, 0, 0), pivot, -d.between(0.2, 0.4), 0.08) if d.chance(0.6) else seat
-    )
-    tall = d.between(0.4, 0.65)
-    rest = cushion(size * d.between(0.8, 0.95), tall, 0.05, 0.02).turn("x", 90).mirror("z")
-    back.add(rest.move(0, tall / 2 + 0.1, 0.0).turn("x", -lean).move(*pivot), fabric)
-    # Behind the cushion, which is 0.055 thick at most.
-    spine = tube([(0, -0.02, 0), (0, 0.05, -0.058), (0, 0.32, -0.058)], 0.014, 10)
-    back.add(spine.turn("x", -lean).move(*pivot), metal)
-    if d.chance(0.7):
-        for x in (-1, 1):
-            path = profiles.rounded_path(
-                [
-                    (x * 0.1, seat_y, 0.0),
-                    (x * (size / 2 + 0.03), seat_y, 0.0),
-                    (x * (size / 2 + 0.03), seat_y + 0.2, 0.02),
-                ],
-                0.04,
-                4,
-            )
-            seat.add(tube(path, 0.012, 10), metal)
-            seat.add(box((0.06, 0.025, 0.24), (x * (size / 2 + 0.03), seat_y + 0.21, 0.03), 0.008), looks.rubber())
-    return builder
-
-
-def folding_chair(d: Dice) -> Builder:
-    """A frame with the back, a second pair of legs and a seat that fold onto it."""
-    builder = Builder("folding_chair")
-    width, seat_y, tall, depth = (
-        d.between(0.4, 0.48),
-        d.between(0.42, 0.47),
-        d.between(0.78, 0.9),
-        d.between(0.38, 0.44),
-    )
-    metal = d.metal() if d.chance(0.6) else d.timber()
-    look = d.timber() if d.chance(0.5) else d.paint()
-    r = d.between(0.009, 0.013)
-    w = width / 2
-    front, back = np.array([0.0, r, 0.22]), np.array([0.0, tall, -0.26])
-    frame = builder.part("frame")
-    along = (back - front) / np.linalg.norm(back - front)
-    for x in (-1, 1):
-        frame.add(tube([front + (x * w, 0, 0), back + (x * w, 0, 0)], r, 12), metal)
-    for share in (0.12, 0.985):
-        p = front + share * (back - front)
-        frame.add(cylinder(r, width, 12).along("x").move(*p), metal)
-    slope = np.degrees(np.arctan2(-along[2], along[1]))
-    for k in range(d.count(1, 3)):
-        p = front + (0.93 - 0.09 * k) * (back - front)
-        frame.add(box((width, 0.065, 0.012), chamfer=0.003).turn("x", -slope).move(*p), look)
-    at_seat = front + (back - front) * (seat_y - front[1]) / (back[1] - front[1])
-    pivot = at_seat + (0, 0.0, 0.0)
-    seat = builder.part("seat", frame, "revolute", (1, 0, 0), pivot, -d.between(0.9, 1.2), 0.0)
-    inner = w - 2.4 * r
-    seat.add(slab((-inner, seat_y - 0.012, pivot[2] - 0.03), (inner, seat_y + 0.01, pivot[2] + depth), 0.005), look)
-    seat.add(cylinder(0.6 * r, width, 10).along("x").move(*pivot), metal)
-    if d.chance(0.5):
-        seat.add(
-            cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01),
-            d.paint(),
-        )
-    # The second pair of legs hangs on the frame where both cross, and runs from the ground behind to below the seat.
-    foot, head = np.array([0.0, r, -0.28]), np.array([0.0, seat_y - 0.02, 0.12])
-    u = w - 2.2 * r
-    t = np.linalg.solve(np.array([[along[1], -(head - foot)[1]], [along[2], -(head - foot)[2]]]), (foot - front)[1:])
-    cross = front + t[0] * along
-    legs = builder.part("leg", frame, "revolute", (1, 0, 0), cross, 0.0, d.between(0.4, 0.7))
-    for x in (-1, 1):
-        legs.add(tube([foot + (x * u, 0, 0), head + (x * u, 0, 0)], 0.9 * r, 12), metal)
-        legs.add(cylinder(0.7 * r, 4 * r, 10).along("x").move(x * (w - r), cross[1], cross[2]), metal)
-    legs.add([cylinder(0.8 * r, 2 * u, 12).along("x").move(*(foot + s * (head - foot))) for s in (0.15, 0.99)], metal)
-    return builder
 
 
 def cart(d: Dice) -> Builder:
@@ -157,25 +42,19 @@ def cart(d: Dice) -> Builder:
             0.08,
             6,
         )
-        carrier = (
-            builder.part("handle", body, "revolute", (1, 0, 0), (0, deck + 0.02, -z + 0.02), 0.0, 1.4)
-            if d.chance(0.4)
-            else body
-        )
+        carrier = body.hinge("handle", X, (0, deck + 0.02, -z + 0.02), 0.0, 1.4) if d.chance(0.4) else body
         carrier.add(tube(path, 0.014, 12), metal)
-        carrier.add(cylinder(0.01, width - 0.06, 10).along("x").move(0, deck + 0.45 * rise, -z - 0.007), metal)
+        carrier.add(rod("x", 0.01, width - 0.06, (0, deck + 0.45 * rise, -z - 0.007), 10), metal)
     elif kind == "tiers":
         tiers, rise = d.count(2, 3), d.between(0.24, 0.32)
         shelf = d.paint()
         top = deck + (tiers - 1) * rise + 0.08
         for k in range(1, tiers):
             body.add(slab((-w, deck + k * rise, -z), (w, deck + k * rise + 0.02, z), 0.005), shelf)
-        for x in (-1, 1):
-            for s in (-1, 1):
-                body.add(cylinder(0.012, top - deck, 12).move(x * (w - 0.02), (top + deck) / 2, s * (z - 0.02)), metal)
+        body.add(corners(cylinder(0.012, top - deck, 12).move(w - 0.02, (top + deck) / 2, z - 0.02)), metal)
         for k in range(tiers):
             y = deck + k * rise + 0.06
-            body.add([cylinder(0.006, length - 0.04, 8).along("z").move(x * (w - 0.02), y, 0) for x in (-1, 1)], metal)
+            body.add(pair(rod("z", 0.006, length - 0.04, (w - 0.02, y, 0), 8)), metal)
         path = profiles.rounded_path(
             [
                 (-w + 0.02, top, -z + 0.02),
@@ -192,15 +71,7 @@ def cart(d: Dice) -> Builder:
         for s in (-1, 1):
             steers = not (fixed_front and s < 0)
             add_castor(
-                builder,
-                d,
-                body,
-                x * inset,
-                s * (z - 0.08),
-                deck + 0.004,
-                radius,
-                steers,
-                0.0 if not steers else None,
+                builder, d, body, x * inset, s * (z - 0.08), deck + 0.004, radius, steers, 0.0 if not steers else None
             )
     return builder
 
@@ -221,7 +92,7 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
         5,
     )
     body.add(tube(frame, 0.012, 10), metal)
-    body.add([cylinder(0.01, width, 10).along("x").move(0, deck + 0.01, z * length) for z in (-0.45, 0.0, 0.45)], metal)
+    body.add([rod("x", 0.01, width, (0, deck + 0.01, z * length), 10) for z in (-0.45, 0.0, 0.45)], metal)
     wire = 0.0035
     rows = 5
     loops = []
@@ -248,34 +119,20 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
     body.add(
         slab((-0.41 * width, low - 0.006, -0.41 * length), (0.41 * width, low + 0.004, 0.41 * length), 0.002), metal
     )
-    body.add(cylinder(0.018, width, 14).along("x").move(0, low + rise, -length / 2 - 0.05), d.plastic())
+    body.add(rod("x", 0.018, width, (0, low + rise, -length / 2 - 0.05), 14), d.plastic())
     body.add(
-        [
-            tube(
-                [(x * width / 2, deck + 0.3 * (low - deck), -length / 2), (x * 0.38 * width, low, -0.3 * length)],
-                0.009,
-                8,
-            )
-            for x in (-1, 1)
-        ],
+        pair(tube([(width / 2, deck + 0.3 * (low - deck), -length / 2), (0.38 * width, low, -0.3 * length)], 0.009, 8)),
         metal,
     )
-    body.add(
-        [
-            tube([(x * width / 2, deck + 0.01, 0.3 * length), (x * 0.38 * width, low, 0.25 * length)], 0.009, 8)
-            for x in (-1, 1)
-        ],
-        metal,
-    )
+    body.add(pair(tube([(width / 2, deck + 0.01, 0.3 * length), (0.38 * width, low, 0.25 * length)], 0.009, 8)), metal)
 
 
 def wheelbarrow(d: Dice) -> Builder:
     """A tray on one wheel in front and two legs behind."""
-    builder = Builder("wheelbarrow")
     radius = d.between(0.14, 0.19)
     width, length = d.between(0.5, 0.65), d.between(0.6, 0.8)
     metal, tray = d.metal(), d.paint()
-    body = builder.part("base_body")
+    body = Builder("wheelbarrow").part("base_body")
     low, rise = radius * d.between(1.5, 1.9), d.between(0.18, 0.26)
     at = lambda sx, sz, y, z, inset=0.0: np.column_stack(  # noqa: E731
         [
@@ -309,8 +166,7 @@ def wheelbarrow(d: Dice) -> Builder:
         )
         body.add(tube(path, 0.015, 10), metal)
         body.add(
-            cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length),
-            looks.rubber(),
+            cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length), RUBBER
         )
         leg = profiles.rounded_path(
             [
@@ -322,9 +178,231 @@ def wheelbarrow(d: Dice) -> Builder:
             4,
         )
         body.add(tube(leg, 0.012, 10), metal)
-    body.add(cylinder(0.012, 0.48, 10).along("x").move(0, 0.3 * low, -0.3 * length), metal)
-    roll = builder.part("wheel", body, "continuous", (1, 0, 0), hub)
+    body.add(rod("x", 0.012, 0.48, (0, 0.3 * low, -0.3 * length), 10), metal)
+    roll = body.spin("wheel", X, hub)
     tyre, rim = wheel(d, radius, 0.075, spokes=d.chance(0.4))
-    roll.add([s.move(*hub) for s in tyre], looks.rubber())
-    roll.add([s.move(*hub) for s in [*rim, cylinder(0.012, 0.13, 10).along("x")]], metal)
+    roll.add(placed(tyre, hub), RUBBER)
+    roll.add(placed([*rim, cylinder(0.012, 0.13, 10).along("x")], hub), metal)
+    return body.builder
+
+
+def pram(d: Dice) -> Builder:
+    """A buggy with a seat, or a carriage with a tub; hood of one or two bows, wheels, perhaps swivelling in front."""
+    return _buggy(d) if d.chance(0.6) else _carriage(d)
+
+
+def _add_wheels(
+    d: Dice, body: Part, place: tuple[float, float], half: float, width: float, rims: tuple[Surface, bool]
+) -> None:
+    """An axle across the frame at (radius, z) with a wheel outside at each end; ``rims``: look, whether spoked."""
+    radius, z = place
+    body.add(rod("x", 0.007, 2 * half + 0.4 * width, (0, radius, z), 10), STEEL)
+    for x in (-1, 1):
+        hub = (x * half, radius, z)
+        roll = body.spin("wheel", X, hub)
+        tyre, rim = wheel(d, radius, width, rims[1])
+        roll.add(placed(tyre, hub), RUBBER).add(placed(rim, hub), rims[0])
+
+
+@dataclass(frozen=True)
+class _Hood:
+    """Shells of revolution about an axis along x, one inside the other; angles [degrees] from +z upwards."""
+
+    pivot: tuple[float, float]
+    """(y, z) of the axis [m]."""
+
+    half: float
+    radius: float
+    start: float
+    """Angle of the edge that faces the way it folds."""
+
+    away: int
+    """+1 when it folds towards larger angles."""
+
+    spans: tuple[float, ...]
+    """How much each shell covers."""
+
+    fold: float
+    """How far the whole turns down [rad]."""
+
+    def shell(self, level: int) -> tuple[Shape, Shape]:
+        """The cloth of one bow, and the bow along its free edge."""
+        wall, step = 0.004, 0.009 * level
+        rows = [self._rim(step), self._rim(step + wall)[::-1]]
+        first = self.start - self.away * sum(self.spans[:level]) + (3 * self.away if level else 0)
+        last = self.start - self.away * sum(self.spans[: level + 1])
+        cloth = loft([self._at(np.concatenate(rows), a) for a in np.linspace(first, last, 7)])
+        return cloth, tube(self._at(self._rim(step + 0.5 * wall), last), 0.0045, 8)
+
+    def _rim(self, step: float) -> np.ndarray:
+        half, radius = self.half - step, self.radius - step
+        corners = [(-half, 0.02), (-half, radius), (half, radius), (half, 0.02)]
+        return profiles.rounded_path(corners, 0.55 * half, 6)
+
+    def _at(self, rim: np.ndarray, angle: float) -> np.ndarray:
+        a = np.radians(angle)
+        y, z = self.pivot
+        return np.column_stack([rim[:, 0], y + rim[:, 1] * np.sin(a), z + rim[:, 1] * np.cos(a)])
+
+
+def _add_hood(d: Dice, parent: Part, hood: _Hood, fabric: Surface) -> None:
+    """Bows with cloth that turn about one pin; the inner one slides below the outer one."""
+    metal, pivot = d.metal(), (0.0, *hood.pivot)
+    carrier, second = parent, fabric if d.chance(0.6) else d.paint()
+    for level, span in enumerate(hood.spans):
+        turn = hood.fold if level == 0 else np.radians(0.85 * span)
+        limits = sorted((0.0, -hood.away * float(turn)))
+        carrier = carrier.hinge("hood", X, pivot, *limits)
+        cloth, bow = hood.shell(level)
+        carrier.add(cloth, second if level else fabric).add(bow, metal)
+        x = hood.half - 0.009 * level - 0.002
+        disc = cylinder(0.032 - 0.004 * level, 0.004, 20).along("x")
+        carrier.add([disc.move(s * x, *hood.pivot) for s in (-1, 1)], CHARCOAL)
+
+
+def _bow(corners: list[Triple], bend: float, radius: float) -> Shape:
+    """A tube through points on the right side (x > 0), across, and back along the left."""
+    right = np.asarray(corners, dtype=np.float64)
+    path = np.concatenate([right, right[::-1] * (-1, 1, 1)])
+    return pipe(path, radius, bend, 10, 6)
+
+
+def _buggy(d: Dice) -> Builder:
+    """A seat between two side frames; footrest, hood, and perhaps handlebar, back and bumper move."""
+    builder = Builder("pram")
+    metal, fabric = d.metal(), looks.paint(d.pick(list(looks.PAINTS)), 0.9)
+    w, r = d.between(0.21, 0.26), d.between(0.01, 0.013)
+    seat = d.between(0.42, 0.48)
+    swivel = d.chance(0.65)
+    front_radius, rear_radius = d.between(0.055, 0.075), d.between(0.08, 0.13)
+    end = np.array([2.6 * front_radius + 0.004 if swivel else front_radius, d.between(0.32, 0.4)])
+    upper = np.array([d.between(0.84, 0.92), -d.between(0.36, 0.42)])
+    on_line = lambda y: upper + (end - upper) * (upper[0] - y) / (upper[0] - end[0])  # noqa: E731
+    body = builder.part("frame")
+    middle, rear = on_line(seat + 0.1), np.array([rear_radius, -d.between(0.27, 0.34)])
+    for x in (-w, w):
+        body.add([tube([(x, *upper), (x, *end)], r, 12), tube([(x, *middle), (x, *rear)], 0.9 * r, 10)], metal)
+    behind = middle + (rear - middle) * (middle[0] - seat + 0.015) / (middle[0] - rear[0])
+    low, rims = rear + (end - rear) * 0.93 + (0.02, 0), (d.plastic(), d.chance(0.4))
+    for y, z in (on_line(seat - 0.016), behind, on_line(end[0] + 0.05)):
+        body.add(rod("x", 0.8 * r, 2 * w, (0, y, z), 10), metal)
+    _add_wheels(d, body, (rear_radius, float(rear[1])), w + 0.035, d.between(0.028, 0.045), rims)
+    if swivel:
+        body.add([cylinder(1.5 * r, 0.05, 12).move(x, end[0] + 0.022, end[1]) for x in (-w, w)], metal)
+        for x in (-w, w):
+            add_castor(builder, d, body, x, float(end[1]), float(end[0]), front_radius, yaw=d.between(-20, 20))
+    else:
+        _add_wheels(d, body, (front_radius, float(end[1])), w + 0.03, 0.03, rims)
+    if d.chance(0.6):
+        span, tilt = low - rear, np.degrees(np.arctan2((low - rear)[0], (low - rear)[1]))
+        sheet = box((2 * w - 0.02, 0.005, float(np.hypot(*span)))).turn("x", -tilt)
+        body.add(sheet.move(0, *((low + rear) / 2)), fabric)
+        body.add(rod("x", 0.007, 2 * w, (0, *low), 8), metal)
+    pivot = on_line(seat + d.between(0.22, 0.26))
+    _add_handlebar(d, body, (w, float(upper[0]), float(upper[1])), (0.12, -0.11), r, metal)
+    two = d.chance(0.6)
+    hood = _Hood(
+        (float(pivot[0]), float(pivot[1])),
+        w - r - 0.003,
+        d.between(0.32, 0.35),
+        d.between(128, 140),
+        1,
+        (d.between(40, 50),) * 2 if two else (d.between(60, 85),),
+        d.between(1.0, 1.4),
+    )
+    body.add([rod("x", 0.009, 0.06, (x * (w - 0.022), *pivot), 12) for x in (-1, 1)], metal)
+    _add_hood(d, body, hood, fabric)
+    _add_seat(d, body, (w - 0.045, seat, float(behind[1])), fabric, metal)
+    if d.chance(0.4):
+        hold = on_line(seat + 0.17)
+        bar = body.hinge("bumper", X, (0, *hold), -d.between(1.0, 1.3), 0.0)
+        reach = (hold[0] - 0.01, hold[1] + d.between(0.22, 0.28))
+        bar.add(_bow([(w + r + 0.006, *hold), (w + r + 0.006, *reach)], 0.09, 0.009), RUBBER)
+        bar.add([rod("x", 0.007, 0.05, (x * (w + 0.01), *hold), 10) for x in (-1, 1)], metal)
     return builder
+
+
+def _add_handlebar(
+    d: Dice, body: Part, end: tuple[float, float, float], reach: tuple[float, float], r: float, metal: Surface
+) -> None:
+    """A bow to push by from the upper ends of the frame; often it tilts there."""
+    w, y, z = end
+    part = body
+    if d.chance(0.55):
+        part = body.hinge("handle", X, (0, y, z), -d.between(0.5, 0.9), d.between(0.2, 0.5))
+        knuckle = cylinder(1.8 * r, 0.022, 16, chamfer=0.003).along("x")
+        body.add(pair(knuckle.move(w, y, z)), CHARCOAL)
+    far = (y + reach[0], z + reach[1])
+    part.add(_bow([(w, y, z), (w, *far)], 0.05, 0.9 * r), metal)
+    part.add(rod("x", 1.35 * r, 1.3 * w, (0, *far), 12, chamfer=0.003), RUBBER)
+
+
+def _add_seat(d: Dice, body: Part, place: tuple[float, float, float], fabric: Surface, metal: Surface) -> None:
+    """Seat, back and footrest; the last always turns, the back sometimes."""
+    half, y, z = place
+    pad, soft = d.between(0.025, 0.04), fabric if d.chance(0.5) else d.paint()
+    deep, tall, lean = d.between(0.26, 0.3), d.between(0.42, 0.48), d.between(16, 24)
+    body.add(cushion(2 * half, deep, pad).move(0, y - 0.012, z + deep / 2 - 0.03), soft)
+    at = (y + pad - 0.008, z - 0.012)
+    back = body.hinge("back", X, (0, *at), -d.between(0.2, 0.35), 0.0) if d.chance(0.4) else body
+    rest = cushion(2 * half, tall, pad).turn("x", 90).mirror("z").move(0, tall / 2 - 0.01, 0)
+    back.add(rest.turn("x", -lean).move(0, *at), soft)
+    edge = (y - 0.004, z + deep - 0.03)
+    foot = body.hinge("footrest", X, (0, *edge), -d.between(0.6, 0.95), d.between(0.0, 0.12))
+    long = d.between(0.17, 0.22)
+    plate = slab((-0.92 * half, -long, -0.005), (0.92 * half, 0.006, 0.005), 0.003)
+    step = slab((-0.92 * half, -long, -0.004), (0.92 * half, -long + 0.012, d.between(0.06, 0.09)), 0.003)
+    foot.add([s.turn("x", -d.between(24, 26)).move(0, *edge) for s in (plate, step)], fabric)
+    foot.add(rod("x", 0.006, 1.8 * half, (0, *edge), 8), metal)
+
+
+def _carriage(d: Dice) -> Builder:
+    """A tub on a sprung frame with four spoked wheels, its hood at the far end."""
+    metal, look = d.metal(), d.pick([d.paint(), d.paint(), looks.wood("walnut")])
+    length, width = d.between(0.72, 0.86), d.between(0.36, 0.44)
+    radius, r = d.between(0.12, 0.18), d.between(0.009, 0.012)
+    low = 2 * radius + d.between(0.1, 0.14)
+    top = low + d.between(0.22, 0.28)
+    body = Builder("pram").part("base_body")
+    tub = _tub((0.72 * width, d.between(0.66, 0.8) * length), (width, length), (low, top), 0.012)
+    body.add(tub, look)
+    rail, wheels = low - 0.05, d.between(0.36, 0.42) * length
+    x = 0.28 * width
+    for s in (-1, 1):
+        path = [
+            (s * x, radius, wheels),
+            (s * x, rail, 0.6 * wheels),
+            (s * x, rail, -0.6 * wheels),
+            (s * x, radius, -wheels),
+        ]
+        body.add(pipe(path, r, 0.08, 10, 6), metal)
+        body.add(pair(cylinder(1.2 * r, 0.06, 10).move(s * x, rail + 0.025, 0.5 * wheels), "z"), metal)
+    tyre, rims = d.between(0.022, 0.034), (d.metal(), True)
+    for s in (-1, 1):
+        _add_wheels(d, body, (radius, s * wheels), width / 2 + 0.05, tyre, rims)
+    hold = (rail + 0.04, -length / 2 - 0.03)
+    side = [(s * x, rail, -0.5 * wheels) for s in (1, -1)]
+    body.add([pipe([p, (p[0], rail, hold[1] + 0.02), (p[0], *hold)], r, 0.04, 10) for p in side], metal)
+    _add_handlebar(d, body, (x, *hold), (d.between(0.92, 1.04) - hold[0], -d.between(0.2, 0.28)), r, metal)
+    pivot = (top - 0.016, length / 2 - d.between(0.26, 0.32))
+    far = tub.vertices[tub.vertices[:, 2] > pivot[1]][:, 1:] - pivot
+    two, start = d.chance(0.6), d.between(-8, 4)
+    spans = (d.between(46, 54),) * 2 if two else (d.between(75, 95),)
+    reach = float(np.hypot(*far.T).max()) + 0.025
+    hood = _Hood(pivot, width / 2 + 0.008 + 0.009 * len(spans), reach, start, -1, spans, d.between(0.6, 0.75))
+    pin = cylinder(0.009, hood.half - width / 2 + 0.03, 12).along("x")
+    body.add([pin.move(s * (hood.half + width / 2 - 0.03) / 2, *pivot) for s in (-1, 1)], metal)
+    _add_hood(d, body, hood, d.paint())
+    bed = cushion(0.72 * width - 0.03, 0.64 * length, 0.05)
+    body.add(bed.move(0, low + 0.008, 0), looks.paint("cream", 0.95))
+    return body.builder
+
+
+def _tub(floor: tuple[float, float], rim: tuple[float, float], heights: tuple[float, float], wall: float) -> Shape:
+    """An open tub with rounded corners, wider at the rim."""
+    rows = [(floor, heights[0], 0.0), (rim, heights[1], 0.0), (rim, heights[1], wall), (floor, heights[0] + wall, wall)]
+    rings = []
+    for (w, z), y, inset in rows:
+        loop = profiles.rectangle(w - 2 * inset, z - 2 * inset, 0.3 * w - inset, 5)
+        rings.append(np.column_stack([loop[:, 0], np.full(len(loop), y), loop[:, 1]]))
+    return loft(rings)

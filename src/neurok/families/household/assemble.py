@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from neurok.families.household.parts import Assembly, Hinge, Look, Part, Repeat, Role
 from neurok.families.household.solids import Solid
+from neurok.families.household.vocabulary import ROLE_OF
 from neurok.modelling.forms import Hollow, Relief
 
 ONCE = Repeat()
 PAIR = Repeat("x")
 FOUR = Repeat("xz")
+ROOT = -1
+"""Parent of the first part."""
 
 
 class Maker:
     """An object in the making; ``add`` returns the number of the part, which children name as their parent."""
 
-    def __init__(self, category: str) -> None:
+    def __init__(self, category: str, *style: str) -> None:
         self.category = category
         self.parts: list[Part] = []
-        self.style: list[str] = []
+        self.style = list(style)
 
     def add(
         self,
         name: str,
-        role: Role,
         solid: Solid,
         look: Look,
-        parent: int = 0,
-        *,
-        style: Sequence[str] = (),
+        parent: int = ROOT,
+        *style: str,
+        role: Role | None = None,
         repeat: Repeat = ONCE,
         hollow: Hollow | None = None,
         relief: Relief = "smooth",
         meets: npt.ArrayLike | None = None,
         hinge: Hinge | None = None,
     ) -> int:
-        """A part that meets ``parent``: where, is found from the solids unless it is said."""
-        parent = parent if self.parts else -1
+        """A part that meets ``parent``; where, is found from the solids unless it is given.
+
+        Its role follows from its name (``vocabulary.ROLE_OF``) unless it is given; empty words of style are left out.
+        """
         words = tuple(dict.fromkeys(word for word in style if word))
-        at = solid.centre if meets is None else meets
+        role = role or cast(Role, ROLE_OF[name])
+        at = np.asarray(solid.centre if meets is None else meets)
         fields = (solid.kind, solid.code, solid.size, solid.centre, solid.turn)
-        part = Part(name, role, *fields, look, words, hollow, relief, repeat, parent, np.asarray(at), hinge)
+        part = Part(name, role, *fields, look, words, hollow, relief, repeat, parent, at, hinge)
         if meets is None and parent >= 0:
             found = overlap(part, self.parts[parent])
             if found is not None:
@@ -76,23 +80,17 @@ def overlap(child: Part, parent: Part) -> np.ndarray | None:
 
 def grounded(assembly: Assembly) -> Assembly:
     """The same object standing on y = 0."""
-    drop = np.array([0.0, -float(assembly.bounds[0, 1]), 0.0])
-    return moved(assembly, drop)
+    return moved(assembly, np.array([0.0, -float(assembly.bounds[0, 1]), 0.0]))
 
 
 def moved(assembly: Assembly, offset: np.ndarray) -> Assembly:
     """The same object elsewhere."""
 
     def shifted(part: Part) -> Part:
-        pivot = np.asarray(part.repeat.pivot) + offset[[0, 2]]
+        repeat = replace(part.repeat, pivot=np.asarray(part.repeat.pivot) + offset[[0, 2]])
         hinge = part.hinge and replace(part.hinge, origin=np.asarray(part.hinge.origin) + offset)
-        return placed_anew(
-            part,
-            centre=part.centre + offset,
-            meets=part.meets + offset,
-            repeat=replace(part.repeat, pivot=pivot),
-            hinge=hinge,
-        )
+        centre, meets = part.centre + offset, part.meets + offset
+        return placed_anew(part, centre=centre, meets=meets, repeat=repeat, hinge=hinge)
 
     return replace(assembly, parts=tuple(shifted(part) for part in assembly.parts))
 

@@ -1,4 +1,4 @@
-"""Cabinets: wardrobes, sideboards, nightstands, chests of drawers, cupboards and bookcases."""
+"""Cabinets: wardrobes, sideboards, nightstands, chests of drawers, cupboards and bookcases; and doors of rooms."""
 
 from __future__ import annotations
 
@@ -7,25 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, Maker
-from neurok.families.household.casework import (
-    CASEWORK,
-    SINK,
-    Fronts,
-    Opening,
-    Side,
-    add_door,
-    add_drawer,
-    add_shelves,
-    board_between,
-    carcass,
-    draw_fronts,
-)
-from neurok.families.household.framing import leg_solid
+from neurok.families.household import casework, stuffs
+from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.casework import CASEWORK, GAP, SINK, Fronts, Opening, Side, board_between, carcass
+from neurok.families.household.framing import add_castors, add_legs
 from neurok.families.household.looks import draw_look
-from neurok.families.household.parts import Assembly, Look
-from neurok.families.household.solids import block, tube, turned
+from neurok.families.household.parts import Assembly, Look, Repeat
+from neurok.families.household.solids import block, lathe, tube, turned
 from neurok.modelling.dice import Dice
 
 Cells = list[tuple[str, float]]
@@ -60,9 +48,6 @@ class Plan:
     has_rail: bool = False
     """Whether clothes hang in it."""
 
-    has_rod: bool = True
-    """Whether there is room among the parts for the rod that they hang on."""
-
     topped: float = 0.4
     """Chance of a top of its own that juts out."""
 
@@ -90,34 +75,19 @@ def sideboard(d: Dice) -> Assembly:
     drawer_column = d.count(0, count - 1) if d.chance(0.65) else -1
     columns: list[tuple[float, Cells]] = []
     for k in range(count):
-        if k == drawer_column:
-            columns.append((1.0, _stack(d.count(2, 4))))
-        elif d.chance(0.15):
-            columns.append((1.0, [("open", 1.0)]))
-        else:
-            columns.append((1.0, [("door", 1.0)]))
+        cells = _stack(d.count(2, 4)) if k == drawer_column else _stack(1, "open" if d.chance(0.15) else "door")
+        columns.append((1.0, cells))
     if drawer_column < 0 and count < 4 and d.chance(0.4):
         columns = [(share, [(cells[0][0], 0.75), ("drawer", 0.25)]) for share, cells in columns]
-    plan = Plan(
-        count * d.between(0.38, 0.5), d.between(0.5, 0.8), d.between(0.36, 0.48), columns, feet=("leg", "leg", "plinth")
-    )
-    return _cabinet(d, plan, "sideboard")
+    size = count * d.between(0.38, 0.5), d.between(0.5, 0.8), d.between(0.36, 0.48)
+    return _cabinet(d, Plan(*size, columns, feet=("leg", "leg", "plinth")), "sideboard")
 
 
 def nightstand(d: Dice) -> Assembly:
     """Small, with a drawer or three, a door or an open shelf."""
-    cells: Cells = d.pick(
-        [
-            _stack(1),
-            _stack(2),
-            _stack(3),
-            [("open", 0.55), ("drawer", 0.45)],
-            [("door", 0.65), ("drawer", 0.35)],
-            [("door", 1.0)],
-            [("open", 0.4), ("drawer", 0.3), ("drawer", 0.3)],
-        ],
-        [0.6, 3, 2, 2.5, 2, 1, 1],
-    )
+    open_below, door_below = [("open", 0.55), ("drawer", 0.45)], [("door", 0.65), ("drawer", 0.35)]
+    mixed = [open_below, door_below, [("door", 1.0)], [("open", 0.4), ("drawer", 0.3), ("drawer", 0.3)]]
+    cells: Cells = d.pick([_stack(1), _stack(2), _stack(3), *mixed], [0.6, 3, 2, 2.5, 2, 1, 1])
     tall = d.between(0.22, 0.3) if len(cells) == 1 and cells[0][0] == "drawer" else d.between(0.38, 0.55)
     plan = Plan(d.between(0.38, 0.55), tall, d.between(0.34, 0.42), [(1.0, cells)], feet=("leg", "leg", "plinth"))
     return _cabinet(d, plan, "nightstand")
@@ -153,111 +123,97 @@ def cupboard(d: Dice) -> Assembly:
 def bookcase(d: Dice) -> Assembly:
     """Open shelves, sometimes with doors or drawers at the bottom."""
     low: Cells = d.pick([[], [("pair", 0.5)], [("drawer", 0.2)], [("drawer", 0.18)] * 2], [4, 2, 1, 1])
-    plan = Plan(
-        d.between(0.6, 1.1), d.between(1.1, 2.0), d.between(0.26, 0.38), [(1.0, [*low, ("open", 1.0)])], ("plain",)
-    )
-    return _cabinet(d, plan, "bookcase")
+    size = d.between(0.6, 1.1), d.between(1.1, 2.0), d.between(0.26, 0.38)
+    return _cabinet(d, Plan(*size, [(1.0, [*low, ("open", 1.0)])], ("plain",)), "bookcase")
 
 
 def _cabinet(d: Dice, plan: Plan, kind: str) -> Assembly:
     """A body, what is in it, and what it stands on."""
-    m = Maker("cabinet")
-    m.style.append(kind)
+    m = Maker("cabinet", kind)
     look = stuffs.board(d) if kind != "cupboard" or d.chance(0.85) else stuffs.enamel(d)
     wide, tall, deep = plan.wide, plan.tall, plan.deep
     solid, hollow = carcass((wide, tall, deep), (0, tall / 2, 0), WALL)
-    body = m.add("body", "body", solid, look, hollow=hollow)
+    body = m.add("body", solid, look, hollow=hollow)
     kinds = [cell for _, cells in plan.columns for cell, _ in cells]
     doors, drawers = kinds.count("door") + 2 * kinds.count("pair"), kinds.count("drawer")
-    fronts = draw_fronts(d, look, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
-    plan = replace(plan, has_rod=2 * doors + 2 * drawers <= 10)
+    fronts = casework.draw_fronts(d, look, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
     proud = d.pick([-0.003, 0.004, CASEWORK.thick - 0.004])
     room = Opening(-wide / 2 + WALL, wide / 2 - WALL, WALL, tall - WALL, deep / 2 + proud)
-    fit_out(m, d, room, deep, plan, fronts, look, body)
+    _Interior(m, d, plan, fronts, look, body, has_rod=2 * doors + 2 * drawers <= 10).fill(room)
     _feet(m, d, plan, look, body)
     if d.chance(plan.topped):
         over, thick = d.between(0.01, 0.025), d.between(0.018, 0.03)
         upper = look if d.chance(0.7) else stuffs.board(d)
         z = deep / 2 + over + max(proud, 0.0)
-        m.add(
-            "top",
-            "body",
-            board_between((-wide / 2 - over, tall - SINK, -deep / 2), (wide / 2 + over, tall + thick, z)),
-            upper,
-            body,
-        )
+        solid = board_between((-wide / 2 - over, tall - SINK, -deep / 2), (wide / 2 + over, tall + thick, z))
+        m.add("top", solid, upper, body)
     if kind == "wardrobe" and "glass pane" not in [p.name for p in m.parts] and d.chance(0.25):
         _mirror(m, d)
     return m.done()
 
 
-def fit_out(m: Maker, d: Dice, room: Opening, deep: float, plan: Plan, fronts: Fronts, look: Look, body: int) -> None:
-    """Dividers between columns, boards between cells, doors, drawers and shelves."""
-    back, face = -deep / 2 + WALL, deep / 2 - 0.002
-    columns = room.columns([share for share, _ in plan.columns], WALL)
-    walls = [body]
-    for left in columns[:-1]:
-        low = (left.right, room.low - SINK, back - SINK)
-        high = (left.right + WALL, room.high + SINK, face)
-        walls.append(m.add("divider", "body", board_between(low, high), look, body))
-    for k, (column, (_, cells)) in enumerate(zip(columns, plan.columns, strict=True)):
-        ends = walls[k], body if k == len(columns) - 1 else walls[k + 1]
-        between = [DRAWER_GAP if a[0] == b[0] == "drawer" else WALL for a, b in itertools.pairwise(cells)]
-        rows = column.rows([share for _, share in cells], between)
-        for row, space in zip(rows[:-1], between, strict=True):
-            if space > DRAWER_GAP:
-                low, high = (row.left - SINK, row.high, back - SINK), (row.right + SINK, row.high + space, face)
-                m.add("shelf", "body", board_between(low, high), look, body)
-        for (kind, _), row in zip(cells, rows, strict=True):
-            _cell(m, d, kind, row, (back, k == 0), plan, fronts, look, (body, *ends))
+@dataclass(frozen=True)
+class _Interior:
+    """What is put into a body: dividers, boards, doors, drawers and shelves."""
 
+    m: Maker
+    d: Dice
+    plan: Plan
+    fronts: Fronts
+    look: Look
+    body: int
+    has_rod: bool
+    """Whether there is room among the parts for the rod that clothes hang on."""
 
-def _cell(
-    m: Maker,
-    d: Dice,
-    kind: str,
-    row: Opening,
-    place: tuple[float, bool],
-    plan: Plan,
-    fronts: Fronts,
-    look: Look,
-    walls: tuple[int, int, int],
-) -> None:
-    """One drawer, door, pair of doors or open space with shelves in it."""
-    back, is_first = place
-    body, left, right = walls
-    if kind == "drawer":
-        add_drawer(m, row, row.z - back - 0.02, fronts, left)
-        return
-    if plan.has_rail and kind != "open":
-        _hanging(m, d, row, (back, plan.has_rod), look, body)
-    elif kind == "open" or len(m.parts) < MOST - 8:
-        add_shelves(m, replace(row, z=min(row.z, plan.deep / 2)), back, _shelf_count(d, row, kind), look, body)
-    upper = float(np.radians(d.between(92, 112)))
-    if kind == "pair":
-        middle = row.middle[0]
-        add_door(m, replace(row, right=middle), -1, fronts, left, upper=upper)
-        add_door(m, replace(row, left=middle), 1, fronts, right, upper=upper)
-    elif kind == "door":
-        side: Side = -1 if is_first else 1
-        add_door(m, row, side, fronts, left if side < 0 else right, upper=upper)
+    @property
+    def back(self) -> float:
+        return -self.plan.deep / 2 + WALL
 
+    def fill(self, room: Opening) -> None:
+        """Dividers between columns, boards between cells, and the cells."""
+        face = self.plan.deep / 2 - 0.002
+        columns = room.columns([share for share, _ in self.plan.columns], WALL)
+        walls = casework.add_dividers(self.m, columns, self.back, face, self.look, self.body)
+        for k, (column, (_, cells)) in enumerate(zip(columns, self.plan.columns, strict=True)):
+            between = [DRAWER_GAP if a[0] == b[0] == "drawer" else WALL for a, b in itertools.pairwise(cells)]
+            rows = column.rows([share for _, share in cells], between)
+            for row, space in zip(rows[:-1], between, strict=True):
+                if space > DRAWER_GAP:
+                    low = (row.left - SINK, row.high, self.back - SINK)
+                    solid = board_between(low, (row.right + SINK, row.high + space, face))
+                    self.m.add("shelf", solid, self.look, self.body)
+            for (kind, _), row in zip(cells, rows, strict=True):
+                self._cell(kind, row, walls[k], (*walls, self.body)[k + 1], is_first=k == 0)
 
-def _shelf_count(d: Dice, row: Opening, kind: str) -> int:
-    """About one for every 30 cm; a closed low space may have none."""
-    most = int(row.tall / 0.26)
-    return max(most - d.count(0, 1), 1 if kind == "open" and row.tall > 0.45 else 0)
+    def _cell(self, kind: str, row: Opening, left: int, right: int, is_first: bool) -> None:
+        """One drawer, door, pair of doors or open space with shelves in it."""
+        m, d, fronts = self.m, self.d, self.fronts
+        if kind == "drawer":
+            casework.add_drawer(m, row, row.z - self.back - 0.02, fronts, left)
+            return
+        if self.plan.has_rail and kind != "open":
+            self._hang(row)
+        elif kind == "open" or len(m.parts) < MOST - 8:
+            # About one shelf for every 30 cm; a closed low space may have none.
+            count = max(int(row.tall / 0.26) - d.count(0, 1), 1 if kind == "open" and row.tall > 0.45 else 0)
+            space = replace(row, z=min(row.z, self.plan.deep / 2))
+            casework.add_shelves(m, space, self.back, count, self.look, self.body)
+        upper = float(np.radians(d.between(92, 112)))
+        if kind == "pair":
+            middle = row.middle[0]
+            casework.add_door(m, replace(row, right=middle), -1, fronts, left, upper=upper)
+            casework.add_door(m, replace(row, left=middle), 1, fronts, right, upper=upper)
+        elif kind == "door":
+            casework.add_door(m, row, -1 if is_first else 1, fronts, left if is_first else right, upper=upper)
 
-
-def _hanging(m: Maker, d: Dice, row: Opening, place: tuple[float, bool], look: Look, body: int) -> None:
-    """A shelf for hats and the rod below it."""
-    back, has_rod = place
-    y = row.high - d.between(0.25, 0.35)
-    low = (row.left - SINK, y, back - SINK)
-    m.add("shelf", "body", board_between(low, (row.right + SINK, y + WALL, row.z - 0.05)), look, body)
-    rod = [(row.left - 0.004, y - 0.06, (back + row.z) / 2), (row.right + 0.004, y - 0.06, (back + row.z) / 2)]
-    if has_rod:
-        m.add("rail", "body", tube(rod, 0.012), stuffs.metal(d), body, style=["round"])
+    def _hang(self, row: Opening) -> None:
+        """A shelf for hats and the rod below it."""
+        y, z = row.high - self.d.between(0.25, 0.35), (self.back + row.z) / 2
+        solid = board_between((row.left - SINK, y, self.back - SINK), (row.right + SINK, y + WALL, row.z - 0.05))
+        self.m.add("shelf", solid, self.look, self.body)
+        if self.has_rod:
+            rod = tube([(row.left - 0.004, y - 0.06, z), (row.right + 0.004, y - 0.06, z)], 0.012)
+            self.m.add("rail", rod, stuffs.metal(self.d), self.body, "round")
 
 
 def _feet(m: Maker, d: Dice, plan: Plan, look: Look, body: int) -> None:
@@ -266,27 +222,17 @@ def _feet(m: Maker, d: Dice, plan: Plan, look: Look, body: int) -> None:
     if kind == "plinth":
         high = d.between(0.04, 0.08)
         low = (-wide / 2 + 0.015, -high, -deep / 2 + 0.01)
-        m.add("plinth", "support", board_between(low, (wide / 2 - 0.015, SINK, deep / 2 - 0.04)), look, body)
+        m.add("plinth", board_between(low, (wide / 2 - 0.015, SINK, deep / 2 - 0.04)), look, body)
     elif kind == "leg":
         high = d.between(0.1, 0.22) if plan.tall < 1.0 else d.between(0.06, 0.12)
         thick = d.between(0.03, 0.05)
-        x, z = wide / 2 - 0.06, deep / 2 - 0.05
-        splay = d.pick([0.0, 0.03])
+        x, z, splay = wide / 2 - 0.06, deep / 2 - 0.05, d.pick([0.0, 0.03])
         frame = stuffs.frame(d) if d.chance(0.5) else look
-        leg, words = leg_solid(
-            d,
-            d.pick(["square", "round", "tapered", "tapered"]),
-            np.array([x, 0.004, z]),
-            np.array([x + splay, -high, z + splay]),
-            thick,
-        )
-        m.add("leg", "support", leg, frame, body, style=[*words, "splayed" if splay else ""], repeat=FOUR)
+        shape, foot = d.pick(["square", "round", "tapered", "tapered"]), (x + splay, -high, z + splay)
+        add_legs(m, d, shape, frame, body, (x, 0.004, z), foot, thick, "splayed" if splay else "")
     elif d.chance(0.3):
-        wheel = draw_look(d, ["black", "charcoal", "grey"], ["rubber", "nylon"])
-        disc = block(
-            (0.05, 0.024, 0.05), (wide / 2 - 0.05, -0.018, deep / 2 - 0.05), turned(z=90), corner=1.0, edge=0.2
-        )
-        m.add("castor", "support", disc, wheel, body, style=["round"], repeat=FOUR)
+        wheel = draw_look(d, "black, charcoal, grey", "rubber, nylon")
+        add_castors(m, wheel, body, (wide / 2 - 0.05, -0.018, deep / 2 - 0.05), (0.05, 0.024), 0.2)
 
 
 def _mirror(m: Maker, d: Dice) -> None:
@@ -294,8 +240,85 @@ def _mirror(m: Maker, d: Dice) -> None:
     doors = [k for k, part in enumerate(m.parts) if part.name == "door"]
     k = doors[d.count(0, len(doors) - 1)]
     (x, y, z), (w, h, t) = m.parts[k].centre, m.parts[k].size
-    look = replace(draw_look(d, ["light grey", "light blue", "silver"], ["glass"]), feel="stiff")
-    glass = board_between(
-        (x - 0.5 * w + 0.085, y - 0.44 * h, z), (x + 0.5 * w - 0.085, y + 0.44 * h, z + t / 2 + 0.006)
-    )
-    m.add("mirror", "trim", glass, look, k)
+    look = replace(draw_look(d, "light grey, light blue, silver", "glass"), feel="stiff")
+    low, high = (x - 0.5 * w + 0.085, y - 0.44 * h, z), (x + 0.5 * w - 0.085, y + 0.44 * h, z + t / 2 + 0.006)
+    m.add("mirror", board_between(low, high), look, k)
+
+
+def door(d: Dice) -> Assembly:
+    """The door of a room or a house: a frame on the ground, one or two leaves in it that open towards +z."""
+    leaves = d.pick([1, 2], [4, 1])
+    is_front = leaves == 1 and d.chance(0.35)
+    m = Maker("door", "double door" if leaves == 2 else ("front door" if is_front else "inner door"))
+    wide, tall = leaves * d.between(0.7, 0.95), d.between(1.95, 2.15)
+    look = d.pick([stuffs.wood, _paint, stuffs.metal], [4, 4, 0.6])(d)
+    around = look if d.chance(0.5) else d.pick([stuffs.wood, _paint])(d)
+    broad, deep = d.between(0.05, 0.1), d.between(0.09, 0.14)
+    x, z = wide / 2, deep / 2
+    frame = m.add("lintel", board_between((-x - broad, tall, -z), (x + broad, tall + broad, z)), around)
+    jambs = m.add("jamb", board_between((x, 0, -z), (x + broad, tall + SINK, z)), around, frame, repeat=PAIR)
+    if d.chance(0.4):
+        sill = board_between((-x - SINK, 0, -z), (x + SINK, 0.012, z - 0.002))
+        m.add("threshold", sill, around if d.chance(0.5) else stuffs.metal(d), jambs)
+    room = Opening(-x, x, 0.012, tall, z + 0.004)
+    thick, metal = d.between(0.035, 0.048), stuffs.fittings(d)
+    fill = d.pick(["plain", "panelled", "glazed"], [2, 4, 2.5])
+    panel, pane = look if d.chance(0.7) else _paint(d), stuffs.milk_glass(d)
+    inside = {"plain": look, "panelled": panel, "glazed": pane}[fill]
+    rows = d.count(1, 3)
+    halves: list[tuple[Opening, Side]] = [(room, d.pick([-1, 1]))]
+    if leaves == 2:
+        left, right = room.columns([1.0, 1.0], 0.0)
+        halves = [(left, -1), (right, 1)]
+    grip, upper = d.pick(["lever", "knob", "bar"], [4, 2.5, 1]), float(np.radians(d.between(85, 115)))
+    for half, side in halves:
+        _leaf(m, half, side, (look, inside, metal), (fill, rows, grip), thick, upper, jambs)
+    return m.done()
+
+
+def _paint(d: Dice) -> Look:
+    return draw_look(d, [*stuffs.PAINTED, "teal", "burgundy", "dark green", "blue"], "wood*2, mdf")
+
+
+def _leaf(
+    m: Maker,
+    opening: Opening,
+    side: Side,
+    looks: tuple[Look, Look, Look],
+    words: tuple[str, int, str],
+    thick: float,
+    upper: float,
+    jambs: int,
+) -> None:
+    """A leaf with its panels or panes, its handles on both sides and its hinges."""
+    (look, inside, metal), (fill, rows, grip) = looks, words
+    opening = replace(opening, high=opening.high - GAP)
+    solid, hinge = casework.hung_board(opening, side, thick, upper)
+    leaf = m.add("door", solid, look, jambs, {"plain": "flat"}.get(fill, fill), hinge=hinge)
+    left, right = opening.hung(side).left, opening.hung(side).right
+    low, high, z = opening.low, opening.high, opening.z
+    wide, x = right - left, (left + right) / 2
+    if fill != "plain":
+        rail, out = 0.13 * wide + 0.01, 0.006
+        step = (high - low - 2 * rail) / rows
+        is_split = wide > 0.6 and rows > 1
+        a = (x + 0.03 if is_split else left + rail, low + rail, z - thick - out)
+        b = (right - rail, low + rail + step - (0.06 if rows > 1 else 0.0), z + out)
+        repeat = Repeat("x" if is_split else "", rows, (0, step, 0), pivot=(x, z))
+        solid = block(np.subtract(b, a), np.add(a, b) / 2, corner=0.02, edge=0.35 if fill == "panelled" else 0.05)
+        m.add("panel" if fill == "panelled" else "glass pane", solid, inside, leaf, repeat=repeat)
+    at = np.array([right - 0.065 if side < 0 else left + 0.065, 1.02, z])
+    both = Repeat("z", pivot=(0.0, z - thick / 2))
+    if grip == "lever":
+        rose = lathe([(0.026, -0.003, 1), (0.026, 0.006, 0.7), (0.01, 0.009, 0.5), (0.01, 0.045, 1)], at, turned(x=90))
+        rosette = m.add("lock", rose, metal, leaf, "round", repeat=both)
+        points = [at + np.array([side * far, 0, out]) for far, out in ((0, 0.038), (0.06, 0.042), (0.125, 0.04))]
+        m.add("handle", tube(points, 0.009), metal, rosette, "lever", repeat=both)
+    elif grip == "knob":
+        knots = [(0.028, -0.003, 1), (0.028, 0.005, 0.7), (0.011, 0.02, 0.2), (0.03, 0.045, 0), (0.02, 0.062, 0.4)]
+        m.add("knob", lathe(knots, at, turned(x=90)), metal, leaf, "round", repeat=both)
+    else:
+        points = [at + np.array([0, y, out]) for y, out in ((-0.2, -0.003), (-0.2, 0.045), (0.2, 0.045), (0.2, -0.003))]
+        m.add("handle", tube(points, 0.011, bend=0.02), metal, leaf, "bar", repeat=both)
+    barrel = lathe([(0.008, -0.05, 1), (0.008, 0.05, 1)], (hinge.origin[0], low + 0.2, z + 0.001))
+    m.add("hinge", barrel, metal, jambs, "round", repeat=Repeat(count=3, step=(0, (high - low - 0.4) / 2, 0)))

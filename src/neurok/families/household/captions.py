@@ -12,26 +12,14 @@ from neurok.families.household.parts import Assembly, Look, Part
 from neurok.families.household.words import article, number, plural, said_as, table
 from neurok.modelling.dice import Dice
 
+PATTERN, STYLE, FEEL, ADJECTIVE = 0.6, 0.35, 0.5, 0.25
+"""Chances that a pattern, a shape, a feel or an adjective is said."""
 
-@dataclass(frozen=True)
-class CaptionConfig:
-    """How often things are said."""
+OWN_SHADE = 0.5
+"""Chance of the shade that was drawn; another word for its colour otherwise."""
 
-    pattern: float = 0.6
-    style: float = 0.35
-    feel: float = 0.5
-    adjective: float = 0.25
-    own_shade: float = 0.5
-    """The shade that was drawn; another word for its colour otherwise."""
-
-    misspelt: float = 0.06
-    """Chance that one letter of a caption is wrong."""
-
-    bare: float = 0.2
-    """Chance that articles are left out."""
-
-
-CAPTIONS = CaptionConfig()
+MISSPELT, BARE = 0.06, 0.2
+"""Chances that one letter is wrong, and that articles are left out."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +33,14 @@ class Caption:
 
 def main_roles(category: str) -> tuple[str, ...]:
     """Roles of the part whose look one gives when asked for the look of the whole."""
-    known: dict[str, tuple[str, ...]] = {
-        "chair": ("seat",),
-        "bed": ("body",),
-        "plant": ("foliage",),
-        "door": ("moving",),
-    }
+    known = {"chair": ("seat",), "bed": ("body",), "plant": ("foliage",), "door": ("moving",)}
     return known.get(category, ("body", "seat"))
 
 
 def main_part(assembly: Assembly) -> int:
     """The part whose look one gives when asked for the look of the whole."""
     roles = main_roles(assembly.category)
-    for number_, part in enumerate(assembly.parts):
-        if part.role in roles:
-            return number_
-    return 0
+    return next((k for k, part in enumerate(assembly.parts) if part.role in roles), 0)
 
 
 Group = tuple[int, ...]
@@ -83,12 +63,12 @@ def total(parts: Sequence[Part]) -> int:
 def caption(assembly: Assembly, rng: np.random.Generator) -> Caption:
     """One way of saying what an object is; which one, the generator decides."""
     d = Dice(rng)
-    make = d.pick(_TEMPLATES, [3, 3, 3, 2, 2, 1, 1.5, 1.5])
+    make = d.pick(list(_TEMPLATES), list(_TEMPLATES.values()))
     made = make(d, assembly)
     text = made.text
-    if d.chance(CAPTIONS.bare):
+    if d.chance(BARE):
         text = " ".join(word for word in text.split() if word not in ("a", "an", "the"))
-    if d.chance(CAPTIONS.misspelt):
+    if d.chance(MISSPELT):
         text = misspelt(d, text)
     return Caption(" ".join(text.split()), made.named)
 
@@ -133,7 +113,7 @@ def misspelt(d: Dice, text: str) -> str:
 
 def colour_word(d: Dice, look: Look) -> str:
     """A word for a colour: the shade itself or another of the same colour."""
-    return look.shade if d.chance(CAPTIONS.own_shade) else d.pick(list(shades(look.colour)))
+    return look.shade if d.chance(OWN_SHADE) else d.pick(list(shades(look.colour)))
 
 
 def material_word(d: Dice, look: Look) -> str:
@@ -143,9 +123,9 @@ def material_word(d: Dice, look: Look) -> str:
 
 def look_words(d: Dice, look: Look, colour: float = 0.85, material: float = 0.55) -> str:
     """Colour, pattern, feel and material, each only sometimes."""
-    words = [d.pick(said_as("feels", look.feel)) if look.feel and d.chance(CAPTIONS.feel) else ""]
+    words = [d.pick(said_as("feels", look.feel)) if look.feel and d.chance(FEEL) else ""]
     words.append(colour_word(d, look) if d.chance(colour) and look.material != "soil" else "")
-    if look.pattern != "plain" and d.chance(CAPTIONS.pattern):
+    if look.pattern != "plain" and d.chance(PATTERN):
         words.append(d.pick(said_as("patterns", look.pattern)))
     words.append(material_word(d, look) if d.chance(material) else "")
     return " ".join(word for word in words if word)
@@ -163,7 +143,7 @@ def part_phrase(d: Dice, parts: Sequence[Part], colour: float = 0.8, material: f
     """Parts of one group with what is said of them, in the right number."""
     part, styles = parts[0], shared_style(parts)
     noun = part.name if d.chance(0.6) else d.pick(said_as("parts", part.name))
-    style = d.pick(said_as("styles", d.pick(styles))) if styles and d.chance(CAPTIONS.style) else ""
+    style = d.pick(said_as("styles", d.pick(styles))) if styles and d.chance(STYLE) else ""
     words = " ".join(word for word in (style, look_words(d, part.look, colour, material)) if word)
     count = total(parts)
     if count == 1:
@@ -189,7 +169,7 @@ def _joined(d: Dice, phrases: list[str]) -> str:
 
 
 def _adjective(d: Dice) -> str:
-    return d.pick(table()["adjectives"]) + " " if d.chance(CAPTIONS.adjective) else ""
+    return d.pick(table()["adjectives"]) + " " if d.chance(ADJECTIVE) else ""
 
 
 def _whole(d: Dice, assembly: Assembly) -> Caption:
@@ -238,7 +218,7 @@ def _listed(d: Dice, assembly: Assembly) -> Caption:
 def _sentences(d: Dice, assembly: Assembly) -> Caption:
     """``a bed. The headboard is white, the blanket is made of wool.``"""
     chosen = _some_parts(d, assembly, 4)
-    told = []
+    clauses = []
     for group in chosen:
         parts = _of(assembly, group)
         part, is_one = parts[0], total(parts) == 1
@@ -246,9 +226,10 @@ def _sentences(d: Dice, assembly: Assembly) -> Caption:
         stuff = material_word(d, part.look)
         ends = [f"{verb} {colour_word(d, part.look)}"]
         ends += [f"{verb} made of {stuff}", f"{verb} {colour_word(d, part.look)} {stuff}"] if stuff else []
-        told.append(f"the {noun} {d.pick(ends)}")
+        clauses.append(f"the {noun} {d.pick(ends)}")
     return Caption(
-        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(told)}", _named(chosen)
+        f"{article(category_word(d, assembly))}{d.pick(['. ', ', ', '; ', ' where '])}{', '.join(clauses)}",
+        _named(chosen),
     )
 
 
@@ -278,25 +259,29 @@ def _counted(d: Dice, assembly: Assembly) -> Caption:
     first, rest = order[0], order[1:3]
     k, noun = main_part(assembly), category_word(d, assembly)
     words = look_words(d, assembly.parts[k].look, 0.7, 0.4)
-    say = lambda count: d.pick([number(count), str(count)])  # noqa: E731
-    told = [f"{say(counts[name])} {name if counts[name] == 1 else plural(name)}" for name in order]
-    text = f"{words} {say(counts[first])}-{first} {noun}" + (f" with {_joined(d, told[1:3])}" if rest else "")
+
+    def say(count: int) -> str:
+        return d.pick([number(count), str(count)])
+
+    phrases = [f"{say(counts[name])} {name if counts[name] == 1 else plural(name)}" for name in order]
+    text = f"{words} {say(counts[first])}-{first} {noun}" + (f" with {_joined(d, phrases[1:3])}" if rest else "")
     if d.chance(0.6):
-        text, rest = f"{words} {noun} with {_joined(d, told[:3])}", order[1:3]
+        text, rest = f"{words} {noun} with {_joined(d, phrases[:3])}", order[1:3]
     named = dict.fromkeys([*([k] if words else []), *numbers[first], *(j for name in rest for j in numbers[name])])
     return Caption(article(text.strip()), tuple(named))
 
 
-_TEMPLATES: list[Callable[[Dice, Assembly], Caption]] = [
-    _whole,
-    _with_parts,
-    _whole_with_parts,
-    _listed,
-    _sentences,
-    _bare,
-    _tags,
-    _counted,
-]
+_TEMPLATES: dict[Callable[[Dice, Assembly], Caption], float] = {
+    _whole: 3,
+    _with_parts: 3,
+    _whole_with_parts: 3,
+    _listed: 2,
+    _sentences: 2,
+    _bare: 1,
+    _tags: 1.5,
+    _counted: 1.5,
+}
+"""Ways of saying what an object is, and how often each is taken."""
 
 
 def captions(assembly: Assembly, seed: int, count: int) -> list[Caption]:

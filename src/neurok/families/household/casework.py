@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -77,6 +78,11 @@ class Opening:
             for k in range(len(shares))
         ]
 
+    def hung(self, side: Side) -> Opening:
+        """What a front on hinges fills: its hung edge reaches into the wall, the other keeps a gap."""
+        left, right = (-SINK, GAP) if side < 0 else (GAP, -SINK)
+        return replace(self, left=self.left + left, right=self.right - right)
+
     def rows(self, shares: Sequence[float], between: Sequence[float]) -> list[Opening]:
         """Parts of it above each other, from the bottom, with so much between each and the next."""
         room = self.tall - float(np.sum(between))
@@ -113,9 +119,8 @@ def draw_fronts(d: Dice, look: Look, fills: Sequence[str] = ("plain",)) -> Front
     wide = {"knob": d.between(0.022, 0.038), "bar": d.between(0.09, 0.2), "cup": d.between(0.07, 0.1), "none": 0.0}
     fill = d.pick(list(fills))
     face = look if d.chance(0.75) else stuffs.board(d)
-    inside = {"plain": None, "panelled": face if d.chance(0.6) else stuffs.board(d), "glazed": stuffs.milk_glass(d)}[
-        fill
-    ]
+    panel, pane = face if d.chance(0.6) else stuffs.board(d), stuffs.milk_glass(d)
+    inside = {"plain": None, "panelled": panel, "glazed": pane}[fill]
     return Fronts(face, grip, stuffs.fittings(d), wide[grip], fill, inside)
 
 
@@ -131,23 +136,27 @@ def board_between(low: npt.ArrayLike, high: npt.ArrayLike) -> Solid:
     return block(b - a, (a + b) / 2, corner=0.02, edge=0.05)
 
 
+def hung_board(opening: Opening, side: Side, thick: float, upper: float) -> tuple[Solid, Hinge]:
+    """A board in an opening that turns about the front corner of its hung edge, by ``upper`` [rad]."""
+    edge, inner = opening.left if side < 0 else opening.right, opening.hung(side)
+    hinge = Hinge("revolute", (0, side, 0), (edge, opening.middle[1], opening.z), 0.0, upper)
+    low = (inner.left, opening.low, opening.z - thick)
+    return board_between(low, (inner.right, opening.high, opening.z)), hinge
+
+
 def add_door(
     m: Maker, opening: Opening, side: Side, fronts: Fronts, parent: int, *, thick: float = CASEWORK.thick, upper: float
 ) -> int:
-    """A door that turns about the front corner of its hung edge, which reaches into the wall, by ``upper`` [rad]."""
-    left = opening.left + (-SINK if side < 0 else GAP)
-    right = opening.right - (-SINK if side > 0 else GAP)
+    """A door, with its panel or pane and its handle, that turns by ``upper`` [rad]."""
     low, high, z = opening.low + GAP, opening.high - GAP, opening.z
-    hung = opening.left if side < 0 else opening.right
-    hinge = Hinge("revolute", (0, side, 0), (hung, (low + high) / 2, z), 0.0, upper)
-    solid = board_between((left, low, z - thick), (right, high, z))
-    style = {"plain": "", "panelled": "panelled", "glazed": "glazed"}[fronts.fill]
-    door = m.add("door", "moving", solid, fronts.look, parent, style=[style], hinge=hinge)
-    rail = _rail(right - left)
+    solid, hinge = hung_board(replace(opening, low=low, high=high), side, thick, upper)
+    door = m.add("door", solid, fronts.look, parent, "" if fronts.fill == "plain" else fronts.fill, hinge=hinge)
+    left, right = opening.hung(side).left, opening.hung(side).right
+    rail = float(min(0.07, 0.2 * (right - left)))
     if fronts.inside is not None:
         back = z - thick - 0.001 if fronts.fill == "glazed" else z - 0.01
         inner = board_between((left + rail, low + rail, back), (right - rail, high - rail, z + 0.003))
-        m.add("glass pane" if fronts.fill == "glazed" else "panel", "trim", inner, fronts.inside, door)
+        m.add("glass pane" if fronts.fill == "glazed" else "panel", inner, fronts.inside, door)
     inset = rail / 2 if fronts.fill != "plain" else min(0.045, 0.14 * opening.wide)
     x = right - inset if side < 0 else left + inset
     middle = (low + high) / 2
@@ -156,9 +165,27 @@ def add_door(
     return door
 
 
-def _rail(wide: float) -> float:
-    """Breadth of the frame of a door."""
-    return float(min(0.07, 0.2 * wide))
+def add_dividers(m: Maker, columns: Sequence[Opening], back: float, face: float, look: Look, body: int) -> list[int]:
+    """Upright boards between columns, and the wall at the left of each column: the body, then the dividers."""
+    walls = [body]
+    for a, b in itertools.pairwise(columns):
+        solid = board_between((a.right, a.low - SINK, back - SINK), (b.left, a.high + SINK, face))
+        walls.append(m.add("divider", solid, look, body))
+    return walls
+
+
+def add_drawer_case(
+    m: Maker, look: Look, fronts: Fronts, room: Opening, deep: float, count: int, most: float, wall: float, top: int
+) -> int:
+    """A flat case around ``room``, open to the front, with drawers side by side that are at most so deep."""
+    size = (room.wide + 2 * wall, room.tall + 2 * wall, deep)
+    solid, hollow = carcass(size, (*room.middle, 0), wall)
+    apron = m.add("apron", solid, look, top, hollow=hollow)
+    columns = room.columns([1.0] * count, wall)
+    walls = add_dividers(m, columns, -deep / 2 + wall, deep / 2 - 0.002, look, apron)
+    for column, side in zip(columns, walls, strict=True):
+        add_drawer(m, column, min(deep - wall - 0.02, most), fronts, side)
+    return apron
 
 
 def add_drawer(m: Maker, opening: Opening, deep: float, fronts: Fronts, parent: int) -> int:
@@ -169,13 +196,12 @@ def add_drawer(m: Maker, opening: Opening, deep: float, fronts: Fronts, parent: 
     slide = Hinge("prismatic", (0, 0, 1), at, 0.0, CASEWORK.pulled * deep)
     tray = Hollow(min(CASEWORK.tray, 0.2 * size[1]), "top")
     solid = block(size, at, corner=0.02, edge=0.0)
-    drawer = m.add("drawer", "moving", solid, fronts.look, parent, hollow=tray, hinge=slide)
+    drawer = m.add("drawer", solid, fronts.look, parent, hollow=tray, hinge=slide)
     is_wide = opening.wide > 0.7 and fronts.grip != "none"
     off = 0.28 * opening.wide if is_wide else 0.0
     repeat = Repeat("x", pivot=(x, opening.z)) if is_wide else ONCE
-    add_grip(
-        m, fronts, (x + off, y, opening.z), drawer, most=0.5 * opening.wide, high=0.6 * opening.tall, repeat=repeat
-    )
+    most, high = 0.5 * opening.wide, 0.6 * opening.tall
+    add_grip(m, fronts, (x + off, y, opening.z), drawer, most=most, high=high, repeat=repeat)
     return drawer
 
 
@@ -195,22 +221,18 @@ def add_grip(
     if fronts.grip == "knob":
         r, z = min(wide, high) / 2, 0.9 * min(wide, high)
         knots = [(0.5 * r, -0.003, 1), (0.42 * r, 0.45 * z, 0.3), (r, 0.7 * z, 0.2), (0.75 * r, z, 0.6)]
-        m.add("knob", "handle", lathe(knots, at, turned(x=90)), fronts.metal, parent, style=["round"], repeat=repeat)
+        m.add("knob", lathe(knots, at, turned(x=90)), fronts.metal, parent, "round", repeat=repeat)
     elif fronts.grip == "bar":
         out, long = 0.028, wide / 2
         across = np.array([0.0, 1.0, 0.0]) if upright else np.array([1.0, 0.0, 0.0])
-        points = np.array(
-            [
-                sign * long * across + np.array([0.0, 0.0, z])
-                for sign, z in ((-1, -0.003), (-1, out), (1, out), (1, -0.003))
-            ]
-        )
+        ends = ((-1, -0.003), (-1, out), (1, out), (1, -0.003))
+        points = [sign * long * across + np.array([0.0, 0.0, z]) for sign, z in ends]
         bar = tube(points, min(0.0055, 0.2 * high), at, bend=0.008)
-        m.add("handle", "handle", bar, fronts.metal, parent, style=["bar"], repeat=repeat)
+        m.add("handle", bar, fronts.metal, parent, "bar", repeat=repeat)
     elif fronts.grip == "cup":
         tall = min(0.32 * wide, 0.5 * high)
         cup = block((wide, tall, 0.028), np.add(at, (0, 0, 0.011)), corner=0.5, edge=(0.1, 0.8))
-        m.add("handle", "handle", cup, fronts.metal, parent, style=["cup"], repeat=repeat)
+        m.add("handle", cup, fronts.metal, parent, "cup", repeat=repeat)
 
 
 def add_shelves(
@@ -223,4 +245,4 @@ def add_shelves(
     y, front = opening.low + step, opening.z - CASEWORK.thick - 0.012
     low = (opening.left - SINK, y - thick / 2, back - SINK)
     high = (opening.right + SINK, y + thick / 2, front)
-    m.add("shelf", "body", board_between(low, high), look, parent, repeat=Repeat(count=count, step=(0, step, 0)))
+    m.add("shelf", board_between(low, high), look, parent, repeat=Repeat(count=count, step=(0, step, 0)))

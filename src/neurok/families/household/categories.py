@@ -15,47 +15,37 @@ from neurok.families.household.checks import check_assembly
 from neurok.families.household.parts import Assembly
 from neurok.modelling.dice import Dice
 
-_MAKERS: dict[str, dict[str, float]] = {
-    "bag": {"bags:tote": 2, "bags:handbag": 2.5, "packs:backpack": 2.5, "packs:duffel": 1.2, "packs:briefcase": 1.2},
-    "bed": {"beds:bed": 1.0},
+_MAKERS: dict[str, dict[str, dict[str, float]]] = {
+    "bag": {"bags": {"tote": 2, "handbag": 2.5, "backpack": 2.5, "duffel": 1.2, "briefcase": 1.2}},
+    "bed": {"beds": {"bed": 1}},
     "chair": {
-        "chairs:dining_chair": 9,
-        "modern:shell_chair": 3,
-        "modern:swivel_chair": 2.5,
-        "modern:pedestal_chair": 1.5,
-        "modern:tubular_chair": 1.5,
-        "stools:stool": 2.5,
-        "stools:bench": 2,
-        "seating:armchair": 4,
+        "chairs": {"dining_chair": 9, "shell_chair": 3, "swivel_chair": 2.5, "pedestal_chair": 1.5}
+        | {"tubular_chair": 1.5, "stool": 2.5, "bench": 2},
+        "seating": {"armchair": 4},
     },
-    "crib": {"cribs:crib": 3, "cribs:cradle": 1},
-    "hat": {"hats:brimmed_hat": 4, "hats:cap": 1.5, "hats:beanie": 1.5, "hats:pointed_hat": 0.8},
-    "headband": {"headbands:headband": 1.0},
-    "love seat": {"seating:love_seat": 1.0},
-    "pillow": {"pillows:pillow": 1.0},
-    "plant": {"plants:plant": 1.0},
-    "sofa": {"seating:sofa": 1.0},
-    "teddy bear": {"bears:teddy_bear": 1.0},
-    "vase": {"vases:vase": 1.0},
+    "crib": {"beds": {"crib": 3, "cradle": 1}},
+    "hat": {"hats": {"brimmed_hat": 4, "cap": 1.5, "beanie": 1.5, "pointed_hat": 0.8}},
+    "headband": {"hats": {"headband": 1}},
+    "love seat": {"seating": {"love_seat": 1}},
+    "pillow": {"stuffed": {"pillow": 1}},
+    "plant": {"plants": {"plant": 1}},
+    "sofa": {"seating": {"sofa": 1}},
+    "teddy bear": {"stuffed": {"teddy_bear": 1}},
+    "vase": {"plants": {"vase": 1}},
     "cabinet": {
-        "cabinets:wardrobe": 2,
-        "cabinets:sideboard": 2.5,
-        "cabinets:nightstand": 2,
-        "cabinets:chest": 2.5,
-        "cabinets:cupboard": 2.5,
-        "cabinets:bookcase": 0.8,
+        "cabinets": {"wardrobe": 2, "sideboard": 2.5, "nightstand": 2, "chest": 2.5, "cupboard": 2.5, "bookcase": 0.8}
     },
-    "table": {"tables:table": 4, "tables:pedestal_table": 1},
-    "desk": {"tables:desk": 1.0},
-    "lamp": {"lamps:desk_lamp": 3, "lamps:floor_lamp": 2.5, "lamps:table_lamp": 1.5},
-    "laptop": {"cases:laptop": 1.0},
-    "box": {"cases:toy_box": 1, "cases:blanket_box": 1, "cases:trunk": 1.2, "cases:jewellery_box": 1},
-    "microwave": {"appliances:microwave": 1.0},
-    "fridge": {"appliances:fridge": 1.0},
-    "door": {"doors:door": 1.0},
-    "bin": {"bins:pedal_bin": 2, "bins:swing_bin": 1, "bins:flip_bin": 1},
+    "table": {"tables": {"table": 4, "pedestal_table": 1}},
+    "desk": {"tables": {"desk": 1}},
+    "lamp": {"lamps": {"desk_lamp": 3, "floor_lamp": 2.5, "table_lamp": 1.5}},
+    "laptop": {"containers": {"laptop": 1}},
+    "box": {"containers": {"toy_box": 1, "blanket_box": 1, "trunk": 1.2, "jewellery_box": 1}},
+    "microwave": {"appliances": {"microwave": 1}},
+    "fridge": {"appliances": {"fridge": 1}},
+    "door": {"cabinets": {"door": 1}},
+    "bin": {"containers": {"pedal_bin": 2, "swing_bin": 1, "flip_bin": 1}},
 }
-"""Category to ``module:function`` of its makers, with how often each is taken."""
+"""Category to modules and their makers, with how often each is taken."""
 
 TRIES = 8
 Split = Literal["train", "test"]
@@ -72,11 +62,9 @@ def draw(category: str, rng: np.random.Generator) -> Assembly:
     if category not in _MAKERS:
         raise NeurokError(f"There is no household category {category!r}; there are {', '.join(_MAKERS)}.")
     d = Dice(rng)
-    name = d.pick(list(_MAKERS[category]), list(_MAKERS[category].values()))
-    module, function = name.split(":")
-    maker: Callable[[Dice], Assembly] = getattr(
-        importlib.import_module(f"neurok.families.household.{module}"), function
-    )
+    weights = {(m, name): weight for m, names in _MAKERS[category].items() for name, weight in names.items()}
+    module, name = d.pick(list(weights), list(weights.values()))
+    maker: Callable[[Dice], Assembly] = getattr(importlib.import_module(f"neurok.families.household.{module}"), name)
     return replace(maker(d), category=category)
 
 

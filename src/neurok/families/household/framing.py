@@ -1,4 +1,4 @@
-"""Helpers of furniture makers: bars between points, legs, rows of copies."""
+"""What makers of furniture share: bars between points, legs, castors and rockers, copies in rows and around."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from neurok.families.household.solids import Solid, block, lathe
+from neurok.families.household.assemble import FOUR, PAIR, Maker
+from neurok.families.household.parts import Look, Repeat
+from neurok.families.household.solids import Solid, block, lathe, profile, tube, turned
 from neurok.modelling.dice import Dice
 
 Triple = Sequence[float] | np.ndarray
@@ -64,41 +66,65 @@ def bar(
 def turned_bar(a: npt.ArrayLike, b: npt.ArrayLike, radius: float, beads: float = 1.0) -> Solid:
     """A bar turned on a lathe, with a bead and a swelling."""
     start, end = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    long, r = float(np.linalg.norm(end - start)), radius
-    knots = [
-        (0.7 * r, 0, 1),
-        (0.65 * r, 0.18 * long, 0),
-        (1.3 * r * beads, 0.3 * long, 0),
-        (0.75 * r, 0.42 * long, 0),
-        (1.0 * r, 0.5 * long, 0),
-        (1.35 * r * beads, 0.66 * long, 0),
-        (0.8 * r, 0.82 * long, 0),
-        (0.8 * r, long, 1),
-    ]
+    long, bead = float(np.linalg.norm(end - start)), beads
+    shares = [(0.7, 0, 1), (0.65, 0.18, 0), (1.3 * bead, 0.3, 0), (0.75, 0.42, 0), (1, 0.5, 0), (1.35 * bead, 0.66, 0)]
+    knots = profile(radius, long, [*shares, (0.8, 0.82, 0), (0.8, 1, 1)])
     return lathe(knots, start, towards(start, end))
 
 
-def leg_solid(d: Dice, kind: str, top: np.ndarray, foot: np.ndarray, thick: float) -> tuple[Solid, list[str]]:
-    """A leg from ``foot`` up to ``top`` and the words for it."""
+def leg_solid(d: Dice, kind: str, top: Triple, foot: Triple, thick: float) -> tuple[Solid, str]:
+    """A leg from ``foot`` up to ``top`` and the word for it."""
+    top, foot = np.asarray(top), np.asarray(foot)
+    shares = np.linspace(0.7, 1, 5)
     if kind == "turned":
-        return turned_bar(foot, top, 0.55 * thick, d.between(0.9, 1.25)), ["turned"]
+        return turned_bar(foot, top, 0.55 * thick, d.between(0.9, 1.25)), "turned"
     if kind == "sabre":
-        long = float(np.linalg.norm(top - foot))
-        out = 0.1 * long * d.between(0.4, 1.0)
-        solid = block(
-            (thick, long, thick),
-            (top + foot) / 2,
-            towards(foot, top),
-            corner=0.15,
-            edge=0.2,
-            widths=np.linspace(0.7, 1, 5),
-            depths=np.linspace(0.7, 1, 5),
-            bow=(0.0, -0.5 * out),
-        )
-        return solid, ["curved"]
+        size = (thick, float(np.linalg.norm(top - foot)), thick)
+        bow = (0.0, -0.5 * (0.1 * size[1] * d.between(0.4, 1.0)))
+        middle, turn = (top + foot) / 2, towards(foot, top)
+        return block(size, middle, turn, corner=0.15, edge=0.2, widths=shares, depths=shares, bow=bow), "curved"
     taper = d.between(0.45, 0.7) if kind == "tapered" else 1.0
     corner = {"square": 0.1, "round": 1.0, "tapered": d.pick([0.12, 1.0])}[kind]
-    return bar(foot, top, thick, corner=corner, taper=taper), [kind]
+    return bar(foot, top, thick, corner=corner, taper=taper), kind
+
+
+def add_legs(
+    m: Maker,
+    d: Dice,
+    kind: str,
+    look: Look,
+    parent: int,
+    top: Triple,
+    foot: Triple,
+    thick: float,
+    *style: str,
+    name: str = "leg",
+    repeat: Repeat = FOUR,
+) -> int:
+    """Legs from ``foot`` up to ``top`` (of the first), under the four corners of something unless said otherwise."""
+    solid, word = leg_solid(d, kind, top, foot, thick)
+    return m.add(name, solid, look, parent, word, *style, repeat=repeat)
+
+
+def add_castors(
+    m: Maker, look: Look, parent: int, at: Triple, size: tuple[float, float], edge: float, repeat: Repeat = FOUR
+) -> int:
+    """Small wheels of a diameter and a width [m] that roll along z."""
+    wide, thin = size
+    solid = block((wide, thin, wide), at, turned(z=90), corner=1.0, edge=edge)
+    return m.add("castor", solid, look, parent, "round", repeat=repeat)
+
+
+def add_rockers(m: Maker, look: Look, parent: int, x: float, z: float, beyond: float, rise: float, r: float) -> None:
+    """A pair of runners along z on which something rocks."""
+    points = [(x, rise, -z - beyond), (x, 0.0, -0.5 * z), (x, 0.0, 0.5 * z), (x, rise, z + beyond)]
+    m.add("rocker", tube(points, r, square=0.8, bend=1.0), look, parent, "curved", repeat=PAIR)
+    m.style.append("rocking")
+
+
+def around(count: int, pivot: tuple[float, float] = (0.0, 0.0)) -> Repeat:
+    """Copies evenly about the vertical through a pivot (x, z)."""
+    return Repeat(count=count, turn=2 * np.pi / count, pivot=pivot)
 
 
 def row(count: int, half: float) -> tuple[float, float]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from jaxtyping import UInt8
@@ -21,43 +22,25 @@ from neurok.modelling.looks import linear
 RGB = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class LookConfig:
-    """How far looks stray from their words."""
+JITTER = 0.018
+"""Standard deviation of each sRGB channel about the shade's own."""
 
-    jitter: float = 0.018
-    """Standard deviation of each sRGB channel about the shade's own."""
+OWN_WORD = 0.4
+"""Chance of the palette's own shade; one of its other words otherwise."""
 
-    own_word: float = 0.4
-    """Chance of the palette's own shade; one of its other words otherwise."""
-
-    usual: float = 0.4
-    """How likely a colour that ``USUAL`` does not name is, where several may be drawn."""
-
-
-LOOKS = LookConfig()
+UNUSUAL = 0.4
+"""How likely a colour that ``USUAL`` does not name is, where several may be drawn."""
 
 FEEL: Mapping[str, tuple[float, float]] = {
-    "": (1.0, 1.0),
-    "soft": (0.5, 0.9),
-    "firm": (2.0, 1.1),
-    "stiff": (1.6, 1.0),
-    "flexible": (0.6, 1.0),
-    "heavy": (1.0, 1.3),
-    "light": (1.0, 0.75),
-}
+    "": (1.0, 1.0), "soft": (0.5, 0.9), "firm": (2.0, 1.1), "stiff": (1.6, 1.0), "flexible": (0.6, 1.0),
+    "heavy": (1.0, 1.3), "light": (1.0, 0.75),
+}  # fmt: skip
 """Factors of Young's modulus and density beside the library's; set by hand so that words differ clearly."""
 
 COVER: Mapping[str, tuple[float, float]] = {
-    "leather": (1.6, 1.2),
-    "artificial leather": (1.5, 1.2),
-    "suede": (1.3, 1.1),
-    "denim": (1.25, 1.1),
-    "canvas": (1.3, 1.1),
-    "burlap": (1.2, 1.05),
-    "knit": (0.85, 1.0),
-    "silk": (0.9, 1.0),
-}
+    "leather": (1.6, 1.2), "artificial leather": (1.5, 1.2), "suede": (1.3, 1.1), "denim": (1.25, 1.1),
+    "canvas": (1.3, 1.1), "burlap": (1.2, 1.05), "knit": (0.85, 1.0), "silk": (0.9, 1.0),
+}  # fmt: skip
 """The same for padding, by what covers it; 1 for other cloths. Stiff covers spread a load."""
 
 
@@ -104,28 +87,44 @@ def rgb_of(word: str) -> RGB:
     return tuple(int(code[i : i + 2], 16) / 255.0 for i in (1, 3, 5))  # type: ignore[return-value]
 
 
+Words = str | Sequence[str]
+"""Words to draw from: a list, or a text such as ``"white*3, black, none"`` with how often each counts."""
+
+
+@lru_cache(maxsize=1024)
+def _weighed(text: str) -> tuple[str, ...]:
+    pairs = [entry.partition("*") for entry in text.split(", ")]
+    return tuple(("" if word == "none" else word) for word, _, count in pairs for _ in range(int(count or 1)))
+
+
+def words_of(words: Words) -> tuple[str, ...]:
+    """The words one by one, each as often as it counts; ``none`` is the empty word."""
+    return _weighed(words) if isinstance(words, str) else tuple(words)
+
+
 def draw_look(
     d: Dice,
-    colours: Sequence[str],
-    materials: Sequence[str],
+    colours: Words,
+    materials: Words,
     *,
-    covers: Sequence[str] = (),
-    feels: Sequence[Feel] = ("",),
-    patterns: Sequence[Pattern] = ("plain",),
+    covers: Words = (),
+    feels: Words = "none",
+    patterns: Words = "plain",
     tile: float = 0.2,
 ) -> Look:
     """A look of words drawn from what is allowed; repeat a word to make it likelier."""
-    colour = d.pick(list(colours), [USUAL.get(c, LOOKS.usual) for c in colours])
-    pattern = d.pick(list(patterns))
-    shade = colour if d.chance(LOOKS.own_word) else d.pick(list(shades(colour)))
+    colours = words_of(colours)
+    colour = d.pick(colours, [USUAL.get(c, UNUSUAL) for c in colours])
+    pattern = cast(Pattern, d.pick(words_of(patterns)))
+    shade = colour if d.chance(OWN_WORD) else d.pick(list(shades(colour)))
     second = d.pick([c for c in colours if c != colour] or ["white"])
     return Look(
         colour,
         shade,
         _near(d, rgb_of(shade)),
-        d.pick(list(materials)),
-        d.pick(list(covers)) if covers else "",
-        d.pick(list(feels)),
+        d.pick(words_of(materials)),
+        d.pick(words_of(covers)) if covers else "",
+        cast(Feel, d.pick(words_of(feels))),
         pattern,
         "" if pattern in ("plain", "wood", "weave") else second,
         _second_rgb(d, pattern, rgb_of(shade), rgb_of(second)),
@@ -134,7 +133,7 @@ def draw_look(
 
 
 def _near(d: Dice, rgb: RGB) -> RGB:
-    return tuple(float(np.clip(c + d.rng.normal(0.0, LOOKS.jitter), 0.0, 1.0)) for c in rgb)  # type: ignore[return-value]
+    return tuple(float(np.clip(c + d.rng.normal(0.0, JITTER), 0.0, 1.0)) for c in rgb)  # type: ignore[return-value]
 
 
 def _second_rgb(d: Dice, pattern: Pattern, first: RGB, second: RGB) -> RGB:

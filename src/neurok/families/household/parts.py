@@ -192,11 +192,8 @@ class Part:
     """The solid itself, only of implicit parts, in its own box."""
 
     def __post_init__(self) -> None:
-        put = lambda name, shape: object.__setattr__(  # noqa: E731
-            self, name, frozen_array(getattr(self, name), np.float64, shape, name)
-        )
         for name, shape in (("code", (CODE,)), ("size", (3,)), ("centre", (3,)), ("turn", (3, 3)), ("meets", (3,))):
-            put(name, shape)
+            object.__setattr__(self, name, frozen_array(getattr(self, name), np.float64, shape, name))
         allowed = {"kind": KINDS, "role": ROLES, "relief": RELIEFS}
         for name, words in allowed.items():
             if getattr(self, name) not in words:

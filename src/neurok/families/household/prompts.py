@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -75,36 +75,24 @@ def free_prompts() -> tuple[Prompt, ...]:
 def judge(assembly: Assembly, prompt: Prompt) -> Verdict:
     """Hold an object against a prompt. Every part of the name that is asked for must have the colour and material."""
     groups = [(wish, _parts(assembly, wish)) for wish in prompt.wishes]
+
+    def each(field: str, holds: Callable[[Part, tuple[str, ...]], bool]) -> tuple[bool, ...]:
+        asked = [(getattr(wish, field), parts) for wish, parts in groups if getattr(wish, field)]
+        return tuple(bool(parts) and all(holds(part, wanted) for part in parts) for wanted, parts in asked)
+
+    def keeps_clear(part: Part, colour: str) -> bool:
+        other = is_other(part.name, part.look.stuff, colour, prompt.wishes)
+        return not other or basic(part.look.colour) != colour
+
     return Verdict(
         assembly.category == prompt.category,
         tuple(bool(parts) for _, parts in groups),
         tuple(sum(p.repeat.total for p in parts) == wish.count for wish, parts in groups if wish.count is not None),
-        tuple(
-            bool(parts) and all(basic(p.look.colour) in wish.colours for p in parts)
-            for wish, parts in groups
-            if wish.colours
-        ),
-        tuple(
-            bool(parts) and all(_is_stuff(p, wish.materials) for p in parts) for wish, parts in groups if wish.materials
-        ),
-        tuple(
-            bool(parts) and all(set(wish.styles) <= {*p.style, p.relief} for p in parts)
-            for wish, parts in groups
-            if wish.styles
-        ),
-        tuple(
-            bool(parts) and all(p.look.pattern in wish.patterns for p in parts)
-            for wish, parts in groups
-            if wish.patterns
-        ),
-        tuple(
-            not any(
-                basic(p.look.colour) == colour
-                for p in assembly.parts
-                if is_other(p.name, p.look.stuff, colour, prompt.wishes)
-            )
-            for colour in said_of_parts(prompt.wishes)
-        ),
+        each("colours", lambda part, wanted: basic(part.look.colour) in wanted),
+        each("materials", _is_stuff),
+        each("styles", lambda part, wanted: set(wanted) <= {*part.style, part.relief}),
+        each("patterns", lambda part, wanted: part.look.pattern in wanted),
+        tuple(all(keeps_clear(part, c) for part in assembly.parts) for c in said_of_parts(prompt.wishes)),
     )
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from jaxtyping import Float
 
 from neurok.geometry import lie
+from neurok.modelling import profiles
 from neurok.modelling.forms import Kind, code_of, raw_shape
 from neurok.modelling.shapes import AXES
 
@@ -31,8 +32,10 @@ class Solid:
 
 def turned(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Float[np.ndarray, "3 3"]:
     """A rotation of so many degrees about z, then x, then y."""
-    one = lambda axis, degrees: lie.axis_angle_matrix(AXES[axis], np.radians(degrees))  # noqa: E731
-    return one("y", y) @ one("x", x) @ one("z", z)
+    about_y, about_x, about_z = (
+        lie.axis_angle_matrix(AXES[axis], np.radians(degrees)) for axis, degrees in (("y", y), ("x", x), ("z", z))
+    )
+    return about_y @ about_x @ about_z
 
 
 def block(
@@ -56,19 +59,40 @@ def block(
     """
     half = np.asarray(size, dtype=np.float64) / 2.0
     unit = float(half.max())
-    pair = lambda value: value if isinstance(value, tuple) else (value, value)  # noqa: E731
     fields: Fields = {
         "widths": np.asarray(widths) * half[0] / unit,
         "depths": np.asarray(depths) * half[2] / unit,
         "lean": np.asarray(lean) / unit,
         "bow": np.asarray(bow) / unit,
         "corner": corner,
-        "edges": pair(edge),
-        "crowns": pair(crown),
+        "edges": edge if isinstance(edge, tuple) else (edge, edge),
+        "crowns": crown if isinstance(crown, tuple) else (crown, crown),
         "pinch": pinch,
         "welt": welt / unit,
     }
     return _solid("block", fields, half, at, turn)
+
+
+def ellipsoid(size: npt.ArrayLike, at: npt.ArrayLike = (0.0, 0.0, 0.0), turn: npt.ArrayLike | None = None) -> Solid:
+    """A block that is as round as it can be."""
+    return block(size, at, turn, corner=1.0, edge=1.0)
+
+
+def arch(right: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
+    """A line that is its own mirror image in x, from left to right; its right half is given from the end inwards."""
+    return [*((-x, *rest) for x, *rest in right), *(tuple(point) for point in reversed(right) if point[0])]
+
+
+def symmetric(right: Sequence[Sequence[float]]) -> Float[np.ndarray, "N 2"]:
+    """An outline that is its own mirror image in x; its right half is given from the bottom up."""
+    mirrored = [(-x, y) for x, y in right]
+    left = [point for point in reversed(mirrored[1:]) if point[0]]
+    return np.array([*(mirrored[:1] if right[0][0] else []), *right, *left], dtype=np.float64)
+
+
+def profile(radius: float, height: float, knots: Sequence[Sequence[float]], low: float = 0.0) -> list[list[float]]:
+    """Knots of (radius, height, sharpness) given in shares of a radius and a height [m], from ``low`` up."""
+    return [[r * radius, low + y * height if low else y * height, sharp] for r, y, sharp in knots]
 
 
 def plate(
@@ -84,7 +108,7 @@ def plate(
     curl: float = 0.0,
 ) -> Solid:
     """A plate whose outline (at most nine corners [m], counter-clockwise) lies in xy about ``at``."""
-    corners = _nine(np.asarray(outline, dtype=np.float64))
+    corners = _split_longest(np.asarray(outline, dtype=np.float64), 9, closed=True)
     half = np.append(np.abs(corners).max(axis=0), thickness / 2)
     unit = float(half.max())
     fields: Fields = {
@@ -100,7 +124,7 @@ def plate(
 
 
 def lathe(
-    knots: Sequence[Sequence[float]],
+    knots: Sequence[Sequence[float]] | np.ndarray,
     at: npt.ArrayLike = (0.0, 0.0, 0.0),
     turn: npt.ArrayLike | None = None,
     *,
@@ -202,6 +226,7 @@ def _rescaled(kind: str, fields: Fields, by: float, middle: np.ndarray) -> dict[
 
 def _split_longest(points: np.ndarray, count: int, closed: bool) -> np.ndarray:
     """More points on the longest runs, until there are ``count``."""
+    assert len(points) <= count, f"there may be at most {count} points, not {len(points)}"
     rows = [np.array(point) for point in points]
     while len(rows) < count:
         ends = [*rows, rows[0]] if closed else rows
@@ -210,19 +235,9 @@ def _split_longest(points: np.ndarray, count: int, closed: bool) -> np.ndarray:
     return np.array(rows)
 
 
-def _nine(corners: np.ndarray) -> np.ndarray:
-    assert len(corners) <= 9, "a plate has at most nine corners"
-    return _split_longest(corners, 9, closed=True)
-
-
 def _six(points: np.ndarray, is_smooth: bool) -> np.ndarray:
-    from neurok.modelling.profiles import smooth_curve
-
     if len(points) > 6 or (is_smooth and 2 < len(points) < 6):
-        dense = smooth_curve(points, 200)
-        length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
-        at = np.linspace(0.0, length[-1], 6)
-        return np.column_stack([np.interp(at, length, dense[:, k]) for k in range(3)])
+        return profiles.evenly(profiles.smooth_curve(points, 200), 6)
     return _split_longest(points, 6, closed=False)
 
 

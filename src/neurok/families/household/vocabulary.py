@@ -3,33 +3,11 @@
 from __future__ import annotations
 
 SOFT_TWELVE = (
-    "bag",
-    "bed",
-    "chair",
-    "crib",
-    "hat",
-    "headband",
-    "love seat",
-    "pillow",
-    "plant",
-    "sofa",
-    "teddy bear",
-    "vase",
-)
+    "bag", "bed", "chair", "crib", "hat", "headband", "love seat", "pillow", "plant", "sofa", "teddy bear", "vase",
+)  # fmt: skip
 """Things that are sat on, worn, filled or looked at; few of them have joints."""
 
-MOVING_TEN = (
-    "cabinet",
-    "table",
-    "desk",
-    "lamp",
-    "laptop",
-    "box",
-    "microwave",
-    "fridge",
-    "door",
-    "bin",
-)
+MOVING_TEN = ("cabinet", "table", "desk", "lamp", "laptop", "box", "microwave", "fridge", "door", "bin")
 """Things with doors, drawers, lids and arms that move."""
 
 CATEGORIES = SOFT_TWELVE + MOVING_TEN
@@ -61,3 +39,28 @@ STYLES = (
     "bar", "conical", "cup", "domed", "drum", "framed", "glazed", "hinged", "jointed", "lever", "louvred", "panelled",
     "ring", "swinging", "tripod",
 )  # fmt: skip
+
+ROLE_OF = {
+    name: role
+    for role, names in {
+        "body": "back panel, base, basket, body, crown, divider, door shelf, end panel, frame, head, hood, peak, "
+        "pocket, pot, rail, saucer, shade, shelf, soil, top, tray",
+        "trim": "band, bead, bow, branch, buckle, bulb, button, clasp, control panel, corner, glass pane, hinge, "
+        "joint, keyboard, knot, lock, mirror, panel, pompom, rim, scarf, tassel, tie, trackpad, window, zip",
+        "moving": "door, drawer, gate, lid, pedal, turntable",
+        "support": "apron, castor, column, foot, foot ring, jamb, leg, lintel, pedestal, plinth, rocker, side panel, "
+        "star base, stretcher, threshold",
+        "face": "belly, display, eye, inner ear, muzzle, nose, screen",
+        "handle": "handle, knob, strap",
+        "cover": "blanket, flap, folded sheet, throw",
+        "limb": "arm, ear, paw, tail",
+        "cushion": "back cushion, cushion, mattress, pillow, throw pillow",
+        "back": "back, cross bar, footboard, headboard, headrest, lower rail, post, slat, spindle, splat, top rail, "
+        "wing",
+        "seat": "chaise, chaise cushion, seat, seat cushion, shell",
+        "arm": "arm support, armrest",
+        "foliage": "flower, flower centre, leaf, petal, stem, trunk",
+    }.items()
+    for name in names.split(", ")
+}
+"""What a part of each name is for (``parts.Role``), unless its object says otherwise."""

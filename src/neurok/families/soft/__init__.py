@@ -1,4 +1,4 @@
-"""Simulated clips of soft things: every instance has its own form, stuff and push, and passes its checks."""
+"""Simulated clips of soft things: every instance has its own form, material and push, and passes its checks."""
 
 from __future__ import annotations
 
@@ -12,25 +12,14 @@ from neurok.errors import NeurokError
 from neurok.families.soft.checks import check_clip
 from neurok.families.soft.scene import DivergedError
 
+_HOMES = {
+    "cloth": "hanging_cloth dropped_cloth flag curtain trampoline",
+    "objects": "cushion mattress sofa jelly plush bag hat headband rocking_chair",
+    "plants": "potted_plant tree",
+    "ropes": "rope pendant_lamp",
+}
 SOFT_FAMILIES: dict[str, str] = {
-    "hanging_cloth": "neurok.families.soft.cloth:hanging_cloth",
-    "dropped_cloth": "neurok.families.soft.cloth:dropped_cloth",
-    "flag": "neurok.families.soft.cloth:flag",
-    "curtain": "neurok.families.soft.curtain:curtain",
-    "cushion": "neurok.families.soft.stuffed:cushion",
-    "mattress": "neurok.families.soft.seats:mattress",
-    "sofa": "neurok.families.soft.seats:sofa",
-    "jelly": "neurok.families.soft.stuffed:jelly",
-    "plush": "neurok.families.soft.plush:plush",
-    "potted_plant": "neurok.families.soft.plants:potted_plant",
-    "tree": "neurok.families.soft.tree:tree",
-    "rope": "neurok.families.soft.ropes:rope",
-    "pendant_lamp": "neurok.families.soft.ropes:pendant_lamp",
-    "bag": "neurok.families.soft.bag:bag",
-    "hat": "neurok.families.soft.worn:hat",
-    "headband": "neurok.families.soft.worn:headband",
-    "rocking_chair": "neurok.families.soft.mixed:rocking_chair",
-    "trampoline": "neurok.families.soft.mixed:trampoline",
+    name: f"neurok.families.soft.{module}:{name}" for module, names in _HOMES.items() for name in names.split()
 }
 """Name of each family and where its maker lives, ``module:function``."""
 

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.geometry.distance import closest_point
+from neurok.geometry.moving_least_squares import affine_weights
 from neurok.geometry.operators import vertex_normals
+from neurok.geometry.voxels import shell_grid, winding_grid
 from neurok.modelling.profiles import smooth_curve
+
+CRUSHED = 0.2
+"""Six times the volume of the smallest tetrahedron that is kept, in cells."""
 
 
 @dataclass(frozen=True)
@@ -72,48 +78,77 @@ def thicken(
     )
 
 
-@dataclass(frozen=True)
-class BoxGrid:
-    """A block of points in the unit cube [-1, 1]^3 that a map bends into a solid."""
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A coarse lattice of tetrahedra that fills a closed surface."""
 
-    counts: tuple[int, int, int]
-    """Points along x, y and z."""
-
-    @property
-    def points(self) -> Float[np.ndarray, "N 3"]:
-        axes = [np.linspace(-1.0, 1.0, n) for n in self.counts]
-        return np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)
+    nodes: Float[np.ndarray, "N 3"]
+    tetrahedra: Int[np.ndarray, "M 4"]
+    spacing: float
+    """[m]."""
 
     @property
-    def tetrahedra(self) -> Int[np.ndarray, "M 4"]:
-        """Six for each cell, all sharing its diagonal, so that neighbours fit."""
-        index = np.arange(int(np.prod(self.counts))).reshape(self.counts)
-        return cell_tetrahedra(index, np.ones(tuple(n - 1 for n in self.counts), dtype=bool))
+    def volume(self) -> float:
+        sides = self.nodes[self.tetrahedra[:, 1:]] - self.nodes[self.tetrahedra[:, :1]]
+        return float(np.abs(np.linalg.det(sides)).sum()) / 6.0
 
-    def surface(self) -> tuple[Float[np.ndarray, "V 3"], Int[np.ndarray, "F 3"]]:
-        """The points on the outside and the triangles between them."""
-        index = np.arange(int(np.prod(self.counts))).reshape(self.counts)
-        faces = []
-        for axis in range(3):
-            for side in (0, -1):
-                sheet = np.take(index, side, axis=axis)
-                # Moving one axis to the front keeps the handedness only for x and z.
-                flip = (side == 0) != (axis == 1)
-                a, b, c, d = sheet[:-1, :-1], sheet[1:, :-1], sheet[1:, 1:], sheet[:-1, 1:]
-                quads = [np.stack([a, b, c], -1), np.stack([a, c, d], -1)]
-                faces += [(q[..., ::-1] if flip else q).reshape(-1, 3) for q in quads]
-        stacked = np.concatenate(faces)
-        used, inverse = np.unique(stacked, return_inverse=True)
-        return self.points[used], inverse.reshape(-1, 3)
+    def components(self) -> list[Int[np.ndarray, " K"]]:
+        """The nodes of each connected piece."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
 
-    def weights(self, parameters: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V N"]:
-        """Smooth interpolation weights of the points at parameters of the cube."""
-        rows = []
-        for axis, n in enumerate(self.counts):
-            table = smooth_curve(np.eye(n), 64 * (n - 1) + 1)
-            where = np.rint((parameters[:, axis] + 1.0) * 32 * (n - 1)).astype(int)
-            rows.append(table[np.clip(where, 0, len(table) - 1)])
-        return np.einsum("vi,vj,vk->vijk", *rows).reshape(len(parameters), -1)
+        a, b = self.tetrahedra[:, :3].ravel(), self.tetrahedra[:, 1:].ravel()
+        links = coo_matrix((np.ones(len(a)), (a, b)), shape=(len(self.nodes),) * 2)
+        labels = connected_components(links, directed=False)[1]
+        return [np.flatnonzero(labels == label) for label in np.unique(labels)]
+
+    def follow(
+        self, points: Float[np.ndarray, "P 3"], frames: Float[np.ndarray, "T N 3"], floor: float | None = None
+    ) -> Float[np.ndarray, "T P 3"]:
+        """Where points on or near the solid go; pressed flat on a ``floor`` [m], if any.
+
+        Contact is felt by the nodes alone, so that a surface between them could reach a little below.
+        """
+        moved = points + np.einsum(
+            "vn,tnk->tvk", smooth_weights(self.nodes, points), frames - self.nodes, optimize=True
+        )
+        if floor is not None:
+            moved[..., 1] = np.maximum(moved[..., 1], floor)
+        return moved
+
+
+def lattice_of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], most: int = 320) -> Solid:
+    """The finest lattice of at most so many nodes in closed surfaces, which may overlap and be thin.
+
+    Cells that hold anything of the solid are kept; nodes outside are drawn onto the surface, so that contact happens
+    there, and what that crushes is left out.
+    """
+    low, size = vertices.min(axis=0), np.ptp(vertices, axis=0)
+    spacing = float(size.max()) / 14
+    while True:
+        counts = np.ceil(size / spacing - 1e-6).astype(int).clip(1)
+        start = low - 0.5 * (counts * spacing - size)
+        grid = (vertices, faces, start, spacing, tuple(counts.tolist()))
+        cells = (winding_grid(*grid) > 0.5) | shell_grid(*grid)
+        points = np.stack(np.meshgrid(*(np.arange(n + 1) for n in counts), indexing="ij"), -1).reshape(-1, 3)
+        tetrahedra = cell_tetrahedra(np.arange(len(points)).reshape(*(counts + 1)), cells)
+        if len(np.unique(tetrahedra)) <= most:
+            break
+        spacing *= 1.12
+    nodes = start + spacing * points
+    outside = winding_grid(vertices, faces, start - spacing / 2, spacing, tuple((counts + 1).tolist())).reshape(-1) < 0.5
+    nodes[outside] = closest_point(nodes[outside], vertices, faces).points
+    sides = nodes[tetrahedra[:, 1:]] - nodes[tetrahedra[:, :1]]
+    used, inverse = np.unique(tetrahedra[np.linalg.det(sides) > CRUSHED * spacing**3], return_inverse=True)
+    return Solid(nodes[used], inverse.reshape(-1, 4), spacing)
+
+
+def smooth_weights(nodes: Float[np.ndarray, "N 3"], points: Float[np.ndarray, "P 3"], count: int = 14) -> np.ndarray:
+    """Moving-least-squares weights: smooth, and exact for every affine motion of the nodes."""
+    near, local = affine_weights(nodes, points, count)
+    weights = np.zeros((len(points), len(nodes)))
+    np.put_along_axis(weights, near, local, axis=1)
+    return weights
 
 
 def cell_tetrahedra(index: Int[np.ndarray, "X Y Z"], keep: np.ndarray) -> Int[np.ndarray, "M 4"]:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.families.soft.scene import Force
+from neurok.families.soft.scene import GRAVITY, Collider, Flex, Force, node_masses
+from neurok.geometry import lie
 
 Wind = Callable[[float, np.ndarray], np.ndarray]
 """Time [s] and places [m] to air velocity [m/s]."""
@@ -67,8 +68,8 @@ def wind_on_sheet(triangles: Int[np.ndarray, "F 3"], wind: Wind, drag: float = 1
     return force
 
 
-def wind_on_links(areas: Float[np.ndarray, " B"], wind: Wind, drag: float = 1.0) -> Force:
-    """Air pushing on rod links of given area."""
+def wind_on_points(areas: Float[np.ndarray, " B"], wind: Wind, drag: float = 1.0) -> Force:
+    """Air pushing on rod links or nodes of given area."""
 
     def force(t: float, x: np.ndarray, v: np.ndarray) -> np.ndarray:
         relative = wind(t, x) - v
@@ -117,3 +118,30 @@ def heading(rng: np.random.Generator) -> Float[np.ndarray, "3"]:
     """A random level direction."""
     angle = rng.uniform(0.0, 2 * np.pi)
     return np.array([math.cos(angle), 0.0, math.sin(angle)])
+
+
+def presser(rng: np.random.Generator, place: np.ndarray, radius: float, depth: float) -> Collider:
+    """An unseen round weight that sinks ``depth`` below a place from above, stays a moment and lifts again."""
+    start, down, hold = rng.uniform(0.02, 0.1), rng.uniform(0.2, 0.4), rng.uniform(0.05, 0.25)
+    up = rng.uniform(0.25, 0.45)
+    slide = rng.normal(0.0, 0.15 * radius, 2)
+
+    def motion(t: float) -> np.ndarray:
+        in_ = smooth_step(t, start, start + down)
+        out = smooth_step(t, start + down + hold, start + down + hold + up)
+        clear = 0.02 + 0.5 * depth
+        height = radius + clear - (clear + depth) * in_ + (2 * clear + depth) * out
+        return lie.translation(place + np.array([slide[0] * in_, height, slide[1] * in_]))
+
+    return Collider("sphere", (radius,), motion=motion, friction=0.3)
+
+
+def punch(rng: np.random.Generator, flex: Flex, strength: float) -> Force:
+    """A blow on one side: up to ``strength`` times the weight of the thing."""
+    way = unit(heading(rng) + np.array([0.0, rng.uniform(-0.6, 0.1), 0.0]))
+    place = flex.nodes[int(np.argmin(flex.nodes @ way))]
+    reach = 0.35 * float(np.ptp(flex.nodes, axis=0).max())
+    peak = strength * rng.uniform(0.5, 1.0) * flex.mass * GRAVITY * way
+    masses = node_masses(flex)
+    masses[flex.driven] = 0.0
+    return push(place, reach, peak, 0.05, rng.uniform(0.2, 0.3), flex.nodes, masses)

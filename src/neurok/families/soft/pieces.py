@@ -1,4 +1,4 @@
-"""Pieces of an object with their look, stuff and motion, put together into one asset with one clip."""
+"""Pieces of an object with their look, material and motion, put together into one asset with one clip."""
 
 from __future__ import annotations
 
@@ -50,11 +50,7 @@ def carried(
 
 
 def assemble(
-    family: str,
-    pieces: Sequence[Piece],
-    frame_count: int,
-    excitation: str,
-    extra: Mapping[str, str] | None = None,
+    family: str, pieces: Sequence[Piece], frame_count: int, excitation: str, extra: Mapping[str, str] | None = None
 ) -> Asset:
     """One mesh, one clip and one material field out of the pieces; parts are named in order of appearance."""
     names = tuple(dict.fromkeys(piece.part for piece in pieces))
@@ -145,3 +141,8 @@ def fabric(young: float, area_density: float, thickness: float, name: str = "fab
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def wood_or_metal(rng: np.random.Generator, wood: float) -> tuple[Surface, Material]:
+    """What stands and poles are made of, with the chance of wood."""
+    return (wood_surface(rng), WOOD) if rng.random() < wood else (metal_surface(rng), METAL)

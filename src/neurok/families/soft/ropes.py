@@ -14,7 +14,6 @@ from neurok.families.soft.pieces import (
     FPS,
     METAL,
     PLASTIC,
-    WOOD,
     Piece,
     assemble,
     carried,
@@ -22,7 +21,7 @@ from neurok.families.soft.pieces import (
     log_uniform,
     metal_surface,
     still,
-    wood_surface,
+    wood_or_metal,
 )
 from neurok.families.soft.scene import GRAVITY, BodyMotion, Force, Scene, ground
 from neurok.families.soft.stems import StemBuilder, stem_piece
@@ -36,7 +35,7 @@ def rope(rng: np.random.Generator) -> Asset:
     return {"hanging": _hanging_rope, "slung": _slung_rope, "dragged": _dragged_cable}[kind](rng)
 
 
-def _rope_stuff(rng: np.random.Generator) -> tuple[Surface, Surface, Material]:
+def _strands(rng: np.random.Generator) -> tuple[Surface, Surface, Material]:
     """Two strands and what they are made of."""
     hemp = rng.random() < 0.5
     hue, saturation = ((0.07, 0.12), (0.25, 0.5)) if hemp else ((0.0, 1.0), (0.4, 0.8))
@@ -63,7 +62,7 @@ def _links(stems: StemBuilder, points: np.ndarray, radius: float, density: float
 def _hanging_rope(rng: np.random.Generator) -> Asset:
     length, radius = rng.uniform(0.7, 1.5), rng.uniform(0.012, 0.025)
     count, top = int(rng.integers(9, 14)), length + rng.uniform(0.15, 0.5)
-    first, second, material = _rope_stuff(rng)
+    first, second, material = _strands(rng)
     bend = rng.uniform(-0.25, 0.25, 2)
     s = np.linspace(0.0, 1.0, count + 1)
     points = np.stack([bend[0] * length * s**2, top - length * s, bend[1] * length * s**2], -1)
@@ -128,7 +127,7 @@ def _slung_rope(rng: np.random.Generator) -> Asset:
     top, count = rng.uniform(0.7, 1.1), int(rng.integers(12, 17))
     s = np.linspace(-1.0, 1.0, count + 1)
     points = np.stack([span / 2 * s, top - sag * (1 - s**2), 0 * s], -1)
-    first, second, material = _rope_stuff(rng)
+    first, second, material = _strands(rng)
     stems = StemBuilder()
     chain = _links(stems, points, radius, material.density, rng.uniform(0.002, 0.02))
     masses = np.array(stems.mass)
@@ -146,13 +145,8 @@ def _slung_rope(rng: np.random.Generator) -> Asset:
         ]
     )
     posts = join([post.move(side * (span / 2 + 0.03)) for side in (-1, 1)])
-    look, stuff = (metal_surface(rng), METAL) if rng.random() < 0.6 else (wood_surface(rng), WOOD)
-    return assemble(
-        "rope",
-        [_twisted(body, second, 10, 6), still("posts", posts, look, stuff)],
-        frame_count,
-        f"{excitation} (slung)",
-    )
+    pieces = [_twisted(body, second, 10, 6), still("posts", posts, *wood_or_metal(rng, 0.4))]
+    return assemble("rope", pieces, frame_count, f"{excitation} (slung)")
 
 
 def _pluck(rng: np.random.Generator, masses: np.ndarray, span: float) -> Force:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,6 @@ from neurok.core import Material, Surface
 from neurok.families.soft.pieces import Piece
 from neurok.families.soft.scene import BodyMotion, Force, Rods
 from neurok.modelling import profiles
-from neurok.modelling.shapes import Shape
 from neurok.modelling.sweeps import tube
 
 
@@ -61,20 +61,21 @@ class StemBuilder:
         base: BodyMotion | None = None,
         ties: tuple[tuple[int, np.ndarray], ...] = (),
     ) -> Rods:
-        return Rods(
-            np.array(self.parents),
-            np.array(self.joints),
-            np.array(self.ends),
-            np.array(self.mass),
-            np.array(self.stiffness),
-            np.array(self.damping),
-            np.array(self.radius),
-            carries_weight,
-            collides,
-            force,
-            base,
-            ties,
-        )
+        lists = (self.parents, self.joints, self.ends, self.mass, self.stiffness, self.damping, self.radius)
+        return Rods(*map(np.array, lists), carries_weight, collides, force, base, ties)
+
+
+def springs(
+    points: np.ndarray, mass: np.ndarray, rate: float, ratio: float, taper: float = 1.5
+) -> tuple[np.ndarray, np.ndarray]:
+    """Joint stiffness and damping that make a stem swing about ``rate`` times a second, stiffer at its root."""
+    count = len(points) - 1
+    length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    # The joints of a stem are springs in a row: n of them, each n times stiffer, bend like one at its root.
+    inertia = float(mass.sum()) * length**2 / 3
+    root = count * inertia * (2 * math.pi * rate) ** 2 / 2.5
+    stiffness = root * np.linspace(1.0, 1.0 / (1.0 + taper), count) ** 2
+    return stiffness, 2 * ratio * stiffness / (2 * math.pi * rate)
 
 
 def bent(
@@ -127,26 +128,3 @@ def stem_piece(
     return Piece(
         part, shape.vertices, shape.faces, surface, material, bent(shape.vertices, along, links, motion, before)
     )
-
-
-def leaf_shape(length: float, width: float, rows: int = 7, curl: float = 0.25, tip: float = 1.0) -> Shape:
-    """A leaf along +x in the (x, z) plane, folded along its rib and curling down; a two-sided sheet."""
-    s = np.linspace(0.0, 1.0, rows)
-    breadth = width / 2 * np.sin(np.pi * s**0.8) ** (0.7 * tip) + 0.004 * length
-    breadth[-1] = 0.004 * length
-    rise = -curl * length * s**2
-    rib = np.stack([s * length, rise, 0 * s], -1)
-    side = lambda sign: np.stack([s * length, rise + 0.25 * breadth, sign * breadth], -1)  # noqa: E731
-    vertices = np.stack([side(-1.0), rib, side(1.0)], axis=1).reshape(-1, 3)
-    i = np.arange(rows - 1)[:, None] * 3 + np.arange(2)[None]
-    a, b, c, d = (x.reshape(-1) for x in (i, i + 1, i + 3, i + 4))
-    return Shape(vertices, np.concatenate([np.stack([a, b, c], -1), np.stack([b, d, c], -1)]))
-
-
-def aimed(shape: Shape, root: np.ndarray, way: np.ndarray) -> Shape:
-    """A shape that lies along +x, y up, set at ``root`` and turned towards ``way``."""
-    x = way / np.linalg.norm(way)
-    z = np.cross(x, [0.0, 1.0, 0.0])
-    z = np.array([0.0, 0.0, 1.0]) if np.linalg.norm(z) < 1e-3 else z / np.linalg.norm(z)
-    turn = np.stack([x, np.cross(z, x), z], axis=1)
-    return Shape(shape.vertices @ turn.T + root, shape.faces)
