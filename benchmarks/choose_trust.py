@@ -17,12 +17,10 @@ from pathlib import Path
 
 import tyro
 
-from neurok.articulation.config import FusionConfig
 from neurok.articulation.features import describe_parts
 from neurok.articulation.predict import fuse, most_likely_joints, part_parents, signed_directions, view_parts
 from neurok.articulation.scores import Guess, Row, part_means, score_parts
-from neurok.articulation.search_evidence import search_evidence
-from neurok.bodyplan.config import SearchConfig
+from neurok.articulation.search_evidence import FusionConfig, search_evidence
 from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation
 from neurok.evaluation.articulation import COLUMNS
@@ -51,7 +49,6 @@ class ChooseTrust:
 
 
 def main(options: ChooseTrust) -> None:
-    config = SearchConfig(ranking=options.ranking)
     ensemble = load_model(options.weights, "articulation")
     others = {thing.name for thing in some_things(options.data, None, options.left_out)}
     rows: dict[FusionConfig, list[Row]] = defaultdict(list)
@@ -63,7 +60,7 @@ def main(options: ChooseTrust) -> None:
         seen = view_parts(ensemble.members, clouds)
         parents = part_parents(mesh, clouds, seen.parents)
         evidence = search_evidence(
-            clouds, signed_directions(clouds), search_joints(mesh, parents=parents, config=config)
+            clouds, signed_directions(clouds), search_joints(mesh, parents=parents, ranking=options.ranking)
         )
         for kinds, axes, doubtful in product(options.kinds, options.axes, options.doubtful):
             trust = FusionConfig(kinds, axes, doubtful_axes=max(axes, doubtful))

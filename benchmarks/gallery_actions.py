@@ -24,7 +24,6 @@ from neurok.core.select import SIDES
 from neurok.evaluation.tables import markdown, put_section
 from neurok.families.articulated.families import generate as generate_hard
 from neurok.families.soft import generate as generate_soft
-from neurok.inference.spaces import learner
 from neurok.io import save
 from neurok.kinematics.space import KinematicSpace
 from neurok.rendering import Renderer, contact_sheet
@@ -156,7 +155,7 @@ class Gallery:
             source = source_of(name, where, self.data, Path(folder))
             for action in self.actions:
                 thing = SceneObject(source, act=action, unit=UNITS.get(name))  # type: ignore[arg-type]
-                ready = prepare_scene(Scene((thing,), seconds=self.seconds), learner(), spaces)
+                ready = prepare_scene(Scene((thing,), seconds=self.seconds), spaces=spaces)
                 if not ready.scene.objects[0].pins:
                     spaces[0] = ready.bodies[0].poses
                 run = run_ready(ready)

@@ -161,7 +161,6 @@ class Gallery:
             yield partial(self._acted, text, act)
 
     def _acted(self, text: str, act: str) -> list[np.ndarray]:
-        from neurok.inference.spaces import learner
         from neurok.scene.description import Scene, SceneObject
         from neurok.scene.run import prepare_scene, run_ready
 
@@ -169,7 +168,7 @@ class Gallery:
             path = Path(folder) / "object.glb"
             save(self._made(text, 1)[0], path)
             scene = Scene((SceneObject(str(path), act=act),), seconds=1.0)  # type: ignore[arg-type]
-            clip = run_ready(prepare_scene(scene, learner(None))).clip()
+            clip = run_ready(prepare_scene(scene)).clip()
         frames = np.linspace(0, clip.frame_count - 1, 6).astype(int)
         return [render_mesh(clip.mesh(int(frame)), **SIZE) for frame in frames]
 

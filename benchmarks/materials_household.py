@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neurok.core.material_library import library
-from neurok.model import propose_materials
 from neurok.io import load
+from neurok.model import propose_materials
 
 ROOT = Path(__file__).parents[1]
 DOC = ROOT / "docs" / "materials.md"

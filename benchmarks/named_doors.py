@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from neurok.articulation.pieces_predict import Grouper, group_pieces, piece_odds
+from neurok.bodyplan.config import STILL
 from neurok.hub import load_model
-from neurok.inference.plan_evidence import PlanConfig
 from neurok.train.examples import PieceExample, PieceSources, prepare_pieces, watched
 
 OVERLAP = 0.75
@@ -26,7 +26,7 @@ def found(grouper: Grouper, example: PieceExample) -> tuple[int, int, int]:
     """Bodies that are found, that move, and that are said to move."""
     odds = piece_odds(grouper, example.clouds)
     groups, areas = group_pieces(odds), example.clouds.areas
-    said = np.flatnonzero(groups.moves > 0.0) if groups.chance >= PlanConfig().still else []
+    said = np.flatnonzero(groups.moves > 0.0) if groups.chance >= STILL else []
     true = np.unique(example.bodies[example.moves > 0])
 
     def overlap(body: int, other: int) -> float:

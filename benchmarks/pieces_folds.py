@@ -27,7 +27,7 @@ import torch
 import tyro
 from torch import Tensor
 
-from neurok.articulation.copies import find_copies
+from neurok.articulation.features import find_copies
 from neurok.articulation.network import pair_features
 from neurok.articulation.pieces_loss import PieceTargets, PieceTask
 from neurok.articulation.pieces_network import STATIC, PieceModel, likeness

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choose, marker, states
 
+from neurok.bodyplan.config import SIMULATED
 from neurok.core.velocity_fields import cosines, joint_fields
 from neurok.data.still import data_folder
 from neurok.evaluation.articulation import JointSource, find_joint_sources, plan_weights
@@ -25,7 +26,6 @@ from neurok.evaluation.cases import boxed_articulation, unlabelled
 from neurok.evaluation.motions import MATCH, STILL, find_still_sources
 from neurok.geometry.operators import face_areas
 from neurok.inference.plan import plan
-from neurok.inference.spaces import SIMULATED
 from neurok.rendering import Renderer, contact_sheet, save_image
 from neurok.train.versions import single_surface, with_true_parts
 

@@ -22,7 +22,6 @@ import tyro
 
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import markdown, put_section
-from neurok.inference.spaces import learner
 from neurok.kinematics.space import KinematicSpace
 from neurok.samples import SAMPLES
 from neurok.scene.description import Scene, SceneObject
@@ -119,7 +118,7 @@ def measured(path: str, action: str, stuff: str, seconds: float, spaces: dict[in
         signal.signal(signal.SIGPROF, _too_long)
         signal.setitimer(signal.ITIMER_PROF, PATIENCE)
         thing = SceneObject(path, act=action, materials=materials, space=space)  # type: ignore[arg-type]
-        ready = prepare_scene(Scene((thing,), seconds=seconds), learner(), spaces)
+        ready = prepare_scene(Scene((thing,), seconds=seconds), spaces=spaces)
         if not ready.scene.objects[0].pins:
             spaces[0] = ready.bodies[0].poses
         setup = time.process_time() - begin

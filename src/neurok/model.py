@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Int
 
-from neurok.bodyplan.config import SIMULATED
+from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
 PartsFrom = Literal["file", "pieces"]
-
-MOVES = SIMULATED
-"""Probability from which on a joint moves: in simulations, samples, poses, the studio and written files."""
-
-POSSIBLE = 0.03
-"""Probability from which on a joint is tried for a target: of a new kind of object the true one is seldom likely."""
 
 MOSTLY_SOFT = 0.5
 """Share of the surface that must be soft for an object to deform as a whole instead of moving on joints."""
@@ -98,7 +92,7 @@ class Model:
         """What is sent to other processes: what was given and found, not the networks."""
         state = {item.name: self.__dict__[item.name] for item in fields(self)}
         found = self.__dict__.get("study")
-        known = {} if found is None else {"study": replace(found, search=None, weighed={}, groups=None)}
+        known = {} if found is None else {"study": replace(found, search=None, evidence={}, groups=None)}
         return state | known | {name: self.__dict__[name] for name in ("materials",) if name in self.__dict__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -172,11 +166,6 @@ class Model:
         if isinstance(self.given_plan, str | Path):
             return read_plan(self.given_plan, self.mesh)
         return self.given_plan or self.animated_plan or self._found_plan
-
-    @property
-    def moving_plan(self) -> BodyPlan:
-        """The plan with the joints that move: all of a plan that was given, else those that are likely enough."""
-        return self.plan if self.given_plan is not None else self.plan.above(MOVES)
 
     @cached_property
     def animated_plan(self) -> BodyPlan | None:
@@ -314,7 +303,7 @@ class Model:
             return None
         if self._has_network and self._points:
             return self.point_space()
-        return self._on(self.moving_plan if self.given_plan is not None else self._found_plan.above(MOVES))
+        return self._on(self._found_plan)
 
     @cached_property
     def _found_plan(self) -> BodyPlan:
@@ -397,7 +386,7 @@ class Model:
         found = [planned] if planned.dim else []
         if target and self.given_plan is None:
             possible = self._found_plan.above(POSSIBLE)
-            if len(possible.moving) > len(self._found_plan.above(MOVES).moving):
+            if len(possible.moving) > len(self._found_plan.moving):
                 found.append(ArticulatedSpace(possible.articulation))
         joints = planned.rigid_joints
         if not self._has_network or (joints is not None and joints.dof and not deform):
@@ -413,7 +402,7 @@ class Model:
         if not self._has_network:
             found = " No weights are shipped with this copy; name some with --weights."
         elif self.asset.articulation is None and not self.asset.clips:
-            found = f" Its body plan has nothing that is likely to move (at least {MOVES:.0%}); correct it with --plan."
+            found = " Its body plan has nothing that is likely to move; correct it with --plan."
         return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
 
     def why(self, space: KinematicSpace, name: SpaceName = "auto") -> str:
@@ -456,8 +445,8 @@ class Model:
     # What is written.
 
     def articulated(self, plan: BodyPlan | None = None) -> Asset:
-        """The object with its materials and the joints of its plan that move; on bones where it bends without joints."""
-        return self.boned(plan or self.moving_plan) or self.jointed(plan or self.moving_plan)
+        """The object with its materials and joints, or on bones where it bends and has no joint."""
+        return self.boned(plan or self.plan) or self.jointed(plan or self.plan)
 
     def jointed(self, plan: BodyPlan) -> Asset:
         """The object with its materials and all joints of a plan."""

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.articulation.copies import find_copies, shared_by_copies
-from neurok.articulation.features import describe_parts
+from neurok.articulation.features import describe_parts, find_copies
+from neurok.articulation.search_evidence import shared_by_copies
 from neurok.core import Mesh
 from neurok.geometry import lie
 from neurok.samples import make_sample

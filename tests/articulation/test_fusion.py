@@ -6,12 +6,19 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurok.articulation.config import FusionConfig
 from neurok.articulation.features import describe_parts
-from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool, open_side
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.articulation.predict import signed_directions
-from neurok.articulation.search_evidence import EvidenceLines, SearchEvidence, search_evidence
+from neurok.articulation.search_evidence import (
+    EvidenceLines,
+    FusionConfig,
+    SearchEvidence,
+    axis_weight,
+    fuse_limits,
+    log_pool,
+    open_side,
+    search_evidence,
+)
 from neurok.bodyplan.search import search_joints
 from neurok.samples import make_sample
 

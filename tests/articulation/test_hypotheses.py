@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.articulation.hypotheses import fixed_probability, joint_hypotheses
-from neurok.articulation.predict import Prediction, predict_joints
+from neurok.articulation.predict import Prediction, fixed_probability, joint_hypotheses, predict_joints
 from neurok.hub import load_model
 from neurok.samples import make_sample
 

@@ -4,8 +4,7 @@ import torch
 
 from neurok.articulation.features import describe_parts
 from neurok.articulation.loss import JointTask, smoothed
-from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel
-from neurok.articulation.pivots import across, pivot_options
+from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel, across, pivot_options
 from neurok.articulation.predict import QUARTERS
 from neurok.articulation.views import canonical_signs, labels_of, stack_clouds, stack_labels, turned
 from neurok.core.articulation import wrap_limits

@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.articulation import pieces_predict
 from neurok.articulation.features import describe_parts
 from neurok.articulation.network import JointConfig, Parts
-from neurok.articulation.pieces_cut import PIECE_CLOUDS, PieceCutConfig, cut_pieces, join_tiny
 from neurok.articulation.pieces_network import PieceConfig, PieceModel
 from neurok.articulation.pieces_predict import (
-    GroupConfig,
+    PIECE_CLOUDS,
     Grouper,
     PieceCalibration,
     PieceOdds,
+    cut_pieces,
     find_groups,
     group_pieces,
+    join_tiny,
     linked_clusters,
     piece_odds,
 )
@@ -114,23 +116,25 @@ def test_something_is_always_the_base():
 
 def test_clusters_stop_at_the_threshold():
     affinity = np.array([[9.0, 2.0, -1.0], [2.0, 9.0, -1.0], [-1.0, -1.0, 9.0]])
-    apart = [[0], [1], [2]]
+    apart = np.arange(3)
     assert sorted(map(sorted, linked_clusters(affinity, apart, 0.0))) == [[0, 1], [2]]
     assert len(linked_clusters(affinity, apart, 3.0)) == 3
     assert len(linked_clusters(affinity, apart, -2.0)) == 1
 
 
-def test_few_pieces_are_left_and_no_face_is_lost(mesh):
+def test_few_pieces_are_left_and_no_face_is_lost(mesh, monkeypatch):
     pieces = cut_pieces(mesh)
-    few = join_tiny(mesh, pieces, PieceCutConfig(most=3))
+    monkeypatch.setattr(pieces_predict, "SEEN_PIECES", 3)
+    few = join_tiny(mesh, pieces)
     assert len(few) == mesh.face_count
     assert set(few) == {0, 1, 2}
     for piece in np.unique(pieces):  # pieces are joined, never cut
         assert len(set(few[pieces == piece])) == 1
 
 
-def test_groups_of_a_mesh_cover_its_faces(mesh, grouper):
-    found = find_groups(mesh, grouper, GroupConfig(moves=1e-3))
+def test_groups_of_a_mesh_cover_its_faces(mesh, grouper, monkeypatch):
+    monkeypatch.setattr(pieces_predict, "MOVING_PIECE", 1e-3)
+    found = find_groups(mesh, grouper)
     assert len(found.face_bodies) == mesh.face_count
     assert set(found.face_bodies) == set(range(len(found.groups.moves)))
 

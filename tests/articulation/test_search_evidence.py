@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.articulation.config import SearchEvidenceConfig
+from neurok.articulation import search_evidence as module
 from neurok.articulation.features import describe_parts
 from neurok.articulation.network import KINDS, SLIDE, TURN
 from neurok.articulation.predict import signed_directions
@@ -22,13 +22,13 @@ def search():
     return search_joints(door_on_a_box())
 
 
-def evidence_of(search, valid=None, rejected=None, **config):
+def evidence_of(search, valid=None, rejected=None):
     """The evidence for the door, if these hypotheses of it are all there are."""
     if valid is not None or rejected is not None:
         search = replace(search, hypotheses=((), tuple(valid or ())), rejected=((), tuple(rejected or ())))
     clouds = describe_parts(search.mesh)
     directions = signed_directions(clouds)
-    found = search_evidence(clouds, directions, search, SearchEvidenceConfig(**config))
+    found = search_evidence(clouds, directions, search)
     row = list(clouds.parts).index(DOOR)
     return found, row, clouds, directions
 
@@ -46,8 +46,9 @@ def test_kinds_and_directions_are_probabilities(search):
     assert len(found.lines) == len(clouds.parts)
 
 
-def test_a_single_hypothesis_takes_all_but_the_floor(search):
-    found, row, _, directions = evidence_of(search, [made()], floor=0.1)
+def test_a_single_hypothesis_takes_all_but_the_floor(search, monkeypatch):
+    monkeypatch.setattr(module, "EVEN_SHARE", 0.1)
+    found, row, _, directions = evidence_of(search, [made()])
     assert found.kinds[row].argmax() == KINDS.index("revolute")
     upright = int(np.abs(directions[row] @ (0.0, 1.0, 0.0)).argmax())
     count = directions.shape[1]
@@ -55,12 +56,14 @@ def test_a_single_hypothesis_takes_all_but_the_floor(search):
     assert np.allclose(found.axes[row, :, SLIDE], 1.0 / count)  # nothing is said of slides
 
 
-def test_a_line_counts_less_if_it_collides_at_once(search):
+def test_a_line_counts_less_if_it_collides_at_once(search, monkeypatch):
     blocked = [made(reason="collides with body after 0 deg")]
     slide = [made("prismatic", (0.0, 0.0, 1.0))]
     shares = []
     for weight in (1.0, 0.2, 0.0):
-        found, row, _, _ = evidence_of(search, slide, blocked, blocked=weight, floor=0.0)
+        monkeypatch.setattr(module, "BLOCKED_WEIGHT", weight)
+        monkeypatch.setattr(module, "EVEN_SHARE", 0.0)
+        found, row, _, _ = evidence_of(search, slide, blocked)
         shares.append(found.kinds[row, KINDS.index("revolute")])
     assert np.allclose(shares, (1 / 2, 1 / 6, 0.0))
 
@@ -86,12 +89,13 @@ def test_slides_are_measured_in_the_unit_box_and_full_turns_have_no_limits(searc
     assert np.allclose(clouds.from_box(found.lines[row].places), (0.0, 0.0, 0.4))
 
 
-def test_lines_along_no_direction_of_the_part_count_for_its_kind_alone(search):
+def test_lines_along_no_direction_of_the_part_count_for_its_kind_alone(search, monkeypatch):
     askew = made(axis=np.array([1.0, 1.3, 0.7]) / np.linalg.norm([1.0, 1.3, 0.7]))
     found, row, _, _ = evidence_of(search, [askew])
     assert found.kinds[row].argmax() == KINDS.index("revolute")
     assert len(found.lines[row]) == 0
-    loose, row, _, _ = evidence_of(search, [askew], same_direction=0.1)
+    monkeypatch.setattr(module, "SAME_DIRECTION", 0.1)
+    loose, row, _, _ = evidence_of(search, [askew])
     assert len(loose.lines[row]) == 1
     assert len(loose.along(row, TURN, int(loose.lines[row].directions[0]))) == 1
     assert len(loose.along(row, SLIDE, int(loose.lines[row].directions[0]))) == 0

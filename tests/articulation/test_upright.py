@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.config import UPRIGHT
+from neurok.articulation.ensemble import CLOSE, WAYS_UP, find_upright, main_frame
 from neurok.articulation.network import JointConfig, JointModel
-from neurok.articulation.upright import WAYS_UP, find_upright, main_frame
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
 from neurok.geometry.lie import axis_angle_matrix, quaternion_to_matrix
@@ -52,6 +51,6 @@ def test_an_object_that_lies_askew_is_put_on_one_of_its_six_sides(model):
     turn = axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.7)
     upright = find_upright(cabinet(turn), [model])
     assert np.allclose(upright @ upright.T, np.eye(3), atol=1e-9)
-    assert np.abs(turn.T @ upright[1]).max() > UPRIGHT.close
+    assert np.abs(turn.T @ upright[1]).max() > CLOSE
     assert len({tuple(way[1]) for way in WAYS_UP}) == 6
     assert all(np.linalg.det(way) == pytest.approx(1.0) for way in WAYS_UP)

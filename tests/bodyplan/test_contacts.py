@@ -19,7 +19,6 @@ def test_boxes_side_by_side_touch_in_their_common_face():
     assert (contact.first, contact.second) == (0, 1)
     assert abs(contact.normal[0]) > 0.99
     assert contact.normal[0] > 0
-    assert contact.gap < 1e-9
     assert np.allclose(contact.points[:, 0], 1.0, atol=0.03)
     assert np.allclose(contact.center, (1.0, 0.25, 0.5), atol=0.05)
     assert np.allclose(contact.extent[:2], (1.0, 0.5), atol=0.1)
@@ -28,7 +27,7 @@ def test_boxes_side_by_side_touch_in_their_common_face():
 def test_a_part_far_from_all_touches_its_nearest_neighbour():
     contacts = contact_graph(two_boxes(gap=0.7))
     assert contacts.neighbours(1) == (0,)
-    assert abs(contacts.pairs[0].gap - 0.7) < 0.02
+    assert abs(contacts.pairs[0].center[0] - 1.35) < 0.02
 
 
 def test_parts_that_do_not_touch_have_no_contact():
@@ -40,9 +39,9 @@ def test_parts_that_do_not_touch_have_no_contact():
         next=[slab((6, 0, 0), (7, 1, 1))],
     )
     contacts = contact_graph(mesh)
-    assert contacts.between(0, 2) is None
-    assert contacts.between(2, 0) is None
-    assert contacts.between(3, 2) is not None
+    assert 2 not in contacts.neighbours(0)
+    assert 0 not in contacts.neighbours(2)
+    assert 2 in contacts.neighbours(3)
 
 
 @settings(max_examples=5, deadline=None)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.bodyplan.config import LineConfig
+from neurok.bodyplan import lines as tried
 from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.lines import directions, directions_of_parts, turning_lines
 from neurok.geometry.lie import axis_angle_matrix
@@ -16,10 +16,10 @@ def lid_on_a_pot():
     return of_parts(pot=[slab((0, 0, 0), (3, 2, 1))], lid=[slab((0, 2, 0), (3, 2.2, 1))])
 
 
-def lines_of(mesh, part=1, config=None):
+def lines_of(mesh, part=1):
     graph = contact_graph(mesh)
-    axes = directions(graph.samples[part], graph.of(part), config or LineConfig())
-    return axes, turning_lines(part, 1 - part, graph, axes, graph.samples[part], config or LineConfig()), graph.size
+    axes = directions(graph.samples[part], graph.of(part))
+    return axes, turning_lines(part, 1 - part, graph, axes, graph.samples[part]), graph.size
 
 
 def distance(lines, axis, point):
@@ -40,7 +40,7 @@ def test_a_turned_object_has_its_own_directions_and_those_of_the_world():
     for wanted in (*np.eye(3), *turn.T):
         assert np.abs(axes @ wanted).max() > 0.999
     dots = np.abs(axes @ axes.T) - 2.0 * np.eye(len(axes))
-    assert dots.max() < LineConfig().same_direction
+    assert dots.max() < tried.SAME_DIRECTION
 
 
 def test_every_edge_and_the_middle_of_the_part_are_among_its_lines():
@@ -50,13 +50,14 @@ def test_every_edge_and_the_middle_of_the_part_are_among_its_lines():
             assert distance(lines, axis, np.array(point)) < 1e-9
 
 
-def test_parallel_lines_keep_their_distance_and_a_larger_one_leaves_fewer():
+def test_parallel_lines_keep_their_distance_and_a_larger_one_leaves_fewer(monkeypatch):
     _, lines, size = lines_of(lid_on_a_pot())
     for axis in np.unique(lines.axes, axis=0):
         places = lines.origins[(lines.axes == axis).all(axis=1)]
         apart = np.linalg.norm(places[:, None] - places, axis=2) + size * np.eye(len(places))
-        assert apart.min() > LineConfig().same_place * size
-    _, few, _ = lines_of(lid_on_a_pot(), config=LineConfig(same_place=10.0))
+        assert apart.min() > tried.SAME_PLACE * size
+    monkeypatch.setattr(tried, "SAME_PLACE", 10.0)
+    _, few, _ = lines_of(lid_on_a_pot())
     assert len(few) == 3 < len(lines)
 
 
@@ -78,15 +79,18 @@ def test_few_parts_keep_all_their_directions():
         np.testing.assert_array_equal(axes, directions(graph.samples[part], graph.of(part)))
 
 
-def test_a_crowd_shares_so_many_directions_and_every_part_keeps_the_first_of_its_own():
+def test_a_crowd_shares_so_many_directions_and_every_part_keeps_the_first_of_its_own(monkeypatch):
     graph = contact_graph(heap_of_boards())
     all_of_them, _ = directions_of_parts(graph, range(1, 6))
     most = sum(map(len, all_of_them.values())) - 1
-    found, cap = directions_of_parts(graph, range(1, 6), LineConfig(most_directions=most, fewest_directions=3))
+    monkeypatch.setattr(tried, "FEWEST_DIRECTIONS", 3)
+    monkeypatch.setattr(tried, "MOST_DIRECTIONS", most)
+    found, cap = directions_of_parts(graph, range(1, 6))
     assert 0 < sum(map(len, found.values())) <= most
     assert max(map(len, found.values())) == cap
     for part, axes in found.items():
         np.testing.assert_array_equal(axes[:3], all_of_them[part][:3])
-    fewest, cap = directions_of_parts(graph, range(1, 6), LineConfig(most_directions=1, fewest_directions=3))
+    monkeypatch.setattr(tried, "MOST_DIRECTIONS", 1)
+    fewest, cap = directions_of_parts(graph, range(1, 6))
     assert cap == 3
     assert {len(axes) for axes in fewest.values()} == {3}

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurok.bodyplan.config import RANKING, SearchConfig
-from neurok.bodyplan.ranking import FEATURES, logits, softmax
+from neurok.bodyplan.evidence import FEATURES, RANKING, line_logits, softmax
 from neurok.bodyplan.search import search_joints
 from solids import door_on_a_box
 
@@ -33,7 +32,7 @@ def test_features_are_weighed_by_their_names_and_unnamed_ones_not_at_all(tmp_pat
     rows[:, FEATURES["fixed"].index("one")] = 1.0
     rows[1, FEATURES["fixed"].index("stuck")] = 1.0
     rows[2, FEATURES["fixed"].index("size")] = 9.0
-    assert logits("fixed", rows, path).tolist() == [-1.0, 1.0, -1.0]
+    assert line_logits("fixed", rows, path).tolist() == [-1.0, 1.0, -1.0]
 
 
 def test_the_shipped_weights_name_every_feature_of_every_kind():
@@ -45,4 +44,4 @@ def test_the_shipped_weights_name_every_feature_of_every_kind():
 def test_the_search_follows_the_weights_it_is_given(kind, tmp_path):
     path = tmp_path / f"{kind}.json"
     path.write_text(json.dumps({name: {"one": 20.0 * (name == kind)} for name in FEATURES}))
-    assert search_joints(door_on_a_box(), config=SearchConfig(ranking=path)).best(1).kind == kind
+    assert search_joints(door_on_a_box(), ranking=path).best(1).kind == kind

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurok.bodyplan.config import SweepConfig
+from neurok.bodyplan import sweep
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.sweep import Mover, OccupancyGrid, StaticScene, trajectories
+from neurok.bodyplan.sweep import Mover, OccupancyGrid, trajectories
 from neurok.geometry import lie
 from neurok.modelling.shapes import slab
 from solids import of_parts
@@ -25,8 +25,8 @@ def block_before_a_wall():
     )
 
 
-def mover(mesh, config=None):
-    return Mover(mesh, contact_graph(mesh), (0,), config=config or SweepConfig())
+def mover(mesh):
+    return Mover(mesh, contact_graph(mesh), (0,))
 
 
 def slid(mover, axis, ways):
@@ -52,33 +52,24 @@ def test_a_block_crosses_the_wall_when_it_gets_there_and_the_wall_is_the_obstacl
     mesh = block_before_a_wall()
     crossings = slid(mover(mesh), (1, 0, 0), [0.1, 0.2, 0.3, 0.5])
     assert (crossings.own[0, :2] == 0.0).all()
-    assert (crossings.other[0, :2] < SweepConfig().collides).all()  # the floor under its edge
+    assert (crossings.other[0, :2] < sweep.COLLIDES).all()  # the floor under its edge
     assert (crossings.own[0, 2:] > 0.1).all()
     assert (np.diff(crossings.other[0]) >= 0.0).all()
     assert crossings.obstacle[0].tolist() == [-1, -1, 2, 2]
-
-
-def test_a_scene_that_parts_share_changes_nothing():
-    mesh = block_before_a_wall()
-    graph = contact_graph(mesh)
-    alone = slid(mover(mesh), (1, 0, 0), [0.1, 0.3])
-    for base in (1, 2):
-        shared = slid(Mover(mesh, graph, (0,), StaticScene(mesh, graph, base)), (1, 0, 0), [0.1, 0.3])
-        assert np.array_equal(shared.own, alone.own)
-        assert np.array_equal(shared.obstacle, alone.obstacle)
 
 
 def test_sliding_along_the_floor_is_no_collision_and_sinking_into_it_is():
     body = mover(block_before_a_wall())
     along, down = slid(body, (-1, 0, 0), [0.2, 0.5]), slid(body, (0, -1, 0), [0.2, 0.5])
     assert along.own.max() == 0.0
-    assert along.other.max() < SweepConfig().collides
+    assert along.other.max() < sweep.COLLIDES
     assert down.own[0, 0] > 0.1
     assert down.obstacle[0, 0] == 1
 
 
-def test_where_every_angle_grazes_nothing_crosses():
-    crossings = slid(mover(block_before_a_wall(), SweepConfig(grazing=1.001)), (1, 0, 0), [0.3, 0.5])
+def test_where_every_angle_grazes_nothing_crosses(monkeypatch):
+    monkeypatch.setattr(sweep, "GRAZING", 1.001)
+    crossings = slid(mover(block_before_a_wall()), (1, 0, 0), [0.3, 0.5])
     assert crossings.own.max() == crossings.other.max() == 0.0
 
 

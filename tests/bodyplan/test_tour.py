@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neurok.bodyplan.tour import tour
+from neurok.bodyplan.clearance import tour
 from neurok.core import Articulation, Joint
 from neurok.modelling.shapes import slab
 from neurok.samples import make_sample

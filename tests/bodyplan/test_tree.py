@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.tree import find_base, find_tree, subtree
+from neurok.bodyplan.contacts import contact_graph, find_base, find_tree, subtree
 from neurok.modelling.shapes import slab
 from solids import of_parts
 

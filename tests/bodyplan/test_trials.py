@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from neurok.bodyplan.config import SweepConfig
+from neurok.bodyplan import sweep
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.sweep import Mover
-from neurok.bodyplan.trials import FreeRange, try_slides, try_turns
+from neurok.bodyplan.sweep import Mover, try_slides, try_turns
 from neurok.modelling.shapes import slab
 from solids import door_on_a_box, of_parts
 
@@ -53,12 +52,13 @@ def _prism(angles, radius):
     return hull(np.concatenate([np.column_stack([ring, np.full(len(ring), z)]) for z in (0.1, 0.9)]))
 
 
-def test_finer_steps_find_the_wall_more_exactly():
+def test_finer_steps_find_the_wall_more_exactly(monkeypatch):
     mesh = of_parts(block=[slab((0, 0, 0), (1, 1, 1))], floor=[slab((-2, -0.1, -1), (3, 0, 2))],
                     wall=[slab((1.23, 0, -1), (1.3, 2, 2))])  # fmt: skip
     found = []
     for steps in (10, 100):
-        mover = Mover(mesh, contact_graph(mesh), (0,), config=SweepConfig(slide_steps=steps))
+        monkeypatch.setattr(sweep, "SLIDE_STEPS", steps)
+        mover = Mover(mesh, contact_graph(mesh), (0,))
         found.append(try_slides(mover, np.eye(3)[:1], np.array([1.0]), mesh.part_names).high[0])
     assert np.allclose(found, (0.2, 0.23), atol=0.011)
 
@@ -73,19 +73,9 @@ def test_a_door_opens_outward_about_its_hinge_and_its_range_turns_round_with_the
     assert not up.is_full[0]
 
 
-def test_what_never_counts_as_a_collision_goes_on_until_it_comes_loose():
+def test_what_never_counts_as_a_collision_goes_on_until_it_comes_loose(monkeypatch):
     mesh = of_parts(block=[slab((0, 0, 0), (1, 1, 1))], floor=[slab((-2, -0.1, -1), (3, 0, 2))])
-    slide = lambda config: try_slides(  # noqa: E731
-        Mover(mesh, contact_graph(mesh), (0,), config=config), -Y, np.array([1.0]), mesh.part_names
-    )
-    assert slide(SweepConfig()).high[0] == 0.0
-    assert slide(SweepConfig(collides=1.0)).high[0] > 0.5
-
-
-def test_a_copy_keeps_the_reason_that_is_its_carrier_and_not_the_one_that_is_a_neighbour():
-    zeros = np.zeros(3)
-    reasons = ("collides with plate after 5 deg", "collides with key after 5 deg", "comes loose after 5 deg")
-    found = FreeRange(zeros, zeros, zeros > 0, zeros, zeros, zeros, reasons, np.array([0, 2, -1]))
-    copy = found.of_copy(0, ("plate", "copy", "key"))
-    assert copy.reasons == (reasons[0], "collides with the rest after 5 deg", reasons[2])
-    assert copy.obstacle.tolist() == [0, -1, -1]
+    mover = Mover(mesh, contact_graph(mesh), (0,))
+    assert try_slides(mover, -Y, np.array([1.0]), mesh.part_names).high[0] == 0.0
+    monkeypatch.setattr(sweep, "COLLIDES", 1.0)
+    assert try_slides(mover, -Y, np.array([1.0]), mesh.part_names).high[0] > 0.5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.bodyplan.tour import tour
+from neurok.bodyplan.clearance import tour
 from neurok.core import Articulation, Clip, Joint, Mesh, Skin
 from neurok.geometry import lie
 from neurok.kinematics.skinned import SkinnedSpace

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neurok.bodyplan.ranking import FEATURES
+from neurok.bodyplan.evidence import FEATURES
 from neurok.samples import make_sample
 from neurok.train.ranking import (
     COLUMNS,

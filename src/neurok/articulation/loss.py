@@ -8,9 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from neurok.articulation.config import LOSS, LossConfig
 from neurok.articulation.network import JointConfig, JointModel, Parts, pick
 from neurok.articulation.views import Targets
+
+WIDTH = 0.02  # How near an option must lie to a true axis to be right [unit box].
+NEAREST = 1e-3  # Share of the nearest option where none is right.
+MOST_LIMIT = 3.0  # Errors of limits count up to this [half turns, or extents of the part].
 
 TERMS = ("kinds", "axes", "parents", "pivots", "votes", "limits")
 
@@ -27,9 +30,9 @@ class JointTask(nn.Module):
     ``smoothing`` is the share of a target that is spread over all kinds, or over all directions of the part.
     """
 
-    def __init__(self, config: JointConfig, smoothing: float = 0.0, loss: LossConfig = LOSS) -> None:
+    def __init__(self, config: JointConfig, smoothing: float = 0.0) -> None:
         super().__init__()
-        self.smoothing, self.loss_config = smoothing, loss
+        self.smoothing = smoothing
         self.model = JointModel(config)
         self.log_scales = nn.Parameter(torch.tensor([0.0, 0.0, 0.0, 0.0, -2.0, -1.0]))
 
@@ -48,9 +51,9 @@ class JointTask(nn.Module):
             "parents": _parents(motions.parents, targets),
         }
         away = _line_distance(hinges.options[:, :, :, None], targets.origins[:, :, None], direction[:, :, None, None])
-        fit = (torch.exp(-((away / self.loss_config.width) ** 2)) * targets.origin_weights[:, :, None]).sum(dim=-1)
+        fit = (torch.exp(-((away / WIDTH) ** 2)) * targets.origin_weights[:, :, None]).sum(dim=-1)
         nearest = torch.nn.functional.one_hot(_masked_min(away, targets).argmin(dim=2), away.shape[2])
-        wish = (fit + self.loss_config.nearest * nearest) * is_turn[..., None]
+        wish = (fit + NEAREST * nearest) * is_turn[..., None]
         found["pivots"] = _cross_entropy(hinges.logits, wish / wish.sum(dim=-1, keepdim=True).clamp_min(1e-12))
         miss = _line_distance(hinges.votes[:, :, :, None], targets.origins[:, :, None], direction[:, :, None, None])
         # Where several axes are valid, the points of a part agree on one: the one they are nearest to as a whole.
@@ -59,7 +62,7 @@ class JointTask(nn.Module):
         pivot = targets.origins[:, :, 0]
         pivot = torch.where(is_turn[..., None], pivot, parts.points.mean(dim=2))
         limits = self.model.limits(parts, encoded, targets.chosen, pivot)
-        found["limits"] = _limits(limits, targets.limits, self.loss_config.most_limit)
+        found["limits"] = _limits(limits, targets.limits)
         losses = torch.stack([found[name] for name in TERMS])
         loss = (losses * torch.exp(-self.log_scales) + self.log_scales).sum()
         return Terms(loss, {name: value.detach() for name, value in found.items()})
@@ -83,9 +86,9 @@ def _parents(logits: Float[Tensor, "B P P"], targets: Targets) -> Float[Tensor, 
     return _mean(-taken, known)
 
 
-def _limits(found: Float[Tensor, "B P 2 2"], wanted: Float[Tensor, "B P 2 2"], most: float) -> Float[Tensor, ""]:
+def _limits(found: Float[Tensor, "B P 2 2"], wanted: Float[Tensor, "B P 2 2"]) -> Float[Tensor, ""]:
     known = wanted.isfinite().all(dim=-1)
-    error = (found - wanted.nan_to_num(0.0)).abs().clamp_max(most).sum(dim=-1)
+    error = (found - wanted.nan_to_num(0.0)).abs().clamp_max(MOST_LIMIT).sum(dim=-1)
     return _mean(error, known)
 
 

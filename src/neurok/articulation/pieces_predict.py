@@ -1,4 +1,8 @@
-"""From pieces to bodies: the grouping networks are asked in eight views, and pieces of one body are clustered."""
+"""From pieces to bodies: the grouping networks are asked in eight views, and pieces of one body are clustered.
+
+Pieces are connected components, few enough and none too tiny. A mesh that is one surface, or nearly so (scans, sculpts,
+shapes made by generators), is cut into patches along its creases.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,36 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import squareform
 
-from neurok.articulation.copies import find_copies
-from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces, join_tiny
+from neurok.articulation.ensemble import VIEWS
+from neurok.articulation.features import CloudConfig, PartClouds, describe_parts, find_copies
 from neurok.articulation.pieces_network import STATIC, PieceModel
-from neurok.articulation.predict import VIEWS
 from neurok.articulation.views import stack_clouds, turned
 from neurok.bodyplan.bodies import label_faces
+from neurok.bodyplan.config import MOVING_PIECE
+from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Mesh
+from neurok.geometry.decimate import decimate
+from neurok.geometry.operators import face_areas
+from neurok.geometry.patches import cut_patches
+
+PIECE_CLOUDS = CloudConfig(points=96, view_points=96, dense_points=12_000, frame_only=True)
+"""What the grouping network sees of each piece; many pieces need fewer points than few parts. Trained with."""
+
+# Which components count as pieces. Trained with; buttons are lost if more is joined.
+SEEN_PIECES = 64  # Pieces at most: attention grows with their square.
+LEAST_AREA = 2e-4  # A component is tiny if it has less of the surface than this ...
+LEAST_SIZE = 0.012  # ... and its box is smaller than this [diagonals of the object].
+SIZE_WEIGHT = 0.2  # Where there are too many, those are kept that have most area, plus this times their squared size.
+SINGLE_SHARE = 0.995  # A component with more of the surface than this is a single surface, and cut into patches ...
+FINEST_FACES = 8_000  # ... after it was reduced to so many faces, if it has more: noise has creases, too.
+
+# From answers to bodies. Chosen on watched objects.
+LINKED = 0.0  # Clusters are joined while their mean log-odds of being one body is above this.
+SUREST = 9.0  # Log-odds are cut off here.
 
 
 @dataclass(frozen=True)
@@ -34,23 +59,6 @@ class Grouper:
 
     members: tuple[PieceModel, ...]
     calibration: PieceCalibration = field(default_factory=PieceCalibration)
-
-
-@dataclass(frozen=True)
-class GroupConfig:
-    """From answers to bodies. Chosen on watched objects."""
-
-    moves: float = 0.1
-    """Pieces that are likelier to move than this are not of the base: the plan asks again about the whole body."""
-
-    linked: float = 0.0
-    """Clusters are joined while their mean log-odds of being one body is above this."""
-
-    surest: float = 9.0
-    """Log-odds are cut off here."""
-
-
-GROUPS = GroupConfig()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +102,7 @@ class Groups:
 def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray] = tuple(VIEWS)) -> PieceOdds:
     """The answers of all views and networks together."""
     shown = [turned(clouds, None, view)[0] for view in views]
-    parts = stack_clouds(shown, clouds.points.shape[1], np.random.default_rng(0), PIECE_CLOUDS)
+    parts = stack_clouds(shown, clouds.points.shape[1], np.random.default_rng(0))
     answers, calibration = [member(parts) for member in grouper.members], grouper.calibration
     moves = torch.cat([moving_odds(some.moves) for some in answers]).mean(dim=0).numpy().astype(np.float64)
     affinity = torch.cat([some.affinity for some in answers]).mean(dim=0).numpy().astype(np.float64)
@@ -110,13 +118,13 @@ def moving_odds(logits: torch.Tensor) -> torch.Tensor:
     return torch.logsumexp(logits[..., STATIC + 1 :], dim=-1) - logits[..., STATIC]
 
 
-def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
+def group_pieces(odds: PieceOdds) -> Groups:
     """Bodies from odds: pieces are told by their likes and their copies as well, then those that move are clustered.
 
     Clusters are joined, the likeliest first, while the mean of the odds of their pairs is above a threshold. If nothing
     is left of the base, the largest body is it.
     """
-    count, limit = len(odds.moves), config.surest
+    count, limit = len(odds.moves), SUREST
     moves, affinity = np.clip(odds.moves, -limit, limit), np.clip(odds.affinity, -limit, limit)
     alike = 1.0 / (1.0 + np.exp(-affinity))
     np.fill_diagonal(alike, 1.0)
@@ -125,8 +133,8 @@ def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
     if odds.copies is not None:
         counts = np.bincount(odds.copies, minlength=count)
         smooth = (np.bincount(odds.copies, smooth, count) / np.maximum(counts, 1))[odds.copies]
-    moving = np.flatnonzero(smooth > np.log(config.moves / (1.0 - config.moves)))
-    clusters = linked_clusters(affinity, [[int(piece)] for piece in moving], config.linked)
+    moving = np.flatnonzero(smooth > np.log(MOVING_PIECE / (1.0 - MOVING_PIECE)))
+    clusters = linked_clusters(affinity, moving, LINKED)
     if len(moving) == count:
         largest = max(range(len(clusters)), key=lambda k: float(odds.areas[clusters[k]].sum()))
         clusters.pop(largest)
@@ -138,20 +146,15 @@ def group_pieces(odds: PieceOdds, config: GroupConfig = GROUPS) -> Groups:
     return Groups(labels, np.array(sure), odds.anything)
 
 
-def linked_clusters(affinity: Float[np.ndarray, "P P"], clusters: list[list[int]], least: float) -> list[list[int]]:
-    """Average linkage: the pair of clusters with the largest mean affinity is joined while it is above ``least``."""
-    clusters = [list(cluster) for cluster in clusters]
-    while len(clusters) > 1:
-        member = np.zeros((len(clusters), len(affinity)))
-        for row, cluster in enumerate(clusters):
-            member[row, cluster] = 1.0 / len(cluster)
-        mean = member @ affinity @ member.T
-        mean[np.tril_indices(len(clusters))] = -np.inf
-        first, second = np.unravel_index(int(mean.argmax()), mean.shape)
-        if mean[first, second] <= least:
-            break
-        clusters[first] += clusters.pop(int(second))
-    return clusters
+def linked_clusters(affinity: Float[np.ndarray, "P P"], pieces: Int[np.ndarray, " M"], least: float) -> list[list[int]]:
+    """Clusters of some pieces by average linkage: two are joined while their mean affinity is above ``least``."""
+    if len(pieces) < 2:
+        return [pieces.tolist()] if len(pieces) else []
+    most = float(affinity.max())
+    apart = squareform(most - affinity[np.ix_(pieces, pieces)], checks=False)
+    owners = fcluster(linkage(apart, "average"), np.nextafter(most - least, -np.inf), "distance")
+    first = sorted(set(owners.tolist()), key=owners.tolist().index)
+    return [pieces[owners == owner].tolist() for owner in first]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +181,7 @@ class FaceGroups:
         return np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def find_groups(mesh: Mesh, grouper: Grouper, config: GroupConfig = GROUPS) -> FaceGroups | None:
+def find_groups(mesh: Mesh, grouper: Grouper) -> FaceGroups | None:
     """Bodies of a mesh whose parts nobody knows; nothing for a mesh of one piece."""
     pieces = cut_pieces(mesh)
     if int(pieces.max(initial=0)) == 0:
@@ -186,7 +189,7 @@ def find_groups(mesh: Mesh, grouper: Grouper, config: GroupConfig = GROUPS) -> F
     clouds = describe_parts(label_faces(mesh, pieces), config=PIECE_CLOUDS)
     if len(clouds.parts) < 2:
         return None
-    groups = group_pieces(piece_odds(grouper, clouds), config)
+    groups = group_pieces(piece_odds(grouper, clouds))
     of_piece = np.zeros(int(pieces.max()) + 1, dtype=np.int64)
     of_piece[clouds.parts] = groups.labels
     return FaceGroups(of_piece[pieces], groups, pieces)
@@ -200,8 +203,75 @@ def part_groups(mesh: Mesh, grouper: Grouper) -> Groups | None:
     if len(clouds.parts) < 2:
         return None
     odds = piece_odds(grouper, clouds)
-    of_piece = np.full(int(pieces.max()) + 1, -GROUPS.surest)
-    of_piece[clouds.parts] = np.clip(odds.moves, -GROUPS.surest, GROUPS.surest)
-    moves = np.full(mesh.part_count, -GROUPS.surest)
+    of_piece = np.full(int(pieces.max()) + 1, -SUREST)
+    of_piece[clouds.parts] = np.clip(odds.moves, -SUREST, SUREST)
+    moves = np.full(mesh.part_count, -SUREST)
     moves[mesh.face_parts] = of_piece[pieces]
     return Groups(np.arange(mesh.part_count), moves, odds.anything)
+
+
+def cut_pieces(mesh: Mesh) -> Int[np.ndarray, " F"]:
+    """A piece for each face, numbered from 0: components of the plan, tiny ones and too many joined to the nearest, or
+    patches where nearly all of the mesh is one component."""
+    return join_tiny(mesh, cut_single(mesh, connected_pieces(mesh)))
+
+
+def cut_single(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
+    """The same pieces, but a single surface in patches; numbered by first appearance."""
+    areas = face_areas(mesh.vertices, mesh.faces)
+    share = np.bincount(labels, areas) / max(float(areas.sum()), 1e-300)
+    largest = int(share.argmax()) if len(share) else 0
+    if not len(share) or share[largest] <= SINGLE_SHARE:
+        return labels
+    mine = np.flatnonzero(labels == largest)
+    faces = mesh.faces[mine]
+    if len(faces) <= FINEST_FACES:
+        patches = cut_patches(mesh.vertices, faces)
+    else:
+        coarse, triangles, _ = decimate(mesh.vertices, faces, FINEST_FACES)
+        near = cKDTree(coarse[triangles].mean(axis=1)).query(mesh.vertices[faces].mean(axis=1))[1]
+        patches = cut_patches(coarse, triangles)[near]
+    out = labels.copy()
+    out[mine] = len(share) + patches
+    first = np.unique(out, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first[1]))
+    return np.asarray(rank[first[2].reshape(-1)])
+
+
+def join_tiny(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
+    """The same pieces without the tiny ones, and at most so many."""
+    count = int(labels.max(initial=0)) + 1
+    if count == 1:
+        return labels
+    corners, areas = mesh.vertices[mesh.faces], face_areas(mesh.vertices, mesh.faces)
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, labels, corners.min(axis=1))
+    np.maximum.at(high, labels, corners.max(axis=1))
+    diagonal = max(float(np.linalg.norm(high.max(axis=0) - low.min(axis=0))), 1e-300)
+    size = np.linalg.norm(high - low, axis=1) / diagonal
+    share = np.bincount(labels, areas, count) / max(float(areas.sum()), 1e-300)
+    score = share + SIZE_WEIGHT * size**2
+    kept = np.flatnonzero((share >= LEAST_AREA) | (size >= LEAST_SIZE))
+    if len(kept) == 0:
+        kept = np.array([int(score.argmax())])
+    kept = kept[np.argsort(-score[kept], kind="stable")][:SEEN_PIECES]
+    target = _nearest_kept(corners, labels, np.isin(np.arange(count), kept), diagonal)
+    return np.unique(target[labels], return_inverse=True)[1].reshape(-1)
+
+
+def _nearest_kept(
+    corners: Float[np.ndarray, "F 3 3"], labels: Int[np.ndarray, " F"], is_kept: np.ndarray, diagonal: float
+) -> Int[np.ndarray, " P"]:
+    """For each piece itself if it is kept, or the kept piece that most of its faces are nearest to."""
+    target = np.arange(len(is_kept))
+    if is_kept.all():
+        return target
+    mine = np.flatnonzero(is_kept[labels])
+    # Corners and middles: large faces have few of either, but what is tiny sits near some of them.
+    places = np.concatenate([corners[mine].reshape(-1, 3), corners[mine].mean(axis=1)])
+    owners = np.concatenate([np.repeat(labels[mine], 3), labels[mine]])
+    others = np.flatnonzero(~is_kept[labels])
+    gaps, near = cKDTree(places).query(corners[others].mean(axis=1))
+    votes = np.zeros((len(is_kept), len(is_kept)))
+    np.add.at(votes, (labels[others], owners[near]), np.exp(-gaps / (0.01 * diagonal)) + 1e-12)
+    return np.where(is_kept, target, votes.argmax(axis=1))

@@ -1,33 +1,44 @@
-"""From clouds of parts to joints: several views of the object are asked and their answers averaged."""
+"""From clouds of parts to joints: what the networks see and what the search finds, as one posterior, and every way a
+part may move by it, ranked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
-from neurok.articulation.config import CLOUDS, FUSION, PREDICTION, CloudConfig, FusionConfig, PredictionConfig
-from neurok.articulation.copies import find_copies, shared_by_copies
-from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble
-from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.fusion import axis_weight, fuse_limits, log_pool
-from neurok.articulation.network import KINDS, SLIDE, TURN, Encoded, JointModel, Parts
-from neurok.articulation.search_evidence import SearchEvidence, search_evidence
-from neurok.articulation.upright import find_upright
-from neurok.articulation.views import canonical_signs, stack_clouds, turned
+from neurok.articulation.ensemble import QUARTERS as QUARTERS
+from neurok.articulation.ensemble import UNCALIBRATED, Calibration, Ensemble, EnsembleViews, MemberViews, find_upright
+from neurok.articulation.ensemble import VIEWS as VIEWS
+from neurok.articulation.ensemble import view_parts as view_parts
+from neurok.articulation.features import THINNEST, PartClouds, describe_parts, find_copies
+from neurok.articulation.network import KINDS, SLIDE, TURN
+from neurok.articulation.search_evidence import (
+    FUSION,
+    FusionConfig,
+    SearchEvidence,
+    axis_weight,
+    fuse_limits,
+    log_pool,
+    search_evidence,
+    shared_by_copies,
+)
+from neurok.articulation.views import canonical_signs
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
-from neurok.core import Articulation, Mesh
-from neurok.core.articulation import JointKind
+from neurok.core import Mesh
 from neurok.core.unit_box import UnitBox
 from neurok.geometry import lie
 
-QUARTERS = list(lie.quarter_turns(1))
-VIEWS = [turn @ mirror for mirror in (np.eye(3), np.diag([-1.0, 1.0, 1.0])) for turn in QUARTERS]
-"""Turns by quarters about +y, and their mirror images."""
+TURNING = np.array([kind in ("revolute", "continuous", "cylindrical") for kind in KINDS])
+SLIDING = np.array([kind == "prismatic" for kind in KINDS])
+FIXED = KINDS.index("fixed")
+
+PIVOT_WIDTH = 0.02  # Pivots nearer than this support each other [unit box]. By eye: as near as is right in training.
+NETWORK_FLOOR = 1e-3  # Least density of a pivot by the networks. By eye.
+SEARCH_FLOOR = 1e-2  # Least density of a pivot by the search, which misses more. By eye.
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +58,12 @@ class JointPosterior:
     choices: Int[np.ndarray, "P 2"]
     """The direction that pivot and limits were asked for, of a turn and of a slide."""
 
-    pivots: Float[np.ndarray, "P A 3"]
-    """Places the axis of the turn may pass through, best first."""
+    pivots: Float[np.ndarray, "P 3"]
+    """The likeliest place of the axis of the turn ..."""
 
-    pivot_probabilities: Float[np.ndarray, "P A"]
+    pivot_probabilities: Float[np.ndarray, " P"]
+    """... and how likely it is."""
+
     limits: Float[np.ndarray, "P 2 2"]
     """Of the turn [rad] and of the slide [units of the box], about the directions of ``choices``."""
 
@@ -61,18 +74,15 @@ class Prediction:
 
     mesh: Mesh
     answers: tuple[Hypothesis, ...]
-    search: Search | None = None
-    """What the search had found, if it was asked."""
-
-    clouds: PartClouds | None = None
-    posterior: JointPosterior | None = None
-    evidence: SearchEvidence | None = None
+    clouds: PartClouds
+    posterior: JointPosterior
     """What the answers were drawn from."""
 
-    def articulation(self) -> Articulation:
-        names = self.mesh.part_names or ("part_0",)
-        joints = [answer.joint(name) for answer, name in zip(self.answers, names, strict=True)]
-        return Articulation(self.mesh, tuple(joints), name=self.mesh.name)
+    search: Search | None = None
+    """What the search had found, if it was asked ..."""
+
+    evidence: SearchEvidence | None = None
+    """... and what that says to the networks."""
 
 
 def predict_joints(
@@ -81,7 +91,6 @@ def predict_joints(
     with_search: bool = True,
     seed: int = 0,
     pieces: bool = False,
-    config: PredictionConfig = PREDICTION,
     base: int | None = None,
 ) -> Prediction:
     """Joints of a mesh with parts, by the networks and the search together, or by the networks alone.
@@ -89,18 +98,18 @@ def predict_joints(
     ``pieces`` says that the parts are connected pieces, so that confidence counts the doubt in them as well; ``base``
     is the part that carries the others, if that is known.
     """
-    upright = find_upright(mesh, ensemble.members, seed, config.upright, config.clouds)
-    clouds = describe_parts(mesh, seed, upright, config.clouds)
-    seen = view_parts(ensemble.members, clouds, config=config.clouds, base=base)
+    upright = find_upright(mesh, ensemble.members, seed)
+    clouds = describe_parts(mesh, seed, upright)
+    seen = view_parts(ensemble.members, clouds, base=base)
     calibration = ensemble.piece_calibration if pieces else ensemble.calibration
     if not with_search:
-        return most_likely_joints(mesh, clouds, fuse(seen, None, config.fusion), calibration)
+        return most_likely_joints(mesh, clouds, fuse(seen), calibration)
     parents = part_parents(mesh, clouds, seen.parents)
-    search = search_joints(mesh, parents=parents, up=upright[1], config=config.search)
-    evidence = search_evidence(clouds, signed_directions(clouds), search, config.evidence)
-    posterior = fuse(seen, evidence, config.fusion)
+    search = search_joints(mesh, parents=parents, up=upright[1])
+    evidence = search_evidence(clouds, signed_directions(clouds), search)
+    posterior = fuse(seen, evidence)
     found = most_likely_joints(mesh, clouds, posterior, calibration)
-    return replace(found, search=search, clouds=clouds, posterior=posterior, evidence=evidence)
+    return replace(found, search=search, evidence=evidence)
 
 
 def signed_directions(clouds: PartClouds) -> Float[np.ndarray, "P K 3"]:
@@ -117,82 +126,6 @@ def part_parents(mesh: Mesh, clouds: PartClouds, rows: Int[np.ndarray, " P"]) ->
     return tuple(parents)
 
 
-@dataclass(frozen=True, eq=False)
-class MemberViews:
-    """What one model has made of its views of an object."""
-
-    model: JointModel
-    views: list[np.ndarray]
-    parts: Parts
-    encoded: Encoded
-
-
-@dataclass(frozen=True, eq=False)
-class EnsembleViews:
-    """What the models make of an object before they are asked for places and limits."""
-
-    clouds: PartClouds
-    members: tuple[MemberViews, ...]
-    kinds: Float[np.ndarray, "P T"]
-    """Probability of each kind."""
-
-    axes: Float[np.ndarray, "P K 2"]
-    axis_votes: Float[np.ndarray, "P K 2"]
-    """Share of the views for which each direction is the likeliest."""
-
-    parents: Int[np.ndarray, " P"]
-    """Row of the parent, -1 for the root."""
-
-    config: CloudConfig = CLOUDS
-
-    @property
-    def views(self) -> list[np.ndarray]:
-        """The views of all members, one after the other."""
-        return [view for member in self.members for view in member.views]
-
-
-@torch.no_grad()
-def view_parts(
-    members: Sequence[JointModel],
-    clouds: PartClouds,
-    views: list[np.ndarray] = VIEWS,
-    config: CloudConfig = CLOUDS,
-    base: int | None = None,
-) -> EnsembleViews:
-    """Show the models an object: each gets its share of the views, and all count alike. ``base`` is as in a mesh."""
-    viewed, kinds, axes, axis_votes, parents = [], [], [], [], []
-    share = -(-len(views) // len(members))
-    for number, model in enumerate(members):
-        mine = views[number * share : (number + 1) * share]
-        shown = [turned(clouds, None, view)[0] for view in mine]
-        parts = stack_clouds(shown, config.view_points, np.random.default_rng(0), config)
-        encoded = model.encode(parts)
-        motions = model.motions(parts, encoded)
-        kinds.append(motions.kinds.softmax(dim=-1).mean(dim=0))
-        axes.append(motions.axes.log_softmax(dim=2).mean(dim=0))
-        parents.append(motions.parents.log_softmax(dim=-1).mean(dim=0))
-        axis_votes.append(_chosen_most(motions.axes, 2))
-        viewed.append(MemberViews(model, mine, parts, encoded))
-    mean = lambda tensors: torch.stack(tensors).mean(dim=0)  # noqa: E731
-    rows = np.flatnonzero(clouds.parts == base)
-    tree = grow_tree(mean(parents).numpy(), int(rows[0]) if len(rows) else None)
-    return EnsembleViews(
-        clouds,
-        tuple(viewed),
-        mean(kinds).numpy(),
-        mean(axes).softmax(dim=1).numpy(),
-        torch.cat(axis_votes).mean(dim=0).numpy(),
-        tree,
-        config,
-    )
-
-
-def _chosen_most(logits: torch.Tensor, dim: int) -> torch.Tensor:
-    """One for the option of the largest logit along a dimension, zero for the others."""
-    best = logits.argmax(dim=dim, keepdim=True)
-    return torch.zeros_like(logits).scatter(dim, best, 1.0)
-
-
 @torch.no_grad()
 def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: FusionConfig = FUSION) -> JointPosterior:
     """What the models saw, pooled with the evidence of the search if there is any."""
@@ -205,26 +138,22 @@ def fuse(seen: EnsembleViews, evidence: SearchEvidence | None = None, config: Fu
     directions = signed_directions(clouds)
     choices = axes.argmax(axis=1)
     found = [_limits_of(member, choices[:, SLIDE], member.parts.points.mean(dim=2), SLIDE) for member in seen.members]
-    slides = _median_limits(
-        np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE, seen.config.thinnest
-    )
+    slides = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, SLIDE], SLIDE)
     hinges = [
         member.model.hinges(member.parts, member.encoded, _chosen(member, choices[:, TURN])) for member in seen.members
     ]
     options = np.concatenate([hinge.options.numpy() for hinge in hinges])
     chances = np.concatenate([hinge.logits.softmax(dim=-1).numpy() for hinge in hinges])
     spots, shares = _places(options, chances, views, clouds)
-    pivots, shares = _fuse_pivots(spots, shares, directions, choices[:, TURN], evidence, config)
+    pivots, shares = _fuse_pivots(spots, shares, directions, choices[:, TURN], evidence, config.pivots)
     found = []
     for member in seen.members:
-        pivot = torch.from_numpy(_into_views(pivots[:, 0], member.views, clouds)).to(member.parts.points)
+        pivot = torch.from_numpy(_into_views(pivots, member.views, clouds)).to(member.parts.points)
         found.append(_limits_of(member, choices[:, TURN], pivot, TURN))
-    turns = _median_limits(
-        np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN, seen.config.thinnest
-    )
+    turns = _median_limits(np.concatenate(found), views, clouds, directions, choices[:, TURN], TURN)
     limits = np.stack([turns[0], slides[0]], axis=1)
     if evidence is not None:
-        limits = fuse_limits(limits, turns[1], slides[2], pivots[:, 0], directions, choices, evidence, config)
+        limits = fuse_limits(limits, turns[1], slides[2], pivots, directions, choices, evidence)
     return JointPosterior(kinds, axes, directions, seen.parents, choices, pivots, shares, limits)
 
 
@@ -245,38 +174,51 @@ def most_likely_joints(
     ``calibration`` take the product of the shares of kind, axis and place to the probability of being right.
     """
     root = int(clouds.parts[int(np.flatnonzero(posterior.parents < 0)[0])])
-    nothing = Hypothesis(0, root, "fixed", np.eye(3)[1], np.zeros(3), 0.0, 0.0, 1.0)
-    answers = [
-        Hypothesis(part, root, "fixed", nothing.axis, nothing.origin, 0.0, 0.0, 1.0) for part in range(mesh.part_count)
-    ]
+    up, here = np.eye(3)[1], np.zeros(3)
+    answers = [Hypothesis(part, root, "fixed", up, here, 0.0, 0.0, 1.0) for part in range(mesh.part_count)]
     for row, part in enumerate(clouds.parts):
-        answers[int(part)] = _answer(clouds, posterior, row, calibration)
-    return Prediction(mesh, tuple(answers))
+        shares = posterior.kinds[row]
+        best = int(shares.argmax()) if posterior.parents[row] >= 0 else FIXED
+        line = _fused_line(clouds, posterior, row, SLIDE if KINDS[_moving_kind(shares)] == "prismatic" else TURN)
+        share = float(shares[best]) * (line.probability if best != FIXED else 1.0)
+        answers[int(part)] = replace(line, kind=KINDS[best], probability=calibrated(share, *calibration))
+    return Prediction(mesh, tuple(answers), clouds, posterior)
 
 
-def _answer(clouds: PartClouds, posterior: JointPosterior, row: int, calibration: Calibration) -> Hypothesis:
-    part, above = int(clouds.parts[row]), int(posterior.parents[row])
-    shares = posterior.kinds[row]
-    kind: JointKind = KINDS[int(shares.argmax())] if above >= 0 else "fixed"
-    moving = shares * np.array([0.0, 1.0, 1.0, 1.0, 1.0])
-    likeliest = KINDS[int(moving.argmax())]
-    move = SLIDE if likeliest == "prismatic" else TURN
+def _moving_kind(shares: Float[np.ndarray, " T"], kinds: np.ndarray = TURNING | SLIDING) -> int:
+    """The likeliest of some kinds; of all that move by default."""
+    return int((shares * kinds).argmax())
+
+
+def _fused_line(clouds: PartClouds, posterior: JointPosterior, row: int, move: int) -> Hypothesis:
+    """The likeliest line to turn about or to slide along, with its share among such lines."""
     chosen = int(posterior.choices[row, move])
-    axis = posterior.directions[row, chosen] @ clouds.turn
-    place = posterior.pivots[row, 0] if move == TURN else clouds.points[row].mean(axis=0)
-    low, high = posterior.limits[row, move] * (1.0 if move == TURN else clouds.scale)
-    confidence = float(shares[KINDS.index(kind)])
-    if kind != "fixed":
-        confidence *= float(posterior.axes[row, chosen, move])
-        confidence *= float(posterior.pivot_probabilities[row, 0]) if move == TURN else 1.0
-    confidence = calibrated(confidence, *calibration)
-    parent = int(clouds.parts[above]) if above >= 0 else -1
-    slide = posterior.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
-    ends = (float(slide.min()), float(slide.max()))
+    place = posterior.pivots[row] if move == TURN else clouds.points[row].mean(axis=0)
+    share = float(posterior.pivot_probabilities[row]) if move == TURN else 1.0
+    return _line(clouds, posterior, row, move, chosen, place, posterior.limits[row, move], share, "network and search")
+
+
+def _line(
+    clouds: PartClouds, posterior: JointPosterior, row: int, move: int, direction: int, place: np.ndarray,
+    limits: np.ndarray, share: float, source: str,
+) -> Hypothesis:  # fmt: skip
+    """A line of one part in the coordinates of the mesh; ``share`` is that of its place along its direction."""
+    above = int(posterior.parents[row])
+    kind = KINDS[_moving_kind(posterior.kinds[row], TURNING if move == TURN else SLIDING)]
+    low, high = np.nan_to_num(limits) * (1.0 if move == TURN else clouds.scale)
+    ends = posterior.limits[row, SLIDE] * clouds.scale if kind == "cylindrical" else np.zeros(2)
     return Hypothesis(
-        part, parent, kind, axis, clouds.from_box(place), float(low), float(high), confidence,
-        slide=ends, source="network and search",
-    )  # fmt: skip
+        int(clouds.parts[row]),
+        int(clouds.parts[above]) if above >= 0 else -1,
+        kind,
+        posterior.directions[row, direction] @ clouds.turn,
+        clouds.from_box(place),
+        float(low),
+        float(high),
+        float(posterior.axes[row, direction, move]) * share,
+        slide=(float(ends.min()), float(ends.max())),
+        source=source,
+    )
 
 
 def calibrated(share: float, slope: float, offset: float) -> float:
@@ -320,34 +262,29 @@ def _fuse_pivots(
     directions: Float[np.ndarray, "P K 3"],
     chosen: Int[np.ndarray, " P"],
     evidence: SearchEvidence | None,
-    config: FusionConfig,
-) -> tuple[Float[np.ndarray, "P A 3"], Float[np.ndarray, "P A"]]:
-    """The best places: those near each other, seen along the axis, support each other, and so does the search."""
-    most, weight, width = config.most_pivots, config.pivots, config.cluster
-    found, support = np.zeros((len(spots), most, 3)), np.zeros((len(spots), most))
+    weight: float,
+) -> tuple[Float[np.ndarray, "P 3"], Float[np.ndarray, " P"]]:
+    """The best place: those near each other, seen along the axis, support each other, and so does the search, which
+    counts by its weight."""
+    found, support = np.zeros((len(spots), 3)), np.zeros(len(spots))
     for row, (places, share) in enumerate(zip(spots, shares, strict=True)):
         axis = directions[row, chosen[row]]
         lines = evidence.along(row, TURN, int(chosen[row])) if evidence is not None else None
         everywhere = places if lines is None else np.concatenate([places, lines.places])
         flat = everywhere @ np.stack(lie.across(axis), axis=1)
-        density = _kernel(flat, flat[: len(places)], width) @ share
+        density = _kernel(flat, flat[: len(places)]) @ share
         if lines is not None and len(lines):
             shown = lines.weights / max(float(lines.weights.sum()), 1e-12)
-            other = np.maximum(_kernel(flat, flat[len(places) :], width) @ shown, config.search_floor)
-            density = np.maximum(density, config.network_floor) ** (1.0 - weight) * other**weight
-        left = density.copy()
-        for k in range(most):
-            best = int(left.argmax())
-            found[row, k], support[row, k] = everywhere[best], min(float(density[best]), 1.0)
-            left[_kernel(flat, flat[best : best + 1], width)[:, 0] > np.exp(-(config.apart**2))] = -1.0
+            other = np.maximum(_kernel(flat, flat[len(places) :]) @ shown, SEARCH_FLOOR)
+            density = np.maximum(density, NETWORK_FLOOR) ** (1.0 - weight) * other**weight
+        best = int(density.argmax())
+        found[row], support[row] = everywhere[best], min(float(density[best]), 1.0)
     return found, support
 
 
-def _kernel(
-    first: Float[np.ndarray, "N 2"], second: Float[np.ndarray, "M 2"], width: float
-) -> Float[np.ndarray, "N M"]:
+def _kernel(first: Float[np.ndarray, "N 2"], second: Float[np.ndarray, "M 2"]) -> Float[np.ndarray, "N M"]:
     """One for places that are one when seen along the axis, falling to nothing over a few widths."""
-    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / width**2)
+    return np.exp(-((first[:, None] - second[None]) ** 2).sum(axis=-1) / PIVOT_WIDTH**2)
 
 
 def _median_limits(
@@ -357,14 +294,13 @@ def _median_limits(
     directions: Float[np.ndarray, "P K 3"],
     chosen: Int[np.ndarray, " P"],
     move: int,
-    thinnest: float,
 ) -> tuple[Float[np.ndarray, "P 2"], Float[np.ndarray, " P"], Bool[np.ndarray, " P"]]:
     """Median over the views of limits about the directions of the object itself, how much their lengths differ, and
     whether all views see them on the same side."""
     rows = np.arange(len(chosen))
     direction = directions[rows, chosen]
     extents = np.ptp(np.einsum("pnd,pd->pn", clouds.points, direction), axis=1)
-    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, thinnest)
+    unit = np.full(len(rows), np.pi) if move == TURN else np.maximum(extents, THINNEST)
     answers = []
     for view, matrix in enumerate(views):
         there = direction @ matrix.T
@@ -381,15 +317,33 @@ def _median_limits(
     return (np.clip(middle, -2 * np.pi, 2 * np.pi) if move == TURN else middle), spread, sided
 
 
-def grow_tree(logits: Float[np.ndarray, "P P"], root: int | None = None) -> Int[np.ndarray, " P"]:
-    """Parents with one root and no cycle: from a root, or the likeliest, links are added until all hang on it."""
-    count = len(logits)
-    parents = np.full(count, -1)
-    root = int(np.diagonal(logits).argmax()) if root is None else root
-    inside = np.zeros(count, dtype=bool)
-    inside[root] = True
-    for _ in range(count - 1):
-        open_links = np.where(~inside[:, None] & inside[None], logits, -np.inf)
-        child, parent = np.unravel_index(int(open_links.argmax()), logits.shape)
-        parents[child], inside[child] = parent, True
-    return parents
+def joint_hypotheses(prediction: Prediction, part: int) -> list[Hypothesis]:
+    """Lines of one part with their probabilities by search and network, the best first.
+
+    A line has the probability of its way to move (turn or slide), times that of its direction, times, for a turn, its
+    share among the places the axis may pass through.
+    """
+    clouds, posterior = prediction.clouds, prediction.posterior
+    assert prediction.evidence is not None, "the search was asked"
+    rows = np.flatnonzero(clouds.parts == part)
+    if not len(rows) or posterior.parents[rows[0]] < 0:
+        return []
+    row = int(rows[0])
+    found = [(move, _fused_line(clouds, posterior, row, move)) for move in (TURN, SLIDE)]
+    lines = prediction.evidence.lines[row]
+    for k in range(len(lines)):
+        move, direction = int(lines.moves[k]), int(lines.directions[k])
+        alike = (lines.moves == move) & (lines.directions == direction)
+        share = float(lines.weights[k] / max(float(lines.weights[alike].sum()), 1e-12)) if move == TURN else 1.0
+        limits = lines.limits[k] if np.isfinite(lines.limits[k]).all() else posterior.limits[row, move]
+        place = lines.places[k]
+        found.append((move, _line(clouds, posterior, row, move, direction, place, limits, share, "search")))
+    mass = {TURN: float(posterior.kinds[row] @ TURNING), SLIDE: float(posterior.kinds[row] @ SLIDING)}
+    weighed = [replace(line, probability=mass[move] * line.probability) for move, line in found]
+    return sorted(weighed, key=lambda line: -line.probability)
+
+
+def fixed_probability(prediction: Prediction, part: int) -> float:
+    """How likely a part does not move at all, by search and network."""
+    rows = np.flatnonzero(prediction.clouds.parts == part)
+    return float(prediction.posterior.kinds[int(rows[0]), FIXED]) if len(rows) else 1.0

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.articulation.config import RIGHT, RightConfig
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint
 from neurok.core.articulation import wrap_limits
 
 Row = dict[str, Any]
+# When a predicted joint counts as right; the tables of ``docs/articulation.md`` are made with these.
+RIGHT_AXIS = 10.0  # Angle between the axes at most [deg].
+RIGHT_PIVOT = 0.05  # Distance of the axes at most [share of the object's diagonal].
+CALIBRATION_BINS = 5  # Bins of confidence of the calibration error.
+
 TURNS = ("revolute", "continuous", "cylindrical")
 
 
@@ -176,7 +180,7 @@ def part_means(parts: list[Row]) -> Row:
         "moving": len(moving),
         "axis": mean("axis"),
         "axis_median": median("axis"),
-        "axis_right": float((column("axis") < RIGHT.axis).mean()) if moving else None,
+        "axis_right": float((column("axis") < RIGHT_AXIS).mean()) if moving else None,
         "pivot": mean("pivot"),
         "pivot_median": median("pivot"),
         "pivot_point": mean("pivot_point"),
@@ -216,13 +220,13 @@ def merged_scores(true: list[str], found: list[str]) -> Row:
     return {f"{name}_merged": scores[name] for name in ("precision", "recall") if name in scores}
 
 
-def is_right(row: Row, config: RightConfig = RIGHT) -> bool:
+def is_right(row: Row) -> bool:
     """Kind as it should be, axis and pivot near enough."""
-    is_near = row.get("axis", 0.0) < config.axis and row.get("pivot", 0.0) < config.pivot
+    is_near = row.get("axis", 0.0) < RIGHT_AXIS and row.get("pivot", 0.0) < RIGHT_PIVOT
     return row["kind"] == row["guess"] and is_near
 
 
-def calibration_error(parts: list[Row], bins: int = RIGHT.bins) -> float | None:
+def calibration_error(parts: list[Row], bins: int = CALIBRATION_BINS) -> float | None:
     """Mean gap between confidence and share of right answers over bins of confidence."""
     if not parts:
         return None

@@ -11,8 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from neurok.articulation.config import CLOUDS, LOSS, CloudConfig, LossConfig
-from neurok.articulation.features import PartClouds
+from neurok.articulation.features import REACH, THINNEST, PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN, Parts
 from neurok.core import Joint
 from neurok.core.articulation import wrap_limits
@@ -20,6 +19,9 @@ from neurok.core.unit_box import UnitBox
 
 ORIGINS = 8
 """Most places of an axis that one part is taught at a time: bounds the memory of a batch."""
+
+LABEL_DIRECTION = 0.985
+"""True axes are taught by the direction nearest to them, if it is nearer than this [cosine, ten degrees]."""
 
 LabelRow = tuple[int, int, np.ndarray, np.ndarray, tuple[float, float]]
 """Owner, move, axis, origin and limits."""
@@ -144,7 +146,7 @@ def canonical_signs(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, 
     return np.where(picked < 0, -1.0, 1.0)
 
 
-def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator, config: CloudConfig = CLOUDS) -> Parts:
+def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) -> Parts:
     """A batch with ``count`` points of each part; smaller objects are padded."""
     size = max(len(view.parts) for view in views)
     pad = lambda array, value=0.0: torch.from_numpy(_padded(array, size, value))  # noqa: E731
@@ -153,7 +155,7 @@ def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator, 
         pool = view.points.shape[1]
         some = rng.permutation(pool)[:count] if count < pool else np.arange(pool)
         pairs = np.zeros((size, size, view.pairs.shape[2]))
-        pairs[..., 0] = config.reach
+        pairs[..., 0] = REACH
         pairs[: len(view.parts), : len(view.parts)] = view.pairs
         rows.append(
             Parts(
@@ -195,14 +197,7 @@ def grips(view: PartClouds) -> Float[np.ndarray, "P 3"]:
     return np.einsum("pn,pnd->pd", weight, view.points) / weight.sum(axis=1, keepdims=True)
 
 
-def stack_labels(
-    views: list[PartClouds],
-    labels: list[Labels],
-    size: int,
-    rng: np.random.Generator,
-    config: CloudConfig = CLOUDS,
-    loss: LossConfig = LOSS,
-) -> Targets:
+def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: np.random.Generator) -> Targets:
     """Targets of a batch; where several hypotheses are valid, pivot and limits are taught for one drawn by weight."""
     batch = len(views)
     kinds = np.zeros((batch, size, len(KINDS)))
@@ -214,7 +209,7 @@ def stack_labels(
     for b, (view, known) in enumerate(zip(views, labels, strict=True)):
         count = len(view.parts)
         kinds[b, :count], parents[b, :count] = known.kinds, known.parents
-        match, sign = _nearest_direction(view, known, loss.label_direction)
+        match, sign = _nearest_direction(view, known)
         for row in np.unique(known.owners):
             mine = np.flatnonzero((known.owners == row) & (match >= 0))
             if len(mine) == 0:
@@ -225,7 +220,7 @@ def stack_labels(
             move = known.moves[one]
             low, high = known.limits[one] if sign[one] > 0 else -known.limits[one][::-1]
             along = view.points[row] @ view.directions[row, match[one]]
-            unit = np.pi if move == TURN else max(float(np.ptp(along)), config.thinnest)
+            unit = np.pi if move == TURN else max(float(np.ptp(along)), THINNEST)
             limits[b, row, move] = low / unit, high / unit
             same = mine[(match[mine] == match[one]) & (known.moves[mine] == TURN)] if move == TURN else mine[:0]
             same = same[np.argsort(-known.weights[same], kind="stable")][:ORIGINS]
@@ -240,10 +235,8 @@ def stack_labels(
     )
 
 
-def _nearest_direction(
-    view: PartClouds, known: Labels, cosine: float
-) -> tuple[Int[np.ndarray, " C"], Float[np.ndarray, " C"]]:
-    """Which direction each hypothesis has, -1 if none is nearer than a cosine, and the sign against it."""
+def _nearest_direction(view: PartClouds, known: Labels) -> tuple[Int[np.ndarray, " C"], Float[np.ndarray, " C"]]:
+    """Which direction each hypothesis has, -1 if none is near enough, and the sign against it."""
     directions = (view.directions * canonical_signs(view.directions)[..., None])[known.owners]
     dots = np.einsum("ckd,cd->ck", directions, known.axes)
     close = np.where(view.sources[known.owners] >= 0, np.abs(dots), -1.0)
@@ -251,7 +244,7 @@ def _nearest_direction(
         return np.zeros(0, dtype=np.int64), np.zeros(0)
     best = close.argmax(axis=1)
     rows = np.arange(len(best))
-    return np.where(close[rows, best] > cosine, best, -1), np.sign(dots[rows, best])
+    return np.where(close[rows, best] > LABEL_DIRECTION, best, -1), np.sign(dots[rows, best])
 
 
 def _draw(weights: Float[np.ndarray, " N"], rng: np.random.Generator) -> int:

@@ -3,10 +3,12 @@
 The answer of the search for joints, asked of pairs of bodies: points of one travel in short steps through the frame of
 the other, and what lies deeper at rest than the clearance does not count. Either body may go first; a state is free
 if one of both orders is. What a body does against its carriers and against what stands still is a matter of limits.
+By the same test a tour shows each joint in turn, behind what must be open for it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,10 +17,16 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.bodyplan.config import CLEARANCE, ClearanceConfig
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.sweep import Mover, StaticScene
+from neurok.bodyplan.sweep import Mover
 from neurok.core import Articulation
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST
+
+SHOWN_SLIDE = 0.3
+"""How far a slide without limits is shown [share of the object]. By eye."""
+
+SHOWN_TURN = math.pi / 2
+"""How far a turn with one limit is shown [rad]. By eye."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +55,9 @@ class Clearance:
         )
 
     @cached_property
-    def _scene(self) -> StaticScene:
-        return StaticScene(self.articulation.mesh, self._contacts)
-
-    @cached_property
-    def _contacts(self):  # type: ignore[no-untyped-def]
-        return contact_graph(self.articulation.mesh)
-
-    @cached_property
     def _movers(self) -> dict[int, Mover]:
         mesh = self.articulation.mesh
-        return {node: Mover(mesh, self._contacts, parts, self._scene) for node, parts in self.bodies.items()}
-
-    @cached_property
-    def _surfaces(self):  # type: ignore[no-untyped-def]
-        parts = self.articulation.mesh.face_parts
-        return {node: self._scene.surface_of(np.isin(parts, mine)) for node, mine in self.bodies.items()}
+        return {node: Mover(mesh, contact_graph(mesh), parts) for node, parts in self.bodies.items()}
 
     def is_free(self, q: Float[np.ndarray, " D"]) -> bool:
         return self.blocked(q) is None
@@ -122,7 +117,7 @@ class Clearance:
             return False
         if self._are_apart(a, b, q):
             return False
-        return all(self._cross(a, b, path) for path in self._paths(a, b, q))
+        return all(self.cross(a, b, path) for path in self._paths(a, b, q))
 
     def _paths(self, a: int, b: int, q: Float[np.ndarray, " D"]) -> list[Float[np.ndarray, "T D"]]:
         """From rest to ``q``, one body after the other; one way only where one of them rests."""
@@ -138,7 +133,7 @@ class Clearance:
         """How one body moves in the frame of another, in shares of the object about its middle."""
         nodes = self.articulation.tree.nodes(AT_REST, path)
         out = lie.inverse(nodes[:, b]) @ nodes[:, a]
-        middle, size = self._scene.middle, self._contacts.size
+        middle, size = self._movers[a].middle, self._movers[a].size
         out[:, :3, 3] = (out[:, :3, 3] + out[:, :3, :3] @ middle - middle) / size
         return out
 
@@ -148,7 +143,7 @@ class Clearance:
         for node, other in ((a, b), (b, a)):
             path = np.linspace(0.0, 1.0, self.config.steps + 1)[:, None] * np.where(self._own(node, other), q, 0.0)
             nodes = self.articulation.tree.nodes(AT_REST, path)[:, node]
-            vertices = self._scene.places[np.unique(self._faces(node))] * self._contacts.size + self._scene.middle
+            vertices = self.articulation.mesh.vertices[np.unique(self._faces(node))]
             corners = (
                 np.array(np.meshgrid(*np.stack([vertices.min(axis=0), vertices.max(axis=0)], axis=1))).reshape(3, -1).T
             )
@@ -161,14 +156,80 @@ class Clearance:
         mesh = self.articulation.mesh
         return mesh.faces[np.isin(mesh.face_parts, self.bodies[node])]
 
-    def _cross(self, a: int, b: int, path: Float[np.ndarray, "T D"]) -> bool:
+    def cross(self, a: int, b: int, path: Float[np.ndarray, "T D"]) -> bool:
         """Whether more points of either body go through the other than is forgiven."""
         for mine, other in ((a, b), (b, a)):
             points = self._movers[mine].own_points
             if len(points) == 0:
                 continue
             moved = lie.apply(self._frames(path, mine, other), points)[None]
-            first, _ = self._surfaces[other].first_crossing(moved.astype(np.float32))
+            first, _ = self._movers[other].own_surface.first_crossing(moved.astype(np.float32))
             if float((first[0] < len(path)).mean()) > self.config.crossing:
                 return True
         return False
+
+
+def tour(articulation: Articulation, frames_per_joint: int = 36) -> Float[np.ndarray, "T D"]:
+    """Values of every frame; starts and ends at rest. A joint without limits makes one turn, or slides a little.
+
+    The others rest, but for doors that a part would go through: they are opened before it and closed after it.
+    """
+    frames = max(12, frames_per_joint)
+    # Half a beat of rest: evenly spaced pictures of the whole would otherwise meet every joint at rest.
+    rows = [np.zeros((frames // 2, articulation.dof))]
+    shown = _shown_values(articulation, frames)
+    far = np.array([values[np.abs(values).argmax()] for values in shown])
+    opening = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, frames // 2))
+    for column, doors in enumerate(_doors(articulation, far)):
+        block = np.zeros((frames, articulation.dof))
+        block[:, doors] = far[doors]
+        block[:, column] = shown[column]
+        before = np.zeros((len(opening) if doors else 0, articulation.dof))
+        before[:, doors] = np.outer(opening, far[doors]) if doors else 0.0
+        rows += [before, block, before[::-1]]
+    return np.concatenate([*rows, np.zeros((1, articulation.dof))])
+
+
+def _shown_values(articulation: Articulation, frames: int) -> list[Float[np.ndarray, " T"]]:
+    """What each value of the joints goes through."""
+    found: list[np.ndarray] = []
+    for joint in articulation.joints:
+        for k in range(joint.dof):
+            is_slide = joint.kind == "prismatic" or k == 1
+            low, high = (float(x) for x in articulation.limits[len(found)])
+            far = SHOWN_SLIDE * articulation.mesh.size if is_slide else SHOWN_TURN
+            found.append(_there_and_back(low, high, is_slide, far, frames))
+    return found
+
+
+def _doors(articulation: Articulation, far: Float[np.ndarray, " D"]) -> list[list[int]]:
+    """For each value of the joints those that must be at their far end lest its body goes through theirs."""
+    clearance, moved = Clearance(articulation), articulation.tree.ancestors > 0
+    found: list[list[int]] = [[] for _ in far]
+    for pair in clearance.pairs:
+        for body, other in (pair, pair[::-1]):
+            for column in np.flatnonzero(moved[body] & ~moved[other]):
+                path = (
+                    np.linspace(0.0, 1.0, clearance.config.steps + 1)[:, None] * (np.arange(len(far)) == column) * far
+                )
+                if not clearance.cross(body, other, path):
+                    continue
+                for door in np.flatnonzero(moved[other] & ~moved[body]):
+                    if not clearance.cross(body, other, path + (np.arange(len(far)) == door) * far):
+                        found[column].append(int(door))
+    return [list(dict.fromkeys(doors)) for doors in found]
+
+
+def _there_and_back(low: float, high: float, is_slide: bool, far: float, frames: int) -> Float[np.ndarray, " T"]:
+    if math.isinf(low) and math.isinf(high) and not is_slide:
+        return np.linspace(0.0, 2.0 * np.pi, frames)
+    low, high = (min(low, 0.0) if math.isfinite(low) else 0.0), (max(high, 0.0) if math.isfinite(high) else far)
+    if low == 0.0 or high == 0.0:
+        return (high or low) * _beat(frames)
+    first = int(np.clip(round(frames * high / (high - low)), 6, frames - 6))
+    return np.concatenate([high * _beat(first), low * _beat(frames - first)])
+
+
+def _beat(frames: int) -> Float[np.ndarray, " T"]:
+    """From zero to one and back."""
+    return 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, frames))

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.bodyplan.boxes import Box, snap_axis
-from neurok.bodyplan.config import LINES, LineConfig
-from neurok.bodyplan.contacts import Contact, ContactGraph, PartSamples
+from neurok.bodyplan.contacts import Box, Contact, ContactGraph, PartSamples, snap_axis
+
+# Which lines are tried. By eye.
+SNAP = 0.9962  # Directions nearer than this to an axis of the world become it [cosine, five degrees].
+SAME_DIRECTION = 0.9986  # Nearer directions are one [cosine, three degrees].
+SAME_PLACE = 0.008  # Nearer parallel lines are one [share of the object].
+CONTACT_WIDTH = 0.2  # A contact has a direction across it if it is wider than this [share of its length].
+# Directions that are tried for all parts together. Beyond it, as in a heap of leaves, parts keep those of their box,
+# of the world and of their strongest contacts. More than objects of 32 parts have; about ten seconds.
+MOST_DIRECTIONS = 400
+FEWEST_DIRECTIONS = 4  # Directions that every part keeps.
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,58 +33,49 @@ class Lines:
 
 
 def directions_of_parts(
-    contacts: ContactGraph, parts: Iterable[int], config: LineConfig = LINES
+    contacts: ContactGraph, parts: Iterable[int]
 ) -> tuple[dict[int, Float[np.ndarray, "D 3"]], int]:
     """Directions worth a try for each part, and how many each may have at most; 0 where no part had to do with less."""
-    found = {part: _directions_of(contacts, part, contacts.of(part), config) for part in parts}
+    found = {part: _directions_of(contacts, part, contacts.of(part)) for part in parts}
     counts = np.array([len(axes) for axes in found.values()], dtype=int)
-    if counts.sum() <= config.most_directions:
+    if counts.sum() <= MOST_DIRECTIONS:
         return found, 0
-    caps = np.arange(config.fewest_directions, counts.max() + 1)
-    fits = np.minimum(counts, caps[:, None]).sum(axis=1) <= config.most_directions
+    caps = np.arange(FEWEST_DIRECTIONS, counts.max() + 1)
+    fits = np.minimum(counts, caps[:, None]).sum(axis=1) <= MOST_DIRECTIONS
     cap = int(caps[max(0, int(fits.sum()) - 1)])
     for part in [part for part, axes in found.items() if len(axes) > cap]:
         strongest = sorted(contacts.of(part), key=lambda contact, part=part: -contact.share_of(part))  # type: ignore[misc]
-        found[part] = _directions_of(contacts, part, tuple(strongest), config)[:cap]
+        found[part] = _directions_of(contacts, part, tuple(strongest))[:cap]
     return found, cap
 
 
-def _directions_of(
-    contacts: ContactGraph, part: int, touching: tuple[Contact, ...], config: LineConfig
-) -> Float[np.ndarray, "D 3"]:
+def _directions_of(contacts: ContactGraph, part: int, touching: tuple[Contact, ...]) -> Float[np.ndarray, "D 3"]:
     samples = contacts.samples[part]
     assert samples is not None, "parts without surface are not asked for"
-    return directions(samples, touching, config)
+    return directions(samples, touching)
 
 
-def directions(
-    samples: PartSamples, touching: tuple[Contact, ...], config: LineConfig = LINES
-) -> Float[np.ndarray, "D 3"]:
+def directions(samples: PartSamples, touching: tuple[Contact, ...]) -> Float[np.ndarray, "D 3"]:
     """Directions worth a try, no two alike: of the box, of the world, across and along each contact."""
     found = [*samples.box.axes, *np.eye(3)]
     for contact in touching:
         found.append(contact.normal)
         if contact.extent[0] > 0:
             found.append(contact.directions[0])
-        if contact.extent[1] > config.contact_width * contact.extent[0]:
+        if contact.extent[1] > CONTACT_WIDTH * contact.extent[0]:
             found.append(contact.directions[2])
-    return _distinct((snap_axis(axis, config.snap) for axis in found), config.same_direction)
+    return _distinct((snap_axis(axis, SNAP) for axis in found), SAME_DIRECTION)
 
 
 def turning_lines(
-    part: int,
-    parent: int,
-    contacts: ContactGraph,
-    axes: Float[np.ndarray, "D 3"],
-    own: PartSamples,
-    config: LineConfig = LINES,
+    part: int, parent: int, contacts: ContactGraph, axes: Float[np.ndarray, "D 3"], own: PartSamples
 ) -> Lines:
     """For every direction the lines along edges, faces and the middle of the box, and through the contacts."""
     pivots = np.concatenate([_box_places(own.box), own.center[None], *_contact_places(part, parent, contacts)])
     all_axes, all_origins = [], []
     for axis in axes:
         flat = pivots - np.outer(pivots @ axis, axis)
-        kept = _apart(flat, config.same_place * contacts.size)
+        kept = _apart(flat, SAME_PLACE * contacts.size)
         middle = (own.box.center @ axis) * axis
         all_origins.append(flat[kept] + middle)
         all_axes.append(np.broadcast_to(axis, (len(kept), 3)))

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
-from neurok.bodyplan.contacts import ContactGraph, contact_graph
-from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
+from neurok.bodyplan.hypothesis import Hypothesis, clip_limits
 from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry.topology import face_components, vertex_labels
 
@@ -62,7 +62,7 @@ class BodyPlan:
     note: str = ""
     """What the search for joints left out, in one sentence; empty if nothing."""
 
-    @cached_property
+    @property
     def contacts(self) -> ContactGraph:
         """The contact graph of the bodies."""
         return contact_graph(self.mesh)
@@ -92,15 +92,35 @@ class BodyPlan:
         """Whether anything bends."""
         return any(body.bends for body in self.bodies)
 
+    def above(self, least: float) -> BodyPlan:
+        """The same bodies, each on its likeliest joint if that is at least so probable, and fixed otherwise.
+
+        What a person has fixed stays fixed.
+        """
+        bodies = []
+        for body in self.bodies:
+            line = body.joint
+            if line is None and body.hypotheses and self.origin != "edited" and body.hypotheses[0].kind != "fixed":
+                line = body.hypotheses[0]
+            bodies.append(self._moved(body, line if line is not None and line.probability >= least else None))
+        return replace(self, bodies=tuple(bodies))
+
     def likely(self, least: float) -> BodyPlan:
         """The same plan in which joints that are less likely than this are fixed."""
-        sure = [body.joint is None or body.joint.probability >= least for body in self.bodies]
-        if all(sure):
-            return self
-        kept = (body if fine else replace(body, joint=None) for body, fine in zip(self.bodies, sure, strict=True))
-        return replace(self, bodies=tuple(kept))
+        weak = [body.joint is not None and body.joint.probability < least for body in self.bodies]
+        bodies = (self._moved(body, None) if one else body for body, one in zip(self.bodies, weak, strict=True))
+        return replace(self, bodies=tuple(bodies)) if any(weak) else self
 
-    above = likely
+    def _moved(self, body: PlannedBody, line: Hypothesis | None) -> PlannedBody:
+        """A body on another joint, with limits that end where it would detach, or fixed; and how likely that is."""
+        if line is body.joint and line is not None:
+            return body
+        if line is None:
+            moving = (one.probability if one.kind != "fixed" else 1.0 - one.probability for one in body.hypotheses[:1])
+            return replace(body, joint=None, probability=1.0 - next(moving, 0.0))
+        parents = tuple(one.parent for one in self.bodies)
+        joint = clip_limits(line, self.contacts, parents=parents)
+        return replace(body, joint=joint, bends=False, probability=joint.probability)
 
     def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
         """The same plan with another joint of one body; ``None`` fixes it."""
@@ -109,6 +129,7 @@ class BodyPlan:
         return replace(self, bodies=tuple(changed), origin="edited")
 
 
+@once_per_mesh
 def connected_pieces(mesh: Mesh) -> Int[np.ndarray, " F"]:
     """The piece of each face: connected components, never across surfaces of the file."""
     return face_components(mesh.vertices, mesh.faces, mesh.face_surfaces)

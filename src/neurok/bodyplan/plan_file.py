@@ -1,4 +1,5 @@
-"""Body plans as JSON: written for a person to read and edit, read back with the mesh they belong to.
+"""Body plans as files: as JSON, written for a person to read and edit, read back with the mesh they belong to, and as a
+picture.
 
 A plan names its bodies by the connected pieces they are made of. To merge two bodies, put the pieces of one into the
 other's list and delete it; to fix a body, set its joint to null; to change a joint, edit its numbers or take one of the
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,6 +28,12 @@ from neurok.io.files import read_bytes, write_files
 VERSION = 1
 KEY = "neurok_plan"
 MOST_BYTES = 50_000_000
+
+LEGEND = 420
+"""Width of the legend [pixels]."""
+
+ROW = 20
+"""Height of one of its lines [pixels]."""
 
 
 def plan_to_dict(plan: BodyPlan) -> dict[str, Any]:
@@ -253,30 +261,28 @@ def _joint_to_dict(line: Hypothesis, digits: int) -> dict[str, Any]:
 def _joint_from_dict(said: Any, part: int, parent: int, name: str) -> Hypothesis:
     if not isinstance(said, dict) or said.get("kind") not in get_args(JointKind):
         raise FormatError(f"the kind of the joint of '{name}' must be one of {', '.join(get_args(JointKind))}.")
-    axis, origin = _vector(said.get("axis"), "axis", name), _vector(said.get("origin"), "origin", name)
+    axis, origin = (np.array(_numbers(said.get(what), 3, what, name)) for what in ("axis", "origin"))
     if not np.linalg.norm(axis) > 0:
         raise FormatError(f"the axis of the joint of '{name}' must be a direction, not zeros.")
-    lower, upper = _number(said.get("lower", 0.0), "lower", name), _number(said.get("upper", 0.0), "upper", name)
-    if lower > upper:
-        raise FormatError(f"the limits of the joint of '{name}' must be lower <= upper, got {lower:g} and {upper:g}.")
-    slide = said.get("slide") or (0.0, 0.0)
-    if not isinstance(slide, list | tuple) or len(slide) != 2:
-        raise FormatError(f"the slide of the joint of '{name}' must be two numbers.")
-    ends = (_number(slide[0], "slide", name), _number(slide[1], "slide", name))
-    if ends[0] > ends[1]:
-        raise FormatError(
-            f"the slide of the joint of '{name}' must be lower <= upper, got {ends[0]:g} and {ends[1]:g}."
-        )
+    lower, upper = _range([said.get("lower", 0.0), said.get("upper", 0.0)], "limits", name)
+    ends = _range(said.get("slide") or [0.0, 0.0], "slide", name)
     probability = _probability(said, name)
     source = str(said.get("source", "a person"))[:80]
     unit = axis / np.linalg.norm(axis)
     return Hypothesis(part, parent, said["kind"], unit, origin, lower, upper, probability, slide=ends, source=source)
 
 
-def _vector(value: Any, what: str, name: str) -> np.ndarray:
-    if not isinstance(value, list | tuple) or len(value) != 3:
-        raise FormatError(f"the {what} of the joint of '{name}' must be three numbers.")
-    return np.array([_number(v, what, name) for v in value])
+def _range(value: Any, what: str, name: str) -> tuple[float, float]:
+    low, high = _numbers(value, 2, what, name)
+    if low > high:
+        raise FormatError(f"the {what} of the joint of '{name}' must be lower <= upper, got {low:g} and {high:g}.")
+    return low, high
+
+
+def _numbers(value: Any, count: int, what: str, name: str) -> list[float]:
+    if not isinstance(value, list | tuple) or len(value) != count:
+        raise FormatError(f"the {what} of the joint of '{name}' must be {('two', 'three')[count - 2]} numbers.")
+    return [_number(one, what, name) for one in value]
 
 
 def _probability(said: dict[str, Any], name: str) -> float:
@@ -294,3 +300,58 @@ def _number(value: Any, what: str, name: str) -> float:
 
 def _rounded(values: Any, digits: int = 6) -> list[float]:
     return [round(float(value), digits) for value in values]
+
+
+def draw_plan(plan: BodyPlan, width: int = 960, height: int = 720) -> np.ndarray:
+    """The picture as an array of pixels."""
+    from PIL import Image, ImageDraw
+
+    from neurok import rendering
+    from neurok.rendering.markers import Axis, Ball, joint_markers
+
+    markers: list[Any] = []
+    joints = plan.articulation
+    likely = {body.name: body.joint.probability for body in plan.bodies if body.joint is not None}
+    moving = [name for name, joint in zip(joints.part_names, joints.joints, strict=True) if joint.kind != "fixed"]
+    for marker, name in zip(joint_markers(joints), moving, strict=False):
+        thickness = 0.006 + 0.012 * min(1.0, likely.get(name, 1.0))
+        markers.append(replace(marker, thickness=thickness) if isinstance(marker, Axis) else marker)
+    markers += [Ball(pair.center, (0.95, 0.65, 0.15), 0.012) for pair in plan.contacts.pairs]
+    picture = rendering.render_mesh(plan.mesh, width, height, colors="parts", markers=markers)
+    sheet = Image.new("RGB", (width + LEGEND, height), (255, 255, 255))
+    sheet.paste(Image.fromarray(np.asarray(picture)[..., :3]), (0, 0))
+    pen = ImageDraw.Draw(sheet)
+    lines = _legend(plan)
+    room = height // ROW - 1
+    if len(lines) > room:
+        lines = [*lines[: room - 1], (None, f"and {len(lines) - room + 1} more")]
+    for k, (color, text) in enumerate(lines):
+        top = ROW // 2 + k * ROW
+        if color is not None:
+            pen.rectangle([width + 8, top + 3, width + 20, top + 15], fill=color)
+        pen.text((width + 28, top), text, fill=(20, 20, 20))
+    return np.asarray(sheet)
+
+
+def _legend(plan: BodyPlan) -> list[tuple[tuple[int, int, int] | None, str]]:
+    from neurok.rendering.palette import part_color
+
+    lines: list[tuple[tuple[int, int, int] | None, str]] = [
+        (None, f"{len(plan.bodies)} bodies, {len(plan.moving)} joints, {len(plan.contacts.pairs)} contacts")
+    ]
+    for k, body in enumerate(plan.bodies):
+        said = "base" if body.parent < 0 else f"on {plan.bodies[body.parent].name}: "
+        if body.joint is not None:
+            said += f"{body.joint.kind}, {body.joint.probability:.2f}"
+        elif body.parent >= 0:
+            said += "bends" if body.bends else "fixed"
+        red, green, blue = (int(255 * value) for value in part_color(k))
+        lines.append(((red, green, blue), f"{body.name[:24]} {said}"[:60]))
+    return lines
+
+
+def save_plan_picture(plan: BodyPlan, path: Path) -> None:
+    """Write the picture."""
+    from neurok import rendering
+
+    rendering.save_image(draw_plan(plan), path)

@@ -10,19 +10,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.spatial import cKDTree
 
-from neurok.bodyplan.config import SWEEP, SweepConfig
-from neurok.bodyplan.contacts import ContactGraph, PartSamples
+from neurok.bodyplan.contacts import PATCH, ContactGraph, PartSamples
 from neurok.core import Mesh
 from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
 
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
+# How parts are moved along lines, and what stops them. By eye; counts are what a search in a second affords.
+FORGIVEN_DEPTH = 0.006  # Depth of penetration that is forgiven [share of the object].
+GRAZING = 0.12  # A path at a smaller angle runs along a surface instead of through it [sine].
+OVERSHOOT = 1.001  # Steps are longer by this factor: what ends exactly on a surface has gone through it.
+COLLIDES = 0.07  # Share of points that must cross before it counts: files are not exact, and small clashes are common.
+ANGLES = (5, 10, 15, 20, 30, 40, 50, 60, 75, 90, 105, 120, 135, 150, 165, 180)  # Angles tried on a line [deg].
+WINDOW = 4  # They are tried so many at a time: most lines have met something by then.
+SLIDE_STEPS = 20  # Steps of a slide, evenly up to the length of the part along it.
+EARLY_STEP = 3  # Step after which ``early_crossing`` is taken: 15 degrees, or a seventh of the length.
+OWN_POINTS = 72  # Points of the part that are followed.
+OTHER_POINTS = 128  # Points of the rest that are followed: half of them close by, half anywhere the part may get to.
+ATTACHMENT_POINTS = 64  # Points of the part that may keep it attached: half where it touches at rest, half anywhere.
+CLOSE_BY = 0.15  # How far *close by* goes [sizes of the part].
+MAY_GET_TO = 1.1  # How far the part may get to, for points of the rest [sizes of the part].
+WITHIN_REACH = 1.2  # The same for its triangles, a little farther [sizes of the part].
+NEIGHBOURS = 48  # Own samples that tell on which side of the other surface a point lies.
+# Points with more of these samples on either side are left out: the surfaces pass through each other.
+INTERPENETRATION = 0.2
+# Cells along the object of the grid that tells whether parts are near; a part within two cells is attached.
+GRID_CELLS = 80
+GRID_MARGIN = 3  # Cells around the object, so that a step outside needs no test.
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,54 +57,33 @@ class Crossings:
     """The part crossed most so far, -1 for none."""
 
 
-class StaticScene:
-    """What movers of one object share: its triangles as shares of its size, and the surface of a part that stays."""
-
-    def __init__(self, mesh: Mesh, contacts: ContactGraph, base: int = -1, config: SweepConfig = SWEEP) -> None:
-        self.config = config
-        self.middle, self.base = mesh.bounds.mean(axis=0), base
-        self.places = (mesh.vertices - self.middle) / contacts.size
-        self.faces, self.parts = mesh.faces, mesh.face_parts
-        self.surface = self.surface_of(self.parts == base)
-
-    def surface_of(self, chosen: np.ndarray) -> _Surface:
-        """Some of the triangles."""
-        return _Surface(self.places, self.faces[chosen], self.parts[chosen], self.config)
-
-
 class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
-    def __init__(
-        self,
-        mesh: Mesh,
-        contacts: ContactGraph,
-        group: tuple[int, ...],
-        scene: StaticScene | None = None,
-        config: SweepConfig = SWEEP,
-    ) -> None:
-        self.group, self.config = group, config
-        scene = scene or StaticScene(mesh, contacts, config=config)
-        self.middle = scene.middle
-        self.size = contacts.size
-        self.reach = contacts.reach / contacts.size
-        patch = contacts.config.patch
-        moves = np.isin(mesh.face_parts, group)
-        own = _gather(contacts.samples, group)
-        rest = _gather(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
-        self.own_samples = _OrientedPoints(self.normalised(own[0]), own[1], own[2] / self.size, patch)
-        points = self.normalised(rest[0])
-        near = self._within_reach(points[:, None])
-        self.rest_samples = _OrientedPoints(points[near], rest[1][near], rest[2] / self.size, patch)
-        self.own_scene = scene.surface_of(moves)
-        stays = np.flatnonzero(~moves & (mesh.face_parts != scene.base))
-        stays = stays[self._within_reach(scene.places[mesh.faces[stays]])]
-        self.rest_scene = _Surfaces((scene.surface_of(stays), scene.surface))
-        spread = _spread(self.own_samples.points, config.own_points)
-        self.own_points = _lifted(spread, self.own_samples, self.rest_samples, config)
-        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples, config)
-        self.near = OccupancyGrid(self.rest_samples.points, config.grid_cells, config.grid_margin)
+    def __init__(self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...]) -> None:
+        self.middle, self.size = mesh.bounds.mean(axis=0), contacts.size
+        self.own_samples = self._samples(contacts.samples, group)
+        rest = self._samples(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
+        near = self._within_reach(rest.points[:, None])
+        self.rest_samples = _OrientedPoints(rest.points[near], rest.normals[near], rest.spacing)
+        places, moves = self.normalised(mesh.vertices), np.isin(mesh.face_parts, group)
+        stays = np.flatnonzero(~moves)
+        stays = stays[self._within_reach(places[mesh.faces[stays]])]
+        self.own_surface = Surface(places, mesh.faces[moves], mesh.face_parts[moves])
+        self.rest_surface = Surface(places, mesh.faces[stays], mesh.face_parts[stays])
+        spread = _spread(self.own_samples.points, OWN_POINTS)
+        self.own_points = _lifted(spread, self.own_samples, self.rest_samples)
+        self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
+        self.near = OccupancyGrid(self.rest_samples.points, GRID_CELLS, GRID_MARGIN)
         self.attachment_points = self._contact_points()
+
+    def _samples(self, samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> _OrientedPoints:
+        chosen = [one for part in parts if (one := samples[part]) is not None]
+        points = np.concatenate([np.zeros((0, 3)), *(one.points for one in chosen)])
+        normals = np.concatenate([np.zeros((0, 3)), *(one.normals for one in chosen)])
+        return _OrientedPoints(
+            self.normalised(points), normals, max((one.spacing for one in chosen), default=0.0) / self.size
+        )
 
     def normalised(self, points: np.ndarray) -> np.ndarray:
         """Mesh coordinates as shares of the object, about its middle."""
@@ -95,7 +92,7 @@ class Mover:
     def _within_reach(self, corners: Float[np.ndarray, "F K 3"]) -> Bool[np.ndarray, " F"]:
         """Triangles or points the part can get to: it turns about lines through its box, a few lengths are enough."""
         low, high = self.own_samples.points.min(axis=0), self.own_samples.points.max(axis=0)
-        around = self.config.within_reach * float(np.linalg.norm(high - low))
+        around = WITHIN_REACH * float(np.linalg.norm(high - low))
         near = (corners.max(axis=1) > low - around) & (corners.min(axis=1) < high + around)
         return near.all(axis=1)
 
@@ -107,14 +104,14 @@ class Mover:
         outside = np.maximum(np.maximum(low - self.rest_samples.points, self.rest_samples.points - high), 0.0)
         away = np.linalg.norm(outside, axis=1)
         span = float(np.linalg.norm(high - low))
-        close = np.flatnonzero(away < self.config.close_by * span)
-        around = np.flatnonzero(away < self.config.may_get_to * span)
-        points, half = self.rest_samples.points, self.config.other_points // 2
+        close = np.flatnonzero(away < CLOSE_BY * span)
+        around = np.flatnonzero(away < MAY_GET_TO * span)
+        points, half = self.rest_samples.points, OTHER_POINTS // 2
         return np.concatenate([_pick(points[close], half), _pick(points[around], half)])
 
     def _contact_points(self) -> np.ndarray:
         """Points of the part that may keep it attached: half where it touches at rest, half anywhere."""
-        points, half = self.own_samples.points, self.config.attachment_points // 2
+        points, half = self.own_samples.points, ATTACHMENT_POINTS // 2
         touching = self.near.contains(points.astype(np.float32))
         return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
@@ -142,11 +139,11 @@ class Mover:
         for start in range(0, steps, window):
             end = min(start + window, steps)
             some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
-            first, part = self.rest_scene.first_crossing(trajectories(self.own_points, some, through, times, turning))
+            first, part = self.rest_surface.first_crossing(trajectories(self.own_points, some, through, times, turning))
             fresh = (first <= end - start) & (own[alive] > steps)
             own[alive] = np.where(fresh, first + start, own[alive])
             hit[alive] = np.where(fresh, part, hit[alive])
-            first, _ = self.own_scene.first_crossing(trajectories(self.other_points, some, through, -times, turning))
+            first, _ = self.own_surface.first_crossing(trajectories(self.other_points, some, through, -times, turning))
             fresh = (first <= end - start) & (other[alive] > steps)
             other[alive] = np.where(fresh, first + start, other[alive])
             crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
@@ -172,20 +169,16 @@ class _OrientedPoints:
     points: np.ndarray
     normals: np.ndarray
     spacing: float
-    patch: float
-    """How far a sample stands for its tangent plane [spacings]."""
 
     @cached_property
     def tree(self) -> cKDTree | None:
-        from scipy.spatial import cKDTree
-
         return cKDTree(self.points) if len(self.points) else None
 
     def heights(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Distance from the tangent plane of the nearest sample (infinite when far), its index, the signed height."""
         if self.tree is None or len(points) == 0:
             return np.full(len(points), np.inf), np.zeros(len(points), dtype=np.int64), np.zeros(len(points))
-        away, index = self.tree.query(points, distance_upper_bound=float(np.hypot(reach, self.patch * self.spacing)))
+        away, index = self.tree.query(points, distance_upper_bound=float(np.hypot(reach, PATCH * self.spacing)))
         known = np.isfinite(away)
         index = np.where(known, index, 0)
         signed = np.einsum("nd,nd->n", points - self.points[index], self.normals[index])
@@ -216,20 +209,16 @@ class OccupancyGrid:
         return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
 
 
-class _Surface:
+class Surface:
     """Triangles that answer where a short path first goes through them."""
 
     def __init__(
-        self,
-        places: Float[np.ndarray, "V 3"],
-        faces: Int[np.ndarray, "F 3"],
-        parts: Int[np.ndarray, " F"],
-        config: SweepConfig,
+        self, places: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], parts: Int[np.ndarray, " F"]
     ) -> None:
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
-        self.parts, self.config = parts, config
+        self.parts = parts
         used = np.zeros(len(places), dtype=bool)
         used[faces] = True
         points = np.ascontiguousarray(places[used], dtype=np.float32)
@@ -253,11 +242,11 @@ class _Surface:
         starts = np.ascontiguousarray(positions[:, :-1].reshape(-1, 3), dtype=np.float32)
         moves = np.ascontiguousarray((positions[:, 1:] - positions[:, :-1]).reshape(-1, 3), dtype=np.float32)
         far = np.ones(len(starts), np.float32)
-        answer = self.scene.run(starts, self.config.overshoot * moves, far, query="INTERSECT", output=True)
+        answer = self.scene.run(starts, OVERSHOOT * moves, far, query="INTERSECT", output=True)
         face = answer["primID"]
         rows = np.flatnonzero(face >= 0)
         across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
-        rows = rows[across > self.config.grazing * np.linalg.norm(moves[rows], axis=1)]
+        rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
         crosses = np.zeros(len(starts), dtype=bool)
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
@@ -266,24 +255,6 @@ class _Surface:
         chosen = np.take_along_axis(hit, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
         part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
         return first + 1, part
-
-
-@dataclass(frozen=True, eq=False)
-class _Surfaces:
-    """Several surfaces as one."""
-
-    members: tuple[_Surface, ...]
-
-    def first_crossing(
-        self, positions: Float[np.ndarray, "C T N 3"]
-    ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
-        """The earliest of what each says."""
-        first, part = self.members[0].first_crossing(positions)
-        for other in self.members[1:]:
-            if other.scene is not None:
-                then, hit = other.first_crossing(positions)
-                first, part = np.minimum(first, then), np.where(then < first, hit, part)
-        return first, part
 
 
 def trajectories(
@@ -302,17 +273,6 @@ def trajectories(
     return np.ascontiguousarray(moved.reshape(*values.shape, 3, len(points)).swapaxes(-1, -2))
 
 
-def _gather(samples: tuple[PartSamples | None, ...], parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, float]:
-    chosen = [one for part in parts if (one := samples[part]) is not None]
-    if not chosen:
-        return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
-    return (
-        np.concatenate([c.points for c in chosen]),
-        np.concatenate([c.normals for c in chosen]),
-        max(c.spacing for c in chosen),
-    )
-
-
 def _pick(points: np.ndarray, count: int) -> np.ndarray:
     """At most ``count`` of the points, every so many."""
     return points if len(points) <= count else points[np.linspace(0, len(points) - 1, count).astype(np.int64)]
@@ -324,15 +284,15 @@ def _spread(points: np.ndarray, count: int) -> np.ndarray:
     return points if len(points) <= count else points[farthest_points(points, count)]
 
 
-def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints, config: SweepConfig) -> np.ndarray:
+def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints) -> np.ndarray:
     """Points lifted off the other surface to the clearance, without those where the two pass through each other."""
-    clearance = config.clearance
+    clearance = FORGIVEN_DEPTH
     heights, index, signed = other.heights(points, clearance)
     close = np.flatnonzero(heights <= clearance)
     if len(close) == 0:
         return points
     assert own.tree is not None, "the points are some of its own"
-    _, around = own.tree.query(points[close], k=min(config.neighbours, len(own.points)))
+    _, around = own.tree.query(points[close], k=min(NEIGHBOURS, len(own.points)))
     base, normal = other.points[index[close]], other.normals[index[close]]
     sides = np.einsum("nkd,nd->nk", own.points[around] - base[:, None], normal)
     above, below = (sides > clearance).mean(axis=1), (sides < -clearance).mean(axis=1)
@@ -341,7 +301,7 @@ def _lifted(points: np.ndarray, own: _OrientedPoints, other: _OrientedPoints, co
     out = points.copy()
     out[close] += (sign * lift)[:, None] * normal
     keep = np.ones(len(points), dtype=bool)
-    keep[close] = np.minimum(above, below) < config.interpenetration
+    keep[close] = np.minimum(above, below) < INTERPENETRATION
     return out[keep]
 
 
@@ -369,3 +329,80 @@ def _main_obstacle(first: Int[np.ndarray, "C N"], part: Int[np.ndarray, "C N"], 
         better = share > best
         out[better], best[better] = obstacle, share[better]
     return out
+
+
+@dataclass(frozen=True, eq=False)
+class FreeRange:
+    """Free range of each line, towards negative and positive values, and what ended it."""
+
+    low: Float[np.ndarray, " C"]
+    """Free range backward as a positive number: [rad], or mesh units for slides."""
+
+    high: Float[np.ndarray, " C"]
+    is_full: Bool[np.ndarray, " C"]
+    """Turns all the way round."""
+
+    early_crossing: Float[np.ndarray, " C"]
+    """Share of points that cross within 15 degrees or a seventh of the length, in the better direction."""
+
+    late_crossing: Float[np.ndarray, " C"]
+    """The same farther on: at half the length of a slide."""
+
+    attached: Float[np.ndarray, " C"]
+    """0 where the longer range ended because the part came loose."""
+
+    reasons: tuple[str, ...]
+    """What ended the longer of the two ranges, in a few words; empty when nothing did."""
+
+
+def try_turns(
+    mover: Mover, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], names: tuple[str, ...]
+) -> FreeRange:
+    """Turn about each line, both ways, up to half a turn."""
+    angles = np.broadcast_to(np.deg2rad(ANGLES), (2 * len(axes), len(ANGLES)))
+    return _try_lines(mover, axes, mover.normalised(origins), angles, True, names)
+
+
+def try_slides(
+    mover: Mover, axes: Float[np.ndarray, "D 3"], lengths: Float[np.ndarray, " D"], names: tuple[str, ...]
+) -> FreeRange:
+    """Slide along each direction, both ways, as far as the part is long."""
+    steps = np.linspace(1.0 / SLIDE_STEPS, 1.0, SLIDE_STEPS)
+    ways = np.concatenate([lengths, lengths])[:, None] * steps / mover.size
+    return _try_lines(mover, axes, np.zeros_like(axes), ways, False, names)
+
+
+def _try_lines(
+    mover: Mover,
+    axes: Float[np.ndarray, "C 3"],
+    origins: Float[np.ndarray, "C 3"],
+    values: Float[np.ndarray, "N S"],
+    turning: bool,
+    names: tuple[str, ...],
+) -> FreeRange:
+    """Go through the values along each line, first forward along all of them, then backward."""
+    count, steps = len(axes), values.shape[1]
+    both, places = np.concatenate([axes, -axes]), np.concatenate([origins, origins])
+    loosened = mover.is_detached(both, places, values, turning)
+    until = np.where(loosened.any(axis=1), loosened.argmax(axis=1), steps)
+    crossings = mover.sweep(both, places, values, turning, until + 1, COLLIDES, WINDOW if turning else steps // 2)
+    crossing = np.maximum(crossings.own, crossings.other)
+    stopped = crossing > COLLIDES
+    free = np.where(stopped.any(axis=1), stopped.argmax(axis=1), steps)
+    obstacle = np.take_along_axis(crossings.obstacle, np.minimum(free, steps - 1)[:, None], 1)[:, 0]
+    loose, free = until < free, np.minimum(free, until)
+    reach = np.take_along_axis(np.pad(values, ((0, 0), (1, 0))), free[:, None], 1)[:, 0]
+    reach = reach if turning else reach * mover.size
+    high, low = reach[:count], reach[count:]
+    better = np.where(high >= low, np.arange(count), np.arange(count) + count)
+    reasons = []
+    for row in better:
+        after = f"{np.rad2deg(reach[row]):.0f} deg" if turning else f"{reach[row]:.3g}"
+        what = names[obstacle[row]] if obstacle[row] >= 0 else "the rest"
+        ended = f"comes loose after {after}" if loose[row] else f"collides with {what} after {after}"
+        reasons.append("" if free[row] == steps else ended)
+    full = turning & (free[:count] == steps) & (free[count:] == steps)
+    least = np.minimum(crossing[:count], crossing[count:])
+    early, late = EARLY_STEP - 1, max(EARLY_STEP, steps // 2) - 1
+    attached = 1.0 - loose[better].astype(np.float64)
+    return FreeRange(low, high, np.asarray(full), least[:, early], least[:, late], attached, tuple(reasons))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from neurok.bodyplan.config import SIMULATED
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import (
@@ -68,7 +67,7 @@ class Articulate(Command):
     labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
     """The part of each face or each vertex, as integers."""
 
-    weld_below: Annotated[float, arg("CONFIDENCE")] = SIMULATED
+    weld_below: Annotated[float | None, arg("CONFIDENCE", "what is likely")] = None
     """Joints with a lower confidence than this are written as fixed; 0 writes all. A plan given with --plan is used
     unchanged."""
 
@@ -91,7 +90,7 @@ class Articulate(Command):
         search = model.study.search if method in ("learned", "search") else None
         seconds = time.perf_counter() - start
         figures = {**_figures(self.input, method, plan, search, seconds), "parts_from": plan.origin}
-        kept = plan if self.plan is not None else plan.above(self.weld_below)
+        kept = plan if self.plan is not None or self.weld_below is None else plan.above(self.weld_below)
         figures["welded"] = [
             body.name for body, then in zip(plan.bodies, kept.bodies, strict=True) if body.joint and not then.joint
         ]
@@ -123,7 +122,7 @@ class Articulate(Command):
 
         known = (*WITH_JOINTS, ".json", *PICTURES)
         check_outputs(self.out, [self.input, self.plan, self.labels], force=self.force, known=known, what="joints")
-        if not 0.0 <= self.weld_below <= 1.0:
+        if self.weld_below is not None and not 0.0 <= self.weld_below <= 1.0:
             raise NeurokError(f"--weld-below must lie between 0 and 1, got {self.weld_below:g}.")
         self.physics.check(self.out)
 
@@ -141,7 +140,7 @@ class Articulate(Command):
             return _draw(path, articulation)
         clips: tuple[Clip, ...] = ()
         if suffix in (".glb", ".gltf") and articulation.dof:
-            from neurok.bodyplan.tour import tour
+            from neurok.bodyplan.clearance import tour
 
             clips = (articulation.clip(tour(articulation), name="joints"),)
         return io.save(replace(asset, clips=clips), path, **self.physics.options(path))
@@ -223,7 +222,7 @@ def _draw(path: Path, articulation: Articulation) -> list[Path]:
     return [path]
 
 
-def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: float) -> str:
+def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: float | None) -> str:
     lines = [
         f"{counted(len(figures['parts']), 'part')}, {counted(len(figures['joints']), 'joint')} "
         f"in {figures['seconds']:.1f} s."
@@ -257,7 +256,8 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: flo
     if files and figures["welded"]:
         count = len(figures["welded"])
         subject = f"{counted(count, 'joint')} {'is' if count == 1 else 'are'}"
-        lines.append(f"{subject} less sure than {weld_below:g} and written as fixed; --weld-below 0 lets them move.")
+        least = "likely" if weld_below is None else f"sure by {weld_below:g}"
+        lines.append(f"{subject} not {least} and written as fixed; --weld-below 0 lets them move.")
     lines += figures["notes"]
     lines += [f"Wrote {path}" for path in files]
     return "\n".join(lines)
@@ -297,8 +297,7 @@ class Plan(Command):
         check_outputs(self.out, inputs, force=self.force, known=known, what="a plan")
 
     def run(self) -> dict[str, Any]:
-        from neurok.bodyplan.drawing import save_plan_picture
-        from neurok.bodyplan.plan_file import plan_to_dict, write_plan
+        from neurok.bodyplan.plan_file import plan_to_dict, save_plan_picture, write_plan
 
         parts = "pieces" if self.raw and self.labels is None else read_labels(self.labels)
         model = understood(self.object, self.unit, self.up, plan=self.plan, parts=parts, method=self.method)

@@ -261,26 +261,18 @@ class TrainPlan:
     pieces: Annotated[str | None, arg("WEIGHTS|none", "the shipped ones")] = None
     """Weights of the grouping network; 'none' omits it."""
 
-    group_by: Literal["rules", "network"] = "network"
-    """What groups pieces into bodies."""
-
-    prior: bool = True
-    """Whether the learned prior is used as well."""
-
     forms: Annotated[tuple[Literal["raw", "named", "melted"], ...], arg("raw|named|melted ...")] = ("raw",)
     """The form of the objects: raw meshes, with their parts, or fused into one surface."""
 
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        from neurok.inference.plan_evidence import PlanConfig
         from neurok.train.calibration import fit_plan, with_true_joints
         from neurok.train.examples import PieceSources, watched
 
         things = watched(PieceSources((str(self.data),), tuple(map(str, self.static))))
         objects = map(with_true_joints, progress(things, "plans", total=len(things), json=self.json))
-        config = PlanConfig(group_by=self.group_by)
-        fit = fit_plan(objects, self.weights, self.prior, self.pieces, config, forms=self.forms)
+        fit = fit_plan(objects, self.weights, self.pieces, forms=self.forms)
         numbers = ", ".join(f"{value:.2f}" for value in fit.calibration)
         say(
             f"{fit.bodies} bodies of {fit.objects} objects: ({numbers}); "

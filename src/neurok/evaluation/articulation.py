@@ -14,8 +14,7 @@ import numpy as np
 
 from neurok.articulation.scores import Guess, score_parts
 from neurok.bodyplan.bodies import find_parts
-from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.bodyplan.limits import clip_limits
+from neurok.bodyplan.hypothesis import Hypothesis, clip_limits
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Articulation, Mesh
 from neurok.errors import NeurokError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -158,21 +157,13 @@ def measure_falls(
 
 def is_simulable(asset: Asset, seconds: float) -> bool:
     """Whether an object can be dropped as it is: no divergence, nothing that is not finite."""
-    from neurok.inference.spaces import learner
-    from neurok.io import save
-    from neurok.scene.description import Scene, SceneObject
-    from neurok.scene.run import prepare_scene, run_ready
+    from neurok.scene.run import simulate
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "object.glb"
-        save(asset, path)
-        try:
-            scene = Scene((SceneObject(str(path), act="drop"),), seconds=seconds)
-            run = run_ready(prepare_scene(scene, learner(None)))
-        except NeurokError:
-            return False
-    positions = run.rollout.positions
-    return run.rollout.status == "ok" and positions is not None and bool(np.isfinite(positions).all())
+    try:
+        rollout = simulate(asset, act="drop", seconds=seconds)
+    except NeurokError:
+        return False
+    return rollout.status == "ok" and rollout.positions is not None and bool(np.isfinite(rollout.positions).all())
 
 
 def measure_diversity(weights: str | Path, store: Path | None = None, tell: Tell | None = None) -> list[Row]:

@@ -37,8 +37,7 @@ from neurok.generation.part_cutting import CUTS, CutConfig, joined, rebuild_soli
 from neurok.generation.part_fit import has_values, nearest_material
 from neurok.generation.part_frames import FRAMES, FrameConfig, rebuild
 from neurok.generation.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
-from neurok.generation.vecset import ObjectInput, VecsetModel
-from neurok.generation.vecset_points import Surface, surface_of
+from neurok.generation.vecset import ObjectInput, Surface, VecsetModel, surface_of
 from neurok.geometry import lie
 from neurok.geometry.distance import nearest_distances, volumetric_iou
 from neurok.geometry.level_set import level_set

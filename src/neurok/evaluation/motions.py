@@ -26,9 +26,8 @@ from neurok.evaluation.articulation import JointSource, plan_weights
 from neurok.evaluation.cases import boxed_articulation, unlabelled
 from neurok.evaluation.tables import Columns, Row, group_tables, grouped, markdown, measured, spread
 from neurok.geometry.operators import face_areas
-from neurok.inference.infer import Inference
 from neurok.inference.plan import plan
-from neurok.inference.plan_evidence import PlanConfig
+from neurok.model import Weights, understand
 from neurok.train.versions import single_surface, with_true_parts
 
 STILL = "objects that stand still"
@@ -119,7 +118,6 @@ MOTION_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "articulate": ("articulate, raw mesh", {}),
     "search": ("search alone, raw mesh", {"method": "search"}),
     "unasked": ("grouping network not asked, raw mesh", {"piece_weights": "none"}),
-    "rules": ("bodies by rules, raw mesh", {"config": PlanConfig(group_by="rules")}),
     "parts": ("plan, true parts", {}),
     "surface": ("articulate, single surface", {}),
 }
@@ -128,7 +126,7 @@ MOTION_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
-    plan without the grouping network), ``rules`` (bodies by rules), ``parts`` (the plan with the true parts given), or
+    plan without the grouping network), ``parts`` (the plan with the true parts given), or
     ``surface``: the plan of everything melted into one surface. Weights that have learned from the objects are replaced
     by their twin."""
     if name not in MOTION_METHODS:
@@ -171,11 +169,13 @@ def _dof(joint: Any) -> int:
 
 def _of_inference(mesh: Mesh, weights: dict[str, Any]) -> Found:
     """Coordinates of the space that ``infer`` gives; joints are as sure as the plan says, bends come after them."""
-    look = Inference.of(mesh, **weights)
-    found, planned = _of_space(look.space), _of_plan(look.plan)
+    networks = Weights(joints=weights.get("joint_weights"), pieces=weights.get("piece_weights"))
+    model = understand(mesh, parts="pieces", weights=networks)
+    space = model.space("learned") if model.plan.moving or model.plan.bends else model.space("rigid")
+    found, planned = _of_space(space), _of_plan(model.plan)
     strengths = np.zeros(len(found.fields))
     strengths[: len(planned.strengths)] = planned.strengths
-    alone = look.space.articulation is None and not len(planned.strengths)
+    alone = space.articulation is None and not len(planned.strengths)
     return found if alone else Found(found.fields, strengths)
 
 

@@ -196,8 +196,8 @@ def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
     def sample(rest: Mesh, count: int, seed: int) -> States:
         from neurok.evaluation.methods import held_out_weights
         from neurok.evaluation.registration import on_vertices
-        from neurok.inference.infer import infer
         from neurok.kinematics.space import decode
+        from neurok.model import infer
 
         space = infer(rest, model, **held_out_weights())
         states = [decode(space, q) for q in space.sample(count, seed)]

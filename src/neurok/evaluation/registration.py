@@ -20,11 +20,11 @@ from neurok.geometry.decimate import decimate
 from neurok.geometry.sampling import sample_evenly, sample_surface
 from neurok.geometry.topology import face_components, vertex_labels
 from neurok.geometry.transfer import Transfer
-from neurok.inference.spaces import learned_spaces
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.linear import LinearSpace
 from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.space import on_vertices
+from neurok.model import Weights, understand
 from neurok.posing.pose import pose_to_points
 from neurok.posing.registration import RegistrationConfig, register_points
 from neurok.posing.verbs import pose
@@ -195,10 +195,12 @@ def learned(
 ) -> Float[np.ndarray, "V 3"]:
     """The spaces inferred from the rest mesh alone: that of its plan, then the prior; only the prior if a reduction is
     asked for."""
-    from neurok.inference.infer import infer
+    from neurok.model import infer
 
     seed = int(rng.integers(1 << 31))
-    spaces = learned_spaces(rest, model, **plan_weights, possible=True) if mode is None and dim is None else []
+    networks = Weights(model, plan_weights.get("joint_weights"), plan_weights.get("piece_weights"))
+    known = understand(rest, parts="pieces", weights=networks)
+    spaces = known.learned_spaces(target=True, deform=True) if mode is None and dim is None else []
     spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
-    found = pose(rest, target=target, refine=closer, spaces=spaces, seed=seed)
+    found = pose(rest, target=target, deform=closer, spaces=spaces, seed=seed)
     return on_vertices(rest, found.space.rest, found.vertices)

@@ -11,19 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from neurok.bodyplan.config import LIMITS
-from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.bodyplan.limits import clip_limits
+from neurok.bodyplan.config import LIKELY
+from neurok.bodyplan.contacts import subtree
+from neurok.bodyplan.hypothesis import LEAST_SLIDE, LEAST_TURN, Hypothesis, clip_limits
 from neurok.bodyplan.search import Search
-from neurok.bodyplan.sweep import Mover
-from neurok.bodyplan.tree import subtree
-from neurok.bodyplan.trials import try_slides, try_turns
+from neurok.bodyplan.sweep import Mover, try_slides, try_turns
 from neurok.core import Asset, Mesh
 from neurok.hub import find_weights
 from neurok.inference.plan import Method, choose_method, study
-
-SURE = 0.5
-"""Confidence below which a part is taken for fixed."""
 
 BUTTON = 0.04
 """Travel of a push button at most, as a share of the object's size; it sinks into what carries it."""
@@ -38,7 +33,7 @@ class SelfMade:
     digest: str = ""
     """Of the weights."""
 
-    sure: float = SURE
+    sure: float = LIKELY
 
     @staticmethod
     def by(method: Method = "auto", weights: str | Path | None = None) -> SelfMade:
@@ -86,9 +81,9 @@ class SelfMade:
             return moving, None
         if moving.kind == "prismatic":
             extent = float(np.ptp(mesh.vertices[_vertices_of(mesh, answer.part)] @ moving.axis))
-            least = min(LIMITS.least_slide * extent, 0.5 * BUTTON * search.contacts.size)
+            least = min(LEAST_SLIDE * extent, 0.5 * BUTTON * search.contacts.size)
         else:
-            least = LIMITS.least_turn
+            least = LEAST_TURN
         if moving.kind == "fixed" or moving.upper - moving.lower < least:
             return None, "joint that collides or comes loose at once"
         return moving, None

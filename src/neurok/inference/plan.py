@@ -1,9 +1,9 @@
-"""The verb ``plan``: pieces, contacts, bodies and joints of a mesh, decided once from four sources of evidence.
+"""The verb ``plan``: pieces, contacts, bodies and joints of a mesh, decided once.
 
-The geometric search moves bodies along lines until they collide or detach; the articulation network has seen joints of
-other objects; the learned prior has seen motions of other objects; the grouping network tells whether anything moves at
-all, and of a raw mesh which pieces are one body. They are combined here and nowhere else: ``infer``,
-``articulate``, ``sample``, ``pose``, ``simulate`` and exports read the plan.
+Bodies are the parts that a file names, labels that were given, or pieces that the grouping network puts together. The
+search moves them along lines until they collide or detach; the joint network has seen joints of other objects; the
+grouping network tells which bodies move at all. These are weighed here and nowhere else: ``infer``, ``articulate``,
+``sample``, ``pose``, ``simulate`` and exports read the plan. The learned prior says what bends.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Int
 
-from neurok.bodyplan.bodies import BODIES, find_parts, merge_components
+from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
+from neurok.bodyplan.config import LIKELY, SIMULATED, STILL
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.bodyplan.limits import clip_limits
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
+from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
-from neurok.inference.plan_evidence import PlanConfig, WeighedLines, calibration_for, distinct, weigh_lines
 
 if TYPE_CHECKING:
     from neurok.articulation.ensemble import Ensemble
     from neurok.articulation.pieces_predict import Grouper, Groups
+    from neurok.articulation.predict import Prediction
     from neurok.deformation.handles import HandleModel
     from neurok.inference.prior import LearnedPrior
 
@@ -40,6 +41,23 @@ JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pi
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
 
+CALIBRATION = (2.56, 3.11, 0.64)
+"""Log-odds that the best line of a body is right: constant, then per unit of the log-probability of the line, and of
+the grouping network's log-odds that the body moves. Fitted to 24 training objects that no network has learned from and
+20 static ones, raw and with their parts, every object counting alike (``neurok train plan``)."""
+
+UNASKED = (-2.09, 1.98, 1.28)
+"""The same where the grouping network is not at hand: search and joint network themselves say whether a body moves."""
+
+SHOWN = 5
+"""Hypotheses of each body that are kept."""
+
+SAME_DIRECTION = float(np.cos(np.radians(8.0)))
+"""Cosine from which on two axes are one, as in the evidence of the search."""
+
+SAME_PLACE = 0.02
+"""Parallel axes nearer than this are one [share of the object]."""
+
 
 def plan(
     thing: Thing,
@@ -50,7 +68,6 @@ def plan(
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
     given_parts: bool = True,
-    config: PlanConfig | None = None,
 ) -> BodyPlan:
     """The body plan of a mesh.
 
@@ -62,7 +79,6 @@ def plan(
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
         given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
-        config: How the sources are weighed.
     """
     return study(
         thing,
@@ -72,8 +88,28 @@ def plan(
         prior_weights=prior_weights,
         piece_weights=piece_weights,
         given_parts=given_parts,
-        config=config,
     ).plan
+
+
+@dataclass(frozen=True, eq=False)
+class BodyEvidence:
+    """The lines of one body, and what its calibration is asked about."""
+
+    lines: tuple[Hypothesis, ...]
+    """Best first, with their probabilities by search and joint network."""
+
+    facts: tuple[float, float, float]
+    """One, log-probability of the best line, and log-odds that the body moves."""
+
+    def ranked(self, calibration: tuple[float, ...], size: float) -> tuple[Hypothesis, ...]:
+        """The best lines, no two alike, with calibrated probabilities; ``size`` is that of the object."""
+        right = 1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
+        shares = right * np.array([line.probability for line in self.lines]) / self.lines[0].probability
+        kept: list[Hypothesis] = []
+        for line, share in zip(self.lines, shares, strict=True):
+            if len(kept) < SHOWN and not any(_is_same_line(line, other, size) for other in kept):
+                kept.append(replace(line, probability=float(share)))
+        return tuple(kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +122,11 @@ class PlanStudy:
 
     prior: LearnedPrior | None
     method: Literal["learned", "search"]
-    weighed: dict[int, WeighedLines] = field(default_factory=dict)
-    """The evidence of all sources for bodies that are made of pieces."""
+    evidence: dict[int, BodyEvidence] = field(default_factory=dict)
+    """What the networks and the search say of each body, before it is calibrated."""
 
     groups: Groups | None = None
-    """What the grouping network said, if it was asked. Its bodies are those of the plan, unless the file names parts or
-    rules group the pieces."""
+    """What the grouping network said, if it was asked."""
 
 
 def study(
@@ -104,72 +139,155 @@ def study(
     piece_weights: Grouper | str | Path | None = None,
     given_parts: bool = True,
     use_prior: bool = True,
-    config: PlanConfig | None = None,
+    least: float | None = None,
 ) -> PlanStudy:
-    """The plan with its evidence; arguments as in ``plan``, and whether the learned prior is asked."""
-    config = config or PlanConfig()
+    """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
+    probable joints of the plan are at least: likely ones by default, or else the best guess."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
-    ensemble, grouper = None, None
-    if chosen == "learned":
-        ensemble, grouper = _model(joint_weights, "articulation"), find_grouper(piece_weights)
-    mesh, pieces, origin, groups = _bodies(given, labels, given_parts, grouper, config)
+    found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
+    search, evidence = None, dict[int, BodyEvidence]()
+    planned = found.plan()
+    if found.mesh.part_count > 1 and chosen == "learned":
+        search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
+        calibration = UNASKED if found.groups is None else CALIBRATION
+        ranked = {part: one.ranked(calibration, search.contacts.size) for part, one in evidence.items()}
+        surest = max((lines[0].probability for lines in ranked.values()), default=0.0)
+        planned = found.plan(ranked, search).above(min(LIKELY, max(surest, SIMULATED)) if least is None else least)
+    elif found.mesh.part_count > 1:
+        search = search_joints(found.mesh)
+        # Its shares are no probabilities of being right; being fixed is one of its hypotheses.
+        planned = found.plan(dict(enumerate(search.hypotheses)), search).above(0.0)
+    if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
+        search, planned = None, _one_body(given).plan()
     prior = None
-    if chosen == "learned" and origin == "pieces" and use_prior:
-        prior = find_prior(mesh, prior_weights)
-    if mesh.part_count == 1:
-        return PlanStudy(_one_body(mesh, pieces, origin, prior), None, prior, chosen, groups=groups)
-    if ensemble is None:
-        search = search_joints(mesh)
-        found = {part: list(search.hypotheses[part]) for part in range(mesh.part_count)}
-        answers = {part: best for part in found if (best := search.best(part)) is not None}
-        parents = search.parents
-    else:
-        from neurok.articulation.hypotheses import fixed_probability, joint_hypotheses
-        from neurok.articulation.predict import predict_joints
+    if chosen == "learned" and found.origin == "pieces" and use_prior:
+        prior = find_prior(planned.mesh, prior_weights)
+        planned = _with_bends(planned, prior)
+    return PlanStudy(planned, search, prior, chosen, evidence, found.groups)
 
-        base = 0 if groups is not None and origin == "pieces" and config.group_by == "network" else None
-        prediction = predict_joints(mesh, ensemble, pieces=origin == "pieces", base=base)
-        assert prediction.search is not None, "it was asked"
-        search = prediction.search
-        answers = {answer.part: answer for answer in prediction.answers if answer.parent >= 0}
-        parents = tuple(answer.parent for answer in prediction.answers)
-        found = {part: joint_hypotheses(prediction, part) for part in answers}
-    ranked = {part: found.get(part, []) for part in range(mesh.part_count)}
-    weighed: dict[int, WeighedLines] = {}
-    soft, note = _soft(prior, mesh), search.note
-    held = {part: answers.get(part) for part in ranked}
-    if ensemble is not None and (origin == "pieces" or groups is not None):
-        fixed = {part: fixed_probability(prediction, part) for part in answers}
-        weighed = weigh_lines(ranked, fixed, search, prior, config, groups, origin)
-        calibration = calibration_for(config, prior is not None, groups is not None, origin)
-        anything = 1.0 if groups is None else groups.chance
-        moves = anything if origin == "pieces" and config.group_by == "rules" else 1.0
-        for part, lines in weighed.items():
-            ranked[part] = distinct(lines.ranked(calibration, moves), config.shown, search.contacts.size)
-        doubtful = np.full(len(soft), True) if prior is not None and prior.mostly_bends else soft
-        asked = groups is not None and (origin != "pieces" or config.group_by == "network")
-        held = _held(ranked, doubtful, moves, anything, asked, config)
-        if anything < config.still:
-            note = f"{note} Nothing seems to move (probability {1.0 - anything:.2f}).".strip()
-    connected = connected_pieces(given)
-    if origin == "pieces" and not any(held.values()) and not np.array_equal(pieces, connected):
-        whole = with_bodies(replace(given, part_ids=None, part_names=()), np.zeros_like(connected), ("part_0",))
-        return PlanStudy(_one_body(whole, connected, origin, prior), None, prior, chosen, weighed, groups)
-    bodies = []
-    for part, name in enumerate(mesh.part_names):
-        joint = held[part]
-        moving = joint is not None and joint.kind != "fixed"
-        joint = clip_limits(joint, search.contacts, parents=parents) if joint is not None and moving else None
-        kept = tuple(ranked[part][: config.shown])
-        bends = bool(soft[part]) and joint is None
-        said = joint if joint is not None else answers.get(part)
-        likely = 1.0 if said is None else said.probability
-        if joint is None and part in weighed and kept:
-            likely = 1.0 - kept[0].probability
-        mine = _pieces_of(mesh, pieces, part)
-        bodies.append(PlannedBody(name, mine, int(parents[part]), kept, joint, bends, float(likely)))
-    found_plan = BodyPlan(mesh, pieces, tuple(bodies), origin, note)
-    return PlanStudy(found_plan, search, prior, chosen, weighed, groups)
+
+@dataclass(frozen=True, eq=False)
+class _Bodies:
+    """The bodies of a mesh before anybody asks how they move."""
+
+    mesh: Mesh
+    """One part for each body."""
+
+    pieces: Int[np.ndarray, " F"]
+    """Pieces that the bodies are made of."""
+
+    origin: Origin
+    groups: Groups | None = None
+    """What the grouping network says of them."""
+
+    def plan(self, ranked: dict[int, tuple[Hypothesis, ...]] | None = None, search: Search | None = None) -> BodyPlan:
+        """The plan in which every body is fixed, with the ways it may move."""
+        mesh = self.mesh
+        parents = (-1,) * mesh.part_count if search is None else search.parents
+        bodies = tuple(
+            PlannedBody(
+                name,
+                tuple(np.unique(self.pieces[mesh.face_parts == part]).tolist()),
+                int(parents[part]),
+                (ranked or {}).get(part, ()),
+            )
+            for part, name in enumerate(mesh.part_names)
+        )
+        note = "" if search is None else search.note
+        if search is not None and self.groups is not None and self.groups.chance < STILL:
+            note = f"{note} Nothing seems to move (probability {1.0 - self.groups.chance:.2f}).".strip()
+        return BodyPlan(mesh, self.pieces, bodies, self.origin, note)
+
+    def is_cut(self, given: Mesh) -> bool:
+        """Whether a single surface was cut into bodies along its creases."""
+        return self.origin == "pieces" and not np.array_equal(self.pieces, connected_pieces(given))
+
+
+def _find_bodies(
+    mesh: Mesh, labels: Int[np.ndarray, " N"] | None, given_parts: bool, grouper: Grouper | None
+) -> _Bodies:
+    """The bodies of a mesh: as labels say, as the file names them, or pieces put together."""
+    if labels is not None:
+        cut = find_parts(mesh, labels)
+        if cut.part_count > MOST_PIECES:
+            raise NeurokError(
+                f"The labels name {cut.part_count} bodies, and joints are looked for between at most {MOST_PIECES}; "
+                "give bodies that belong together one label."
+            )
+        return _Bodies(cut, cut.face_parts, "labels", _part_groups(cut, grouper))
+    named = 1 if mesh.part_ids is None else len(np.unique(mesh.face_parts))
+    if given_parts and 1 < named <= MOST_PIECES:
+        return _Bodies(mesh, mesh.face_parts, "file", _part_groups(mesh, grouper))
+    plain = _raw(mesh)
+    pieces, groups = connected_pieces(plain), None
+    bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
+    if grouper is not None:
+        from neurok.articulation.pieces_predict import find_groups
+
+        found = find_groups(plain, grouper)
+        groups = None if found is None else found.groups
+        if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
+            bodies, pieces = found.face_bodies, found.refined(pieces)
+    names = tuple(f"part_{k}" for k in range(int(bodies.max()) + 1))
+    return _Bodies(with_bodies(plain, bodies, names), pieces, "pieces", groups)
+
+
+def _one_body(mesh: Mesh) -> _Bodies:
+    """All of a mesh as one body."""
+    whole = with_bodies(_raw(mesh), np.zeros(mesh.face_count, dtype=np.int64), ("part_0",))
+    return _Bodies(whole, connected_pieces(mesh), "pieces")
+
+
+def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
+    from neurok.articulation.pieces_predict import part_groups
+
+    return None if grouper is None else part_groups(mesh, grouper)
+
+
+def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, dict[int, BodyEvidence]]:
+    """What joint network and search say of the bodies; those of the grouping network have the base first."""
+    from neurok.articulation.predict import predict_joints
+
+    base = 0 if found.groups is not None and found.origin == "pieces" else None
+    prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
+    assert prediction.search is not None, "it was asked"
+    return prediction.search, _gather_evidence(prediction, found.groups)
+
+
+def _gather_evidence(prediction: Prediction, groups: Groups | None = None) -> dict[int, BodyEvidence]:
+    """The evidence of every body that a parent carries and that has a surface."""
+    from neurok.articulation.predict import fixed_probability, joint_hypotheses
+
+    found = {}
+    for part in range(prediction.mesh.part_count):
+        lines = joint_hypotheses(prediction, part)
+        if lines:
+            fixed = fixed_probability(prediction, part)
+            odds = float(np.log(max(1.0 - fixed, 1e-4) / max(fixed, 1e-4)))
+            moves = odds if groups is None else float(groups.moves[part])
+            best = float(np.log(max(lines[0].probability, 1e-12)))
+            found[part] = BodyEvidence(tuple(lines), (1.0, best, moves))
+    return found
+
+
+def _is_same_line(first: Hypothesis, second: Hypothesis, size: float) -> bool:
+    slides = first.kind == "prismatic", second.kind == "prismatic"
+    if slides[0] != slides[1] or abs(float(first.axis @ second.axis)) < SAME_DIRECTION:
+        return False
+    offset = first.origin - second.origin
+    across = offset - (offset @ second.axis) * second.axis
+    return slides[0] or float(np.linalg.norm(across)) < SAME_PLACE * size
+
+
+def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
+    """The plan in which bodies bend that have no joint and of which most of the surface does by the prior."""
+    if prior is None:
+        return plan
+    areas, parts = face_areas(plan.mesh.vertices, plan.mesh.faces), plan.mesh.face_parts
+    bending = np.bincount(parts, areas * ~prior.rigid[prior.patches.handles.face_groups], len(plan.bodies))
+    soft = bending > 0.5 * np.bincount(parts, areas, len(plan.bodies))
+    bodies = (replace(body, bends=body.joint is None and bool(soft[k])) for k, body in enumerate(plan.bodies))
+    return replace(plan, bodies=tuple(bodies))
 
 
 def asset_of(thing: Thing) -> Asset:
@@ -184,6 +302,11 @@ def asset_of(thing: Thing) -> Asset:
 def mesh_of(thing: Thing) -> Mesh:
     """The mesh of whatever a verb takes."""
     return asset_of(thing).mesh
+
+
+def _raw(mesh: Mesh) -> Mesh:
+    """The mesh without parts."""
+    return replace(mesh, part_ids=None, part_names=())
 
 
 def choose_method(method: Method, weights: Any = None) -> Literal["learned", "search"]:
@@ -214,94 +337,3 @@ def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
 def _model(weights: Any, task: Literal["articulation", "deformation", "pieces"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights
-
-
-def _bodies(
-    mesh: Mesh,
-    labels: Int[np.ndarray, " N"] | None,
-    given_parts: bool,
-    grouper: Grouper | None,
-    config: PlanConfig,
-) -> tuple[Mesh, Int[np.ndarray, " F"], Origin, Groups | None]:
-    """The mesh with one part for each body, the piece of each face, who says so, and what the network says of them."""
-    if labels is not None:
-        cut = find_parts(mesh, labels)
-        if cut.part_count > BODIES.most_pieces:
-            raise NeurokError(
-                f"The labels name {cut.part_count} bodies, and joints are looked for between at most "
-                f"{BODIES.most_pieces}; give bodies that belong together one label."
-            )
-        return cut, cut.face_parts, "labels", None
-    named = 1 if mesh.part_ids is None else len(np.unique(mesh.face_parts))
-    if given_parts and 1 < named <= BODIES.most_pieces:
-        return mesh, mesh.face_parts, "file", None if grouper is None else _named_groups(mesh, grouper)
-    plain = replace(mesh, part_ids=None, part_names=())
-    found = None
-    if grouper is not None:
-        from neurok.articulation.pieces_predict import find_groups
-
-        found = find_groups(plain, grouper)
-    pieces, groups = connected_pieces(plain), None if found is None else found.groups
-    if found is None or config.group_by == "rules":
-        merged = merge_components(plain)
-    elif found.groups.chance < config.still and found.cuts(pieces):
-        merged = np.zeros(plain.face_count, dtype=np.int64)  # creases alone make no bodies
-    else:
-        merged, pieces = found.face_bodies, found.refined(pieces)
-    names = tuple(f"part_{k}" for k in range(int(merged.max()) + 1))
-    return with_bodies(plain, merged, names), pieces, "pieces", groups
-
-
-def _one_body(mesh: Mesh, pieces: Int[np.ndarray, " F"], origin: Origin, prior: LearnedPrior | None) -> BodyPlan:
-    """The plan of a mesh of one part, which may bend."""
-    bends = bool(_soft(prior, mesh)[0])
-    alone = PlannedBody(mesh.part_names[0], _pieces_of(mesh, pieces, 0), -1, bends=bends)
-    return BodyPlan(mesh, pieces, (alone,), origin)
-
-
-def _named_groups(mesh: Mesh, grouper: Grouper) -> Groups | None:
-    from neurok.articulation.pieces_predict import part_groups
-
-    return part_groups(mesh, grouper)
-
-
-def _pieces_of(mesh: Mesh, pieces: Int[np.ndarray, " F"], body: int) -> tuple[int, ...]:
-    return tuple(np.unique(pieces[mesh.face_parts == body]).tolist())
-
-
-def _soft(prior: LearnedPrior | None, mesh: Mesh) -> np.ndarray:
-    """Bodies of which most of the surface bends, if the prior is asked."""
-    from neurok.geometry.operators import face_areas
-
-    if prior is None:
-        return np.zeros(mesh.part_count, dtype=bool)
-    areas = face_areas(mesh.vertices, mesh.faces)
-    bending = ~prior.rigid[prior.patches.handles.face_groups]
-    share = np.bincount(mesh.face_parts, areas * bending, mesh.part_count)
-    return share > 0.5 * np.bincount(mesh.face_parts, areas, mesh.part_count)
-
-
-def _held(
-    ranked: dict[int, list[Hypothesis]],
-    doubtful: np.ndarray,
-    moves: float,
-    anything: float,
-    asked: bool,
-    config: PlanConfig,
-) -> dict[int, Hypothesis | None]:
-    """The joint of each body that is likely enough; none at all where nothing moves.
-
-    How likely a joint must be is counted if anything moves: whether it does is asked once, of the whole object.
-    ``asked`` says whether the grouping network was.
-    """
-    if anything < config.still:
-        return dict.fromkeys(ranked)
-    surest = max((lines[0].probability for lines in ranked.values() if lines), default=0.0)
-    enough = {part: moves * (config.soft if doubtful[part] else config.least) for part in ranked}
-    if asked:
-        enough = {part: max(some, min(config.likely, config.beside * surest)) for part, some in enough.items()}
-    return {part: _holds(lines, enough[part]) for part, lines in ranked.items()}
-
-
-def _holds(lines: list[Hypothesis], least: float) -> Hypothesis | None:
-    return lines[0] if lines and lines[0].probability >= least else None

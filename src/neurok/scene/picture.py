@@ -62,7 +62,7 @@ def render(
     if path is not None:
         check_suffix(path, STILLS if sheet is not None else STILLS + FILMS)
     if isinstance(thing, BodyPlan):
-        from neurok.bodyplan.drawing import draw_plan
+        from neurok.bodyplan.plan_file import draw_plan
 
         return _kept(draw_plan(thing), path)
     asset = _asset(thing)

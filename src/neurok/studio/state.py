@@ -149,11 +149,8 @@ class Studied:
 
 
 def study(model: Model) -> Studied:
-    """Look for bodies and joints, which may take seconds.
-
-    Joints that would not move in a simulation are fixed; freeing their bodies brings them back.
-    """
-    found = model.moving_plan
+    """Look for bodies and joints, which may take seconds."""
+    found = model.plan
     try:
         return Studied(found, model.with_plan(found).space_to_sample("learned"), found.note)
     except NeurokError as error:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from neurok.articulation.config import CloudConfig
+from neurok.articulation.features import CloudConfig
 from neurok.articulation.loss import JointTask
 from neurok.articulation.network import KINDS, SLIDE, TURN, JointConfig, JointModel, Parts
 from neurok.articulation.predict import fuse, view_parts
@@ -97,7 +97,7 @@ def measure(model: JointModel, examples: Sequence[Example], recipe: Articulation
             found = posterior.directions[owner, posterior.choices[owner, guess]]
             angles.append(np.degrees(np.arccos(np.clip(abs(found @ axis), 0.0, 1.0))))
             if move == TURN:
-                across = posterior.pivots[owner, 0] - origin
+                across = posterior.pivots[owner] - origin
                 offsets.append(np.linalg.norm(across - axis * (across @ axis)))
     found = {"kind": kinds, "parent": parents, "axis": angles, "pivot": offsets}
     return {name: float(np.mean(values)) if values else 0.0 for name, values in found.items()}

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from neurok.articulation.ensemble import WAYS_UP
 from neurok.articulation.features import PartClouds
 from neurok.articulation.network import Parts
 from neurok.articulation.pieces_loss import PieceTargets
 from neurok.articulation.predict import QUARTERS, VIEWS
-from neurok.articulation.upright import WAYS_UP
 from neurok.articulation.views import Labels, Targets, some_points, stack_clouds, stack_labels, turned
 from neurok.errors import NeurokError
 from neurok.geometry import lie

@@ -20,7 +20,6 @@ from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
 from neurok.inference.plan import NO_WEIGHTS, PlanStudy, find_grouper, study
-from neurok.inference.plan_evidence import PlanConfig
 from neurok.train.examples import PieceExample, Thing
 from neurok.train.versions import Form, pieces, single_surface, with_true_parts
 
@@ -181,9 +180,7 @@ class PlanFit:
 def fit_plan(
     objects: Iterable[Articulation],
     joint_weights: str = "articulation_held_out",
-    with_prior: bool = True,
     piece_weights: str | None = None,
-    plan_config: PlanConfig | None = None,
     forms: Sequence[Form] = ("raw",),
 ) -> PlanFit:
     """Fit the calibration on objects with true joints, from their raw meshes, with their parts, or as single surfaces.
@@ -191,8 +188,7 @@ def fit_plan(
     The networks must not have learned from them: by default the twin of the articulation network is asked, and objects
     are those that training keeps aside. Whatever is found in an object without joints is wrong.
     """
-    # Whatever is found counts, however unlikely: a surface of which nothing is kept would be one body again.
-    plan_config = replace(plan_config or PlanConfig(), least=0.0, soft=0.0, beside=0.0)
+    # Whatever is found counts (least=0): a surface of which nothing is kept would be one body again.
     ensemble, grouper = load_model(joint_weights, "articulation"), find_grouper(piece_weights)
     facts, right, owners = [], [], []
     count = 0
@@ -203,8 +199,8 @@ def fit_plan(
             articulation.mesh if form == "named" else replace(articulation.mesh, part_ids=None, part_names=()),
             joint_weights=ensemble,
             piece_weights=grouper or NO_WEIGHTS,
-            use_prior=with_prior,
-            config=plan_config,
+            use_prior=False,
+            least=0.0,
         )
         if grouper is not None and found.groups is None:
             continue  # an object of one piece, of which it says nothing
@@ -243,7 +239,7 @@ def _checked(found: PlanStudy, true: Articulation, match: float) -> Iterable[tup
     """The facts behind every body's best line, and whether that line is a true motion."""
     areas, fields = face_areas(true.mesh.vertices, true.mesh.faces), joint_fields(true)
     bodies = found.plan.bodies
-    for part, weighed in found.weighed.items():
+    for part, weighed in found.evidence.items():
         alone = [replace(body, joint=weighed.lines[0] if k == part else None) for k, body in enumerate(bodies)]
         moved = joint_fields(replace(found.plan, bodies=tuple(alone)).articulation)[:1]
         yield weighed.facts, bool(cosines(moved, fields, areas).max(initial=0.0) > match)

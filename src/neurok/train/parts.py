@@ -16,15 +16,23 @@ from neurok.data.household import drawn
 from neurok.data.household_real import RealModel, real_assembly, real_models
 from neurok.errors import NeurokError
 from neurok.families.household import CATEGORIES, Assembly, split_of
-from neurok.generation.part_autoencoder import PartConfig, PartInput
-from neurok.generation.part_batches import PartRows, PartViewConfig, statistics_of, stuff_features
-from neurok.generation.part_loss import PartTargets, PartTask, PartWeights
-from neurok.generation.part_loss import Terms as PartTerms
+from neurok.generation.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, PartWeights
+from neurok.generation.part_autoencoder import Terms as PartTerms
 from neurok.generation.part_points import CENTRES, SCALES
-from neurok.generation.part_set import Rows, joined, read_sets, rows_of, write_set
+from neurok.generation.part_set import (
+    PartRows,
+    PartViewConfig,
+    Rows,
+    joined,
+    read_sets,
+    rows_of,
+    statistics_of,
+    stuff_features,
+    write_set,
+)
 from neurok.generation.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask, VecsetTerms, VecsetWeights
-from neurok.inference.materials import propose_materials
 from neurok.io import load
+from neurok.model import propose_materials
 from neurok.train.config import Recipes, RunConfig
 from neurok.train.log import Line
 from neurok.train.loop import Task

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.articulation.features import PartClouds, describe_parts
-from neurok.articulation.pieces_cut import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
+from neurok.articulation.pieces_predict import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.bodyplan.bodies import label_faces, merge_components
 from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry import lie
