@@ -225,3 +225,12 @@ def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tm
     limited.end()
     assert words in record["problem"]
     assert AnnotationStore(tmp_path).check(source.key) == record
+
+
+def test_edits_that_cannot_be_leave_no_file(things, tmp_path, capsys):
+    (tmp_path / "bad.csv").write_text("asset,part,material,accept,why\nbalsa_crate,nowhere,steel,,\n")
+    with pytest.raises(SystemExit) as end:
+        cli.main(["materials", str(things), "--out", str(tmp_path / "out"), "--edit", str(tmp_path / "bad.csv")])
+    assert end.value.code == 2
+    assert "nowhere" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import sys
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,7 +136,7 @@ class BatchCommand(Command):
         """Let the command read and check its flags once, so that mistakes are told before the work."""
         from neurok.cli import parsed
 
-        out = ["--out", *(str(Path(tempfile.gettempdir(), f"x{suffix}")) for suffix in formats)] if formats else []
+        out = ["--out", *(str(self.out / f"object{suffix}") for suffix in formats)] if formats else []
         parsed(self.command, ["sample:laptop", *out, *self.beyond]).check_flags()
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import json
 import math
-import resource
 import shutil
 import tempfile
 import zipfile
 from dataclasses import asdict, dataclass, replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +24,11 @@ from neurok.io import load, save
 from neurok.io.files import write_files
 from neurok.io.formats import states_frame
 from neurok.model import propose_materials
+from neurok.sandbox import SANDBOX, Ended, Limits
 from neurok.scene.picture import render
 from neurok.studio.config import CONFIG, StudioConfig
 from neurok.studio.page import write_page
 from neurok.studio.scene import StudioScene
-from neurok.studio.simulator import context
 from neurok.studio.state import Forces, Recording
 
 SUFFIX = ".neurok"
@@ -174,7 +172,7 @@ def check_upload(name: str, content: bytes, folder: Path, config: StudioConfig =
     try:
         path = room / f"file{Path(name).suffix.lower()[:12]}"
         path.write_bytes(content)
-        notes = _checked(path, name, room, config)
+        notes = _checked(path, name, config)
         if path.suffix == SUFFIX:
             scene = unpacked_scene(room)
             return Upload(scene.asset, notes, scene)
@@ -183,56 +181,30 @@ def check_upload(name: str, content: bytes, folder: Path, config: StudioConfig =
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _checked(path: Path, name: str, room: Path, config: StudioConfig) -> tuple[str, ...]:
-    """Have the file read by another process; its notes."""
-    ours, theirs = context().Pipe()
-    process: Any = context().Process(  # type: ignore[attr-defined]
-        target=check_in_process, args=(theirs, str(path), name, config.check_bytes), daemon=True
-    )
-    process.start()
-    theirs.close()
+def _checked(path: Path, name: str, config: StudioConfig) -> tuple[str, ...]:
+    """Have the file read in the sandbox, which leaves what it read beside it; its notes."""
+    limits = Limits(cpu=None, seconds=config.check_seconds, memory=config.check_bytes)
+    home = "neurok.studio.files"
     try:
-        if not ours.poll(config.check_seconds):
-            raise NeurokError(
-                f"'{name}' was not read within {config.check_seconds:.0f} s; it may be too large or damaged."
-            )
-        kind, said = ours.recv()
-    except EOFError:
-        raise NeurokError(
-            f"'{name}' could not be read: it takes more memory than the studio allows, or is damaged."
-        ) from None
-    finally:
-        if process.is_alive():
-            process.kill()
-        process.join()
-        ours.close()
-    if kind != "ok":
-        raise NeurokError(said)
-    return tuple(said)
+        (found,) = SANDBOX.call(f"{home}:read_upload", limits=limits, preload=[home], path=str(path), name=name)
+    except Ended as end:
+        reasons = {
+            "time": f"was not read within {config.check_seconds:.0f} s; it may be too large or damaged",
+            "memory": "could not be read: it takes more memory than the studio allows",
+        }
+        raise NeurokError(f"'{name}' {reasons.get(end.cause, 'could not be read: it is damaged')}.") from None
+    refusal, *notes = found.tolist()
+    if refusal:
+        raise NeurokError(refusal)
+    return tuple(notes)
 
 
-def check_in_process(link: Connection, path: str, name: str, memory: int) -> None:
-    """What the process does: limits first, then the file."""
-    _limit(memory)
+def read_upload(path: str, name: str) -> list[np.ndarray]:
+    """What the sandbox does with a file: why it is refused, which is empty where it is not, and notes."""
     try:
-        link.send(("ok", _read(Path(path), name)))
+        return [np.array(["", *_read(Path(path), name)])]
     except NeurokError as error:
-        link.send(("refused", str(error).replace(f"'{path}'", f"'{name}'").replace(path, name)))
-    except MemoryError:
-        link.send(("refused", f"'{name}' takes more memory to read than the studio allows."))
-    except Exception as error:  # whatever a damaged file does to a reader is this process's alone
-        link.send(("refused", f"'{name}' could not be read: it is damaged ({type(error).__name__})."))
-
-
-def _limit(memory: int) -> None:
-    """No more memory than allowed, and no further files than those of a mesh."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except (OSError, ValueError):
-        return  # a system without it: the time limit remains
-    wanted = pages * resource.getpagesize() + memory
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        return [np.array([str(error).replace(f"'{path}'", f"'{name}'").replace(path, name)])]
 
 
 def _read(path: Path, name: str) -> list[str]:

@@ -24,7 +24,7 @@ from neurok.scene.description import Scene
 from neurok.scene.run import engine_of, prepare_scene
 from neurok.studio.config import StudioConfig
 
-PRELOADED = ["neurok.studio.simulator", "neurok.studio.files"]
+PRELOADED = ["neurok.studio.simulator"]
 
 
 @cache
@@ -172,13 +172,11 @@ class _Live:
         else:
             self.records = False
 
-    def keep(self, path: str) -> None:
+    def keep(self) -> None:
         """Hand over what was recorded."""
-        frames, energies, depths = (
-            (list(column) for column in zip(*self.kept, strict=True)) if self.kept else ([], [], [])
-        )
-        np.savez(path, positions=np.array(frames), energies=np.array(energies), depths=np.array(depths), fps=self.fps)
-        _tell(self.link, News("kept", path))
+        names = ("positions", "energies", "depths")
+        figures = {name: np.array(column) for name, column in zip(names, zip(*self.kept, strict=True), strict=False)}
+        _tell(self.link, News("kept", figures={**figures, "fps": self.fps}))
 
     def advance(self) -> None:
         """One frame, told to the window if it has taken the one before."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -31,7 +30,6 @@ from neurok.scene.description import (
     vector,
 )
 from neurok.studio.config import StudioConfig
-from neurok.studio.motion import skinned_clip
 
 EngineChoice = Literal["auto", "reduced", "mujoco", "particles"]
 ActionChoice = Literal["none", "drop", "throw", "tilt", "drag", "wind"]
@@ -77,11 +75,11 @@ class Forces:
         if wrong:
             raise NeurokError("; ".join(wrong) + ".")
 
-    def gravityvector(self, mesh: Mesh) -> Vector:
+    def gravity_vector(self, mesh: Mesh) -> Vector:
         """[m/s^2] in the axes of the mesh."""
         return vector(-STANDARD_GRAVITY * self.gravity * mesh.up_vector)
 
-    def windvector(self, mesh: Mesh) -> Vector:
+    def wind_vector(self, mesh: Mesh) -> Vector:
         """[m/s] in the axes of the mesh."""
         return vector(self.wind * side(mesh, self.wind_to))
 
@@ -96,8 +94,8 @@ class Forces:
             q=None if q is None else tuple(float(value) for value in q),
         )
         world = SceneWorld(
-            gravity=None if self.gravity == 1.0 else self.gravityvector(mesh),
-            wind=None if self.wind == 0.0 else self.windvector(mesh),
+            gravity=None if self.gravity == 1.0 else self.gravity_vector(mesh),
+            wind=None if self.wind == 0.0 else self.wind_vector(mesh),
             ground=SceneGround() if self.ground else None,
         )
         return Scene((thing,), world, engine=self.engine, resolution=self.resolution)  # type: ignore[arg-type]
@@ -250,20 +248,6 @@ class Recording:
         """A motion of which nothing else is known."""
         nothing = np.full(clip.frame_count, np.nan)
         return Recording(clip, nothing, nothing)
-
-    @staticmethod
-    def read(path: Path, mesh: Mesh, stiff: float) -> Recording:
-        """What the simulation of a mesh has kept in a file.
-
-        Raises:
-            NeurokError: If it kept no frame.
-        """
-        with np.load(path, allow_pickle=False) as kept:
-            positions, fps = kept["positions"], float(kept["fps"])
-            energies, depths = kept["energies"], kept["depths"]
-        if len(positions) == 0:
-            raise NeurokError("Nothing was recorded: the simulation did not run meanwhile.")
-        return Recording(skinned_clip(mesh, positions, fps, stiff), energies, depths)
 
 
 @dataclass(frozen=True, eq=False)
