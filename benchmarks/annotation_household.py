@@ -21,9 +21,9 @@ from typing import Any
 
 import tyro
 
-from neurok.annotation.edits import read_edits
-from neurok.annotation.records import Source, Store, find_sources
-from neurok.annotation.verbs import check_folder, edit_folder, propose_folder
+from neurok.annotation.records import AnnotationStore
+from neurok.annotation.verbs import check_folder, edit_folder, propose_folder, read_edits
+from neurok.batch.store import Source, find_sources
 from neurok.data.still import data_folder
 from neurok.evaluation.tables import markdown, put_section, stamp
 
@@ -90,8 +90,8 @@ class Annotate:
             chosen = sorted(name for name in edited if name.startswith(self.only)) or ["-"]
             check_folder(folder, second, seconds=SECONDS, limit=self.limit, only=chosen, progress=tell)
         sources = find_sources(folder)
-        known = remember(sources, Store(first), Store(second))
-        text = tables(sources, known, Store(first), Store(second))
+        known = remember(sources, AnnotationStore(first), AnnotationStore(second))
+        text = tables(sources, known, AnnotationStore(first), AnnotationStore(second))
         print(text)
         if self.write is not None:
             put_section(self.write, "household", f"{stamp()}\n\n{text}")
@@ -107,7 +107,7 @@ def is_aside(source: Source) -> bool:
     return int(hashlib.sha256(file.encode()).hexdigest(), 16) % HELD_OUT == 0
 
 
-def remember(sources: list[Source], first: Store, second: Store) -> dict[str, dict[str, Any]]:
+def remember(sources: list[Source], first: AnnotationStore, second: AnnotationStore) -> dict[str, dict[str, Any]]:
     """Flags of all runs so far, kept in a file: those of this folder, and of earlier ones for other objects."""
     known: dict[str, dict[str, Any]] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
     for source in sources:
@@ -121,7 +121,9 @@ def remember(sources: list[Source], first: Store, second: Store) -> dict[str, di
     return known
 
 
-def tables(sources: list[Source], known: dict[str, dict[str, Any]], first: Store, second: Store) -> str:
+def tables(
+    sources: list[Source], known: dict[str, dict[str, Any]], first: AnnotationStore, second: AnnotationStore
+) -> str:
     """All that is told about the set."""
     verdicts = json.loads(VERDICTS.read_text())
     before = {source.key: set(known[source.key]["proposed"]) for source in sources if source.key in known}
@@ -163,7 +165,9 @@ def kind_row(
     }
 
 
-def _summary(sources: list[Source], first: Store, second: Store, whole: dict[str, set[str]], aside: set[str]) -> str:
+def _summary(
+    sources: list[Source], first: AnnotationStore, second: AnnotationStore, whole: dict[str, set[str]], aside: set[str]
+) -> str:
     changed = {source.key: second.changed(source.key) for source in sources}
     parts = sum(len(first.annotation(source.key).rows) for source in sources)  # type: ignore[union-attr]
     flagged = [key for key, kinds in whole.items() if kinds]
@@ -178,7 +182,7 @@ def _summary(sources: list[Source], first: Store, second: Store, whole: dict[str
     )
 
 
-def _edits(second: Store, after: dict[str, set[str]]) -> str:
+def _edits(second: AnnotationStore, after: dict[str, set[str]]) -> str:
     """Each part that was edited, and the flags of its object that are left."""
     rows = []
     for row in json.loads(EDITS.read_text()):

@@ -27,7 +27,7 @@ from neurok.modelling import looks
 from neurok.modelling.shapes import Shape, box, cylinder, join, lathe
 from neurok.rendering import Renderer, contact_sheet
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
-from neurok.scene.loose import pictures
+from neurok.scene.picture import pictures
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
 
 HOME = "household/sweethome3d"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurok.errors import NeurokError
-from neurok.staging import at_once, staged, together
+from neurok.staging import staged, together
 
 
 def write(path: Path, text: str) -> None:
@@ -70,14 +70,3 @@ def test_what_killed_writers_left_is_swept(tmp_path):
     os.utime(left[1], (0, 0))
     write(tmp_path / "a", "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, "a"])
-
-
-def test_what_is_read_again_before_the_end_does_not_wait(tmp_path):
-    with together():
-        with at_once(), staged(tmp_path / "first.txt") as temporary:
-            temporary.write_text("now")
-        assert (tmp_path / "first.txt").read_text() == "now"
-        with staged(tmp_path / "second.txt") as temporary:
-            temporary.write_text("later")
-        assert not (tmp_path / "second.txt").exists()
-    assert (tmp_path / "second.txt").read_text() == "later"

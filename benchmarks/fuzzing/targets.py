@@ -66,7 +66,7 @@ def _mesh() -> Mesh:
 
 def labels(path: Path, out: Path, number: int) -> None:
     from neurok.bodyplan.bodies import find_parts
-    from neurok.cli.labels import read_labels
+    from neurok.cli.outputs import read_labels
 
     find_parts(_mesh(), read_labels(path))
 

@@ -131,16 +131,6 @@ def together() -> Iterator[None]:
 
 
 @contextmanager
-def at_once() -> Iterator[None]:
-    """What is written inside does not wait for others: for files that are read again before the end."""
-    token = _WAITING.set(None)
-    try:
-        yield
-    finally:
-        _WAITING.reset(token)
-
-
-@contextmanager
 def staged(target: Path) -> Iterator[Path]:
     """A temporary name beside the target, to be written; it takes the target's place when all went well.
 

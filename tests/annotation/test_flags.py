@@ -4,8 +4,7 @@ import copy
 
 import pytest
 
-from neurok.annotation.config import ACTIONS, LIMITS
-from neurok.annotation.flags import Bulk, Part, flags_of
+from neurok.annotation.flags import ACTIONS, LIMITS, Bulk, Part, flags_of
 from neurok.core import material
 
 PARTS = (

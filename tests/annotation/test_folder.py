@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from neurok import cli
-from neurok.annotation.config import LIMITS
-from neurok.annotation.records import Store, find_sources
+from neurok.annotation.check import check_within
+from neurok.annotation.flags import LIMITS
+from neurok.annotation.records import AnnotationStore
 from neurok.annotation.verbs import check_folder, edit_folder, propose_folder
-from neurok.annotation.worker import Worker
+from neurok.batch.store import find_sources
 from neurok.core import Mesh
+from neurok.data.limited import Limited, Limits
 from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.modelling.shapes import box
@@ -54,11 +56,11 @@ def test_only_objects_whose_names_begin_so_are_run(things, tmp_path):
     propose_folder(things, tmp_path)
     told = check_folder(things, tmp_path, seconds=SECONDS, only=("cases/",))
     assert told["checked"] == 1
-    assert Store(tmp_path).check("balsa_crate") is None
+    assert AnnotationStore(tmp_path).check("balsa_crate") is None
 
 
 def test_every_object_is_proposed_checked_and_shown_and_a_broken_one_stops_nobody(things, done):
-    store = Store(done)
+    store = AnnotationStore(done)
     assert [source.key for source in find_sources(things)] == ["balsa_crate", "cases/broken", "cases/steel_case"]
     assert store.status("cases/broken") == "failed"
     assert "GLB" in store.annotation("cases/broken").problem
@@ -116,7 +118,7 @@ def test_edits_change_accept_and_are_checked_again_alone(things, done, tmp_path,
 
     out = tmp_path / "copy"
     shutil.copytree(done, out)
-    store = Store(out)
+    store = AnnotationStore(out)
     before = (out / "assets/balsa_crate/check.json").read_bytes()
     part = store.annotation("cases/steel_case").rows[0].part
     (tmp_path / "edits.json").write_text(
@@ -176,14 +178,14 @@ def test_a_plug_in_that_fails_on_one_object_leaves_the_others(things, tmp_path):
     told = propose_folder(things, tmp_path, proposer=proposer, name="test:proposer")
     assert told["status"] == {"failed": 2, "proposed": 1}
     assert "no answer from the model" in told["problems"]["cases/steel_case"]
-    assert Store(tmp_path).annotation("balsa_crate").rows[0].material == "cork"
-    part = Store(tmp_path).annotation("balsa_crate").rows[0].part
-    from neurok.annotation.edits import Edit
+    assert AnnotationStore(tmp_path).annotation("balsa_crate").rows[0].material == "cork"
+    part = AnnotationStore(tmp_path).annotation("balsa_crate").rows[0].part
+    from neurok.annotation.verbs import Edit
 
     edit_folder(things, tmp_path, [Edit("balsa_crate", part, "oak")])
     propose_folder(things, tmp_path)  # the rules replace what nobody touched, and keep what a person set
-    assert Store(tmp_path).changed("balsa_crate") == {part: ("cork", "oak")}
-    assert Store(tmp_path).annotation("cases/steel_case").rows[0].material == "steel"
+    assert AnnotationStore(tmp_path).changed("balsa_crate") == {part: ("cork", "oak")}
+    assert AnnotationStore(tmp_path).annotation("cases/steel_case").rows[0].material == "steel"
 
 
 def test_lists_name_objects_and_their_categories(things, tmp_path):
@@ -215,10 +217,20 @@ def crash(job) -> None:
 )
 def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tmp_path):
     from neurok.annotation.check import Job
-    from neurok.annotation.config import TRIAL
+    from neurok.annotation.flags import TRIAL
 
     source = find_sources(things)[0]
-    with Worker(limit, work) as worker:
-        record = worker.check(Job(source, Store(tmp_path), "auto", SECONDS, TRIAL, LIMITS))
+    limited = Limited(work, Limits(seconds=limit))
+    record = check_within(limited, Job(source, AnnotationStore(tmp_path), "auto", SECONDS, TRIAL, LIMITS))
+    limited.end()
     assert words in record["problem"]
-    assert Store(tmp_path).check(source.key) == record
+    assert AnnotationStore(tmp_path).check(source.key) == record
+
+
+def test_edits_that_cannot_be_leave_no_file(things, tmp_path, capsys):
+    (tmp_path / "bad.csv").write_text("asset,part,material,accept,why\nbalsa_crate,nowhere,steel,,\n")
+    with pytest.raises(SystemExit) as end:
+        cli.main(["materials", str(things), "--out", str(tmp_path / "out"), "--edit", str(tmp_path / "bad.csv")])
+    assert end.value.code == 2
+    assert "nowhere" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.annotation.config import TRIAL
+from neurok.annotation.flags import TRIAL
 from neurok.annotation.measure import measure, probes_of
 from neurok.core import MaterialField, Mesh, Rollout, material
 from neurok.dynamics.body import Body

@@ -245,3 +245,12 @@ def test_pages_point_to_files_that_are_there(models, tmp_path):
     links = re.findall(r'(?:src|href)="([^"]+)"', (out / "index.html").read_text())
     assert links
     assert all((out / Path(link)).exists() for link in links)
+
+
+@pytest.mark.parametrize("format", [".nosuch", "../x.glb"])
+def test_formats_that_cannot_be_written_are_refused_before_the_work(models, tmp_path, capsys, format):
+    with pytest.raises(SystemExit) as end:
+        main(["batch", "convert", str(models), "--out", str(tmp_path / "out"), "--formats", format])
+    assert end.value.code == 2
+    assert format.strip(".") in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

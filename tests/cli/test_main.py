@@ -58,6 +58,16 @@ def test_an_unknown_command_is_met_with_the_nearest_one(capsys):
     assert "Did you mean 'inspect'?" in told.err
 
 
+@pytest.mark.parametrize("words", [["--act", "drpo"], ["--act=drpo"]], ids=" ".join)
+def test_a_word_that_a_flag_does_not_take_is_met_with_the_nearest_one(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["simulate", "sample:laptop", "--out", "x.glb", *words])
+    told = capsys.readouterr()
+    assert (end.value.code, told.out) == (2, "")
+    assert "Did you mean 'drop'?" in told.err
+    assert "None" not in told.err
+
+
 @pytest.mark.parametrize(
     "args", [["inspect"], ["inspect", "a.obj", "--bogus"], ["convert", "a.obj", "--out", "b.obj", "--out-up", "w"]]
 )

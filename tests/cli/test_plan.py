@@ -42,7 +42,7 @@ def test_what_is_told_is_what_is_written(written, tmp_path, capsys):
 def test_the_sentences_name_the_joint(written, capsys):
     cli.main(["plan", "sample:laptop", "--plan", written])
     said = capsys.readouterr().out
-    assert "1 joints." in said
+    assert "1 joint." in said
     assert "revolute" in said
 
 

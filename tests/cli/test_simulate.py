@@ -15,9 +15,8 @@ from neurok.core import Articulation, Joint, Mesh
 from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.modelling.shapes import box
-from neurok.scene.description import SceneDrag, ScenePush
+from neurok.scene.description import SceneDrag, ScenePush, parse_drag, parse_gravity, parse_push
 from neurok.scene.files import read_scene
-from neurok.scene.words import parse_drag, parse_gravity, parse_push
 
 REPORT = {
     "status",

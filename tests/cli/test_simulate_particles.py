@@ -14,7 +14,7 @@ from neurok.io import load, save
 from neurok.modelling.shapes import box
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.files import read_scene, write_scene
-from neurok.scene.loose import surface_around
+from neurok.scene.picture import surface_around
 from neurok.scene.run import engine_of, prepare_scene
 
 pytest.importorskip("warp")

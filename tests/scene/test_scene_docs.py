@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neurok.cli.simulate import Simulate
-from neurok.cli.simulate_flags import LoadFlags, MatterFlags, SteppingFlags
+from neurok.cli.simulate import LoadFlags, MatterFlags, Simulate, SteppingFlags
 from neurok.core import Mesh
 from neurok.dynamics.body import Body
 from neurok.dynamics.simulate import simulate

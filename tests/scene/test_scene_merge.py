@@ -6,7 +6,8 @@ import pytest
 from neurok.core import Clip, Mesh, Skin
 from neurok.core.surface import Surface
 from neurok.errors import NeurokError
-from neurok.scene.merge import merge_clips, merge_meshes, still_clip, unique_names
+from neurok.io.files import unique_names
+from neurok.scene.run import merge_clips, merge_meshes, still_clip
 
 TRIANGLE = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
 FACE = np.array([[0, 1, 2]])
@@ -60,4 +61,4 @@ def test_different_units_are_refused():
 
 
 def test_doubles_are_numbered():
-    assert unique_names(["lamp", "lamp", "lamp_2", "lamp"]) == ("lamp", "lamp_2", "lamp_2_2", "lamp_3")
+    assert unique_names(["lamp", "lamp", "lamp_2", "lamp"]) == ["lamp", "lamp_2", "lamp_2_2", "lamp_3"]

@@ -15,7 +15,7 @@ pytest.importorskip("viser", reason="viser is not installed: there is no studio"
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser can be driven")
 
 from neurok.io import load  # noqa: E402
-from neurok.studio.exports import exported  # noqa: E402
+from neurok.studio.files import exported  # noqa: E402
 from neurok.studio.server import StudioServer  # noqa: E402
 
 sys.path.append(str(Path(__file__).parents[1] / "io"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh, Surface, Texture
-from neurok.studio.colors import by_color, face_colors, mean_color
+from neurok.studio.motion import by_color, face_colors, mean_color
 
 SQUARES = 8
 

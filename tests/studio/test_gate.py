@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from neurok.studio.gate import COOKIE, Gate, Head, is_loopback, judge
+from neurok.studio.server import COOKIE, AccessGate, Head, admit, is_loopback
 
 
 def head(path="/", **headers):
@@ -32,7 +32,7 @@ def head(path="/", **headers):
     ],
 )
 def test_requests_are_judged(request_head, token, kind):
-    assert judge(request_head, token).kind == kind
+    assert admit(request_head, token).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_bytes_pass_both_ways_and_too_many_end_the_connection():
             writer.close()
 
         inner = await asyncio.start_server(echo, "127.0.0.1", 0)
-        gate = Gate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
+        gate = AccessGate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
         port = await gate.open()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         asked = b"GET /thing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -91,7 +91,7 @@ def test_the_page_comes_with_our_script_and_its_true_length():
             writer.close()
 
         inner = await asyncio.start_server(serve, "127.0.0.1", 0)
-        gate = Gate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
+        gate = AccessGate("127.0.0.1", 0, inner.sockets[0].getsockname()[1], None, 5_000)
         port = await gate.open()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n")

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from neurok.studio.panels.base import Panel
-from neurok.studio.panels.poses import scale_of
+from neurok.studio.panels import Panel, scale_of
 
 
 class Widget:

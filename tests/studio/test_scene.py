@@ -12,11 +12,11 @@ from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.kinematics import ArticulatedSpace
-from neurok.studio.corrections import Studied
-from neurok.studio.exports import exported
-from neurok.studio.panels.head import meter_line
+from neurok.studio.files import exported
+from neurok.studio.panels import meter_line
 from neurok.studio.scene import StudioScene
 from neurok.studio.simulator import News
+from neurok.studio.state import Studied
 
 
 @dataclass
@@ -224,9 +224,9 @@ def test_a_recording_is_kept_scrubbed_played_and_exported(scene, tmp_path):
     joints = scene.plan.articulation
     frames = np.stack([joints.pose(np.array([0, angle, 0, 0, 0])).vertices for angle in np.linspace(0, 1, 5)])
     scene.record(False)
-    (path,) = (values["path"] for verb, values in scene.made[0].orders if verb == "keep")
-    np.savez(path, positions=frames.astype(np.float32), energies=np.arange(5.0), depths=np.zeros(5), fps=10.0)
-    scene.made[0].waiting = [News("kept", path)]
+    assert "keep" in [verb for verb, _ in scene.made[0].orders]
+    kept = {"positions": frames.astype(np.float32), "energies": np.arange(5.0), "depths": np.zeros(5), "fps": 10.0}
+    scene.made[0].waiting = [News("kept", figures=kept)]
     scene.tick(0.0)
     assert scene.playback.recording.clip.skin is not None  # all parts stayed rigid
     scene.scrub(2)

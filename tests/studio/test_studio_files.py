@@ -9,12 +9,11 @@ import pytest
 from neurok.bodyplan import editing
 from neurok.errors import NeurokError
 from neurok.io import load
-from neurok.studio import intake
+from neurok.studio import files
 from neurok.studio.config import CONFIG
-from neurok.studio.exports import FORMATS, export
-from neurok.studio.playback import Recording
+from neurok.studio.files import FORMATS, export, read_scene_file, restore, save_scene
 from neurok.studio.scene import StudioScene
-from neurok.studio.scene_file import read_scene_file, restore, save_scene
+from neurok.studio.state import Recording
 
 TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 
@@ -104,7 +103,7 @@ def test_an_unknown_format_is_refused(scene):
 def test_what_the_doctor_reads_is_mended_and_named(tmp_path):
     path = tmp_path / "file.obj"
     path.write_bytes(TETRAHEDRON + b"f 1 1 2\n")
-    notes = intake._read(path, "my thing.obj")
+    notes = files._read(path, "my thing.obj")
     assert load(tmp_path / "checked.npz").mesh.name == "my thing"
     assert any("area" in note or "Mended" in note for note in notes)
 
@@ -112,9 +111,9 @@ def test_what_the_doctor_reads_is_mended_and_named(tmp_path):
 def test_a_file_that_is_too_large_or_empty_never_reaches_a_reader(tmp_path):
     small = replace(CONFIG, upload_bytes=10)
     with pytest.raises(NeurokError, match="takes up to"):
-        intake.take_file("big.obj", TETRAHEDRON, tmp_path, small)
+        files.check_upload("big.obj", TETRAHEDRON, tmp_path, small)
     with pytest.raises(NeurokError, match="is empty"):
-        intake.take_file("no.obj", b"", tmp_path)
+        files.check_upload("no.obj", b"", tmp_path)
 
 
 @pytest.mark.slow
@@ -134,13 +133,13 @@ def test_a_process_of_its_own_refuses_in_one_sentence(tmp_path, name, content, l
         content = rows + b"property float z\nelement face 0\nproperty list uchar int vertex_indices\nend_header\n"
         content += bytes(12 * 6_000_000)
     with pytest.raises(NeurokError, match=says) as error:
-        intake.take_file(name, content, tmp_path, replace(CONFIG, **limits))
+        files.check_upload(name, content, tmp_path, replace(CONFIG, **limits))
     assert str(tmp_path) not in str(error.value)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
 def test_a_good_file_is_let_in(tmp_path):
-    taken = intake.take_file("tetra.obj", TETRAHEDRON, tmp_path)
+    taken = files.check_upload("tetra.obj", TETRAHEDRON, tmp_path)
     assert taken.asset.mesh.face_count == 4
     assert not list(tmp_path.iterdir())

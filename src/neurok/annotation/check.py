@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 from collections.abc import Mapping
@@ -13,21 +14,91 @@ from typing import Any
 
 import numpy as np
 
-from neurok.annotation.config import ACTIONS, LimitConfig, TrialConfig
-from neurok.annotation.flags import Bulk, Flag, Part, flags_of
+from neurok.annotation.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, TrialConfig, flags_of
 from neurok.annotation.measure import measure, probes_of, weights_of
-from neurok.annotation.pictures import save_clip, save_runs
 from neurok.annotation.proposers import one_line
-from neurok.annotation.records import Source, Store, write_json
-from neurok.core import Clip
+from neurok.annotation.records import AnnotationStore
+from neurok.batch.store import Source, write_json
+from neurok.core import Clip, Mesh
 from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.mesh import frame_change
+from neurok.core.select import SIDES
+from neurok.data.limited import Ended, Limited
 from neurok.dynamics.choice import EngineName
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.inference.material_drawing import painted
 from neurok.inference.materials import Proposals
+from neurok.io.files import write_files
 from neurok.model import understand
+from neurok.rendering import Renderer, contact_sheet, render_mesh, save_video
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
 from neurok.scene.run import ReadyScene, prepare_scene, run_ready
+
+PICTURE_SIZE, MOMENT_SIZE, FILM_SIZE = (320, 240), (160, 120), (240, 180)
+"""Of a picture of an object, of a moment in the row of a run, and of a film [pixels]."""
+
+MOMENTS = 6
+"""Pictures in the row of a run."""
+
+FILM_FPS = 12.0
+FAR = 2.5
+"""What has gone further is not followed: it would be too small to see [sizes]."""
+
+JPEG_QUALITY = 80
+
+
+def save_materials(proposals: Proposals, folder: Path) -> None:
+    """The object in its own look, and in a colour for each material."""
+    mesh = proposals.mesh
+    plain = render_mesh(mesh, *PICTURE_SIZE)
+    tinted = render_mesh(painted(mesh, proposals.field), *PICTURE_SIZE)
+    _save_jpeg(plain, folder / "look.jpg")
+    _save_jpeg(tinted, folder / "materials.jpg")
+
+
+def save_runs(clips: Mapping[str, Clip], path: Path) -> None:
+    """A row for each run, with moments from its start to its end, or to where the object has gone too far."""
+    images: list[np.ndarray] = []
+    labels: list[str] = []
+    width, height = MOMENT_SIZE
+    for name, clip in clips.items():
+        chosen = np.round(np.linspace(0, _last(clip), MOMENTS)).astype(int)
+        poses = [np.asarray(clip.positions[i], dtype=np.float64) for i in chosen]
+        with Renderer(_double_sided(clip), width=width, height=height, fit_to=poses) as renderer:
+            images += [renderer.render(pose) for pose in poses]
+        labels += [name, *(f"{i / clip.fps:.2f} s" for i in chosen[1:])]
+    _save_jpeg(contact_sheet(images, MOMENTS, labels), path)
+
+
+def save_clip(clip: Clip, path: Path) -> None:
+    """A small film of a run, up to where the object has gone too far."""
+    step = max(1, round(clip.fps / FILM_FPS))
+    frames = [np.asarray(pose, dtype=np.float64) for pose in clip.positions[: _last(clip) + 1 : step]]
+    width, height = FILM_SIZE
+    with Renderer(_double_sided(clip), width=width, height=height, fit_to=frames) as renderer:
+        save_video((renderer.render(frame) for frame in frames), path, clip.fps / step)
+
+
+def _double_sided(clip: Clip) -> Mesh:
+    return replace(clip.rest, surfaces=tuple(replace(each, double_sided=True) for each in clip.rest.surfaces))
+
+
+def _last(clip: Clip) -> int:
+    right = frame_change("y", clip.rest.up) @ SIDES["right"]
+    middles = clip.positions[:, np.unique(clip.rest.faces)].mean(axis=1)
+    gone = np.abs((middles - middles[0]) @ right) > FAR * clip.rest.size
+    return max(1, int(np.argmax(gone))) if gone.any() else clip.frame_count - 1
+
+
+def _save_jpeg(image: np.ndarray, path: Path) -> None:
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(image)).convert("RGB").save(
+        buffer, "JPEG", quality=JPEG_QUALITY, optimize=True
+    )
+    write_files(path, {path.name: buffer.getvalue()})
+
 
 VERSION = 1
 JUDGED = 2
@@ -43,7 +114,7 @@ class Job:
     """Everything a process needs to check one object."""
 
     source: Source
-    store: Store
+    store: AnnotationStore
     engine: EngineName
     seconds: float | None
     """Of each run; by default as long as suits the object's size."""
@@ -178,3 +249,17 @@ def _draw(films: dict[str, Clip], flags: list[Flag], proposals: Proposals, folde
     save_runs(clips, folder / "runs.jpg")
     for name in dict.fromkeys(flag.run for flag in flags if flag.run):
         save_clip(clips[name], folder / f"{name}.mp4")
+
+
+def check_within(limited: Limited, job: Job) -> dict[str, Any]:
+    """What ``run_check`` finds in a process within limits, or why it found nothing: what hangs or crashes is noted."""
+    try:
+        return limited.call(job)
+    except Ended as end:
+        job.store.clear(job.source.key)
+        limit = limited.limits.seconds
+        if end.cause == "time":
+            problem = f"It took longer than {limit:g} s; allow more with --limit, or ask for fewer --seconds."
+            return store_record(job, {"problem": problem, "cause": OVERTIME, "limit": limit})
+        problem = f"While it was checked, {end.text}, perhaps for want of memory."
+        return store_record(job, {"problem": problem, "cause": "crash"})

@@ -7,11 +7,128 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from neurok.annotation.config import ACTIONS, LimitConfig
 from neurok.core import Material
 from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.core.material_library import library
 from neurok.dynamics.soft import SOFT
+
+ACTIONS = {"stand": 0.0, "drop": 1.0, "throw": 2.0, "tilt": 0.0, "drag": 3.0, "wind": 3.0}
+"""What is done to each object: it stands on the ground, and the five actions of ``neurok simulate --act``; and when
+that is over, so that it may come to rest [√(size / g)]."""
+
+GIVES = (
+    ("fabric", 0.35), ("leather", 0.5), ("foam", 1.5), ("wood", 0.1), ("metal", 0.1), ("ceramic", 0.1),
+    ("plastic", 0.1), ("composite", 0.1), ("rubber", 4.0), ("paper", 0.1), ("plant", 0.3), ("tissue", 0.8),
+)  # fmt: skip
+"""Elongation at break by the family of the library, the middle of handbook ranges, but never below 10 %: in reduced
+coordinates stiff parts share handles with the soft ones beside them, and less is not seen (set). Families that flow or
+crumble by nature are not named."""
+
+
+@dataclass(frozen=True)
+class TrialConfig:
+    """How an object is tried and followed. Sizes are the diagonal of its box."""
+
+    falls: float = 5.0
+    """How long each run lasts [√(size / g)]: a throw flies for about two, a gust or a hand lasts three."""
+
+    least_seconds: float = 1.0
+    """No run is shorter [s]: small things settle slower than they fall."""
+
+    fps: float = 24.0
+    """Frames per second [1/s]."""
+
+    share: float = 0.99
+    """Of the edges of a part, so many must keep to its limit of stretch: single ones are noise of the mesh."""
+
+    samples: int = 400
+    """Points and pairs of each part that are followed, and an eighth of its edges."""
+
+    touching: float = 0.005
+    """Parts touch at rest where they are closer than this [sizes]."""
+
+    late: float = 0.2
+    """Share of a run that its end is judged by."""
+
+    extends: float = 0.1
+    """Directions in which a part extends by less than this share of its length say nothing about squashing."""
+
+
+@dataclass(frozen=True)
+class LimitConfig:
+    """From where on a motion is flagged.
+
+    Limits marked (set) were chosen on four fifths of a household set by looking at the runs they flag; the others
+    follow from what they mean.
+    """
+
+    flat: float = 0.6
+    """A soft part that ends at less than this share of its extent in some direction has flowed (set)."""
+
+    spread: float = 1.6
+    """... or at more than this share (set)."""
+
+    bend: float = 0.04
+    """Parts that are stiff bend by less than this share of their size, in the root mean square; less is not seen
+    (set)."""
+
+    apart: float = 0.03
+    """Parts that touch at rest open up by less than this share of the object's size, on average (set)."""
+
+    still: float = 0.002
+    """What falls, is thrown or pulled moves by more than this [sizes]."""
+
+    gives: float = 1e-4
+    """What is soft stretches, bends or is squashed by more than this share in the hardest of the runs (set)."""
+
+    yielding: float = 1e6
+    """Materials up to this modulus [Pa] are expected to give visibly: foam, cushions, flesh; stiffer ones when they are
+    sheets, which depends on their shape."""
+
+    deep: float = 0.005
+    """Depth in the ground [sizes]."""
+
+    resting: float = 0.02
+    """Mean speed below which an object rests [sizes per second]."""
+
+    patience: float = 2.0
+    """How long things may shake after the action is over before anyone complains [√(size / g)]."""
+
+    settling: float = 0.8
+    """What shakes comes to rest if its mean speed at the end of a run is below this share of that shortly before."""
+
+    heavy: float = 400.0
+    """Mass by the volume of the box [kg/m³]: furniture has 10 to 100, thick stoneware 500 (set)."""
+
+    light: float = 3.0
+    """The same from below: a rattan chair has 15, an empty bag of cloth 6 (set)."""
+
+    filled: float = 2.0
+    """Mass that an engine moves beside that of the surfaces, open ones as sheets: more means that something hollow was
+    filled ..."""
+
+    dense: float = 75.0
+    """... which is right for a cushion, and is only told from this mass by the volume of the box on [kg/m³] (set)."""
+
+    sags: float = 0.05
+    """Height that a standing object loses under its own weight, as a share of it (set)."""
+
+    leans: float = 20.0
+    """By how much an object tips that nobody touches [degrees]: half of what makes it fall."""
+
+    floats: float = 0.02
+    """Height above the ground at the end [sizes]: contact shapes are convex and may hover a little."""
+
+    stretch: tuple[tuple[str, float], ...] = GIVES
+    """Elongation that each family of materials takes."""
+
+    def takes(self, family: str) -> float | None:
+        """The elongation that a family takes; ``None`` where there is no limit."""
+        return dict(self.stretch).get(family)
+
+
+TRIAL, LIMITS = TrialConfig(), LimitConfig()
+
 
 FLOWING = ("fluid", "sand", "plasticine")
 """Kinds of materials that lose their shape by nature."""
@@ -98,10 +215,12 @@ class Flag:
         return asdict(self)
 
 
-def flags_of(
-    runs: Mapping[str, Mapping[str, Any]], parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig
-) -> list[Flag]:
-    """All flags of an object, one for each kind and part, by the worst run; ``runs`` as ``measure`` has them."""
+Runs = Mapping[str, Mapping[str, Any]]
+"""Figures of each run, as ``measure`` has them."""
+
+
+def flags_of(runs: Runs, parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> list[Flag]:
+    """All flags of an object, one for each kind and part, by the worst run."""
     return [
         *_diverged(runs, parts),
         *_weight(parts, bulk, config),
@@ -112,19 +231,40 @@ def flags_of(
     ]
 
 
-def _diverged(runs: Mapping[str, Mapping[str, Any]], parts: tuple[Part, ...]) -> Iterator[Flag]:
+def _over(
+    kind: str, run: str, part: Part, value: float, limit: float, sentence: str, remedy: str = "stiffer"
+) -> Iterator[Flag]:
+    """A flag if a value is over its limit, with the remedy at the end of its sentence."""
+    if value > limit:
+        yield Flag(kind, run, part.name, value, limit, f"{sentence}: {part.other(remedy)}")
+
+
+def _under(
+    kind: str, run: str, part: Part, value: float, limit: float, sentence: str, remedy: str = "stiffer"
+) -> Iterator[Flag]:
+    """The same if it is under its limit."""
+    if value < limit:
+        yield Flag(kind, run, part.name, value, limit, f"{sentence}: {part.other(remedy)}")
+
+
+def _softest(parts: tuple[Part, ...]) -> Part:
+    return min(parts, key=lambda part: part.material.young)
+
+
+def _heaviest(parts: tuple[Part, ...]) -> Part:
+    return max(parts, key=lambda part: part.mass)
+
+
+def _diverged(runs: Runs, parts: tuple[Part, ...]) -> Iterator[Flag]:
+    softest = _softest(parts)
     for name, run in runs.items():
         if run["status"] == "diverged":
-            softest = min(parts, key=lambda part: part.material.young)
-            yield Flag(
-                "diverged", name, softest.name, run["seconds"], 0.0,
-                f"The run '{name}' came apart after {run['seconds']:.2g} s; the softest part is {softest.words}: "
-                f"{softest.other('stiffer')}",
-            )  # fmt: skip
+            sentence = f"The run '{name}' came apart after {run['seconds']:.2g} s; the softest part is {softest.words}"
+            yield Flag("diverged", name, softest.name, run["seconds"], 0.0, f"{sentence}: {softest.other('stiffer')}")
 
 
 def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterator[Flag]:
-    heaviest = max(parts, key=lambda part: part.mass)
+    heaviest, densest = _heaviest(parts), max(parts, key=lambda part: part.material.density)
     total = sum(part.mass for part in parts)
     if bulk.density > config.heavy:
         yield Flag(
@@ -132,14 +272,12 @@ def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterato
             f"It weighs {bulk.mass:.3g} kg, {bulk.density:.0f} kg for each m³ of its box; {heaviest.words} makes "
             f"{heaviest.mass:.3g} kg of it: hollow, or {heaviest.other('lighter')}",
         )  # fmt: skip
-    if bulk.density < config.light:
-        yield Flag(
-            "light", "", heaviest.name, bulk.density, config.light,
-            f"It weighs only {bulk.mass:.2g} kg, {bulk.density:.2g} kg for each m³ of its box; the heaviest part is "
-            f"{heaviest.words}: {heaviest.other('heavier')}",
-        )  # fmt: skip
+    yield from _under(
+        "light", "", heaviest, bulk.density, config.light,
+        f"It weighs only {bulk.mass:.2g} kg, {bulk.density:.2g} kg for each m³ of its box; the heaviest part is "
+        f"{heaviest.words}", "heavier",
+    )  # fmt: skip
     if bulk.mass > config.filled * total and bulk.density > config.dense:
-        densest = max(parts, key=lambda part: part.material.density)
         yield Flag(
             "filled", "", densest.name, bulk.mass / max(total, 1e-300), config.filled,
             f"Its surfaces weigh {total:.3g} kg as sheets, but {bulk.mass:.3g} kg are moved: an open part such as "
@@ -147,62 +285,56 @@ def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterato
         )  # fmt: skip
 
 
-def _standing(runs: Mapping[str, Mapping[str, Any]], parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
+def _standing(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
     run = runs.get("stand")
     if run is None or run["status"] != "ok":
         return
     if run["lean"] > config.leans:
-        heaviest = max(parts, key=lambda part: part.mass)
-        yield Flag(
-            "tips", "stand", heaviest.name, run["lean"], config.leans,
+        heaviest = _heaviest(parts)
+        yield from _over(
+            "tips", "stand", heaviest, run["lean"], config.leans,
             f"Nobody touches it, and it leans by {run['lean']:.0f} degrees after {run['seconds']:.1f} s; the "
-            f"heaviest part is {heaviest.words} with {heaviest.mass:.3g} kg: {heaviest.other('lighter')}",
+            f"heaviest part is {heaviest.words} with {heaviest.mass:.3g} kg", "lighter",
         )  # fmt: skip
-    elif 1.0 - run["height"] > config.sags:
-        softest = min(
-            (part for part in parts if part.name in run["parts"]), key=lambda part: run["parts"][part.name]["squash"][1]
-        )
-        yield Flag(
-            "sags", "stand", softest.name, 1.0 - run["height"], config.sags,
-            f"It loses {1.0 - run['height']:.0%} of its height under its own weight, most in {softest.words}: "
-            f"{softest.other('stiffer')}",
+        return
+    lost = 1.0 - run["height"]
+    seen = [part for part in parts if part.name in run["parts"]]
+    if seen:
+        flattest = min(seen, key=lambda part: run["parts"][part.name]["squash"][1])
+        yield from _over(
+            "sags", "stand", flattest, lost, config.sags,
+            f"It loses {lost:.0%} of its height under its own weight, most in {flattest.words}",
         )  # fmt: skip
 
 
-def _whole(runs: Mapping[str, Mapping[str, Any]], parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
+def _whole(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
     good = {name: run for name, run in runs.items() if run["status"] == "ok"}
     if not good:
         return
+    softest, heaviest = _softest(parts), _heaviest(parts)
     name, run = max(good.items(), key=lambda item: item[1]["depth"])
-    if run["depth"] > config.deep:
-        softest = min(parts, key=lambda part: part.material.young)
-        yield Flag(
-            "penetrates", name, softest.name, run["depth"], config.deep,
-            f"In '{name}' it goes {run['depth']:.1%} of its size into the ground; the softest part is {softest.words}: "
-            f"{softest.other('stiffer')}",
+    yield from _over(
+        "penetrates", name, softest, run["depth"], config.deep,
+        f"In '{name}' it goes {run['depth']:.1%} of its size into the ground; the softest part is {softest.words}",
+    )  # fmt: skip
+    for name in [name for name in PUSHED if name in good]:
+        yield from _under(
+            "does not move", name, heaviest, good[name]["moved"], config.still,
+            f"It does not move in '{name}'; the heaviest part is {heaviest.words} with {heaviest.mass:.3g} kg",
+            "lighter",
         )  # fmt: skip
-    for name in [name for name in PUSHED if name in good and good[name]["moved"] < config.still]:
-        heaviest = max(parts, key=lambda part: part.mass)
-        yield Flag(
-            "does not move", name, heaviest.name, good[name]["moved"], config.still,
-            f"It does not move in '{name}'; the heaviest part is {heaviest.words} with {heaviest.mass:.3g} kg: "
-            f"{heaviest.other('lighter')}",
-        )  # fmt: skip
-    for name in [name for name in SETTLED if name in good and _floats(good[name], config)][:1]:
-        run = good[name]
-        yield Flag(
-            "floats", name, "", run["above"], config.floats,
-            f"After '{name}' it rests {run['above']:.1%} of its size above the ground.",
-        )  # fmt: skip
+    floating = [name for name in SETTLED if name in good and _floats(good[name], config)]
+    for name in floating[:1]:
+        above = good[name]["above"]
+        sentence = f"After '{name}' it rests {above:.1%} of its size above the ground."
+        yield Flag("floats", name, "", above, config.floats, sentence)
 
 
 def _floats(run: Mapping[str, Any], config: LimitConfig) -> bool:
     return bool(run["above"] > config.floats and run["speed"][1] < config.resting)
 
 
-def _restless(
-    runs: Mapping[str, Mapping[str, Any]], parts: tuple[Part, ...], size: float, config: LimitConfig
-) -> Iterator[Flag]:
+def _restless(runs: Runs, parts: tuple[Part, ...], size: float, config: LimitConfig) -> Iterator[Flag]:
     """What should rest and does not: all of it where nobody touches it, elsewhere what it shakes by within itself.
 
     What rolls, slides or is still falling when a run ends is nothing to complain of.
@@ -215,7 +347,7 @@ def _restless(
         if due and last > max(config.resting, config.settling * before, speed):
             worst, speed = name, float(last)
     if worst:
-        softest = min(parts, key=lambda part: part.material.young)
+        softest = _softest(parts)
         yield Flag(
             "never rests", worst, softest.name, speed, config.resting,
             f"After {runs[worst]['seconds']:.1f} s of '{worst}' it still moves by {speed:.0%} of its size in a second "
@@ -223,7 +355,7 @@ def _restless(
         )  # fmt: skip
 
 
-def _part(runs: Mapping[str, Mapping[str, Any]], part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _part(runs: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
     """What is implausible about one part, each kind by the run that shows it most."""
     seen = {name: run["parts"][part.name] for name, run in runs.items() if part.name in run["parts"]}
     if not seen or part.flows:
@@ -233,55 +365,36 @@ def _part(runs: Mapping[str, Mapping[str, Any]], part: Part, config: LimitConfig
         yield from _gives(seen, part, config)
     else:
         name, value = _worst(seen, "bend")
-        if value > config.bend:
-            yield Flag(
-                "bends", name, part.name, value, config.bend,
-                f"{part.words} bends by {value:.0%} of its size in '{name}' though it is stiff: "
-                f"{part.other('stiffer')}",
-            )  # fmt: skip
+        sentence = f"{part.words} bends by {value:.0%} of its size in '{name}' though it is stiff"
+        yield from _over("bends", name, part, value, config.bend, sentence)
     name, value = _worst(seen, "stretch")
     takes = config.takes(part.family)
-    if takes is not None and value > takes:
-        yield Flag(
-            "tears", name, part.name, value, takes,
-            f"{part.words} is stretched by {value:.0%} in '{name}', and {part.family} takes {takes:.0%}: "
-            f"{part.other('stiffer')}",
-        )  # fmt: skip
+    if takes is not None:
+        sentence = f"{part.words} is stretched by {value:.0%} in '{name}', and {part.family} takes {takes:.0%}"
+        yield from _over("tears", name, part, value, takes, sentence)
     name, value = _worst(seen, "apart")
-    if value > config.apart:
-        yield Flag(
-            "comes apart", name, part.name, value, config.apart,
-            f"{part.words} leaves what it touches by {value:.1%} of the object's size in '{name}': "
-            f"{part.other('stiffer')}",
-        )  # fmt: skip
+    sentence = f"{part.words} leaves what it touches by {value:.1%} of the object's size in '{name}'"
+    yield from _over("comes apart", name, part, value, config.apart, sentence)
 
 
-def _flows(seen: Mapping[str, Mapping[str, list[float]]], part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _flows(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
     flattest, squash = min(((name, run["squash"][1]) for name, run in seen.items()), key=lambda item: item[1])
     widest, spread = max(((name, run["spread"][1]) for name, run in seen.items()), key=lambda item: item[1])
     if squash < config.flat:
-        yield Flag(
-            "flows", flattest, part.name, squash, config.flat,
-            f"{part.words} ends '{flattest}' at {squash:.0%} of its extent: {part.other('stiffer')}",
-        )  # fmt: skip
-    elif spread > config.spread:
-        yield Flag(
-            "flows", widest, part.name, spread, config.spread,
-            f"{part.words} ends '{widest}' at {spread:.0%} of its extent: {part.other('stiffer')}",
-        )  # fmt: skip
+        sentence = f"{part.words} ends '{flattest}' at {squash:.0%} of its extent"
+        yield from _under("flows", flattest, part, squash, config.flat, sentence)
+    else:
+        sentence = f"{part.words} ends '{widest}' at {spread:.0%} of its extent"
+        yield from _over("flows", widest, part, spread, config.spread, sentence)
 
 
-def _gives(seen: Mapping[str, Mapping[str, list[float]]], part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _gives(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
     """Whether something soft moves like a block of stone."""
-    if part.material.young > config.yielding:
-        return
-    most = max(max(run["stretch"][0], 1.0 - run["squash"][0], run["bend"][0]) for run in seen.values())
-    if most < config.gives:
-        yield Flag(
-            "does not give", "drop", part.name, most, config.gives,
-            f"{part.words} gives way by only {most:.2%} in any of the runs though it is soft: {part.other('softer')}",
-        )  # fmt: skip
+    if part.material.young <= config.yielding:
+        most = max(max(run["stretch"][0], 1.0 - run["squash"][0], run["bend"][0]) for run in seen.values())
+        sentence = f"{part.words} gives way by only {most:.2%} in any of the runs though it is soft"
+        yield from _under("does not give", "drop", part, most, config.gives, sentence, "softer")
 
 
-def _worst(seen: Mapping[str, Mapping[str, list[float]]], key: str) -> tuple[str, float]:
+def _worst(seen: Runs, key: str) -> tuple[str, float]:
     return max(((name, run[key][0]) for name, run in seen.items()), key=lambda item: item[1])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.annotation.config import TrialConfig
+from neurok.annotation.flags import TrialConfig
 from neurok.core import MaterialField, Mesh, Rollout
 from neurok.core.regions import Region, regions_of
 from neurok.dynamics.body import Body

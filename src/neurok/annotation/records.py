@@ -13,43 +13,26 @@ No file holds a time or a date: the same objects give the same bytes, in one go 
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path, PurePosixPath
+from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
+from neurok.batch.sheet import Card, Low, image, link, problem, table, write_sheet
+from neurok.batch.store import FolderStore, Source, read_json, write_json
 from neurok.core import Asset, MaterialField
 from neurok.core.regions import regions_of
 from neurok.data.still import SUFFIXES
-from neurok.errors import FormatError, NeurokError
+from neurok.errors import NeurokError
 from neurok.inference.materials import BY_HAND, Proposal, Proposals
 from neurok.io import load
-from neurok.io.files import read_bytes, write_files
 from neurok.io.materials_file import read_materials, write_materials
 
 VERSION = 1
 MODELS = (*SUFFIXES, ".urdf", ".mjcf")
 Status = Literal["failed", "proposed", "edited", "accepted"]
-
-
-@dataclass(frozen=True)
-class Source:
-    """One object of a collection."""
-
-    key: str
-    """Its name in the annotation: the path below the folder without suffix."""
-
-    path: Path
-    category: str = ""
-
-    @property
-    def digest(self) -> str:
-        """Of the file's bytes."""
-        return hashlib.sha256(read_bytes(self.path)).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -78,66 +61,9 @@ class Annotation:
     accepted: bool = False
 
 
-def find_sources(where: str | Path) -> list[Source]:
-    """The objects of a folder, or of a manifest: a .csv with the columns ``file`` and perhaps ``category``, or a .txt
-    with a path in each line; both relative to their folder.
-
-    Raises:
-        NeurokError: If it holds none.
-    """
-    where = Path(where)
-    if where.is_dir():
-        found = [(path, "") for path in sorted(where.rglob("*")) if path.suffix.lower() in MODELS and path.is_file()]
-        root = where
-    elif where.suffix.lower() in (".csv", ".txt"):
-        found, root = _listed(where), where.parent
-    else:
-        raise NeurokError(f"'{where}' is no folder and no list of objects (.csv or .txt).")
-    if not found:
-        raise NeurokError(f"'{where}' holds no object; known are {', '.join(MODELS)}.")
-    return _keyed(found, root)
-
-
-def _listed(path: Path) -> list[tuple[Path, str]]:
-    text = read_bytes(path).decode("utf-8-sig", errors="replace")
-    if path.suffix.lower() == ".txt":
-        rows = [(line.strip(), "") for line in text.splitlines() if line.strip()]
-    else:
-        table = list(csv.DictReader(text.splitlines()))
-        if not table or "file" not in table[0]:
-            raise FormatError(f"'{path}' needs a column 'file', and may have one 'category'.")
-        rows = [((row["file"] or "").strip(), (row.get("category") or "").strip()) for row in table]
-    return [(path.parent / name, category) for name, category in rows if name]
-
-
-def _keyed(found: list[tuple[Path, str]], root: Path) -> list[Source]:
-    """Sources with a name each; two files of one name keep their suffix."""
-    names = [_relative(path, root) for path, _ in found]
-    stems = Counter(str(PurePosixPath(name).with_suffix("")) for name in names)
-    keys = [n if stems[s := str(PurePosixPath(n).with_suffix(""))] > 1 else s for n in names]
-    twice = [key for key, count in Counter(keys).items() if count > 1]
-    if twice:
-        raise NeurokError(f"'{twice[0]}' is listed twice.")
-    return [Source(key, path, category) for key, (path, category) in zip(keys, found, strict=True)]
-
-
-def _relative(path: Path, root: Path) -> str:
-    try:
-        inside = path.resolve().relative_to(root.resolve())
-    except ValueError:
-        return path.name
-    return inside.as_posix()
-
-
 @dataclass(frozen=True)
-class Store:
+class AnnotationStore(FolderStore):
     """The files of an annotation."""
-
-    folder: Path
-
-    def of(self, key: str) -> Path:
-        """The folder of one object."""
-        return self.folder / "assets" / key
 
     def accepted(self, key: str, suffix: str = ".json") -> Path:
         return self.folder / "accepted" / f"{key}{suffix}"
@@ -209,11 +135,6 @@ class Store:
             return "accepted"
         return "edited" if self.changed(key) else "proposed"
 
-    def tidy(self) -> None:
-        """Remove what a killed run left half-written."""
-        for left in self.folder.rglob(".neurok-*"):
-            left.unlink(missing_ok=True)
-
 
 def rows_of(proposals: Proposals) -> tuple[Row, ...]:
     """Proposals as they are written down."""
@@ -242,7 +163,7 @@ def _current(asset: Asset, note: Annotation, field: MaterialField, said: dict[st
     return Proposals(asset.mesh, tuple(items))
 
 
-def accept(store: Store, key: str, wanted: bool) -> None:
+def accept(store: AnnotationStore, key: str, wanted: bool) -> None:
     """Note that materials are accepted, or not any more."""
     note = store.annotation(key)
     if note is not None and note.accepted != wanted:
@@ -252,18 +173,70 @@ def accept(store: Store, key: str, wanted: bool) -> None:
             path.unlink(missing_ok=True)
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """What a file of ours says; nothing when it is missing or damaged."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def write_json(path: Path, value: Any) -> None:
-    write_files(path, {path.name: (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()})
-
-
 def _pairs(items: Iterable[Any]) -> tuple[tuple[str, float], ...]:
     return tuple((str(name), float(share)) for name, share in items)
+
+
+ORDER = ("failed", "flagged", "edited", "proposed", "accepted")
+"""Where an object stands on the sheet; what needs a person comes first."""
+
+
+def write_materials_sheet(sources: Sequence[Source], store: AnnotationStore) -> None:
+    """The sheet: every object with its materials, its flags and where it stands."""
+    found = [check for source in sources if (check := store.check(source.key)) is not None]
+    kinds = Counter(kind for check in found for kind in {flag["kind"] for flag in check.get("flags", [])})
+    flags = escape(", ".join(f"{kind} {count}" for kind, count in kinds.most_common())) or "none"
+    checked = f"{len(found)} checked; flags: {flags}." if found else "None was checked yet."
+    cards = (_card(store, key) for key in sorted(source.key for source in sources))
+    write_sheet(store.folder, "Materials", f"{len(sources)} objects. {checked}", ORDER, cards)
+
+
+def _card(store: AnnotationStore, key: str) -> Card:
+    note, found = store.annotation(key), store.check(key) or {}
+    wrong = (note.problem if note is not None else "It has no proposals.") or found.get("problem", "")
+    pictures = "".join(image(key, name) for name in ("look.jpg", "materials.jpg") if (store.of(key) / name).exists())
+    mass = f"{found['mass']:.3g} kg, {found['moves']}" if "mass" in found else ""
+    words = [problem(wrong)] if wrong else []
+    words += [_flags(store, key, found.get("flags", [])), _parts(store, key, note)]
+    if (store.of(key) / "runs.jpg").exists():
+        words.append(f"<details><summary>all runs</summary>{image(key, 'runs.jpg')}</details>")
+    return Card(key, _state(store.status(key), found), mass, pictures, "".join(words))
+
+
+def _state(status: str, check: dict[str, Any]) -> str:
+    if status in ("failed", "accepted") or not check:
+        return status
+    return "failed" if check["problem"] else "flagged" if check["flags"] else status
+
+
+def _flags(store: AnnotationStore, key: str, flags: Sequence[dict[str, Any]]) -> str:
+    """Each run that has flags: its film, and their sentences."""
+    out = []
+    for run in dict.fromkeys(flag["run"] for flag in flags):
+        has_film = (store.of(key) / f"{run}.mp4").exists()
+        video = f'<video src="{link(key, f"{run}.mp4")}" muted loop autoplay playsinline></video>' if has_film else ""
+        items = "".join(
+            f"<li><b>{escape(flag['kind'])}</b> {escape(flag['sentence'])}</li>" for flag in flags if flag["run"] == run
+        )
+        out.append(f"<div class=flag>{video}<ul>{items}</ul></div>")
+    return "".join(out)
+
+
+def _parts(store: AnnotationStore, key: str, note: Annotation | None) -> str:
+    """The materials of the parts, each with the colour that it has in the picture."""
+    from neurok.rendering.palette import part_color
+
+    if note is None or not note.rows:
+        return ""
+    data, changed = read_json(store.materials(key)) or {}, store.changed(key)
+    names = [entry.get("name", "") for entry in data.get("materials", [])]
+    colors = {name: "#" + "".join(f"{round(255 * x):02x}" for x in part_color(i)) for i, name in enumerate(names)}
+
+    def cells(row: Row) -> list[str]:
+        is_changed, now = row.part in changed, changed.get(row.part, ("", row.material))[1]
+        tint = f'<i style="background:{colors.get(now, "#ccc")}"></i>'
+        name = f"<del>{escape(row.material)}</del> {escape(now)}" if is_changed else escape(now)
+        sure = "by hand" if is_changed else (Low if row.confidence < 0.5 else str)(f"{row.confidence:.2f}")
+        return [escape(row.part), f"{tint}{name}", sure, escape(row.reason)]
+
+    return table(("part", "material", "confidence", "reason"), map(cells, note.rows))

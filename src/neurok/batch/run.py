@@ -16,9 +16,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from neurok.annotation.records import Source, find_sources
-from neurok.batch.sheet import write_sheet
-from neurok.batch.store import Settings, Store, digest_of
+from neurok.batch.sheet import write_batch_sheet
+from neurok.batch.store import BatchStore, Settings, Source, find_sources
 from neurok.data.limited import Ended, Limited, Limits
 from neurok.data.workers import spread
 from neurok.errors import NeurokError
@@ -87,7 +86,7 @@ def batch(
 
     Args:
         work: A function of a module that makes files of one object; called in a process of its own.
-        where: A folder of objects, or a .csv or .txt that lists them (``annotation.records.find_sources``).
+        where: A folder of objects, or a .csv or .txt that lists them (``batch.store.find_sources``).
         out: A folder; it may hold an interrupted batch with the same settings.
         settings: What is done, so that another batch does not go on with this one's files.
         workers: Objects at the same time on this machine.
@@ -102,7 +101,7 @@ def batch(
     if workers < 1:
         raise NeurokError(f"workers must be 1 or more, got {workers}.")
     sources = tuple(replace(source, path=source.path.absolute()) for source in find_sources(where))
-    store = Store(Path(out).absolute())
+    store = BatchStore(Path(out).absolute())
     store.claim(settings)
     records = {k: record for k, source in enumerate(sources) if (record := store.record(source)) is not None}
     if retry:
@@ -127,10 +126,10 @@ def batch(
     return [records[k] for k in range(len(sources))]
 
 
-def _report(store: Store, sources: Sequence[Source], records: dict[int, dict[str, Any]]) -> None:
+def _report(store: BatchStore, sources: Sequence[Source], records: dict[int, dict[str, Any]]) -> None:
     done = [records[k] for k in sorted(records)]
     store.write_report(done)
-    write_sheet(store, done, len(sources))
+    write_batch_sheet(store, done, len(sources))
 
 
 @cache
@@ -151,7 +150,7 @@ def _one(plan: _Plan, number: int) -> _Outcome:
         told, files = _ended(end)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    about = {"asset": source.key, "file": source.path.name, "category": source.category, "digest": digest_of(source)}
+    about = {"asset": source.key, "file": source.path.name, "category": source.category, "digest": source.digest}
     record = {**about, "message": "", "warnings": [], "figures": {}, **told, "files": _digests(files)}
     return _Outcome(number, record, files, time.monotonic() - start, limited.peak)
 

@@ -1,20 +1,37 @@
-"""The sheet of a batch: one page with a picture of every object, its joints, how sure they are, and what was said."""
+"""Sheets: one page with a card for every object of a folder, which hide and show by where they stand.
+
+``write_sheet`` lays out any cards; ``write_batch_sheet`` makes those of a batch: a picture of every object, its joints,
+how sure they are, and what was said.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from neurok.annotation.page import page
-from neurok.batch.store import PICTURE, Store
+from neurok.batch.store import PICTURE, BatchStore
 from neurok.bodyplan.config import SIMULATED
 from neurok.io.files import write_files
 
+STYLE = Path(__file__).with_name("sheet.css")
+
+SCRIPT = """const off = new Set();
+for (const button of document.querySelectorAll("nav button")) button.onclick = () => {
+  const state = button.dataset.state;
+  off.has(state) ? off.delete(state) : off.add(state);
+  button.classList.toggle("off");
+  for (const card of document.querySelectorAll("article")) card.hidden = off.has(card.dataset.state);
+};
+"""
+"""Buttons that hide and show objects by where they stand."""
+
 ORDER = ("bug", "crash", "failed", "memory", "time", "diverged", "unsure", "ok")
-"""What needs a person comes first."""
+"""States of a batch; what needs a person comes first."""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 PLAIN = ("faces", "parts", "bytes", "mass", "frames", "space", "engine", "method", "status", "is_usable", "unit", "up")
@@ -23,15 +40,86 @@ PLAIN = ("faces", "parts", "bytes", "mass", "frames", "space", "engine", "method
 ROWS_SHOWN = 12
 
 
-def write_sheet(store: Store, records: Sequence[dict[str, Any]], total: int) -> None:
-    """Write ``index.html``; pictures stay beside it."""
-    cards = sorted(((state_of(record), record) for record in records), key=lambda one: ORDER.index(one[0]))
-    counts = Counter(state for state, _ in cards)
+@dataclass(frozen=True)
+class Card:
+    """One object on a sheet; all but its name, state and facts is HTML."""
+
+    key: str
+    state: str
+    facts: str
+    pictures: str
+    words: str
+
+    @property
+    def html(self) -> str:
+        return (
+            f'<article data-state="{self.state}"><h2>{escape(self.key)} <span class="{self.state}">{self.state}</span>'
+            f"<small>{escape(self.facts)}</small></h2>\n<div class=row><div class=pictures>{self.pictures}</div>"
+            f"<div class=words>{self.words}</div></div></article>"
+        )
+
+
+def write_sheet(folder: Path, title: str, intro: str, order: Sequence[str], cards: Iterable[Card]) -> None:
+    """Write ``index.html``, sorted by the order of states; pictures stay beside it."""
+    sorted_cards = sorted(cards, key=lambda card: order.index(card.state))
+    counts = Counter(card.state for card in sorted_cards)
+    buttons = "".join(
+        f'<button data-state="{state}" class="{state}">{counts[state]} {state}</button>'
+        for state in order
+        if counts[state]
+    )
+    body = "\n".join(card.html for card in sorted_cards)
+    text = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>\n{STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n<header><h1>{escape(title)}</h1>"
+        f"<p>{intro}</p><nav>{buttons}</nav></header>\n"
+        f"<main>\n{body}\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
+    )
+    write_files(folder / "index.html", {"index.html": text.encode()})
+
+
+def image(key: str, name: str) -> str:
+    """A picture of an object, which lies in its folder."""
+    return f'<img loading="lazy" src="{link(key, name)}" alt="{escape(key)}">'
+
+
+def link(key: str, name: str) -> str:
+    """The address of a file of an object."""
+    return quote(f"assets/{key}/{name}")
+
+
+def problem(sentence: str) -> str:
+    """A sentence that a person should read."""
+    return f"<p class=problem>{escape(sentence)}</p>"
+
+
+class Low(str):
+    """A cell whose number should be doubted."""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are HTML."""
+    marks = {True: '<td class="low">', False: "<td>"}
+    lines = ("".join(f"{marks[isinstance(cell, Low)]}{cell}" for cell in row) for row in rows)
+    return f"<table><tr><th>{'<th>'.join(head)}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def write_batch_sheet(store: BatchStore, records: Sequence[dict[str, Any]], total: int) -> None:
+    """The sheet of a batch."""
     intro = f"{len(records)} of {total} objects are done."
-    body = "\n".join(_card(record, state) for state, record in cards)
-    text = page("Batch", intro, {state: counts[state] for state in ORDER}, body)
-    path = store.folder / "index.html"
-    write_files(path, {path.name: text.encode()})
+    write_sheet(store.folder, "Batch", intro, ORDER, map(_card, records))
+
+
+def _card(record: dict[str, Any]) -> Card:
+    key, figures = record["asset"], record["figures"]
+    shown = [(name, figures[name]) for name in PLAIN if isinstance(figures.get(name), str | int | float)]
+    facts = ", ".join(f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}" for name, value in shown)
+    notes = dict.fromkeys([*filter(None, [record["message"]]), *record["warnings"], *figures.get("notes", [])])
+    pictures = [name for name in record["files"] if name.lower().endswith(PICTURES)]
+    chosen = PICTURE if PICTURE in pictures else next(iter(pictures), None)
+    words = "".join(map(problem, notes)) + _joints(_moving(record)) + _files(record)
+    return Card(key, state_of(record), facts, "" if chosen is None else image(key, chosen), words)
 
 
 def state_of(record: dict[str, Any]) -> str:
@@ -40,56 +128,27 @@ def state_of(record: dict[str, Any]) -> str:
     return "unsure" if record["status"] == "ok" and (unsure or record["warnings"]) else record["status"]
 
 
-def _card(record: dict[str, Any], state: str) -> str:
-    key, figures = record["asset"], record["figures"]
-    shown = [(name, figures[name]) for name in PLAIN if isinstance(figures.get(name), str | int | float)]
-    facts = ", ".join(f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}" for name, value in shown)
-    notes = [record["message"]] if record["message"] else []
-    notes += [*record["warnings"], *figures.get("notes", [])]
-    told = "".join(f"<p class=problem>{escape(note)}</p>" for note in dict.fromkeys(notes))
-    return (
-        f'<article data-state="{state}"><h2>{escape(key)} <span class="{state}">{state}</span>'
-        f"<small>{escape(facts)}</small></h2>\n<div class=row><div class=pictures>{_picture(record)}</div>"
-        f"<div class=words>{told}{_joints(record)}{_files(record)}</div></div></article>"
-    )
-
-
-def _picture(record: dict[str, Any]) -> str:
-    names = [name for name in record["files"] if name.lower().endswith(PICTURES)]
-    chosen = PICTURE if PICTURE in names else next(iter(names), None)
-    return (
-        "" if chosen is None else f'<img loading="lazy" src="{_link(record, chosen)}" alt="{escape(record["asset"])}">'
-    )
-
-
 def _moving(record: dict[str, Any]) -> list[dict[str, Any]]:
     joints = record["figures"].get("joints")
     found = [joint for joint in joints if isinstance(joint, dict)] if isinstance(joints, list) else []
     return [joint for joint in found if joint.get("type", joint.get("kind")) != "fixed"]
 
 
-def _joints(record: dict[str, Any]) -> str:
-    moving = _moving(record)
+def _joints(moving: Sequence[dict[str, Any]]) -> str:
     if not moving:
         return ""
-    rows = "".join(_row(joint) for joint in moving[:ROWS_SHOWN])
     more = f"<p>and {len(moving) - ROWS_SHOWN} more</p>" if len(moving) > ROWS_SHOWN else ""
-    return f"<table><tr><th>part<th>joint<th>confidence<th>on</tr>{rows}</table>{more}"
+    return table(("part", "joint", "confidence", "on"), map(_row, moving[:ROWS_SHOWN])) + more
 
 
-def _row(joint: dict[str, Any]) -> str:
+def _row(joint: dict[str, Any]) -> list[str]:
     sure = joint.get("confidence")
-    low = ' class="low"' if sure is not None and sure < SIMULATED else ""
-    told = "" if sure is None else f"{sure:.2f}"
-    kind, parent = str(joint.get("type", joint.get("kind", ""))), str(joint.get("parent", ""))
-    return f"<tr><td>{escape(str(joint.get('part', '')))}<td>{escape(kind)}<td{low}>{told}<td>{escape(parent)}</tr>"
+    confidence = "" if sure is None else Low(f"{sure:.2f}") if sure < SIMULATED else f"{sure:.2f}"
+    kind = joint.get("type", joint.get("kind", ""))
+    return [escape(str(joint.get("part", ""))), escape(str(kind)), confidence, escape(str(joint.get("parent", "")))]
 
 
 def _files(record: dict[str, Any]) -> str:
     names = [name for name in record["files"] if "/" not in name and name != PICTURE]
-    links = ", ".join(f'<a href="{_link(record, name)}">{escape(name)}</a>' for name in names)
+    links = ", ".join(f'<a href="{link(record["asset"], name)}">{escape(name)}</a>' for name in names)
     return f"<p>{links}</p>" if links else ""
-
-
-def _link(record: dict[str, Any], name: str) -> str:
-    return quote(f"assets/{record['asset']}/{name}")

@@ -6,6 +6,7 @@ only the one that is called gets imported, so ``--help`` answers at once.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import errno
 import importlib
@@ -18,9 +19,8 @@ import sys
 import tempfile
 import traceback
 import warnings
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
-from neurok.cli.moved import check_moved
 from neurok.errors import NeurokError
 
 BUG = 70
@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "inspect": ("neurok.cli.inspect:Inspect", "report the properties and defects of a mesh, and repair it"),
     "articulate": ("neurok.cli.articulate:Articulate", "predict the joints of an object for a simulator"),
     "batch": ("neurok.cli.batch:BatchCommand", "run a command on every object of a folder"),
-    "check": ("neurok.cli.check:Check", "report what works on this machine and how to get the rest"),
+    "check": ("neurok.cli.inspect:Check", "report what works on this machine and how to get the rest"),
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
     "data build": ("neurok.cli.data:DataBuild", "build a data set of moving objects"),
     "data household": ("neurok.cli.data:DataHousehold", "generate household objects to train generation"),
@@ -45,12 +45,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "evaluate the plausibility of sampled states"),
     "generate": ("neurok.cli.generate:Generate", "generate objects from words or a picture"),
     "materials": ("neurok.cli.materials:Materials", "propose a material for each part of an object"),
-    "plan": ("neurok.cli.plan:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
+    "plan": ("neurok.cli.articulate:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "render a picture or a video of an object"),
-    "sample": ("neurok.cli.sample:Sample", "sample plausible states of an object"),
+    "sample": ("neurok.cli.pose:Sample", "sample plausible states of an object"),
     "simulate": ("neurok.cli.simulate:Simulate", "simulate forces, falls, drags or wind and save the motion"),
-    "studio": ("neurok.studio.command:Studio", "open an object in the browser: pose, grab, push, correct, record"),
+    "studio": ("neurok.cli.studio:Studio", "open an object in the browser: pose, grab, push, correct, record"),
     "train articulation": ("neurok.cli.train:TrainArticulation", "train the joint network"),
     "train deformation": ("neurok.cli.train:TrainDeformation", "train kinematic spaces on motion"),
     "train generation": ("neurok.cli.train:TrainGeneration", "train generation from words and pictures"),
@@ -134,15 +134,14 @@ def _run(args: list[str]) -> None:
     if name is None:
         _overview(args)
         return
-    import tyro
-
     kind = command_class(name)
     rest, beyond = _split(args[len(name.split()) :], hasattr(kind, "beyond"))
     try:
-        check_moved(name, rest)
-        command = tyro.cli(kind, prog=f"neurok {name}", args=rest, config=(tyro.conf.FlagCreatePairsOff,))
+        command = parsed(name, rest)
         if beyond:
             command.beyond = beyond
+        if hasattr(command, "check_flags"):
+            command.check_flags()
         figures = command.run()
     except NeurokError as error:
         _end(str(error), 2)
@@ -158,6 +157,69 @@ def command_class(name: str) -> Any:
     """The dataclass of a command."""
     module, class_name = COMMANDS[name][0].split(":")
     return getattr(importlib.import_module(module), class_name)
+
+
+def parsed(name: str, words: list[str]) -> Any:
+    """A command with the flags of a command line.
+
+    Raises:
+        NeurokError: If a flag has another name now, or one of a few words is asked for that there is not.
+    """
+    import tyro
+
+    kind = command_class(name)
+    _check_moved(name, words)
+    _check_choices(kind, words)
+    return tyro.cli(kind, prog=f"neurok {name}", args=words, config=(tyro.conf.FlagCreatePairsOff,))
+
+
+MOVED = {
+    "convert": {"--from-unit": "--unit", "--from-up": "--up"},
+    "inspect": {"--fix": "--out"},
+    "simulate": {"--save-scene": "--out (a name that ends in .yaml or .json)"},
+    **{
+        f"train {name}": {"--data": "the place after the command: its inputs come first, without a flag"}
+        for name in ("articulation", "deformation", "generation", "parts", "pieces", "plan", "ranking")
+    },
+}
+"""Flags of before by command, and what has come in their place."""
+
+OUT_WAS_SECOND = ("convert", "data preview", "render")
+"""Commands that took the output as a second word."""
+
+
+def _check_moved(name: str, words: list[str]) -> None:
+    """Refuse a command line of before with what it would be now."""
+    for word in words:
+        flag = word.split("=", 1)[0].replace("_", "-")
+        if flag in MOVED.get(name, {}):
+            raise NeurokError(f"'neurok {name}' has no {flag} any more; use {MOVED[name][flag]}.")
+    inputs = next((k for k, word in enumerate(words) if word.startswith("-")), len(words))
+    if name in OUT_WAS_SECOND and inputs > 1:
+        raise NeurokError(f"'neurok {name}' takes one input; name outputs with --out: {words[0]} --out {words[1]}.")
+
+
+def _check_choices(kind: type, words: list[str]) -> None:
+    """Refuse a word that is none of the few that a flag takes, and say which is meant."""
+    for field, hint in get_type_hints(kind, include_extras=True).items():
+        group = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        if dataclasses.is_dataclass(group):
+            _check_choices(group, words)  # type: ignore[arg-type]
+        known, flag = _literals(group), f"--{field.replace('_', '-')}"
+        for word, following in zip(words, [*words[1:], ""]):
+            given = word.removeprefix(f"{flag}=") if word.startswith(f"{flag}=") else following if word == flag else ""
+            if known and given and given not in known:
+                near = difflib.get_close_matches(given, known, n=1)
+                meant = f" Did you mean '{near[0]}'?" if near else ""
+                raise NeurokError(f"{flag} takes {', '.join(known)}, got '{given}'.{meant}")
+
+
+def _literals(hint: Any) -> list[str]:
+    """The words of a choice, which may be left open; nothing for other types."""
+    if get_origin(hint) is Literal:
+        return [str(word) for word in get_args(hint)]
+    inner = [arg for arg in get_args(hint) if arg is not type(None)]
+    return _literals(inner[0]) if len(inner) == 1 and type(None) in get_args(hint) else []
 
 
 def _split(rest: list[str], takes_more: bool) -> tuple[list[str], tuple[str, ...]]:

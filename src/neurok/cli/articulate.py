@@ -1,4 +1,4 @@
-"""``neurok articulate``: joints for an object that has none."""
+"""``neurok articulate`` and ``neurok plan``: bodies and joints of an object, written, drawn and open to corrections."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ import numpy as np
 import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, understood
-from neurok.cli.labels import read_labels
-from neurok.cli.outputs import check_outputs
-from neurok.cli.physics import PhysicsFlags
-from neurok.cli.report import say
+from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.outputs import (
+    PICTURES,
+    Command,
+    check_outputs,
+    counted,
+    frame_facts,
+    frame_words,
+    read_labels,
+    understood,
+    written,
+)
 from neurok.errors import NeurokError
-from neurok.staging import together
 
 if TYPE_CHECKING:
     from neurok.bodyplan.plan import BodyPlan
     from neurok.bodyplan.search import Search
     from neurok.core import Articulation, Asset, Clip, Mesh
+
 
 Method = Literal["auto", "learned", "search"]
 METHODS = {
@@ -33,14 +39,13 @@ METHODS = {
     "learned": "the networks and the search",
     "search": "the search alone",
 }
-PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 UP, ORIGIN = np.eye(3)[1], np.zeros(3)
 REJECTED_SHOWN = 6
 """Rejected hypotheses told per part; a part has a hundred."""
 
 
 @dataclass
-class Articulate:
+class Articulate(Command):
     """Predict the joints between the parts of an object, and write them for a simulator or a viewer."""
 
     input: Annotated[tyro.conf.Positional[str], arg("MESH")]
@@ -76,7 +81,6 @@ class Articulate:
     def run(self) -> dict[str, Any]:
         from neurok.model import Weights
 
-        self._check_outputs()
         model = understood(
             self.input, self.unit, self.up, plan=self.plan, parts=read_labels(self.labels), method=self.method,
             weights=None if self.weights is None else Weights(joints=self.weights),
@@ -90,29 +94,30 @@ class Articulate:
         figures["welded"] = [
             body.name for body, then in zip(plan.bodies, kept.bodies, strict=True) if body.joint and not then.joint
         ]
-        written = self.physics.scaled(model.jointed(kept))
+        made = self.physics.scaled(model.jointed(kept))
         boned = model.boned(kept)
         boned = boned and self.physics.scaled(boned)
-        figures |= _space(plan, written, boned, method)
-        notes = [note for path in self.out for note in self._left_out(path, written, boned)]
+        figures |= _space(plan, made, boned, method)
+        notes = [note for path in self.out for note in self._left_out(path, made, boned)]
         figures["notes"] = list(dict.fromkeys(notes))
-        with together():
-            files = [str(file) for path in self.out for file in self._write(path, written, boned, figures)]
-        say(_sentences(figures, self.out, self.weld_below), json=self.json)
-        say(f"Read with {frame_words(asset.mesh)}; joints by {METHODS[method]}.", json=self.json)
-        say(f"Space {figures['why']}", json=self.json)
+        files = written(self.out, lambda path: self._write(path, made, boned, figures))
+        self.say(
+            _sentences(figures, self.out, self.weld_below),
+            f"Read with {frame_words(asset.mesh)}; joints by {METHODS[method]}.",
+            f"Space {figures['why']}",
+        )
         return {**figures, "files": files}
 
-    def _left_out(self, path: Path, written: Asset, boned: Asset | None) -> list[str]:
+    def _left_out(self, path: Path, made: Asset, boned: Asset | None) -> list[str]:
         """What a file will not say."""
         from neurok.io.physics import ROBOTS
 
-        notes = self.physics.left_out(written, path)
+        notes = self.physics.left_out(made, path)
         if boned is not None and path.suffix.lower() in ROBOTS:
             notes.append(f"{path.suffix} holds joints alone, so there it is rigid; .glb holds its bones.")
         return notes
 
-    def _check_outputs(self) -> None:
+    def check_flags(self) -> None:
         from neurok.io.formats import WITH_JOINTS
 
         known = (*WITH_JOINTS, ".json", *PICTURES)
@@ -141,9 +146,9 @@ class Articulate:
         return io.save(replace(asset, clips=clips), path, **self.physics.options(path))
 
 
-def _space(plan: BodyPlan, written: Asset, boned: Asset | None, method: str) -> dict[str, Any]:
+def _space(plan: BodyPlan, made: Asset, boned: Asset | None, method: str) -> dict[str, Any]:
     """In which space the object moves, and why."""
-    joints = written.articulation
+    joints = made.articulation
     count = 0 if joints is None else joints.dof
     if boned is not None:
         skin = boned.clips[0].skin
@@ -155,7 +160,7 @@ def _space(plan: BodyPlan, written: Asset, boned: Asset | None, method: str) -> 
         }
     source = "behind its animation" if method == "animation" else "of its body plan"
     if count:
-        return {"space": "joints", "why": f"joints: {count} joint{'' if count == 1 else 's'} {source}."}
+        return {"space": "joints", "why": f"joints: {counted(count, 'joint')} {source}."}
     why = "joints are less sure than --weld-below" if plan.articulation.dof else "nothing of it is likely to move"
     return {"space": "rigid", "why": f"rigid: {why}."}
 
@@ -167,7 +172,7 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
     for part, body in enumerate(plan.bodies):
         if body.parent >= 0:
             said = body.joint or Hypothesis(part, body.parent, "fixed", UP, ORIGIN, 0.0, 0.0, body.probability)
-            joints.append({**_told(said, plan.mesh), "confidence": round(body.probability, 4)})
+            joints.append({**_joint_facts(said, plan.mesh), "confidence": round(body.probability, 4)})
     return {
         "input": source,
         "method": method,
@@ -175,15 +180,15 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
         "bases": [body.name for body in plan.bodies if body.parent < 0],
         "joints": joints,
         "rejected": [
-            {**_told(line, plan.mesh), "score": round(line.probability, 6), "reason": line.reason} for line in rejected
+            {**_joint_facts(line, plan.mesh), "score": round(line.probability, 6), "reason": line.reason}
+            for line in rejected
         ],
-        "up": plan.mesh.up,
         **frame_facts(plan.mesh),
         "seconds": round(seconds, 3),
     }
 
 
-def _told(hypothesis: Hypothesis, mesh: Mesh) -> dict[str, Any]:
+def _joint_facts(hypothesis: Hypothesis, mesh: Mesh) -> dict[str, Any]:
     """A hypothesis in the coordinates of the input."""
     lower, upper = {"continuous": (-math.pi, math.pi)}.get(hypothesis.kind, (hypothesis.lower, hypothesis.upper))
     told = {
@@ -218,7 +223,10 @@ def _draw(path: Path, articulation: Articulation) -> list[Path]:
 
 
 def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: float | None) -> str:
-    lines = [f"{len(figures['parts'])} parts, {len(figures['joints'])} joints in {figures['seconds']:.1f} s."]
+    lines = [
+        f"{counted(len(figures['parts']), 'part')}, {counted(len(figures['joints']), 'joint')} "
+        f"in {figures['seconds']:.1f} s."
+    ]
     if figures["method"] == "animation":
         lines.append("Its animation moves nodes on joints; these are exact.")
     elif figures["space"] == "skeleton":
@@ -247,9 +255,76 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: flo
         lines.append(f"{line} (confidence {joint['confidence']:.2f}{welded})")
     if files and figures["welded"]:
         count = len(figures["welded"])
-        told = "1 joint is" if count == 1 else f"{count} joints are"
+        subject = f"{counted(count, 'joint')} {'is' if count == 1 else 'are'}"
         least = "likely" if weld_below is None else f"sure by {weld_below:g}"
-        lines.append(f"{told} not {least} and written as fixed; --weld-below 0 lets them move.")
+        lines.append(f"{subject} not {least} and written as fixed; --weld-below 0 lets them move.")
     lines += figures["notes"]
     lines += [f"Wrote {path}" for path in files]
     return "\n".join(lines)
+
+
+@dataclass
+class Plan(Command):
+    """Decide the bodies of an object, their contacts, and how each body may move.
+
+    To correct a wrong joint, edit the JSON and pass it to articulate, sample, pose or simulate with --plan.
+    """
+
+    object: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
+    """Object: a file, a PartNet-Mobility folder or sample:NAME."""
+
+    out: OutFlag = ()
+    """Where to write: plan.json to edit, plan.png for a picture."""
+
+    plan: PlanFlag = None
+
+    labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
+    """The body of each face or vertex, as integers."""
+
+    raw: bool = False
+    """Group connected pieces even if the file names parts, as for a mesh without names."""
+
+    method: Method = "auto"
+    """search uses geometry alone, learned also the networks; auto uses them if there are weights."""
+
+    unit: UnitFlag = None
+    up: UpFlag = None
+    force: ForceFlag = False
+    json: JsonFlag = False
+
+    def check_flags(self) -> None:
+        known, inputs = (".json", *PICTURES[:3]), [self.object, self.plan, self.labels]
+        check_outputs(self.out, inputs, force=self.force, known=known, what="a plan")
+
+    def run(self) -> dict[str, Any]:
+        from neurok.bodyplan.plan_file import plan_to_dict, save_plan_picture, write_plan
+
+        parts = "pieces" if self.raw and self.labels is None else read_labels(self.labels)
+        model = understood(self.object, self.unit, self.up, plan=self.plan, parts=parts, method=self.method)
+        found = model.plan
+
+        def write(path: Path) -> list[Path]:
+            (write_plan if path.suffix.lower() == ".json" else save_plan_picture)(found, path)
+            return [path]
+
+        files, figures = written(self.out, write), plan_to_dict(found)
+        self.say(*_plan_sentences(figures, self.out), f"Read with {frame_words(model.mesh)}.")
+        return {**figures, **frame_facts(model.mesh), "files": files}
+
+
+def _plan_sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> list[str]:
+    bodies = figures["bodies"]
+    counts = {
+        noun: len(figures[key]) for noun, key in (("piece", "pieces"), ("body", "bodies"), ("contact", "contacts"))
+    }
+    counts["joint"] = sum(body["joint"] is not None for body in bodies)
+    lines = [", ".join(counted(count, noun) for noun, count in counts.items()) + "."]
+    for body in bodies:
+        if body["joint"] is not None:
+            joint = body["joint"]
+            axis = ", ".join(f"{x:.2f}" for x in joint["axis"])
+            on = f"  {body['name']} on {body['parent']}: {joint['kind']} ({axis})"
+            lines.append(f"{on}, probability {body['probability']:.2f}")
+        elif body["bends"]:
+            lines.append(f"  {body['name']} bends")
+    return [*lines, *filter(None, [figures.get("note")]), *(f"Wrote {path}" for path in files)]

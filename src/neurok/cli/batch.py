@@ -1,22 +1,33 @@
-"""``neurok batch``: a command on every object of a folder."""
+"""``neurok batch``: a command on every object of a folder, each in a process of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import logging
+import os
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
+from neurok.batch.run import Job
+from neurok.batch.store import PICTURE
 from neurok.cli.flags import JsonFlag, RayFlag, arg
-from neurok.cli.report import counting, say
+from neurok.cli.outputs import Command
+from neurok.cli.report import counting
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
     from neurok.batch.store import Settings
+    from neurok.core import Asset
     from neurok.data.limited import Limits
+
 
 CommandName = Literal["articulate", "convert", "inspect", "materials", "plan", "pose", "render", "sample", "simulate"]
 
@@ -46,7 +57,7 @@ class LimitFlags:
 
 
 @dataclass
-class BatchCommand:
+class BatchCommand(Command):
     """Run a command on every object of a folder; run again after an interruption, it continues.
 
     Arguments after -- are passed to the command: neurok batch articulate models --out made -- --method search. One
@@ -82,7 +93,6 @@ class BatchCommand:
 
     def run(self) -> dict[str, Any]:
         from neurok.batch.run import batch
-        from neurok.cli.batch_work import work
 
         settings = self._settings()
         limits = self._limits()
@@ -96,11 +106,9 @@ class BatchCommand:
             print(f"What is finished is kept in {self.out}; the same command goes on from there.", file=sys.stderr)
             raise
         states = dict(sorted(Counter(record["status"] for record in records).items()))
-        told = ", ".join(f"{count} {state}" for state, count in states.items())
-        say(f"{len(records)} objects: {told}", json=self.json)
-        for record in [record for record in records if record["message"]][:10]:
-            say(f"  {record['asset']}: {record['message']}", json=self.json)
-        say(f"Wrote {self.out}/index.html and report.jsonl", json=self.json)
+        self.say(f"{len(records)} objects: {', '.join(f'{count} {state}' for state, count in states.items())}")
+        failures = [f"  {record['asset']}: {record['message']}" for record in records if record["message"]]
+        self.say(*failures[:10], f"Wrote {self.out}/index.html and report.jsonl")
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
 
     def _limits(self) -> Limits:
@@ -115,23 +123,103 @@ class BatchCommand:
         """What is done to every object, checked once for all of them."""
         from neurok.batch.store import Settings
 
-        assert set(FORMATS) == set(get_args(CommandName))
-        formats = tuple(f".{name.lstrip('.').lower()}" for name in self.formats) or FORMATS[self.command]
+        formats = tuple(f".{name.removeprefix('.').lower()}" for name in self.formats) or FORMATS[self.command]
+        if wrong := [name for name in formats if not re.fullmatch(r"\.\w+", name)]:
+            raise NeurokError(f"--formats takes suffixes such as .glb, got '{wrong[0]}'.")
         taken = [word for word in self.beyond if word.split("=")[0] in ("--out", "--json", "--force")]
         if taken:
             raise NeurokError(f"{taken[0]} is set by the batch itself; choose the outputs with --formats.")
-        self._parse(formats)
+        self._check_command(formats)
         return Settings(self.command, self.beyond, formats)
 
-    def _parse(self, formats: tuple[str, ...]) -> None:
-        """Let the command read its flags once, so that a wrong one is told before the work."""
-        from neurok.cli import command_class
+    def _check_command(self, formats: tuple[str, ...]) -> None:
+        """Let the command read and check its flags once, so that mistakes are told before the work."""
+        from neurok.cli import parsed
 
-        out = ["--out", *(f"x{suffix}" for suffix in formats)] if formats else []
-        words = ["sample:laptop", *out, *self.beyond]
-        tyro.cli(
-            command_class(self.command),
-            prog=f"neurok {self.command}",
-            args=words,
-            config=(tyro.conf.FlagCreatePairsOff,),
-        )
+        out = ["--out", *(str(self.out / f"object{suffix}") for suffix in formats)] if formats else []
+        parsed(self.command, ["sample:laptop", *out, *self.beyond]).check_flags()
+
+
+CLOCK = {"ms_per_frame", "steps_per_second", "particle_substeps_per_second", "real_time_factor"}
+"""Figures that the clock gives, besides those that begin with ``time_``."""
+
+TIMED = ("articulate", "render")
+"""Commands whose ``seconds`` are those that they took; elsewhere they are those of a motion."""
+
+STATES = {0: "ok", 2: "failed", 3: "diverged"}
+"""Exit codes of commands."""
+
+PICTURE_SIZE = (480, 360)
+
+
+def work(job: Job) -> dict[str, Any]:
+    """Run the command on one object and tell how it went; what it makes lies in the folder of the job."""
+    from neurok.cli import main
+
+    logging.getLogger("neurok").addHandler(logging.NullHandler())
+    logging.lastResort = None  # what is said once per process is no word about an object
+    os.environ["NEUROK_TRACEBACK"] = "1"
+    os.chdir(job.folder)
+    stdout, stderr, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        try:
+            main(command_line(job))
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+    said = [line.removeprefix("neurok: ") for line in stderr.getvalue().splitlines() if line.startswith("neurok: ")]
+    said = [line.replace(str(job.source.path), job.source.path.name) for line in said]
+    failed = code not in (0, 3)
+    figures = {} if failed else timeless(json.loads(stdout.getvalue() or "{}"), _clock(job))
+    draw(job, figures.get("files", []))
+    return {
+        "status": STATES.get(code, "failed"),
+        "message": " ".join(said) if failed else "",
+        "warnings": [] if failed else said,
+        "figures": {name: value for name, value in figures.items() if name not in ("input", "files", "rejected")},
+    }
+
+
+def command_line(job: Job) -> list[str]:
+    """The words of the command for one object."""
+    stem = Path(job.source.key).name
+    out = [f"{stem}{suffix}" for suffix in job.settings.formats]
+    words = [*job.settings.command.split(), str(job.source.path), *(["--out", *out] if out else [])]
+    return [*words, *job.settings.flags, "--json"]
+
+
+def _clock(job: Job) -> set[str]:
+    return CLOCK | ({"seconds"} if job.settings.command in TIMED else set())
+
+
+def timeless(figures: Any, clock: set[str]) -> Any:
+    """Figures without what the clock says."""
+    if isinstance(figures, dict):
+        return {k: timeless(v, clock) for k, v in figures.items() if k not in clock and not k.startswith("time_")}
+    return [timeless(value, clock) for value in figures] if isinstance(figures, list) else figures
+
+
+def draw(job: Job, files: list[str]) -> None:
+    """A small picture of what was made, or of the object; nothing where pictures cannot be made."""
+    from neurok import rendering
+    from neurok.errors import NeurokError
+    from neurok.rendering.markers import joint_markers
+
+    with contextlib.suppress(NeurokError):
+        asset = made(job, files)
+        markers = [] if asset.articulation is None else joint_markers(asset.articulation)
+        colors = "parts" if asset.mesh.part_count > 1 else "surface"
+        image = rendering.render_mesh(asset.mesh, *PICTURE_SIZE, colors=colors, markers=markers)
+        rendering.save_image(image, job.folder / PICTURE)
+
+
+def made(job: Job, files: list[str]) -> Asset:
+    """What the command has written, if it can be read, or the object as it was."""
+    from neurok.errors import NeurokError
+    from neurok.io import load
+    from neurok.io.formats import READERS
+
+    for name in files:
+        if Path(name).suffix.lower() in READERS and "/" not in name:
+            with contextlib.suppress(NeurokError):
+                return load(job.folder / name)
+    return load(job.source.path)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, UnitFlag, UpFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, told
-from neurok.cli.physics import PhysicsFlags
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PhysicsFlags, UnitFlag, UpFlag, arg
+from neurok.cli.outputs import Command, check_outputs, counted, frame_facts, frame_words, in_sure_frame
 from neurok.errors import NeurokError
+from neurok.staging import together
 
 if TYPE_CHECKING:
     from neurok.core import Asset
@@ -25,7 +25,7 @@ Up = Literal["x", "y", "z"]
 
 
 @dataclass
-class Convert:
+class Convert(Command):
     """Read an object in one format and write it in others, with everything that both formats support."""
 
     input: Annotated[str, tyro.conf.Positional, arg("IN")]
@@ -61,14 +61,8 @@ class Convert:
     physics: tyro.conf.OmitArgPrefixes[PhysicsFlags] = field(default_factory=PhysicsFlags)
 
     def run(self) -> dict[str, Any]:
-        from neurok.cli.outputs import check_outputs
-        from neurok.cli.report import say
         from neurok.doctor import decimate_asset
-        from neurok.io.formats import WRITERS
-        from neurok.staging import together
 
-        self._check_options()
-        check_outputs(self.out, [self.input], force=self.force, known=(*WRITERS, *PICTURES))
         asset = self._read()
         if self.clip is not None:
             asset = replace(asset, clips=(asset.clip(self.clip),))
@@ -82,19 +76,18 @@ class Convert:
             written = [self._write(one, path) for one, path in zip(fitting, self.out)]
         outputs = [_figures(path, one, files) for path, one, files in zip(self.out, fitting, written)]
         notes = list(dict.fromkeys(note for one in fitting for note in one.notes))
-        for figures in outputs:
-            say(_sentence(figures), json=self.json)
-        for note in notes:
-            say(f"  {note}", json=self.json)
-        say(f"Read with {frame_words(read)}.", json=self.json)
+        self.say(*map(_sentence, outputs), *(f"  {note}" for note in notes), f"Read with {frame_words(read)}.")
         files = [str(path) for paths in written for path in paths]
         totals = {"files": files, "bytes": sum(one["bytes"] for one in outputs), "notes": notes}
         return {"input": self.input, **frame_facts(read), **outputs[0], **totals, "outputs": outputs}
 
-    def _check_options(self) -> None:
+    def check_flags(self) -> None:
+        from neurok.io.formats import WRITERS
+
         self.physics.check(self.out)
         if self.tolerance is not None and not any(path.suffix.lower() in TAKES_TOLERANCE for path in self.out):
             raise NeurokError(f"--tolerance is for {' and '.join(TAKES_TOLERANCE)} files, not '{self.out[0]}'.")
+        check_outputs(self.out, [self.input], force=self.force, known=(*WRITERS, *PICTURES))
 
     def _read(self) -> Asset:
         """The object in the frame it is read in.
@@ -105,12 +98,12 @@ class Convert:
         from neurok.io.formats import states_frame
 
         asset = load(self.input)
-        said = (self.unit, self.up, self.out_unit, self.out_up)
+        frames = (self.unit, self.up, self.out_unit, self.out_up)
         paths = [self.input, *map(str, self.out)]
         passes = all(Path(path).suffix.lower() in PASSES for path in paths) or not any(map(states_frame, paths))
-        if all(word is None for word in said) and passes:
+        if all(word is None for word in frames) and passes:
             return asset
-        return told(asset, self.input, self.unit, self.up)
+        return in_sure_frame(asset, self.input, self.unit, self.up)
 
     def _framed(self, asset: Asset, path: Path) -> Asset:
         """The asset with the frame of an output taken on."""
@@ -146,10 +139,11 @@ class Convert:
 
     def _write(self, asset: Asset, path: Path) -> list[Path]:
         from neurok.io import save
+        from neurok.scene.picture import render
 
         suffix = path.suffix.lower()
         if suffix in PICTURES:
-            _render(asset, path, self.fps, self.json)
+            render(asset, path, fps=self.fps, watch=self.watch)
             return [path]
         options = self.physics.options(path)
         if self.tolerance is not None and suffix in TAKES_TOLERANCE:
@@ -177,16 +171,9 @@ def _metres(unit: str | None, otherwise: float) -> float:
     return otherwise if unit is None else parse_unit(unit)
 
 
-def _render(asset: Asset, path: Path, fps: float | None, json: bool) -> None:
-    from neurok.cli.report import progress
-    from neurok.scene.picture import render
-
-    render(asset, path, fps=fps, watch=lambda frames, total: progress(frames, "rendering", total=total, json=json))
-
-
 def _sentence(figures: dict[str, Any]) -> str:
-    extras = [f"{figures['faces']:,} faces", f"{figures['parts']} part{'s' if figures['parts'] != 1 else ''}"]
-    extras += [f"{len(figures['clips'])} clips"] if figures["clips"] else []
-    extras += [f"{figures['joints']} joints"] if figures["joints"] else []
+    extras = [counted(figures["faces"], "face"), counted(figures["parts"], "part")]
+    extras += [counted(len(figures["clips"]), "clip")] if figures["clips"] else []
+    extras += [counted(figures["joints"], "joint")] if figures["joints"] else []
     beside = f" and {len(figures['files']) - 1} files beside it" if len(figures["files"]) > 1 else ""
     return f"Wrote {figures['output']}{beside}: {', '.join(extras)}, {figures['bytes'] / 1e6:.2f} MB."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, SeedFlag, arg, one_of
-from neurok.cli.frame import frame_facts
-from neurok.cli.report import progress, say
+from neurok.cli.outputs import Command, check_outputs, counted, frame_facts, warn, written
+from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
     from neurok.inference.generate import Generated
@@ -34,7 +33,7 @@ class MotionFlags:
 
 
 @dataclass
-class Generate:
+class Generate(Command):
     """Generate an object from words, a picture or both: parts, colours, materials and joints, ready to simulate.
 
     With --act the motion is written instead: the object is dropped, thrown, tilted, dragged or exposed to wind.
@@ -72,15 +71,10 @@ class Generate:
 
     motion: tyro.conf.OmitArgPrefixes[MotionFlags] = field(default_factory=MotionFlags)
 
-    exit_code: int = field(default=0, init=False)
-    _moved: dict[str, Any] = field(default_factory=dict, init=False)
-
     def run(self) -> dict[str, Any]:
         with loading():
             from neurok.inference.generate import generate
-        from neurok.staging import together
 
-        self._check()
         if self.like is not None:
             from neurok.inference.vary import vary
 
@@ -90,21 +84,16 @@ class Generate:
         else:
             found = generate(self.text, self.image, count=self.count, seed=self.seed, weights=self.weights)
         for one in found:
-            self._tell(one)
-        with together():
-            written = self._act(found) if self.act else self._write(found)
-        files = [str(path) for path in written]
-        return {
-            "out": files,
-            "files": files,
-            **frame_facts(found[0].asset.mesh),
-            **self._moved,
-            "objects": [one.report() for one in found],
-        }
+            self._describe(one)
+        frame, objects = frame_facts(found[0].asset.mesh), [one.report() for one in found]
+        if self.act:
+            files, moved = self._act(found)
+        else:
+            files, moved = written(self.out, lambda path: self._write(found, path)), {}
+            self.say(*files)
+        return {"out": files, "files": files, **frame, **moved, "objects": objects}
 
-    def _check(self) -> None:
-        from neurok.cli.outputs import check_outputs
-        from neurok.errors import NeurokError
+    def check_flags(self) -> None:
         from neurok.io.formats import WRITERS
 
         if self.edit is not None and self.like is None:
@@ -114,60 +103,55 @@ class Generate:
         check_outputs(self.out, [self.image, self.like], force=self.force)
         for path in self.out:
             if self.act:
-                from neurok.scene.output import check_output
+                from neurok.scene.picture import check_output
 
                 check_output(path)
             elif path.suffix.lower() not in (*WRITERS, ".png"):
                 known = ", ".join(sorted(WRITERS))
                 raise NeurokError(f"'{path}' is no format of an object; write {known} or .png, or ask for --act.")
 
-    def _tell(self, one: Generated) -> None:
+    def _describe(self, one: Generated) -> None:
         names = ", ".join(
             f"{part['count']} x {part['part']}" if part["count"] > 1 else part["part"] for part in one.report()["parts"]
         )
         joints = sum(part.hinge is not None for part in one.assembly.parts)
-        mass = f", {joints} joints" if joints else ""
-        say(f"{one.assembly.category} (seed {one.seed}): {names}{mass}", json=self.json)
+        moving = f", {counted(joints, 'joint')}" if joints else ""
+        self.say(f"{one.assembly.category} (seed {one.seed}): {names}{moving}")
         if one.ignored:
-            print(f"neurok: Not in the tables: {', '.join(one.ignored[:8])}.", file=sys.stderr)
-        for note in one.notes:
-            print(f"neurok: {note}", file=sys.stderr)
+            warn(f"Not in the tables: {', '.join(one.ignored[:8])}.")
+        warn(*one.notes)
 
-    def _write(self, found: list[Generated]) -> list[Path]:
+    def _write(self, found: list[Generated], path: Path) -> list[Path]:
         from neurok.io import save
 
-        written = []
-        for path in self.out:
-            if path.suffix.lower() == ".png":
-                from neurok.rendering import contact_sheet, render_mesh, save_image
+        if path.suffix.lower() == ".png":
+            from neurok.rendering import contact_sheet, render_mesh, save_image
 
-                drawn = progress(found, "drawing", total=len(found), json=self.json)
-                save_image(contact_sheet([render_mesh(one.asset.mesh, width=420, height=340) for one in drawn]), path)
-                written.append(path)
-                continue
-            for number, one in enumerate(found):
-                target = numbered(path, number, len(found))
-                save(one.asset, target)
-                written.append(target)
-        for path in written:
-            say(f"{path}", json=self.json)
-        return written
+            drawn = self.progress(found, "drawing", len(found))
+            save_image(contact_sheet([render_mesh(one.asset.mesh, width=420, height=340) for one in drawn]), path)
+            return [path]
+        targets = [numbered(path, number, len(found)) for number in range(len(found))]
+        for one, target in zip(found, targets, strict=True):
+            save(one.asset, target)
+        return targets
 
-    def _act(self, found: list[Generated]) -> list[Path]:
+    def _act(self, found: list[Generated]) -> tuple[list[str], dict[str, Any]]:
+        """Simulate each object and write its motion; the files, and how the last one was moved."""
         from neurok.cli.simulate import simulate_and_write
         from neurok.scene.description import Scene, SceneObject
+        from neurok.staging import together
 
-        written = list[Path]()
-        for number, one in enumerate(found):
-            targets = tuple(numbered(path, number, len(found)) for path in self.out)
-            scene = Scene((SceneObject(one.asset, act=self.act),), engine=self.motion.engine, seed=self.seed)
-            if self.motion.seconds is not None:
-                scene = replace(scene, seconds=self.motion.seconds)
-            figures, code = simulate_and_write(scene, targets, json=self.json)
-            self._moved = {name: figures[name] for name in ("engine", "space")}
-            self.exit_code = max(self.exit_code, code)
-            written += targets
-        return written
+        files, figures = list[str](), dict[str, Any]()
+        with together():
+            for number, one in enumerate(found):
+                targets = [numbered(path, number, len(found)) for path in self.out]
+                scene = Scene((SceneObject(one.asset, act=self.act),), engine=self.motion.engine, seed=self.seed)
+                if self.motion.seconds is not None:
+                    scene = replace(scene, seconds=self.motion.seconds)
+                figures, code = simulate_and_write(self, scene, targets)
+                self.exit_code = max(self.exit_code, code)
+                files += map(str, targets)
+        return files, {name: figures[name] for name in ("engine", "space")}
 
 
 @contextmanager

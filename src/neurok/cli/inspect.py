@@ -1,24 +1,26 @@
-"""``neurok inspect``: what a mesh is, what is wrong with it, and the repair."""
+"""``neurok inspect`` and ``neurok check``: what a mesh is and what is wrong with it; what works on this machine."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
+from neurok.cli.outputs import Command, check_outputs, counted, written
 
 if TYPE_CHECKING:
     from neurok.core import Asset
-    from neurok.doctor import Diagnosis, Repair
+    from neurok.doctor import Diagnosis
+
 
 MARKS = {"error": "[red]error[/red]", "warning": "[yellow]warning[/yellow]", "info": "[dim]info[/dim]"}
 
 
 @dataclass
-class Inspect:
+class Inspect(Command):
     """Report the properties and defects of a mesh; with --out, repair it.
 
     Exit code 0 if the file could be inspected, even if the mesh is bad (see "is_usable" in --json), and 2 if the file
@@ -36,14 +38,16 @@ class Inspect:
     force: ForceFlag = False
     json: JsonFlag = False
 
-    def run(self) -> dict[str, Any]:
-        from neurok.cli.outputs import check_outputs
-        from neurok.doctor import diagnose, mend, mended_asset
-        from neurok.io import save
-        from neurok.io.formats import WRITERS, states_frame
-        from neurok.staging import together
+    def check_flags(self) -> None:
+        from neurok.io.formats import WRITERS
 
         check_outputs(self.out, [self.mesh], force=self.force, known=tuple(WRITERS))
+
+    def run(self) -> dict[str, Any]:
+        from neurok.doctor import diagnose, mend, mended_asset
+        from neurok.io import save
+        from neurok.io.formats import states_frame
+
         asset = self._relabelled(load_broken(self.mesh))
         diagnosis = diagnose(asset.mesh, is_stated=states_frame(self.mesh))
         figures = {"input": self.mesh, **diagnosis.as_dict(), **_extras(asset), "repairs": [], "files": []}
@@ -51,11 +55,10 @@ class Inspect:
             _print(self.mesh, diagnosis, asset, mending=bool(self.out))
         if self.out:
             mended = mend(asset.mesh)
-            with together():
-                files = [str(file) for path in self.out for file in save(mended_asset(asset, mended), path)]
+            files = written(self.out, lambda path: save(mended_asset(asset, mended), path))
             figures |= {"repairs": list(mended.notes), "files": files}
-            if not self.json:
-                _print_repairs(mended, self.out)
+            notes = mended.notes or ("Nothing needed mending.",)
+            self.say("", *notes, *(f"Wrote {path}." for path in self.out))
         return figures
 
     def _relabelled(self, asset: Asset) -> Asset:
@@ -122,11 +125,10 @@ def _print(source: str, diagnosis: Diagnosis, asset: Asset, mending: bool) -> No
 
 
 def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
-    few = lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")  # noqa: E731
     sides = " x ".join(f"{side:.4g}" for side in diagnosis.size)
     rows = [
-        ("mesh", f"{diagnosis.vertices:,} vertices, {diagnosis.faces:,} faces"),
-        ("parts", f"{len(diagnosis.parts)}: {few(diagnosis.parts)}" if diagnosis.parts else "not labelled"),
+        ("mesh", f"{diagnosis.vertices:,} vertices, {counted(diagnosis.faces, 'face')}"),
+        ("parts", f"{len(diagnosis.parts)}: {_few(diagnosis.parts)}" if diagnosis.parts else "not labelled"),
         ("components", f"{diagnosis.components:,}"),
         ("surfaces", f"{len(diagnosis.surfaces)}, {diagnosis.textures} with a texture"),
         ("watertight", f"yes, {diagnosis.volume:.4g} m³" if diagnosis.volume is not None else "no"),
@@ -136,16 +138,36 @@ def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
         ("up", f"{diagnosis.up.value}, {diagnosis.up.confidence:.0%} sure: {diagnosis.up.reason}"),
     ]
     if asset.clips:
-        rows.append(("clips", few([f"{c.name} ({c.duration:.1f} s)" for c in asset.clips])))
+        rows.append(("clips", _few([f"{c.name} ({c.duration:.1f} s)" for c in asset.clips])))
     if asset.articulation is not None:
         kinds = [joint.kind for joint in asset.articulation.joints if joint.kind != "fixed"]
         rows.append(("joints", ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))) or "all fixed"))
     return rows + [("note", note) for note in asset.notes]
 
 
-def _print_repairs(mended: Repair, files: tuple[Path, ...]) -> None:
-    print()
-    for note in mended.notes or ("Nothing needed mending.",):
-        print(note)
-    for path in files:
-        print(f"Wrote {path}.")
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+@dataclass
+class Check(Command):
+    """Test everything that depends on the machine: weights, simulation, pictures, videos, optional packages.
+
+    Exit code 0 if everything that neurok needs works, 2 if not.
+    """
+
+    json: JsonFlag = False
+
+    def run(self) -> dict[str, Any]:
+        from neurok.readiness import check_machine
+
+        findings = check_machine()
+        width = max(len(finding.name) for finding in findings)
+        for finding in findings:
+            mark = "works  " if finding.works else "BROKEN " if finding.is_needed else "missing"
+            remedy = f"; {finding.remedy}" if finding.remedy else ""
+            self.say(f"{mark}  {finding.name:{width}}  {finding.what}{remedy}")
+        broken = [finding.name for finding in findings if finding.is_needed and not finding.works]
+        self.exit_code = 2 if broken else 0
+        self.say(f"Broken: {', '.join(broken)}." if broken else "Everything that neurok needs works.")
+        return {"ready": not broken, "findings": [asdict(finding) for finding in findings]}

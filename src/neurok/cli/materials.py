@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, load_framed
-from neurok.cli.outputs import check_outputs
-from neurok.cli.report import counting, say
+from neurok.cli.outputs import PICTURES, Command, check_outputs, frame_facts, frame_words, load_framed, written
+from neurok.cli.report import counting
 from neurok.dynamics.choice import EngineName
 from neurok.errors import NeurokError
-from neurok.staging import together
 
 if TYPE_CHECKING:
     from neurok.core import Asset
     from neurok.inference.materials import Proposals
 
-PICTURES = (".png", ".jpg", ".jpeg")
 MODELS = (".glb", ".gltf", ".npz", ".usd", ".usda", ".usdc", ".usdz", ".urdf", ".mjcf", ".xml")
+KNOWN = (".json", *PICTURES[:3], *MODELS)
 Words = tyro.conf.UseAppendAction[tuple[str, ...]]
 
 
@@ -54,7 +52,7 @@ class FolderFlags:
 
 
 @dataclass
-class Materials:
+class Materials(Command):
     """Propose a material for each part of an object, with a reason and a confidence; without an object, list the
     material library.
 
@@ -90,8 +88,23 @@ class Materials:
 
     folder: tyro.conf.OmitArgPrefixes[FolderFlags] = field(default_factory=FolderFlags)
 
+    @property
+    def _is_of_folder(self) -> bool:
+        return self.propose or self.check or self.folder.edit is not None or bool(self.folder.accept)
+
+    def check_flags(self) -> None:
+        if not self._is_of_folder:
+            inputs = [self.object, self.materials]
+            check_outputs(self.out, inputs, force=self.force, known=KNOWN, what="materials")
+        elif self.object is None:
+            raise NeurokError("Name a folder of objects, or a .csv or .txt that lists them.")
+        elif len(self.out) != 1 or self.out[0].suffix.lower() in KNOWN:
+            raise NeurokError("Many objects are annotated in a folder; name one with --out, for instance --out sheet.")
+        elif self.materials is not None:
+            raise NeurokError("--materials is of one object; correct a folder with --set or --edit.")
+
     def run(self) -> dict[str, Any]:
-        if self.propose or self.check or self.folder.edit is not None or self.folder.accept:
+        if self._is_of_folder:
             return self._folder()
         if self.object is None:
             return self._list()
@@ -99,86 +112,64 @@ class Materials:
         from neurok.io.materials_file import read_materials
         from neurok.model import propose_materials
 
-        known = (".json", *PICTURES, *MODELS)
-        check_outputs(self.out, [self.object, self.materials], force=self.force, known=known, what="materials")
         given = dict(parse_material(text) for text in self.set)
         asset = load_framed(self.object, self.unit, self.up)
         if self.materials is not None:
             asset = replace(asset, materials=read_materials(self.materials, asset.mesh))
         found = propose_materials(asset, given=given)
-        with together():
-            for path in self.out:
-                self._write(asset, found, path)
-        self._print(found)
-        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
-        told = {"object": found.mesh.name, **frame_facts(asset.mesh), "parts": _rows(found)}
-        return {**told, "files": [str(path) for path in self.out]}
-
-    def _write(self, asset: Asset, found: Proposals, path: Path) -> None:
-        from neurok.io import save
-        from neurok.io.materials_file import write_materials
-
-        if path.suffix.lower() == ".json":
-            write_materials(found.field, found.mesh, path, found.told())
-        elif path.suffix.lower() in PICTURES:
-            from neurok.inference.material_drawing import save_materials_picture
-
-            save_materials_picture(found, path)
-        else:
-            save(replace(asset, materials=found.field), path)
-
-    def _print(self, found: Proposals) -> None:
-        rows = [(row["part"], row["material"], f"{row['confidence']:.2f}", row["reason"]) for row in _rows(found)]
-        say(_table(("part", "material", "confidence", "reason"), rows), json=self.json)
-        for path in self.out:
-            say(f"Wrote {path}", json=self.json)
+        files, parts = written(self.out, lambda path: _write(asset, found, path)), _rows(found)
+        rows = [(row["part"], row["material"], f"{row['confidence']:.2f}", row["reason"]) for row in parts]
+        self.say(_table(("part", "material", "confidence", "reason"), rows), *(f"Wrote {path}" for path in self.out))
+        self.say(f"Read with {frame_words(asset.mesh)}.")
+        return {"object": found.mesh.name, **frame_facts(asset.mesh), "parts": parts, "files": files}
 
     def _folder(self) -> dict[str, Any]:
-        if self.object is None:
-            raise NeurokError("Name a folder of objects, or a .csv or .txt that lists them.")
-        if len(self.out) != 1 or self.out[0].suffix.lower() in (".json", *PICTURES, *MODELS):
-            raise NeurokError("Many objects are annotated in a folder; name one with --out, for instance --out sheet.")
-        if self.materials is not None:
-            raise NeurokError("--materials is of one object; correct a folder with --set or --edit.")
-        from neurok.annotation.edits import accepting, parse_set, read_edits
+        assert self.object is not None
         from neurok.annotation.proposers import find_proposer
-        from neurok.annotation.records import Store, find_sources
-        from neurok.annotation.verbs import check_folder, edit_folder, propose_folder, summary
+        from neurok.annotation.records import AnnotationStore
+        from neurok.annotation.verbs import (
+            accepting,
+            check_edits,
+            check_folder,
+            edit_folder,
+            parse_set,
+            propose_folder,
+            read_edits,
+            summary,
+        )
+        from neurok.batch.store import find_sources
 
         folder, out = Path(self.object), self.out[0]
-        sources, store, plugin = find_sources(folder), Store(out), find_proposer(self.folder.proposer)
-        said = [parse_set(text, [source.key for source in sources]) for text in self.set]
-        said += read_edits(self.folder.edit) if self.folder.edit is not None else []
+        sources, store, plugin = find_sources(folder), AnnotationStore(out), find_proposer(self.folder.proposer)
+        edits = [parse_set(text, [source.key for source in sources]) for text in self.set]
+        edits += read_edits(self.folder.edit) if self.folder.edit is not None else []
+        check_edits(edits, sources, store, before_proposing=True)
         try:
             if self.propose or any(store.annotation(source.key) is None for source in sources):
                 with counting("proposals", json=self.json) as tell:
                     propose_folder(folder, out, proposer=plugin, name=self.folder.proposer, progress=tell)
-            if said:
-                edit_folder(folder, out, said, models=self.folder.models)
+            if edits:
+                edit_folder(folder, out, edits, models=self.folder.models)
             if self.check:
                 with counting("checks", json=self.json) as tell:
-                    how: dict[str, Any] = {
-                        "engine": self.folder.engine,
-                        "seconds": self.folder.seconds,
-                        "limit": self.folder.limit,
-                    }
+                    flags = self.folder
+                    how: dict[str, Any] = {"engine": flags.engine, "seconds": flags.seconds, "limit": flags.limit}
                     check_folder(folder, out, **how, progress=tell)
             if self.folder.accept:
                 edit_folder(folder, out, accepting(self.folder.accept, sources, store), models=self.folder.models)
         except KeyboardInterrupt:
             print(f"What is finished is kept in {out}; the same command goes on from there.", file=sys.stderr)
             raise
-        return self._tell(summary(sources, store))
+        return self._report(summary(sources, store))
 
-    def _tell(self, figures: dict[str, Any]) -> dict[str, Any]:
+    def _report(self, figures: dict[str, Any]) -> dict[str, Any]:
         status = ", ".join(f"{count} {name}" for name, count in figures["status"].items())
-        say(f"{figures['objects']} objects: {status}; {figures['changed_parts']} parts changed by hand", json=self.json)
+        self.say(f"{figures['objects']} objects: {status}; {figures['changed_parts']} parts changed by hand")
         if figures["checked"]:
             kinds = ", ".join(f"{kind} {count}" for kind, count in figures["flags"].items()) or "none"
-            say(f"{figures['checked']} checked, {figures['flagged']} flagged: {kinds}", json=self.json)
-        for name, problem in figures["problems"].items():
-            say(f"  {name}: {problem}", json=self.json)
-        say(f"Wrote {figures['out']}/index.html", json=self.json)
+            self.say(f"{figures['checked']} checked, {figures['flagged']} flagged: {kinds}")
+        self.say(*(f"  {name}: {problem}" for name, problem in figures["problems"].items()))
+        self.say(f"Wrote {figures['out']}/index.html")
         return figures
 
     def _list(self) -> dict[str, Any]:
@@ -191,16 +182,22 @@ class Materials:
             (name, e.family, f"{e.material.young:.2g}", f"{e.material.density:g}", ", ".join(e.aliases))
             for name, e in entries.items()
         ]
-        say(_table(("material", "family", "E [Pa]", "density [kg/m³]", "also"), rows), json=self.json)
-        return {
-            "materials": [{"name": name, "family": e.family, **_figures(e.material)} for name, e in entries.items()]
-        }
+        self.say(_table(("material", "family", "E [Pa]", "density [kg/m³]", "also"), rows))
+        return {"materials": [{**asdict(e.material), "name": name, "family": e.family} for name, e in entries.items()]}
 
 
-def _figures(material: Any) -> dict[str, Any]:
-    from dataclasses import asdict
+def _write(asset: Asset, found: Proposals, path: Path) -> list[Path]:
+    from neurok.inference.material_drawing import save_materials_picture
+    from neurok.io import save
+    from neurok.io.materials_file import write_materials
 
-    return {key: value for key, value in asdict(material).items() if key != "name"}
+    if path.suffix.lower() == ".json":
+        write_materials(found.field, found.mesh, path, found.told())
+    elif path.suffix.lower() in PICTURES:
+        save_materials_picture(found, path)
+    else:
+        return save(replace(asset, materials=found.field), path)
+    return [path]
 
 
 def _rows(found: Proposals) -> list[dict[str, Any]]:

@@ -1,12 +1,67 @@
-"""Where commands write: checked before the work, in place together at its end."""
+"""What all commands do: read an object in its frame, say things, write files all together or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from neurok.cli.report import progress
 from neurok.errors import NeurokError
+from neurok.staging import together
+
+if TYPE_CHECKING:
+    from neurok.core import Asset, Mesh
+    from neurok.kinematics import KinematicSpace
+    from neurok.model import Model
+
+T = TypeVar("T")
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+SpaceName = Literal["auto", "joints", "clip", "learned"]
+
+
+class Command:
+    """A command is a dataclass of flags; its ``run`` calls the library and returns the figures for ``--json``."""
+
+    json: bool
+    exit_code = 0
+
+    def check_flags(self) -> None:
+        """Refuse flags and outputs that make no sense, before any work."""
+
+    def say(self, *lines: str) -> None:
+        """Tell a person something; ``--json`` keeps stdout for the one object."""
+        if not self.json:
+            for line in lines:
+                print(line)
+
+    def progress(self, items: Iterable[T], title: str, total: int | None = None) -> Iterable[T]:
+        """The same items, with a bar while they pass."""
+        return progress(items, title, total=total, json=self.json)
+
+    def watch(self, frames: Iterable[T], total: int) -> Iterable[T]:
+        """Frames on their way into a film, with a bar."""
+        return self.progress(frames, "rendering", total)
+
+
+def warn(*sentences: str) -> None:
+    """Say on stderr what a user should know besides the answer."""
+    for sentence in filter(None, sentences):
+        print(f"neurok: {sentence}", file=sys.stderr)
+
+
+def written(out: Iterable[Path], write: Callable[[Path], Iterable[Path]]) -> list[str]:
+    """Write all outputs or none; the names of the files that this made."""
+    with together():
+        return [str(file) for path in out for file in write(path)]
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 part``, ``2 parts``, ``3 bodies``."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("dy") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def check_outputs(
@@ -43,3 +98,61 @@ def _is_same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except (OSError, ValueError):
         return False
+
+
+def load_framed(path: str, unit: str | None = None, up: str | None = None) -> Asset:
+    """The object in a file, in the frame that is given or surely right; guesses are told on stderr."""
+    from neurok.io import load
+
+    return in_sure_frame(load(path), path, unit, up)
+
+
+def in_sure_frame(asset: Asset, path: str, unit: str | None = None, up: str | None = None) -> Asset:
+    """The same object in the frame that is given or surely right; guesses are told on stderr."""
+    from neurok.doctor.frame import framed, parse_unit, parse_up
+    from neurok.io.formats import states_frame
+
+    found = framed(
+        asset,
+        is_stated=states_frame(path),
+        unit=None if unit is None else parse_unit(unit),
+        up=None if up is None else parse_up(up),
+    )
+    warn(*found.notes)
+    return found.asset
+
+
+def understood(path: str, unit: str | None = None, up: str | None = None, **known: Any) -> Model:
+    """The object in a file as all commands understand it; guesses about its frame are told on stderr."""
+    from neurok.model import understand
+
+    model = understand(path, unit=unit, up=up, **known)
+    warn(*model.notes)
+    return model
+
+
+def frame_facts(mesh: Mesh) -> dict[str, Any]:
+    """The frame of an object for ``--json``: metres per unit, and the axis that points up."""
+    return {"unit": mesh.unit, "up": mesh.up}
+
+
+def frame_words(mesh: Mesh) -> str:
+    """The same for people."""
+    from neurok.doctor.guess import unit_name
+
+    return f"unit {unit_name(mesh.unit)}, {mesh.up} up"
+
+
+def space_facts(space: KinematicSpace, why: str) -> dict[str, Any]:
+    """Figures of a space for ``--json``, and why it was taken."""
+    learned = {"learned": dict(space.facts)} if space.facts else {}
+    return {"dof": space.dim, "space": space.kind, "why": why, **learned}
+
+
+def read_labels(path: Path | None) -> Any:
+    """The array of an .npy file, with a number for each face or vertex; nothing if none is named."""
+    if path is None:
+        return None
+    from neurok.io.npz_arrays import read_array
+
+    return read_array(path)

@@ -1,21 +1,30 @@
-"""``neurok pose``: inverse kinematics."""
+"""``neurok pose`` and ``neurok sample``: one pose of an object that is asked for, or several plausible ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, understood
-from neurok.cli.outputs import check_outputs
-from neurok.cli.report import say
-from neurok.cli.space import SpaceName
+from neurok.cli.outputs import (
+    Command,
+    SpaceName,
+    check_outputs,
+    frame_facts,
+    frame_words,
+    space_facts,
+    understood,
+    warn,
+    written,
+)
+from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
     from neurok.core import Asset
-    from neurok.posing.verbs import Target
+    from neurok.posing.verbs import Samples, Target
 
 
 POOR_FIT = 4
@@ -35,7 +44,7 @@ class FitFlags:
 
 
 @dataclass
-class PoseCommand:
+class PoseCommand(Command):
     """Pose an object to fit a target, or to move some of its places to given points."""
 
     mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
@@ -66,17 +75,16 @@ class PoseCommand:
 
     fitting: tyro.conf.OmitArgPrefixes[FitFlags] = field(default_factory=FitFlags)
 
-    exit_code: int = field(default=0, init=False)
-
-    def run(self) -> dict[str, Any]:
-        from neurok.cli.space import facts_of, warn_of
-        from neurok.io import save
+    def check_flags(self) -> None:
         from neurok.io.formats import WRITERS
-        from neurok.posing.verbs import pose
-        from neurok.staging import together
 
         inputs = [self.mesh, self.target, self.plan]
         check_outputs(self.out, inputs, force=self.force, known=tuple(WRITERS), what="a posed object")
+
+    def run(self) -> dict[str, Any]:
+        from neurok.io import save
+        from neurok.posing.verbs import pose
+
         model, move = understood(self.mesh, self.unit, self.up, plan=self.plan), _moves(self.move)
         asset = model.asset
         found = pose(
@@ -89,20 +97,21 @@ class PoseCommand:
             weights=self.weights,
             seed=self.seed,
         )
-        warn_of(found.space)
+        warn(found.space.caution)
         posed = replace(asset, mesh=found.mesh(asset.mesh), clips=(), articulation=None)
-        with together():
-            files = [str(file) for path in self.out for file in save(posed, path)]
+        files = written(self.out, lambda path: save(posed, path))
         names, verdict = ", ".join(map(str, self.out)), found.verdict
         assert verdict is not None, "the verb judges"
         self.exit_code = POOR_FIT if found.status in ("poor", "torn") else 0
         away = f"{found.residual:.4f} of the object's side away from the wish"
-        say(f"{names}: {verdict.sentence} ({away}, {found.status})", json=self.json)
-        say(f"Read with {frame_words(asset.mesh)}. Space {found.why}", json=self.json)
-        told = {"out": str(self.out[0]), "files": files, "status": found.status, **frame_facts(asset.mesh)}
+        self.say(f"{names}: {verdict.sentence} ({away}, {found.status})")
+        self.say(f"Read with {frame_words(asset.mesh)}. Space {found.why}")
         return {
-            **told,
-            **facts_of(found.space, found.why),
+            "out": str(self.out[0]),
+            "files": files,
+            "status": found.status,
+            **frame_facts(asset.mesh),
+            **space_facts(found.space, found.why),
             "residual": found.residual,
             "fit": verdict.grade,
             "reached": round(verdict.reached, 4),
@@ -132,7 +141,6 @@ class PoseCommand:
 def _moves(words: tuple[str, ...]) -> dict[str, tuple[float, float, float]]:
     """Places and points out of ``AT:POINT``."""
     from neurok.core.select import parse_vector
-    from neurok.errors import NeurokError
 
     moves: dict[str, tuple[float, float, float]] = {}
     for word in words:
@@ -141,3 +149,70 @@ def _moves(words: tuple[str, ...]) -> dict[str, tuple[float, float, float]]:
             raise NeurokError(f"The place '{at}' is moved twice; give one --move for each place.")
         moves[at] = parse_vector(point, "--move")
     return moves
+
+
+@dataclass
+class Sample(Command):
+    """Sample plausible states of an object: a contact sheet (.png), a motion through them, or a folder of meshes."""
+
+    mesh: Annotated[tyro.conf.Positional[str], arg("OBJECT")]
+    """Object: a file, a PartNet-Mobility folder or sample:NAME."""
+
+    out: NeededOut
+    """A .png for a contact sheet; .glb, .usd or .npz for one motion through all states, on joints or bones; a name
+    without suffix is a folder, which gets state_0000.glb and so on."""
+
+    count: Annotated[int, arg("N", aliases=("-n",))] = 8
+    """How many states."""
+
+    seed: SeedFlag = 0
+
+    space: SpaceName = "auto"
+    """Which states: those of its joints, of the bones recovered from its own clip, or learned ones of its body plan;
+    auto takes the first one available."""
+
+    plan: PlanFlag = None
+    weights: WeightsFlag = None
+    unit: UnitFlag = None
+    up: UpFlag = None
+    force: ForceFlag = False
+    json: JsonFlag = False
+
+    def run(self) -> dict[str, Any]:
+        from neurok.posing.verbs import sample
+
+        model = understood(self.mesh, self.unit, self.up, plan=self.plan)
+        states = sample(model, self.count, space=self.space, weights=self.weights, seed=self.seed)
+        asset = model.asset
+        warn(states.space.caution)
+        files = written(self.out, lambda path: self._write(asset, states, path))
+        names = ", ".join(map(str, self.out))
+        self.say(f"{self.count} states of {states.space.dim} degrees of freedom: {names}")
+        self.say(f"Read with {frame_words(asset.mesh)}. Space {states.why}")
+        figures = {"out": str(self.out[0]), "files": files, "count": self.count, **frame_facts(asset.mesh)}
+        return {**figures, **space_facts(states.space, states.why), "q": states.q.tolist()}
+
+    def check_flags(self) -> None:
+        from neurok.io.formats import FORMATS
+
+        moving = [suffix for suffix, holds in FORMATS.items() if holds.clips != "none" and holds.joints]
+        for path in self.out:
+            if path.suffix and path.suffix.lower() not in (".png", *moving):
+                raise NeurokError(
+                    f"States go into a .png sheet or a folder, or a motion ({', '.join(moving)}), got '{path}'."
+                )
+        check_outputs([path for path in self.out if path.suffix], [self.mesh, self.plan], force=self.force)
+
+    def _write(self, asset: Asset, states: Samples, path: Path) -> list[Path]:
+        from neurok.io import save
+        from neurok.rendering import contact_sheet, render_mesh, save_image
+
+        if path.suffix.lower() == ".png":
+            drawn = self.progress(states, "drawing", len(states))
+            save_image(contact_sheet([render_mesh(mesh, width=320, height=260) for mesh in drawn]), path)
+            return [path]
+        if path.suffix:
+            clip = states.clip()
+            return save(replace(asset, mesh=clip.rest, clips=(clip,), articulation=states.space.articulation), path)
+        meshes = enumerate(self.progress(states, "writing", len(states)))
+        return [file for number, mesh in meshes for file in save(mesh, path / f"state_{number:04d}.glb")]

@@ -11,9 +11,7 @@ import tyro
 
 from neurok import rendering
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, UnitFlag, UpFlag, arg
-from neurok.cli.frame import frame_facts, frame_words, load_framed
-from neurok.cli.outputs import check_outputs
-from neurok.cli.report import progress, say
+from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, load_framed
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.rendering.files import FILMS, STILLS, check_suffix
@@ -25,7 +23,7 @@ SHEET_PICTURES = 8
 
 
 @dataclass
-class Render:
+class Render(Command):
     """Render a picture or a video of an object: its animation, its joints from limit to limit, or a turntable view."""
 
     input: Annotated[tyro.conf.Positional[str], arg("IN")]
@@ -62,18 +60,17 @@ class Render:
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        self._check()
         asset = load_framed(self.input, self.unit, self.up)
         with together():
             outputs = [self._page(asset, path) if _is_page(path) else self._draw(asset, path) for path in self.out]
-        for path, told in zip(self.out, outputs):
-            told["bytes"] = path.stat().st_size
-            say(_sentence(told), json=self.json)
-        say(f"Read with {frame_words(asset.mesh)}.", json=self.json)
+        for path, figures in zip(self.out, outputs):
+            figures["bytes"] = path.stat().st_size
+            self.say(_sentence(figures))
+        self.say(f"Read with {frame_words(asset.mesh)}.")
         files = [str(path) for path in self.out]
         return {"input": self.input, **frame_facts(asset.mesh), **outputs[0], "files": files, "outputs": outputs}
 
-    def _check(self) -> None:
+    def check_flags(self) -> None:
         pictures = STILLS if self.sheet is not None else STILLS + FILMS
         for path in self.out:
             if not _is_page(path):
@@ -92,9 +89,8 @@ class Render:
             "colors": "parts" if self.parts else "surface",
         }
         sheet = None if self.sheet is None else (self.sheet[0] if self.sheet else SHEET_PICTURES)
-        watch = lambda frames, total: progress(frames, "rendering", total=total, json=self.json)  # noqa: E731
         start = time.perf_counter()
-        made = render(asset, path, clip=self.clip, sheet=sheet, fps=self.fps, watch=watch, **options)
+        made = render(asset, path, clip=self.clip, sheet=sheet, fps=self.fps, watch=self.watch, **options)
         seconds = time.perf_counter() - start
         motion = motion_of(asset, self.clip) if sheet is not None else None
         count = made if isinstance(made, int) else 1 if motion is None else min(sheet or 1, motion.frame_count)
@@ -132,11 +128,12 @@ def _is_page(path: Path) -> bool:
     return path.suffix.lower() == PAGE
 
 
-def _sentence(told: dict[str, Any]) -> str:
-    if "width" in told:
-        return f"{told['out']}: {told['frames']} frames of {told['width']}x{told['height']} in {told['seconds']:.1f} s"
-    page = f"a page of {told['bytes'] / 1e6:.1f} MB with {told['frames']} frames"
-    return f"{told['out']}: {page} in {told['seconds']:.1f} s"
+def _sentence(figures: dict[str, Any]) -> str:
+    if "width" in figures:
+        made = f"{figures['frames']} frames of {figures['width']}x{figures['height']}"
+    else:
+        made = f"a page of {figures['bytes'] / 1e6:.1f} MB with {figures['frames']} frames"
+    return f"{figures['out']}: {made} in {figures['seconds']:.1f} s"
 
 
 def parse_size(text: str) -> tuple[int, int]:

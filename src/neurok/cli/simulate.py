@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,27 +10,125 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg, one_of
-from neurok.cli.frame import frame_facts, frame_words
-from neurok.cli.outputs import check_outputs
-from neurok.cli.report import progress, say
-from neurok.cli.simulate_flags import LoadFlags, MatterFlags, SteppingFlags, Words
-from neurok.cli.space import warn_of
-from neurok.cli.stopping import stoppable
+from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, WeightsFlag, arg, one_of
+from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, warn
+from neurok.cli.report import stoppable
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
+from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.errors import NeurokError
 from neurok.model import SpaceName, Weights
-from neurok.scene.description import ActionName, Scene, SceneError, SceneGround, SceneObject, ScenePin, SceneWorld
+from neurok.scene.description import (
+    ActionName,
+    Scene,
+    SceneError,
+    SceneGround,
+    SceneObject,
+    ScenePin,
+    SceneWorld,
+    parse_drag,
+    parse_gravity,
+    parse_push,
+    parse_velocity,
+)
 from neurok.scene.files import SUFFIXES as SCENES
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
-from neurok.scene.output import check_output, write_output
+from neurok.scene.picture import check_output, write_output
 from neurok.scene.run import ReadyScene, SceneRun, prepare_scene, run_ready
-from neurok.scene.words import parse_drag, parse_gravity, parse_push, parse_velocity
 from neurok.staging import together
+
+Words = tyro.conf.UseAppendAction[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class LoadFlags:
+    """Loads and initial conditions."""
+
+    ground: Annotated[tuple[float, ...] | None, arg("[FRICTION]", "none")] = None
+    """Put the object, free to move, on a ground with this friction (0.5 if not given)."""
+
+    gravity: Annotated[str | None, arg("VEC", "9.81 downwards")] = None
+    """Acceleration [m/s^2], 0 for none."""
+
+    velocity: Annotated[Words, arg("AT:VEC")] = ()
+    """Initial velocity of a place [length/s]."""
+
+    drag: Annotated[Words, arg("AT:PATH")] = ()
+    """Move a place along displacements from its initial position, over the whole time unless each gives a time:
+    door:0,0,0.3;0.2,0,0.3 or door:0,0,0.3@1."""
+
+    pin: Annotated[Words, arg("AT")] = ()
+    """Hold a place at its initial position."""
+
+    wind: Annotated[str | None, arg("VEC", "none")] = None
+    """Velocity of the air [m/s]."""
+
+    strength: Annotated[float | None, arg("X", "1")] = None
+    """Strength of the action: height, range, slope, reach, or force of the wind are multiplied by this."""
+
+    jolt: Annotated[float | None, arg("SPEED", "none")] = None
+    """Start with a random velocity drawn from the seed; the fastest vertex has this speed [length/s]."""
+
+    rotate: Annotated[str | None, arg("VEC", "not turned")] = None
+    """Rotate the object first: the direction is the axis, the length the angle in degrees."""
+
+    free: bool = False
+    """Let the object move as a whole, without any ground."""
+
+
+@dataclass(frozen=True)
+class MatterFlags:
+    """Materials and kinematics of the object."""
+
+    plan: PlanFlag = None
+    weights: WeightsFlag = None
+
+    material: Annotated[Words, arg("PART=NAME")] = ()
+    """Material of a part, by a name of the library: seat=foam, all=steel."""
+
+    materials: Annotated[Path | None, arg("FILE.json", "as the file says, or proposed")] = None
+    """Materials of all parts: a file written by 'neurok materials', possibly edited."""
+
+    density: Annotated[float | None, arg("RHO", "that of its materials")] = None
+    """Mass per volume [kg/m^3], if the file gives none."""
+
+    damping: Annotated[float | None, arg("RATE", "0")] = None
+    """Damping of all motion, proportional to mass [1/s]."""
+
+    joint_damping: Annotated[float | None, arg("RATE", "4 where there is a ground, else 0")] = None
+    """Damping of joints whose file specifies none [1/s]."""
+
+    joint_friction: Annotated[float | None, arg("MU", "0.3 where there is a ground, else 0")] = None
+    """Coefficient of the dry friction of joints."""
+
+
+@dataclass(frozen=True)
+class SteppingFlags:
+    """Time stepping."""
+
+    fps: Annotated[float | None, arg("FPS", "24")] = None
+    """Frames per second."""
+
+    dt: Annotated[float | None, arg("S", "one that suits the integrator")] = None
+    """Longest time step."""
+
+    integrator: Annotated[IntegratorName | None, one_of(IntegratorName, "auto")] = None
+    """Integrator of the engine 'reduced'; auto takes implicit if there can be contact, else gauss, which conserves
+    energy."""
+
+    resolution: Annotated[str | None, arg("coarse|medium|fine|CELLS", "medium")] = None
+    """For particles: number of cells along the longest side."""
+
+    stiffest: Annotated[float | None, arg("PA", "what is stiff is rigid")] = None
+    """For particles: step stiffer materials with this Young's modulus instead of as rigid."""
+
+    scene: Annotated[Path | None, arg("FILE", "none")] = None
+    """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
+    object."""
+
 
 DIVERGED = 3
 """Exit code when the motion diverged; the good frames are written all the same."""
@@ -41,7 +138,7 @@ STILL = 1e-6
 
 
 @dataclass
-class Simulate:
+class Simulate(Command):
     """Simulate an object under forces, falls, drags or wind, and save its motion.
 
     AT is a place on the object: a vertex number, a point x,y,z, a part's name, or top, bottom, left, right, front,
@@ -92,15 +189,12 @@ class Simulate:
     matter: tyro.conf.OmitArgPrefixes[MatterFlags] = field(default_factory=MatterFlags)
     stepping: tyro.conf.OmitArgPrefixes[SteppingFlags] = field(default_factory=SteppingFlags)
 
-    exit_code: int = field(default=0, init=False)
-
     def run(self) -> dict[str, Any]:
-        self._check()
         weights = None if self.matter.weights is None else Weights(self.matter.weights)
-        figures, self.exit_code = simulate_and_write(self.as_scene(), self.out, weights, json=self.json)
+        figures, self.exit_code = simulate_and_write(self, self.as_scene(), self.out, weights)
         return figures
 
-    def _check(self) -> None:
+    def check_flags(self) -> None:
         if not self.out:
             raise NeurokError("Say where to write the motion with --out, for instance --out motion.glb.")
         for path in self.out:
@@ -140,7 +234,9 @@ class Simulate:
         return Scene((SceneObject(self.object),))
 
     def _object(self, thing: SceneObject, problems: list[str]) -> SceneObject:
-        parse = lambda function, texts: tuple(_noted(problems, function, texts))  # noqa: E731
+        def parse(function: Callable[[str], Any], texts: Any) -> tuple[Any, ...]:
+            return tuple(_noted(problems, function, texts))
+
         changes: dict[str, Any] = {
             "pushes": thing.pushes + parse(parse_push, self.push),
             "velocities": thing.velocities + parse(parse_velocity, self.loads.velocity),
@@ -184,55 +280,45 @@ class Simulate:
 
 
 def simulate_and_write(
-    scene: Scene, out: Sequence[Path], weights: Weights | None = None, *, json: bool = False
+    command: Command, scene: Scene, out: Sequence[Path], weights: Weights | None = None
 ) -> tuple[dict[str, Any], int]:
     """Run a scene, write its motion and say how it went; the figures for ``--json``, and the exit code."""
     motions = [path for path in out if path.suffix.lower() not in SCENES]
     ready = prepare_scene(scene, weights)
-    for note in ready.notes:
-        print(f"neurok: {note}", file=sys.stderr)
-    for name, why in zip(ready.names, ready.reasons, strict=False):
-        say(f"Space of {name}: {why}", json=json)
-    for name, made_of in zip(ready.names, ready.matter, strict=True):
-        if made_of:
-            say(f"Matter of {name}: {made_of}", json=json)
-    for body in ready.bodies:
-        warn_of(body.poses)
+    warn(*ready.notes)
+    command.say(*(f"Space of {name}: {why}" for name, why in zip(ready.names, ready.reasons, strict=False)))
+    command.say(*(f"Matter of {name}: {of}" for name, of in zip(ready.names, ready.matter, strict=True) if of))
+    warn(*(body.poses.caution for body in ready.bodies))
     run = None
     if motions:
-        with stoppable("simulating", json=json) as tell:
-            run = run_ready(ready, progress=tell, say=lambda text: print(f"neurok: {text}", file=sys.stderr))
-
-    def watch(frames: Iterable[Any], total: int) -> Iterable[Any]:
-        return progress(frames, "rendering", total=total, json=json)
-
+        with stoppable("simulating", json=command.json) as tell:
+            run = run_ready(ready, progress=tell, say=warn)
     files = list[Path]()
     with together():
         for path in out:
             if path in motions and run is not None:
-                files += write_output(run, path, watch=watch)
+                files += write_output(run, path, watch=command.watch)
             else:
                 write_scene(ready.scene, path)
                 files.append(path)
-    return _report(ready, run, out, files, json)
+    return _report(command, ready, run, out, files)
 
 
 def _report(
-    ready: ReadyScene, run: SceneRun | None, out: Sequence[Path], files: list[Path], json: bool
+    command: Command, ready: ReadyScene, run: SceneRun | None, out: Sequence[Path], files: list[Path]
 ) -> tuple[dict[str, Any], int]:
-    spaces = [body.poses.kind for body in ready.bodies]
-    mesh, names = ready.models[0].mesh, ", ".join(map(str, out))
+    space, mesh, names = ready.bodies[0].poses.kind, ready.models[0].mesh, ", ".join(map(str, out))
     figures: dict[str, Any] = {
         "out": str(out[0]),
         "files": [str(path) for path in files],
         "mass": ready.mass,
         **frame_facts(mesh),
-        "space": spaces[0],
+        "space": space,
         "spaces": list(ready.reasons),
         "matter": list(ready.matter),
     }
     if run is None:
-        say(f"{names}: the scene; {frame_words(mesh)}, space {spaces[0]}", json=json)
+        command.say(f"{names}: the scene; {frame_words(mesh)}, space {space}")
         return figures | {"engine": ready.scene.engine}, 0
     rollout = run.rollout
     figures |= {
@@ -242,16 +328,15 @@ def _report(
         "seconds": (rollout.frame_count - 1) * rollout.dt,
         **rollout.report,
     }
-    say(
+    command.say(
         f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
         f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
-        f"space {spaces[0]}, {frame_words(mesh)}",
-        json=json,
+        f"space {space}, {frame_words(mesh)}"
     )
     if rollout.status != "ok":
-        print(f"neurok: {rollout.message}", file=sys.stderr)
+        warn(rollout.message)
     elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
-        print(f"neurok: {_why_still(ready)}", file=sys.stderr)
+        warn(_why_still(ready))
     return figures, DIVERGED if rollout.status == "diverged" else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -75,3 +76,52 @@ def least_squares(
             if damping > 1e12:
                 return q, gaps, True
     return q, gaps, False
+
+
+def reach(
+    space: KinematicSpace,
+    vertices: Int[np.ndarray, " n"],
+    targets: Float[np.ndarray, "n 3"],
+    q: Float[np.ndarray, " D"] | None = None,
+    iterations: int = 60,
+) -> Fit:
+    """The coordinates near ``q`` (rest by default) that bring some vertices closest to targets, within hard limits.
+
+    Coordinates that do not move the vertices stay as they are; those that reach their limits stay there while the
+    others go on.
+    """
+    vertices = np.asarray(vertices)
+    if len(vertices) == 0 or int(vertices.max()) >= space.rest.vertex_count or int(vertices.min()) < 0:
+        raise NeurokError(f"Vertices to move must be indices from 0 to {space.rest.vertex_count - 1}.")
+    low, high = space.limits.T
+    now = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
+    free, converged = np.ones(space.dim, dtype=bool), True
+    while free.any():
+        found, start, moving = now.copy(), now, free
+
+        def evaluate(values: np.ndarray, start: np.ndarray = start, moving: np.ndarray = moving) -> Any:
+            full = start.copy()
+            full[moving] = values
+            rows, slopes = (array[0] for array in space.shape(full[None]))
+            if space.features is None:
+                places, slopes = rows[vertices], slopes[moving][:, vertices]
+            else:
+                weights = space.features[vertices]
+                places, slopes = weights @ rows, np.einsum("nk,dki->dni", weights, slopes[moving])
+            return (places - targets).reshape(-1), slopes.reshape(len(slopes), -1).T
+
+        found[free], _, converged = least_squares(evaluate, now[free], iterations)
+        beyond = free & ((found < low) | (found > high)) & space.has_hard_limits
+        now = np.clip(found, low, high) if space.has_hard_limits else found
+        if not beyond.any():
+            break
+        free = free & ~beyond
+    gaps = _places(space, now, vertices) - targets
+    return Fit(now, float(np.sqrt((gaps**2).sum() / len(vertices))), "ok" if converged else "stalled")
+
+
+def _places(
+    space: KinematicSpace, q: Float[np.ndarray, " D"], vertices: Int[np.ndarray, " n"]
+) -> Float[np.ndarray, "n 3"]:
+    rows = space.shape(q[None])[0][0]
+    return np.asarray(rows[vertices] if space.features is None else space.features[vertices] @ rows)

@@ -20,7 +20,7 @@ from neurok.core.select import SIDES
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
-from neurok.scene.description import Scene, SceneDrag, SceneError, SceneGround, SceneObject, ScenePin, Vector
+from neurok.scene.description import Scene, SceneDrag, SceneError, SceneGround, SceneObject, ScenePin, vector
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,8 @@ def _throw(scene: Scene, index: int, subject: Subject, strength: float, config: 
         scene,
         index,
         drop=height,
-        velocity=_vector(np.array(thing.velocity) + velocity),
-        spin=_vector(np.array(thing.spin) + spin),
+        velocity=vector(np.array(thing.velocity) + velocity),
+        spin=vector(np.array(thing.spin) + spin),
     )
 
 
@@ -202,7 +202,7 @@ def _tilt(scene: Scene, index: int, subject: Subject, strength: float, config: A
     gravity = _fall(scene, subject, config)[0]
     angle = math.atan(strength * math.tan(config.tilt_angle))
     pull = gravity * (math.sin(angle) * subject.right - math.cos(angle) * subject.up)
-    return replace(scene, world=replace(scene.world, gravity=_vector(pull)))
+    return replace(scene, world=replace(scene.world, gravity=vector(pull)))
 
 
 def _drag(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
@@ -210,7 +210,7 @@ def _drag(scene: Scene, index: int, subject: Subject, strength: float, config: A
     gravity, time = _fall(scene, subject, config)
     reach, end = config.drag_reach * subject.size, config.drag_time * time
     stiffness = config.drag_force * subject.mass * gravity / (reach * subject.unit)
-    drag = SceneDrag("all/top", (_vector(strength * reach * subject.right),), (end,), stiffness, end)
+    drag = SceneDrag("all/top", (vector(strength * reach * subject.right),), (end,), stiffness, end)
     return _changed(scene, index, drags=(*scene.objects[index].drags, drag))
 
 
@@ -220,7 +220,7 @@ def _wind(scene: Scene, index: int, subject: Subject, strength: float, config: A
     force = config.wind_force * strength * subject.mass * gravity
     area = max(subject.exposed, config.wind_force / config.wind_broadside * subject.broadside, 1e-300)
     speed = math.sqrt(2.0 * force / (config.air_density * area))
-    wind = _vector(min(speed, config.wind_limit) * subject.right)
+    wind = vector(min(speed, config.wind_limit) * subject.right)
     scene = replace(scene, world=replace(scene.world, wind=wind, wind_until=config.wind_time * time))
     pins = scene.objects[index].pins
     held = subject.is_rooted(config) and not pins
@@ -252,8 +252,3 @@ def _exposed(mesh: Mesh, winds: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "
     half = np.where(closed_components(mesh.vertices, mesh.faces, piece)[piece], 0.5, 1.0)
     areas = half * face_areas(mesh.vertices, mesh.faces)
     return np.asarray(areas @ np.abs(normals @ winds.T) ** 3) * mesh.unit**2
-
-
-def _vector(values: Float[np.ndarray, "3"]) -> Vector:
-    x, y, z = (float(value) for value in values)
-    return x, y, z

@@ -13,6 +13,7 @@ import os
 import tomllib
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -48,10 +49,10 @@ def read_scene(path: str | Path) -> Scene:
     version = data.pop(VERSION_KEY, VERSION)
     if version != VERSION:
         raise FormatError(f"'{path}' is a scene of version {shown(version)}; this neurok reads {VERSION}.")
-    problems: list[str] = []
-    scene = _read(Scene, data, "", problems)
-    if problems:
-        raise SceneError([f"'{path}': {problems[0]}", *problems[1:]])
+    reader = _Reader()
+    scene = reader.read(Scene, data, "")
+    if reader.problems:
+        raise SceneError([f"'{path}': {reader.problems[0]}", *reader.problems[1:]])
     return _with_paths(scene, lambda name: _absolute(name, path.parent))
 
 
@@ -160,110 +161,100 @@ def _hints(kind: type) -> dict[str, Any]:
     return found if "source" not in found else {**found, "path": str}
 
 
-def _read(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
-    """A value as the type of its field wants it; what does not fit is noted and replaced by None."""
-    origin = get_origin(kind)
-    if is_dataclass(kind):
-        return _read_noun(kind, value, place, problems)  # type: ignore[arg-type]
-    if origin in (Union, types.UnionType):
-        return _read_choice(get_args(kind), value, place, problems)
-    if origin is tuple:
-        return _read_tuple(get_args(kind), value, place, problems)
-    if origin is Mapping:
-        return _read_mapping(get_args(kind)[1], value, place, problems)
-    if origin is Literal:
-        if value in get_args(kind):
-            return value
-        problems.append(f"{place} must be one of {', '.join(map(str, get_args(kind)))}, got {shown(value)}")
-        return None
-    return _read_plain(kind, value, place, problems)
+class _Reader:
+    """Makes nouns of what a file says; what does not fit is noted and replaced by None."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def read(self, kind: Any, value: Any, place: str) -> Any:
+        """A value as the type of its field wants it."""
+        origin, inner = get_origin(kind), get_args(kind)
+        if is_dataclass(kind):
+            return self._noun(kind, value, place)  # type: ignore[arg-type]
+        if origin in (Union, types.UnionType):
+            return self._choice(inner, value, place)
+        if origin is tuple:
+            return self._tuple(inner, value, place)
+        if origin is Mapping:
+            if isinstance(value, Mapping):
+                return {str(key): self.read(inner[1], item, f"{place}.{key}") for key, item in value.items()}
+            return self._refuse(place, "hold one entry per part", value)
+        if origin is Literal:
+            known = ", ".join(map(str, inner))
+            return value if value in inner else self._refuse(place, f"be one of {known}", value)
+        return self._plain(kind, value, place)
+
+    def _refuse(self, place: str, wanted: str, value: Any) -> None:
+        self.problems.append(f"{place} must {wanted}, got {shown(value)}")
+
+    def _noun(self, kind: type, value: Any, place: str) -> Any:
+        known = {_key(item): item for item in fields(kind)}  # type: ignore[arg-type]
+        if not isinstance(value, Mapping):
+            return self._refuse(place, f"hold keys ({', '.join(known)})", value)
+        before = len(self.problems)
+        inside = f"{place}." if place else ""
+        self.problems += [_unknown(f"{inside}{key}", str(key), list(known)) for key in value if key not in known]
+        given = {
+            known[name].name: self.read(_hints(kind)[name], value[name], f"{inside}{name}")
+            for name in known
+            if name in value
+        }
+        missing = (name for name, item in known.items() if name not in value and _default(item) is MISSING)
+        self.problems += [f"{inside}{name} is missing" for name in missing]
+        if len(self.problems) > before:
+            return None
+        try:
+            return kind(**given)
+        except SceneError as error:
+            self.problems.extend(error.problems)
+            return None
+
+    def _choice(self, kinds: tuple[Any, ...], value: Any, place: str) -> Any:
+        if value is None and type(None) in kinds:
+            return None
+        kinds = tuple(kind for kind in kinds if kind is not type(None))
+        if len(kinds) > 1 and any(map(is_dataclass, kinds)):
+            kinds = tuple(kind for kind in kinds if is_dataclass(kind) == isinstance(value, Mapping))
+        if len(kinds) == 1:
+            return self.read(kinds[0], value, place)
+        for kind in kinds:
+            attempt = _Reader()
+            result = attempt.read(kind, value, place)
+            if not attempt.problems:
+                return result
+        words = [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+        return self._refuse(place, f"be a number or {' or '.join(words)}", value)
+
+    def _tuple(self, kinds: tuple[Any, ...], value: Any, place: str) -> Any:
+        if not isinstance(value, list | tuple):
+            return self._refuse(place, "be a list", value)
+        if kinds[-1] is Ellipsis:
+            return tuple(self.read(kinds[0], item, f"{place}[{i}]") for i, item in enumerate(value))
+        if len(value) != len(kinds):
+            return self._refuse(place, f"have {len(kinds)} numbers", value)
+        return tuple(self.read(kind, item, place) for kind, item in zip(kinds, value, strict=True))
+
+    def _plain(self, kind: type, value: Any, place: str) -> Any:
+        wanted = {str: "a word", float: "a number", int: "a whole number"}[kind]
+        if isinstance(value, bool):
+            return self._refuse(place, f"be {wanted}", value)
+        if kind is str and isinstance(value, str | int):
+            return str(value)
+        number = value if kind is int else None
+        if kind is float and isinstance(value, int | float | str):
+            with suppress(ValueError, OverflowError):
+                number = float(value)  # YAML takes 1e-3 for a word
+        if not isinstance(number, int | float) or (kind is int and not _is_whole(number)):
+            return self._refuse(place, f"be {wanted}", value)
+        self.problems.extend(check_number(place, float(number)))
+        return number
 
 
-def _read_noun(kind: type, value: Any, place: str, problems: list[str]) -> Any:
-    if not isinstance(value, Mapping):
-        known = ", ".join(map(_key, fields(kind)))  # type: ignore[arg-type]
-        problems.append(f"{place} must hold keys ({known}), got {shown(value)}")
-        return None
-    known_fields = {_key(item): item for item in fields(kind)}  # type: ignore[arg-type]
-    before = len(problems)
-    for key in value:
-        if key not in known_fields:
-            problems.append(_unknown(f"{place}.{key}".lstrip("."), str(key), list(known_fields)))
-    given = {
-        name: _read(_hints(kind)[name], value[name], f"{place}.{name}".lstrip("."), problems)
-        for name in known_fields
-        if name in value
-    }
-    for name, item in known_fields.items():
-        if name not in value and _default(item) is MISSING:
-            problems.append(f"{f'{place}.{name}'.lstrip('.')} is missing")
-    if len(problems) > before:
-        return None
-    try:
-        return kind(**{known_fields[name].name: value for name, value in given.items()})
-    except SceneError as error:
-        problems.extend(error.problems)
-        return None
+def _is_whole(number: int | float) -> bool:
+    return isinstance(number, int) and number.bit_length() <= WIDEST_INTEGER
 
 
 def _unknown(place: str, key: str, known: list[str]) -> str:
     near = difflib.get_close_matches(key, known, n=1)
     return f"'{place}' is unknown; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}")
-
-
-def _read_choice(kinds: tuple[Any, ...], value: Any, place: str, problems: list[str]) -> Any:
-    if value is None and type(None) in kinds:
-        return None
-    kinds = tuple(kind for kind in kinds if kind is not type(None))
-    if len(kinds) > 1 and any(map(is_dataclass, kinds)):
-        kinds = tuple(kind for kind in kinds if is_dataclass(kind) == isinstance(value, Mapping))
-    for kind in kinds:
-        attempt: list[str] = []
-        result = _read(kind, value, place, attempt)
-        if not attempt:
-            return result
-    if len(kinds) == 1:
-        problems.extend(attempt)
-        return None
-    words = [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
-    problems.append(f"{place} must be a number or {' or '.join(words)}, got {shown(value)}")
-    return None
-
-
-def _read_tuple(kinds: tuple[Any, ...], value: Any, place: str, problems: list[str]) -> Any:
-    if not isinstance(value, list | tuple):
-        problems.append(f"{place} must be a list, got {shown(value)}")
-        return None
-    if kinds[-1] is Ellipsis:
-        return tuple(_read(kinds[0], item, f"{place}[{i}]", problems) for i, item in enumerate(value))
-    if len(value) != len(kinds):
-        problems.append(f"{place} must have {len(kinds)} numbers, got {shown(value)}")
-        return None
-    return tuple(_read(kind, item, place, problems) for kind, item in zip(kinds, value, strict=True))
-
-
-def _read_mapping(kind: Any, value: Any, place: str, problems: list[str]) -> Any:
-    if not isinstance(value, Mapping):
-        problems.append(f"{place} must hold one entry per part, got {shown(value)}")
-        return None
-    return {str(key): _read(kind, item, f"{place}.{key}", problems) for key, item in value.items()}
-
-
-def _read_plain(kind: type, value: Any, place: str, problems: list[str]) -> Any:
-    if kind is str and isinstance(value, str | int) and not isinstance(value, bool):
-        return str(value)
-    if kind is float and isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
-            number = float(value)  # YAML takes 1e-3 for a word
-        except (ValueError, OverflowError):
-            pass
-        else:
-            problems.extend(check_number(place, number))
-            return number
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if kind is int and is_whole and value.bit_length() <= WIDEST_INTEGER:
-        problems.extend(check_number(place, float(value)))
-        return value
-    words = {str: "a word", float: "a number", int: "a whole number"}
-    problems.append(f"{place} must be {words[kind]}, got {shown(value)}")
-    return None

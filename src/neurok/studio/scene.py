@@ -20,17 +20,14 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.inference.materials import Proposals
+from neurok.kinematics.fit import reach
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.model import Model, understand
 from neurok.scene.description import Scene
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.corrections import Corrections, Studied, study
-from neurok.studio.forces import Forces, Push
-from neurok.studio.hand import reach
-from neurok.studio.history import History
-from neurok.studio.live import LiveSimulation, Simulation
-from neurok.studio.playback import Playback, Recording
-from neurok.studio.simulator import News
+from neurok.studio.motion import skinned_clip
+from neurok.studio.simulator import LiveSimulation, News, Simulation
+from neurok.studio.state import Corrections, Forces, History, Playback, Push, Recording, Studied, study
 
 Mode = Literal["empty", "posing", "running", "paused", "playing"]
 
@@ -244,7 +241,7 @@ class StudioScene:
             self._simulation.order("grab", vertices=[self._held], target=place.tolist(), stiffness=None, seconds=None)
             return
         space = self._pose_now()
-        self.q = reach(space, self.q, self._held, place, self.config.reach_iterations)
+        self.q = reach(space, np.array([self._held]), place[None], self.q, self.config.reach_iterations).q
         self._show_pose()
 
     def release(self) -> None:
@@ -322,7 +319,7 @@ class StudioScene:
         elif not on and running and self.records:
             assert self._simulation is not None
             self._simulation.order("record", on=False)
-            self._simulation.order("keep", path=str(self.folder / "kept.npz"))
+            self._simulation.order("keep")
         self.records = on
 
     # Time goes by.
@@ -347,7 +344,7 @@ class StudioScene:
                 self.shown = news.figures["mesh"]
             self._give_push()
         elif news.kind == "kept":
-            self._take_recording(Path(news.text))
+            self._take_recording(news.figures)
         elif news.kind == "error":
             self.notes.append(news.text)
             self.close()
@@ -361,12 +358,13 @@ class StudioScene:
             self.notes.append(news.text)
             self.mode = "paused"
 
-    def _take_recording(self, path: Path) -> None:
-        try:
-            self.keep(Recording.read(path, self.mesh, self.config.stiff))
-            self.playback = self.playback.at(self.playback.last)
-        except NeurokError as error:
-            self.notes.append(str(error))
+    def _take_recording(self, kept: dict[str, Any]) -> None:
+        if "positions" not in kept:
+            self.notes.append("Nothing was recorded: the simulation did not run meanwhile.")
+            return
+        clip = skinned_clip(self.mesh, kept["positions"], kept["fps"], self.config.stiff)
+        self.keep(Recording(clip, kept["energies"], kept["depths"]))
+        self.playback = self.playback.at(self.playback.last)
 
     def keep(self, recording: Recording | None) -> None:
         """Have another recording, or none."""

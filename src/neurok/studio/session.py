@@ -23,14 +23,16 @@ import numpy as np
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.studio.config import StudioConfig
-from neurok.studio.panels.forces import ForcesPanel
-from neurok.studio.panels.generate import GeneratePanel
-from neurok.studio.panels.head import HeadPanel
-from neurok.studio.panels.materials import MaterialsPanel
-from neurok.studio.panels.open import OpenPanel
-from neurok.studio.panels.plan import PlanPanel
-from neurok.studio.panels.poses import PosesPanel
-from neurok.studio.panels.record import RecordPanel
+from neurok.studio.panels import (
+    ForcesPanel,
+    GeneratePanel,
+    HeadPanel,
+    MaterialsPanel,
+    OpenPanel,
+    PosesPanel,
+    RecordPanel,
+)
+from neurok.studio.plan_panel import PlanPanel
 from neurok.studio.scene import StudioScene
 from neurok.studio.view import EYE, UP, Look, View, body_colors, material_colors
 

@@ -1,16 +1,20 @@
-"""The simulation in a process of its own: takes a scene and orders, sends frames no faster than they are taken.
+"""A live simulation in a process of its own, and the window's end of it, which never waits.
 
 A frame is sent only when the one before was taken; what happens in between is dropped, so the window never lags behind.
 """
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from multiprocessing.connection import Connection
-from typing import Any
+from multiprocessing.context import BaseContext
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +22,30 @@ from neurok.dynamics import Run, Wind, start
 from neurok.errors import NeurokError
 from neurok.scene.description import Scene
 from neurok.scene.run import engine_of, prepare_scene
+from neurok.studio.config import StudioConfig
+
+PRELOADED = ["neurok.studio.simulator"]
+
+
+@cache
+def context() -> BaseContext:
+    """Where processes come from; those of a fork server share its memory."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(PRELOADED)
+    return found
+
+
+def warm_up() -> None:
+    """Start the server of processes; the first simulation then begins without waiting for imports."""
+    process = context().Process(target=_nothing, daemon=True)  # type: ignore[attr-defined]
+    process.start()
+    process.join()
+
+
+def _nothing() -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -144,13 +172,11 @@ class _Live:
         else:
             self.records = False
 
-    def keep(self, path: str) -> None:
+    def keep(self) -> None:
         """Hand over what was recorded."""
-        frames, energies, depths = (
-            (list(column) for column in zip(*self.kept, strict=True)) if self.kept else ([], [], [])
-        )
-        np.savez(path, positions=np.array(frames), energies=np.array(energies), depths=np.array(depths), fps=self.fps)
-        _tell(self.link, News("kept", path))
+        names = ("positions", "energies", "depths")
+        figures = {name: np.array(column) for name, column in zip(names, zip(*self.kept, strict=True), strict=False)}
+        _tell(self.link, News("kept", figures={**figures, "fps": self.fps}))
 
     def advance(self) -> None:
         """One frame, told to the window if it has taken the one before."""
@@ -206,3 +232,62 @@ class _Live:
             "pieces": 0,
         }
         _tell(self.link, News("frame", positions=positions.astype(np.float32), figures=figures))
+
+
+class Simulation(Protocol):
+    """What the scene needs of a live simulation; tests put another one in its place."""
+
+    def order(self, verb: str, **values: Any) -> None:
+        """Ask for something; returns at once."""
+
+    def news(self) -> Sequence[News]:
+        """What came in since the last time."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class LiveSimulation:
+    """A simulation in a process of its own."""
+
+    def __init__(self, scene: Scene, config: StudioConfig) -> None:
+        ours, theirs = context().Pipe()
+        self.link = ours
+        self.process = context().Process(  # type: ignore[attr-defined]
+            target=simulate_live,
+            args=(theirs, scene, config.fps, config.meter_rate, config.record_bytes),
+            daemon=True,
+        )
+        self.process.start()
+        theirs.close()
+        self.closed = False
+
+    def order(self, verb: str, **values: Any) -> None:
+        """Ask for something; a process that has died is noticed by its news."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, OSError):
+            self.link.send(Order(verb, values))
+
+    def news(self) -> Sequence[News]:
+        """What came in since the last time; frames are taken, so that the next one is sent."""
+        found: list[News] = []
+        try:
+            while not self.closed and self.link.poll():
+                found.append(self.link.recv())
+        except (EOFError, ConnectionResetError, OSError):
+            self.closed = True
+            if not any(one.kind == "error" for one in found):
+                found.append(News("error", "The simulation ended unexpectedly; it may have run out of memory."))
+        self.closed = self.closed or any(one.kind == "error" for one in found)
+        if any(one.kind == "frame" for one in found):
+            self.order("taken")
+        return found
+
+    def close(self) -> None:
+        """Ask it to end, and end it."""
+        self.closed = True
+        self.order("end")
+        self.link.close()
+        self.process.join(0.5)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join(1.0)

@@ -20,10 +20,8 @@ from neurok.geometry import lie
 from neurok.io.gltf_write import write as write_glb
 from neurok.rendering.markers import Arrow, Ball, joint_markers
 from neurok.rendering.palette import CLAY, part_color
-from neurok.studio.bending import BendingPart
-from neurok.studio.colors import Color, by_color, mean_color
 from neurok.studio.config import StudioConfig
-from neurok.studio.motion import groups_of, part_motions
+from neurok.studio.motion import BendingPart, Color, by_color, groups_of, mean_color, part_motions
 
 Look = Literal["object", "bodies", "materials"]
 """What colours mean: how the object looks, which body it is, what it is made of."""

@@ -11,7 +11,7 @@ from neurok.bodyplan import editing
 from neurok.core.articulation import JointKind
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.studio.panels.base import Panel
+from neurok.studio.panels import Panel
 
 
 class PlanPanel(Panel):
@@ -104,6 +104,9 @@ class PlanPanel(Panel):
         names = self._names()
         for made in (self.body, self.other):
             made.options = tuple(names) or ("none",)
+        if self.session.selected is None and self.scene.plan is not None:
+            moving = (k for k, body in enumerate(self.scene.plan.bodies) if body.joint is not None)
+            self.session.selected = next(moving, None)
         self.marked = None
 
     def refresh(self) -> None:
