@@ -28,7 +28,7 @@ from neurok import io
 from neurok.core import Asset
 from neurok.families.articulated import generate
 from neurok.geometry.convex import convex_hull, convex_pieces
-from neurok.geometry.decomposition import DECOMPOSITION, Room
+from neurok.geometry.decomposition import DECOMPOSITION, FreeSpace
 from neurok.io.physics import Physics, as_articulation, bodies
 from neurok.sandbox import SANDBOX
 
@@ -99,7 +99,7 @@ def hollow(asset: Asset) -> dict[str, float]:
         whole = convex_hull(points, 1e-3 * size, 1000)
         if whole is None:
             continue
-        room = Room(mesh.vertices, faces, size, 1e-3 * size, FINE)
+        room = FreeSpace(mesh.vertices, faces, size, 1e-3 * size, FINE)
         held, cell = room.inside(whole), room.grid[1]
         if len(held) * cell**3 < HOLLOW * float(np.ptp(points, axis=0).prod()):
             continue

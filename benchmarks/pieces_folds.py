@@ -39,7 +39,7 @@ from neurok.data.still import category, moving_files
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.io import load as load_asset
-from neurok.train.batches import PieceViewConfig, augmented_pieces
+from neurok.train.batches import POOL, PieceViewConfig, augmented_pieces
 from neurok.train.examples import SOURCES, PieceExample, PieceSources, Thing, training_things
 from neurok.train.pieces import RECIPES
 from neurok.train.versions import plain_pieces
@@ -205,7 +205,7 @@ def learn(seen: Sequence[Seen], steps: int) -> PieceModel:
     shares = np.array([share * bool(some) for share, some in zip(recipe.view.shares, groups, strict=True)])
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = RATE * min(1.0, (step + 1) / 20, (steps - step) / (0.7 * steps))
-        drawn = [groups[k] for k in rng.choice(len(groups), recipe.view.pool * OBJECTS, p=shares / shares.sum())]
+        drawn = [groups[k] for k in rng.choice(len(groups), POOL * OBJECTS, p=shares / shares.sum())]
         pool = [(some[int(rng.integers(len(some)))], int(rng.integers(LEARNED_VIEWS))) for some in drawn]
         pool.sort(key=lambda one: len(one[0].bodies))
         first = int(rng.integers(len(pool) - OBJECTS))

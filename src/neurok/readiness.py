@@ -41,7 +41,6 @@ class Extra:
 
 
 EXTRAS = (
-    Extra("sim", {"mujoco": "mujoco", "coacd": "coacd"}, "MuJoCo as engine, MJCF files, collision shapes"),
     Extra("particles", {"warp": "warp-lang"}, "simulation by particles"),
     Extra("usd", {"pxr": "usd-core"}, "USD files"),
     Extra("studio", {"viser": "viser"}, "the window in the browser, pages"),

@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
@@ -80,7 +81,7 @@ class Sandbox:
             function: Where to find it, as ``module:function``.
             arrays: Its positional arguments.
             limits: What it may take.
-            preload: Modules that the helper loads and keeps, so that later calls find them there.
+            preload: Modules that the helper loads and keeps beside that of the function; later calls find them there.
             options: Its keywords, as JSON knows them.
 
         Raises:
@@ -194,8 +195,9 @@ def _serve() -> None:
         except EOFError:
             return
         job, before = json.loads(head), time.process_time()
-        for name in job["preload"]:
-            importlib.import_module(name)
+        for name in (*job["preload"], job["function"].split(":")[0]):
+            with suppress(Exception):  # what cannot be loaded is said by the call
+                importlib.import_module(name)
         code, answer, spent, peak = _in_fork(job, body) if hasattr(os, "fork") else (*_attempt(job, body), 0.0, 0.0)
         _send(answers, json.dumps([code, spent + time.process_time() - before, peak]).encode(), answer)
 

@@ -12,9 +12,8 @@ from neurok.families.household.parts import Repeat
 from neurok.families.household.solids import block
 from neurok.families.household.stuffs import wood
 from neurok.generation.attachment import ATTACHMENT, DEPTH, ROUGH, AttachmentSolver, attach, moves_of
-from neurok.generation.contacts import farthest, missing, nearest_on
+from neurok.generation.contacts import farthest, missing
 from neurok.generation.numbers import scale_of
-from neurok.geometry.distance import closest_point
 from neurok.modelling.dice import Dice
 
 RIGID = replace(ATTACHMENT, even=1e9)
@@ -112,11 +111,3 @@ def test_ends_that_always_lie_at_the_same_place_are_counted(monkeypatch):
     found = {tuple(row[:3]): row[3] for row in rows}
     assert found[1, 1, 0] == pytest.approx(0.01 / 0.52, abs=0.01)  # legs end inside the top
     assert (0, 1, 1) not in found  # tops are of all widths
-
-
-def test_the_nearest_points_of_a_surface_are_those_of_the_full_search():
-    shape = drawn("vase", 0, 3).parts[0].copies[0]
-    points = np.random.default_rng(0).uniform(-0.4, 0.6, (20, 3))
-    exact = closest_point(points, shape.vertices, shape.faces)
-    rough = np.linalg.norm(points[:, None] - shape.vertices[None], axis=2).min(axis=1)
-    np.testing.assert_allclose(nearest_on(shape, points, rough), exact.points, atol=1e-9)

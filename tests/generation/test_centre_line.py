@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.generation.centre_line import (
-    LINES,
+    FRAME,
     balls,
     evenly,
     frame_lines,
@@ -80,7 +80,7 @@ def test_a_frame_falls_into_its_posts_and_its_rail_and_a_board_into_nothing():
     posts = [owners[side * points[:, 0] > 0.375] for side in (-1.0, 1.0)]
     assert [np.bincount(post, minlength=3).max() / len(post) > 0.95 for post in posts] == [True, True]
     assert {int(np.bincount(post).argmax()) for post in posts} == {0, 1}
-    assert slender_share(points, normals) > LINES.frame
+    assert slender_share(points, normals) > FRAME
     assert frame_lines(*points_on(box((1.0, 0.05, 0.8)), 4000), 14) == []
 
 

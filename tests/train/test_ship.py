@@ -15,6 +15,7 @@ from neurok.train.articulation import RECIPES as JOINT_RECIPES
 from neurok.train.articulation import ArticulationTraining
 from neurok.train.deformation import RECIPES, DeformationTraining, split_subjects
 from neurok.train.loop import CHECKPOINT, train
+from neurok.train.run import Deformations, train_model
 from neurok.train.ship import ship
 
 TINY = replace(RECIPES["smoke"], steps=2, evaluate_every=2, warmup=1, seed=3)
@@ -47,6 +48,15 @@ def test_a_run_is_shipped_with_its_card_and_can_be_gone_on_with(data, tmp_path, 
     main(["train", "ship", str(tmp_path / "next"), "--out", str(tmp_path / "next.safetensors"), "--json"])
     begun = load_card(tmp_path / "next.safetensors")["runs"][0]["started_from"]
     assert (begun["name"], begun["steps"], begun["sha256"]) == ("mine", 4, card["sha256"])
+
+
+def test_python_trains_by_one_function(data, tmp_path):
+    lines: list[str] = []
+    told = train_model(Deformations((str(data),)), tmp_path / "run", recipe="smoke", steps=2, tell=lines.append)
+    assert told["step"] == 2
+    assert lines[0] == "40 subjects to learn from"
+    going_on = {"steps": 3, "resume": True, "tell": lines.append}
+    assert train_model(Deformations((str(data),)), tmp_path / "run", **going_on)["step"] == 3
 
 
 def test_several_runs_of_one_line_are_shipped_as_their_mean(data, tmp_path, capsys):

@@ -171,9 +171,16 @@ def summarise_joints(rows: list[Row]) -> list[Row]:
 
 def part_means(parts: list[Row]) -> Row:
     """Means over parts; precision and recall of the kinds weighted by how often each is true, and unweighted."""
-    column = lambda name: np.array([row[name] for row in parts if row.get(name) is not None], dtype=np.float64)  # noqa: E731
-    mean = lambda name: float(column(name).mean()) if len(column(name)) else None  # noqa: E731
-    median = lambda name: float(np.median(column(name))) if len(column(name)) else None  # noqa: E731
+
+    def column(name: str) -> Float[np.ndarray, " N"]:
+        return np.array([row[name] for row in parts if row.get(name) is not None], dtype=np.float64)
+
+    def mean(name: str) -> float | None:
+        return float(column(name).mean()) if len(column(name)) else None
+
+    def median(name: str) -> float | None:
+        return float(np.median(column(name))) if len(column(name)) else None
+
     moving = [row for row in parts if row["kind"] != "fixed"]
     return {
         "parts": len(parts),
@@ -215,8 +222,7 @@ def kind_scores(true: list[str], found: list[str]) -> Row:
 
 def merged_scores(true: list[str], found: list[str]) -> Row:
     """The same with turns that have limits and turns that have none as one kind: annotators do not agree on it."""
-    merge = lambda kinds: ["revolute" if kind == "continuous" else kind for kind in kinds]  # noqa: E731
-    scores = kind_scores(merge(true), merge(found))
+    scores = kind_scores(*(["revolute" if kind == "continuous" else kind for kind in kinds] for kinds in (true, found)))
     return {f"{name}_merged": scores[name] for name in ("precision", "recall") if name in scores}
 
 

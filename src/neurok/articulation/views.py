@@ -113,18 +113,17 @@ def turned(
     box = UnitBox.around(points)
     center, size = box.center, box.size
     stretch = abs(float(np.linalg.det(matrix))) ** (1 / 3) / size
-    unit = lambda rows: rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)  # noqa: E731
     pairs = clouds.pairs.copy()
     pairs[..., 0] *= stretch
     pairs[..., 4:] = pairs[..., 4:] @ matrix.T / size
     moved = replace(
         clouds,
         points=(points - center) / size,
-        normals=unit(clouds.normals @ np.linalg.inv(matrix)),
+        normals=_unit(clouds.normals @ np.linalg.inv(matrix)),
         gaps=clouds.gaps * stretch,
         toward=clouds.toward @ matrix.T / size,
         areas=clouds.areas * stretch**2,
-        directions=unit(clouds.directions @ matrix.T),
+        directions=_unit(clouds.directions @ matrix.T),
         pairs=pairs,
     )
     if labels is None:
@@ -138,6 +137,10 @@ def turned(
     return moved, replace(labels, axes=axes / np.maximum(length, 1e-12), origins=origins, limits=limits)
 
 
+def _unit(rows: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 3"]:
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+
+
 def canonical_signs(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
     """The sign that makes the largest entry of each direction positive; the network only knows such axes."""
     # Of entries that are nearly equal the first wins, so that noise does not decide.
@@ -149,8 +152,13 @@ def canonical_signs(directions: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, 
 def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) -> Parts:
     """A batch with ``count`` points of each part; smaller objects are padded."""
     size = max(len(view.parts) for view in views)
-    pad = lambda array, value=0.0: torch.from_numpy(_padded(array, size, value))  # noqa: E731
     rows = []
+
+    def pad(array: np.ndarray, value: float | int = 0.0) -> Tensor:
+        out = np.full((size, *array.shape[1:]), value, dtype=array.dtype)
+        out[: len(array)] = array
+        return torch.from_numpy(out)
+
     for view in views:
         pool = view.points.shape[1]
         some = rng.permutation(pool)[:count] if count < pool else np.arange(pool)
@@ -177,13 +185,12 @@ def stack_clouds(views: list[PartClouds], count: int, rng: np.random.Generator) 
 def some_points(clouds: PartClouds, count: int, rng: np.random.Generator) -> PartClouds:
     """The same parts with fewer points."""
     some = rng.permutation(clouds.points.shape[1])[:count]
-    pick = lambda array: array[:, some]  # noqa: E731
     return replace(
         clouds,
-        points=pick(clouds.points),
-        normals=pick(clouds.normals),
-        gaps=pick(clouds.gaps),
-        toward=pick(clouds.toward),
+        points=clouds.points[:, some],
+        normals=clouds.normals[:, some],
+        gaps=clouds.gaps[:, some],
+        toward=clouds.toward[:, some],
     )
 
 
@@ -228,11 +235,8 @@ def stack_labels(views: list[PartClouds], labels: list[Labels], size: int, rng: 
     axes /= np.maximum(axes.sum(axis=2, keepdims=True), 1e-12)
     most = max(1, int((origin_weights > 0).sum(axis=2).max()))
     origins, origin_weights = origins[:, :, :most], origin_weights[:, :, :most]
-    real = lambda array: torch.from_numpy(array).to(torch.float32)  # noqa: E731
-    whole = torch.from_numpy
-    return Targets(
-        real(kinds), whole(parents), real(axes), whole(chosen), real(origins), real(origin_weights), real(limits)
-    )
+    tensors = (torch.from_numpy(one) for one in (kinds, parents, axes, chosen, origins, origin_weights, limits))
+    return Targets(*(one.float() if one.is_floating_point() else one for one in tensors))
 
 
 def _nearest_direction(view: PartClouds, known: Labels) -> tuple[Int[np.ndarray, " C"], Float[np.ndarray, " C"]]:
@@ -250,9 +254,3 @@ def _nearest_direction(view: PartClouds, known: Labels) -> tuple[Int[np.ndarray,
 def _draw(weights: Float[np.ndarray, " N"], rng: np.random.Generator) -> int:
     total = float(weights.sum())
     return int(rng.choice(len(weights), p=weights / total)) if total > 0 else 0
-
-
-def _padded(array: np.ndarray, size: int, value: float | int) -> np.ndarray:
-    out = np.full((size, *array.shape[1:]), value, dtype=array.dtype)
-    out[: len(array)] = array
-    return out

@@ -22,7 +22,7 @@ from neurok.geometry.lie import across
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points, sample_surface
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 REACH = 0.01  # Parts closer than this touch [share of the object]. By eye.
 # Smaller parts are knobs, buttons and details [share of the object]. By eye; the ranking is fitted with it.
@@ -236,12 +236,12 @@ class ContactGraph:
         return tuple(pair.other(part) for pair in self.of(part))
 
 
-def once_per_mesh(find: Callable[[Mesh], Found]) -> Callable[[Mesh], Found]:
+def once_per_mesh(find: Callable[[Mesh], Answer]) -> Callable[[Mesh], Answer]:
     """A function of a mesh that is asked once for each mesh that lives: meshes never change."""
-    known: WeakKeyDictionary[Mesh, Found] = WeakKeyDictionary()
+    known: WeakKeyDictionary[Mesh, Answer] = WeakKeyDictionary()
 
     @wraps(find)
-    def found(mesh: Mesh) -> Found:
+    def found(mesh: Mesh) -> Answer:
         if mesh not in known:
             known[mesh] = find(mesh)
         return known[mesh]

@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-from neurok.bodyplan.contacts import ContactGraph
+from neurok.bodyplan.contacts import ContactGraph, subtree
 from neurok.bodyplan.sweep import trajectories
 from neurok.core import Joint
 from neurok.core.articulation import JointKind
@@ -136,41 +135,23 @@ def _clipped(
         return low, high
     tree = carrier.tree
     if parents is not None:
-        others = (contacts.samples[part] for part in _not_carried(hypothesis.part, parents))
-        tree = cKDTree(np.concatenate([samples.points for samples in others if samples is not None]))
-    every = max(1, len(own.points) // CONTACT_POINTS)
-    points = own.points[::every]
-    gap = lambda values, far: _gaps(points, tree, hypothesis, values, turning, far)  # noqa: E731
-    allowed = float(gap(np.zeros(1), np.inf)[0]) + SLACK * contacts.size
+        carried = subtree(tuple(parents), hypothesis.part)
+        others = [one.points for part, one in enumerate(contacts.samples) if one is not None and part not in carried]
+        tree = cKDTree(np.concatenate(others))
+    points = own.points[:: max(1, len(own.points) // CONTACT_POINTS)]
+    axis, origin = hypothesis.axis[None], hypothesis.origin[None]
+
+    def gaps(values: Float[np.ndarray, " T"], far: float) -> Float[np.ndarray, " T"]:
+        """Distance of the part from its carrier for each value, up to the spacing of the samples; infinite beyond."""
+        moved = trajectories(points, axis, origin, values[None], turning)[0].reshape(-1, 3)
+        away = tree.query(moved, distance_upper_bound=np.nextafter(far, np.inf))[0]
+        return np.asarray(away).reshape(len(values), -1).min(axis=1)
+
+    allowed = float(gaps(np.zeros(1), np.inf)[0]) + SLACK * contacts.size
     ends = []
     for end in (low, high):
         values = np.linspace(0.0, end, CONTACT_STEPS + 1)
-        loose = np.flatnonzero(gap(values, allowed) > allowed) if end else np.zeros(0, dtype=np.int64)
+        loose = np.flatnonzero(gaps(values, allowed) > allowed) if end else np.zeros(0, dtype=np.int64)
         ends.append(float(values[loose[0] - 1]) if len(loose) else float(end))
     back, forth = (end if abs(end) >= CONTACT_PLAY * max(-ends[0], ends[1]) else 0.0 for end in ends)
     return back, forth
-
-
-def _not_carried(part: int, parents: Sequence[int]) -> list[int]:
-    """Parts that a part does not carry, itself left out."""
-    carried = {part}
-    for _ in parents:  # as deep as the tree can be
-        carried |= {child for child, above in enumerate(parents) if above in carried}
-    return [other for other in range(len(parents)) if other not in carried]
-
-
-def _gaps(
-    points: Float[np.ndarray, "N 3"],
-    tree: Any,
-    hypothesis: Hypothesis,
-    values: Float[np.ndarray, " T"],
-    turning: bool,
-    far: float,
-) -> Float[np.ndarray, " T"]:
-    """Distance between the part and its carrier for each value of the joint, up to the spacing of the samples;
-    infinite beyond ``far``."""
-    moved = trajectories(points, hypothesis.axis[None], hypothesis.origin[None], values[None], turning)[0].reshape(
-        -1, 3
-    )
-    away = tree.query(moved, distance_upper_bound=np.nextafter(far, np.inf))[0]
-    return np.asarray(away).reshape(len(values), -1).min(axis=1)

@@ -69,8 +69,8 @@ class Mover:
         places, moves = self.normalised(mesh.vertices), np.isin(mesh.face_parts, group)
         stays = np.flatnonzero(~moves)
         stays = stays[self._within_reach(places[mesh.faces[stays]])]
-        self.own_surface = Surface(places, mesh.faces[moves], mesh.face_parts[moves])
-        self.rest_surface = Surface(places, mesh.faces[stays], mesh.face_parts[stays])
+        self.own_surface = CrossingSurface(places, mesh.faces[moves], mesh.face_parts[moves])
+        self.rest_surface = CrossingSurface(places, mesh.faces[stays], mesh.face_parts[stays])
         spread = _spread(self.own_samples.points, OWN_POINTS)
         self.own_points = _lifted(spread, self.own_samples, self.rest_samples)
         self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
@@ -209,7 +209,7 @@ class OccupancyGrid:
         return self.grid[cells[..., 0], cells[..., 1], cells[..., 2]]
 
 
-class Surface:
+class CrossingSurface:
     """Triangles that answer where a short path first goes through them."""
 
     def __init__(

@@ -14,28 +14,14 @@ from neurok.core.material_library import library
 from neurok.families.household.categories import draw
 from neurok.families.household.parts import Assembly, Part, Role
 
+# How parts are compared.
+OBJECTS = 80  # of the category, drawn to compare with
+NEAREST = 5  # parts that vote, each by one over its distance ...
+LEAST = 0.05  # ... but not less than this
+SIDE = 0.15
+"""A factor of e between sides, and of two between numbers of copies, counts as much as this share of the object."""
 
-@dataclass(frozen=True)
-class NamingConfig:
-    """How parts are compared."""
-
-    objects: int = 80
-    """Of the category, drawn to compare with."""
-
-    nearest: int = 5
-    """Parts that vote, each by one over its distance ..."""
-
-    least: float = 0.05
-    """... but not less than this."""
-
-    side: float = 0.15
-    """A factor of e between sides, and of two between numbers of copies, counts as much as this share of the object."""
-
-    family: float = 0.3
-    """The same for another family of materials."""
-
-
-NAMING = NamingConfig()
+FAMILY = 0.3  # the same for another family of materials
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,32 +37,32 @@ class PartNames:
     ranks: dict[str, float]
     """Mean place of each name in a list."""
 
-    def named(self, thing: Assembly, config: NamingConfig = NAMING) -> list[tuple[str, Role]]:
+    def named(self, thing: Assembly) -> list[tuple[str, Role]]:
         """Name and role of every part; where a part has a name that the category knows, it keeps it."""
         known = {name for name, _ in self.names} - {"body"}
         out = []
         for row, part in zip(rows_of(thing), thing.parts, strict=True):
-            away = np.linalg.norm(self.rows - row, axis=1) + config.family * (self.families != family_of(part))
+            away = np.linalg.norm(self.rows - row, axis=1) + FAMILY * (self.families != family_of(part))
             if part.name in known:
                 away = away + 1e3 * np.array([name != part.name for name, _ in self.names])
             votes: Counter[tuple[str, Role]] = Counter()
-            for k in np.argsort(away)[: config.nearest]:
-                votes[self.names[k]] += 1.0 / (away[k] + config.least)  # type: ignore[assignment]
+            for k in np.argsort(away)[:NEAREST]:
+                votes[self.names[k]] += 1.0 / (away[k] + LEAST)  # type: ignore[assignment]
             out.append(votes.most_common(1)[0][0])
         return out
 
 
 @cache
-def part_names(category: str, config: NamingConfig = NAMING) -> PartNames:
+def part_names(category: str) -> PartNames:
     """What the generator of a category calls its parts."""
     rng = np.random.default_rng(0)
-    things = [draw(category, rng) for _ in range(config.objects)]
+    things = [draw(category, rng) for _ in range(OBJECTS)]
     ranks: dict[str, list[int]] = {}
     for thing in things:
         for place, part in enumerate(thing.parts):
             ranks.setdefault(part.name, []).append(place)
     return PartNames(
-        np.concatenate([rows_of(thing, config) for thing in things]),
+        np.concatenate([rows_of(thing) for thing in things]),
         np.array([family_of(part) for thing in things for part in thing.parts]),
         [(part.name, part.role) for thing in things for part in thing.parts],
         Counter(thing.parts[0].name for thing in things),
@@ -88,7 +74,7 @@ def family_of(part: Part) -> str:
     return library()[part.look.stuff].family
 
 
-def rows_of(thing: Assembly, config: NamingConfig = NAMING) -> Float[np.ndarray, "P 10"]:
+def rows_of(thing: Assembly) -> Float[np.ndarray, "P 10"]:
     """Where the copies of each part are in the box of the object, how large one is, and how many there are."""
     signs = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
     boxes = []
@@ -99,8 +85,8 @@ def rows_of(thing: Assembly, config: NamingConfig = NAMING) -> Float[np.ndarray,
     extent = np.maximum(high - low, 1e-6)
     rows = []
     for part, (start, end, size) in zip(thing.parts, boxes, strict=True):
-        sides = config.side * np.log(np.maximum(size / extent.max(), 1e-3))
-        count = config.side * np.log2(part.repeat.total)
+        sides = SIDE * np.log(np.maximum(size / extent.max(), 1e-3))
+        count = SIDE * np.log2(part.repeat.total)
         rows.append([*((start - low) / extent), *((end - low) / extent), *sides, count])
     return np.array(rows)
 

@@ -38,38 +38,25 @@ HELD_OUT = "held_out"
 
 @dataclass(frozen=True)
 class PictureConfig:
-    """Where pictures are taken from; ranges are drawn from evenly."""
+    """What is taken of each object."""
 
     side: int = SIDE
     views: int = 3
     """Pictures of one object."""
 
     seed: int = 0
-    front_share: float = 0.8
-    """Chance of a view from the front; from all around otherwise. People photograph furniture from the front."""
-
-    front_azimuth: float = 75.0
-    """Largest turn of a view from the front, to either side [degrees]."""
-
-    elevation: tuple[float, float] = (5.0, 40.0)
-    """[degrees]: from a seated to a standing person's eyes."""
-
-    fov: tuple[float, float] = (16.0, 48.0)
-    """[degrees]: from a long lens to that of a telephone."""
-
-    margin: tuple[float, float] = (0.03, 0.12)
-    """Share of the picture left free on each side."""
-
-    light_turn: tuple[float, float] = (-25.0, 120.0)
-    """Turn of the lights against the camera [degrees]; at 48 the key light shines from the camera's side."""
-
-    sky_share: float = 0.35
-    """Chance of a picture with the shade of the sky, which takes twice the time."""
-
-    ground_share: float = 0.5
-    """Chance of a shadow on the ground, half transparent."""
-
     shard_objects: int = 32
+
+
+# Where pictures are taken from; ranges are drawn from evenly.
+FRONT_SHARE = 0.8  # chance of a view from the front, as people photograph furniture; from all around otherwise
+FRONT_AZIMUTH = 75.0  # largest turn of a view from the front, to either side [degrees]
+ELEVATION = (5.0, 40.0)  # [degrees]: from a seated to a standing person's eyes
+FOV = (16.0, 48.0)  # [degrees]: from a long lens to that of a telephone
+MARGIN = (0.03, 0.12)  # share of the picture left free on each side
+LIGHT_TURN = (-25.0, 120.0)  # of the lights against the camera [degrees]; at 48 the key light is on the camera's side
+SKY_SHARE = 0.35  # chance of a picture with the shade of the sky, which takes twice the time
+GROUND_SHARE = 0.5  # chance of a shadow on the ground, half transparent
 
 
 @dataclass(frozen=True)
@@ -97,12 +84,7 @@ class Sitter:
     """Unique in its store: ``chair 0/12``, or the name of a file."""
 
     category: str
-    make: Callable[[], tuple[Mesh, int]] = field(repr=False, compare=False)
-    """Its mesh, and a checksum of what it was made from."""
-
-    seed: int = -1
-    index: int = -1
-    """Those that it was drawn with; -1 for a file."""
+    make: Callable[[], Mesh] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -111,13 +93,7 @@ class PictureRow:
 
     name: str
     category: str
-    seed: int
-    index: int
     view: int
-    azimuth: float
-    elevation: float
-    checksum: int
-    """Of the object; another one now means that its makers have changed since."""
 
 
 def draw_views(name: str, config: PictureConfig) -> list[View]:
@@ -125,9 +101,9 @@ def draw_views(name: str, config: PictureConfig) -> list[View]:
     out = []
     for number in range(config.views):
         rng = np.random.default_rng([config.seed, zlib.crc32(name.encode()), number])
-        reach = config.front_azimuth if rng.random() < config.front_share else 180.0
-        spans = ((-reach, reach), config.elevation, config.fov, config.margin, config.light_turn)
-        with_sky, with_ground = rng.random(2) < (config.sky_share, config.ground_share)
+        reach = FRONT_AZIMUTH if rng.random() < FRONT_SHARE else 180.0
+        spans = ((-reach, reach), ELEVATION, FOV, MARGIN, LIGHT_TURN)
+        with_sky, with_ground = rng.random(2) < (SKY_SHARE, GROUND_SHARE)
         azimuth, elevation, fov, margin, turn = (float(rng.uniform(low, high)) for low, high in spans)
         out.append(View(azimuth, elevation, fov, margin, turn, bool(with_sky), bool(with_ground)))
     return out
@@ -166,7 +142,7 @@ def assembly_sitters(assemblies: Iterable[Assembly], files: Mapping[str, Path] |
         files: Models by the names of their files, without endings. Of real ones that are among them pictures are taken
             as they are, not of the forms that were fitted to them.
     """
-    files, drawn, real = files or {}, [], []
+    files, drawn, real = files or {}, {}, []
     for assembly in assemblies:
         start, _, index = assembly.name.rpartition("/")
         if is_real(assembly.name):
@@ -174,32 +150,14 @@ def assembly_sitters(assemblies: Iterable[Assembly], files: Mapping[str, Path] |
             make = partial(_make, assembly) if file is None else partial(_read, file)
             real.append(Sitter(assembly.name, assembly.category, make))
         else:
-            seed = int(start.rpartition(" ")[2])
-            drawn.append(Sitter(assembly.name, assembly.category, partial(_make, assembly), seed, int(index)))
-    return [*sorted(drawn, key=lambda sitter: (sitter.seed, sitter.index)), *real]
+            sitter = Sitter(assembly.name, assembly.category, partial(_make, assembly))
+            drawn.setdefault((int(start.rpartition(" ")[2]), int(index)), []).append(sitter)
+    return [*(sitter for place in sorted(drawn) for sitter in drawn[place]), *real]
 
 
-def _make(assembly: Assembly) -> tuple[Mesh, int]:
+def _make(assembly: Assembly) -> Mesh:
     fresh = replace(assembly, parts=tuple(replace(part) for part in assembly.parts))  # solids are let go afterwards
-    return asset_of(fresh).mesh, assembly_checksum(assembly)
-
-
-def assembly_checksum(assembly: Assembly) -> int:
-    """A number that differs between objects with other words or sizes [cm]; the same after a record of it is read."""
-    rows = [
-        (
-            p.name,
-            p.style,
-            p.kind,
-            p.repeat.total,
-            p.look.shade,
-            p.look.stuff,
-            p.look.pattern,
-            np.round(p.size, 2).tolist(),
-        )
-        for p in assembly.parts
-    ]
-    return zlib.crc32(repr(rows).encode())
+    return asset_of(fresh).mesh
 
 
 def file_sitters(files: Iterable[tuple[str | Path, str]], root: str | Path) -> list[Sitter]:
@@ -207,8 +165,8 @@ def file_sitters(files: Iterable[tuple[str | Path, str]], root: str | Path) -> l
     return [Sitter(str(file), category, partial(_read, Path(root) / file)) for file, category in files]
 
 
-def _read(path: Path) -> tuple[Mesh, int]:
-    return load(path).mesh, zlib.crc32(path.read_bytes())
+def _read(path: Path) -> Mesh:
+    return load(path).mesh
 
 
 def build_pictures(
@@ -243,22 +201,16 @@ def _is_made(path: Path, group: Sequence[Sitter], config: PictureConfig) -> bool
     if not path.exists():
         return False
     made = json.loads(path.read_text(encoding="utf-8"))
-    same = made["config"] == json.loads(json.dumps(asdict(config)))
+    same = all(made["config"][name] == value for name, value in asdict(config).items())
     return same and list(dict.fromkeys(row["name"] for row in made["rows"])) == [sitter.name for sitter in group]
 
 
 def _write_shard(folder: Path, stem: str, group: Sequence[Sitter], config: PictureConfig) -> None:
     pixels, rows = [], []
     for sitter in group:
-        mesh, checksum = sitter.make()
         views = draw_views(sitter.name, config)
-        pixels.append(take_pictures(mesh, views, config.side))
-        rows += [
-            PictureRow(
-                sitter.name, sitter.category, sitter.seed, sitter.index, number, view.azimuth, view.elevation, checksum
-            )
-            for number, view in enumerate(views)
-        ]
+        pixels.append(take_pictures(sitter.make(), views, config.side))
+        rows += [PictureRow(sitter.name, sitter.category, number) for number in range(len(views))]
     text = json.dumps({"config": asdict(config), "rows": [asdict(row) for row in rows]})
     data = io.BytesIO()
     np.save(data, np.concatenate(pixels))
@@ -321,7 +273,7 @@ class PictureSet:
 def _read_shard(file: Path) -> tuple[list[PictureRow], np.ndarray]:
     try:
         told: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        rows = [PictureRow(**row) for row in told["rows"]]
+        rows = [PictureRow(row["name"], row["category"], row["view"]) for row in told["rows"]]
         pixels = np.load(file.with_suffix(".npy"), mmap_mode="r")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FormatError(f"'{file}' is damaged ({error}); delete it and build again.") from error

@@ -233,21 +233,9 @@ def unlabelled(mesh: Mesh) -> Mesh:
 def boxed_articulation(articulation: Articulation) -> Articulation:
     """The same object scaled to its unit box, joints included."""
     center, size = box_of(articulation.mesh)
-    joints = []
-    for joint in articulation.joints:
-        slides = joint.kind == "prismatic"
-        joints.append(
-            replace(
-                joint,
-                origin=(joint.origin - center) / size,
-                lower=joint.lower / size if slides else joint.lower,
-                upper=joint.upper / size if slides else joint.upper,
-                slide_lower=joint.slide_lower / size,
-                slide_upper=joint.slide_upper / size,
-            )
-        )
+    joints = tuple(joint.moved(np.eye(3), 1.0 / size, -center / size) for joint in articulation.joints)
     mesh = articulation.mesh.with_vertices((articulation.mesh.vertices - center) / size)
-    return Articulation(mesh, tuple(joints), name=articulation.name)
+    return Articulation(mesh, joints, name=articulation.name)
 
 
 def state_ranges(articulation: Articulation) -> Float[np.ndarray, "D 2"]:

@@ -1,4 +1,4 @@
-"""How well objects come back from their codes: shape, colour and material, beside SOPHY's published figures.
+"""How well objects come back from their codes: shape, colour, material and how they fall, beside SOPHY's figures.
 
 Objects are generated ones of the test split and real ones kept aside. Of each part only its points are given; box,
 axes, shape, colour and material are what the autoencoder makes of them. That a part is repeated is taken as known.
@@ -111,7 +111,7 @@ class Figures:
 
     f_score: float
     sim_chamfer: float = np.nan
-    """The same of both objects while they fall (``generation_simulation``), mean over time."""
+    """The same of both objects while they fall (``fall``), mean over time."""
 
     numbers: float = np.nan
     """That say the object: codes, boxes and turns of its parts and pieces, or tokens."""
@@ -207,8 +207,7 @@ def by_tokens(model: VecsetModel, assembly: Assembly, seen: Surface, config: Rec
     """The whole object through its 64 tokens."""
     low, high = assembly.bounds
     middle, half = (low + high) / 2.0, float((high - low).max()) / 2.0
-    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
-    stuffs = np.array([stuff_of(part.look) for part in assembly.parts])[seen.owners]
+    values, stuffs = _materials(assembly, seen)
     boxed = (seen.points - middle) / half
     tensor = lambda array: torch.from_numpy(np.asarray(array, dtype=np.float32))[None]  # noqa: E731
     pick = np.random.default_rng(config.seed).permutation(len(boxed))[:1024]
@@ -232,8 +231,7 @@ def by_tokens(model: VecsetModel, assembly: Assembly, seen: Surface, config: Rec
 
 def measure(assembly: Assembly, seen: Surface, answer: Answer, config: ReconstructionConfig) -> Figures:
     """An answer beside the truth."""
-    true = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
-    stuffs = np.array([stuff_of(part.look) for part in assembly.parts])[seen.owners]
+    true, stuffs = _materials(assembly, seen)
     right = (answer.stuffs == stuffs).mean(axis=0)
     errors = [_mean(np.abs(answer.values[:, i] - true[:, i])) for i in range(true.shape[1])]
     whole = join([shape for part in assembly.parts for shape in part.copies])
@@ -275,10 +273,16 @@ def means(rows: Sequence[Figures]) -> Figures:
     return Figures(**out)
 
 
+def _materials(assembly: Assembly, seen: Surface) -> tuple[Float[np.ndarray, "N 5"], Float[np.ndarray, "N 2"]]:
+    """True values, and law and family, of the points of a surface."""
+    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])
+    stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)
+    return values[seen.owners], stuffs[seen.owners]
+
+
 def truth(assembly: Assembly, seen: Surface) -> Answer:
     """The object itself, with one colour for each part: what sampling and grids alone leave of the figures."""
-    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])[seen.owners]
-    stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)[seen.owners]
+    values, stuffs = _materials(assembly, seen)
     colours = np.array([part.look.rgb for part in assembly.parts])[seen.owners]
     shapes = [(shape, part.look.rgb) for part in assembly.parts for shape in part.copies]
     tints = np.concatenate([np.tile(rgb, (len(shape.vertices), 1)) for shape, rgb in shapes])
@@ -318,32 +322,24 @@ def table(columns: dict[str, Figures]) -> str:
     return "\n".join(lines)
 
 
+HEIGHT = 0.1  # of the lowest point above the ground [longest sides]: about a cell, within which grids touch ...
+FALLEN = (
+    0.4  # ... where it is as fast as if it had fallen so far [longest sides]: air takes as many steps as the ground
+)
+SECONDS, FPS = 0.2, 20.0  # onto the ground, and what it does there: a sofa of two metres touches it after 0.05 s
+COARSE = 0.002  # by which meshes are simplified before [longest sides], a fiftieth of a cell
+THIN = (
+    0.5  # pieces in which no ball of so many cells fits are sheets; by default of two, which makes sheets of cushions
+)
+STRETCH = 0.02  # by which sheets may stretch under their own weight: ten times the default, a third of the steps
+
+
 @dataclass(frozen=True)
 class FallConfig:
     """How objects fall."""
 
-    height: float = 0.1
-    """Of the lowest point above the ground at the start [longest sides]: about a cell, within which grids touch ..."""
-
-    fallen: float = 0.4
-    """... where it is as fast as if it had fallen so far [longest sides]: air takes as many steps as the ground."""
-
-    seconds: float = 0.2
-    """Onto the ground, and what it does there: a sofa of two metres touches it after 0.05 s."""
-
-    fps: float = 20.0
     cells: int = 10
     """Along the longest side, of the particles' grid: cost grows with the fourth power ..."""
-
-    coarse: float = 0.002
-    """... and by which meshes are simplified before [longest sides], a fiftieth of a cell."""
-
-    thin: float = 0.5
-    """Pieces in which no ball of so many cells fits are sheets; by default of two, which makes sheets of cushions."""
-
-    stretch: float = 0.02
-    """By which sheets, of even triangles, may stretch under their own weight: ten times the default, a third of the
-    steps."""
 
     longest: float = 30.0
     """Falls that are thought to take longer [s] are refused: sheets with slivers take steps of some microseconds."""
@@ -370,21 +366,19 @@ def fall(answer: Answer, seen: Surface, longest: float, seed: int = 0, config: F
     Raises:
         NeurokError: If it would take too long.
     """
-    shape = simplified(answer.shape, config.coarse * longest)
+    shape = simplified(answer.shape, COARSE * longest)
     mesh = Mesh(shape.vertices, shape.faces, name="object")
-    speed = float(np.sqrt(2.0 * STANDARD_GRAVITY * config.fallen * longest))
+    speed = float(np.sqrt(2.0 * STANDARD_GRAVITY * FALLEN * longest))
     low = float(np.asarray(mesh.vertices)[:, 1].min())
     body = Body(
         mesh, Condition(Start(velocity=np.array([0.0, -speed, 0.0]))), free=True,
-        placement=lie.translation(np.array([0.0, config.height * longest - low, 0.0])),
+        placement=lie.translation(np.array([0.0, HEIGHT * longest - low, 0.0])),
         materials=stuff_at(shape.vertices, answer, seen),
     )  # fmt: skip
-    filling = replace(
-        FILLING, pieces=replace(PIECES, thin=config.thin), stuff=replace(STUFF, stretch=config.stretch), most_own=0.0
-    )
+    filling = replace(FILLING, pieces=replace(PIECES, thin=THIN), stuff=replace(STUFF, stretch=STRETCH), most_own=0.0)
     engine = ParticleEngine(ParticleEngineConfig(cells=config.cells, filling=filling, longest=config.longest))
     world = World(ground=Ground(height=0.0))
-    clip = simulate(body, world, seconds=config.seconds, fps=config.fps, engine=engine).clip()
+    clip = simulate(body, world, seconds=SECONDS, fps=FPS, engine=engine).clip()
     drawn = sample_surface(np.asarray(mesh.vertices), mesh.faces, config.points, np.random.default_rng(seed))
     return np.stack([drawn.interpolate(np.asarray(frame)[: mesh.vertex_count]) for frame in clip.positions])
 

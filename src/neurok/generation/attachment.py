@@ -23,11 +23,12 @@ from neurok.families.household.assemble import grounded, placed_anew
 from neurok.families.household.checks import body_count
 from neurok.families.household.faces import boards_of, fronts_of
 from neurok.families.household.parts import Assembly, Part, placed
-from neurok.generation.contacts import Vec, boxes_of, farthest, met_copies, missing, nearest_on, points_on, shifted
+from neurok.generation.contacts import Vec, boxes_of, farthest, met_copies, missing, points_on, shifted
 from neurok.generation.copies import laid_out
 from neurok.generation.fields import LEVEL
 from neurok.generation.fronts import closed, move_below, recoded
 from neurok.generation.numbers import scale_of
+from neurok.geometry.distance import closest_point
 
 Moves = tuple[Float[np.ndarray, "C 4 4"], Float[np.ndarray, "C 3 3"]]
 JOINS = Path(__file__).with_name("joinery.json")
@@ -311,7 +312,8 @@ class AttachmentSolver:
         other = int(owners[nearest[far.argmin()]])
         few = np.argsort(np.where(owners[nearest] == other, far, np.inf))[:NEAREST]
         few = few[owners[nearest[few]] == other]
-        mine, landed = mine[few], nearest_on(self.parts[part.parent].copies[other], mine[few], far[few])
+        parent = self.parts[part.parent].copies[other]
+        mine, landed = mine[few], closest_point(mine[few], parent.vertices, parent.faces).points
         ways = landed - mine
         away = np.linalg.norm(ways, axis=1)
         k = int(away.argmin())

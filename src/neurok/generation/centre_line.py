@@ -18,65 +18,29 @@ from neurok.modelling.strips import SMOOTH_BEND, bar_path
 
 Line = Float[np.ndarray, "N 3"]
 
+# How lines are found; lengths in medians of the balls' radii unless said otherwise.
+SHRINKS = 16  # of a ball, at most
+SPACING = 1.0  # of the nodes of the tree ...
+NODES = 160  # ... which are so many at most: they are farther apart on long thin things
+SMOOTH = 3  # times that centres move to the middle of those within a spacing and a half, ...
+NEIGHBOURS = 48  # ... of the nearest so many
+TWIG = 2.5  # branches shorter than this are the corners of ends and joints
+STRAIGHT = 0.85  # cosine of the bend from which on two lines at a junction are one
+LOOK = 8.0  # how far about a centre others are looked at ...
+NARROW = 0.12  # ... whose second largest variance is at most this share of the largest in a bar
+FRAME = 0.25
+"""Least share of such centres in a bar or a frame: of real ones 0.39 to 0.95, of boards and cushions up to 0.12."""
 
-@dataclass(frozen=True)
-class LineConfig:
-    """How lines are found; lengths in medians of the balls' radii unless said otherwise."""
-
-    shrinks: int = 16
-    """Of a ball, at most."""
-
-    spacing: float = 1.0
-    """Of the nodes of the tree ..."""
-
-    nodes: int = 160
-    """... which are so many at most: they are farther apart on long thin things."""
-
-    smooth: int = 3
-    """Times that centres move to the middle of those within a spacing and a half, ..."""
-
-    neighbours: int = 48
-    """... of the nearest so many."""
-
-    twig: float = 2.5
-    """Branches shorter than this are the corners of ends and joints."""
-
-    straight: float = 0.85
-    """Cosine of the bend from which on two lines at a junction are one."""
-
-    look: float = 8.0
-    """How far about a centre others are looked at ..."""
-
-    narrow: float = 0.12
-    """... whose second largest variance is at most this share of the largest in a bar."""
-
-    frame: float = 0.25
-    """Least share of such centres in a bar or a frame: of real ones 0.39 to 0.95, of boards and cushions up to 0.12."""
-
-    turn: int = 3
-    """Nodes before and after a place between which a line turns."""
-
-    meets: float = 1.5
-    """Ends of a line nearer than so many of its longest steps are one: it is closed."""
-
-    beside: float = 0.15
-    """Share of nodes farther than two spacings from a line, above which it is not the line of all of them."""
-
-    bend: float = 0.15
-    """Radius of corners to begin with, in halves of the longest side."""
-
-    samples: int = 40
-    """Places along a line at which six points are to follow it."""
-
-    slender: float = 6.0
-    """Least length of a line for it to be a bar."""
-
-
-LINES = LineConfig()
+TURN = 3  # nodes before and after a place between which a line turns
+MEETS = 1.5  # ends of a line nearer than so many of its longest steps are one: it is closed
+BESIDE = 0.15  # share of nodes farther than two spacings from a line, above which it is not the line of all of them
+BEND = 0.15  # radius of corners to begin with, in halves of the longest side
+SAMPLES = 40  # places along a line at which six points are to follow it
+SLENDER = 6.0  # least length of a line for it to be a bar
 
 
 def balls(
-    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: LineConfig = LINES
+    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]
 ) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, " N"]]:
     """Centres and radii of the largest balls inside that touch each point from behind."""
     from scipy.spatial import cKDTree
@@ -84,7 +48,7 @@ def balls(
     tree = cKDTree(points)
     radii = np.full(len(points), float(np.linalg.norm(np.ptp(points, axis=0))) / 2.0)
     active = np.arange(len(points))
-    for _ in range(config.shrinks):
+    for _ in range(SHRINKS):
         centres = points[active] - radii[active, None] * normals[active]
         near, index = tree.query(centres)
         offset = points[active] - points[index]
@@ -108,25 +72,23 @@ class Tree:
     """Median of the balls [m]."""
 
 
-def tree_of(
-    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: LineConfig = LINES
-) -> Tree | None:
+def tree_of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> Tree | None:
     """The tree of the centres of some points; nothing where there are too few of them."""
     from scipy.sparse.csgraph import minimum_spanning_tree
     from scipy.spatial import cKDTree
     from scipy.spatial.distance import pdist, squareform
 
-    centres, radii = balls(points, normals, config)
+    centres, radii = balls(points, normals)
     radius = float(np.median(radii))
-    spacing = config.spacing * radius
+    spacing = SPACING * radius
     for _ in range(8):
         nodes = centres
-        for _ in range(config.smooth):
-            away, near = cKDTree(nodes).query(nodes, k=min(config.neighbours, len(nodes)))
+        for _ in range(SMOOTH):
+            away, near = cKDTree(nodes).query(nodes, k=min(NEIGHBOURS, len(nodes)))
             mine = (away < 1.5 * spacing)[..., None]
             nodes = (nodes[near] * mine).sum(axis=1) / mine.sum(axis=1)
         nodes = thinned(nodes, spacing)
-        if len(nodes) <= config.nodes:
+        if len(nodes) <= NODES:
             break
         spacing *= 1.3
     if len(nodes) < 3:
@@ -150,13 +112,13 @@ def thinned(points: Float[np.ndarray, "N 3"], spacing: float) -> Float[np.ndarra
     return points[out]
 
 
-def branches(tree: Tree, config: LineConfig = LINES) -> list[Int[np.ndarray, " n"]]:
+def branches(tree: Tree) -> list[Int[np.ndarray, " n"]]:
     """Nodes of each line between ends and junctions, in order, after short twigs are gone; the longest first."""
     around: dict[int, set[int]] = {place: set() for place in range(len(tree.nodes))}
     for a, b in tree.edges:
         around[int(a)].add(int(b))
         around[int(b)].add(int(a))
-    least = config.twig * max(tree.radius, tree.spacing)
+    least = TWIG * max(tree.radius, tree.spacing)
     while True:
         lines = _lines(around)
         twigs = [
@@ -188,10 +150,10 @@ def _lines(around: dict[int, set[int]]) -> list[list[int]]:
     return out
 
 
-def merged(lines: list[Int[np.ndarray, " n"]], nodes: Line, config: LineConfig = LINES) -> list[Int[np.ndarray, " n"]]:
+def merged(lines: list[Int[np.ndarray, " n"]], nodes: Line) -> list[Int[np.ndarray, " n"]]:
     """Lines that go on straight through a junction as one, the straightest first."""
     while True:
-        best, least = None, -config.straight
+        best, least = None, -STRAIGHT
         for i, j in itertools.combinations(range(len(lines)), 2):
             for a, b in itertools.product((lines[i], lines[i][::-1]), (lines[j], lines[j][::-1])):
                 if a[-1] == b[0] and (bend := float(_towards(nodes[a[::-1]]) @ _towards(nodes[b]))) < least:
@@ -207,27 +169,23 @@ def _towards(line: Line) -> Float[np.ndarray, "3"]:
     return np.asarray(along / max(float(np.linalg.norm(along)), 1e-12))
 
 
-def slender_share(
-    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: LineConfig = LINES
-) -> float:
+def slender_share(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> float:
     """Share of the centres about which the others lie along a line, as in a bar and not as in a board."""
     from scipy.spatial import cKDTree
 
-    centres, radii = balls(points, normals, config)
+    centres, radii = balls(points, normals)
     asked = centres[:: max(1, len(centres) // 200)]
-    near = cKDTree(centres).query_ball_point(asked, config.look * float(np.median(radii)))
+    near = cKDTree(centres).query_ball_point(asked, LOOK * float(np.median(radii)))
     spread = [np.linalg.eigvalsh(np.cov(centres[some].T)) if len(some) > 3 else np.zeros(3) for some in near]
-    return float(np.mean([one[1] <= config.narrow * one[2] for one in spread]))
+    return float(np.mean([one[1] <= NARROW * one[2] for one in spread]))
 
 
-def frame_lines(
-    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], most: int, config: LineConfig = LINES
-) -> list[Line]:
+def frame_lines(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], most: int) -> list[Line]:
     """Lines along the bars of a frame, the longest first; nothing where there are more, or boards instead of bars."""
-    tree = tree_of(points, normals, config) if slender_share(points, normals, config) > config.frame else None
+    tree = tree_of(points, normals) if slender_share(points, normals) > FRAME else None
     if tree is None:
         return []
-    lines = merged(branches(tree, config), tree.nodes, config)
+    lines = merged(branches(tree), tree.nodes)
     return [tree.nodes[line] for line in lines] if len(lines) <= most else []
 
 
@@ -240,35 +198,33 @@ def nearest_line(lines: Sequence[Line], points: Float[np.ndarray, "N 3"]) -> Int
     return np.asarray(owners[cKDTree(np.concatenate(dense)).query(points)[1]])
 
 
-def sharpest(line: Line, config: LineConfig = LINES) -> int:
+def sharpest(line: Line) -> int:
     """The place at which a line turns most; -1 where it does not turn much or is too short to be two."""
-    if len(line) < 2 * config.turn + 1:
+    if len(line) < 2 * TURN + 1:
         return -1
-    places = np.arange(config.turn, len(line) - config.turn)
-    ahead, back = line[places + config.turn] - line[places], line[places] - line[places - config.turn]
+    places = np.arange(TURN, len(line) - TURN)
+    ahead, back = line[places + TURN] - line[places], line[places] - line[places - TURN]
     cosine = (ahead * back).sum(axis=1) / (np.linalg.norm(ahead, axis=1) * np.linalg.norm(back, axis=1)).clip(1e-12)
-    return int(places[cosine.argmin()]) if cosine.min() < config.straight else -1
+    return int(places[cosine.argmin()]) if cosine.min() < STRAIGHT else -1
 
 
 def _length(line: Line) -> float:
     return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 
-def single_line(
-    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: LineConfig = LINES
-) -> tuple[Line, bool] | None:
+def single_line(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> tuple[Line, bool] | None:
     """The line along a single bar, to where its points end, and whether it is closed; nothing where there is none."""
     from scipy.spatial import cKDTree
 
-    tree = tree_of(points, normals, config) if slender_share(points, normals, config) > config.frame else None
+    tree = tree_of(points, normals) if slender_share(points, normals) > FRAME else None
     if tree is None:
         return None
     line = tree.nodes[_longest(tree)]
     away = cKDTree(line).query(tree.nodes)[0]
-    if (away > 2.0 * tree.spacing).mean() > config.beside or _length(line) < config.slender * tree.radius:
+    if (away > 2.0 * tree.spacing).mean() > BESIDE or _length(line) < SLENDER * tree.radius:
         return None
     gap, step = np.linalg.norm(line[0] - line[-1]), np.linalg.norm(np.diff(line, axis=0), axis=1).max()
-    closed = bool(gap < config.meets * step < 0.3 * _length(line))
+    closed = bool(gap < MEETS * step < 0.3 * _length(line))
     return (line if closed else extended(line, points)), closed
 
 
@@ -312,12 +268,12 @@ def evenly(line: Line, count: int, closed: bool = False) -> Line:
     return np.stack([np.interp(at, length, line[:, k]) for k in range(3)], axis=1)
 
 
-def knots_along(line: Line, closed: bool, config: LineConfig = LINES) -> list[tuple[Float[np.ndarray, "6 3"], float]]:
+def knots_along(line: Line, closed: bool) -> list[tuple[Float[np.ndarray, "6 3"], float]]:
     """Six points and a bend (in halves of the line's longest side) of tubes that follow a line: smooth, and bent."""
     from scipy.optimize import least_squares
 
     unit, middle = max(float(np.ptp(line, axis=0).max()) / 2.0, 1e-9), line.mean(axis=0)
-    target = evenly((line - middle) / unit, config.samples, closed)
+    target = evenly((line - middle) / unit, SAMPLES, closed)
 
     def knots_of(numbers: np.ndarray) -> Float[np.ndarray, "6 3"]:
         knots = numbers[: 3 * (5 if closed else 6)].reshape(-1, 3)
@@ -325,12 +281,12 @@ def knots_along(line: Line, closed: bool, config: LineConfig = LINES) -> list[tu
 
     def away(numbers: np.ndarray, smooth: bool) -> np.ndarray:
         path, is_closed = bar_path(knots_of(numbers), 1.0 if smooth else float(numbers[-1]))
-        return (evenly(path, config.samples, is_closed) - target).reshape(-1)
+        return (evenly(path, SAMPLES, is_closed) - target).reshape(-1)
 
     found = least_squares(away, evenly(target, 5 if closed else 6, closed).reshape(-1), max_nfev=8, args=(True,)).x
     out = [(knots_of(found) * unit + middle, 1.0)]
     if not closed:
-        first = np.append(_corners(target, 6).reshape(-1), config.bend)
+        first = np.append(_corners(target, 6).reshape(-1), BEND)
         found = least_squares(away, first, max_nfev=8, args=(False,)).x
         out.append((knots_of(found) * unit + middle, float(np.clip(found[-1], 0.01, SMOOTH_BEND - 0.01))))
     return out

@@ -16,7 +16,6 @@ from jaxtyping import Float, Int
 from neurok.families.household.assemble import placed_anew
 from neurok.families.household.checks import LEAST_VOLUME
 from neurok.families.household.parts import Part, Repeat
-from neurok.geometry.distance import closest_barycentric
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.shapes import Shape
 
@@ -174,22 +173,6 @@ def spans_inside(solid: Surface, axis: int, at: Vec) -> Spans:
         return np.zeros((0, 2))
     inside = np.flatnonzero(winding[:-1] == 1)
     return np.stack([hits[inside], hits[inside + 1]], axis=1)
-
-
-def nearest_on(
-    shape: Shape, points: Float[np.ndarray, "N 3"], within: Float[np.ndarray, " N"]
-) -> Float[np.ndarray, "N 3"]:
-    """The nearest point of a surface for each of a few points, no farther off than is known."""
-    corners = shape.vertices[shape.faces]
-    middles = corners.mean(axis=1)
-    radii = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
-    least = np.linalg.norm(points[:, None] - middles[None], axis=2) - radii
-    row, face = np.nonzero(least <= within[:, None] + 1e-9)
-    landed = np.einsum("nk,nkd->nd", closest_barycentric(points[row], corners[face]), corners[face])
-    away = np.linalg.norm(landed - points[row], axis=1)
-    order = np.lexsort((away, row))
-    first = np.unique(row[order], return_index=True)[1]
-    return np.asarray(landed[order][first])
 
 
 def points_on(shape: Shape, count: int) -> Float[np.ndarray, "N 3"]:

@@ -20,28 +20,12 @@ from neurok.modelling.booleans import from_manifold, to_manifold
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS, Hollow, fitted, hollowed, mesh_of
 from neurok.modelling.shapes import Shape, box
 
-
-@dataclass(frozen=True)
-class FitConfig:
-    """How codes are read and meshed."""
-
-    points: int = 256
-    """Of the surface, in front of the encoder."""
-
-    cells: int = 26
-    """Along each side of the box, of the grid on which distances are asked."""
-
-    reach: float = 1.12
-    """Half the grid in halves of the box; its border is outside."""
-
-    coarse: float = 0.08
-    """Cells by which the mesh may be off, so that flat places need few triangles."""
-
-    smallest: float = 0.02
-    """Loose pieces of a smaller share of the volume are dropped."""
-
-
-FIT = FitConfig()
+# How codes are read and meshed.
+POINTS = 256  # of the surface, in front of the encoder
+CELLS = 26  # along each side of the box, of the grid on which distances are asked
+REACH = 1.12  # half the grid in halves of the box; its border is outside
+COARSE = 0.08  # cells by which the mesh may be off, so that flat places need few triangles
+SMALLEST = 0.02  # loose pieces of a smaller share of the volume are dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +75,10 @@ class PartGuess:
         return nearest_material(self.law, self.family, self.values)
 
 
-def encode(model: PartModel, part: Part, seed: int = 0, config: FitConfig = FIT) -> Float[np.ndarray, " Z"]:
+def encode(model: PartModel, part: Part, seed: int = 0) -> Float[np.ndarray, " Z"]:
     """The codes of a part: 24 numbers of shape, then colour, then material."""
     rng = np.random.default_rng(seed)
-    points, normals, colours = surface_of_part(part, config.points, rng)
+    points, normals, colours = surface_of_part(part, POINTS, rng)
     half = np.asarray(part.size) / 2.0
     cloud = Cloud(points * half, _unboxed(normals, half), colours, np.asarray(part.size), part.look)
     return encode_clouds(model, [cloud])[0]
@@ -174,41 +158,37 @@ def solid_of(model: PartModel, guess: PartGuess, size: Float[np.ndarray, "3"]) -
 
 @torch.no_grad()
 def decode_shape(
-    model: PartModel,
-    code: Float[np.ndarray, " Z"],
-    size: Float[np.ndarray, "3"],
-    hollow: Hollow | None = None,
-    config: FitConfig = FIT,
+    model: PartModel, code: Float[np.ndarray, " Z"], size: Float[np.ndarray, "3"], hollow: Hollow | None = None
 ) -> Shape:
     """The closed solid of the 24 numbers of an implicit shape, filling a box of ``size`` [m] about the origin.
 
     Whatever the numbers, it is watertight and looks outwards; where they mean nothing, it is the box.
     """
     size = np.maximum(np.asarray(size, dtype=np.float64), 1e-5)
-    axis = np.linspace(-config.reach, config.reach, config.cells)
+    axis = np.linspace(-REACH, REACH, CELLS)
     grid = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(1, -1, 3)
     field = model.decoder.field(_row(code), _row(aspect_of(size)), torch.from_numpy(grid.astype(np.float32)))
-    values = np.asarray(field, dtype=np.float64).reshape((config.cells,) * 3)
-    vertices, faces = level_set(np.nan_to_num(values, nan=1.0), np.full(3, -config.reach), np.full(3, config.reach))
-    shape = _tidy(Shape(vertices, faces), config) if len(faces) else None
+    values = np.asarray(field, dtype=np.float64).reshape((CELLS,) * 3)
+    vertices, faces = level_set(np.nan_to_num(values, nan=1.0), np.full(3, -REACH), np.full(3, REACH))
+    shape = _tidy(Shape(vertices, faces)) if len(faces) else None
     shape = fitted(box((2.0, 2.0, 2.0)) if shape is None else shape, size)
     if hollow is not None and hollow.opening and hollow.wall > 0:
         shape = hollowed(shape, hollow.wall, hollow.opening)
     return shape
 
 
-def _tidy(shape: Shape, config: FitConfig) -> Shape | None:
+def _tidy(shape: Shape) -> Shape | None:
     """Without crumbs and with fewer triangles where it is flat."""
     pieces = to_manifold(shape).decompose()
     largest = max((piece.volume() for piece in pieces), default=0.0)
-    kept = [piece for piece in pieces if piece.volume() > config.smallest * largest]
+    kept = [piece for piece in pieces if piece.volume() > SMALLEST * largest]
     if not kept or not largest > 0:
         return None
     whole = kept[0]
     for piece in kept[1:]:
         whole = whole + piece
-    cell = 2.0 * config.reach / config.cells
-    return from_manifold(whole.simplify(config.coarse * cell))
+    cell = 2.0 * REACH / CELLS
+    return from_manifold(whole.simplify(COARSE * cell))
 
 
 @torch.enable_grad()

@@ -32,28 +32,14 @@ SCALES = np.array([1.0, 2.0, 1.0, 1.0, 1.0])
 CENTRES = np.array([7.0, 0.6, 6.0, 0.6, 0.8])
 """Typical scaled numbers, taken off in front of a network; of the library's household materials."""
 
+# How densely a part is sampled.
+SAMPLE_POINTS = 384  # on its surface; batches draw fewer of them
+SAMPLE_QUERIES = 640  # places at which the distance to the outer solid is known
+SAMPLE_NEAR = (0.02, 0.12)
+"""Standard deviations of queries about the surface, in halves of the box; a third of them each ..."""
 
-@dataclass(frozen=True)
-class SampleConfig:
-    """How densely a part is sampled."""
-
-    points: int = 384
-    """On its surface; batches draw fewer of them."""
-
-    queries: int = 640
-    """Places at which the distance to the outer solid is known."""
-
-    near: tuple[float, float] = (0.02, 0.12)
-    """Standard deviations of queries about the surface, in halves of the box; a third of them each ..."""
-
-    reach: float = 1.15
-    """... and a third anywhere within so many halves of the box."""
-
-    candidates: int = 8
-    """Triangles of each size that are tried for the nearest point: fast, and exact but for slivers."""
-
-
-SAMPLES = SampleConfig()
+SAMPLE_REACH = 1.15  # ... and a third anywhere within so many halves of the box
+SAMPLE_CANDIDATES = 8  # triangles of each size that are tried for the nearest point: fast, and exact but for slivers
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +75,11 @@ class PartSample:
         return {field.name: np.asarray(getattr(self, field.name), dtype=np.float32) for field in fields(self)}
 
 
-def sample_part(part: Part, rng: np.random.Generator, config: SampleConfig = SAMPLES) -> PartSample:
+def sample_part(part: Part, rng: np.random.Generator) -> PartSample:
     """A part with everything that an autoencoder learns of it."""
-    points, normals, colours = surface_of_part(part, config.points, rng)
+    points, normals, colours = surface_of_part(part, SAMPLE_POINTS, rng)
     outer = outer_solid(part)
-    queries, distances = distances_of(in_box(outer, part.size), rng, config)
+    queries, distances = distances_of(in_box(outer, part.size), rng)
     opening = part.hollow.opening if part.hollow is not None else ""
     wall = part.hollow.wall if part.hollow is not None and opening else 0.0
     law, family = stuff_of(part.look)
@@ -164,16 +150,14 @@ def in_box(shape: Shape, size: Float[np.ndarray, "3"]) -> Shape:
     return replace(fitted(shape, np.full(3, 2.0)), uv=None)
 
 
-def distances_of(
-    shape: Shape, rng: np.random.Generator, config: SampleConfig = SAMPLES
-) -> tuple[Float[np.ndarray, "Q 3"], Float[np.ndarray, " Q"]]:
+def distances_of(shape: Shape, rng: np.random.Generator) -> tuple[Float[np.ndarray, "Q 3"], Float[np.ndarray, " Q"]]:
     """Places about a closed solid in its box, and their signed distances."""
-    count = config.queries // 3
+    count = SAMPLE_QUERIES // 3
     near = sample_surface(shape.vertices, shape.faces, 2 * count, rng).interpolate(shape.vertices)
-    near += rng.normal(size=near.shape) * np.repeat(config.near, count)[:, None]
-    far = rng.uniform(-config.reach, config.reach, (config.queries - 2 * count, 3))
+    near += rng.normal(size=near.shape) * np.repeat(SAMPLE_NEAR, count)[:, None]
+    far = rng.uniform(-SAMPLE_REACH, SAMPLE_REACH, (SAMPLE_QUERIES - 2 * count, 3))
     queries = np.concatenate([near, far])
-    return queries, signed_distance(shape, queries, config.candidates)
+    return queries, signed_distance(shape, queries, SAMPLE_CANDIDATES)
 
 
 def signed_distance(shape: Shape, queries: Float[np.ndarray, "Q 3"], candidates: int = 8) -> Float[np.ndarray, " Q"]:

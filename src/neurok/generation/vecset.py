@@ -187,21 +187,10 @@ class VecsetTask(nn.Module):
         return VecsetTerms(loss, parts)
 
 
-@dataclass(frozen=True)
-class ObjectConfig:
-    """How densely an object is sampled."""
-
-    points: int = 1536
-    """On its surface."""
-
-    queries: int = 2048
-    """Places of which it is known whether they are inside: half of them near the surface."""
-
-    cells: int = 96
-    """Along the longest side, of the grid whose cells are asked."""
-
-
-OBJECTS = ObjectConfig()
+# How densely an object is sampled.
+OBJECT_POINTS = 1536  # on its surface
+OBJECT_QUERIES = 2048  # places of which it is known whether they are inside: half of them near the surface
+OBJECT_CELLS = 96  # along the longest side, of the grid whose cells are asked
 
 
 class Surface(NamedTuple):
@@ -255,16 +244,16 @@ def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> Surf
     return Surface(drawn.interpolate(whole.vertices), normals, colours, owners[which], which)
 
 
-def sample_object(assembly: Assembly, rng: np.random.Generator, config: ObjectConfig = OBJECTS) -> ObjectSample:
+def sample_object(assembly: Assembly, rng: np.random.Generator) -> ObjectSample:
     """An object with everything that an autoencoder of whole objects learns of it."""
-    found = surface_of(assembly, config.points, rng)
+    found = surface_of(assembly, OBJECT_POINTS, rng)
     low, high = assembly.bounds
     middle, half = (low + high) / 2.0, float((high - low).max()) / 2.0
     values = np.array([values_of(material_of(part.look)) for part in assembly.parts])
     stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)
     whole = join([shape for part in assembly.parts for shape in part.copies])
     boxed = Shape((whole.vertices - middle) / half, whole.faces)
-    queries, inside = occupancy(boxed, (found.points - middle) / half, rng, config)
+    queries, inside = occupancy(boxed, (found.points - middle) / half, rng)
     return ObjectSample(
         (found.points - middle) / half, found.normals, found.colours, values[found.owners], stuffs[found.owners],
         queries, inside.astype(np.float64),
@@ -272,15 +261,15 @@ def sample_object(assembly: Assembly, rng: np.random.Generator, config: ObjectCo
 
 
 def occupancy(
-    shape: Shape, points: Float[np.ndarray, "N 3"], rng: np.random.Generator, config: ObjectConfig = OBJECTS
+    shape: Shape, points: Float[np.ndarray, "N 3"], rng: np.random.Generator
 ) -> tuple[Float[np.ndarray, "Q 3"], Bool[np.ndarray, " Q"]]:
     """Places in the box of solids that may overlap, half of them next to the surface, and whether they are inside."""
-    cell, margin = 2.0 / config.cells, 2
-    count = config.cells + 2 * margin
+    cell, margin = 2.0 / OBJECT_CELLS, 2
+    count = OBJECT_CELLS + 2 * margin
     low = np.full(3, -1.0 - margin * cell)
     grid = inside_grid(shape.vertices, shape.faces, low, cell, (count,) * 3)
-    near = points[rng.integers(len(points), size=config.queries // 2)]
+    near = points[rng.integers(len(points), size=OBJECT_QUERIES // 2)]
     near = near + rng.normal(size=near.shape) * 1.5 * cell
-    far = rng.uniform(-1.05, 1.05, (config.queries - len(near), 3))
+    far = rng.uniform(-1.05, 1.05, (OBJECT_QUERIES - len(near), 3))
     index = np.clip(np.floor((np.concatenate([near, far]) - low) / cell).astype(int), 0, count - 1)
     return low + (index + 0.5) * cell, grid[tuple(index.T)]

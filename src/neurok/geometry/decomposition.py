@@ -85,16 +85,16 @@ CONVEX = 0.999
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
+class CollisionSolid:
     """One convex shape of a part, and the primitive that it is, if any."""
 
     piece: Piece
     primitive: Primitive | None = None
 
-    def moved(self, offset: Float[np.ndarray, "3"]) -> Solid:
+    def moved(self, offset: Float[np.ndarray, "3"]) -> CollisionSolid:
         """The same elsewhere."""
         vertices, faces = self.piece
-        return Solid((vertices + offset, faces), self.primitive and self.primitive.moved(offset))
+        return CollisionSolid((vertices + offset, faces), self.primitive and self.primitive.moved(offset))
 
 
 def collision_solids(
@@ -102,7 +102,7 @@ def collision_solids(
     faces: Int[np.ndarray, "F 3"],
     thickness: float | None = None,
     config: DecompositionConfig = DECOMPOSITION,
-) -> list[Solid]:
+) -> list[CollisionSolid]:
     """Convex shapes of a part; nothing where it has no extent.
 
     Args:
@@ -119,26 +119,28 @@ def collision_solids(
 
 
 @lru_cache(maxsize=64)
-def _solids(points: bytes, corners: bytes, thickness: float | None, config: DecompositionConfig) -> tuple[Solid, ...]:
+def _solids(
+    points: bytes, corners: bytes, thickness: float | None, config: DecompositionConfig
+) -> tuple[CollisionSolid, ...]:
     """Answers are kept, since one object is often written in several formats."""
     vertices, faces = np.frombuffer(points).reshape(-1, 3), np.frombuffer(corners, dtype=np.int64).reshape(-1, 3)
     used = np.unique(faces)
     size = float(np.linalg.norm(np.ptp(vertices[used], axis=0)))
     if size <= 0.0:
         return ()
-    room = Room(vertices, faces, size, FLAT * size if thickness is None else min(thickness, 0.05 * size), config)
-    whole, rough = _components(room, faces)
+    space = FreeSpace(vertices, faces, size, FLAT * size if thickness is None else min(thickness, 0.05 * size), config)
+    whole, rough = _components(space, faces)
     cut: list[Piece] = []
     for mine, closed in rough:
-        cut += _cut_component(room, mine, closed, max(1, config.max_pieces - len(cut)))
+        cut += _cut_component(space, mine, closed, max(1, config.max_pieces - len(cut)))
     kept = [solid for solid in whole if solid.primitive is not None]
     loose = [solid.piece for solid in whole if not any(solid is one for one in kept)]
-    joined = _join(room, [*cut, *loose])
-    return *kept, *(Solid(piece, fit_primitive(piece)) for piece in joined)
+    joined = _join(space, [*cut, *loose])
+    return *kept, *(CollisionSolid(piece, fit_primitive(piece)) for piece in joined)
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class FreeSpace:
     """The free space around a part: places that no piece should hold, and how far each is from the part."""
 
     vertices: Float[np.ndarray, "V 3"]
@@ -243,23 +245,27 @@ class _Cut:
     """Sum of the distances of what it holds."""
 
 
-def _components(room: Room, faces: Int[np.ndarray, "F 3"]) -> tuple[list[Solid], list[tuple[np.ndarray, bool]]]:
+def _components(
+    space: FreeSpace, faces: Int[np.ndarray, "F 3"]
+) -> tuple[list[CollisionSolid], list[tuple[np.ndarray, bool]]]:
     """Connected components that are convex within the error, as solids; and the faces of the others."""
-    component = topology.face_components(room.vertices, faces)
-    closed = closed_components(room.vertices, faces, component)
+    component = topology.face_components(space.vertices, faces)
+    closed = closed_components(space.vertices, faces, component)
     order = np.argsort(component, kind="stable")
     groups = np.split(faces[order], np.flatnonzero(np.diff(component[order])) + 1)
-    sizes = np.array([np.linalg.norm(np.ptp(room.vertices[np.unique(group)], axis=0)) for group in groups])
-    whole: list[Solid] = []
+    sizes = np.array([np.linalg.norm(np.ptp(space.vertices[np.unique(group)], axis=0)) for group in groups])
+    whole: list[CollisionSolid] = []
     rough: list[tuple[np.ndarray, bool]] = []
-    for k in np.argsort(-sizes, kind="stable")[: room.config.max_components]:
-        piece = room.hull(room.vertices[np.unique(groups[k])], is_sheet=not closed[k])
+    for k in np.argsort(-sizes, kind="stable")[: space.config.max_components]:
+        piece = space.hull(space.vertices[np.unique(groups[k])], is_sheet=not closed[k])
         if piece is None:
             continue
-        convex = closed[k] and _volume(room.vertices[groups[k]]) > CONVEX * hull_volume(piece)
-        if convex or sizes[k] <= room.error or room.keeps(piece):
+        convex = closed[k] and _volume(space.vertices[groups[k]]) > CONVEX * hull_volume(piece)
+        if convex or sizes[k] <= space.error or space.keeps(piece):
             # Small ones may still be joined, and are asked what they are afterwards.
-            whole.append(Solid(piece, fit_primitive(piece) if sizes[k] > room.config.small * room.size else None))
+            whole.append(
+                CollisionSolid(piece, fit_primitive(piece) if sizes[k] > space.config.small * space.size else None)
+            )
         else:
             rough.append((groups[k], bool(closed[k])))
     return whole, rough
@@ -270,20 +276,20 @@ def _volume(soup: Soup) -> float:
     return float(abs(np.linalg.det(soup - soup.mean(axis=(0, 1))).sum()) / 6.0)
 
 
-def _cut_component(room: Room, faces: Int[np.ndarray, "F 3"], closed: bool, limit: int) -> list[Piece]:
+def _cut_component(space: FreeSpace, faces: Int[np.ndarray, "F 3"], closed: bool, limit: int) -> list[Piece]:
     """Convex pieces of one component."""
     used, inverse = np.unique(faces, return_inverse=True)
-    vertices, faces = room.vertices[used], inverse.reshape(-1, 3)
-    if len(faces) > room.config.max_faces:
-        vertices, faces, _ = decimate(vertices, faces, room.config.max_faces)
-    pieces = _by_coacd(room, vertices, faces, limit) if closed else []
-    return pieces or _by_planes(room, vertices[faces], limit)
+    vertices, faces = space.vertices[used], inverse.reshape(-1, 3)
+    if len(faces) > space.config.max_faces:
+        vertices, faces, _ = decimate(vertices, faces, space.config.max_faces)
+    pieces = _by_coacd(space, vertices, faces, limit) if closed else []
+    return pieces or _by_planes(space, vertices[faces], limit)
 
 
-def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -> list[Piece]:
+def _by_coacd(space: FreeSpace, vertices: np.ndarray, faces: np.ndarray, limit: int) -> list[Piece]:
     """Nothing where CoACD dies of the mesh."""
     # CoACD measures concavity where the longest half side is 1.
-    threshold = float(np.clip(2.0 * room.error / np.ptp(vertices, axis=0).max(), 0.01, 1.0))
+    threshold = float(np.clip(2.0 * space.error / np.ptp(vertices, axis=0).max(), 0.01, 1.0))
     try:
         found = SANDBOX.call(
             "neurok.geometry.decomposition:run_coacd",
@@ -299,7 +305,7 @@ def _by_coacd(room: Room, vertices: np.ndarray, faces: np.ndarray, limit: int) -
         )
     except Ended:
         return []
-    hulls = [room.hull(points) for points in found if len(points) > 3]
+    hulls = [space.hull(points) for points in found if len(points) > 3]
     return [piece for piece in hulls if piece is not None]
 
 
@@ -312,9 +318,9 @@ def run_coacd(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"],
     return [np.asarray(points, dtype=np.float64) for points, _ in found]
 
 
-def _by_planes(room: Room, soup: Soup, limit: int) -> list[Piece]:
+def _by_planes(space: FreeSpace, soup: Soup, limit: int) -> list[Piece]:
     """Cut the piece that holds most free space by the plane that leaves least, until all are within the error."""
-    first = _measured(room, soup, None)
+    first = _measured(space, soup, None)
     if first is None:
         return []
     done: list[_Cut] = []
@@ -322,40 +328,40 @@ def _by_planes(room: Room, soup: Soup, limit: int) -> list[Piece]:
     while open_ones:
         worst = max(range(len(open_ones)), key=lambda k: open_ones[k].excess)
         piece = open_ones.pop(worst)
-        if piece.depth <= room.error or len(done) + len(open_ones) + 2 > limit:
+        if piece.depth <= space.error or len(done) + len(open_ones) + 2 > limit:
             done.append(piece)
             continue
-        halves = _best_cut(room, piece)
+        halves = _best_cut(space, piece)
         if halves is None:
             done.append(piece)
             continue
         # Cuts are chosen by some of the places; what is kept is measured anew.
-        again = (_measured(room, half.soup, None) for half in halves)
+        again = (_measured(space, half.soup, None) for half in halves)
         open_ones += [half for half in again if half is not None]
     return [piece.piece for piece in done]
 
 
-def _best_cut(room: Room, whole: _Cut) -> list[_Cut] | None:
-    places = room.places(whole.held)
+def _best_cut(space: FreeSpace, whole: _Cut) -> list[_Cut] | None:
+    places = space.places(whole.held)
     points = whole.soup.reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)
-    deep = places[room.distance[whole.held] > 0.5 * room.error]
+    deep = places[space.distance[whole.held] > 0.5 * space.error]
     best: list[_Cut] | None = None
     for axis in range(3):
-        if high[axis] - low[axis] < 2.0 * room.thickness:
+        if high[axis] - low[axis] < 2.0 * space.thickness:
             continue
         mine = deep[:, axis] if len(deep) else places[:, axis]
         wishes = [0.5 * (low[axis] + high[axis]), mine.mean(), mine.min(), mine.max()]
         # Walls end where corners are: a cut near one goes through it, and those are tried first.
         known = np.unique(points[:, axis])
         nearest = [float(known[np.abs(known - wish).argmin()]) for wish in wishes]
-        snapped = [n if abs(n - w) <= room.grid[1] or k > 1 else w for k, (n, w) in enumerate(zip(nearest, wishes))]
+        snapped = [n if abs(n - w) <= space.grid[1] or k > 1 else w for k, (n, w) in enumerate(zip(nearest, wishes))]
         least = 1e-3 * (high[axis] - low[axis])
         for height in sorted(set(snapped), key=lambda h: (h not in nearest, h)):
             if not low[axis] + least < height < high[axis] - least:
                 continue
             sides = [
-                _measured(room, clipped(whole.soup, side * np.eye(3)[axis], side * height), whole.held)
+                _measured(space, clipped(whole.soup, side * np.eye(3)[axis], side * height), whole.held)
                 for side in (-1, 1)
             ]
             found = [side for side in sides if side is not None]
@@ -364,17 +370,17 @@ def _best_cut(room: Room, whole: _Cut) -> list[_Cut] | None:
     return best
 
 
-def _measured(room: Room, soup: Soup, among: Int[np.ndarray, " m"] | None) -> _Cut | None:
+def _measured(space: FreeSpace, soup: Soup, among: Int[np.ndarray, " m"] | None) -> _Cut | None:
     if not len(soup):
         return None
-    piece = room.hull(soup.reshape(-1, 3), is_sheet=True)
+    piece = space.hull(soup.reshape(-1, 3), is_sheet=True)
     if piece is None:
         return None
-    held = room.inside(piece, among, limit=room.config.places)
-    return _Cut(soup, piece, held, room.depth(held), float(room.distance[held].sum()))
+    held = space.inside(piece, among, limit=space.config.places)
+    return _Cut(soup, piece, held, space.depth(held), float(space.distance[held].sum()))
 
 
-def _join(room: Room, pieces: Sequence[Piece]) -> list[Piece]:
+def _join(space: FreeSpace, pieces: Sequence[Piece]) -> list[Piece]:
     """Pieces with neighbours joined, the smallest first, as long as the error allows it."""
     alive = dict(enumerate(pieces))
     volumes = {k: hull_volume(piece) for k, piece in alive.items()}
@@ -385,13 +391,13 @@ def _join(room: Room, pieces: Sequence[Piece]) -> list[Piece]:
         k = queue.pop(0)
         if k not in alive:
             continue
-        for other in _neighbours(alive, k, room.error):
+        for other in _neighbours(alive, k, space.error):
             pair = (min(k, other), max(k, other))
             if pair in tried:
                 continue
             tried.add(pair)
-            both = room.hull(np.concatenate([alive[k][0], alive[other][0]]))
-            if both is None or not room.keeps(both):
+            both = space.hull(np.concatenate([alive[k][0], alive[other][0]]))
+            if both is None or not space.keeps(both):
                 continue
             del alive[k], alive[other]
             alive[fresh], volumes[fresh] = both, hull_volume(both)

@@ -59,7 +59,7 @@ def condition_on_contacts(
         body = prior.space.centers[prior.patches.groups[: len(prior.space.centers)] == faster]
         if _breadth(places) < config.narrow * max(_breadth(body), 0.1 * prior.space.rest.size):
             partings.append((speeds[0] - speeds[1]).swapaxes(1, 2).reshape(-1, prior.space.dim))
-    return held_covariance(partings, prior.space.dim, config)
+    return conditioned_covariance(partings, prior.space.dim, config)
 
 
 def _speeds(
@@ -71,7 +71,7 @@ def _speeds(
     return np.einsum("dpkrc,pk,pr->pdc", slopes[:, index], weight, lifted, optimize=True) / prior.space.rest.size
 
 
-def held_covariance(
+def conditioned_covariance(
     partings: list[Float[np.ndarray, "_ D"]], dim: int, config: ContactPriorConfig | None = None
 ) -> Float[np.ndarray, "D D"]:
     """Covariance of N(0, I) given that contacts hold; rounds of reweighting decide which ones do."""

@@ -19,7 +19,7 @@ from neurok.io.files import read_bytes, rehearse, resolve_inside
 from neurok.io.materials_file import LABEL
 from neurok.io.materials_file import unpack_parts as unpack
 from neurok.io.parsing import split_corners
-from neurok.io.pieces import Piece, assemble, box, capsule, colored
+from neurok.io.pieces import PlacedMesh, assemble, box, capsule, colored
 
 
 def read(path: Path) -> Asset:
@@ -177,7 +177,7 @@ PLAIN = (0.5, 0.5, 0.5, 1.0)
 """MuJoCo's own default colour: a geom that has it takes its material's."""
 
 
-def body_pieces(model: Any, data: Any, body: int, part: int, notes: list[str]) -> list[Piece]:
+def body_pieces(model: Any, data: Any, body: int, part: int, notes: list[str]) -> list[PlacedMesh]:
     """What a body looks like: its visible geoms, or the hidden ones when it has no others."""
     first, count = int(model.body_geomadr[body]), int(model.body_geomnum[body])
     geoms = [g for g in range(first, first + count) if model.geom_rgba[g, 3] > 0]
@@ -187,7 +187,7 @@ def body_pieces(model: Any, data: Any, body: int, part: int, notes: list[str]) -
         mesh = _shape(model, geom, notes)
         if mesh is not None:
             placement = lie.compose(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
-            pieces.append(Piece(part, mesh, placement, _geom_surface(model, geom)))
+            pieces.append(PlacedMesh(part, mesh, placement, _geom_surface(model, geom)))
     return pieces
 
 

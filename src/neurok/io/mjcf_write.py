@@ -14,14 +14,14 @@ from lxml import etree
 from neurok.core import Asset, Mesh, Surface, Texture
 from neurok.core.material import DEFAULT_FRICTION
 from neurok.geometry import lie
-from neurok.geometry.decomposition import Solid
+from neurok.geometry.decomposition import CollisionSolid
 from neurok.geometry.topology import degenerate_faces
 from neurok.io.files import Files
 from neurok.io.materials_file import LABEL
 from neurok.io.materials_file import pack_parts as pack
 from neurok.io.physics import (
     UNBOUNDED,
-    Body,
+    ExportBody,
     Physics,
     bodies,
     finite_limits,
@@ -72,7 +72,7 @@ def write(asset: Asset, path: Path, **options: Any) -> Files:
     return book.files
 
 
-def _exclude(model: Element, asset: Asset, parts: list[Body]) -> None:
+def _exclude(model: Element, asset: Asset, parts: list[ExportBody]) -> None:
     """Bodies of one object that never touch; parts that are welded to each other do not anyway."""
     pairs = untouching_bodies(asset, parts)
     if pairs:
@@ -81,7 +81,7 @@ def _exclude(model: Element, asset: Asset, parts: list[Body]) -> None:
             etree.SubElement(contact, "exclude", body1=parts[one].name, body2=parts[two].name)
 
 
-def _servos(model: Element, parts: list[Body], slides: list[str]) -> None:
+def _servos(model: Element, parts: list[ExportBody], slides: list[str]) -> None:
     """A position servo for each joint value."""
     actuator = etree.SubElement(model, "actuator")
     for body, slide in zip(parts, slides, strict=True):
@@ -141,7 +141,7 @@ def scene_file(asset: Asset, path: Path) -> Files:
     return {name: etree.tostring(scene, pretty_print=True, xml_declaration=True, encoding="utf-8")}
 
 
-def _body(above: Element, body: Body, slide_name: str, book: _Assets, free: bool) -> Element:
+def _body(above: Element, body: ExportBody, slide_name: str, book: _Assets, free: bool) -> Element:
     element = etree.SubElement(above, "body", name=body.name, pos=words(body.offset))
     inertial, m = body.inertial, body.inertial.inertia
     full = (m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
@@ -170,7 +170,7 @@ def _body(above: Element, body: Body, slide_name: str, book: _Assets, free: bool
     return element
 
 
-def _shape(solid: Solid, body: Body, book: _Assets) -> dict[str, str]:
+def _shape(solid: CollisionSolid, body: ExportBody, book: _Assets) -> dict[str, str]:
     """A convex shape: a primitive where it is one, and else a mesh."""
     primitive = solid.primitive
     if primitive is None:
@@ -181,13 +181,13 @@ def _shape(solid: Solid, body: Body, book: _Assets) -> dict[str, str]:
     return {"type": primitive.kind, "size": words(size), "pos": words(primitive.pose[:3, 3]), "quat": words(turn)}
 
 
-def _contact_fields(body: Body) -> dict[str, str]:
+def _contact_fields(body: ExportBody) -> dict[str, str]:
     """Density and friction of what touches; the mass is stated by the body. Torsion and rolling stay MuJoCo's own."""
     friction = {"friction": words((body.friction, 0.005, 0.0001))}
     return friction if body.material is None else {"density": words(body.material.density)} | friction
 
 
-def _joint(element: Element, body: Body, kind: str, name: str, limits: tuple[float, float]) -> None:
+def _joint(element: Element, body: ExportBody, kind: str, name: str, limits: tuple[float, float]) -> None:
     low, high = finite_limits(*limits)
     joint, losses = body.joint, body.losses
     assert losses is not None

@@ -48,7 +48,7 @@ def read_with_sources(path: Path, root: Path | None = None) -> tuple[Asset, Int[
         raise FormatError(f"'{path}' is not an OBJ file, or it is empty: it has no line that begins with 'v'.")
     vertices, colors = _vertices(lines.pick(is_vertex, 1), path)
     corners = read_corners(lines, is_face, np.cumsum(is_vertex)[is_face], np.cumsum(is_uv)[is_face], path)
-    groups = Groups.of(lines, np.cumsum(is_face), Folder(path.parent, root or path.parent))
+    groups = FaceGroups.of(lines, np.cumsum(is_face), Folder(path.parent, root or path.parent))
     uv = _uv(lines.pick(is_uv, 2), corners.uv, path)
     mesh, source = _mesh(vertices, colors, uv, corners, groups, path.stem)
     dropped = int((corners.counts < 3).sum())
@@ -60,8 +60,8 @@ def _mesh(
     vertices: Float[np.ndarray, "V 3"],
     colors: Float[np.ndarray, "V 4"] | None,
     uv: Float[np.ndarray, "T 2"] | None,
-    corners: Corners,
-    groups: Groups,
+    corners: PolygonCorners,
+    groups: FaceGroups,
     name: str,
 ) -> tuple[Mesh, Int[np.ndarray, " W"]]:
     """Triangles whose vertices know one uv and one part each, and the ``v`` line of each vertex."""
@@ -186,7 +186,7 @@ def _unique(names: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Corners:
+class PolygonCorners:
     """The corners of all polygons, one polygon after the other."""
 
     counts: Int[np.ndarray, " P"]
@@ -201,7 +201,7 @@ def read_corners(
     vertices_before: Int[np.ndarray, " P"],
     uvs_before: Int[np.ndarray, " P"],
     path: Path,
-) -> Corners:
+) -> PolygonCorners:
     """Face lines in any of the forms ``a``, ``a/b``, ``a//c``, ``a/b/c``, counted from 1 or back from the line."""
     text = lines.pick(is_face, 1)
     counts = words_per_line(text)
@@ -219,7 +219,7 @@ def read_corners(
     has_uv = fields > 1
     given = values[offsets[has_uv] + 1]
     uv[has_uv] = np.where(given == 0, -1, np.maximum(_absolute(given, uvs_before[line[has_uv]]), -1))
-    return Corners(counts, vertex, uv)
+    return PolygonCorners(counts, vertex, uv)
 
 
 def _absolute(index: Int[np.ndarray, " C"], before: Int[np.ndarray, " C"]) -> Int[np.ndarray, " C"]:
@@ -228,7 +228,7 @@ def _absolute(index: Int[np.ndarray, " C"], before: Int[np.ndarray, " C"]) -> In
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class FaceGroups:
     """Which object, group and material each stretch of faces belongs to."""
 
     starts: Int[np.ndarray, " S"]
@@ -241,7 +241,7 @@ class Groups:
     notes: tuple[str, ...]
 
     @staticmethod
-    def of(lines: TextLines, faces_before: Int[np.ndarray, " L"], folder: Folder) -> Groups:
+    def of(lines: TextLines, faces_before: Int[np.ndarray, " L"], folder: Folder) -> FaceGroups:
         """Walk the few lines that are neither numbers nor faces."""
         wanted = np.zeros(len(lines.starts), dtype=bool)
         for word in (b"o", b"g", b"usemtl", b"mtllib"):
@@ -260,7 +260,7 @@ class Groups:
             new = {"o": (rest, "", old[2]), "g": (old[0], rest, old[2]), "usemtl": (old[0], old[1], rest)}[key]
             starts.append(int(faces_before[number]))
             labels.append(new)
-        return Groups(np.array(starts), labels, library, tuple(notes))
+        return FaceGroups(np.array(starts), labels, library, tuple(notes))
 
     @property
     def object_name(self) -> str:

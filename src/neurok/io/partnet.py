@@ -17,7 +17,7 @@ from neurok.core import Articulation, Asset, Joint
 from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io.archive import LICENSE
 from neurok.io.files import read_bytes, resolve_inside, unique_names
-from neurok.io.pieces import Piece, assemble
+from neurok.io.pieces import PlacedMesh, assemble
 
 MOBILITY, TREE, MESHES = "mobility_v2.json", "result.json", "textured_objs"
 MAX_JSON_BYTES = 64 * 1024**2
@@ -98,7 +98,7 @@ def _joint(link: dict[str, Any], index: dict[int, int], notes: list[str]) -> Joi
 
 def _pieces(
     folder: Path, links: list[dict[str, Any]], nodes: dict[int, dict[str, Any]], notes: list[str]
-) -> list[Piece]:
+) -> list[PlacedMesh]:
     """The meshes of every link: those its nodes of the tree name, each once."""
     from neurok.io import obj
 
@@ -115,7 +115,7 @@ def _pieces(
                     notes.append(f"'{MESHES}/{name}.obj' is missing; part '{link['name']}' goes without it.")
                     continue
                 try:
-                    pieces.append(Piece(i, obj.read(path, root=folder).mesh, np.eye(4)))
+                    pieces.append(PlacedMesh(i, obj.read(path, root=folder).mesh, np.eye(4)))
                 except MeshError as error:
                     notes.append(f"'{MESHES}/{name}.obj' was left out: {error}")
     return pieces

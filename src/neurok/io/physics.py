@@ -17,7 +17,7 @@ from neurok.core.assembly import ASSEMBLY, SMOOTH, JointLosses, joint_losses, un
 from neurok.core.material import DEFAULT_DENSITY, DEFAULT_FRICTION, SHEET_SHARE
 from neurok.errors import NeurokError
 from neurok.geometry.convex import Piece
-from neurok.geometry.decomposition import Solid, collision_solids
+from neurok.geometry.decomposition import CollisionSolid, collision_solids
 from neurok.geometry.operators import mass_properties
 from neurok.io import xml
 from neurok.io.materials_file import part_materials
@@ -123,7 +123,7 @@ LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class ExportBody:
     """One part in its own frame: parallel to the object's, at the part's joint."""
 
     name: str
@@ -136,7 +136,7 @@ class Body:
     """Where the frame stands: from the parent's frame, or from the object's for a root."""
 
     mesh: Mesh | None
-    solids: list[Solid]
+    solids: list[CollisionSolid]
     """Convex shapes that stand in for it in collisions."""
 
     inertial: Inertial
@@ -155,7 +155,7 @@ class Body:
         return DEFAULT_FRICTION if self.material is None else self.material.friction
 
 
-def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[Body]:
+def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[ExportBody]:
     """The parts of an object as bodies; ``taken`` are names that the format keeps for itself.
 
     With a mass of the whole object parts are weighed as always, and then made heavier or lighter alike.
@@ -197,7 +197,7 @@ def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[
         parent = joints[joint.parent].origin if joint.parent >= 0 else np.zeros(3)
         solids = [] if part is None else collision_solids(part.vertices, part.faces, float(sheet[masks[i]].mean()))
         out.append(
-            Body(
+            ExportBody(
                 names[i],
                 file_names[i],
                 joint,
@@ -214,7 +214,7 @@ def bodies(asset: Asset, physics: Physics, taken: tuple[str, ...] = ()) -> list[
     return out
 
 
-def untouching_bodies(asset: Asset, parts: list[Body]) -> list[tuple[int, int]]:
+def untouching_bodies(asset: Asset, parts: list[ExportBody]) -> list[tuple[int, int]]:
     """Pairs of bodies that never touch each other, and would if nobody said so."""
     articulation = as_articulation(asset).in_frame("z", 1.0)
     pieces = [

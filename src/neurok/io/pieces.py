@@ -21,7 +21,7 @@ Faces = Int[np.ndarray, "F 3"]
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class PlacedMesh:
     """A mesh that belongs to one part, and where it stands."""
 
     part: int
@@ -32,12 +32,12 @@ class Piece:
     surface: Surface | None = None
     """Look that replaces the mesh's own."""
 
-    def on(self, part: int) -> Piece:
+    def on(self, part: int) -> PlacedMesh:
         """The same piece on another part."""
         return replace(self, part=part)
 
 
-def assemble(pieces: Sequence[Piece], part_names: Sequence[str], what: str, **fields: Any) -> Mesh:
+def assemble(pieces: Sequence[PlacedMesh], part_names: Sequence[str], what: str, **fields: Any) -> Mesh:
     """All pieces as one mesh; ``fields`` (up, unit, name) go to the mesh."""
     if not pieces:
         raise FormatError(f"{what} has no geometry: no part of it carries a mesh or a shape.")
@@ -85,18 +85,18 @@ def with_one_sided_twins(mesh: Mesh) -> Mesh:
     return replace(mesh, surfaces=surfaces)
 
 
-def _placed(piece: Piece) -> Vertices:
+def _placed(piece: PlacedMesh) -> Vertices:
     with np.errstate(over="ignore", invalid="ignore"):
         return lie.apply(piece.placement, piece.mesh.vertices)
 
 
-def _outward(piece: Piece) -> Faces:
+def _outward(piece: PlacedMesh) -> Faces:
     """Faces, turned over where the placement mirrors them."""
     is_mirror = np.linalg.det(piece.placement[:3, :3]) < 0
     return piece.mesh.faces[:, ::-1] if is_mirror else piece.mesh.faces
 
 
-def _stacked(pieces: Sequence[Piece], field: str, filler: tuple[float, ...]) -> np.ndarray | None:
+def _stacked(pieces: Sequence[PlacedMesh], field: str, filler: tuple[float, ...]) -> np.ndarray | None:
     arrays = [getattr(piece.mesh, field) for piece in pieces]
     if all(array is None for array in arrays):
         return None
@@ -108,7 +108,7 @@ def _stacked(pieces: Sequence[Piece], field: str, filler: tuple[float, ...]) -> 
     )
 
 
-def _authored(pieces: Sequence[Piece], vertices: Vertices) -> Authored | None:
+def _authored(pieces: Sequence[PlacedMesh], vertices: Vertices) -> Authored | None:
     """The pieces' normals, turned as they are placed, and all their sets of texture coordinates."""
     meshes = [piece.mesh for piece in pieces]
     sets = joined_uv_sets([m.authored for m in meshes], [m.uv for m in meshes], [m.vertex_count for m in meshes])
@@ -119,7 +119,7 @@ def _authored(pieces: Sequence[Piece], vertices: Vertices) -> Authored | None:
     return Authored(vertices, np.concatenate(normals), uv_sets=() if sets is None else sets.uv_sets)
 
 
-def _placed_normals(piece: Piece) -> Float[np.ndarray, "V 3"] | None:
+def _placed_normals(piece: PlacedMesh) -> Float[np.ndarray, "V 3"] | None:
     normals, linear = piece.mesh.normals, piece.placement[:3, :3]
     if normals is None or not abs(np.linalg.det(linear)) > 0:
         return None
@@ -128,7 +128,7 @@ def _placed_normals(piece: Piece) -> Float[np.ndarray, "V 3"] | None:
     return np.divide(placed, size, out=np.zeros_like(placed), where=size > 1e-12)
 
 
-def _surface_ids(piece: Piece, surfaces: dict[Surface, int]) -> Int[np.ndarray, " F"]:
+def _surface_ids(piece: PlacedMesh, surfaces: dict[Surface, int]) -> Int[np.ndarray, " F"]:
     mesh = piece.mesh
     own = (piece.surface,) if piece.surface is not None else mesh.surfaces or (Surface(),)
     ids = np.array([surfaces.setdefault(surface, len(surfaces)) for surface in own], dtype=np.int64)

@@ -17,7 +17,7 @@ from neurok.io.files import read_bytes, resolve_inside
 from neurok.io.materials_file import LABEL
 from neurok.io.materials_file import unpack_parts as unpack
 from neurok.io.physics import UNBOUNDED
-from neurok.io.pieces import Piece, assemble, box, capsule, colored
+from neurok.io.pieces import PlacedMesh, assemble, box, capsule, colored
 from neurok.io.surfaces import texture_from_bytes
 
 KINDS = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed"}
@@ -251,7 +251,7 @@ def origin_pose(element: xml.Element | None, what: str) -> Pose:
     return lie.compose(rotation, xml.numbers(origin, "xyz", (0.0, 0.0, 0.0), what))
 
 
-def link_pieces(link: xml.Element, part: int, pose: np.ndarray, resources: Resources) -> list[Piece]:
+def link_pieces(link: xml.Element, part: int, pose: np.ndarray, resources: Resources) -> list[PlacedMesh]:
     """The visual geometry of a link, or its collision geometry where it has no other."""
     name = link.get("name")
     pieces = []
@@ -265,7 +265,7 @@ def link_pieces(link: xml.Element, part: int, pose: np.ndarray, resources: Resou
         if mesh.surfaces and any(s.texture for s in mesh.surfaces):
             surface = None  # the mesh's own pictures say more than one colour
         placement = pose @ origin_pose(element, here) @ lie.compose(np.diag(scale), np.zeros(3))
-        pieces.append(Piece(part, mesh, placement, surface))
+        pieces.append(PlacedMesh(part, mesh, placement, surface))
     if not link.findall("visual") and pieces:
         resources.notes.append(f"Link '{name}' has no visual geometry; its collision geometry is shown.")
     return pieces

@@ -14,12 +14,12 @@ from lxml import etree
 from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import carriers_of
 from neurok.geometry.convex import Piece, Primitive, clipped, convex_hull, enclosing, hull_volume, separation
-from neurok.geometry.decomposition import Solid
+from neurok.geometry.decomposition import CollisionSolid
 from neurok.io.files import Files
 from neurok.io.materials_file import LABEL
 from neurok.io.materials_file import pack_parts as pack
 from neurok.io.physics import (
-    Body,
+    ExportBody,
     Physics,
     as_articulation,
     bodies,
@@ -74,7 +74,7 @@ def write(asset: Asset, path: Path, **options: Any) -> Files:
     return files
 
 
-def _cut_back(asset: Asset, parts: list[Body]) -> None:
+def _cut_back(asset: Asset, parts: list[ExportBody]) -> None:
     """Take from shapes what lies in parts that must not touch them; the lighter part gives way."""
     articulation = as_articulation(asset).in_frame("z", 1.0)
     origins = [joint.origin for joint in articulation.joints]
@@ -97,7 +97,7 @@ def _cut_back(asset: Asset, parts: list[Body]) -> None:
             ]
 
 
-def _without(solid: Solid, other: Piece, gap: float) -> Solid | None:
+def _without(solid: CollisionSolid, other: Piece, gap: float) -> CollisionSolid | None:
     """A shape cut back until it is ``gap`` away from another; ``None`` where hardly anything would be left."""
     vertices, faces = own = _around(solid)
     near = (vertices.min(axis=0) - gap <= other[0].max(axis=0)).all()
@@ -111,15 +111,15 @@ def _without(solid: Solid, other: Piece, gap: float) -> Solid | None:
     piece = convex_hull(left.reshape(-1, 3), 0.0) if len(left) else None
     if piece is None or hull_volume(piece) < KEPT * hull_volume(solid.piece):
         return None
-    return Solid(piece)
+    return CollisionSolid(piece)
 
 
-def _around(solid: Solid) -> Piece:
+def _around(solid: CollisionSolid) -> Piece:
     """A convex piece that holds all of a shape: round primitives are a little larger than the piece they stand for."""
     return solid.piece if solid.primitive is None else enclosing(solid.primitive)
 
 
-def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
+def _joints(robot: Element, parts: list[ExportBody], world: str | None) -> None:
     """The joints of all parts; roots hang on the ``world`` link, if there is one."""
     names = [body.name for body in parts]
     carriages = unique_names([f"{name}_slide" for name in names], tuple(names))
@@ -139,7 +139,7 @@ def _joints(robot: Element, parts: list[Body], world: str | None) -> None:
         _joint(robot, joint, body.joint_name, parent, body.name, offset, body, 0)
 
 
-def _link(robot: Element, body: Body, folder: str, files: Files) -> None:
+def _link(robot: Element, body: ExportBody, folder: str, files: Files) -> None:
     from neurok.io import obj
 
     link = etree.SubElement(robot, "link", name=body.name)
@@ -191,7 +191,7 @@ def _primitive(collision: Element, primitive: Primitive) -> None:
         etree.SubElement(geometry, "sphere", radius=words(0.5 * size[0]))
 
 
-def _materials(robot: Element, parts: list[Body]) -> None:
+def _materials(robot: Element, parts: list[ExportBody]) -> None:
     """URDF has masses and no more: friction goes where Gazebo looks for it, all figures to an element of our own."""
     for body in parts:
         if body.material is not None:
@@ -218,7 +218,7 @@ def _weight(link: Element, inertial: Inertial) -> None:
 
 
 def _joint(
-    robot: Element, joint: Joint, name: str, parent: str, child: str, offset: np.ndarray, body: Body, k: int
+    robot: Element, joint: Joint, name: str, parent: str, child: str, offset: np.ndarray, body: ExportBody, k: int
 ) -> None:
     """One joint value: the ``k``-th of a body."""
     low, high = joint.lower, joint.upper

@@ -19,7 +19,7 @@ from neurok.errors import FormatError, NeurokError, shown
 from neurok.geometry import lie
 from neurok.io.files import Trial, read_bytes, rehearse, resolve_inside
 from neurok.io.parsing import split_corners, triangulate
-from neurok.io.pieces import Piece, assemble, box, capsule
+from neurok.io.pieces import PlacedMesh, assemble, box, capsule
 from neurok.io.usd_physics import read_inertial, read_joints
 from neurok.io.usd_shading import read_field, surface_of
 
@@ -76,7 +76,7 @@ class _Scene:
             _Shape(prim, part_of[str(body.GetPath())], *read) for prim, body in geometry
             if (read := read_shape(prim, time, lambda p: self._surface(p), self.notes)) is not None
         ]  # fmt: skip
-        pieces = [Piece(shape.part, shape.mesh, self._pose(shape.prim, time)) for shape in shapes]
+        pieces = [PlacedMesh(shape.part, shape.mesh, self._pose(shape.prim, time)) for shape in shapes]
         names = [prim.GetDisplayName() or prim.GetName() for prim in bodies]
         root = self.stage.GetDefaultPrim()
         name = (root.GetDisplayName() or root.GetName()) if root else self.path.stem

@@ -14,8 +14,17 @@ from neurok.core import Asset, Inertial, Joint
 from neurok.core.assembly import JointLosses
 from neurok.core.mesh import frame_change
 from neurok.geometry import lie
-from neurok.geometry.decomposition import Solid
-from neurok.io.physics import UNBOUNDED, Body, Physics, as_articulation, bodies, is_base, servo_gains, untouching_bodies
+from neurok.geometry.decomposition import CollisionSolid
+from neurok.io.physics import (
+    UNBOUNDED,
+    ExportBody,
+    Physics,
+    as_articulation,
+    bodies,
+    is_base,
+    servo_gains,
+    untouching_bodies,
+)
 from neurok.io.usd_shading import PhysicsMaterials
 
 LOCKED = (1.0, -1.0)
@@ -244,7 +253,7 @@ def read_inertial(prim: Any, frame: np.ndarray, unit: float) -> Inertial | None:
 def add_colliders(
     stage: Any,
     prim: Any,
-    body: Body,
+    body: ExportBody,
     joint: Joint,
     turn: Float[np.ndarray, "3 3"],
     unit: float,
@@ -276,7 +285,12 @@ def add_colliders(
 
 
 def _shape(
-    stage: Any, path: str, solid: Solid, placed: Callable[[np.ndarray], np.ndarray], turn: np.ndarray, unit: float
+    stage: Any,
+    path: str,
+    solid: CollisionSolid,
+    placed: Callable[[np.ndarray], np.ndarray],
+    turn: np.ndarray,
+    unit: float,
 ) -> Any:
     primitive = solid.primitive
     if primitive is None:

@@ -24,69 +24,69 @@ PART_FIELDS = ("parts", "points", "normals", "gaps", "toward", "areas", "directi
 """Fields of the clouds with one row for each part."""
 
 
+POOL = 4  # batches are cut from so many times their size, sorted by parts: padding is work for nothing
+VIEW_POINTS = 96  # points of each part that a view of joints is made of
+VERSIONS = {"rest": 0.5, "posed": 0.25, "pieces": 0.25, "search": 1.0}
+"""How often an object is drawn as it is stored, in another state, cut into connected pieces, and with what the search
+says of it, which has no other versions."""
+
+# How far views of joints go from what is stored, set by hand; lengths are shares of the unit box.
+MISSING = 0.6  # largest share of the parts that an incomplete view lacks
+MIRRORED = 0.5  # share of the views that are mirrored
+STRETCHED = 0.7  # share of the views that are stretched
+TURNED, TURN = 0.2, 0.15  # share of the views that are turned about the vertical, and by how much at most [rad]
+SHIFT = (
+    0.06  # largest shift along each axis: with it and with noise no object is known by the exact places of its parts
+)
+NOISE = 0.002  # standard deviation of points
+
+# The same of views of pieces.
+PIECE_ROWS = 256  # pieces in a batch at most, padding included: objects of many pieces cost most of the time
+MANY_PIECES = 24  # where an object has more pieces, two thirds of the points are seen
+PIECE_STRETCHED, PIECE_STRETCH = 0.6, 0.3  # share that are stretched, and by how much along each axis, on a log scale
+PIECE_TIPPED, PIECE_TIP = 0.3, 0.15  # share turned out of their axes, and by how much [rad]; about the vertical twice
+PIECES_MISSING = 0.3  # largest share of the pieces that an incomplete view lacks
+PIECE_SHIFT = 0.04  # largest shift along each axis
+
+
 @dataclass(frozen=True)
 class JointViewConfig:
-    """What a batch is made of, and how far its views go from what is stored.
-
-    Lengths are shares of the unit box. All but ``tipped`` and ``incomplete``, which were measured, are set by hand.
-    """
+    """What a batch of joints is made of; ``tipped`` and ``incomplete`` were measured."""
 
     objects: int = 16
     """Objects in a batch."""
 
     points: int = 64
-    """Points of each part that the network sees ..."""
-
-    view_points: int = 96
-    """... of those that a view is made of."""
-
-    pool: int = 4
-    """Batches are cut from so many times their size, sorted by parts: padding is work for nothing."""
+    """Points of each part that the network sees."""
 
     shares: tuple[float, ...] = ()
     """How much is drawn of each data set; of all alike if empty."""
-
-    rest: float = 0.5
-    """How often an object is drawn as it is stored, if it has other versions: ..."""
-
-    posed: float = 0.25
-    """... in another state, ..."""
-
-    pieces: float = 0.25
-    """... cut into connected pieces, ..."""
-
-    search: float = 1.0
-    """... and with what the search says of it, which has no other versions."""
 
     tipped: float = 0.0
     """Share of the views that lie on another side: which way is up tells a category, not where a hinge is."""
 
     incomplete: float = 0.0
-    """Share of the views without some of the parts ..."""
-
-    missing: float = 0.6
-    """... and the largest share of the parts that such a view lacks."""
-
-    mirrored: float = 0.5
-    """Share of the views that are mirrored."""
-
-    stretched: float = 0.7
-    """Share of the views that are stretched ..."""
+    """Share of the views without some of the parts."""
 
     stretch: float = 0.35
-    """... and by how much at most along each axis, on a log scale."""
+    """By how much views are stretched at most along each axis, on a log scale."""
 
-    turned: float = 0.2
-    """Share of the views that are turned about the vertical ..."""
 
-    turn: float = 0.15
-    """... and by how much at most [rad]."""
+@dataclass(frozen=True)
+class PieceViewConfig:
+    """What a batch of pieces is made of."""
 
-    shift: float = 0.06
-    """Largest shift along each axis: with it and with noise no object is known by the exact places of its parts."""
+    objects: int = 16
+    """Objects in a batch, or fewer so that it has no more than ``PIECE_ROWS`` pieces."""
 
-    noise: float = 0.002
-    """Standard deviation of points."""
+    points: int = 48
+    """Points of each piece that the network sees."""
+
+    shares: tuple[float, float, float] = (0.5, 0.27, 0.23)
+    """How much is drawn of real, generated and static objects."""
+
+    incomplete: float = 0.25
+    """Share of the views without some of the pieces."""
 
 
 class Batches:
@@ -100,7 +100,7 @@ class Batches:
         self.draws.weigh([shares[source] if shares else 1.0 for source in self.draws.sources])
 
     def draw(self, rng: np.random.Generator) -> tuple[Parts, Targets]:
-        size, pool = self.config.objects, self.config.pool
+        size, pool = self.config.objects, POOL
         start = rng.random()
         ordered = sorted((self.draw_example(rng) for _ in range(pool * size)), key=lambda e: len(e.clouds.parts))
         first = int(start * pool) * size
@@ -112,7 +112,7 @@ class Batches:
     def draw_example(self, rng: np.random.Generator) -> Example:
         """A data set, one of its objects, and one of the versions of that."""
         versions = self.draws.draw(rng)
-        return versions[_pick(np.cumsum([getattr(self.config, version.version) for version in versions]), rng)]
+        return versions[_pick(np.cumsum([VERSIONS[version.version] for version in versions]), rng)]
 
 
 class Draws:
@@ -147,23 +147,23 @@ def augmented(example: Example, rng: np.random.Generator, how: JointViewConfig) 
     """Another view of the object: turned by quarters, mirrored, often stretched, sometimes turned a little, shifted,
     lying on another side, or without some of its parts.
     """
-    clouds, labels = some_points(example.clouds, how.view_points, rng), example.labels
+    clouds, labels = some_points(example.clouds, VIEW_POINTS, rng), example.labels
     if rng.random() < how.incomplete:
-        clouds, labels = without_some(clouds, labels, how.missing, rng)
+        clouds, labels = without_some(clouds, labels, MISSING, rng)
     matrix: Float[np.ndarray, "3 3"] = QUARTERS[int(rng.integers(4))]
     if rng.random() < how.tipped:
         matrix = matrix @ WAYS_UP[int(rng.integers(1, len(WAYS_UP)))]
-    if rng.random() < how.mirrored:
+    if rng.random() < MIRRORED:
         matrix = matrix @ np.diag([-1.0, 1.0, 1.0])
-    if rng.random() < how.stretched:
+    if rng.random() < STRETCHED:
         matrix = matrix @ np.diag(np.exp(rng.uniform(-how.stretch, how.stretch, 3)))
-    if rng.random() < how.turned:
-        angle = rng.uniform(-how.turn, how.turn)
+    if rng.random() < TURNED:
+        angle = rng.uniform(-TURN, TURN)
         matrix = lie.axis_angle_matrix(np.array([0.0, 1.0, 0.0]), angle) @ matrix
     clouds, moved = turned(clouds, labels, matrix)
     assert moved is not None
-    shift = rng.uniform(-how.shift, how.shift, 3)
-    noise = how.noise * rng.normal(size=clouds.points.shape)
+    shift = rng.uniform(-SHIFT, SHIFT, 3)
+    noise = NOISE * rng.normal(size=clouds.points.shape)
     return replace(clouds, points=clouds.points + shift + noise), replace(moved, origins=moved.origins + shift)
 
 
@@ -190,53 +190,6 @@ def without_some(
     )
 
 
-@dataclass(frozen=True)
-class PieceViewConfig:
-    """What a batch is made of, and how far its views go from what is stored. Lengths are shares of the unit box."""
-
-    objects: int = 16
-    """Objects in a batch, or fewer ..."""
-
-    rows: int = 256
-    """... so that it has no more pieces than this, padding included: objects of many pieces cost most of the time."""
-
-    points: int = 48
-    """Points of each piece that the network sees ..."""
-
-    many: int = 24
-    """... or two thirds of them, where an object has more pieces than this."""
-
-    pool: int = 4
-    """Batches are cut from so many times their size, sorted by pieces: padding is work for nothing."""
-
-    shares: tuple[float, float, float] = (0.5, 0.27, 0.23)
-    """How much is drawn of real, generated and static objects."""
-
-    stretched: float = 0.6
-    """Share of the views that are stretched ..."""
-
-    stretch: float = 0.3
-    """... and by how much at most along each axis, on a log scale."""
-
-    tipped: float = 0.3
-    """Share of the views that are turned out of their axes ..."""
-
-    tip: float = 0.15
-    """... and by how much at most about each axis [rad]; about the vertical twice as much."""
-
-    incomplete: float = 0.25
-    """Share of the views without some of the pieces ..."""
-
-    missing: float = 0.3
-    """... and the largest share of the pieces that such a view lacks."""
-
-    shift: float = 0.04
-    """Largest shift along each axis."""
-
-    noise: float = 0.002
-    """Standard deviation of points."""
-
-
 class PieceBatches:
     """Batches of augmented views; every object of a source is drawn alike often, and each of its versions."""
 
@@ -246,19 +199,19 @@ class PieceBatches:
         self.draws.weigh([config.shares[SOURCES.index(source)] for source in self.draws.sources])
 
     def draw(self, rng: np.random.Generator) -> tuple[Parts, PieceTargets]:
-        count = self.config.objects * self.config.pool
+        count = self.config.objects * POOL
         ordered = sorted((self._example(rng) for _ in range(count)), key=lambda e: len(e.bodies))
         chosen = self._alike(ordered, int(rng.integers(count)))
         views = [augmented_pieces(example, rng, self.config) for example in chosen]
         most = max(len(view.bodies) for view in views)
-        points = self.config.points if most <= self.config.many else 2 * self.config.points // 3
+        points = self.config.points if most <= MANY_PIECES else 2 * self.config.points // 3
         parts = stack_clouds([view.clouds for view in views], points, rng)
         return parts, stack_targets(views)
 
     def _alike(self, ordered: list[PieceExample], first: int) -> list[PieceExample]:
         """Some examples from a place of the list on, as many as a batch holds; the last ones at its end."""
         most = self.config.objects
-        while most > 1 and most * len(ordered[min(first + most, len(ordered)) - 1].bodies) > self.config.rows:
+        while most > 1 and most * len(ordered[min(first + most, len(ordered)) - 1].bodies) > PIECE_ROWS:
             most -= 1
         return ordered[min(first, len(ordered) - most) :][:most]
 
@@ -281,18 +234,18 @@ def augmented_pieces(example: PieceExample, rng: np.random.Generator, how: Piece
     clouds = some_points(example.clouds, 2 * how.points, rng)
     bodies, moves = example.bodies, example.moves
     if len(bodies) > 3 and rng.random() < how.incomplete:
-        kept = np.flatnonzero(rng.random(len(bodies)) >= rng.uniform(0.0, how.missing))
+        kept = np.flatnonzero(rng.random(len(bodies)) >= rng.uniform(0.0, PIECES_MISSING))
         if len(kept) > 1:
             clouds, bodies, moves = some_parts(clouds, kept), bodies[kept], moves[kept]
     matrix: Float[np.ndarray, "3 3"] = VIEWS[int(rng.integers(len(VIEWS)))]
-    if rng.random() < how.stretched:
-        matrix = matrix @ np.diag(np.exp(rng.uniform(-how.stretch, how.stretch, 3)))
-    if rng.random() < how.tipped:
-        turn = rng.uniform(-how.tip, how.tip, 3) * np.array([1.0, 2.0, 1.0])
+    if rng.random() < PIECE_STRETCHED:
+        matrix = matrix @ np.diag(np.exp(rng.uniform(-PIECE_STRETCH, PIECE_STRETCH, 3)))
+    if rng.random() < PIECE_TIPPED:
+        turn = rng.uniform(-PIECE_TIP, PIECE_TIP, 3) * np.array([1.0, 2.0, 1.0])
         angle = max(float(np.linalg.norm(turn)), 1e-9)
         matrix = lie.axis_angle_matrix(turn / angle, angle) @ matrix
     clouds = turned(clouds, None, matrix)[0]
-    moved = clouds.points + rng.uniform(-how.shift, how.shift, 3) + how.noise * rng.normal(size=clouds.points.shape)
+    moved = clouds.points + rng.uniform(-PIECE_SHIFT, PIECE_SHIFT, 3) + NOISE * rng.normal(size=clouds.points.shape)
     return replace(example, clouds=replace(clouds, points=moved), bodies=bodies, moves=moves)
 
 

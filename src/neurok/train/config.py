@@ -111,9 +111,13 @@ class RunConfig(ABC):
 
 
 def restored(usual: Any, value: Any) -> Any:
-    """What JSON has made plain, in the form of what usually stands there: a configuration, a tuple, or a number."""
+    """What JSON has made plain, in the form of what usually stands there: a configuration, a tuple, or a number.
+
+    Settings that have become constants since then are passed over.
+    """
     if isinstance(value, dict):
-        return replace(usual, **{name: restored(getattr(usual, name), inner) for name, inner in value.items()})
+        known = {name: restored(getattr(usual, name), inner) for name, inner in value.items() if hasattr(usual, name)}
+        return replace(usual, **known)
     return tuple(value) if isinstance(usual, tuple) else value
 
 

@@ -182,9 +182,15 @@ def decode(path: Path, kind: type[Made]) -> list[Made]:
         ]
 
 
+MOST_PARTS = 24  # objects of more parts are not learned from: attention grows with their square
+MOST_CANDIDATES = 40  # of each part; a search holds hundreds valid, most of them hardly likely
+ASIDE_FIRST, ASIDE_EVERY = 4, 8
+"""Of so many real objects, sorted by name, one is watched and calibrated with, not learned from: this one first."""
+
+
 @dataclass(frozen=True)
 class JointDataConfig:
-    """What to learn joints from; numbers without another word are set by hand."""
+    """What to learn joints from."""
 
     folders: tuple[str, ...]
     """Data sets made by ``neurok data build``, or folders of files."""
@@ -200,18 +206,6 @@ class JointDataConfig:
 
     everything: bool = False
     """Learn from held-out objects too."""
-
-    most_parts: int = 24
-    """Objects of more parts are not learned from: attention grows with their square."""
-
-    most_candidates: int = 40
-    """Of each part; a search holds hundreds valid, most of them hardly likely."""
-
-    aside_every: int = 8
-    """Of so many real objects, sorted by name, one is watched and calibrated with, not learned from ..."""
-
-    aside_first: int = 4
-    """... beginning with this one."""
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -245,7 +239,7 @@ def joint_examples(thing: Thing, config: JointDataConfig) -> list[Example]:
     mesh, joints = thing.load()
     if config.teacher == "search":
         clouds = describe_parts(mesh)
-        labels = search_labels(clouds, mesh, config.most_candidates)
+        labels = search_labels(clouds, mesh)
         return [Example(f"{thing.name}.search", clouds, labels, thing.is_real)]
     if joints is None:
         return []
@@ -260,8 +254,8 @@ def joint_examples(thing: Thing, config: JointDataConfig) -> list[Example]:
     return found
 
 
-def search_labels(clouds: PartClouds, mesh: Mesh, most: int) -> Labels:
-    """What the search holds valid, the best ``most`` of each part, weighted by its scores."""
+def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
+    """What the search holds valid, the best of each part, weighted by its scores."""
     search = search_joints(mesh)
     row_of = {int(part): row for row, part in enumerate(clouds.parts)}
     kinds, parents = np.zeros((len(row_of), len(KINDS))), np.full(len(row_of), -1)
@@ -271,7 +265,7 @@ def search_labels(clouds: PartClouds, mesh: Mesh, most: int) -> Labels:
         parents[row] = row if above < 0 else row_of.get(above, -1)
         if above < 0:
             kinds[row, 0] = 1.0
-        for candidate in search.hypotheses[part][:most]:
+        for candidate in search.hypotheses[part][:MOST_CANDIDATES]:
             kinds[row, KINDS.index(candidate.kind)] += candidate.probability
             if candidate.kind == "fixed":
                 continue
@@ -352,7 +346,7 @@ def _aside(folder: str | Path, config: JointDataConfig) -> set[str]:
     if config.teacher == "search":
         return set()
     names = sorted(thing.name for thing in some_things(folder, config.limit) if thing.is_real)
-    return set(names[config.aside_first :: config.aside_every])
+    return set(names[ASIDE_FIRST::ASIDE_EVERY])
 
 
 def prepare_joints(
@@ -362,7 +356,7 @@ def prepare_joints(
     for thing in things:
         path = cache / f"{thing.name}.{config.teacher}.{JOINT_VERSION}.npz"
         for example in prepared(path, Example, partial(joint_examples, thing, config), thing.name, report):
-            if 2 <= len(example.clouds.parts) <= config.most_parts:
+            if 2 <= len(example.clouds.parts) <= MOST_PARTS:
                 yield example
 
 
@@ -419,6 +413,10 @@ def prepare_pieces(
         yield from prepared(path, PieceExample, make, thing.name, report)
 
 
+SEED = 19  # of generated objects to learn pieces from
+WATCH_EVERY = 10  # of so many static files to learn from one is watched instead
+
+
 @dataclass(frozen=True)
 class PieceSources:
     """Folders and numbers of what to learn from; held-out objects, categories and families are not read."""
@@ -440,13 +438,7 @@ class PieceSources:
     of every joint. What it brings is in docs/notebook/articulation.md."""
 
     generated: int = 4
-    """Objects of each generated family ..."""
-
-    seed: int = 19
-    """... drawn from this seed."""
-
-    watch_every: int = 10
-    """Of so many static files to learn from one is watched instead."""
+    """Objects of each generated family."""
 
     leave_out: tuple[str, ...] = ()
     """Categories of annotated objects that are watched instead, so that settings can be chosen for new ones."""
@@ -484,7 +476,7 @@ def watched(sources: PieceSources) -> list[Thing]:
         known = {thing.name for thing in found}
         found += [replace(thing, source="real") for thing in left if thing.name not in known]
     for folder in sources.static:
-        found += [_of_file(path, "static", _still) for path in static_files(folder)[0][:: sources.watch_every]]
+        found += [_of_file(path, "static", _still) for path in static_files(folder)[0][::WATCH_EVERY]]
     for folder in sources.named:
         found += [_of_file(path, "real", _named) for path in named_files(folder)[1]]
     return found
@@ -527,14 +519,13 @@ def _generated(sources: PieceSources) -> Iterator[Thing]:
     from neurok.families.articulated import FAMILIES
     from neurok.families.household import MOVING_TEN, SOFT_TWELVE
 
-    seed = sources.seed
     for index in range(sources.generated):
         for family in FAMILIES:
             if sources.everything or family not in UNSEEN_FAMILIES:
-                yield Thing(f"{family}_{seed}-{index}", "generated", partial(_family, family, seed, index))
+                yield Thing(f"{family}_{SEED}-{index}", "generated", partial(_family, family, SEED, index))
         for kinds, source in ((MOVING_TEN, SOURCES[1]), (SOFT_TWELVE, SOURCES[2])):
             for kind in kinds:
-                yield Thing(f"household {kind}_{seed}-{index}", source, partial(_household, kind, seed, index))
+                yield Thing(f"household {kind}_{SEED}-{index}", source, partial(_household, kind, SEED, index))
 
 
 def _family(name: str, seed: int, index: int) -> Loaded:

@@ -53,21 +53,16 @@ class Example:
         return np.array([part[KIND] for part in self.build])
 
 
+# How often what is asked for is hidden, so that every mixture of it is learned.
+NOTHING = 0.08  # chance that a prompt is empty
+PLAIN_WORDS = 0.15  # chance that the sentence encoder is not there; only words of the tables are known then
+NO_TABLES = 0.12  # chance that the tables are not there
+FORGET = 0.08  # chance that a single word is in no table
+
+
 @dataclass(frozen=True)
 class AskConfig:
-    """How often what is asked for is hidden, so that every mixture of it is learned."""
-
-    nothing: float = 0.08
-    """Chance that a prompt is empty."""
-
-    plain: float = 0.15
-    """Chance that the sentence encoder is not there; only words of the tables are known then."""
-
-    tables: float = 0.12
-    """Chance that the tables are not there."""
-
-    forget: float = 0.08
-    """Chance that a single word is in no table."""
+    """How often objects are asked for by their pictures."""
 
     shown: float = 0.5
     """Share of a batch that is drawn from objects with pictures, if there are any. Without it a few pictures among many
@@ -155,8 +150,8 @@ def draw_asked(
     for number, example in enumerate(examples):
         if example.pictures is not None and rng.random() < asking.pictured:
             raw[number] = example.pictures[rng.integers(len(example.pictures))]
-        is_silent = rng.random() < (asking.wordless if number in raw else asking.nothing)
-        words.append(None if is_silent or not example.words else _hidden(example, rng, asking))
+        is_silent = rng.random() < (asking.wordless if number in raw else NOTHING)
+        words.append(None if is_silent or not example.words else _hidden(example, rng))
     pictures: dict[int, Tensor] = {}
     if raw:
         changed = augment(torch.from_numpy(np.stack(list(raw.values()))), generator, PHOTOGRAPHS)
@@ -164,16 +159,16 @@ def draw_asked(
     return asked_by(words, pictures)
 
 
-def _hidden(example: Example, rng: np.random.Generator, asking: AskConfig) -> Words:
+def _hidden(example: Example, rng: np.random.Generator) -> Words:
     one = example.words[rng.integers(len(example.words))]
     states, meanings, values = one.states, one.meanings, one.values
     way = rng.random()
-    if way < asking.plain:
+    if way < PLAIN_WORDS:
         states = np.zeros_like(states)
-    elif way < asking.plain + asking.tables:
+    elif way < PLAIN_WORDS + NO_TABLES:
         meanings, values = np.zeros_like(meanings), np.zeros_like(values)
     else:
-        keep = (rng.random(len(meanings)) >= asking.forget)[:, None]
+        keep = (rng.random(len(meanings)) >= FORGET)[:, None]
         meanings, values = meanings * keep, (values * keep).astype(np.float32)
     return Words(states, meanings, values)
 

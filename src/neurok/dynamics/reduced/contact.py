@@ -166,8 +166,11 @@ class Rows:
     is_torn: bool = False
     """Whether something that did not slide before was found to slide when last evaluated."""
 
-    _bend: Float[np.ndarray, "C 6"] = field(init=False)
-    """What curvature needs, where the energy was last evaluated."""
+    moved: Float[np.ndarray, "C 3"] = field(init=False)
+    """How far the points had moved where the energy was last evaluated ..."""
+
+    _last: tuple[float, Float[np.ndarray, " C3"], Float[np.ndarray, "C 6"]] = field(init=False)
+    """... and this energy, its forces, and what curvature needs."""
 
     @staticmethod
     def of(found: list[Found], motions: Sequence[Any]) -> Rows:
@@ -239,28 +242,31 @@ class Rows:
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
         """Energy and its gradient in all coordinates."""
-        gradient = np.zeros(system.dim)
-        energy, force, self._bend = self._terms(self._places(motions) - self.start)
+        gradient, self.moved = np.zeros(system.dim), self._places(motions) - self.start
+        self._last = energy, force, _ = self._terms(self.moved)
         if energy > 0.0:
             for side in self.sides:
                 mine, where = force.reshape(1, -1, 3)[:, side.rows], system.members[side.member].where
                 gradient[where] += side.sign * side.points.pull(motions[side.member], mine)[0]
         return energy, gradient
 
-    def curvature(self, motions: Sequence[Any], system: System) -> Float[np.ndarray, "D D"]:
-        """A positive approximation of the curvature where the energy was last evaluated."""
-        return self._bent(self._bend, self.jacobian(motions, system))
-
-    def _bent(self, bend: Float[np.ndarray, "C 6"], jacobian: Float[np.ndarray, "C 3 D"]) -> Float[np.ndarray, "D D"]:
-        """The same, given how points follow the coordinates."""
+    def curvature(
+        self, jacobian: Float[np.ndarray, "C 3 D"], bend: Float[np.ndarray, "C 6"] | None = None
+    ) -> Float[np.ndarray, "D D"]:
+        """A positive approximation of the curvature, where the energy was last evaluated unless told otherwise."""
+        bend = self._last[2] if bend is None else bend
         active = np.flatnonzero((bend[:, 0] > 0.0) | (bend[:, 1] > 0.0))
-        (depth, slope, sticks), paths = bend[active, :3].T, bend[active, 3:]
-        normals, slopes = self.normals[active], jacobian[active]
+        (depth, slope, sticks), paths, normals = (
+            bend[active, :3].T,
+            bend[active, 3:, None],
+            self.normals[active][..., None],
+        )
         pressed = np.where(depth > 0.0, self.stiffness[active], 0.0) - slope
         eased = np.where(sticks > 0.0, 0.0, (SLIDING - 1.0) * slope)
-        blocks = slope[:, None, None] * np.eye(3) + np.einsum("c,ci,cj->cij", pressed, normals, normals)
-        blocks += np.einsum("c,ci,cj->cij", eased, paths, paths)
-        dim = jacobian.shape[2]
+        blocks = pressed[:, None, None] * normals * normals.swapaxes(1, 2)
+        blocks += eased[:, None, None] * paths * paths.swapaxes(1, 2)
+        blocks += slope[:, None, None] * np.eye(3)
+        slopes, dim = jacobian[active], jacobian.shape[2]
         return slopes.reshape(-1, dim).T @ (blocks @ slopes).reshape(-1, dim)
 
     def descent(
@@ -268,9 +274,9 @@ class Rows:
         matrix: Float[np.ndarray, "D D"],
         gradient: Float[np.ndarray, " D"],
         jacobian: Float[np.ndarray, "C 3 D"],
-        motions: Sequence[Any],
     ) -> Float[np.ndarray, " D"]:
-        """The change of all coordinates that minimises the contact of points that move straight, and the rest squared.
+        """The change of all coordinates that minimises the contact of points that move straight, and the rest squared,
+        from where the energy was last evaluated.
 
         Which points touch, stick and slide is settled here, on small matrices, without asking for poses anew.
 
@@ -278,22 +284,19 @@ class Rows:
             matrix: Curvature of all but the contact.
             gradient: Of everything, contact included.
             jacobian: How points follow the coordinates.
-            motions: Where it is taken.
         """
-        moved = self._places(motions) - self.start
-        flat = jacobian.reshape(-1, len(gradient))
-        energy, force, bend = self._terms(moved)
+        flat, (energy, force, bend) = jacobian.reshape(-1, len(gradient)), self._last
         smooth, change = gradient - force @ flat, np.zeros(len(gradient))
         for _ in range(MAX_NEWTON):
             pull = matrix @ change
             slope, value = smooth + pull + force @ flat, float((smooth + 0.5 * pull) @ change) + energy
-            step = solve_positive(matrix + self._bent(bend, jacobian), slope)
+            step = solve_positive(matrix + self.curvature(jacobian, bend), slope)
             gain, scale = -float(slope @ step), 1.0
             if not -gain > INNER * max(abs(float(gradient @ change)), NOTHING):
                 break
             for _ in range(MAX_SEARCH):
                 trial = change - scale * step
-                energy, force, bend = self._terms(moved + (flat @ trial).reshape(-1, 3))
+                energy, force, bend = self._terms(self.moved + (flat @ trial).reshape(-1, 3))
                 if float((smooth + 0.5 * (matrix @ trial)) @ trial) + energy <= value + 1e-4 * scale * gain:
                     break
                 scale *= 0.5

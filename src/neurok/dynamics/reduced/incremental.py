@@ -303,7 +303,7 @@ class IncrementalStepper:
             matrix = self._smooth_curvature(state, q, dt, motions)
             start = time.perf_counter()
             if len(self.rows):
-                change = self.rows.descent(matrix, gradient, self._slopes, motions)
+                change = self.rows.descent(matrix, gradient, self._slopes)
             else:
                 change = -solve_positive(matrix, gradient)
             self.system.clock.add("solve", start)
@@ -374,7 +374,7 @@ class IncrementalStepper:
         matrix = self._smooth_curvature(state, q, dt, motions)
         start = time.perf_counter()
         if len(self.rows):
-            matrix += self.rows.curvature(motions, self.system)
+            matrix += self.rows.curvature(self.rows.jacobian(motions, self.system))
         self.system.clock.add("contact", start)
         return matrix
 

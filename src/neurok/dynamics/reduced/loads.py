@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from neurok.dynamics.condition import Force
 
@@ -180,34 +181,41 @@ class StrainWell(Load):
     def feels_rates(self) -> bool:
         return bool(self.wells[:, 1].any())
 
-    def _lengths(
-        self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]
-    ) -> tuple[Float[np.ndarray, "B R"], Float[np.ndarray, "B R D"], Float[np.ndarray, "B R"]]:
-        """Lengths of all vectors, how these follow the coordinates, and their rates."""
-        along = np.einsum("rid,bd->bri", self.vectors, q)
-        lengths = np.sqrt((along**2).sum(axis=2))
-        slopes = np.einsum("bri,rid->brd", along / np.maximum(lengths, 1e-300)[..., None], self.vectors)
-        return lengths, slopes, (slopes @ qdot[..., None])[..., 0]
+    @cached_property
+    def _flat(self) -> Float[np.ndarray, "R3 D"]:
+        return self.vectors.reshape(-1, self.vectors.shape[2])
+
+    def _strained(
+        self, q: Float[np.ndarray, " D"], qdot: Float[np.ndarray, " D"]
+    ) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"], Float[np.ndarray, "n D"], Float[np.ndarray, " n"]]:
+        """The vectors that are too long, by how much, how this follows the coordinates, and its rate."""
+        along = (self._flat @ q).reshape(-1, 3)
+        square = (along**2).sum(axis=1)
+        which = np.flatnonzero(square > 1.0)
+        lengths = np.sqrt(square[which])
+        slopes = np.einsum("ri,rid->rd", along[which] / lengths[:, None], self.vectors[which])
+        return which, lengths - 1.0, slopes, slopes @ qdot
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
-        lengths, slopes, rates = self._lengths(motion.q, motion.qdot)
-        depth, (steepness, buffer) = np.maximum(lengths - 1.0, 0.0), self.wells.T
-        pull = steepness * depth**2 + buffer * depth**1.5 * rates
-        return -(pull[:, None] @ slopes)[:, 0]
+        out = np.zeros_like(motion.q)
+        for row, q, qdot in zip(out, motion.q, motion.qdot, strict=True):
+            which, depth, slopes, rates = self._strained(q, qdot)
+            if len(which):
+                steepness, buffer = self.wells[which].T
+                row -= (steepness * depth**2 + buffer * depth**1.5 * rates) @ slopes
+        return out
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        depth = np.maximum(self._lengths(motion.q, motion.qdot)[0] - 1.0, 0.0)
-        return (self.wells[:, 0] * depth**3).sum(axis=1) / 3.0
+        found = [self._strained(q, qdot)[:2] for q, qdot in zip(motion.q, motion.qdot, strict=True)]
+        return np.array([self.wells[which, 0] @ depth**3 / 3.0 for which, depth in found])
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        lengths, slopes, rates = (column[0] for column in self._lengths(motion.q[:1], motion.qdot[:1]))
-        deep = np.flatnonzero(lengths > 1.0)
-        lengths, slopes, rates, (steepness, buffer) = lengths[deep], slopes[deep], rates[deep], self.wells[deep].T
-        depth = lengths - 1.0
-        pull = np.maximum(steepness * depth**2 + buffer * depth**1.5 * rates, 0.0) / lengths
+        which, depth, slopes, rates = self._strained(motion.q[0], motion.qdot[0])
+        steepness, buffer = self.wells[which].T
+        pull = np.maximum(steepness * depth**2 + buffer * depth**1.5 * rates, 0.0) / (1.0 + depth)
         give = depth**1.5 / dt + 1.5 * np.sqrt(depth) * np.maximum(rates, 0.0)
         ahead = 2.0 * steepness * depth + buffer * give - pull
-        across = self.vectors[deep].reshape(-1, self.vectors.shape[2])
+        across = self.vectors[which].reshape(-1, self.vectors.shape[2])
         return slopes.T @ (ahead[:, None] * slopes) + across.T @ (np.repeat(pull, 3)[:, None] * across)
 
 

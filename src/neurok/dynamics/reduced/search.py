@@ -372,7 +372,7 @@ class DepthGauge:
     """How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
 
     search: ContactSearch
-    vertices: tuple[Int[np.ndarray, " n"], ...]
+    vertices: tuple[np.ndarray, ...]
     """Of each object, those that are looked at."""
 
     sizes: tuple[float, ...]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg.lapack import dposv
 
 from neurok.dynamics.reduced.equations import Mechanics, Pose
 from neurok.dynamics.reduced.loads import LimitWell, UniformField
@@ -212,7 +213,5 @@ def _side_by_side(pieces: list[np.ndarray]) -> np.ndarray:
 
 def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve with a matrix that should be positive definite; the least change where round-off spoilt it."""
-    try:
-        return np.linalg.solve(matrix, right)
-    except np.linalg.LinAlgError:
-        return np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+    _, found, failed = dposv(matrix, right)
+    return np.linalg.lstsq(matrix, right, rcond=1e-12)[0] if failed else found.reshape(right.shape)

@@ -19,10 +19,12 @@ from neurok.families.articulated.kit import (
     add_dials,
     add_door,
     add_drawer,
+    around,
     carcass,
     corners,
     hollow,
     pair,
+    placed,
     rod,
     squared,
     turned,
@@ -43,17 +45,8 @@ def _rack(x0: float, x1: float, y: float, z0: float, z1: float) -> list:  # type
 
 
 def _fronts(d: Dice, surface: Surface, width: float, thickness: float, style: str = "slab") -> Fronts:
-    return Fronts(
-        surface,
-        d.metal(),
-        thickness,
-        0.0025,
-        style,
-        d.pick(["bar", "bow", "arch", "strip"]),
-        width,
-        STEEL,
-        swing=np.pi / 2,
-    )
+    metal, handle = d.metal(), d.pick(["bar", "bow", "arch", "strip"])
+    return Fronts(surface, metal, thickness, 0.0025, style, handle, width, STEEL, swing=np.pi / 2)
 
 
 def oven(d: Dice) -> Builder:
@@ -66,37 +59,27 @@ def oven(d: Dice) -> Builder:
     panel = d.between(0.08, 0.14)
     carcass(frame, (-w, foot, -face), (w, height - 0.02, face), board, shell, BLACK_STEEL)
     frame.add(corners(cylinder(0.018, foot + 0.002, 12).move(w - 0.05, foot / 2, face - 0.05)), RUBBER)
-    frame.add(
-        slab((-w, height - 0.02, -face), (w, height, face + 0.01), 0.004), BLACK_STEEL if d.chance(0.5) else shell
-    )
+    plate = slab((-w, height - 0.02, -face), (w, height, face + 0.01), 0.004)
+    frame.add(plate, BLACK_STEEL if d.chance(0.5) else shell)
     frame.add(slab((-w, height - 0.02 - panel, face - 0.001), (w, height - 0.02, face + 0.012), 0.003), shell)
-    frame.add(
-        slab((-w + board, height - 0.02 - panel - 0.02, -face + 0.02), (w - board, height - 0.02 - panel, face)), shell
-    )
+    plate = slab((-w + board, height - 0.02 - panel - 0.02, -face + 0.02), (w - board, height - 0.02 - panel, face))
+    frame.add(plate, shell)
     low, top = foot + 0.004, height - 0.02 - panel
     fronts = _fronts(d, shell, 0.75 * width, d.between(0.025, 0.045), d.pick(["glass", "glass", "raised", "slab"]))
     if d.chance(0.45):
         drawer = d.between(0.12, 0.18)
-        add_drawer(
-            d,
-            frame,
-            (-w, low, w, low + drawer),
-            face,
-            depth - 0.1,
-            Fronts(shell, fronts.metal, fronts.thickness, 0.0025, "slab", fronts.handle, 0.5 * width),
-        )
-        frame.add(
-            slab((-w + board, low + drawer - 0.006, -face + 0.02), (w - board, low + drawer + 0.006, face)), shell
-        )
+        below = Fronts(shell, fronts.metal, fronts.thickness, 0.0025, "slab", fronts.handle, 0.5 * width)
+        add_drawer(d, frame, (-w, low, w, low + drawer), face, depth - 0.1, below)
+        plate = slab((-w + board, low + drawer - 0.006, -face + 0.02), (w - board, low + drawer + 0.006, face))
+        frame.add(plate, shell)
         low += drawer
     split = [(0.0, 0.62), (0.62, 1.0)] if d.chance(0.33) else [(0.0, 1.0)]
     for a, b in split:
         y0, y1 = low + a * (top - low), low + b * (top - low)
         add_door(d, frame, (-w, y0, w, y1), face, fronts, "bottom", "door", False)
         for share in (0.35, 0.65):
-            frame.add(
-                _rack(-w + board - 0.002, w - board + 0.002, y0 + share * (y1 - y0), -face + 0.03, face - 0.03), CHROME
-            )
+            solid = _rack(-w + board - 0.002, w - board + 0.002, y0 + share * (y1 - y0), -face + 0.03, face - 0.03)
+            frame.add(solid, CHROME)
         if b < 1:
             frame.add(slab((-w + board, y1 - 0.012, -face + 0.02), (w - board, y1 + 0.012, face)), shell)
     _add_cooker(d, frame, width, depth, height)
@@ -196,24 +179,10 @@ def _front_loader(d: Dice) -> Builder:
     frame.add(slab((-w, height - panel, face - 0.03), (w, height, face), 0.004), shell)
     drum = frame.spin("drum", Z, (0, cy, 0))
     back, mouth = -face + 0.06, face - 0.03
-    cup = [
-        (0, back),
-        (1.08 * radius, back),
-        (1.08 * radius, mouth),
-        (1.05 * radius, mouth),
-        (1.05 * radius, back + 0.006),
-        (0, back + 0.006),
-    ]
-    drum.add(lathe(cup, 32).along("z").move(0, cy, 0), STEEL)
-    drum.add(
-        [
-            box((0.02, 0.04, mouth - back - 0.04), (0, 1.03 * radius - 0.018, (mouth + back) / 2), 0.006)
-            .turn("z", 120 * k)
-            .move(0, cy, 0)
-            for k in range(3)
-        ],
-        CHROME,
-    )
+    cup = turned(32, [1.08, 1.08, 1.05, 1.05], [back, mouth, mouth, back + 0.006], scale=radius)
+    drum.add(cup.along("z").move(0, cy, 0), STEEL)
+    rib = box((0.02, 0.04, mouth - back - 0.04), (0, 1.03 * radius - 0.018, (mouth + back) / 2), 0.006)
+    drum.add(placed(around(rib, 3, "z"), (0, cy, 0)), CHROME)
     drum.add(rod("z", 0.02, 0.06, (0, cy, back - 0.025), 12), STEEL)
     side = d.sign()
     rim = radius * 1.22
@@ -221,15 +190,8 @@ def _front_loader(d: Dice) -> Builder:
     door = frame.hinge("door", Y, (side * rim, cy, face + 0.012), *limits)
     ring = [(0.72 * radius, 0.002), (rim, 0.002), (rim, 0.02), (0.95 * rim, 0.03), (0.75 * radius, 0.03)]
     door.add(lathe(ring, 36, closed=True).along("z").move(0, cy, face), d.metal())
-    bowl = [
-        (0, -0.05),
-        (0.4 * radius, -0.045),
-        (0.68 * radius, -0.015),
-        (0.76 * radius, 0.012),
-        (0.74 * radius, 0.018),
-        (0, 0.016),
-    ]
-    door.add(lathe(bowl, 32).along("z").move(0, cy, face), looks.glass("#9fb7c4", 0.5))
+    bowl = turned(32, [0, 0.4, 0.68, 0.76, 0.74, 0], [-0.05, -0.045, -0.015, 0.012, 0.018, 0.016], scale=radius)
+    door.add(bowl.along("z").move(0, cy, face), looks.glass("#9fb7c4", 0.5))
     door.add(box((0.02, 0.09, 0.02), (-side * (rim - 0.012), cy, face + 0.03), 0.004), d.plastic())
     frame.add(box((0.012, 0.1, 0.02), (side * (rim + 0.004), cy, face + 0.007), 0.003), STEEL)
     _add_panel_controls(builder, d, frame, width, height - panel, height, face)
@@ -242,9 +204,8 @@ def _add_panel_controls(
     """A detergent drawer at the left, a big dial and a row of buttons."""
     w, rise = width / 2, high - low
     tray = frame.slide("detergent_drawer", Z, 0.0, 0.15)
-    tray.add(
-        slab((-w + 0.02, low + 0.02, z + 0.0005), (-w + 0.02 + 0.3 * width, high - 0.02, z + 0.014), 0.003), d.plastic()
-    )
+    plate = slab((-w + 0.02, low + 0.02, z + 0.0005), (-w + 0.02 + 0.3 * width, high - 0.02, z + 0.014), 0.003)
+    tray.add(plate, d.plastic())
     tray.add(slab((-w + 0.03, low + 0.03, z - 0.02), (-w + 0.01 + 0.3 * width, low + 0.05, z + 0.002)), WHITE)
     add_dials(d, frame, [(d.between(-0.05, 0.05) * width, (low + high) / 2, z)], 0.3 * rise, d.plastic())
     count = d.count(2, 6)
@@ -269,19 +230,12 @@ def _top_loader(d: Dice) -> Builder:
     lid = frame.hinge("lid", X, hinge, -d.between(1.3, 1.65), 0.0)
     span = face - (-face + thick + 0.006)
     plate = extrude(profiles.rectangle(width - 0.04, span - 0.01, 0.02), 0.018, bevel=0.004)
-    lid.add(
-        plate.move(0, height - 0.009, -face + thick + 0.006 + span / 2),
-        shell if d.chance(0.5) else looks.glass("#9fb7c4", 0.5),
-    )
+    solid = plate.move(0, height - 0.009, -face + thick + 0.006 + span / 2)
+    lid.add(solid, shell if d.chance(0.5) else looks.glass("#9fb7c4", 0.5))
     lid.add([s.turn("x", -90).move(0, height + 0.009, face - 0.05) for s in pull(d, 0.12, kind="strip")], d.metal())
     count = d.count(1, 4)
-    add_dials(
-        d,
-        frame,
-        [(x, height + 0.5 * rise, -face + thick) for x in np.linspace(-0.6, 0.6, count) * w],
-        0.25 * rise,
-        d.plastic(),
-    )
+    places = [(x, height + 0.5 * rise, -face + thick) for x in np.linspace(-0.6, 0.6, count) * w]
+    add_dials(d, frame, places, 0.25 * rise, d.plastic())
     return frame.builder
 
 
@@ -309,9 +263,8 @@ def toaster(d: Dice) -> Builder:
     slices = body.slide("slider", Y, -travel, d.between(0.01, 0.03)) if d.chance(0.4) else None
     for x in cuts:
         if slices is not None:
-            slices.add(
-                box((0.016, 0.11, 0.11), (x, height - 0.012, 0), 0.006), looks.paint("#c98f4f", 0.9, name="toast")
-            )
+            bar = box((0.016, 0.11, 0.11), (x, height - 0.012, 0), 0.006)
+            slices.add(bar, looks.paint("#c98f4f", 0.9, name="toast"))
             slices.add(box((0.034, 0.004, 0.11), (x, height - 0.069, 0)), STEEL)
     add_dials(d, body, [(-0.32 * depth, 0.055, z)], 0.018, accent)
     if d.chance(0.5):
@@ -345,16 +298,8 @@ def _drip_machine(d: Dice) -> Builder:
     rows = [(0.85 * radius, 0.0), (radius, 0.25 * tall), (0.95 * radius, 0.55 * tall), (0.62 * radius, tall)]
     base = np.array([0.0, foot + 0.003, 0.03])
     jug.add(lathe(hollow(profiles.smooth_curve(rows, 14), 0.003), 28).move(*base), looks.glass("#b9cdd6", 0.5))
-    grip = profiles.rounded_path(
-        [
-            (0, 0.92 * tall, 0.6 * radius),
-            (0, 0.9 * tall, 1.35 * radius),
-            (0, 0.3 * tall, 1.4 * radius),
-            (0, 0.2 * tall, 0.96 * radius),
-        ],
-        0.02,
-        4,
-    )
+    corners_ = np.array([(0, 0.92, 0.6), (0, 0.9, 1.35), (0, 0.3, 1.4), (0, 0.2, 0.96)]) * (1, tall, radius)
+    grip = profiles.rounded_path(corners_, 0.02, 4)
     jug.add(sweep(profiles.rectangle(0.016, 0.01, 0.003, 2), grip, up=(1, 0, 0)).move(*base), accent)
     cover = jug.hinge("lid", X, base + (0, tall, -0.6 * radius), -1.1, 0.0) if tall < head - foot - 0.1 else jug
     cover.add(turned(24, [0.64, 0.6, 0], [tall, tall + 0.008, tall + 0.01], scale=radius).move(*base), accent)
@@ -376,27 +321,16 @@ def _espresso_machine(d: Dice) -> Builder:
     body.add(slab((-w, 0.0, -z), (w, foot, z), 0.006), look)
     body.add(slab((-w, foot - 0.001, -z), (w, height, -z + 0.45 * depth), 0.008), look)
     body.add(slab((-w, head, -z + 0.44 * depth), (w, height, z - 0.03), 0.008), look)
-    body.add(
-        [box((0.004, 0.004, 0.42 * depth), (x, foot + 0.001, 0.22 * depth)) for x in np.linspace(-0.8, 0.8, 12) * w],
-        CHROME,
-    )
+    rows = [box((0.004, 0.004, 0.42 * depth), (x, foot + 0.001, 0.22 * depth)) for x in np.linspace(-0.8, 0.8, 12) * w]
+    body.add(rows, CHROME)
     group = np.array([0.0, head, 0.15 * depth])
     body.add(cylinder(0.036, 0.03, 24, chamfer=0.003).move(group[0], head - 0.013, group[2]), CHROME)
     holder = body.hinge("portafilter", Y, group, -0.9, 0.2)
     holder.add(turned(24, [0.02, 0.031, 0.033], [-0.056, -0.044, -0.029]).move(*group), CHROME)
-    holder.add(
-        tube(
-            [group + (0, -0.042, 0.028), group + (0, -0.046, 0.06), group + (0, -0.052, 0.15)],
-            0.011,
-            12,
-            scales=[0.6, 0.8, 1.0],
-        ),
-        accent,
-    )
-    holder.add(
-        [tube([group + (s * 0.006, -0.054, 0.0), group + (s * 0.012, -0.072, 0.006)], 0.005, 8) for s in (-1, 1)],
-        CHROME,
-    )
+    arm = group + np.array([(0, -0.042, 0.028), (0, -0.046, 0.06), (0, -0.052, 0.15)])
+    holder.add(tube(arm, 0.011, 12, scales=[0.6, 0.8, 1.0]), accent)
+    rows = [tube([group + (s * 0.006, -0.054, 0.0), group + (s * 0.012, -0.072, 0.006)], 0.005, 8) for s in (-1, 1)]
+    holder.add(rows, CHROME)
     side = d.sign()
     body.add(rod("z", 0.01, 0.03, (side * 0.75 * w, head + 0.05, z - 0.02), 12), CHROME)
     add_dials(d, body, [(side * 0.75 * w, head + 0.05, z - 0.006)], 0.02, accent)
@@ -404,13 +338,10 @@ def _espresso_machine(d: Dice) -> Builder:
     path = np.array([(0, 0.002, 0), (0, -0.03, 0.005), (0, -0.11, 0.03)]) + (side * 0.8 * w, head, 0.2 * depth)
     wand.add(tube(profiles.smooth_curve(path, 8), 0.005, 10), CHROME)
     tank = body.slide("tank", Y, 0.0, d.between(0.03, 0.1))
-    tank.add(
-        slab((-0.6 * w, height + 0.0005, -z + 0.02), (0.6 * w, height + 0.016, -z + 0.4 * depth), 0.004),
-        looks.glass("#9fb7c4", 0.7),
-    )
-    tank.add(
-        slab((-0.2 * w, height + 0.015, -z + 0.16 * depth), (0.2 * w, height + 0.026, -z + 0.26 * depth), 0.003), accent
-    )
+    plate = slab((-0.6 * w, height + 0.0005, -z + 0.02), (0.6 * w, height + 0.016, -z + 0.4 * depth), 0.004)
+    tank.add(plate, looks.glass("#9fb7c4", 0.7))
+    plate = slab((-0.2 * w, height + 0.015, -z + 0.16 * depth), (0.2 * w, height + 0.026, -z + 0.26 * depth), 0.003)
+    tank.add(plate, accent)
     count = d.count(1, 3)
     add_buttons(
         builder, d, body, [(-side * (0.7 - 0.28 * k) * w, head + 0.05, z - 0.03) for k in range(count)], 0.018, accent
@@ -426,48 +357,24 @@ def blender(d: Dice) -> Builder:
     body = builder.part("base_body")
     waist = radius * d.between(0.6, 0.85)
     square = d.pick([0.0, d.between(0.5, 1.0)])
-    body.add(
-        squared(
-            turned(32, [0.95 * radius, radius, 0.95 * radius, waist, waist], [0, 0.012, 0.3 * base, 0.85 * base, base]),
-            square,
-        ),
-        look,
-    )
+    foot = turned(32, [0.95 * radius, radius, 0.95 * radius, waist, waist], [0, 0.012, 0.3 * base, 0.85 * base, base])
+    body.add(squared(foot, square), look)
     tall, top = d.between(0.18, 0.26), radius * d.between(0.85, 1.05)
     jar = body.slide("container", Y, 0.0, d.between(0.05, 0.15), (0, base, 0))
     low = base + 0.03
     jar.add(turned(28, [0.9 * waist, 0.8 * waist], [base + 0.0005, low]), accent)
     profile = hollow(np.array([(0.78 * waist, 0.0), (0.85 * waist, 0.2 * tall), (top, tall)]), 0.004)
     jar.add(lathe(profile, 32).move(0, low - 0.001, 0), looks.glass("#cfe0ea", 0.45))
-    grip = profiles.rounded_path(
-        [
-            (0, 0.9 * tall, top - 0.012),
-            (0, 0.9 * tall, top + 0.045),
-            (0, 0.25 * tall, top + 0.04),
-            (0, 0.25 * tall, 0.84 * waist),
-        ],
-        0.02,
-        4,
-    )
-    jar.add(
-        sweep(profiles.rectangle(0.018, 0.012, 0.004, 2), grip, up=(1, 0, 0))
-        .move(0, low, 0)
-        .turn("y", d.pick([90, 90, -90, 180])),
-        accent,
-    )
+    high, deep = 0.9 * tall, 0.25 * tall
+    bends = [(0, high, top - 0.012), (0, high, top + 0.045), (0, deep, top + 0.04), (0, deep, 0.84 * waist)]
+    grip = profiles.rounded_path(bends, 0.02, 4)
+    handle = sweep(profiles.rectangle(0.018, 0.012, 0.004, 2), grip, up=X).move(0, low, 0)
+    jar.add(handle.turn("y", d.pick([90, 90, -90, 180])), accent)
     _add_blades(jar, low, 0.6 * waist)
     end = low + tall
     lid = jar.slide("lid", Y, 0.0, d.between(0.02, 0.06), (0, end, 0))
     lid.add(turned(32, [1.02, 1.02, 0.5], [end - 0.001, end + 0.012, end + 0.02], scale=top), accent)
-    plug = builder.part(
-        "plug",
-        lid,
-        *(
-            ("continuous", (0, 1, 0), (0, end, 0))
-            if d.chance(0.4)
-            else ("prismatic", (0, 1, 0), (0, end, 0), 0.0, 0.02)
-        ),
-    )
+    plug = lid.spin("plug", Y, (0, end, 0)) if d.chance(0.4) else lid.slide("plug", Y, 0.0, 0.02, (0, end, 0))
     plug.add(turned(20, [0.35, 0.3, 0], [end + 0.0195, end + 0.035, end + 0.037], scale=top), look)
     plug.add(box((0.5 * top, 0.008, 0.008), (0, end + 0.039, 0), 0.002), look)
     face = np.interp(0.5 * base, [0.3 * base, 0.85 * base], [0.95 * radius, waist])
@@ -483,10 +390,5 @@ def _add_blades(jar: Part, low: float, reach: float) -> None:
     metal = STEEL
     blades.add(cylinder(0.007, 0.03, 10).move(0, low + 0.012, 0), metal)
     for k in range(4):
-        blades.add(
-            box((reach, 0.0025, 0.012), (0.5 * reach, 0, 0))
-            .turn("z", 25 * (-1) ** k)
-            .turn("y", 90 * k)
-            .move(0, low + 0.02, 0),
-            metal,
-        )
+        blade = box((reach, 0.0025, 0.012), (0.5 * reach, 0, 0)).turn("z", 25 * (-1) ** k).turn("y", 90 * k)
+        blades.add(blade.move(0, low + 0.02, 0), metal)

@@ -28,7 +28,7 @@ from neurok.families.articulated.kit import (
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_castor, pull, wheel
+from neurok.modelling.hardware import add_castor, pull
 from neurok.modelling.shapes import Shape, Triple, cylinder, extrude, join, loft, slab
 from neurok.modelling.shapes import box as block
 from neurok.modelling.sweeps import tube
@@ -40,22 +40,12 @@ def box(d: Dice) -> Builder:
     return {"carton": _carton, "chest": chest, "case": _case, "slide": _sliding_box}[kind](d)
 
 
-def _tray(
-    part: Part, width: float, height: float, depth: float, wall: float, surface: Surface, low: float = 0.0
-) -> None:
-    """Four walls and a floor."""
-    w, z = width / 2, depth / 2
-    part.add(slab((-w, low, -z), (w, low + wall, z), 0.1 * wall), surface)
-    part.add(pair(slab((w, low + wall, -z), (w - wall, low + height, z), 0.1 * wall)), surface)
-    part.add(pair(slab((-w + wall, low + wall, z), (w - wall, low + height, z - wall), 0.1 * wall), "z"), surface)
-
-
 def _carton(d: Dice) -> Builder:
     width, depth, height = d.between(0.2, 0.5), d.between(0.2, 0.5), d.between(0.12, 0.4)
     wall = d.between(0.003, 0.006)
     paper = looks.paint(d.pick(["#c49a6c", "#b98d5f", "#d6bf9a", "#e8e2d6"]), 0.9, name="cardboard")
     body = Builder("box").part("base_body")
-    _tray(body, width, height, depth, wall, paper)
+    body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, height, depth / 2), wall), paper)
     sides = [("x", -1), ("x", 1), ("z", -1), ("z", 1)]
     chosen = sides if d.chance(0.65) else sides[: d.count(1, 3)]
     inner = d.pick(["x", "z"])
@@ -86,25 +76,22 @@ def _case(d: Dice) -> Builder:
     lower, upper, wall = d.between(0.02, 0.07), d.between(0.015, 0.06), d.between(0.003, 0.006)
     look, metal = d.pick([d.paint(), d.wood(), looks.paint("#c9a97d", 0.9, name="cardboard")]), d.metal()
     body = Builder("box").part("base_body")
-    _tray(body, width, lower, depth, wall, look)
+    body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, lower, depth / 2), wall), look)
     w, z = width / 2, depth / 2
     lid = body.hinge("rotation_lid", X, (0, lower + 0.0005, -z), -d.between(1.5, 2.6), 0.0)
     lid.add(slab((-w, lower + upper - wall, -z), (w, lower + upper, z), 0.1 * wall), look)
     for x in (-1, 1):
         lid.add(slab((x * w, lower + 0.001, -z), (x * (w - wall), lower + upper - wall, z), 0.1 * wall), look)
-        lid.add(
-            slab((-w + wall, lower + 0.001, x * z), (w - wall, lower + upper - wall, x * (z - wall)), 0.1 * wall), look
-        )
+        plate = slab((-w + wall, lower + 0.001, x * z), (w - wall, lower + upper - wall, x * (z - wall)), 0.1 * wall)
+        lid.add(plate, look)
     body.add(pair(rod("x", 0.003, 0.04, (0.3 * width, lower, -z), 8)), metal)
     if d.chance(0.6):
         grip = body.hinge("handle", X, (0, 0.6 * lower, z), 0.0, 1.3)
         grip.add([s.move(0, 0.6 * lower, z) for s in pull(d, 0.1, kind="bow")], metal)
         for at in (-0.3 * width, 0.3 * width):
             latch = body.hinge("lock", X, (at, lower - 0.012, z + 0.002), 0.0, 1.5)
-            latch.add(
-                slab((at - 0.012, lower - 0.012, z + 0.0005), (at + 0.012, lower + 0.4 * upper, z + 0.004), 0.001),
-                metal,
-            )
+            plate = slab((at - 0.012, lower - 0.012, z + 0.0005), (at + 0.012, lower + 0.4 * upper, z + 0.004), 0.001)
+            latch.add(plate, metal)
     return body.builder
 
 
@@ -112,19 +99,15 @@ def _sliding_box(d: Dice) -> Builder:
     width, depth, height, wall = d.between(0.12, 0.3), d.between(0.12, 0.3), d.between(0.06, 0.2), 0.006
     look = d.timber()
     body = Builder("box").part("base_body")
-    _tray(body, width, height, depth, wall, look)
+    body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, height, depth / 2), wall), look)
     if d.chance(0.5):
         lid = body.slide("slide_lid", Z, 0.0, 0.85 * depth)
-        lid.add(
-            slab(
-                (-width / 2 + 0.004, height + 0.0005, -depth / 2), (width / 2 - 0.004, height + 0.008, depth / 2), 0.001
-            ),
-            d.timber(),
-        )
+        x = width / 2 - 0.004
+        lid.add(slab((-x, height + 0.0005, -depth / 2), (x, height + 0.008, depth / 2), 0.001), d.timber())
+        lid.add(slab(low, high, 0.001), d.timber())
         lid.add(block((0.3 * width, 0.006, 0.008), (0, height + 0.01, 0.42 * depth), 0.001), look)
-        body.add(
-            pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2))), look
-        )
+        both = pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2)))
+        body.add(both, look)
     else:
         lid = body.slide("lid", Y, 0.0, d.between(0.3, 0.9) * height)
         drop = d.between(0.15, 0.5) * height
@@ -133,10 +116,8 @@ def _sliding_box(d: Dice) -> Builder:
         lid.add(slab((-w, height + 0.0005, -z), (w, height + 0.005, z), 0.0006), paper)
         for x in (-1, 1):
             lid.add(slab((x * w, height - drop, -z), (x * (w - 0.0042), height + 0.0005, z), 0.0004), paper)
-            lid.add(
-                slab((-w + 0.0042, height - drop, x * z), (w - 0.0042, height + 0.0005, x * (z - 0.0042)), 0.0004),
-                paper,
-            )
+            plate = slab((-w + 0.0042, height - drop, x * z), (w - 0.0042, height + 0.0005, x * (z - 0.0042)), 0.0004)
+            lid.add(plate, paper)
     return body.builder
 
 
@@ -156,25 +137,16 @@ def suitcase(d: Dice) -> Builder:
     path = np.column_stack([seam[:, 0], seam[:, 1] + foot + height / 2, np.zeros(len(seam))])
     shell.add(tube(path, 0.005, 8, closed=True), trim)
     back, reach = -depth / 2 - 0.008, d.between(0.15, 0.28)
-    shell.add(
-        slab(
-            (-0.3 * width, foot + 0.1 * height, back - 0.008),
-            (0.3 * width, foot + height - 0.01, -depth / 2 + 0.002),
-            0.005,
-        ),
-        trim,
-    )
+    low = (-0.3 * width, foot + 0.1 * height, back - 0.008)
+    high = (0.3 * width, foot + height - 0.01, -depth / 2 + 0.002)
+    shell.add(slab(low, high, 0.005), trim)
     carrier = shell
     for stage in range(d.count(1, 2)):
         rods = carrier.slide("telescope", Y, 0.0, reach)
         r = 0.006 - 0.0015 * stage
         tall = height * 0.8
-        rods.add(
-            pair(
-                cylinder(r, tall, 10).move(0.22 * width, foot + height - tall / 2 + 0.012 + 0.002 * stage, back + 0.004)
-            ),
-            STEEL,
-        )
+        middle = foot + height - tall / 2 + 0.012 + 0.002 * stage
+        rods.add(pair(cylinder(r, tall, 10).move(0.22 * width, middle, back + 0.004)), STEEL)
         carrier = rods
     carrier.add(block((0.5 * width, 0.024, 0.026), (0, foot + height + 0.022, back + 0.004), 0.006), trim)
     if d.chance(0.6):
@@ -192,17 +164,9 @@ def suitcase(d: Dice) -> Builder:
         shell.add(pair(block((0.03, foot + 0.004, 0.03), (width / 2 - 0.05, foot / 2, depth / 2 - 0.04), 0.004)), trim)
         for x in (-1, 1):
             place = (x * (width / 2 - 0.045), radius, -depth / 2 + 0.01)
-            shell.add(
-                [
-                    block((0.008, foot + 0.02, 0.05), (place[0] + s * 0.018, foot / 2 + 0.018, place[2]), 0.002)
-                    for s in (-1, 1)
-                ],
-                trim,
-            )
-            roll = shell.spin("wheel", X, place)
-            tyre, hub = wheel(d, radius, 0.02)
-            roll.add(placed(tyre, place), RUBBER)
-            roll.add(placed([*hub, cylinder(0.004, 0.04, 8).along("x")], place), STEEL)
+            cheek = block((0.008, foot + 0.02, 0.05), (0.018, foot / 2 + 0.018, place[2]), 0.002)
+            shell.add(placed(pair(cheek), (place[0], 0, 0)), trim)
+            add_wheel(d, shell, place, radius, 0.02, STEEL, axle=[cylinder(0.004, 0.04, 8).along("x")])
     return builder
 
 

@@ -18,8 +18,8 @@ from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.shapes import Shape
 
-FLAT = 1.5e-3
-"""Edges of the catalogue's fine meshes are drawn together within this distance [share of a solid's size]."""
+FLAT, FINEST = 1.5e-3, 2e-4
+"""Edges of the catalogue's fine meshes are drawn together within this share of a solid's size, or this distance [m]."""
 
 TRIES = 60
 
@@ -30,8 +30,8 @@ def wardrobe(d: Dice) -> Builder:
 
 
 def chest_of_drawers(d: Dice) -> Builder:
-    """Rows of drawers; those of a night stand too."""
-    return _drawn(d, "chest_of_drawers", "cabinet", ["chest", "nightstand"])
+    """Rows of drawers, the upper ones sometimes side by side."""
+    return _drawn(d, "chest_of_drawers", "cabinet", ["chest"])
 
 
 def desk(d: Dice) -> Builder:
@@ -117,4 +117,5 @@ def _turns(item: CataloguePart, category: str) -> bool:
 
 def _simple(shape: Shape) -> Shape:
     """The same solid with fewer triangles and none without area."""
-    return from_manifold(to_manifold(shape).simplify(FLAT * float(np.linalg.norm(np.ptp(shape.bounds, axis=0)))))
+    size = float(np.linalg.norm(np.ptp(shape.bounds, axis=0)))
+    return from_manifold(to_manifold(shape).simplify(min(FLAT * size, FINEST)))

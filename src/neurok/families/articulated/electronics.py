@@ -19,7 +19,9 @@ from neurok.families.articulated.kit import (
     X,
     Y,
     Z,
+    around,
     pair,
+    placed,
     rod,
     rounded_box,
     turned,
@@ -76,17 +78,11 @@ def display(d: Dice) -> Builder:
     carrier.add(rod("x", 0.012, 0.07, pivot, 14), metal)
     screen = carrier.hinge("screen", X, pivot, -d.between(0.15, 0.3), d.between(0.08, 0.15))
     screen.add(box((0.05, 0.02, 0.04), (0, center, post_z + 0.03), 0.003), metal)
-    screen.add(
-        slab((-width / 2, center - height / 2, -deep / 2), (width / 2, center + height / 2, deep / 2), 0.2 * deep), look
-    )
+    plate = slab((-width / 2, center - height / 2, -deep / 2), (width / 2, center + height / 2, deep / 2), 0.2 * deep)
+    screen.add(plate, look)
     rim = d.between(0.012, 0.03)
-    screen.add(
-        slab(
-            (-width / 2 + rim, center - height / 2 + 1.4 * rim, deep / 2 - 0.001),
-            (width / 2 - rim, center + height / 2 - rim, deep / 2 + 0.001),
-        ),
-        DARK,
-    )
+    x, low, high = width / 2 - rim, center - height / 2 + 1.4 * rim, center + height / 2 - rim
+    screen.add(slab((-x, low, deep / 2 - 0.001), (x, high, deep / 2 + 0.001)), DARK)
     screen.add(box((0.16 * width, 0.3 * height, 0.022), (0, center, -deep / 2 - 0.008), 0.004), look)
     if d.chance(0.5):
         size = 0.6 * rim
@@ -106,14 +102,8 @@ def keyboard(d: Dice) -> Builder:
     look, cap = d.plastic(), d.plastic()
     tilt = lambda s: s.turn("x", slope).move(0, depth / 2 * np.sin(np.radians(slope)), 0)  # noqa: E731
     rim = 0.008
-    body.add(
-        tilt(
-            extrude(
-                profiles.rectangle(width + 2 * rim, depth + 2 * rim, d.between(0.002, 0.012), 3), height, bevel=0.002
-            )
-        ),
-        look,
-    )
+    outline = profiles.rectangle(width + 2 * rim, depth + 2 * rim, d.between(0.002, 0.012), 3)
+    body.add(tilt(extrude(outline, height, bevel=0.002)), look)
     normal = np.array([0.0, np.cos(np.radians(slope)), np.sin(np.radians(slope))])
     rise = d.between(0.004, 0.009)
     for x, z, w, deep in _key_rows(d, width, depth, rows, 0.0025):
@@ -170,9 +160,8 @@ def remote(d: Dice) -> Builder:
     width, length, thick = d.between(0.035, 0.06), d.between(0.12, 0.22), d.between(0.014, 0.024)
     look = looks.plastic(d.pick(["charcoal", "graphite", "white", "navy"]))
     body = Builder("remote").part("base_body")
-    body.add(
-        extrude(profiles.rectangle(width, length, d.between(0.1, 0.45) * width, 5), thick, bevel=0.2 * thick), look
-    )
+    slice = extrude(profiles.rectangle(width, length, d.between(0.1, 0.45) * width, 5), thick, bevel=0.2 * thick)
+    body.add(slice, look)
     rows, columns = d.count(4, 9), d.count(2, 4)
     size = min(0.62 * width / columns, 0.6 * length / rows * 0.8)
     kind = d.pick(["round", "square", "pill"])
@@ -210,16 +199,13 @@ def camera(d: Dice) -> Builder:
     _add_lens(d, body, (cx, cy, front), r, slr)
     top = height
     if slr:
-        hump = np.array(
-            [[-0.18 * width, 0.0], [0.18 * width, 0.0], [0.12 * width, 0.22 * height], [-0.12 * width, 0.22 * height]]
-        )
+        hump = np.array([[-0.18, 0], [0.18, 0], [0.12, 0.22], [-0.12, 0.22]]) * (width, height)
         body.add(facing(hump, 0.9 * deep, 0.05 * deep).move(cx, top - 0.002, -0.45 * deep), look)
         if d.chance(0.5):
             hinge = (cx, top + 0.2 * height, -0.3 * deep)
             flash = body.hinge("flash", X, hinge, -1.1, 0.0)
-            flash.add(
-                box((0.2 * width, 0.1 * height, 0.75 * deep), (cx, top + 0.27 * height, 0.05 * deep), 0.002), look
-            )
+            bar = box((0.2 * width, 0.1 * height, 0.75 * deep), (cx, top + 0.27 * height, 0.05 * deep), 0.002)
+            flash.add(bar, look)
             flash.add(box((0.15 * width, 0.06 * height, 0.002), (cx, top + 0.27 * height, 0.43 * deep)), GLOW)
     side = -0.36 * width
     rise = d.between(0.06, 0.3)
@@ -255,30 +241,12 @@ def _add_lens(d: Dice, body: Part, place: tuple[float, float, float], r: float, 
     if slr:
         length = r * d.between(0.9, 2.4)
         ring = body.spin("lens", Z, (x, y, start))
-        profile = [
-            (0, 0.0),
-            (0.95 * r, 0.0),
-            (0.95 * r, 0.3 * length),
-            (0.88 * r, 0.36 * length),
-            (0.92 * r, length),
-            (0.8 * r, length),
-            (0.7 * r, 0.85 * length),
-            (0, 0.82 * length),
-        ]
-        ring.add(lathe(profile, 32).along("z").move(x, y, start), black)
-        ring.add(
-            [
-                box((0.05 * r, 0.05 * r, 0.25 * length), (0.95 * r, 0, 0.16 * length))
-                .turn("z", 15 * k)
-                .move(x, y, start)
-                for k in range(24)
-            ],
-            black,
-        )
-        ring.add(
-            turned(28, [0.68, 0.5, 0], [0, 0.08, 0.1], scale=r, rise=r).along("z").move(x, y, start + 0.82 * length),
-            looks.glass("#5a6f8f", 0.8),
-        )
+        radii, heights = [0.95, 0.95, 0.88, 0.92, 0.8, 0.7, 0], [0, 0.3, 0.36, 1, 1, 0.85, 0.82]
+        ring.add(turned(32, radii, heights, r, length).along("z").move(x, y, start), black)
+        rib = box((0.05 * r, 0.05 * r, 0.25 * length), (0.95 * r, 0, 0.16 * length))
+        ring.add(placed(around(rib, 24, "z"), (x, y, start)), black)
+        disc = turned(28, [0.68, 0.5, 0], [0, 0.08, 0.1], scale=r, rise=r).along("z").move(x, y, start + 0.82 * length)
+        ring.add(disc, looks.glass("#5a6f8f", 0.8))
         ring.add(torus(0.9 * r, 0.02 * r, 32, 6).along("z").move(x, y, start + 0.6 * length), BRASS)
         return
     carrier, stages, depth = body, d.count(1, 2), min(0.9 * r, 1.8 * z)
@@ -290,10 +258,8 @@ def _add_lens(d: Dice, body: Part, place: tuple[float, float, float], r: float, 
         barrel = lathe(wall, 28, closed=inner > 0).along("z").move(x, y, end)
         stage.add(barrel, black if k else STEEL)
         carrier = stage
-    carrier.add(
-        turned(24, [0.5, 0.35, 0], [0, 0.05, 0.06], scale=r, rise=r).along("z").move(x, y, end),
-        looks.glass("#5a6f8f", 0.8),
-    )
+    disc = turned(24, [0.5, 0.35, 0], [0, 0.05, 0.06], scale=r, rise=r).along("z").move(x, y, end)
+    carrier.add(disc, looks.glass("#5a6f8f", 0.8))
 
 
 def printer(d: Dice) -> Builder:
@@ -322,15 +288,13 @@ def printer(d: Dice) -> Builder:
         slab((-w + 0.002, height + 0.0015, -z + 0.006), (w - 0.002, height + d.between(0.02, 0.05), z - 0.002), 0.008),
         look if d.chance(0.5) else trim,
     )
-    body.add(
-        slab((-w + 0.05, height - 0.001, -z + 0.05), (w - 0.05, height + 0.0008, z - 0.05)), looks.glass("#6f8796", 1.0)
-    )
+    plate = slab((-w + 0.05, height - 0.001, -z + 0.05), (w - 0.05, height + 0.0008, z - 0.05))
+    body.add(plate, looks.glass("#6f8796", 1.0))
     if d.chance(0.6):
         low = (0, mouth_low, z - 0.004)
         flap = body.hinge("flap", X, low, 0.0, d.between(1.2, 1.6))
-        flap.add(
-            slab((-w + 0.034, mouth_low + 0.001, z - 0.01), (w - 0.034, mouth_high - 0.002, z - 0.003), 0.001), trim
-        )
+        plate = slab((-w + 0.034, mouth_low + 0.001, z - 0.01), (w - 0.034, mouth_high - 0.002, z - 0.003), 0.001)
+        flap.add(plate, trim)
     else:
         body.add(slab((-0.3 * width, mouth_low, -0.2 * depth), (0.3 * width, mouth_low + 0.004, z + 0.05)), WHITE)
     body.add(box((0.14 * width, 0.035, 0.003), (0, (mouth_high + height) / 2, z)), DARK)
@@ -338,8 +302,6 @@ def printer(d: Dice) -> Builder:
     add_buttons(builder, d, body, places, 0.014, trim)
     if d.chance(0.4):
         support = body.hinge("support", X, (0, height, -z - 0.002), -0.1, d.between(0.2, 0.4))
-        support.add(
-            slab((-0.3 * width, height - 0.01, -z - 0.006), (0.3 * width, height + 0.5 * height, -z - 0.001), 0.001),
-            trim,
-        )
+        plate = slab((-0.3 * width, height - 0.01, -z - 0.006), (0.3 * width, height + 0.5 * height, -z - 0.001), 0.001)
+        support.add(plate, trim)
     return builder

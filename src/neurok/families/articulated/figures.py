@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from neurok.core import Surface
-from neurok.families.articulated.kit import X, Y, Z, pair, turned
+from neurok.families.articulated.kit import X, Y, Z, counterclockwise, pair, turned
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
@@ -34,15 +36,14 @@ def _limb(start: np.ndarray, end: np.ndarray, thick: float, thin: float) -> Shap
 def _add_chain(
     parent: Part,
     points: list[np.ndarray],
-    thick: list[float],
-    limits: list[tuple[float, float]],
+    thick: Sequence[float] | np.ndarray,
+    bones: Sequence[tuple[str, float, float]],
     surface: Surface,
-    names: list[str],
     axis: tuple[float, float, float] = (1, 0, 0),
 ) -> Part:
     """Bones from point to point, each turning about ``axis`` at its start."""
-    for k, name in enumerate(names):
-        part = parent.hinge(name, axis, points[k], *limits[k])
+    for k, (name, low, high) in enumerate(bones):
+        part = parent.hinge(name, axis, points[k], low, high)
         part.add(_limb(points[k], points[k + 1], thick[k], thick[k + 1]), surface)
         parent = part
     return parent
@@ -64,37 +65,20 @@ def mannequin(d: Dice) -> Builder:
     chest.add(body.scale(build, 1.0, build).move(*waist), look)
     neck = np.array([0.0, shoulder_y + 0.03 * s, 0.0])
     head = chest.hinge("head", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.6, 0.6)
-    head.add(
-        [
-            cylinder(0.04 * s, 0.1 * s, 12).move(*(neck + (0, 0.03 * s, 0))),
-            sphere(0.12 * s, 18, 12).scale(0.8, 1.1, 0.9).move(*(neck + (0, 0.18 * s, 0))),
-        ],
-        look,
-    )
+    skull = sphere(0.12 * s, 18, 12).scale(0.8, 1.1, 0.9).move(*(neck + (0, 0.18 * s, 0)))
+    head.add([cylinder(0.04 * s, 0.1 * s, 12).move(*(neck + (0, 0.03 * s, 0))), skull], look)
     spread = d.between(0.0, 0.5)
     for x in (-1, 1):
         shoulder = np.array([x * 0.2 * s * build, shoulder_y - 0.05 * s, 0.0])
         down = np.array([x * np.sin(spread), -np.cos(spread), 0.0])
         arm = [shoulder, shoulder + 0.3 * s * down, shoulder + 0.58 * s * down, shoulder + 0.7 * s * down]
         chest.add(sphere(0.065 * s, 12, 8).move(*(shoulder - (x * 0.03 * s, 0, 0))), look)
-        _add_chain(
-            chest,
-            arm,
-            [0.055 * s, 0.045 * s, 0.035 * s, 0.03 * s],
-            [(-2.4, 0.9), (-2.0, 0.0), (-0.6, 0.6)],
-            look,
-            ["upper_arm", "forearm", "hand"],
-        )
+        bones = [("upper_arm", -2.4, 0.9), ("forearm", -2.0, 0.0), ("hand", -0.6, 0.6)]
+        _add_chain(chest, arm, s * np.array([0.055, 0.045, 0.035, 0.03]), bones, look)
         hip = np.array([x * 0.09 * s * build, hip_y - 0.02 * s, 0.0])
         knee, ankle = hip + (x * 0.01 * s, -0.46 * hip_y, 0), np.array([hip[0] + x * 0.015 * s, 0.05 * s, 0.0])
-        shin = _add_chain(
-            hips,
-            [hip, knee, ankle],
-            [0.075 * s, 0.055 * s, 0.04 * s],
-            [(-1.4, 0.7), (0.0, 2.0)],
-            look,
-            ["thigh", "shin"],
-        )
+        bones = [("thigh", -1.4, 0.7), ("shin", 0.0, 2.0)]
+        shin = _add_chain(hips, [hip, knee, ankle], s * np.array([0.075, 0.055, 0.04]), bones, look)
         foot = shin.hinge("foot", X, ankle, -0.4, 0.4)
         foot.add(box((0.08 * s, 0.05 * s, 0.2 * s), (ankle[0], 0.025 * s, 0.05 * s), 0.015 * s), look)
     return hips.builder
@@ -118,15 +102,8 @@ def quadruped(d: Dice) -> Builder:
             bend = d.between(0.02, 0.06) * -z
             knee = np.array([hip[0], 0.5 * leg_height, hip[2] + bend])
             ankle = np.array([hip[0], 0.02 + thick * 0.5, hip[2]])
-            limits = [(-0.55, 0.55), (-1.0, 0.2) if z > 0 else (-0.2, 1.0)]
-            shin = _add_chain(
-                body,
-                [hip, knee, ankle],
-                [1.3 * thick, 0.8 * thick, 0.6 * thick],
-                limits,
-                look,
-                ["upper_leg", "lower_leg"],
-            )
+            bones = [("upper_leg", -0.55, 0.55), ("lower_leg", -1.0, 0.2) if z > 0 else ("lower_leg", -0.2, 1.0)]
+            shin = _add_chain(body, [hip, knee, ankle], thick * np.array([1.3, 0.8, 0.6]), bones, look)
             shin.add(
                 sphere(0.75 * thick, 12, 8).scale(1.0, 0.7, 1.25).move(ankle[0], 0.55 * thick, ankle[2] + 0.3 * thick),
                 look,
@@ -140,29 +117,19 @@ def quadruped(d: Dice) -> Builder:
     snout = crown + np.array([0.0, -0.05, d.between(0.12, 0.22)])
     head.add(_limb(crown, snout, 0.48 * girth, 0.26 * girth), look)
     ear = d.between(0.04, 0.12)
-    head.add(
-        [
-            _limb(
-                crown + (x * 0.25 * girth, 0.3 * girth, 0),
-                crown + (x * 0.4 * girth, 0.3 * girth + ear, -0.01),
-                0.12 * girth,
-                0.05 * girth,
-            )
-            for x in (-1, 1)
-        ],
-        look,
-    )
+    for x in (-1, 1):
+        root, tip = crown + girth * np.array([0.25 * x, 0.3, 0]), crown + (x * 0.4 * girth, 0.3 * girth + ear, -0.01)
+        head.add(_limb(root, tip, 0.12 * girth, 0.05 * girth), look)
     dark = looks.paint("#1c1c1f", 0.3, name="eye")
-    head.add(
-        [sphere(0.07 * girth, 8, 6).move(*(crown + (x * 0.36 * girth, 0.2 * girth, 0.3 * girth))) for x in (-1, 1)],
-        dark,
-    )
+    rows = [sphere(0.07 * girth, 8, 6).move(*crown + (x * 0.36 * girth, 0.2 * girth, 0.3 * girth)) for x in (-1, 1)]
+    head.add(rows, dark)
     root = np.array([0.0, height + 0.1 * girth, -0.5 * length])
     drop, reach = d.between(-0.15, 0.2), d.between(0.1, 0.25)
     bones = d.count(1, 3)
     points = [root + (0, -drop * k / bones, -reach * k / bones) for k in range(bones + 1)]
     widths = list(np.linspace(0.22 * girth, 0.08 * girth, bones + 1))
-    _add_chain(body, points, widths, [(-0.7, 0.7)] * bones, look, ["tail"] * bones, d.pick([(0, 1, 0), (1, 0, 0)]))
+    swing = [("tail", -0.7, 0.7)] * bones
+    _add_chain(body, points, widths, swing, look, d.pick([(0, 1, 0), (1, 0, 0)]))
     return body.builder
 
 
@@ -176,63 +143,26 @@ def bird(d: Dice) -> Builder:
     spine = profiles.smooth_curve(
         [(0, y, -0.5 * length), (0, y - 0.02 * length, 0.0), (0, y + 0.1 * length, 0.45 * length)], 12
     )
-    body.add(
-        tube(spine, girth, 18, scales=np.interp(np.linspace(0, 1, 12), [0, 0.3, 0.65, 1], [0.25, 0.85, 1.0, 0.5])), look
-    )
+    wire = tube(spine, girth, 18, scales=np.interp(np.linspace(0, 1, 12), [0, 0.3, 0.65, 1], [0.25, 0.85, 1.0, 0.5]))
+    body.add(wire, look)
     for x in (-1, 1):
-        body.add(
-            _limb(
-                np.array([x * 0.4 * girth, y - 0.6 * girth, 0.0]),
-                np.array([x * 0.4 * girth, 0.03 * length, 0.05 * length]),
-                0.08 * girth,
-                0.06 * girth,
-            ),
-            looks.paint("#d08a3a", 0.6),
-        )
-        body.add(
-            box((0.35 * girth, 0.02 * length, 0.14 * length), (x * 0.4 * girth, 0.012 * length, 0.08 * length)),
-            looks.paint("#d08a3a", 0.6),
-        )
+        hip = np.array([x * 0.4 * girth, y - 0.6 * girth, 0.0])
+        toe = np.array([x * 0.4 * girth, 0.03 * length, 0.05 * length])
+        body.add(_limb(hip, toe, 0.08 * girth, 0.06 * girth), looks.paint("#d08a3a", 0.6))
+        bar = box((0.35 * girth, 0.02 * length, 0.14 * length), (x * 0.4 * girth, 0.012 * length, 0.08 * length))
+        body.add(bar, looks.paint("#d08a3a", 0.6))
     neck = np.array([0.0, y + 0.12 * length, 0.44 * length])
     head = body.hinge("head", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.7, 0.7)
     crown = neck + (0.0, 0.3 * girth, 0.25 * girth)
-    head.add(
-        [
-            _limb(neck, crown, 0.5 * girth, 0.5 * girth),
-            _limb(
-                crown + (0, -0.05 * girth, 0.4 * girth),
-                crown + (0, -0.15 * girth, 1.0 * girth),
-                0.17 * girth,
-                0.05 * girth,
-            ),
-        ],
-        look,
-    )
-    head.add(
-        [sphere(0.09 * girth, 8, 6).move(*(crown + (x * 0.42 * girth, 0.15 * girth, 0.3 * girth))) for x in (-1, 1)],
-        looks.paint("#1c1c1f", 0.3, name="eye"),
-    )
+    beak = _limb(crown + (0, -0.05 * girth, 0.4 * girth), crown + (0, -0.15 * girth, girth), 0.17 * girth, 0.05 * girth)
+    head.add([_limb(neck, crown, 0.5 * girth, 0.5 * girth), beak], look)
+    rows = [sphere(0.09 * girth, 8, 6).move(*crown + (x * 0.42 * girth, 0.15 * girth, 0.3 * girth)) for x in (-1, 1)]
+    head.add(rows, looks.paint("#1c1c1f", 0.3, name="eye"))
     span, chord, thick = length * d.between(0.4, 0.7), length * d.between(0.28, 0.4), 0.03 * length
     for x in (-1, 1):
         root = np.array([x * 0.84 * girth, y + 0.25 * girth, 0.1 * length])
-        inner = np.array(
-            [
-                [0, -0.5 * chord],
-                [0, 0.4 * chord],
-                [0.5 * span, 0.5 * chord],
-                [span, 0.35 * chord],
-                [span, -0.45 * chord],
-            ]
-        )
-        outer = np.array(
-            [
-                [0, -0.45 * chord],
-                [0, 0.35 * chord],
-                [0.5 * span, 0.2 * chord],
-                [span, -0.3 * chord],
-                [0.5 * span, -0.5 * chord],
-            ]
-        )
+        inner = np.array([[0, -0.5], [0, 0.4], [0.5, 0.5], [1, 0.35], [1, -0.45]]) * (span, chord)
+        outer = np.array([[0, -0.45], [0, 0.35], [0.5, 0.2], [1, -0.3], [0.5, -0.5]]) * (span, chord)
         limits = (-0.9, 0.7) if x > 0 else (-0.7, 0.9)
         wing = body.hinge("wing", Z, root, *limits)
         wing.add(_wing(inner, x, thick).move(*root), second)
@@ -240,9 +170,8 @@ def bird(d: Dice) -> Builder:
         tip = root + (x * span, 0, 0)
         hand = wing.hinge("wing_tip", Z, tip, *((-0.6, 0.9) if x < 0 else (-0.9, 0.6)))
         hand.add(_wing(outer, x, 0.8 * thick).move(*tip), second)
-        hand.add(
-            _limb(tip + (0, 0, 0.33 * chord), tip + (x * 0.7 * span, 0, 0.05 * chord), 0.6 * thick, 0.4 * thick), look
-        )
+        solid = _limb(tip + (0, 0, 0.33 * chord), tip + (x * 0.7 * span, 0, 0.05 * chord), 0.6 * thick, 0.4 * thick)
+        hand.add(solid, look)
     rear = np.array([0.0, y, -0.48 * length])
     tail = body.hinge("tail", X, rear, -0.5, 0.4)
     fan = np.array([[-0.06, 0.03], [0.06, 0.03], [0.16, -0.3], [0.0, -0.34], [-0.16, -0.3]]) * length
@@ -255,7 +184,7 @@ def _wing(outline: np.ndarray, side: int, thick: float) -> Shape:
     """A plate in the (x, z) plane, reaching out to one side."""
 
     flat = outline * (side, 1)
-    return extrude(flat if profiles.is_ccw(flat) else flat[::-1], thick, bevel=0.3 * thick).move(0, -thick / 2, 0)
+    return extrude(counterclockwise(flat), thick, bevel=0.3 * thick).move(0, -thick / 2, 0)
 
 
 def fish(d: Dice) -> Builder:
@@ -285,23 +214,18 @@ def fish(d: Dice) -> Builder:
         ]
         part.add(loft(rows), look)
         if k == 0:
-            part.add(
-                pair(sphere(0.05 * height + 0.1 * width, 10, 8).move(0.34 * width, y + 0.12 * height, 0.4 * length)),
-                looks.paint("#1c1c1f", 0.3, name="eye"),
-            )
+            both = pair(sphere(0.05 * height + 0.1 * width, 10, 8).move(0.34 * width, y + 0.12 * height, 0.4 * length))
+            part.add(both, looks.paint("#1c1c1f", 0.3, name="eye"))
         if k == segments // 2:
             dorsal = np.array([[0.1, 0.3], [-0.12, 0.3], [-0.14, 0.75], [-0.02, 0.8]]) * (length * 0.6, height)
             middle = (cuts[k] + cuts[k + 1]) / 2
-            dorsal = dorsal if profiles.is_ccw(dorsal) else dorsal[::-1]
+            dorsal = counterclockwise(dorsal)
             part.add(sideways(dorsal, 0.12 * width).move(0, y, middle), fin)
     assert part is not None
     joint = (0.0, y, cuts[-1])
     tail = part.hinge("tail_fin", Y, joint, -0.6, 0.6)
-    lobe = np.array([[0.06, 0.0], [0.0, 0.08], [-0.16, 0.5], [-0.1, 0.0], [-0.16, -0.5], [0.0, -0.08]]) * (
-        length,
-        height,
-    )
-    lobe = lobe if profiles.is_ccw(lobe) else lobe[::-1]
+    lobe = np.array([[0.06, 0], [0, 0.08], [-0.16, 0.5], [-0.1, 0], [-0.16, -0.5], [0, -0.08]]) * (length, height)
+    lobe = counterclockwise(lobe)
     tail.add(sideways(lobe, 0.12 * width).move(*joint), fin)
     for x in (-1, 1):
         root = np.array([x * 0.4 * width, y - 0.2 * height, 0.22 * length])

@@ -41,22 +41,15 @@ def _stand(d: Dice, body: Part, width: float, depth: float, surface: Surface) ->
         return 0.0
     if kind == "plinth":
         height = d.between(0.04, 0.1)
-        body.add(
-            slab((-width / 2 + 0.02, 0, -depth / 2 + 0.02), (width / 2 - 0.02, height + 0.002, depth / 2 - 0.04)),
-            surface,
-        )
+        plate = slab((-width / 2 + 0.02, 0, -depth / 2 + 0.02), (width / 2 - 0.02, height + 0.002, depth / 2 - 0.04))
+        body.add(plate, surface)
         return height
     height = d.between(0.04, 0.08) if kind == "bun" else d.between(0.08, 0.25)
     thick = d.between(0.03, 0.06)
     for x in (-1, 1):
         for z in (-1, 1):
-            body.add(
-                [
-                    s.move(x * (width / 2 - thick), 0.0, z * (depth / 2 - thick))
-                    for s in leg(d, kind, height + 0.001, thick)
-                ],
-                surface,
-            )
+            place = (x * (width / 2 - thick), 0.0, z * (depth / 2 - thick))
+            body.add(placed(leg(d, kind, height + 0.001, thick), place), surface)
     return height
 
 
@@ -72,22 +65,12 @@ def _body(
     if top and d.chance(0.5):
         over = d.between(0.005, 0.03)
         thick = d.between(0.012, 0.035)
-        body.add(
-            slab(
-                (-width / 2 - over, low + height - 0.001, -depth / 2),
-                (width / 2 + over, low + height + thick, depth / 2 + over + 0.02),
-                0.004,
-            ),
-            surface if d.chance(0.6) else d.wood(),
-        )
+        x, y = width / 2 + over, low + height
+        cover = slab((-x, y - 0.001, -depth / 2), (x, y + thick, depth / 2 + over + 0.02), 0.004)
+        body.add(cover, surface if d.chance(0.6) else d.wood())
     inside = board * d.pick([0.3, 0.6])
-    return (
-        body,
-        (-width / 2 + inside, low + inside, width / 2 - inside, low + height - inside),
-        depth / 2,
-        surface,
-        board,
-    )
+    x = width / 2 - inside
+    return body, (-x, low + inside, x, low + height - inside), depth / 2, surface, board
 
 
 def _posts(
@@ -145,24 +128,14 @@ def wall_cabinet(d: Dice) -> Builder:
         third = (front[2] - front[0]) / 3
         for k in range(3):
             hinge = ("left", d.pick(["left", "right"]), "right")[k]
-            add_door(
-                d,
-                body,
-                (front[0] + k * third, front[1], front[0] + (k + 1) * third, front[3]),
-                depth / 2,
-                fronts,
-                hinge,
-                "cabinet_door",
-                k != 1,
-            )
+            cell = (front[0] + k * third, front[1], front[0] + (k + 1) * third, front[3])
+            add_door(d, body, cell, depth / 2, fronts, hinge, "cabinet_door", k != 1)
     else:
         fill_cell(d, body, front, depth / 2, depth - board, fronts, surface, front, kind)
     for k in range(1, d.count(1, 3)):
         y = k * height / 3
-        body.add(
-            slab((-width / 2 + board, y, -depth / 2 + 0.4 * board), (width / 2 - board, y + 0.012, depth / 2 - 0.03)),
-            surface,
-        )
+        low, high = (-width / 2 + board, y, -depth / 2 + 0.4 * board), (width / 2 - board, y + 0.012, depth / 2 - 0.03)
+        body.add(slab(low, high), surface)
     return body.builder
 
 
@@ -175,17 +148,8 @@ def bookcase(d: Dice) -> Builder:
     x0, y0, x1, y1 = front
     split = y0 + (y1 - y0) * d.between(0.25, 0.5)
     body.add(slab((x0, split - 0.4 * board, face - depth + board), (x1, split + 0.4 * board, face - 0.001)), surface)
-    fill_cell(
-        d,
-        body,
-        (x0, y0, x1, split),
-        face,
-        depth - board,
-        fronts,
-        surface,
-        front,
-        d.pick(["pair", "drawers", "pair"]) if width > 0.5 else "door",
-    )
+    kind = d.pick(["pair", "drawers", "pair"]) if width > 0.5 else "door"
+    fill_cell(d, body, (x0, y0, x1, split), face, depth - board, fronts, surface, front, kind)
     shelves = d.count(2, 4)
     for k in range(1, shelves):
         y = split + k * (y1 - split) / shelves
@@ -197,10 +161,8 @@ def bookcase(d: Dice) -> Builder:
         x = x0 + board
         while d.chance(0.9) and x < x0 + 0.6 * (x1 - x0):
             thick, tall = d.between(0.015, 0.04), room * d.between(0.55, 0.9)
-            body.add(
-                slab((x, floor - 0.001, face - depth + 2 * board), (x + thick, floor + tall, face - 0.06), 0.002),
-                d.pick(colors),
-            )
+            plate = slab((x, floor - 0.001, face - depth + 2 * board), (x + thick, floor + tall, face - 0.06), 0.002)
+            body.add(plate, d.pick(colors))
             x += thick + 0.001
     return builder
 
@@ -222,10 +184,8 @@ def table(d: Dice) -> Builder:
         for s in (-1, 1):
             feet = leg(d, kind, high, legs)
             board.add([f.move(x * (w - legs / 2), 0, s * (z - legs / 2)) for f in feet], surface)
-        board.add(
-            slab((x * (w - 0.25 * legs), low, -z + legs), (x * (w - 0.25 * legs - 0.018), high, z - 0.9 * legs)),
-            surface,
-        )
+        plate = slab((x * (w - 0.25 * legs), low, -z + legs), (x * (w - 0.25 * legs - 0.018), high, z - 0.9 * legs))
+        board.add(plate, surface)
     face = z - 0.25 * legs
     board.add(slab((-w + 0.9 * legs, low, -face), (w - 0.9 * legs, high, -face + 0.018)), surface)
     rail = 0.012
@@ -233,15 +193,12 @@ def table(d: Dice) -> Builder:
     _add_apron_drawers(d, board, (-w + legs, low + rail, w - legs, high - 0.001), face, depth - 1.2 * legs)
     if d.chance(0.4):
         y = height * d.between(0.15, 0.3)
-        board.add(
-            slab((-w + 0.4 * legs, y, -z + 0.4 * legs), (w - 0.4 * legs, y + 0.02, z - 0.4 * legs), 0.002), surface
-        )
+        plate = slab((-w + 0.4 * legs, y, -z + 0.4 * legs), (w - 0.4 * legs, y + 0.02, z - 0.4 * legs), 0.002)
+        board.add(plate, surface)
     if d.chance(0.2):
         # Drawers on the far side too: their fronts look towards -z.
-        board.add(
-            slab((-w + 0.9 * legs, low + 0.2 * apron, -face - 0.006), (w - 0.9 * legs, high - 0.2 * apron, -face)),
-            surface,
-        )
+        plate = slab((-w + 0.9 * legs, low + 0.2 * apron, -face - 0.006), (w - 0.9 * legs, high - 0.2 * apron, -face))
+        board.add(plate, surface)
     return board.builder
 
 
@@ -347,17 +304,8 @@ def office_chair(d: Dice) -> Builder:
     base = builder.part("base_body")
     base.add(turned(24, [0.04, 0.045, 0.028], [low, low + 0.04, low + 0.06]), metal)
     for k in range(arms):
-        bar = loft(
-            [
-                [
-                    (0.02, low + 0.01, -0.022),
-                    (0.02, low + 0.045, -0.018),
-                    (0.02, low + 0.045, 0.018),
-                    (0.02, low + 0.01, 0.022),
-                ],
-                [(reach, low, -0.014), (reach, low + 0.02, -0.012), (reach, low + 0.02, 0.012), (reach, low, 0.014)],
-            ]
-        )
+        ends = [(0.02, low + 0.01, low + 0.045, 0.022, 0.018), (reach, low, low + 0.02, 0.014, 0.012)]
+        bar = loft([[(x, a, -p), (x, b, -q), (x, b, q), (x, a, p)] for x, a, b, p, q in ends])
         angle = 360 * k / arms + 18
         base.add(bar.turn("y", angle), metal)
         a = np.radians(angle)
@@ -381,14 +329,9 @@ def office_chair(d: Dice) -> Builder:
     back.add(spine.turn("x", -lean).move(*pivot), metal)
     if d.chance(0.7):
         for x in (-1, 1):
+            out = x * (size / 2 + 0.03)
             path = profiles.rounded_path(
-                [
-                    (x * 0.1, seat_y, 0.0),
-                    (x * (size / 2 + 0.03), seat_y, 0.0),
-                    (x * (size / 2 + 0.03), seat_y + 0.2, 0.02),
-                ],
-                0.04,
-                4,
+                [(x * 0.1, seat_y, 0.0), (out, seat_y, 0.0), (out, seat_y + 0.2, 0.02)], 0.04, 4
             )
             seat.add(tube(path, 0.012, 10), metal)
             seat.add(box((0.06, 0.025, 0.24), (x * (size / 2 + 0.03), seat_y + 0.21, 0.03), 0.008), RUBBER)
@@ -397,12 +340,8 @@ def office_chair(d: Dice) -> Builder:
 
 def folding_chair(d: Dice) -> Builder:
     """A frame with the back, a second pair of legs and a seat that fold onto it."""
-    width, seat_y, tall, depth = (
-        d.between(0.4, 0.48),
-        d.between(0.42, 0.47),
-        d.between(0.78, 0.9),
-        d.between(0.38, 0.44),
-    )
+    width, seat_y, tall = d.between(0.4, 0.48), d.between(0.42, 0.47), d.between(0.78, 0.9)
+    depth = d.between(0.38, 0.44)
     metal = d.metal() if d.chance(0.6) else d.timber()
     look = d.timber() if d.chance(0.5) else d.paint()
     r = d.between(0.009, 0.013)
@@ -426,10 +365,8 @@ def folding_chair(d: Dice) -> Builder:
     seat.add(slab((-inner, seat_y - 0.012, pivot[2] - 0.03), (inner, seat_y + 0.01, pivot[2] + depth), 0.005), look)
     seat.add(rod("x", 0.6 * r, width, pivot, 10), metal)
     if d.chance(0.5):
-        seat.add(
-            cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01),
-            d.paint(),
-        )
+        solid = cushion(2 * inner - 0.02, depth - 0.02, 0.025).move(0, seat_y + 0.009, pivot[2] + depth / 2 - 0.01)
+        seat.add(solid, d.paint())
     # The second pair of legs hangs on the frame where both cross, and runs from the ground behind to below the seat.
     foot, head = np.array([0.0, r, -0.28]), np.array([0.0, seat_y - 0.02, 0.12])
     u = w - 2.2 * r

@@ -8,11 +8,12 @@ from neurok.families.articulated.kit import (
     BLACK_STEEL,
     CHROME,
     GRAPHITE,
-    RUBBER,
     STEEL,
     X,
     Y,
     Z,
+    add_wheel,
+    counterclockwise,
     pair,
     placed,
     rod,
@@ -21,13 +22,9 @@ from neurok.families.articulated.kit import (
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing, sideways, wheel
+from neurok.modelling.hardware import facing, sideways
 from neurok.modelling.shapes import Shape, box, cylinder, slab
 from neurok.modelling.sweeps import tube
-
-
-def _ccw(outline: np.ndarray) -> np.ndarray:
-    return outline if profiles.is_ccw(outline) else outline[::-1]
 
 
 def _link(start: np.ndarray, end: np.ndarray, thick: float, width: float) -> list[Shape]:
@@ -39,7 +36,7 @@ def _link(start: np.ndarray, end: np.ndarray, thick: float, width: float) -> lis
         [a + 0.8 * thick * across, a - 0.8 * thick * across, b - 0.6 * thick * across, b + 0.6 * thick * across]
     )
     drums = [rod("x", thick * s, 1.15 * width, p, 20, chamfer=0.05 * thick) for p, s in ((start, 1.0), (end, 0.8))]
-    return [sideways(_ccw(outline), width, 0.05 * thick).move(start[0], 0, 0), *drums]
+    return [sideways(counterclockwise(outline), width, 0.05 * thick).move(start[0], 0, 0), *drums]
 
 
 def robot_arm(d: Dice) -> Builder:
@@ -52,9 +49,8 @@ def robot_arm(d: Dice) -> Builder:
     turret.add(turned(28, [0.1, 0.1, 0.07], [0.101, 0.16, 0.19]).scale(scale), look)
     place = np.array([0.0, 0.22, 0.0]) * scale
     thick, width = 0.06 * scale, 0.08 * scale
-    turret.add(
-        pair(slab((0.9 * width, 0.15 * scale, -0.05 * scale), (0.62 * width, 0.26 * scale, 0.05 * scale), 0.004)), look
-    )
+    both = pair(slab((0.9 * width, 0.15 * scale, -0.05 * scale), (0.62 * width, 0.26 * scale, 0.05 * scale), 0.004))
+    turret.add(both, look)
     part, angle = turret, d.between(-30, 5)
     for k in range(d.count(2, 4)):
         length = d.between(0.2, 0.34) * scale * 0.88**k
@@ -75,12 +71,8 @@ def robot_arm(d: Dice) -> Builder:
     sides = np.array([1.0, 0.0, 0.0])
     for x in (-1, 1):
         finger = wrist.slide("finger", x * sides, -0.022 * scale, 0.006 * scale, place)
-        finger.add(
-            tilt(
-                box((0.012 * scale, 0.07 * scale, 0.026 * scale), (x * 0.034 * scale, palm + 0.044 * scale, 0), 0.002)
-            ),
-            dark,
-        )
+        pad = box((0.012 * scale, 0.07 * scale, 0.026 * scale), (x * 0.034 * scale, palm + 0.044 * scale, 0), 0.002)
+        finger.add(tilt(pad), dark)
     return base.builder
 
 
@@ -91,7 +83,7 @@ def excavator(d: Dice) -> Builder:
     base = Builder("excavator").part("tracks")
     for x in (-1, 1):
         belt = profiles.rectangle(1.7 * s, 0.36 * s, 0.17 * s, 6) + np.array([0.0, 0.18 * s])
-        base.add(sideways(_ccw(belt), 0.26 * s, 0.01 * s).move(x * 0.45 * s, 0, 0), dark)
+        base.add(sideways(counterclockwise(belt), 0.26 * s, 0.01 * s).move(x * 0.45 * s, 0, 0), dark)
         rollers = [rod("x", 0.11 * s, 0.29 * s, (x * 0.45 * s, 0.18 * s, z * s), 14) for z in (-0.6, -0.2, 0.2, 0.6)]
         base.add(rollers, STEEL)
     base.add(slab((-0.4 * s, 0.16 * s, -0.4 * s), (0.4 * s, 0.32 * s, 0.4 * s)), dark)
@@ -101,13 +93,10 @@ def excavator(d: Dice) -> Builder:
     cab.add(slab((-0.55 * s, floor, -0.8 * s), (0.55 * s, floor + 0.14 * s, 0.55 * s), 0.02 * s), look)
     cab.add(slab((-0.5 * s, floor + 0.13 * s, -0.78 * s), (0.5 * s, floor + 0.5 * s, -0.2 * s), 0.05 * s), look)
     side = d.sign()
-    cab.add(
-        slab((side * 0.12 * s, floor + 0.13 * s, -0.18 * s), (side * 0.52 * s, floor + 0.75 * s, 0.42 * s), 0.04 * s),
-        looks.glass("#8fb0bf", 1.0),
-    )
-    cab.add(
-        slab((side * 0.1 * s, floor + 0.74 * s, -0.2 * s), (side * 0.54 * s, floor + 0.8 * s, 0.44 * s), 0.02 * s), look
-    )
+    low, high = (side * 0.12 * s, floor + 0.13 * s, -0.18 * s), (side * 0.52 * s, floor + 0.75 * s, 0.42 * s)
+    cab.add(slab(low, high, 0.04 * s), looks.glass("#8fb0bf", 1.0))
+    plate = slab((side * 0.1 * s, floor + 0.74 * s, -0.2 * s), (side * 0.54 * s, floor + 0.8 * s, 0.44 * s), 0.02 * s)
+    cab.add(plate, look)
     offset = -side * 0.12 * s
     pivot = np.array([offset, floor + 0.2 * s, 0.45 * s])
     elbow = pivot + np.array([0.0, d.between(0.5, 0.75), d.between(0.7, 0.9)]) * s
@@ -118,27 +107,15 @@ def excavator(d: Dice) -> Builder:
     stick = boom.hinge("stick", X, elbow, -0.7, 0.5)
     stick.add(_link(elbow, wrist, 0.09 * s, 0.11 * s), look)
     scoop = stick.hinge("bucket", X, wrist, -0.9, 0.7)
-    outline = (
-        np.array(
-            [
-                [-0.05, 0.05],
-                [0.1, 0.03],
-                [0.14, -0.2],
-                [0.0, -0.34],
-                [-0.24, -0.3],
-                [-0.22, -0.27],
-                [-0.02, -0.29],
-                [0.08, -0.18],
-                [0.05, -0.02],
-                [-0.05, -0.02],
-            ]
-        )
-        * s
-    )
-    shell = sideways(_ccw(outline), 0.34 * s).move(offset, wrist[1], wrist[2])
+    outer = [(-0.05, 0.05), (0.1, 0.03), (0.14, -0.2), (0.0, -0.34), (-0.24, -0.3)]
+    inner = [(-0.22, -0.27), (-0.02, -0.29), (0.08, -0.18), (0.05, -0.02), (-0.05, -0.02)]
+    outline = s * np.array(outer + inner)
+    shell = sideways(counterclockwise(outline), 0.34 * s).move(offset, wrist[1], wrist[2])
     scoop.add(shell, BLACK_STEEL)
     cheek = np.array([[-0.03, 0.0], [0.08, 0.0], [0.12, -0.2], [0.0, -0.32], [-0.22, -0.28]]) * s
-    scoop.add(placed(pair(sideways(_ccw(cheek), 0.02 * s).move(0.17 * s)), (offset, *wrist[1:])), BLACK_STEEL)
+    scoop.add(
+        placed(pair(sideways(counterclockwise(cheek), 0.02 * s).move(0.17 * s)), (offset, *wrist[1:])), BLACK_STEEL
+    )
     return base.builder
 
 
@@ -154,62 +131,28 @@ def toy_car(d: Dice) -> Builder:
     kind = d.pick(["sedan", "van", "pickup"])
     nose, tail = {"sedan": (0.5, -0.58), "van": (0.72, -0.97), "pickup": (0.4, -0.1)}[kind]
     front_wheel, rear_wheel = 0.62 * z, -0.62 * z
-    outline = np.array(
-        [
-            (-z, low),
-            *_wheel_arch(rear_wheel, radius),
-            *_wheel_arch(front_wheel, radius),
-            (z, low),
-            (z, 0.8 * belt),
-            (0.96 * z, belt),
-            (-0.97 * z, belt),
-            (-z, 0.85 * belt),
-        ]
-    )
-    body.add(sideways(_ccw(outline), 0.9 * width, 0.02 * s), look)
-    cabin = np.array(
-        [
-            (tail * z, belt - 0.01 * s),
-            (nose * z, belt - 0.01 * s),
-            (nose * z - 0.32 * (roof - belt) * 2, roof),
-            (tail * z + 0.2 * (roof - belt), roof),
-        ]
-    )
-    body.add(sideways(_ccw(cabin), 0.84 * width, 0.03 * s), glass)
-    body.add(
-        slab(
-            (-0.42 * width, roof - 0.02 * s, tail * z + 0.25 * (roof - belt)),
-            (0.42 * width, roof + 0.03 * s, nose * z - 0.7 * (roof - belt)),
-            0.01 * s,
-        ),
-        look,
-    )
+    under = [(-z, low), *_wheel_arch(rear_wheel, radius), *_wheel_arch(front_wheel, radius), (z, low)]
+    outline = np.array([*under, (z, 0.8 * belt), (0.96 * z, belt), (-0.97 * z, belt), (-z, 0.85 * belt)])
+    body.add(sideways(counterclockwise(outline), 0.9 * width, 0.02 * s), look)
+    high, sill = roof - belt, belt - 0.01 * s
+    front, back = nose * z, tail * z
+    cabin = np.array([(back, sill), (front, sill), (front - 0.64 * high, roof), (back + 0.2 * high, roof)])
+    body.add(sideways(counterclockwise(cabin), 0.84 * width, 0.03 * s), glass)
+    ends = (tail * z + 0.25 * high, nose * z - 0.7 * high)
+    body.add(slab((-0.42 * width, roof - 0.02 * s, ends[0]), (0.42 * width, roof + 0.03 * s, ends[1]), 0.01 * s), look)
     body.add(pair(slab((-w * 0.98, low, z), (w * 0.98, low + 0.16 * s, z + 0.05 * s), 0.02 * s), "z"), GRAPHITE)
     body.add(pair(rod("z", 0.07 * s, 0.04 * s, (0.7 * w, 0.7 * belt, z), 14)), looks.glow("#fff6d8"))
     door_span = (max(tail * z + 0.05 * s, -0.3 * z), 0.28 * z)
     for x in (-1, 1):
         hinge = (x * 0.9 * w, belt / 2, door_span[1])
         door = body.hinge("door", Y, hinge, *((0.0, 1.1) if x < 0 else (-1.1, 0.0)))
-        door.add(
-            slab(
-                (x * 0.905 * w, low + 0.1 * s, door_span[0]),
-                (x * (0.905 * w + 0.035 * s), belt, door_span[1]),
-                0.01 * s,
-            ),
-            look,
-        )
-        door.add(
-            box(
-                (0.03 * s, 0.03 * s, 0.12 * s),
-                (x * (0.905 * w + 0.05 * s), 0.85 * belt, door_span[0] + 0.12 * s),
-                0.005 * s,
-            ),
-            CHROME,
-        )
+        outside = x * (0.905 * w + 0.035 * s)
+        door.add(slab((x * 0.905 * w, low + 0.1 * s, door_span[0]), (outside, belt, door_span[1]), 0.01 * s), look)
+        grip = (outside + x * 0.015 * s, 0.85 * belt, door_span[0] + 0.12 * s)
+        door.add(box((0.03 * s, 0.03 * s, 0.12 * s), grip, 0.005 * s), CHROME)
     bonnet = body.hinge("bonnet", X, (0, belt + 0.004 * s, nose * z + 0.03 * s), -0.9, 0.0)
-    bonnet.add(
-        slab((-0.8 * w, belt + 0.001 * s, nose * z + 0.03 * s), (0.8 * w, belt + 0.035 * s, 0.92 * z), 0.008 * s), look
-    )
+    plate = slab((-0.8 * w, belt + 0.001 * s, nose * z + 0.03 * s), (0.8 * w, belt + 0.035 * s, 0.92 * z), 0.008 * s)
+    bonnet.add(plate, look)
     if kind != "van":
         boot = body.hinge("boot", X, (0, belt + 0.004 * s, tail * z - 0.03 * s), 0.0, 0.9)
         boot.add(
@@ -237,12 +180,9 @@ def _add_wheels(d: Dice, body: Part, axles: tuple[float, float], radius: float, 
             carrier = body
             if k and steers:
                 carrier = body.hinge("knuckle", Y, place, -0.3, 0.3)
-                carrier.add(
-                    cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z), STEEL
-                )
-            roll = carrier.spin("wheel", X, place)
-            tyre, hub = wheel(d, radius, 0.6 * width, spokes)
-            roll.add(placed(tyre, place), RUBBER).add(placed(hub, place), CHROME)
+                post = cylinder(0.2 * radius, 0.4 * radius, 10).move(place[0] - x * 0.35 * width, radius, z)
+                carrier.add(post, STEEL)
+            roll = add_wheel(d, carrier, place, radius, 0.6 * width, CHROME, spokes)
             roll.add(rod("x", 0.1 * radius, 0.5 * width, (place[0] - x * 0.25 * width, radius, z), 8), STEEL)
 
 
@@ -258,40 +198,21 @@ def windmill(d: Dice) -> Builder:
     tower.add(cylinder(foot, tall, sides, top=top).move(0, tall / 2, 0), looks.paint("white", 0.5) if modern else look)
     if not modern:
         tower.add(box((0.5 * foot, 0.9 * foot, 0.2 * foot), (0, 0.45 * foot, 0.88 * foot), 0.02 * foot), d.wood())
-        tower.add(
-            [
-                box(
-                    (0.3 * foot, 0.3 * foot, 0.3 * foot),
-                    (0, (0.4 + 0.25 * k) * tall, np.interp(0.4 + 0.25 * k, [0, 1], [foot, top]) * 0.9),
-                )
-                for k in range(2)
-            ],
-            looks.glass("#6f8796", 1.0),
-        )
+        for share in (0.4, 0.65):
+            place = (0, share * tall, 0.9 * (foot + share * (top - foot)))
+            tower.add(box((0.3 * foot, 0.3 * foot, 0.3 * foot), place), looks.glass("#6f8796", 1.0))
     cap = tower.spin("cap", Y, (0, tall, 0))
     y = tall + 0.35 * top
     if modern:
         cap.add(box((1.4 * top, 1.3 * top, 4.2 * top), (0, y, -0.4 * top), 0.25 * top), looks.paint("white", 0.5))
     else:
-        cap.add(
-            turned(
-                20,
-                [1.12, 1.05, 0.6, 0],
-                [tall + 0.001, tall + 0.3 * top, tall + 0.9 * top, tall + 1.15 * top],
-                scale=top,
-            ),
-            cap_look,
-        )
+        cap.add(turned(20, [1.12, 1.05, 0.6, 0], [0.001 / top, 0.3, 0.9, 1.15], top, top).move(0, tall), cap_look)
     hub_z = 1.9 * top if modern else 1.3 * top
     cap.add(rod("z", 0.18 * top, hub_z, (0, y, hub_z / 2), 12), STEEL)
     rotor = cap.spin("rotor", Z, (0, y, hub_z))
     hub = 0.7 * top if modern else 0.3 * top
-    rotor.add(
-        turned(18, [hub * 0.8, hub, 0.5 * hub, 0], [-0.3 * hub, 0.2 * hub, 0.9 * hub, hub])
-        .along("z")
-        .move(0, y, hub_z),
-        STEEL,
-    )
+    spinner = turned(18, [0.8, 1, 0.5, 0], [-0.3, 0.2, 0.9, 1], hub, hub).along("z")
+    rotor.add(spinner.move(0, y, hub_z), STEEL)
     count = 3 if modern else d.pick([4, 4, 6])
     reach = tall * d.between(0.42, 0.6)
     for k in range(count):
@@ -300,18 +221,15 @@ def windmill(d: Dice) -> Builder:
             blade = (
                 np.array([[-0.03, 0.0], [0.03, 0.0], [0.055, 0.2], [0.012, 1.0], [-0.012, 1.0], [-0.03, 0.2]]) * reach
             )
-            rotor.add(spun(facing(_ccw(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
+            rotor.add(spun(facing(counterclockwise(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
             continue
         spar, wood = box((0.025 * reach, reach, 0.02 * reach), (0, reach / 2, 0)), d.wood() if k == 0 else cap_look
         rotor.add(spun(spar), wood)
         sail = d.between(0.16, 0.2) * reach
-        rotor.add(
-            [
-                spun(box((sail, 0.014 * reach, 0.01 * reach), (0.4 * sail, t * reach, 0)))
-                for t in np.linspace(0.25, 0.98, 8)
-            ],
-            wood,
-        )
+        bars = [
+            box((sail, 0.014 * reach, 0.01 * reach), (0.4 * sail, t * reach, 0)) for t in np.linspace(0.25, 0.98, 8)
+        ]
+        rotor.add([spun(bar) for bar in bars], wood)
         rotor.add(spun(box((0.012 * reach, 0.75 * reach, 0.01 * reach), (0.88 * sail, 0.61 * reach, 0))), wood)
     return tower.builder
 
@@ -328,10 +246,8 @@ def crane(d: Dice) -> Builder:
     jib.add(box((1.6 * side, 0.9 * side, 1.6 * side), (0, tall + 0.451 * side, 0), 0.01 * tall), look)
     y = tall + 1.1 * side
     _add_lattice(jib, np.array([0.0, y, -0.4 * reach]), np.array([0.0, y, reach]), 0.7 * side, look)
-    jib.add(
-        box((1.4 * side, 1.6 * side, 1.6 * side), (0, y - 0.2 * side, -0.36 * reach), 0.005 * tall),
-        looks.paint("graphite"),
-    )
+    bar = box((1.4 * side, 1.6 * side, 1.6 * side), (0, y - 0.2 * side, -0.36 * reach), 0.005 * tall)
+    jib.add(bar, looks.paint("graphite"))
     peak = np.array([0.0, y + 2.2 * side, 0.0])
     jib.add([tube(np.array([peak, (0.0, y, z)]), 0.1 * side, 6) for z in (-0.36 * reach, 0.0, 0.7 * reach)], STEEL)
     start = d.between(0.35, 0.6) * reach

@@ -205,9 +205,8 @@ def mailbox(d: Dice) -> Builder:
     z = length / 2 + 0.001
     door = body.hinge("door", X, (0, low + 0.004, z), 0.0, d.between(1.2, 1.8))
     door.add(facing(arch(w), wall).move(0, low, z), look)
-    door.add(
-        [s.move(0, low + rise + 0.6 * w, z + wall) for s in pull(d, 0.05, kind=d.pick(["knob", "bow"]))], d.metal()
-    )
+    rows = [s.move(0, low + rise + 0.6 * w, z + wall) for s in pull(d, 0.05, kind=d.pick(["knob", "bow"]))]
+    door.add(rows, d.metal())
     body.add(rod("x", 0.005, 0.7 * width, (0, low + 0.001, z + 0.002), 10), STEEL)
     side = d.sign()
     pivot = (side * (w + 0.004), low + 0.7 * rise, 0.1 * length)
@@ -227,9 +226,8 @@ def swing(d: Dice) -> Builder:
     frame = Builder("swing").part("frame")
     frame.add(rod("x", r, width + 0.2, (0, tall, 0), 14), frame_look)
     for x in (-1, 1):
-        frame.add(
-            pair(tube([(x * width / 2, tall, 0), (x * (width / 2 + 0.12), 0, 0.35 * tall)], r, 12), "z"), frame_look
-        )
+        both = pair(tube([(x * width / 2, tall, 0), (x * (width / 2 + 0.12), 0, 0.35 * tall)], r, 12), "z")
+        frame.add(both, frame_look)
         if d.chance(0.6):
             frame.add(rod("z", 0.7 * r, 0.36 * tall, (x * (width / 2 + 0.057), 0.52 * tall, 0), 10), frame_look)
     limit = d.between(0.6, 1.1)
@@ -261,24 +259,18 @@ def gate(d: Dice) -> Builder:
         limits = (-1.6, 0.0) if x < 0 else (0.0, 1.6)
         leaf = posts.hinge("leaf", Y, (hinge - x * 0.006, 0, 0), *limits)
         a, b = sorted((hinge - x * 0.012, hinge - x * (span - 0.012)))
-        leaf.add(
-            [slab((a, share * tall, -0.015), (b, share * tall + 0.05, 0.015), 0.004) for share in (0.12, 0.8)], look
-        )
+        rows = [slab((a, share * tall, -0.015), (b, share * tall + 0.05, 0.015), 0.004) for share in (0.12, 0.8)]
+        leaf.add(rows, look)
         for k in range(bars):
             at = a + (b - a) * (k + 0.5) / bars
             high = tall * (0.92 + arched * np.sin(np.pi * (k + 0.5) / bars))
             half = 0.36 * (b - a) / bars if boards else 0.011
-            leaf.add(
-                slab((at - half, 0.06 * tall, -0.011), (at + half, high, 0.011 if not boards else 0.03), 0.003), look
-            )
-        leaf.add(
-            [slab((e - 0.02, 0.06 * tall, -0.02), (e + 0.02, 0.9 * tall, 0.02), 0.004) for e in (a + 0.02, b - 0.02)],
-            look,
-        )
-        posts.add(
-            [cylinder(0.012, 0.06, 10).move(hinge - x * 0.003, share * tall, 0.0) for share in (0.15, 0.82)],
-            BLACK_STEEL,
-        )
+            plate = slab((at - half, 0.06 * tall, -0.011), (at + half, high, 0.011 if not boards else 0.03), 0.003)
+            leaf.add(plate, look)
+        rows = [slab((e - 0.02, 0.06 * tall, -0.02), (e + 0.02, 0.9 * tall, 0.02), 0.004) for e in (a + 0.02, b - 0.02)]
+        leaf.add(rows, look)
+        rows = [cylinder(0.012, 0.06, 10).move(hinge - x * 0.003, share * tall, 0.0) for share in (0.15, 0.82)]
+        posts.add(rows, BLACK_STEEL)
         if x == 1 or leaves == 1:
             place = np.array([hinge - x * (span - 0.1), 0.62 * tall, 0.034])
             latch = leaf.hinge("latch", Z, place, *sorted((0.0, x * 0.7)))

@@ -15,6 +15,7 @@ from neurok.families.articulated.kit import (
     X,
     Y,
     Z,
+    level,
     pair,
     rod,
     turned,
@@ -41,10 +42,8 @@ def pen(d: Dice) -> Builder:
     if kind == "twist":
         upper = body.spin("barrel", Y)
     top = length - (0.0 if kind != "push" else 0.008)
-    upper.add(
-        turned(20, [1, 1.05, 1, 0.8], [split + 0.0004, split + 0.004, top - 0.004, top], scale=radius),
-        look if d.chance(0.5) else metal,
-    )
+    disc = turned(20, [1, 1.05, 1, 0.8], [split + 0.0004, split + 0.004, top - 0.004, top], scale=radius)
+    upper.add(disc, look if d.chance(0.5) else metal)
     clip = profiles.rounded_path(
         [(0, top - 0.004, 0.8 * radius), (0, top - 0.002, radius + 0.004), (0, top - 0.042, radius + 0.002)], 0.003, 3
     )
@@ -55,15 +54,8 @@ def pen(d: Dice) -> Builder:
     elif kind == "cap":
         cap = body.slide("cap", (0, -1, 0), 0.0, d.between(0.03, 0.07))
         r = 1.18 * radius
-        rows = [
-            (0, -0.004),
-            (0.6 * r, -0.004),
-            (r, 0.004),
-            (r, 0.055),
-            (1.02 * radius, 0.055),
-            (1.02 * radius, 0.002),
-            (0, 0.0 - 0.0005),
-        ]
+        rows = [(0, -0.004), (0.6 * r, -0.004), (r, 0.004), (r, 0.055)]
+        rows += [(1.02 * radius, 0.055), (1.02 * radius, 0.002), (0, -0.0005)]
         cap.add(lathe(rows, 20), metal if d.chance(0.4) else look)
         hook = profiles.rounded_path([(0, 0.0, r - 0.001), (0, 0.0, r + 0.004), (0, 0.045, r + 0.002)], 0.003, 3)
         cap.add(sweep(profiles.rectangle(0.004, 0.0014), hook, up=(1, 0, 0)), metal)
@@ -77,14 +69,8 @@ def lighter(d: Dice) -> Builder:
     flip = d.chance(0.6)
     body = Builder("lighter").part("base_body")
     look = metal if flip else d.plastic()
-    body.add(
-        extrude(
-            profiles.rectangle(width, depth, 0.2 * depth if flip else 0.49 * depth, 4),
-            height * (0.64 if flip else 1.0),
-            bevel=0.001,
-        ),
-        look,
-    )
+    outline = profiles.rectangle(width, depth, 0.2 * depth if flip else 0.49 * depth, 4)
+    body.add(extrude(outline, height * (0.64 if flip else 1.0), bevel=0.001), look)
     low = height * (0.64 if flip else 1.0)
     chimney = slab((-0.4 * width, low - 0.001, -0.35 * depth), (-0.08 * width, low + 0.013, 0.35 * depth), 0.0008)
     body.add(chimney, STEEL)
@@ -98,27 +84,14 @@ def lighter(d: Dice) -> Builder:
         pivot = (-width / 2, low, 0)
         lid = body.hinge("lid", Z, pivot, 0.0, d.between(1.7, 2.4))
         outer = profiles.rectangle(width, depth, 0.2 * depth, 4)
-        at = lambda s, y: np.column_stack([s * outer[:, 0], np.full(len(outer), y), s * outer[:, 1]])  # noqa: E731
-
-        lid.add(
-            loft(
-                [
-                    at(0.9, low + 0.016),
-                    at(0.9, low + 0.0005),
-                    at(1.0, low + 0.0005),
-                    at(1.0, height + 0.003),
-                    at(0.92, height + 0.005),
-                ]
-            ),
-            metal,
-        )
+        rims = [(0.9, low + 0.016), (0.9, low + 0.0005), (1.0, low + 0.0005)]
+        rims += [(1.0, height + 0.003), (0.92, height + 0.005)]
+        lid.add(loft([level(s * outer, y) for s, y in rims]), metal)
         body.add(rod("z", 0.0016, 0.6 * depth, pivot, 10), STEEL)
     else:
         press = body.hinge("button", Z, (0.3 * width, low + 0.001, 0), -0.12, 0.0)
-        press.add(
-            slab((0.3 * width, low + 0.0005, -0.28 * depth), (0.55 * width, low + 0.004, 0.28 * depth), 0.0006),
-            d.plastic(),
-        )
+        plate = slab((0.3 * width, low + 0.0005, -0.28 * depth), (0.55 * width, low + 0.004, 0.28 * depth), 0.0006)
+        press.add(plate, d.plastic())
     return body.builder
 
 
@@ -149,10 +122,8 @@ def usb_stick(d: Dice) -> Builder:
     body.add(pair(box((0.0024, 0.0004, 0.0024), (0.003, y + 0.0023, length / 2 + 0.7 * plug))), CHARCOAL)
     if kind == "cap":
         cap = body.slide("cap", Z, 0.0, d.between(0.012, 0.03))
-        bore, outer = (
-            profiles.rectangle(0.0135, 0.0058),
-            profiles.rectangle(0.98 * width, 0.98 * height, 0.2 * height, 3),
-        )
+        bore = profiles.rectangle(0.0135, 0.0058)
+        outer = profiles.rectangle(0.98 * width, 0.98 * height, 0.2 * height, 3)
         tube_ = extrude(outer, plug + 0.002, [bore]).along("z").move(0, y, length / 2 + 0.0006)
         end = extrude(outer, 0.0025).along("z").move(0, y, length / 2 + plug + 0.0024)
         cap.add([tube_, end], look if d.chance(0.5) else d.plastic())
@@ -186,38 +157,23 @@ def eyeglasses(d: Dice) -> Builder:
         ring = profiles.superellipse(lens_x, lens_y, power, 36)
         keep = np.linalg.norm(np.diff(ring, axis=0, append=ring[:1]), axis=1) > 1e-5
         path = np.column_stack([ring[keep] + center, np.zeros(keep.sum())])
-        frame.add(
-            sweep(profiles.rectangle(1.3 * thick, 1.6 * thick, 0.4 * thick, 2), path, closed=True, up=(0, 0, 1)), look
-        )
+        rail = sweep(profiles.rectangle(1.3 * thick, 1.6 * thick, 0.4 * thick, 2), path, closed=True, up=(0, 0, 1))
+        frame.add(rail, look)
         lens = extrude(profiles.superellipse(0.99 * lens_x, 0.99 * lens_y, power, 28), 0.0014)
         frame.add(Shape(lens.vertices[:, [0, 2, 1]], lens.faces[:, ::-1]).move(center[0], center[1], -0.0007), glass)
         end = bridge / 2 + 2 * lens_x
-        frame.add(
-            slab(
-                (x * (end - 0.001), y + 0.25 * lens_y, -0.004),
-                (x * (end + 0.0055), y + 0.25 * lens_y + 0.006, 0.0015),
-                0.0005,
-            ),
-            look,
-        )
-        frame.add(
-            tube([(x * 0.32 * bridge, y - 0.1 * lens_y, 0), (x * 0.3 * bridge, y - 0.3 * lens_y, -0.006)], 0.0016, 8),
-            looks.plastic("cream"),
-        )
+        brow = y + 0.25 * lens_y
+        frame.add(slab((x * (end - 0.001), brow, -0.004), (x * (end + 0.0055), brow + 0.006, 0.0015), 0.0005), look)
+        wire = tube([(x * 0.32 * bridge, y - 0.1 * lens_y, 0), (x * 0.3 * bridge, y - 0.3 * lens_y, -0.006)], 0.0016, 8)
+        frame.add(wire, looks.plastic("cream"))
         length, drop = d.between(0.125, 0.145), 0.03
         pivot = np.array([x * (end + 0.004), y + 0.25 * lens_y + 0.003, -0.004])
         temple = frame.hinge("leg", Y, pivot, *((-0.05, 1.5) if x > 0 else (-1.5, 0.05)))
         arm = profiles.rounded_path([pivot, pivot + (0, 0, -0.7 * length), pivot + (0, -drop, -length)], 0.025, 6)
         temple.add(sweep(profiles.rectangle(1.1 * thick, 2.2 * thick, 0.4 * thick, 2), arm, up=(0, 1, 0)), look)
         temple.add(cylinder(0.0016, 0.006, 10).move(*pivot), STEEL)
-    curve = profiles.smooth_curve(
-        [
-            (-bridge / 2 - 0.001, y + 0.2 * lens_y, 0),
-            (0, y + 0.45 * lens_y, 0.001),
-            (bridge / 2 + 0.001, y + 0.2 * lens_y, 0),
-        ],
-        9,
-    )
+    half, low = bridge / 2 + 0.001, y + 0.2 * lens_y
+    curve = profiles.smooth_curve([(-half, low, 0), (0, y + 0.45 * lens_y, 0.001), (half, low, 0)], 9)
     frame.add(tube(curve, 0.8 * thick, 8), look)
     return frame.builder
 
@@ -230,14 +186,8 @@ def mouse(d: Dice) -> Builder:
     outline = profiles.superellipse(0.5, 0.5, 2.6, 36)
     at = lambda s, y, z: np.column_stack([s * width * outline[:, 0], np.full(36, y), s * length * outline[:, 1] + z])  # noqa: E731
 
-    dome = [
-        (1.0, 0.0, 0.0),
-        (1.02, 0.25, 0.0),
-        (0.96, 0.55, -0.01),
-        (0.78, 0.85, -0.05),
-        (0.45, 0.98, -0.08),
-        (0.15, 1.0, -0.09),
-    ]
+    dome = [(1.0, 0.0, 0.0), (1.02, 0.25, 0.0), (0.96, 0.55, -0.01), (0.78, 0.85, -0.05)]
+    dome += [(0.45, 0.98, -0.08), (0.15, 1.0, -0.09)]
     solid = loft([at(s, y * height, z * length) for s, y, z in dome])
     front = slab((-width, 0.42 * height, 0.06 * length), (width, 1.2 * height, length))
     place, radius = (0, 0.62 * height, 0.27 * length), 0.3 * height
@@ -289,22 +239,13 @@ def padlock(d: Dice) -> Builder:
     height, deep = width * d.between(0.8, 1.2), width * d.between(0.3, 0.45)
     look, steel = d.pick([BRASS, BLACK_STEEL, d.paint()]), CHROME
     body = Builder("padlock").part("base_body")
-    body.add(
-        facing(profiles.rectangle(width, height, d.between(0.08, 0.3) * width, 5), deep, 0.08 * deep).move(
-            0, height / 2, -deep / 2
-        ),
-        look,
-    )
+    plate = facing(profiles.rectangle(width, height, d.between(0.08, 0.3) * width, 5), deep, 0.08 * deep)
+    body.add(plate.move(0, height / 2, -deep / 2), look)
     reach, thick = 0.3 * width, d.between(0.07, 0.1) * width
     rise = d.between(0.25, 0.5) * width
     depth = 0.35 * height
-    arch = np.concatenate(
-        [
-            [(-reach, height - depth)],
-            profiles.arc(reach, 180, 0, 12, (0.0, height + rise)),
-            [(reach, height - 0.12 * height)],
-        ]
-    )
+    bend = profiles.arc(reach, 180, 0, 12, (0.0, height + rise))
+    arch = np.concatenate([[(-reach, height - depth)], bend, [(reach, 0.88 * height)]])
     path = np.column_stack([arch, np.zeros(len(arch))])
     if d.chance(0.5):
         shackle = body.slide("shackle", Y, 0.0, 0.1 * height)
@@ -320,9 +261,8 @@ def padlock(d: Dice) -> Builder:
             dial.add(cylinder(0.42 * deep, 0.5 * height / count, 10, chamfer=0.001).move(0, y, 0.2 * deep), steel)
     else:
         key = body.hinge("key", Y, (0, 0, 0), -1.57, 1.57)
-        key.add(
-            cylinder(0.05 * width, 0.3 * height + 0.35 * width, 12).move(0, 0.15 * height - 0.175 * width, 0), steel
-        )
+        post = cylinder(0.05 * width, 0.3 * height + 0.35 * width, 12).move(0, 0.15 * height - 0.175 * width, 0)
+        key.add(post, steel)
         bow = extrude(profiles.circle(0.2 * width, 18), 0.05 * width, [profiles.circle(0.08 * width, 12)])
         key.add(bow.along("z").move(0, -0.5 * width, -0.025 * width), steel)
     return body.builder

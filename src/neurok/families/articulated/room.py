@@ -33,17 +33,8 @@ from neurok.modelling.sweeps import sweep, tube
 def _blades(d: Dice, count: int, radius: float, hub: float, pitch: float, flat: bool) -> list[Shape]:
     """Blades about the y axis."""
     width = radius * (d.between(0.35, 0.5) if not flat else d.between(0.18, 0.26))
-    outline = np.array(
-        [
-            [hub * 0.7, -0.25 * width],
-            [0.5 * radius, -0.5 * width],
-            [0.92 * radius, -0.45 * width],
-            [radius, 0.0],
-            [0.9 * radius, 0.5 * width],
-            [0.5 * radius, 0.45 * width],
-            [hub * 0.7, 0.25 * width],
-        ]
-    )
+    tip = [(0.5 * radius, -0.5 * width), (0.92 * radius, -0.45 * width), (radius, 0), (0.9 * radius, 0.5 * width)]
+    outline = np.array([(hub * 0.7, -0.25 * width), *tip, (0.5 * radius, 0.45 * width), (hub * 0.7, 0.25 * width)])
     outline = profiles.smooth_curve(outline, 24, closed=True)
 
     blade = extrude(outline, 0.012 * radius + 0.001).turn("x", pitch)
@@ -66,9 +57,8 @@ def _ceiling_fan(d: Dice) -> Builder:
     count = d.count(3, 6)
     surface = d.timber()
     rotor.add([s.move(0, 0.035, 0) for s in _blades(d, count, radius, 2.2 * hub, d.between(8, 18), True)], surface)
-    rotor.add(
-        [box((1.4 * hub, 0.006, 0.03), (1.5 * hub, 0.04, 0)).turn("y", 360 * k / count) for k in range(count)], look
-    )
+    rows = [box((1.4 * hub, 0.006, 0.03), (1.5 * hub, 0.04, 0)).turn("y", 360 * k / count) for k in range(count)]
+    rotor.add(rows, look)
     if d.chance(0.5):
         mount.add(cylinder(0.01, 0.1, 12).move(0, 0.0, 0), look)
         mount.add(turned(24, [0, 0.06, 0.08, 0.05], [-0.1, -0.08, -0.03, -0.012]), GLOW)
@@ -90,21 +80,12 @@ def _standing_fan(d: Dice) -> Builder:
     pole.add(slab((-0.02, stem + 0.005, -0.05), (0.02, stem + 0.045, 0.02), 0.006), look)
     pivot = (0, y, -0.03)
     head = pole.hinge("head", X, pivot, -0.15, 0.15)
-    head.add(
-        turned(24, [0, 0.03, 0.045, 0.045, 0.02, 0], [-0.09, -0.085, -0.05, 0.05, 0.082, 0.083])
-        .along("z")
-        .move(0, y, -0.02),
-        look,
-    )
+    motor = turned(24, [0, 0.03, 0.045, 0.045, 0.02, 0], [-0.09, -0.085, -0.05, 0.05, 0.082, 0.083]).along("z")
+    head.add(motor.move(0, y, -0.02), look)
     rotor = head.spin("rotor", Z, (0, y, 0.09))
     rotor.add(turned(20, [0.03, 0.028, 0], [0, 0.03, 0.04]).along("z").move(0, y, 0.06), accent)
-    rotor.add(
-        [
-            s.along("z").move(0, y, 0.078)
-            for s in _blades(d, d.count(3, 5), 0.86 * radius, 0.03, d.between(18, 30), False)
-        ],
-        accent,
-    )
+    blades = _blades(d, d.count(3, 5), 0.86 * radius, 0.03, d.between(18, 30), False)
+    rotor.add([s.along("z").move(0, y, 0.078) for s in blades], accent)
     if d.chance(0.85):
         metal = CHROME
         front, back, middle = 0.125, 0.035, 0.08
@@ -130,10 +111,8 @@ def globe(d: Dice) -> Builder:
     frame = foot
     if d.chance(0.3):
         frame = foot.spin("stand", Y)
-    frame.add(
-        cylinder(0.012, center[1] - reach - foot_height + 0.02, 14).move(0, (center[1] - reach + foot_height) / 2, 0),
-        metal,
-    )
+    post = cylinder(0.012, center[1] - reach - foot_height + 0.02, 14).move(0, (center[1] - reach + foot_height) / 2, 0)
+    frame.add(post, metal)
     t = np.radians(np.linspace(-90, 90, 33) if d.chance(0.7) else np.linspace(-90, 270, 64, endpoint=False))
     arc = np.column_stack([reach * np.cos(t), reach * np.sin(t), np.zeros_like(t)])
     section = profiles.rectangle(0.012, 0.005, 0.001, 1)
@@ -181,9 +160,8 @@ def clock(d: Dice) -> Builder:
         w = 1.25 * radius
         case.add(slab((-w, 0, -deep), (w, tall, -deep + 0.02), 0.004), body_look)
         case.add(pair(slab((w, 0, -deep), (w - 0.02, tall, 0.02), 0.004)), body_look)
-        case.add(
-            [slab((-w - 0.02, a, -deep), (w + 0.02, a + 0.03, 0.04), 0.006) for a in (0.0, tall - 0.01)], body_look
-        )
+        rows = [slab((-w - 0.02, a, -deep), (w + 0.02, a + 0.03, 0.04), 0.006) for a in (0.0, tall - 0.01)]
+        case.add(rows, body_look)
         case.add(facing(profiles.rectangle(2 * w - 0.03, 2.3 * radius), 0.012).move(0, y, -0.012), body_look)
         length = (y - 1.15 * radius) * d.between(0.6, 0.85) + 0.02
         pivot = (0, y - 1.05 * radius, -0.5 * deep)
@@ -192,15 +170,8 @@ def clock(d: Dice) -> Builder:
         swing.add(cylinder(0.004, length, 8).move(0, pivot[1] - length / 2, pivot[2]), metal)
         swing.add(rod("z", 0.2 * radius, 0.012, (0, pivot[1] - length, pivot[2]), 24, chamfer=0.003), metal)
     else:
-        rim = [
-            (0, -deep),
-            (0.95 * radius, -deep),
-            (radius, -0.8 * deep),
-            (radius, 0.02),
-            (0.92 * radius, 0.025),
-            (0.9 * radius, 0.0),
-            (0, 0.0),
-        ]
+        rim = [(0, -deep), (0.95 * radius, -deep), (radius, -0.8 * deep), (radius, 0.02)]
+        rim += [(0.92 * radius, 0.025), (0.9 * radius, 0.0), (0, 0.0)]
         y = radius if kind == "wall" else radius * 1.25
         case.add(lathe(rim, 36).along("z").move(0, y, 0), body_look)
         if kind == "alarm":
@@ -268,12 +239,8 @@ def window(d: Dice) -> Builder:
     base, surface = builder.part("base_body"), d.timber()
     base.add(_wall_frame(width, height, rail, deep), d.timber() if d.chance(0.4) else surface)
     if d.chance(0.4):
-        base.add(
-            slab(
-                (-width / 2 - rail - 0.03, -0.03, -deep / 2), (width / 2 + rail + 0.03, 0.001, deep / 2 + 0.08), 0.005
-            ),
-            surface,
-        )
+        w = width / 2 + rail + 0.03
+        base.add(slab((-w, -0.03, -deep / 2), (w, 0.001, deep / 2 + 0.08), 0.005), surface)
     kind = d.pick(["slide", "hung", "casement", "tilt"])
     low, high, w = rail + 0.003, height - 0.003, width / 2 - 0.003
     thick = d.between(0.025, 0.032)
@@ -346,10 +313,8 @@ def safe(d: Dice) -> Builder:
     if foot:
         body.add(corners(cylinder(0.022, foot + 0.002, 12).move(w - 0.05, foot / 2, face - 0.05)), BLACK_STEEL)
     if height > 0.45:
-        body.add(
-            slab((-w + wall, foot + 0.5 * height, -face + 0.02), (w - wall, foot + 0.5 * height + 0.012, face - 0.06)),
-            shell,
-        )
+        low, high = (-w + wall, foot + 0.5 * height, -face + 0.02), (w - wall, foot + 0.5 * height + 0.012, face - 0.06)
+        body.add(slab(low, high), shell)
     inset = d.chance(0.5)
     frame = wall + 0.004 if inset else d.between(0.001, 0.004)
     thick = d.between(0.03, 0.06)
@@ -388,34 +353,19 @@ def _add_lock(d: Dice, leaf: Part, x: float, y: float, z: float, size: float) ->
         add_buttons(leaf.builder, d, leaf, places, 0.05 * size, looks.plastic("white"))
     place = (x, y - 0.16 * size, z)
     kind = d.pick(["star", "lever", "wheel"])
-    handle = leaf.builder.part(
-        "handle",
-        leaf,
-        *(("continuous", (0, 0, 1), place) if kind == "wheel" else ("revolute", (0, 0, 1), place, -1.57, 0.0)),
-    )
+    handle = leaf.spin("handle", Z, place) if kind == "wheel" else leaf.hinge("handle", Z, place, -1.57, 0.0)
     hub = standing(cylinder(0.05 * size, 0.1 * size, 16, chamfer=0.01 * size)).move(*place[:2], z + 0.045 * size)
     handle.add(hub, metal)
     if kind == "lever":
-        handle.add(
-            box(
-                (0.26 * size, 0.04 * size, 0.03 * size),
-                (place[0] + 0.1 * size * (-1 if x > 0 else 1), place[1], z + 0.08 * size),
-                0.01 * size,
-            ),
-            metal,
-        )
+        grip = (place[0] + 0.1 * size * (-1 if x > 0 else 1), place[1], z + 0.08 * size)
+        handle.add(box((0.26 * size, 0.04 * size, 0.03 * size), grip, 0.01 * size), metal)
         return
     count = d.pick([3, 4, 5])
     for k in range(count):
         angle = 2 * np.pi * k / count + 0.3
         tip = np.array([np.cos(angle), np.sin(angle), 0.0]) * 0.15 * size
-        handle.add(
-            cylinder(0.014 * size, 0.15 * size, 8)
-            .move(0, 0.075 * size, 0)
-            .turn("z", np.degrees(angle) - 90)
-            .move(*place[:2], z + 0.075 * size),
-            metal,
-        )
+        spoke = cylinder(0.014 * size, 0.15 * size, 8).move(0, 0.075 * size, 0).turn("z", np.degrees(angle) - 90)
+        handle.add(spoke.move(*place[:2], z + 0.075 * size), metal)
         handle.add(sphere(0.028 * size, 10, 6).move(place[0] + tip[0], place[1] + tip[1], z + 0.075 * size), metal)
     if kind == "wheel":
         ring = lathe(profiles.circle(0.016 * size, 8) + np.array([0.15 * size, 0.0]), 24, closed=True)
@@ -444,12 +394,8 @@ def switch(d: Dice) -> Builder:
         }[kind]
         wells.append((x, size))
     radius = d.between(0.002, 0.02)
-    plate = extrude(
-        profiles.rectangle(width, height, radius),
-        thick,
-        [profiles.rectangle(*size) + np.array([x, 0.0]) for x, size in wells],
-        0.2 * thick,
-    )
+    holes = [profiles.rectangle(*size) + np.array([x, 0.0]) for x, size in wells]
+    plate = extrude(profiles.rectangle(width, height, radius), thick, holes, 0.2 * thick)
     base.add(plate.along("z").move(0, height / 2, 0), plastic)
     # The box in the wall stays behind the rounded corners of the plate.
     inset = 0.01 + 0.6 * radius
@@ -459,15 +405,8 @@ def switch(d: Dice) -> Builder:
         if kind == "rocker":
             tilt = d.between(0.05, 0.15)
             part = base.hinge("toggle_button", X, (x, y, 0.6 * thick), -tilt, tilt)
-            outline = np.array(
-                [
-                    [-sy / 2 * 0.96, 0.0],
-                    [sy / 2 * 0.96, 0.0],
-                    [sy / 2 * 0.96, 0.9 * thick],
-                    [0.0, 1.25 * thick],
-                    [-sy / 2 * 0.96, 0.9 * thick],
-                ]
-            )
+            half, edge = 0.48 * sy, 0.9 * thick
+            outline = np.array([(-half, 0), (half, 0), (half, edge), (0, 1.25 * thick), (-half, edge)])
             rocker = extrude(outline, 0.94 * sx).move(0, -0.47 * sx, 0).turn("z", 90)
             part.add(rocker.move(x, y, 0.25 * thick), key)
         elif kind == "toggle":

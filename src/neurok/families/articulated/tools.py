@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.families.articulated.kit import BRASS, CHARCOAL, CHROME, RUBBER, STEEL, X, Y, Z, pair, rod, turned
+from neurok.families.articulated.kit import (
+    BRASS,
+    CHARCOAL,
+    CHROME,
+    RUBBER,
+    STEEL,
+    X,
+    Y,
+    Z,
+    counterclockwise,
+    pair,
+    rod,
+    turned,
+)
 from neurok.modelling import looks, profiles
 from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Part
@@ -32,27 +45,15 @@ def scissors(d: Dice) -> Builder:
         parts.append(part)
         z = 0.5 * thick * side * 1.04
         x = side
-        blade = np.array(
-            [
-                [-0.3 * width, -0.5 * width],
-                [0.55 * width, -0.3 * width],
-                [0.5 * width, 0.3 * length],
-                [point * width * 0.3, length],
-                [-0.12 * width, length],
-                [-0.42 * width, 0.3 * length],
-            ]
-        )
-        shank = np.array(
-            [
-                [-0.45 * width, 0.4 * width],
-                [-0.15 * width - spread * grip * 0.5, -0.6 * grip],
-                [0.3 * width - spread * grip * 0.5, -0.6 * grip],
-                [0.5 * width, 0.2 * width],
-            ]
-        )
+        tip = [(0.5 * width, 0.3 * length), (point * width * 0.3, length), (-0.12 * width, length)]
+        heel = [(-0.3 * width, -0.5 * width), (0.55 * width, -0.3 * width)]
+        blade = np.array([*heel, *tip, (-0.42 * width, 0.3 * length)])
+        out, low = spread * grip * 0.5, -0.6 * grip
+        shank = np.array([(-0.45 * width, 0.4 * width), (-0.15 * width - out, low), (0.3 * width - out, low)])
+        shank = np.concatenate([shank, [(0.5 * width, 0.2 * width)]])
         for outline in (blade, shank):
             flat = outline * (-x, 1)
-            part.add(facing(flat if profiles.is_ccw(flat) else flat[::-1], thick).move(0, 0, z - thick / 2), metal)
+            part.add(facing(counterclockwise(flat), thick).move(0, 0, z - thick / 2), metal)
         center = np.array([x * (spread * grip * 0.5 + 1.05 * loop + 0.004), -0.6 * grip - 0.8 * loop])
         ring = profiles.ellipse(loop, loop * d.between(1.1, 1.5), 28) + center
         part.add(
@@ -80,30 +81,14 @@ def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, floa
     jaw_outline = np.array(
         [[0.01 * w, 0.3 * w], [0.02 * w, jaw], [size["tip"] * w, jaw], [0.75 * w, 0.5 * w], [0.7 * w, 0.1 * w]]
     ) * (side, 1)
-    neck = np.array(
-        [
-            [0.7 * w, 0.4 * w],
-            [-0.3 * w, 0.5 * w],
-            [-0.75 * w, -0.3 * w],
-            [-0.8 * w, -0.9 * w],
-            [-0.35 * w, -0.9 * w],
-            [0.4 * w, -0.3 * w],
-        ]
-    ) * (side, 1)
-    ccw = lambda o: o if profiles.is_ccw(o) else o[::-1]  # noqa: E731
+    neck = np.array([[0.7, 0.4], [-0.3, 0.5], [-0.75, -0.3], [-0.8, -0.9], [-0.35, -0.9], [0.4, -0.3]]) * w * (side, 1)
     pieces = [
-        (facing(ccw(jaw_outline), 2 * thick, 0.15 * thick).move(0, 0, -thick), False),
-        (facing(ccw(neck), thick).move(0, 0, z - thick / 2), False),
+        (facing(counterclockwise(jaw_outline), 2 * thick, 0.15 * thick).move(0, 0, -thick), False),
+        (facing(counterclockwise(neck), thick).move(0, 0, z - thick / 2), False),
     ]
     x = -side
-    path = profiles.smooth_curve(
-        [
-            (x * 0.55 * w, -0.75 * w, z),
-            (x * (0.8 + size["bow"]) * w, -0.45 * grip, z),
-            (x * (0.7 + 0.6 * size["bow"]) * w, -grip, z),
-        ],
-        14,
-    )
+    bends = [(0.55 * w, -0.75 * w), ((0.8 + size["bow"]) * w, -0.45 * grip), ((0.7 + 0.6 * size["bow"]) * w, -grip)]
+    path = profiles.smooth_curve([(x * a, b, z) for a, b in bends], 14)
     pieces.append(
         (sweep(profiles.ellipse(0.26 * w, 0.24 * w, 12), path, up=(0, 0, 1), scales=np.linspace(0.75, 1.0, 14)), True)
     )
@@ -114,13 +99,8 @@ def pliers(d: Dice) -> Builder:
     """Two crossing halves with jaws and long grips."""
     builder = Builder("pliers")
     w = d.between(0.018, 0.026)
-    size = {
-        "w": w,
-        "jaw": w * d.between(1.5, 3.2),
-        "grip": w * d.between(5.0, 7.5),
-        "tip": d.between(0.12, 0.6),
-        "bow": d.between(0.1, 0.6),
-    }
+    size = {"w": w, "jaw": w * d.between(1.5, 3.2), "grip": w * d.between(5.0, 7.5)}
+    size |= {"tip": d.between(0.12, 0.6), "bow": d.between(0.1, 0.6)}
     thick = 0.28 * w
     metal, clad = looks.metal(d.pick(["steel", "black_steel"])), d.plastic()
     first = builder.part("plier")
@@ -142,17 +122,11 @@ def tweezers(d: Dice) -> Builder:
     first = builder.part("arm")
     second = first.hinge("arm", Z, (0, -length / 2, 0), 0.0, 2 * np.arctan(gap) * 0.55)
     for part, side in ((first, -1), (second, 1)):
-        path = [
-            (side * 0.012 * length, -length / 2, 0),
-            (side * gap * 0.5 * length, 0, 0),
-            (side * gap * 0.8 * length, 0.3 * length, 0),
-            (side * gap * length, length / 2, 0),
-        ]
+        bends = [(0.012, -0.5), (gap * 0.5, 0.0), (gap * 0.8, 0.3), (gap, 0.5)]
+        path = [(side * a * length, b * length, 0) for a, b in bends]
         curve = profiles.smooth_curve(path, 16)
-        part.add(
-            sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16)),
-            metal,
-        )
+        rail = sweep(profiles.rectangle(0.018 * length, width), curve, up=(0, 0, 1), scales=np.linspace(1.0, 0.55, 16))
+        part.add(rail, metal)
     first.add(rod("z", 0.03 * length, 1.3 * width, (0, -length / 2, 0), 16), d.plastic())
     return _laid_flat(builder)
 
@@ -174,22 +148,13 @@ def stapler(d: Dice) -> Builder:
         base.add(sideways(side, 0.002).move(x * (0.42 * width + 0.003), 0, 0), metal)
     base.add(rod("x", 0.0035, width + 0.006, pivot, 12), metal)
     magazine = base.hinge("magazine", X, pivot, -d.between(0.2, 0.6), 0.06)
-    magazine.add(
-        slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001), metal
-    )
+    plate = slab((-0.32 * width, pivot_y - 0.008, z0 + 0.016), (0.32 * width, pivot_y + 0.004, z1 - 0.006), 0.001)
+    magazine.add(plate, metal)
     arm = magazine.hinge("arm", X, pivot, -d.between(0.4, 0.7), 0.03)
     rise = d.between(0.012, 0.02)
-    profile = profiles.smooth_curve(
-        [
-            (z1, pivot_y + 0.007),
-            (z1 - 0.004, pivot_y + rise),
-            (0.0, pivot_y + rise + 0.006),
-            (z0 + 0.02, pivot_y + rise),
-            (z0 + 0.002, pivot_y + 0.006),
-        ],
-        18,
-    )
-    arm.add(sideways(profile if profiles.is_ccw(profile) else profile[::-1], 0.84 * width, 0.002), look)
+    front = [(z1, pivot_y + 0.007), (z1 - 0.004, pivot_y + rise), (0.0, pivot_y + rise + 0.006)]
+    profile = profiles.smooth_curve([*front, (z0 + 0.02, pivot_y + rise), (z0 + 0.002, pivot_y + 0.006)], 18)
+    arm.add(sideways(counterclockwise(profile), 0.84 * width, 0.002), look)
     arm.add(pair(slab((0.42 * width, pivot_y - 0.004, z0 + 0.006), (0.34 * width, pivot_y + 0.009, z0 + 0.024))), look)
     return base.builder
 
@@ -200,10 +165,16 @@ def _scales(part: Part, length: float, height: float, gap: float, thick: float, 
     for x in (-1, 1):
         part.add(sideways(outline, thick, 0.2 * thick).move(x * (gap + thick) / 2, 0, 0), surface)
     part.add(pair(rod("x", 0.12 * height, gap + 2.3 * thick, (0, 0, 0.4 * length), 12), "z"), BRASS)
-    part.add(
-        slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length)),
-        STEEL,
-    )
+    plate = slab((-gap / 2 - 0.0005, -0.45 * height, -0.2 * length), (gap / 2 + 0.0005, -0.36 * height, 0.2 * length))
+    part.add(plate, STEEL)
+
+
+FOLDING = {
+    "blade": [(0, -0.35), (0.35, -0.45), (0.8, -0.3), (1, 0.4), (0.3, 0.5), (0, 0.45)],
+    "file": [(0, -0.3), (1, -0.3), (1, 0.3), (0, 0.3)],
+    "hook": [(0, -0.3), (0.6, -0.3), (0.75, 0), (0.6, 0.35), (0, 0.35)],
+}
+"""Outlines of what folds out of a knife, in lengths and heights."""
 
 
 def folding_knife(d: Dice) -> Builder:
@@ -226,27 +197,10 @@ def folding_knife(d: Dice) -> Builder:
         reach = length * d.between(0.7, 0.78)
         kind = "blade" if k == 0 else d.pick(["blade", "file", "hook"])
         h = 0.55 * height
-        shape = {
-            "blade": [
-                (0, -0.35 * h),
-                (0.35 * reach, -0.45 * h),
-                (0.8 * reach, -0.3 * h),
-                (reach, 0.4 * h),
-                (0.3 * reach, 0.5 * h),
-                (0, 0.45 * h),
-            ],
-            "file": [(0, -0.3 * h), (reach, -0.3 * h), (reach, 0.3 * h), (0, 0.3 * h)],
-            "hook": [
-                (0, -0.3 * h),
-                (0.6 * reach, -0.3 * h),
-                (0.75 * reach, 0.0),
-                (0.6 * reach, 0.35 * h),
-                (0, 0.35 * h),
-            ],
-        }[kind]
+        shape = [(reach * u, h * v) for u, v in FOLDING[kind]]
         # Folded: it lies inside the handle, pointing away from its pivot's end.
         outline = np.array([(-end * (z - 0.04 * length), y_) for z, y_ in shape])
-        outline = outline if profiles.is_ccw(outline) else outline[::-1]
+        outline = counterclockwise(outline)
         limits = (0.0, np.pi) if end > 0 else (-np.pi, 0.0)
         part = handle.hinge(kind, X, pivot, *limits)
         part.add(sideways(outline, leaf).move(*pivot).move(0, 0.12 * height, 0), looks.metal("steel", 0.2))
@@ -260,45 +214,24 @@ def utility_knife(d: Dice) -> Builder:
     body = Builder("utility_knife").part("base_body")
     travel = d.between(0.03, 0.06)
     bow = d.between(0.0, 0.25)
-    outline = profiles.smooth_curve(
-        [
-            (-0.5, 0.0),
-            (-0.48, 0.45),
-            (0.0, 0.5 + bow * 0.4),
-            (0.45, 0.4),
-            (0.5, 0.1),
-            (0.48, -0.3),
-            (0.0, -0.5),
-            (-0.45, -0.45),
-        ],
-        32,
-        closed=True,
-    )
+    back = [(-0.5, 0.0), (-0.48, 0.45), (0.0, 0.5 + bow * 0.4), (0.45, 0.4), (0.5, 0.1)]
+    outline = profiles.smooth_curve([*back, (0.48, -0.3), (0.0, -0.5), (-0.45, -0.45)], 32, closed=True)
     outline = outline * (length, height) + np.array([0.0, height / 2])
-    outline = outline if profiles.is_ccw(outline) else outline[::-1]
+    outline = counterclockwise(outline)
     wall = 0.45 * width
     for x in (-1, 1):
         body.add(sideways(outline, wall, 0.15 * wall).move(x * (width / 2 - wall / 2), 0, 0), look)
     slide = body.slide("blade", Z, 0.0, travel)
     tip = 0.47 * length
-    blade = np.array(
-        [
-            [-0.3 * length, 0.3 * height],
-            [tip - 0.012, 0.3 * height],
-            [tip, 0.62 * height],
-            [-0.3 * length, 0.62 * height],
-        ]
-    )
+    back, low, high = -0.3 * length, 0.3 * height, 0.62 * height
+    blade = np.array([(back, low), (tip - 0.012, low), (tip, high), (back, high)])
     slide.add(sideways(blade, 0.0012), metal)
     y = 0.5 * height + float(outline[:, 1].max()) / 2
-    slide.add(
-        box((0.2 * width, y - 0.55 * height + 0.004, 0.012), (0, 0.55 * height + (y - 0.55 * height) / 2, -0.02)), metal
-    )
+    bar = box((0.2 * width, y - 0.55 * height + 0.004, 0.012), (0, 0.55 * height + (y - 0.55 * height) / 2, -0.02))
+    slide.add(bar, metal)
     slide.add(box((0.7 * width, 0.006, 0.022), (0, float(outline[:, 1].max()) + 0.003, -0.02), 0.0015), d.plastic())
-    body.add(
-        [box((width * 1.02, 0.3 * height, 0.002), (0, 0.45 * height, -0.25 * length + 0.012 * k)) for k in range(4)],
-        RUBBER,
-    )
+    rows = [box((width * 1.02, 0.3 * height, 0.002), (0, 0.45 * height, -0.25 * length + 0.012 * k)) for k in range(4)]
+    body.add(rows, RUBBER)
     return body.builder
 
 
@@ -317,25 +250,21 @@ def razor(d: Dice) -> Builder:
         pivot = (0.0, height / 2, 0.43 * length)
         blade = handle.hinge("blade", X, pivot, 0.0, np.pi)
         outline = np.array([[0.03, 0.4], [0.03, 0.62], [-0.84, 0.8], [-0.84, 0.1], [-0.2, 0.1]]) * (length, height)
-        blade.add(
-            sideways(outline if profiles.is_ccw(outline) else outline[::-1], 0.0025).move(0, 0, 0.43 * length), steel
-        )
+        solid = sideways(counterclockwise(outline), 0.0025).move(0, 0, 0.43 * length)
+        blade.add(solid, steel)
         return builder
     handle = builder.part("handle")
     path = profiles.smooth_curve(
         [(0, 0.012, length / 2), (0, 0.02, 0.0), (0, 0.012, -0.3 * length), (0, 0.022, -length / 2)], 16
     )
-    handle.add(
-        tube(path, 0.0065, 12, scales=np.interp(np.linspace(0, 1, 16), [0, 0.2, 0.7, 1], [0.8, 1.1, 0.9, 0.55])), look
-    )
+    wire = tube(path, 0.0065, 12, scales=np.interp(np.linspace(0, 1, 16), [0, 0.2, 0.7, 1], [0.8, 1.1, 0.9, 0.55]))
+    handle.add(wire, look)
     handle.add([torus(0.0066, 0.0008, 14, 6).along("z").move(0, 0.0195, 0.012 * k) for k in range(-1, 3)], RUBBER)
     neck = np.array([0.0, 0.022, -length / 2])
     head = handle.hinge("head", X, neck, -0.5, 0.5)
     head.add(box((0.042, 0.007, 0.016), tuple(neck + (0, 0.004, -0.006)), 0.0015), look)
-    head.add(
-        [box((0.036, 0.0012, 0.0018), tuple(neck + (0, 0.0078, -0.002 - 0.0035 * k))) for k in range(d.count(2, 4))],
-        steel,
-    )
+    rows = [box((0.036, 0.0012, 0.0018), tuple(neck + (0, 0.0078, -0.002 - 0.0035 * k))) for k in range(d.count(2, 4))]
+    head.add(rows, steel)
     head.add(rod("x", 0.0035, 0.02, neck, 10), look)
     return builder
 

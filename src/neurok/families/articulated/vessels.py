@@ -26,15 +26,8 @@ def bottle(d: Dice) -> Builder:
     top = [(neck * 1.02, height * min(0.93, shoulder + d.between(0.08, 0.25))), (neck, height)]
     outline = np.concatenate([[(0.0, 0.0)], curve, top, [(0.0, height)]])
     body = Builder("bottle").part("body")
-    look = d.pick(
-        [
-            looks.glass("#7fae8c", 0.6),
-            looks.glass("#b98a4a", 0.7),
-            d.plastic(),
-            d.plastic(),
-            looks.glass("#cfe0ea", 0.5),
-        ]
-    )
+    green, brown, clear = looks.glass("#7fae8c", 0.6), looks.glass("#b98a4a", 0.7), looks.glass("#cfe0ea", 0.5)
+    look = d.pick([green, brown, d.plastic(), d.plastic(), clear])
     square = d.pick([0.0, 0.0, 0.0, d.between(0.3, 0.8)])
     solid = squared(lathe(outline, 28, ellipse=d.pick([1.0, 1.0, d.between(0.5, 0.8)])), square)
     upper = np.clip((solid.vertices[:, 1] / height - shoulder) / 0.1, 0, 1)[:, None]
@@ -85,23 +78,10 @@ def dispenser(d: Dice) -> Builder:
     head.add(turned(18, [0.012, 0.015, 0.011, 0], [top - 0.002, top + 0.008, top + 0.012, top + 0.013]), color)
     if not square and d.chance(0.5):
         cap = body.spin("collar", Y, (0, height, 0))
-        cap.add(
-            lathe(
-                [
-                    (0.52 * radius, height - 0.016),
-                    (0.66 * radius, height - 0.016),
-                    (0.66 * radius, height - 0.005),
-                    (0.52 * radius, height - 0.005),
-                ],
-                20,
-                closed=True,
-            ),
-            color,
-        )
-        cap.add(
-            [box((0.003, 0.009, 0.003), (0.66 * radius, height - 0.0105, 0)).turn("y", 30 * k) for k in range(12)],
-            color,
-        )
+        inner, outer, low, high = 0.52 * radius, 0.66 * radius, height - 0.016, height - 0.005
+        cap.add(lathe([(inner, low), (outer, low), (outer, high), (inner, high)], 20, closed=True), color)
+        row = [box((0.003, 0.009, 0.003), (0.66 * radius, height - 0.0105, 0)).turn("y", 30 * k) for k in range(12)]
+        cap.add(row, color)
     return body.builder
 
 
@@ -140,10 +120,8 @@ def bucket(d: Dice) -> Builder:
     bail = _bail(d, reach + 0.008, arch, d.between(0.0025, 0.0065))
     handle.add(bail.move(0, height - drop, 0), metal)
     if d.chance(0.6):
-        handle.add(
-            rod("x", 0.011, 0.09, (0, height - drop + arch, 0), 14, chamfer=0.002),
-            d.plastic() if d.chance(0.5) else d.wood(),
-        )
+        axle = rod("x", 0.011, 0.09, (0, height - drop + arch, 0), 14, chamfer=0.002)
+        handle.add(axle, d.plastic() if d.chance(0.5) else d.wood())
     if d.chance(0.15):
         handle.add(torus(0.01, 0.002, 14, 6).along("z").move(reach + 0.008, height - drop, 0), metal)
     return body.builder
@@ -166,28 +144,17 @@ def _stove_kettle(d: Dice) -> Builder:
     radius, height = d.between(0.08, 0.12), d.between(0.1, 0.18)
     look, accent = (d.metal() if d.chance(0.6) else d.paint()), d.plastic()
     mouth = radius * d.between(0.35, 0.55)
-    rows = [
-        (0.85 * radius, 0.0),
-        (radius, 0.06 * height),
-        (radius * d.between(0.85, 1.0), 0.5 * height),
-        (0.75 * radius, 0.85 * height),
-        (mouth, height),
-    ]
+    belly = d.between(0.85, 1.0)
+    rows = np.array([(0.85, 0), (1, 0.06), (belly, 0.5), (0.75, 0.85), (mouth / radius, 1)]) * (radius, height)
     body = Builder("kettle").part("base_body")
     body.add(lathe([(0.0, 0.0), *map(tuple, profiles.smooth_curve(rows, 20)), (0.0, height)], 36), look)
     body.add(_spout((0, 0.45 * height, 0.8 * radius), (0, 0.95 * height, 1.55 * radius), 0.24 * radius), look)
-    lid = [
-        (0, height - 0.002),
-        (1.06 * mouth, height - 0.002),
-        (1.06 * mouth, height + 0.004),
-        (0.7 * mouth, height + 0.014),
-        (0, height + 0.018),
-    ]
+    lid = turned(28, [1.06, 1.06, 0.7, 0], [-0.002, 0.004, 0.014, 0.018], scale=mouth).move(0, height)
     reach, pivot = 0.72 * radius, 0.88 * height
     rise = height - pivot + d.between(0.08, 0.12)
     button = knob(d, 0.012).turn("x", -90).move(0, height + 0.017, 0)
     room = pivot + rise - 0.011 - float(button.bounds[1, 1])
-    add_cap(d, body, [(lathe(lid, 28), look), (button, accent)], height, max(0.008, 0.85 * room))
+    add_cap(d, body, [(lid, look), (button, accent)], height, max(0.008, 0.85 * room))
     if d.chance(0.5):
         handle = body.hinge("handle", Z, (0, pivot, 0), -1.0, 1.0)
     else:
@@ -209,25 +176,12 @@ def _electric_kettle(d: Dice) -> Builder:
     taper = radius * d.between(0.75, 0.9)
     rows = [(0, 0.021), (radius, 0.021), (radius, 0.05), (taper, top), (0, top)]
     jug.add(lathe(rows, 32), look)
-    jug.add(
-        loft(
-            [
-                np.array([[-0.03, 0, 0], [0.03, 0, 0], [0, 0, 0.012]]) + (0, top - 0.06, taper * 0.9),
-                np.array([[-0.03, 0, 0], [0.03, 0, 0], [0, 0, 0.045]]) + (0, top - 0.002, taper * 0.86),
-            ]
-        ),
-        look,
-    )
-    grip = profiles.rounded_path(
-        [
-            (0, top - 0.015, -taper + 0.006),
-            (0, top - 0.01, -taper - 0.055),
-            (0, 0.07, -radius - 0.06),
-            (0, 0.055, -radius + 0.006),
-        ],
-        0.03,
-        5,
-    )
+    beak = np.array([[-0.03, 0, 0], [0.03, 0, 0], [0, 0, 0]])
+    low, high = beak + (0, top - 0.06, 0.9 * taper), beak + (0, top - 0.002, 0.86 * taper)
+    low[2, 2], high[2, 2] = low[2, 2] + 0.012, high[2, 2] + 0.045
+    jug.add(loft([low, high]), look)
+    upper = [(0, top - 0.015, -taper + 0.006), (0, top - 0.01, -taper - 0.055)]
+    grip = profiles.rounded_path([*upper, (0, 0.07, -radius - 0.06), (0, 0.055, -radius + 0.006)], 0.03, 5)
     jug.add(sweep(profiles.rectangle(0.024, 0.014, 0.005, 3), grip, up=(1, 0, 0)), accent)
     lid = jug.hinge("lid", X, (0, top, -0.96 * taper), -d.between(1.0, 1.5), 0.0)
     lid.add(turned(32, [0.96, 0.93, 0.5, 0], [top, top + 0.008, top + 0.014, top + 0.015], scale=taper), accent)
@@ -245,21 +199,13 @@ def pot(d: Dice) -> Builder:
     body = Builder("pot").part("base_body")
     belly = d.between(0.0, 0.25) if d.chance(0.4) else 0.0
     base = radius * d.between(0.75, 1.0)
-    rows = [
-        (base * 0.94, 0.0),
-        (base, 0.05 * height),
-        (radius * (1 + belly) * 0.5 + base * 0.5, 0.4 * height),
-        (radius, height),
-    ]
+    middle = radius * (1 + belly) * 0.5 + base * 0.5
+    rows = [(base * 0.94, 0.0), (base, 0.05 * height), (middle, 0.4 * height), (radius, height)]
     body.add(lathe(hollow(profiles.smooth_curve(rows, 14), wall), 36), look)
     body.add(torus(radius, wall, 36, 8).move(0, height, 0), look)
     if d.chance(0.25):
         length = d.between(0.12, 0.2)
-        path = [
-            (radius - 0.004, 0.85 * height, 0),
-            (radius + 0.03, 0.9 * height, 0),
-            (radius + length, 1.0 * height, 0),
-        ]
+        path = [(radius - 0.004, 0.85 * height, 0), (radius + 0.03, 0.9 * height, 0), (radius + length, height, 0)]
         body.add(sweep(profiles.ellipse(0.008, 0.013, 12), profiles.smooth_curve(path, 10), up=(0, 1, 0)), accent)
     else:
         y = d.between(0.7, 0.88) * height
@@ -272,26 +218,16 @@ def pot(d: Dice) -> Builder:
     curve = profiles.smooth_curve(
         [(edge, height + 0.004), (0.7 * radius, height + 0.6 * dome), (0.3 * radius, height + 0.95 * dome)], 8
     )
-    lid = [
-        (0, height + 0.003),
-        (0.95 * radius, height + 0.0015),
-        (edge, height + 0.0015),
-        *map(tuple, curve),
-        (0, height + dome),
-    ]
+    edge_rows = [(0, height + 0.003), (0.95 * radius, height + 0.0015), (edge, height + 0.0015)]
+    lid = [*edge_rows, *map(tuple, curve), (0, height + dome)]
     look2 = look if d.chance(0.6) else looks.glass("#cfe0ea", 0.5)
     top = (
         [knob(d, d.between(0.014, 0.022)).turn("x", -90)]
         if d.chance(0.7)
         else [s.turn("x", -90) for s in pull(d, 0.08, kind="bow")]
     )
-    add_cap(
-        d,
-        body,
-        [(lathe(lid, 36), look2), *((s.move(0, height + dome - 0.002, 0), accent) for s in top)],
-        height,
-        d.between(0.015, 0.08),
-    )
+    grips = [(s.move(0, height + dome - 0.002, 0), accent) for s in top]
+    add_cap(d, body, [(lathe(lid, 36), look2), *grips], height, d.between(0.015, 0.08))
     return body.builder
 
 
@@ -314,11 +250,8 @@ def _gooseneck(d: Dice, rise: float, reach: float) -> np.ndarray:
         return profiles.rounded_path(
             [(0, 0, 0), (0, rise, 0), (0, rise * 1.02, reach), (0, 0.75 * rise, reach * 1.02)], 0.3 * reach, 7
         )
-    return profiles.rounded_path(
-        [(0, 0.4 * rise, 0), (0, 0.55 * rise, 0.1 * reach), (0, 0.7 * rise, reach), (0, 0.62 * rise, reach * 1.03)],
-        0.15 * reach,
-        5,
-    )
+    line = np.array([(0, 0.4, 0), (0, 0.55, 0.1), (0, 0.7, 1), (0, 0.62, 1.03)]) * (1, rise, reach)
+    return profiles.rounded_path(line, 0.15 * reach, 5)
 
 
 def _mixer(d: Dice) -> Builder:
@@ -395,11 +328,7 @@ def _pair_of_taps(d: Dice) -> Builder:
         frame.add(box((2 * span, 0.012, 0.014), (0, 0.006, 0)), look)
     radius = d.between(0.014, 0.02)
     frame.add(turned(20, [1.5, 1.1, 1], [low, low + 0.012, low + 0.04], scale=radius), look)
-    spout = builder.part(
-        "spout",
-        frame,
-        *(("continuous", (0, 1, 0), (0, 0, 0)) if d.chance(0.5) else ("revolute", (0, 1, 0), (0, 0, 0), -1.57, 1.57)),
-    )
+    spout = frame.spin("spout", Y) if d.chance(0.5) else frame.hinge("spout", Y, (0, 0, 0), -1.57, 1.57)
     path = _gooseneck(d, d.between(0.12, 0.24), d.between(0.1, 0.17)) + (0, low + 0.034, 0)
     path = np.concatenate([[(0, low + 0.03, 0)], path]) if path[0, 1] > low + 0.04 else path
     spout.add(tube(path, 0.6 * radius, 14), look)
@@ -438,13 +367,11 @@ def toilet(d: Dice) -> Builder:
     back = z - length / 2 + 0.03
     tank_low, tank_high, tank_depth = height + d.pick([-0.02, 0.05]), height + d.between(0.3, 0.4), d.between(0.16, 0.2)
     body.add(slab((-half, 0.5 * height, back - tank_depth), (half, height, back + 0.02), 0.02), look)
-    body.add(
-        slab((-1.05 * half, tank_low - 0.055, back - tank_depth), (1.05 * half, tank_high, back - 0.01), 0.02), look
-    )
+    plate = slab((-1.05 * half, tank_low - 0.055, back - tank_depth), (1.05 * half, tank_high, back - 0.01), 0.02)
+    body.add(plate, look)
     lid_top = body.slide("pump_lid", Y, 0.0, d.between(0.02, 0.08)) if d.chance(0.5) else body
-    lid_top.add(
-        slab((-1.1 * half, tank_high, back - tank_depth - 0.008), (1.1 * half, tank_high + 0.03, back), 0.01), look
-    )
+    plate = slab((-1.1 * half, tank_high, back - tank_depth - 0.008), (1.1 * half, tank_high + 0.03, back), 0.01)
+    lid_top.add(plate, look)
     hinge = (0, height + 0.018, z + 0.016 - 0.47 * length)
     outline = profiles.superellipse(1.02 * half, 0.47 * length, 2.3, 36) + np.array([0.0, z + 0.012])
     inner = profiles.superellipse(0.66 * half, 0.32 * length, 2.3, 36) + np.array([0.0, z + 0.02])

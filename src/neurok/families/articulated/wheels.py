@@ -7,12 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurok.core import Surface
-from neurok.families.articulated.kit import CHARCOAL, RUBBER, STEEL, X, corners, cushion, pair, pipe, placed, rod
+from neurok.families.articulated.kit import (
+    CHARCOAL,
+    RUBBER,
+    STEEL,
+    X,
+    add_wheel,
+    bow,
+    corners,
+    cushion,
+    level,
+    pair,
+    pipe,
+    rod,
+)
 from neurok.modelling import looks, profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_castor, wheel
-from neurok.modelling.shapes import Shape, Triple, box, cylinder, loft, slab
+from neurok.modelling.hardware import add_castor
+from neurok.modelling.shapes import Shape, box, cylinder, loft, slab
 from neurok.modelling.sweeps import tube
 
 
@@ -32,18 +45,9 @@ def cart(d: Dice) -> Builder:
         body.add(slab((-w, deck, -z), (w, deck + 0.03, z), 0.006), d.wood() if d.chance(0.4) else d.paint())
     if kind == "platform":
         rise = d.between(0.6, 0.85)
-        path = profiles.rounded_path(
-            [
-                (-w + 0.03, deck + 0.01, -z + 0.02),
-                (-w + 0.03, deck + rise, -z - 0.04),
-                (w - 0.03, deck + rise, -z - 0.04),
-                (w - 0.03, deck + 0.01, -z + 0.02),
-            ],
-            0.08,
-            6,
-        )
+        path = [(w - 0.03, deck + 0.01, -z + 0.02), (w - 0.03, deck + rise, -z - 0.04)]
         carrier = body.hinge("handle", X, (0, deck + 0.02, -z + 0.02), 0.0, 1.4) if d.chance(0.4) else body
-        carrier.add(tube(path, 0.014, 12), metal)
+        carrier.add(bow(path, 0.014, 0.08, 12, 6), metal)
         carrier.add(rod("x", 0.01, width - 0.06, (0, deck + 0.45 * rise, -z - 0.007), 10), metal)
     elif kind == "tiers":
         tiers, rise = d.count(2, 3), d.between(0.24, 0.32)
@@ -55,17 +59,8 @@ def cart(d: Dice) -> Builder:
         for k in range(tiers):
             y = deck + k * rise + 0.06
             body.add(pair(rod("z", 0.006, length - 0.04, (w - 0.02, y, 0), 8)), metal)
-        path = profiles.rounded_path(
-            [
-                (-w + 0.02, top, -z + 0.02),
-                (-w + 0.02, top + 0.06, -z - 0.06),
-                (w - 0.02, top + 0.06, -z - 0.06),
-                (w - 0.02, top, -z + 0.02),
-            ],
-            0.05,
-            5,
-        )
-        body.add(tube(path, 0.012, 10), metal)
+        path = [(w - 0.02, top, -z + 0.02), (w - 0.02, top + 0.06, -z - 0.06)]
+        body.add(bow(path, 0.012, 0.05), metal)
     fixed_front, inset = d.chance(0.5), w if kind == "basket" else w - 0.06
     for x in (-1, 1):
         for s in (-1, 1):
@@ -79,19 +74,9 @@ def cart(d: Dice) -> Builder:
 def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, metal: Surface) -> None:
     """A wire basket, wider at the top, above a frame."""
     low, rise = deck + d.between(0.2, 0.3), d.between(0.3, 0.4)
-    frame = profiles.rounded_path(
-        [
-            (-width / 2, deck + 0.01, length / 2),
-            (-width / 2, deck + 0.01, -length / 2),
-            (-width / 2, low + rise, -length / 2 - 0.05),
-            (width / 2, low + rise, -length / 2 - 0.05),
-            (width / 2, deck + 0.01, -length / 2),
-            (width / 2, deck + 0.01, length / 2),
-        ],
-        0.06,
-        5,
-    )
-    body.add(tube(frame, 0.012, 10), metal)
+    x, z, y = width / 2, length / 2, deck + 0.01
+    frame = bow([(x, y, z), (x, y, -z), (x, low + rise, -z - 0.05)], 0.012, 0.06)
+    body.add(frame, metal)
     body.add([rod("x", 0.01, width, (0, deck + 0.01, z * length), 10) for z in (-0.45, 0.0, 0.45)], metal)
     wire = 0.0035
     rows = 5
@@ -112,13 +97,10 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
             (2 * corner - 1, 2 * corner),
             (4 * corner - 1, 0),
         ):
-            body.add(
-                tube([loops[0][a] * (1 - t) + loops[0][b] * t, loops[-1][a] * (1 - t) + loops[-1][b] * t], wire, 5),
-                metal,
-            )
-    body.add(
-        slab((-0.41 * width, low - 0.006, -0.41 * length), (0.41 * width, low + 0.004, 0.41 * length), 0.002), metal
-    )
+            line = tube([loops[0][a] * (1 - t) + loops[0][b] * t, loops[-1][a] * (1 - t) + loops[-1][b] * t], wire, 5)
+            body.add(line, metal)
+    plate = slab((-0.41 * width, low - 0.006, -0.41 * length), (0.41 * width, low + 0.004, 0.41 * length), 0.002)
+    body.add(plate, metal)
     body.add(rod("x", 0.018, width, (0, low + rise, -length / 2 - 0.05), 14), d.plastic())
     body.add(
         pair(tube([(width / 2, deck + 0.3 * (low - deck), -length / 2), (0.38 * width, low, -0.3 * length)], 0.009, 8)),
@@ -134,55 +116,22 @@ def wheelbarrow(d: Dice) -> Builder:
     metal, tray = d.metal(), d.paint()
     body = Builder("wheelbarrow").part("base_body")
     low, rise = radius * d.between(1.5, 1.9), d.between(0.18, 0.26)
-    at = lambda sx, sz, y, z, inset=0.0: np.column_stack(  # noqa: E731
-        [
-            profiles.rectangle(sx - 2 * inset, sz - 2 * inset, 0.06, 3)[:, 0],
-            np.full(16, y),
-            profiles.rectangle(sx - 2 * inset, sz - 2 * inset, 0.06, 3)[:, 1] + z,
-        ]
-    )
-    wall = 0.01
-    body.add(
-        loft(
-            [
-                at(0.6 * width, 0.6 * length, low, 0.0),
-                at(width, length, low + rise, 0.03),
-                at(width, length, low + rise, 0.03, wall),
-                at(0.6 * width, 0.6 * length, low + wall, 0.0, wall),
-            ]
-        ),
-        tray,
-    )
+    rims = [(0.6, low, 0.0, 0.0), (1.0, low + rise, 0.03, 0.0)]
+    rims += [(1.0, low + rise, 0.03, 0.02), (0.6, low + 0.01, 0.0, 0.02)]
+    rings = [level(profiles.rectangle(s * width - t, s * length - t, 0.06, 3) + (0, z), y) for s, y, z, t in rims]
+    body.add(loft(rings), tray)
     hub = np.array([0.0, radius, 0.6 * length])
     for x in (-1, 1):
-        path = profiles.smooth_curve(
-            [
-                (x * 0.055, radius, 0.6 * length),
-                (x * 0.16, low - 0.014, 0.2 * length),
-                (x * 0.22, low - 0.016, -0.3 * length),
-                (x * 0.3, low + 0.12, -1.0 * length),
-            ],
-            14,
-        )
+        bends = [(0.055, radius, 0.6), (0.16, low - 0.014, 0.2), (0.22, low - 0.016, -0.3), (0.3, low + 0.12, -1.0)]
+        path = profiles.smooth_curve(np.array(bends) * (x, 1, length), 14)
         body.add(tube(path, 0.015, 10), metal)
-        body.add(
-            cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length), RUBBER
-        )
-        leg = profiles.rounded_path(
-            [
-                (x * 0.21, low - 0.01, -0.1 * length),
-                (x * 0.24, 0.012, -0.35 * length),
-                (x * 0.22, low - 0.01, -0.42 * length),
-            ],
-            0.03,
-            4,
-        )
+        post = cylinder(0.019, 0.12, 12).along("z").turn("x", -16).move(x * 0.292, low + 0.112, -0.95 * length)
+        body.add(post, RUBBER)
+        bends = [(0.21, low - 0.01, -0.1), (0.24, 0.012, -0.35), (0.22, low - 0.01, -0.42)]
+        leg = profiles.rounded_path(np.array(bends) * (x, 1, length), 0.03, 4)
         body.add(tube(leg, 0.012, 10), metal)
     body.add(rod("x", 0.012, 0.48, (0, 0.3 * low, -0.3 * length), 10), metal)
-    roll = body.spin("wheel", X, hub)
-    tyre, rim = wheel(d, radius, 0.075, spokes=d.chance(0.4))
-    roll.add(placed(tyre, hub), RUBBER)
-    roll.add(placed([*rim, cylinder(0.012, 0.13, 10).along("x")], hub), metal)
+    add_wheel(d, body, hub, radius, 0.075, metal, d.chance(0.4), [cylinder(0.012, 0.13, 10).along("x")])
     return body.builder
 
 
@@ -198,10 +147,7 @@ def _add_wheels(
     radius, z = place
     body.add(rod("x", 0.007, 2 * half + 0.4 * width, (0, radius, z), 10), STEEL)
     for x in (-1, 1):
-        hub = (x * half, radius, z)
-        roll = body.spin("wheel", X, hub)
-        tyre, rim = wheel(d, radius, width, rims[1])
-        roll.add(placed(tyre, hub), RUBBER).add(placed(rim, hub), rims[0])
+        add_wheel(d, body, (x * half, radius, z), radius, width, *rims)
 
 
 @dataclass(frozen=True)
@@ -249,22 +195,15 @@ def _add_hood(d: Dice, parent: Part, hood: _Hood, fabric: Surface) -> None:
     """Bows with cloth that turn about one pin; the inner one slides below the outer one."""
     metal, pivot = d.metal(), (0.0, *hood.pivot)
     carrier, second = parent, fabric if d.chance(0.6) else d.paint()
-    for level, span in enumerate(hood.spans):
-        turn = hood.fold if level == 0 else np.radians(0.85 * span)
+    for k, span in enumerate(hood.spans):
+        turn = hood.fold if k == 0 else np.radians(0.85 * span)
         limits = sorted((0.0, -hood.away * float(turn)))
         carrier = carrier.hinge("hood", X, pivot, *limits)
-        cloth, bow = hood.shell(level)
-        carrier.add(cloth, second if level else fabric).add(bow, metal)
-        x = hood.half - 0.009 * level - 0.002
-        disc = cylinder(0.032 - 0.004 * level, 0.004, 20).along("x")
+        cloth, edge = hood.shell(k)
+        carrier.add(cloth, second if k else fabric).add(edge, metal)
+        x = hood.half - 0.009 * k - 0.002
+        disc = cylinder(0.032 - 0.004 * k, 0.004, 20).along("x")
         carrier.add([disc.move(s * x, *hood.pivot) for s in (-1, 1)], CHARCOAL)
-
-
-def _bow(corners: list[Triple], bend: float, radius: float) -> Shape:
-    """A tube through points on the right side (x > 0), across, and back along the left."""
-    right = np.asarray(corners, dtype=np.float64)
-    path = np.concatenate([right, right[::-1] * (-1, 1, 1)])
-    return pipe(path, radius, bend, 10, 6)
 
 
 def _buggy(d: Dice) -> Builder:
@@ -317,7 +256,7 @@ def _buggy(d: Dice) -> Builder:
         hold = on_line(seat + 0.17)
         bar = body.hinge("bumper", X, (0, *hold), -d.between(1.0, 1.3), 0.0)
         reach = (hold[0] - 0.01, hold[1] + d.between(0.22, 0.28))
-        bar.add(_bow([(w + r + 0.006, *hold), (w + r + 0.006, *reach)], 0.09, 0.009), RUBBER)
+        bar.add(bow([(w + r + 0.006, *hold), (w + r + 0.006, *reach)], 0.009, 0.09, 10, 6), RUBBER)
         bar.add([rod("x", 0.007, 0.05, (x * (w + 0.01), *hold), 10) for x in (-1, 1)], metal)
     return builder
 
@@ -333,7 +272,7 @@ def _add_handlebar(
         knuckle = cylinder(1.8 * r, 0.022, 16, chamfer=0.003).along("x")
         body.add(pair(knuckle.move(w, y, z)), CHARCOAL)
     far = (y + reach[0], z + reach[1])
-    part.add(_bow([(w, y, z), (w, *far)], 0.05, 0.9 * r), metal)
+    part.add(bow([(w, y, z), (w, *far)], 0.9 * r, 0.05, 10, 6), metal)
     part.add(rod("x", 1.35 * r, 1.3 * w, (0, *far), 12, chamfer=0.003), RUBBER)
 
 
@@ -369,12 +308,7 @@ def _carriage(d: Dice) -> Builder:
     rail, wheels = low - 0.05, d.between(0.36, 0.42) * length
     x = 0.28 * width
     for s in (-1, 1):
-        path = [
-            (s * x, radius, wheels),
-            (s * x, rail, 0.6 * wheels),
-            (s * x, rail, -0.6 * wheels),
-            (s * x, radius, -wheels),
-        ]
+        path = np.array([(1, radius, 1), (1, rail, 0.6), (1, rail, -0.6), (1, radius, -1)]) * (s * x, 1, wheels)
         body.add(pipe(path, r, 0.08, 10, 6), metal)
         body.add(pair(cylinder(1.2 * r, 0.06, 10).move(s * x, rail + 0.025, 0.5 * wheels), "z"), metal)
     tyre, rims = d.between(0.022, 0.034), (d.metal(), True)

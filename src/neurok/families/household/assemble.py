@@ -1,4 +1,4 @@
-"""Collects placed solids into an object, and finds where each meets its parent."""
+"""Collects placed solids into an object, finds where each meets its parent; legs, castors and rockers for all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neurok.families.household.parts import Assembly, Hinge, Look, Part, Repeat, Role
-from neurok.families.household.solids import Solid
+from neurok.families.household.solids import Solid, Triple, block, leg_solid, tube, turned
 from neurok.families.household.vocabulary import ROLE_OF
+from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow, Relief
 
 ONCE = Repeat()
@@ -101,3 +102,41 @@ def placed_anew(part: Part, **changes: Any) -> Part:
     if "solid" in part.__dict__:
         other.__dict__["solid"] = part.solid
     return other
+
+
+def add_legs(
+    m: Maker,
+    d: Dice,
+    kind: str,
+    look: Look,
+    parent: int,
+    top: Triple,
+    foot: Triple,
+    thick: float,
+    *style: str,
+    repeat: Repeat = FOUR,
+) -> int:
+    """Legs from ``foot`` up to ``top`` (of the first), under the four corners of something unless said otherwise."""
+    solid, word = leg_solid(d, kind, top, foot, thick)
+    return m.add("leg", solid, look, parent, word, *style, repeat=repeat)
+
+
+def add_castors(
+    m: Maker, look: Look, parent: int, at: Triple, size: tuple[float, float], edge: float, repeat: Repeat = FOUR
+) -> int:
+    """Small wheels of a diameter and a width [m] that roll along z."""
+    wide, thin = size
+    solid = block((wide, thin, wide), at, turned(z=90), corner=1.0, edge=edge)
+    return m.add("castor", solid, look, parent, "round", repeat=repeat)
+
+
+def add_rockers(m: Maker, look: Look, parent: int, x: float, z: float, beyond: float, rise: float, r: float) -> None:
+    """A pair of runners along z on which something rocks."""
+    points = [(x, rise, -z - beyond), (x, 0.0, -0.5 * z), (x, 0.0, 0.5 * z), (x, rise, z + beyond)]
+    m.add("rocker", tube(points, r, square=0.8, bend=1.0), look, parent, "curved", repeat=PAIR)
+    m.style.append("rocking")
+
+
+def around(count: int, pivot: tuple[float, float] = (0.0, 0.0)) -> Repeat:
+    """Copies evenly about the vertical through a pivot (x, z)."""
+    return Repeat(count=count, turn=2 * np.pi / count, pivot=pivot)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
-from neurok.families.household.framing import add_castors, add_legs, add_rockers, bar, row, turned_bar
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker, add_castors, add_legs, add_rockers
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look, Mirror, Repeat
-from neurok.families.household.solids import arch, block, plate, symmetric, tube, turned
+from neurok.families.household.solids import arch, bar, block, plate, row, symmetric, tube, turned, turned_bar
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow, Relief
 

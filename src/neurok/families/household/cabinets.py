@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neurok.families.household import casework, stuffs
-from neurok.families.household.assemble import PAIR, Maker
+from neurok.families.household.assemble import PAIR, Maker, add_castors, add_legs
 from neurok.families.household.casework import CASEWORK, GAP, SINK, Fronts, Opening, Side, board_between, carcass
-from neurok.families.household.framing import add_castors, add_legs
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import block, lathe, tube, turned

@@ -7,12 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.families.household import framing, stuffs
-from neurok.families.household.assemble import PAIR, ROOT, Maker
-from neurok.families.household.framing import Frame, around, bar, leg_solid, row
+from neurok.families.household import assemble, stuffs
+from neurok.families.household.assemble import PAIR, ROOT, Maker, around
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look, Repeat
-from neurok.families.household.solids import Solid, block, lathe, plate, sheet, symmetric, tube, turned
+from neurok.families.household.solids import (
+    Frame,
+    Solid,
+    bar,
+    block,
+    lathe,
+    leg_solid,
+    plate,
+    row,
+    sheet,
+    symmetric,
+    tube,
+    turned,
+)
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
 
@@ -71,7 +83,7 @@ def _add_legs(m: Maker, d: Dice, look: Look, seat: int, size: Size, is_round: bo
     kind = d.pick(["square", "round", "tapered", "turned", "sabre"], [3, 2, 3, *carved])
     thick = d.between(0.018, 0.03) if is_metal else d.between(0.028, 0.05)
     top, foot = np.array([ix, h + 0.012, iz]), np.array([ix + splay, 0.0, iz + splay])
-    leg = framing.add_legs(m, d, kind, look, seat, top, foot, thick, "splayed" if splay > 0.04 else "")
+    leg = assemble.add_legs(m, d, kind, look, seat, top, foot, thick, "splayed" if splay > 0.04 else "")
     if d.chance(0.4) and kind != "sabre":
         y = d.between(0.12, 0.26)
         at = top + (foot - top) * (h + 0.012 - y) / (h + 0.012)
@@ -235,7 +247,7 @@ def bench(d: Dice) -> Assembly:
     m.add(name, slat, board, rail, word, role="seat", repeat=Repeat(count=count, step=(0, 0, wide)))
     kind = d.pick(["square", "tapered", "round"])
     top, foot = (x, h - 0.04, 0.4 * deep), (x, 0, 0.4 * deep + d.pick([0.0, 0.05]))
-    legs = framing.add_legs(m, d, kind, frame, rail, top, foot, d.between(0.045, 0.07))
+    legs = assemble.add_legs(m, d, kind, frame, rail, top, foot, d.between(0.045, 0.07))
     if d.chance(0.3):
         side = bar((x, 0.14, -0.42 * deep), (x, 0.14, 0.42 * deep), 0.035)
         sides = m.add("stretcher", side, frame, legs, repeat=PAIR)
@@ -301,7 +313,7 @@ def swivel_chair(d: Dice) -> Assembly:
     star = m.add("star base", arm, frame, column, repeat=around(arms))
     if wheels:
         tyre = draw_look(d, "black, charcoal", "nylon, rubber")
-        framing.add_castors(m, tyre, star, (0, 0.033, reach - 0.015), (0.066, 0.032), 0.3, around(arms))
+        assemble.add_castors(m, tyre, star, (0, 0.033, reach - 0.015), (0.066, 0.032), 0.3, around(arms))
     w, deep = d.between(0.44, 0.54), d.between(0.42, 0.5)
     cloth = stuffs.padding(d, hides=0.35)
     size, corner = (w, d.between(0.06, 0.1), deep), d.between(0.2, 0.5)

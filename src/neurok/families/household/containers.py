@@ -10,10 +10,9 @@ import numpy as np
 from neurok.families.household import stuffs
 from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
 from neurok.families.household.casework import SINK, board_between
-from neurok.families.household.framing import Frame, leg_solid
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look, Repeat
-from neurok.families.household.solids import arch, block, lathe, plate, profile, tube, turned
+from neurok.families.household.solids import Frame, arch, block, lathe, leg_solid, plate, profile, tube, turned
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, ROOT, Maker
-from neurok.families.household.framing import around
+from neurok.families.household.assemble import PAIR, ROOT, Maker, around
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
 from neurok.families.household.solids import (

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import ROOT, Maker
-from neurok.families.household.framing import around, towards
+from neurok.families.household.assemble import ROOT, Maker, around
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Hinge, Look
-from neurok.families.household.solids import Solid, block, lathe, profile, tube, turned
+from neurok.families.household.solids import Solid, block, lathe, profile, towards, tube, turned
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neurok.families.household import stuffs
-from neurok.families.household.assemble import PAIR, Maker
-from neurok.families.household.framing import add_legs, bar
+from neurok.families.household.assemble import PAIR, Maker, add_legs
 from neurok.families.household.parts import Assembly, Look, Repeat
-from neurok.families.household.solids import block, plate, turned
+from neurok.families.household.solids import bar, block, plate, turned
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Relief
 

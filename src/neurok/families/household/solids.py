@@ -12,11 +12,13 @@ from jaxtyping import Float
 
 from neurok.geometry import lie
 from neurok.modelling import profiles
+from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Kind, code_of, raw_shape
 from neurok.modelling.shapes import AXES
 
 Pair = tuple[float, float]
 Fields = dict[str, npt.ArrayLike]
+Triple = Sequence[float] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,3 +254,80 @@ def _eight(knots: np.ndarray) -> np.ndarray:
         added[2] = min(rows[k][2], rows[k + 1][2])
         rows.insert(k + 1, added)
     return np.array(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """An own set of axes, such as those of a leaning back."""
+
+    origin: Triple
+    turn: Float[np.ndarray, "3 3"]
+
+    def at(self, x: float, y: float, z: float) -> Float[np.ndarray, "3"]:
+        return np.asarray(self.origin, dtype=np.float64) + self.turn @ np.array([x, y, z], dtype=np.float64)
+
+    def bar(self, a: Triple, b: Triple, wide: float, deep: float | None = None, corner: float = 0.12) -> Solid:
+        return bar(self.at(*a), self.at(*b), wide, deep, corner=corner)
+
+    def spindle(self, a: Triple, b: Triple, radius: float) -> Solid:
+        """A turned bar with a swelling."""
+        start, end = self.at(*a), self.at(*b)
+        return turned_bar(start, end, radius)
+
+
+def towards(a: npt.ArrayLike, b: npt.ArrayLike) -> Float[np.ndarray, "3 3"]:
+    """Axes whose y points from ``a`` to ``b`` and whose z stays as near to the object's as it can."""
+    y = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
+    y /= np.linalg.norm(y)
+    hint = np.array([0.0, 0.0, 1.0]) if abs(y[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    x = np.cross(y, hint)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def bar(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    wide: float,
+    deep: float | None = None,
+    *,
+    corner: float = 0.12,
+    edge: float = 0.15,
+    taper: float = 1.0,
+) -> Solid:
+    """A straight bar from ``a`` to ``b``; ``taper`` is its thickness at ``a`` beside that at ``b``."""
+    start, end = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    shares = np.linspace(taper, 1.0, 5)
+    size = (wide, float(np.linalg.norm(end - start)), wide if deep is None else deep)
+    return block(size, (start + end) / 2, towards(start, end), corner=corner, edge=edge, widths=shares, depths=shares)
+
+
+def turned_bar(a: npt.ArrayLike, b: npt.ArrayLike, radius: float, beads: float = 1.0) -> Solid:
+    """A bar turned on a lathe, with a bead and a swelling."""
+    start, end = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    long, bead = float(np.linalg.norm(end - start)), beads
+    shares = [(0.7, 0, 1), (0.65, 0.18, 0), (1.3 * bead, 0.3, 0), (0.75, 0.42, 0), (1, 0.5, 0), (1.35 * bead, 0.66, 0)]
+    knots = profile(radius, long, [*shares, (0.8, 0.82, 0), (0.8, 1, 1)])
+    return lathe(knots, start, towards(start, end))
+
+
+def leg_solid(d: Dice, kind: str, top: Triple, foot: Triple, thick: float) -> tuple[Solid, str]:
+    """A leg from ``foot`` up to ``top`` and the word for it."""
+    top, foot = np.asarray(top), np.asarray(foot)
+    shares = np.linspace(0.7, 1, 5)
+    if kind == "turned":
+        return turned_bar(foot, top, 0.55 * thick, d.between(0.9, 1.25)), "turned"
+    if kind == "sabre":
+        size = (thick, float(np.linalg.norm(top - foot)), thick)
+        bow = (0.0, -0.5 * (0.1 * size[1] * d.between(0.4, 1.0)))
+        middle, turn = (top + foot) / 2, towards(foot, top)
+        return block(size, middle, turn, corner=0.15, edge=0.2, widths=shares, depths=shares, bow=bow), "curved"
+    taper = d.between(0.45, 0.7) if kind == "tapered" else 1.0
+    corner = {"square": 0.1, "round": 1.0, "tapered": d.pick([0.12, 1.0])}[kind]
+    return bar(foot, top, thick, corner=corner, taper=taper), kind
+
+
+def row(count: int, half: float) -> tuple[float, float]:
+    """First place and step of ``count`` copies spread over ``-half..half`` with equal gaps at the ends."""
+    step = 2.0 * half / (count + 1)
+    return -half + step, step

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from neurok.families.household import stuffs
 from neurok.families.household.assemble import PAIR, ROOT, Maker
-from neurok.families.household.framing import towards
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
-from neurok.families.household.solids import Solid, block, ellipsoid, lathe, plate, turned
+from neurok.families.household.solids import Solid, block, ellipsoid, lathe, plate, towards, turned
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow, Relief
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.families.household import casework, stuffs
-from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker
+from neurok.families.household.assemble import FOUR, PAIR, ROOT, Maker, add_legs, around
 from neurok.families.household.casework import SINK, Fronts, Opening, board_between, carcass
-from neurok.families.household.framing import add_legs, around, bar
 from neurok.families.household.looks import draw_look
 from neurok.families.household.parts import Assembly, Look, Repeat
-from neurok.families.household.solids import Solid, block, lathe
+from neurok.families.household.solids import Solid, bar, block, lathe
 from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
 

@@ -136,9 +136,8 @@ def lattice_of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
             break
         spacing *= 1.12
     nodes = start + spacing * points
-    outside = (
-        winding_grid(vertices, faces, start - spacing / 2, spacing, tuple((counts + 1).tolist())).reshape(-1) < 0.5
-    )
+    around = winding_grid(vertices, faces, start - spacing / 2, spacing, tuple((counts + 1).tolist()))
+    outside = around.reshape(-1) < 0.5
     nodes[outside] = closest_point(nodes[outside], vertices, faces).points
     sides = nodes[tetrahedra[:, 1:]] - nodes[tetrahedra[:, :1]]
     used, inverse = np.unique(tetrahedra[np.linalg.det(sides) > CRUSHED * spacing**3], return_inverse=True)

@@ -247,7 +247,8 @@ class _Run:
 
     def _add_rods(self, spec: Any, rods: Rods) -> tuple[Any, list[Any]]:
         """The base and one body for each link, children inside their parents."""
-        base, links = spec.worldbody.add_body(name="base", mocap=True), []
+        base = spec.worldbody.add_body(name="base", mocap=True)
+        links: list[Any] = []
         for k, parent in enumerate(rods.parents.tolist()):
             along = rods.ends[k] - rods.joints[k]
             length, radius, mass = float(np.linalg.norm(along)), float(rods.radius[k]), float(rods.mass[k])
