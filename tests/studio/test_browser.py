@@ -188,9 +188,10 @@ def test_a_file_is_dropped_onto_the_window(window):
 
 
 def test_words_become_an_object_in_the_window(window):
-    window.tab("Generate")
+    window.tab("Open")
     words = "a red chair with four oak legs"
-    window.page.get_by_role("textbox").first.fill(words)
+    row = window.page.get_by_text("Words", exact=True).locator("xpath=ancestor::div[.//input][1]")
+    row.locator("input").first.fill(words)
     until(lambda: window.input("Words").value == words)
     window.click("Make it")
     until(lambda: "chair" in window.scene.open_asset.mesh.name)

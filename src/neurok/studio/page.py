@@ -115,15 +115,27 @@ def _look(server: Any) -> None:
 @contextlib.contextmanager
 def _server() -> Iterator[Any]:
     """A server that nobody connects to: it only keeps the scene until it is written."""
-    try:
-        import viser
-    except ImportError:
-        raise MissingDependencyError("Pages need viser: pip install 'neurok[studio]'.") from None
-    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    server = make_server("Pages need")
     try:
         yield server
     finally:
         server.stop()
+
+
+def make_server(needs: str) -> Any:
+    """A server of viser on a free port of the loopback."""
+    try:
+        import viser
+    except ImportError:
+        raise MissingDependencyError(f"{needs} viser: pip install 'neurok[studio]'.") from None
+
+    class Unshared(viser.ViserServer):
+        """Never opens a tunnel to the internet, whoever asks."""
+
+        def request_share_url(self, verbose: bool = True) -> str | None:
+            return None
+
+    return Unshared(host="127.0.0.1", port=0, label="neurok studio", verbose=False)
 
 
 @contextlib.contextmanager

@@ -337,16 +337,17 @@ class MaterialsPanel(Panel):
 
 
 class GeneratePanel(Panel):
-    """The tab of generation."""
+    """Objects that are made instead of opened."""
 
     def build(self) -> None:
         gui = self.gui
-        self.words = gui.add_text("Words", "a wooden cabinet with two doors")
-        self.seed = gui.add_number("Seed", 0, min=0, max=1_000_000, step=1)
-        gui.add_button("Make it").on_click(lambda _: self._make(None))
-        self.picture = gui.add_upload_button("Make it from a picture ...", mime_type="image/*")
-        self.picture.on_upload(self._take)
-        self.facts = gui.add_markdown("")
+        with gui.add_folder("Generate"):
+            self.words = gui.add_text("Words", "a wooden cabinet with two doors")
+            self.seed = gui.add_number("Seed", 0, min=0, max=1_000_000, step=1)
+            gui.add_button("Make it").on_click(lambda _: self._make(None))
+            self.picture = gui.add_upload_button("Make it from a picture ...", mime_type="image/*")
+            self.picture.on_upload(self._take)
+            self.facts = gui.add_markdown("")
 
     def _take(self, event: Any) -> None:
         file = event.target.value

@@ -19,9 +19,9 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from neurok.core import Asset
-from neurok.errors import MissingDependencyError, NeurokError
+from neurok.errors import NeurokError
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.page import quiet
+from neurok.studio.page import make_server, quiet
 from neurok.studio.session import Session
 from neurok.studio.simulator import warm_up
 from neurok.studio.view import EYE, UP
@@ -249,7 +249,7 @@ class StudioServer:
         self.token = None if is_loopback(host) else secrets.token_urlsafe(24)
         self.sessions: dict[int, Any] = {}
         with quiet():
-            self.viser = _make_server(LOOPBACK)
+            self.viser = make_server("The studio needs")
         self.viser.gui.configure_theme(
             show_logo=False, show_share_button=False, control_layout="collapsible", control_width="large"
         )
@@ -310,18 +310,3 @@ def _get_ready() -> None:
     """Import what poses and simulations need, before somebody waits for it."""
     warm_up()
     import torch  # noqa: F401
-
-
-def _make_server(host: str) -> Any:
-    try:
-        import viser
-    except ImportError:
-        raise MissingDependencyError("The studio needs viser: pip install 'neurok[studio]'.") from None
-
-    class Unshared(viser.ViserServer):
-        """Never opens a tunnel to the internet, whoever asks."""
-
-        def request_share_url(self, verbose: bool = True) -> str | None:
-            return None
-
-    return Unshared(host=host, port=0, label="neurok studio", verbose=False)

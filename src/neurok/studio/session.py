@@ -29,12 +29,23 @@ from neurok.studio.panels import (
     HeadPanel,
     MaterialsPanel,
     OpenPanel,
+    Panel,
     PosesPanel,
     RecordPanel,
 )
 from neurok.studio.plan_panel import PlanPanel
 from neurok.studio.scene import StudioScene
 from neurok.studio.view import EYE, UP, Look, View, body_colors, material_colors
+
+TABS: dict[str, tuple[type[Panel], ...]] = {
+    "Open": (OpenPanel, GeneratePanel),
+    "Pose": (PosesPanel,),
+    "Forces": (ForcesPanel,),
+    "Plan": (PlanPanel,),
+    "Materials": (MaterialsPanel,),
+    "Record": (RecordPanel,),
+}
+"""What is in each tab; six of them fit into one row."""
 
 
 class _ClickableView(View):
@@ -72,19 +83,10 @@ class Session:
         self.error = ""
         self.head = HeadPanel(self)
         tabs = client.gui.add_tab_group()
-        makers: dict[str, Callable[[Session], Any]] = {
-            "Open": OpenPanel,
-            "Pose": PosesPanel,
-            "Forces": ForcesPanel,
-            "Plan": PlanPanel,
-            "Materials": MaterialsPanel,
-            "Generate": GeneratePanel,
-            "Record": RecordPanel,
-        }
-        self.panels = []
-        for name, make in makers.items():
+        self.panels: list[Panel] = []
+        for name, kinds in TABS.items():
             with tabs.add_tab(name):
-                self.panels.append(make(self))
+                self.panels += [kind(self) for kind in kinds]
         self.thread = threading.Thread(target=self._live, daemon=True)
         self.thread.start()
         if start is not None:
