@@ -196,7 +196,10 @@ def fish(d: Dice) -> Builder:
     segments = d.count(3, 6)
     y = height
     cuts = np.linspace(0.5 * length, -0.4 * length, segments + 1)
-    profile = lambda z: np.interp(z / length, [-0.45, -0.38, 0.0, 0.25, 0.44, 0.5], [0.16, 0.2, 0.9, 1.0, 0.6, 0.15])  # noqa: E731
+
+    def profile(z: float) -> float:
+        return float(np.interp(z / length, [-0.45, -0.38, 0.0, 0.25, 0.44, 0.5], [0.16, 0.2, 0.9, 1.0, 0.6, 0.15]))
+
     part: Part | None = None
     oval = profiles.ellipse(1.0, 1.0, 20)
 

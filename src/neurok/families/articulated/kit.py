@@ -316,7 +316,10 @@ def fill_cell(
             ["door", "pair", "drawers", "flap", "open"],
             [0, 0, 5, 1.5, 0.7] if flat else [5, 3 if width > 0.45 else 0, 2, 0, 0.7],
         )
-    edge = lambda side: abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6  # noqa: E731
+
+    def edge(side: str) -> bool:
+        return abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6
+
     if kind == "door":
         hinge = d.pick(["left", "right"])
         add_door(d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
