@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from neurok.core import Surface
 from neurok.modelling import looks, profiles
@@ -65,7 +66,7 @@ def turned(
     return lathe(rows, segments, ellipse=ellipse)
 
 
-def pipe(points: Sequence[Triple], radius: float, bend: float, segments: int = 10, steps: int = 5) -> Shape:
+def pipe(points: npt.ArrayLike, radius: float, bend: float, segments: int = 10, steps: int = 5) -> Shape:
     """A tube along a path whose corners are rounded by ``bend``."""
     return tube(profiles.rounded_path(points, bend, steps), radius, segments)
 
