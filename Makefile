@@ -39,13 +39,13 @@ dist: .venv/.dev
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'neurok needs Python 3.11 or newer; name one with: make PYTHON=python3.11')"
 	$(PYTHON) -m venv .venv
 
-.venv/.core: .venv/bin/python pyproject.toml
-	$(PIP) -e .
+.venv/.core: .venv/bin/python pyproject.toml lab/pyproject.toml
+	$(PIP) -e . -e ./lab
 	touch $@
 
-.venv/.dev: .venv/bin/python pyproject.toml
-	$(PIP) -e ".[dev]"
+.venv/.dev: .venv/bin/python pyproject.toml lab/pyproject.toml
+	$(PIP) -e ".[dev]" -e ./lab
 	touch $@ .venv/.core
 
 clean:
-	rm -rf .venv build dist site out src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site out src/*.egg-info lab/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

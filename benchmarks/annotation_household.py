@@ -24,8 +24,8 @@ import tyro
 from neurok.annotation.records import AnnotationStore
 from neurok.annotation.verbs import check_folder, edit_folder, propose_folder, read_edits
 from neurok.batch.store import Source, find_sources
-from neurok.data.still import data_folder
-from neurok.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.data.still import data_folder
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
 EDITS = Path(__file__).with_name("annotation_household_edits.json")
 VERDICTS = Path(__file__).with_name("annotation_household_verdicts.json")

@@ -28,9 +28,9 @@ from figures import RESULTS, stamp
 from neurok import io
 from neurok.cli.articulate import Articulate
 from neurok.core import Articulation, Asset
-from neurok.evaluation.articulation import JointSource, find_joint_sources
-from neurok.families.articulated import make_family
-from neurok.inference.annotate import SelfMade
+from neurok_lab.data.annotate import SelfMade
+from neurok_lab.evaluation.articulation import JointSource, find_joint_sources
+from neurok_lab.worlds.articulated import make_family
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/io"))
 FORMATS = (".xml", ".urdf", ".usd", ".glb")

@@ -20,7 +20,7 @@ import sys
 import time
 from pathlib import Path
 
-from neurok.evaluation.tables import put_section, stamp
+from neurok_lab.evaluation.tables import put_section, stamp
 
 UNTOLD = "times.jsonl"
 

@@ -19,9 +19,9 @@ import numpy as np
 from figures import write_table
 
 from neurok.core import Articulation
-from neurok.data.shards import ShardSet
-from neurok.data.still import find_sources
-from neurok.data.view import ViewConfig, pairs
+from neurok.learned.view import ViewConfig, pairs
+from neurok_lab.data.shards import ShardSet
+from neurok_lab.data.still import find_sources
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -24,6 +24,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 from neurok import io
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Joint, Material, MaterialField, Mesh
 from neurok.dynamics import Body, Condition, Force, Ground, Start, World, simulate
 from neurok.dynamics.masses import part_moments
@@ -32,7 +33,6 @@ from neurok.dynamics.reduced.collocation import GaussStepper
 from neurok.geometry import lie
 from neurok.kinematics import ArticulatedSpace, elastic_space
 from neurok.modelling import shapes
-from neurok.samples import make_sample
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import run_scene
 

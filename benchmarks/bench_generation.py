@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tyro
 
-from neurok.evaluation.tables import stamp
+from neurok_lab.evaluation.tables import stamp
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Bench:
         print(f"| {name} | {used:.1f} | {time.perf_counter() - start:.1f} | {after.ru_maxrss / 1e3:.0f} |", flush=True)
 
     def _warm(self) -> None:
-        from neurok.inference.generate import generate
+        from neurok.generation.verb import generate
 
         generate(self.text, seed=0)
         start, wall = time.process_time(), time.perf_counter()

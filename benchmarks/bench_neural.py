@@ -27,15 +27,15 @@ from figures import RESULTS, stamp
 from mujoco_truth import Truth
 
 import neurok
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Mesh
-from neurok.data.still import UNSEEN_CATEGORIES, category, hold_out
 from neurok.dynamics import Body, Condition, Ground, Start, VertexValues, World, simulate
 from neurok.dynamics.reduced.build import assemble, bind
 from neurok.dynamics.reduced.collocation import GaussStepper
 from neurok.dynamics.reduced.config import DEFAULTS
 from neurok.dynamics.reduced.incremental import IncrementalStepper
 from neurok.kinematics import ArticulatedSpace
-from neurok.samples import make_sample
+from neurok_lab.data.still import UNSEEN_CATEGORIES, category, hold_out
 
 FRAME = 1 / 60
 UNSEEN = {"joint_weights": "articulation_held_out", "piece_weights": "pieces_held_out"}

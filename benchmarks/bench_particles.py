@@ -31,9 +31,9 @@ import particle_answers as answers
 from neurok.dynamics import start
 from neurok.dynamics.particles import ParticleSet, Solver, SolverConfig, Surroundings, rows
 from neurok.dynamics.particles.engine_config import RESOLUTIONS
-from neurok.evaluation.dynamics import source_of
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import engine_of, prepare_scene
+from neurok_lab.evaluation.dynamics import source_of
 
 COUNTS = (10_000, 100_000, 1_000_000)
 ROUNDS = 4

@@ -26,11 +26,11 @@ from figures import stamp
 
 from neurok import io
 from neurok.core import Asset
-from neurok.families.articulated import generate
 from neurok.geometry.convex import convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, FreeSpace
 from neurok.io.physics import Physics, as_articulation, bodies
 from neurok.sandbox import SANDBOX
+from neurok_lab.worlds.articulated import generate
 
 HOLLOW = 0.05
 """Parts are hollow where this share of their hull is free."""

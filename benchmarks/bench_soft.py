@@ -16,9 +16,9 @@ import tyro
 from neurok.core import Material, MaterialField, Mesh
 from neurok.dynamics import Body, Ground, World, simulate, start
 from neurok.dynamics.soft import SOFT, soften
-from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.kinematics.elastic import elastic_space
 from neurok.modelling import shapes
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
 RUBBER = Material(young=1e6, poisson=0.3, density=1000.0, damping_ratio=0.05)
 REPEATS = 3

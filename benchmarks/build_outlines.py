@@ -17,11 +17,11 @@ import numpy as np
 import torch
 import tyro
 
-from neurok.data.household import read_households
-from neurok.data.household_pictures import PictureSet
-from neurok.data.picture_augmentation import on_plain
-from neurok.families.household.record import record_of
+from neurok.catalogue.record import record_of
+from neurok.generation.augmentation import on_plain
 from neurok.generation.silhouettes import ASPECT, OUTLINES, known_outlines, outline_of
+from neurok_lab.data.household import read_households
+from neurok_lab.data.household_pictures import PictureSet
 
 
 @dataclass

@@ -17,17 +17,17 @@ from pathlib import Path
 
 import tyro
 
-from neurok.articulation.features import describe_parts
-from neurok.articulation.predict import fuse, most_likely_joints, part_parents, signed_directions, view_parts
-from neurok.articulation.scores import Guess, Row, part_means, score_parts
-from neurok.articulation.search_evidence import FusionConfig, search_evidence
 from neurok.bodyplan.search import search_joints
 from neurok.core import Articulation
-from neurok.evaluation.articulation import COLUMNS
-from neurok.evaluation.tables import markdown
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model
-from neurok.train.examples import some_things
+from neurok.learned.joints import fuse, most_likely_joints, part_parents, signed_directions, view_parts
+from neurok.learned.part_features import describe_parts
+from neurok.learned.search_evidence import FusionConfig, search_evidence
+from neurok_lab.evaluation.articulation import COLUMNS
+from neurok_lab.evaluation.joint_scores import Guess, Row, part_means, score_parts
+from neurok_lab.evaluation.tables import markdown
+from neurok_lab.train.examples import some_things
 
 
 @dataclass

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tyro
 
-from neurok.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
 MIDDLE = ("articulation", "bodyplan", "dynamics", "inference", "kinematics", "posing", "scene", "train")
 """Packages that were refactored, by their names before and after."""

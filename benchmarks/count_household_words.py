@@ -20,13 +20,13 @@ import numpy as np
 import tyro
 from jaxtyping import Float
 
-from neurok.data.household import read_households
-from neurok.families.household.captions import main_part
-from neurok.families.household.parts import Assembly, Part
-from neurok.families.household.vocabulary import CATEGORIES
+from neurok.catalogue.captions import main_part
+from neurok.catalogue.parts import Assembly, Part
+from neurok.catalogue.vocabulary import CATEGORIES
 from neurok.generation.attachment import JOINS, is_straight, reach_of
 from neurok.generation.fields import STYLE_SLOTS
 from neurok.generation.numbers import scale_of
+from neurok_lab.data.household import read_households
 
 OUT = Path("src/neurok/generation/category_words.json")
 RARE = 0.01

@@ -21,14 +21,14 @@ import tyro
 from neurok.core import Clip
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
-from neurok.evaluation.tables import markdown, put_section
-from neurok.families.articulated.families import generate as generate_hard
-from neurok.families.soft import generate as generate_soft
 from neurok.io import save
 from neurok.kinematics.space import KinematicSpace
 from neurok.rendering import Renderer, contact_sheet
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
+from neurok_lab.evaluation.tables import markdown, put_section
+from neurok_lab.worlds.articulated.families import generate as generate_hard
+from neurok_lab.worlds.soft import generate as generate_soft
 
 ACTIONS = ("drop", "throw", "tilt", "drag", "wind")
 HOME = "household/sweethome3d"

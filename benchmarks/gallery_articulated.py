@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from neurok.core import Articulation
-from neurok.families.articulated import FAMILIES, generate
 from neurok.rendering import Renderer, contact_sheet
+from neurok_lab.worlds.articulated import FAMILIES, generate
 
 PER_SHEET, COLUMNS, SIZE, SMALL, SEED = 21, 12, 180, 120, 3
 

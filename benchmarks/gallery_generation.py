@@ -19,16 +19,17 @@ import torch
 import tyro
 from PIL import Image
 
+from neurok.catalogue.asset import asset_of
+from neurok.catalogue.parts import Assembly
 from neurok.core import Articulation, Asset
-from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
-from neurok.data.picture_augmentation import on_plain
-from neurok.evaluation.generation import held_out
-from neurok.families.household.asset import asset_of
-from neurok.families.household.parts import Assembly
-from neurok.inference.generate import generate
-from neurok.inference.vary import vary
+from neurok.generation.augmentation import on_plain
+from neurok.generation.pictures import take_pictures
+from neurok.generation.vary import vary
+from neurok.generation.verb import generate
 from neurok.io import save
 from neurok.rendering import contact_sheet, render_mesh, save_image
+from neurok_lab.data.household_pictures import PictureConfig, draw_views
+from neurok_lab.evaluation.generation import held_out
 
 WORDS = {
     "bag": "a brown leather handbag with a gold clasp",

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from neurok.catalogue import CATEGORIES, MOVING_TEN, asset_of, generate
 from neurok.core import Asset, Mesh
-from neurok.families.household import CATEGORIES, MOVING_TEN, asset_of, generate
 from neurok.io import load
 from neurok.rendering import contact_sheet, render_mesh
 

@@ -20,15 +20,15 @@ from gallery_actions import ACTIONS, LOOK, keep, moments, rows_of
 
 from neurok.core import Asset, MaterialField, Mesh, material
 from neurok.dynamics.particles.binding import ground_height
-from neurok.evaluation.dynamics import member, stored
-from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.io import load
-from neurok.modelling import looks
+from neurok.modelling import appearance as looks
 from neurok.modelling.shapes import Shape, box, cylinder, join, lathe
 from neurok.rendering import Renderer, contact_sheet
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
 from neurok.scene.picture import pictures
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
+from neurok_lab.evaluation.dynamics import member, stored
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
 HOME = "household/sweethome3d"
 FILES = {

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from neurok.core import Asset
-from neurok.families.soft import SOFT_FAMILIES, make_soft
-from neurok.families.soft.checks import check_clip, jitter_share, motion_share
-from neurok.families.soft.scene import DivergedError
 from neurok.rendering import Renderer, contact_sheet, save_image
+from neurok_lab.worlds.soft import SOFT_FAMILIES, make_soft
+from neurok_lab.worlds.soft.checks import check_clip, jitter_share, motion_share
+from neurok_lab.worlds.soft.scene import DivergedError
 
 
 def row(asset: Asset, width: int, height: int) -> list[np.ndarray]:

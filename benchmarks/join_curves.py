@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from neurok.train.deformation import DeformationTraining
-from neurok.train.log import draw_curve, read_log
+from neurok_lab.train.deformation import DeformationTraining
+from neurok_lab.train.log import draw_curve, read_log
 
 
 def main() -> None:

@@ -15,15 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurok.data.household import read_households
-from neurok.data.picture_augmentation import on_plain
+from neurok.generation.augmentation import on_plain
 from neurok.generation.context import asked_by
 from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.part_list import PartListModel
 from neurok.hub import load_model
-from neurok.train.generation import PartListRecipe, PartListTask
-from neurok.train.generation_data import Example, example_of, lists_of, with_pictures
-from neurok.train.loop import make_optimizers, set_rates
+from neurok_lab.data.household import read_households
+from neurok_lab.train.generation import PartListRecipe, PartListTask
+from neurok_lab.train.generation_data import Example, example_of, lists_of, with_pictures
+from neurok_lab.train.loop import make_optimizers, set_rates
 
 COUNT = 16
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from neurok.articulation.pieces_predict import Grouper, group_pieces, piece_odds
 from neurok.bodyplan.config import STILL
 from neurok.hub import load_model
-from neurok.train.examples import PieceExample, PieceSources, prepare_pieces, watched
+from neurok.learned.grouping import Grouper, group_pieces, piece_odds
+from neurok_lab.train.examples import PieceExample, PieceSources, prepare_pieces, watched
 
 OVERLAP = 0.75
 """Share of the area of both bodies from which on one is the other."""

@@ -9,15 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neurok.dynamics.particles import (
-    Law,
-    ParticleSet,
-    Plane,
-    SheetSet,
-    Solver,
-    SolverConfig,
-    Surroundings,
-)
+from neurok.dynamics.particles import Law, ParticleSet, Plane, SheetSet, Solver, SolverConfig, Surroundings
 
 GRAVITY = 9.81
 NOTHING = Surroundings(gravity=(0.0, 0.0, 0.0))

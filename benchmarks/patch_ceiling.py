@@ -13,12 +13,12 @@ import numpy as np
 
 from neurok.core import Articulation
 from neurok.core.articulation import cosines, joint_fields
-from neurok.evaluation.cases import boxed_articulation
-from neurok.evaluation.motions import MATCH
 from neurok.geometry.operators import face_areas
 from neurok.geometry.patches import PATCHES, PatchConfig, cut_patches
-from neurok.train.examples import find_things
-from neurok.train.versions import single_surface, with_true_parts
+from neurok_lab.evaluation.cases import boxed_articulation
+from neurok_lab.evaluation.motions import MATCH
+from neurok_lab.train.examples import find_things
+from neurok_lab.train.versions import single_surface, with_true_parts
 
 
 def reachable(true: Articulation, config: PatchConfig) -> tuple[int, int]:

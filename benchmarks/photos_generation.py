@@ -14,16 +14,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
-from neurok.data.household_real import real_models
-from neurok.data.picture_augmentation import BACKGROUNDS
-from neurok.evaluation.tables import spread
-from neurok.families.household.vocabulary import CATEGORIES
+from neurok.catalogue.vocabulary import CATEGORIES
+from neurok.generation.augmentation import BACKGROUNDS
 from neurok.generation.photo import Photo, photo_of
+from neurok.generation.pictures import take_pictures
+from neurok.generation.verb import categories_seen, understand
 from neurok.generation.writing import Generator
 from neurok.hub import load_model
-from neurok.inference.generate import categories_seen, understand
 from neurok.io import load
+from neurok_lab.data.household_pictures import PictureConfig, draw_views
+from neurok_lab.data.household_real import real_models
+from neurok_lab.evaluation.tables import spread
 
 SIDE, ROOM = 224, 0.2
 """Pixels of a picture's side, and the share that is left free around the render."""

@@ -27,22 +27,22 @@ import torch
 import tyro
 from torch import Tensor
 
-from neurok.articulation.features import find_copies
-from neurok.articulation.network import pair_features
-from neurok.articulation.pieces_loss import PieceTargets, PieceTask
-from neurok.articulation.pieces_network import STATIC, PieceModel, likeness
-from neurok.articulation.pieces_predict import Groups, PieceOdds, group_pieces, moving_odds
-from neurok.articulation.predict import VIEWS
-from neurok.articulation.views import stack_clouds, turned
 from neurok.core import Mesh
-from neurok.data.still import category, moving_files
 from neurok.errors import NeurokError
-from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.io import load as load_asset
-from neurok.train.batches import POOL, PieceViewConfig, augmented_pieces
-from neurok.train.examples import SOURCES, PieceExample, PieceSources, Thing, training_things
-from neurok.train.pieces import RECIPES
-from neurok.train.versions import plain_pieces
+from neurok.learned.grouping import Groups, PieceOdds, group_pieces, moving_odds
+from neurok.learned.grouping_network import STATIC, PieceModel, likeness
+from neurok.learned.joint_network import pair_features
+from neurok.learned.joints import VIEWS
+from neurok.learned.part_features import find_copies
+from neurok.learned.part_views import stack_clouds, turned
+from neurok_lab.data.still import category, moving_files
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.train.batches import POOL, PieceViewConfig, augmented_pieces
+from neurok_lab.train.examples import SOURCES, PieceExample, PieceSources, Thing, training_things
+from neurok_lab.train.losses import PieceTargets, PieceTask
+from neurok_lab.train.pieces import RECIPES
+from neurok_lab.train.versions import plain_pieces
 
 FOLDS = (
     {"Oven", "Bucket", "Camera", "oven", "bucket", "camera"},

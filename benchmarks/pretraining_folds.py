@@ -20,18 +20,18 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from neurok.articulation.ensemble import Ensemble
-from neurok.articulation.predict import predict_joints
-from neurok.articulation.scores import Guess, Row, part_means, score_parts
 from neurok.core import Articulation
-from neurok.evaluation.articulation import COLUMNS
-from neurok.evaluation.tables import markdown, put_section, stamp
 from neurok.geometry.operators import face_areas
-from neurok.train.articulation import RECIPES, ArticulationTraining
-from neurok.train.checkpoint import read_facts
-from neurok.train.examples import JointDataConfig, Thing, find_things, split_examples
-from neurok.train.loop import CHECKPOINT, train
-from neurok.train.ship import Run
+from neurok.learned.ensemble import Ensemble
+from neurok.learned.joints import predict_joints
+from neurok_lab.evaluation.articulation import COLUMNS
+from neurok_lab.evaluation.joint_scores import Guess, Row, part_means, score_parts
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.train.articulation import RECIPES, ArticulationTraining
+from neurok_lab.train.checkpoint import read_facts
+from neurok_lab.train.examples import JointDataConfig, Thing, find_things, split_examples
+from neurok_lab.train.loop import CHECKPOINT, train
+from neurok_lab.train.ship import Run
 
 FOLDS = 4
 SHOWN = ("method", "objects", "moving", "axis", "axis_right", "pivot_point", "precision", "recall", "limits", "tree")

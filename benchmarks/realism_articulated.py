@@ -19,11 +19,11 @@ import numpy as np
 from figures import replace_block, stamp
 from realism_household import area_under_curve, probabilities
 
-from neurok.articulation.features import PartClouds, describe_parts
 from neurok.core import Articulation
-from neurok.data.still import category, data_folder, hold_out
-from neurok.families.articulated import generate
 from neurok.io import load
+from neurok.learned.part_features import PartClouds, describe_parts
+from neurok_lab.data.still import category, data_folder, hold_out
+from neurok_lab.worlds.articulated import generate
 
 FAMILIES = {
     "Bottle": ("bottle", "dispenser"),

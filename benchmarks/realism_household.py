@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from neurok.catalogue import asset_of, draw
 from neurok.core import Mesh
 from neurok.core.select import regions_of
-from neurok.data.household_real import mean_colour, real_models
-from neurok.families.household import asset_of, draw
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load
+from neurok_lab.data.household_real import mean_colour, real_models
 
 POINTS = 1500
 PAIRS = 4000

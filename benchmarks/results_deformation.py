@@ -18,11 +18,11 @@ from typing import Any
 import tyro
 
 from neurok.cli.report import progress
-from neurok.data.still import data_folder
-from neurok.evaluation.cases import find_cases
-from neurok.evaluation.methods import accuracy_table, find_method, load_weights, measure_poses, summarise
-from neurok.evaluation.plausibility import measure_states, plausibility_table, prior_sampler, summarise_states
-from neurok.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.data.still import data_folder
+from neurok_lab.evaluation.cases import find_cases
+from neurok_lab.evaluation.methods import accuracy_table, find_method, load_weights, measure_poses, summarise
+from neurok_lab.evaluation.plausibility import measure_states, plausibility_table, prior_sampler, summarise_states
+from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
 OURS = ("neurok", "neurok:refine")
 SUITES = {

@@ -26,9 +26,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from neurok.catalogue import Assembly
 from neurok.core import Mesh
 from neurok.errors import NeurokError
-from neurok.evaluation.generation_reconstruction import (
+from neurok.hub import has_weights, load_card, load_model
+from neurok.rendering import contact_sheet, render_mesh, save_image
+from neurok_lab.evaluation.generation_reconstruction import (
     AS_ENCODED,
     SOPHY,
     Answer,
@@ -46,13 +49,10 @@ from neurok.evaluation.generation_reconstruction import (
     table,
     truth,
 )
-from neurok.evaluation.tables import stamp
-from neurok.families.household import Assembly
-from neurok.hub import has_weights, load_card, load_model
-from neurok.rendering import contact_sheet, render_mesh, save_image
-from neurok.train.checkpoint import load_weights, read_facts
-from neurok.train.loop import CHECKPOINT
-from neurok.train.parts import PartRecipe, VecsetRecipe
+from neurok_lab.evaluation.tables import stamp
+from neurok_lab.train.checkpoint import load_weights, read_facts
+from neurok_lab.train.loop import CHECKPOINT
+from neurok_lab.train.parts import PartRecipe, VecsetRecipe
 
 TITLES = {
     "shipped": "parts",

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from neurok.articulation.scores import Guess, is_right, score_parts
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation
-from neurok.data.still import data_folder
-from neurok.evaluation.articulation import JointSource, find_joint_method, find_joint_sources
 from neurok.geometry.operators import face_areas
 from neurok.rendering import Renderer, contact_sheet, save_image
 from neurok.rendering.markers import Arrow, Axis, Marker
+from neurok_lab.data.still import data_folder
+from neurok_lab.evaluation.articulation import JointSource, find_joint_method, find_joint_sources
+from neurok_lab.evaluation.joint_scores import Guess, is_right, score_parts
 
 COUNT, COLUMNS, SIZE, BORDER = 24, 6, 260, 6
 RIGHT, WRONG, PARTLY = (0.15, 0.60, 0.25), (0.85, 0.20, 0.15), (0.95, 0.65, 0.10)

@@ -20,10 +20,10 @@ from pictures_dynamics import save_small
 import neurok
 from neurok.core import Mesh
 from neurok.dynamics import Body, Condition, Start, World, simulate
-from neurok.evaluation.cases import find_cases
 from neurok.geometry.sampling import sample_surface
 from neurok.rendering import contact_sheet
 from neurok.rendering.renderer import Renderer
+from neurok_lab.evaluation.cases import find_cases
 
 WIDTH, HEIGHT = 200, 170
 COLUMNS = 7

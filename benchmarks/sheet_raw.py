@@ -20,14 +20,14 @@ from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choo
 
 from neurok.bodyplan.config import SIMULATED
 from neurok.core.articulation import cosines, joint_fields
-from neurok.data.still import data_folder
-from neurok.evaluation.articulation import JointSource, find_joint_sources, plan_weights
-from neurok.evaluation.cases import boxed_articulation, unlabelled
-from neurok.evaluation.motions import MATCH, STILL, find_still_sources
 from neurok.geometry.operators import face_areas
 from neurok.inference.plan import plan
 from neurok.rendering import Renderer, contact_sheet, save_image
-from neurok.train.versions import single_surface, with_true_parts
+from neurok_lab.data.still import data_folder
+from neurok_lab.evaluation.articulation import JointSource, find_joint_sources, plan_weights
+from neurok_lab.evaluation.cases import boxed_articulation, unlabelled
+from neurok_lab.evaluation.motions import MATCH, STILL, find_still_sources
+from neurok_lab.train.versions import single_surface, with_true_parts
 
 STANDING = 12
 """Objects that stand still."""

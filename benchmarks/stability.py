@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import tyro
 
+from neurok.catalogue.samples import SAMPLES
 from neurok.errors import NeurokError
-from neurok.evaluation.tables import markdown, put_section
 from neurok.kinematics.space import KinematicSpace
-from neurok.samples import SAMPLES
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import prepare_scene, run_ready
+from neurok_lab.evaluation.tables import markdown, put_section
 
 ACTIONS = ("drop", "throw", "tilt", "drag", "wind")
 SETS = {

@@ -15,14 +15,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from neurok.data.household_pictures import PictureConfig, draw_views, take_pictures
-from neurok.data.household_real import RealModel, real_models
-from neurok.families.household.vocabulary import CATEGORIES
+from neurok.catalogue.vocabulary import CATEGORIES
 from neurok.generation.photo import photo_of
+from neurok.generation.pictures import take_pictures
 from neurok.generation.silhouettes import known_outlines
+from neurok.generation.verb import categories_seen, understand
 from neurok.hub import load_model
-from neurok.inference.generate import categories_seen, understand
 from neurok.io import load
+from neurok_lab.data.household_pictures import PictureConfig, draw_views
+from neurok_lab.data.household_real import RealModel, real_models
 
 WEIGHTS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.2, 0.5, 100.0)
 """From the outline alone to the network alone."""

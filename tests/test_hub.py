@@ -10,11 +10,11 @@ import torch
 from safetensors.torch import load, save
 
 from neurok import hub
-from neurok.articulation.ensemble import Ensemble
-from neurok.articulation.network import JointConfig, JointModel
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.hub import has_weights, load_card, load_model, save_model
+from neurok.learned.ensemble import Ensemble
+from neurok.learned.joint_network import JointConfig, JointModel
 
 SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)
 JOINTS = JointConfig(width=16, heads=2, depth=1, octaves=3)

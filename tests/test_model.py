@@ -11,6 +11,7 @@ from neurok import hub
 from neurok import model as model_module
 from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces
 from neurok.bodyplan.plan_file import write_plan
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Clip
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
@@ -19,7 +20,6 @@ from neurok.kinematics import ArticulatedSpace, LinearSpace
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.skinned import SkinnedSpace
 from neurok.model import Model, Weights, plan, understand
-from neurok.samples import make_sample
 
 
 def test_an_object_is_an_asset_a_mesh_a_path_or_a_model(tmp_path):

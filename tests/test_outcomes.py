@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import neurok
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Mesh
 from neurok.modelling.shapes import box
-from neurok.samples import make_sample
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import prepare_scene
 from neurok.studio.scene import StudioScene

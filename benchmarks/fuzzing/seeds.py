@@ -246,8 +246,8 @@ def _clouds(folder: Path) -> list[Seed]:
 def _manifest(asset: Asset) -> Seed:
     import hashlib
 
-    from neurok.data.shards import Item, encode_asset, encode_subject, shard_name, write_shard
-    from neurok.data.subject import subject_of
+    from neurok.learned.subject import subject_of
+    from neurok_lab.data.shards import Item, encode_asset, encode_subject, shard_name, write_shard
 
     info = {"family": "chest", "kind": "articulated", "license": "CC0-1.0", "source": "seed", "joints": ["revolute"]}
     shard = write_shard([Item(0, info, encode_asset(asset), encode_subject(subject_of(asset)))])
@@ -274,10 +274,10 @@ def _materials(asset: Asset, folder: Path) -> Seed:
 
 def _weights(folder: Path) -> list[Seed]:
     """A network of the smallest size with its card."""
-    from neurok.articulation.network import JointConfig
-    from neurok.articulation.pieces_network import PieceConfig, PieceModel
-    from neurok.articulation.pieces_predict import Grouper, PieceCalibration
     from neurok.hub import load_card, save_model
+    from neurok.learned.grouping import Grouper, PieceCalibration
+    from neurok.learned.grouping_network import PieceConfig, PieceModel
+    from neurok.learned.joint_network import JointConfig
 
     odds = load_card("pieces")["piece_calibration"]
     model = PieceModel(PieceConfig(encoder=JointConfig(width=8, heads=2, depth=1, octaves=2), depth=1, pair_width=8))

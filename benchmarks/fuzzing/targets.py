@@ -80,7 +80,7 @@ def cloud(path: Path, out: Path, number: int) -> None:
 
 def manifest(path: Path, out: Path, number: int) -> None:
     """As training reads a data set, and as ``neurok data info`` does."""
-    from neurok.data.shards import ShardSet
+    from neurok_lab.data.shards import ShardSet
 
     if number % 3 == 0:
         _command("data", "info", str(path), "--json")

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from neurok.dynamics import World as World
     from neurok.dynamics import start as start
     from neurok.errors import NeurokError as NeurokError
-    from neurok.evaluation.verbs import evaluate as evaluate
+    from neurok.generation.verb import generate as generate
     from neurok.hub import load_model as load_model
-    from neurok.inference.generate import generate as generate
     from neurok.io import load as load
     from neurok.io import load_clip as load_clip
     from neurok.io import load_mesh as load_mesh
@@ -62,8 +61,7 @@ _HOMES = {
     "World": "neurok.dynamics",
     "articulate": "neurok.model",
     "diagnose": "neurok.doctor",
-    "evaluate": "neurok.evaluation.verbs",
-    "generate": "neurok.inference.generate",
+    "generate": "neurok.generation.verb",
     "infer": "neurok.model",
     "load": "neurok.io",
     "load_clip": "neurok.io",

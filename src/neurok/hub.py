@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neurok.errors import FormatError, NeurokError, require, shown
 from neurok.io.files import read_bytes, read_card, write_files
+from neurok.learned.task import Task
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
-    from neurok.articulation.ensemble import Ensemble
-    from neurok.articulation.pieces_predict import Grouper
     from neurok.deformation.models import Model
-    from neurok.generation.part_autoencoder import PartModel
     from neurok.generation.writing import Generator
+    from neurok.learned.ensemble import Ensemble
+    from neurok.learned.grouping import Grouper
 
 SHIPPED = Path(__file__).parent / "weights"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -35,122 +34,28 @@ NAMED = 3
 """Tensors that an error message names before it counts the others."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """How the card of some weights describes their model, and how the model is built again."""
-
-    field: str
-    """What only cards of this task have; older cards do not name their task."""
-
-    build: Callable[[dict[str, Any]], Any]
-    """The untrained model that a card describes."""
-
-    describe: Callable[[Any], dict[str, Any] | None]
-    """What a card says of a model; nothing where the model is of another task."""
-
-    modules: Callable[[Any], dict[str, nn.Module]]
-    """The networks of a model by the prefix of their tensors."""
-
-
-def _build_deformation(card: dict[str, Any]) -> Model:
-    from neurok.deformation import build_model
-
-    return build_model(card["config"])
-
-
-def _describe_deformation(model: Any) -> dict[str, Any] | None:
-    from neurok.deformation.models import Model
-
-    return {"config": asdict(model.config)} if isinstance(model, Model) else None
-
-
-def _build_articulation(card: dict[str, Any]) -> Ensemble:
-    from neurok.articulation.ensemble import Ensemble
-    from neurok.articulation.network import JointConfig, JointModel
-
-    odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["calibration"].items()}
-    if not all(math.isfinite(number) for pair in odds.values() for number in pair):
-        raise NeurokError("its calibration has numbers that are not finite")
-    members = tuple(JointModel(JointConfig(**config)) for config in card["members"])
-    return Ensemble(members, odds["parts"], odds["pieces"])
-
-
-def _describe_articulation(model: Any) -> dict[str, Any] | None:
-    from neurok.articulation.ensemble import Ensemble
-
-    if not isinstance(model, Ensemble):
-        return None
-    calibration = {"parts": model.calibration, "pieces": model.piece_calibration}
-    return {"members": [asdict(member.config) for member in model.members], "calibration": calibration}
-
-
-def _build_pieces(card: dict[str, Any]) -> Grouper:
-    from neurok.articulation.network import JointConfig
-    from neurok.articulation.pieces_network import PieceConfig, PieceModel
-    from neurok.articulation.pieces_predict import Grouper, PieceCalibration
-
-    odds = {name: (float(slope), float(offset)) for name, (slope, offset) in card["piece_calibration"].items()}
-    if not all(math.isfinite(number) for pair in odds.values() for number in pair):
-        raise NeurokError("its calibration has numbers that are not finite")
-    configs = [{**config, "encoder": JointConfig(**config["encoder"])} for config in card["piece_members"]]
-    return Grouper(tuple(PieceModel(PieceConfig(**config)) for config in configs), PieceCalibration(**odds))
-
-
-def _describe_pieces(model: Any) -> dict[str, Any] | None:
-    from neurok.articulation.pieces_predict import Grouper
-
-    if not isinstance(model, Grouper):
-        return None
-    members = [asdict(member.config) for member in model.members]
-    return {"piece_members": members, "piece_calibration": asdict(model.calibration)}
-
-
-def _build_parts(card: dict[str, Any]) -> PartModel:
-    from neurok.generation.part_autoencoder import PartConfig, PartModel
-
-    return PartModel(PartConfig(**card["part_config"]))
-
-
-def _describe_parts(model: Any) -> dict[str, Any] | None:
-    from neurok.generation.part_autoencoder import PartModel
-
-    return {"part_config": asdict(model.config)} if isinstance(model, PartModel) else None
-
-
-def _build_generation(card: dict[str, Any]) -> Generator:
-    from neurok.generation.context import ContextConfig
-    from neurok.generation.flow import FlowConfig
-    from neurok.generation.image_encoder import ImageConfig, ReaderConfig
-    from neurok.generation.part_list import PartListConfig
-    from neurok.generation.writing import Generator
-
-    built = {name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")}
-    asked = card.get("reader")
-    reader = None if asked is None else ReaderConfig(**{**asked, "image": ImageConfig(**asked["image"])})
-    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]), reader)
-
-
-def _describe_generation(model: Any) -> dict[str, Any] | None:
-    from neurok.generation.writing import Generator
-
-    if not isinstance(model, Generator):
-        return None
-    reader = {} if model.reader is None else {"reader": asdict(model.reader.config)}
-    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config), **reader}
-
-
-def _numbered(model: Ensemble | Grouper) -> dict[str, nn.Module]:
-    """Networks that answer together."""
-    return {f"{number}.": member for number, member in enumerate(model.members)}
-
-
 TASKS = {
-    "deformation": Task("config", _build_deformation, _describe_deformation, lambda model: {"": model}),
-    "articulation": Task("members", _build_articulation, _describe_articulation, _numbered),
-    "pieces": Task("piece_members", _build_pieces, _describe_pieces, _numbered),
-    "parts": Task("part_config", _build_parts, _describe_parts, lambda model: {"": model}),
-    "generation": Task("part_list", _build_generation, _describe_generation, lambda model: {"": model}),
+    # task: (what only its cards have, since older cards do not name their task; where its ``Task`` lies)
+    "deformation": ("config", "neurok.deformation.models:TASK"),
+    "articulation": ("members", "neurok.learned.ensemble:TASK"),
+    "pieces": ("piece_members", "neurok.learned.grouping:TASK"),
+    "generation": ("part_list", "neurok.generation.writing:TASK"),
 }
+"""What weights are shipped for; further tasks are entry points ``neurok.tasks``, as those of the lab."""
+
+
+@cache
+def known_tasks() -> dict[str, tuple[str, str]]:
+    """All tasks that are installed."""
+    found = entry_points(group="neurok.tasks")
+    return TASKS | {point.name: (f"{point.name.removesuffix('s')}_config", point.value) for point in found}
+
+
+def find_task(name: str) -> Task:
+    """How models of a task are described and built."""
+    module, attribute = known_tasks()[name][1].split(":")
+    task: Task = getattr(import_module(module), attribute)
+    return task
 
 
 @overload
@@ -159,8 +64,6 @@ def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
 def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
 @overload
 def load_model(name: str | Path, task: Literal["pieces"]) -> Grouper: ...
-@overload
-def load_model(name: str | Path, task: Literal["parts"]) -> PartModel: ...
 @overload
 def load_model(name: str | Path, task: Literal["generation"]) -> Generator: ...
 @overload
@@ -188,7 +91,7 @@ def find_weights(name: str | Path, task: str | None = None) -> Path:
     if path is not None:
         return path
     if HUB_ID.fullmatch(str(name)) and not str(name).endswith(".safetensors") and not Path(name).exists():
-        return _fetch(str(name), list(TASKS) if task is None else [task])
+        return _fetch(str(name), list(known_tasks()) if task is None else [task])
     known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.safetensors"))) or "none"
     raise NeurokError(
         f"There are no weights '{name}'; shipped are: {known}. "
@@ -211,25 +114,25 @@ def load_card(name: str | Path) -> dict[str, Any]:
 
 def task_of(card: dict[str, Any], path: Path) -> str:
     """The task that a card describes."""
-    task = card.get("task") or next((name for name, task in TASKS.items() if task.field in card), None)
-    if not isinstance(task, str) or task not in TASKS:
+    task = card.get("task") or next((name for name, (field, _) in known_tasks().items() if field in card), None)
+    if not isinstance(task, str) or task not in known_tasks():
         what = "names no task" if task is None else f"names the task {shown(task)}"
-        raise FormatError(f"The card of '{path}' {what}; this version of neurok knows {', '.join(TASKS)}.")
+        raise FormatError(f"The card of '{path}' {what}; this version of neurok knows {', '.join(known_tasks())}.")
     return str(task)
 
 
-def save_model(model: Model | Ensemble | Grouper | PartModel | Generator, path: Path, card: dict[str, Any]) -> None:
+def save_model(model: Any, path: Path, card: dict[str, Any]) -> None:
     """Write weights in float16 and their card beside them."""
     import torch
     from safetensors.torch import save
 
     if path.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{path}'.")
-    described = {name: fields for name, task in TASKS.items() if (fields := task.describe(model)) is not None}
+    described = {name: said for name in known_tasks() if (said := find_task(name).describe(model)) is not None}
     ((task, fields),) = described.items()
     tensors = {
         prefix + name: value.detach().to(torch.float16).contiguous()
-        for prefix, module in TASKS[task].modules(model).items()
+        for prefix, module in find_task(task).modules(model).items()
         for name, value in module.state_dict().items()
     }
     if problem := not_finite(tensors):
@@ -276,7 +179,7 @@ def _load(path: Path, checksum: str) -> Any:
     card, data = load_card(path), read_bytes(path)
     if hashlib.sha256(data).hexdigest() != checksum:
         raise FormatError(f"The weights '{path}' do not match the checksum of their card; install or copy them again.")
-    task = TASKS[task_of(card, path)]
+    task = find_task(task_of(card, path))
     try:
         tensors = {name: value.to(torch.float32) for name, value in load(data).items()}
         if (deepest := _deepest(card)) > len(tensors):

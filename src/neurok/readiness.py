@@ -84,7 +84,7 @@ def _compiler() -> Finding:
     import numba
     import numpy as np
 
-    from neurok.compiled.farthest import choose
+    from neurok.geometry.farthest import choose
 
     points, chosen = np.array([[0.0, 0, 0], [1, 0, 0], [3, 0, 0]]), np.zeros(2, dtype=np.int64)
     choose(points, 0, chosen)
@@ -108,9 +108,9 @@ def _simulation() -> Finding:
     """A thing that falls for half a second has fallen by g t²/2."""
     import numpy as np
 
+    from neurok.catalogue.samples import make_sample
     from neurok.core.material import STANDARD_GRAVITY
     from neurok.dynamics import Body, simulate
-    from neurok.samples import make_sample
 
     seconds = 0.5
     rollout = simulate(Body.of(make_sample("laptop").mesh, free=True), seconds=seconds)

@@ -12,9 +12,9 @@ from neurok.annotation.check import check_within
 from neurok.annotation.flags import LIMITS
 from neurok.annotation.records import AnnotationStore
 from neurok.annotation.verbs import check_folder, edit_folder, propose_folder
+from neurok.batch.limited import Limited, Limits
 from neurok.batch.store import find_sources
 from neurok.core import Mesh
-from neurok.data.limited import Limited, Limits
 from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.modelling.shapes import box

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.articulation.features import describe_parts, find_copies
-from neurok.articulation.search_evidence import shared_by_copies
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.geometry import lie
-from neurok.samples import make_sample
+from neurok.learned.part_features import describe_parts, find_copies
+from neurok.learned.search_evidence import shared_by_copies
 
 
 def scene() -> Mesh:

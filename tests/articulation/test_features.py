@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from neurok.articulation.features import SOURCES, describe_parts, straighten
-from neurok.articulation.views import grips
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.lie import axis_angle_matrix
-from neurok.samples import make_sample
+from neurok.learned.part_features import SOURCES, describe_parts, straighten
+from neurok.learned.part_views import grips
 
 
 def cabinet() -> Mesh:

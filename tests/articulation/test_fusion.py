@@ -6,10 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurok.articulation.features import describe_parts
-from neurok.articulation.network import KINDS, SLIDE, TURN
-from neurok.articulation.predict import signed_directions
-from neurok.articulation.search_evidence import (
+from neurok.bodyplan.search import search_joints
+from neurok.catalogue.samples import make_sample
+from neurok.learned.joint_network import KINDS, SLIDE, TURN
+from neurok.learned.joints import signed_directions
+from neurok.learned.part_features import describe_parts
+from neurok.learned.search_evidence import (
     EvidenceLines,
     FusionConfig,
     SearchEvidence,
@@ -19,8 +21,6 @@ from neurok.articulation.search_evidence import (
     open_side,
     search_evidence,
 )
-from neurok.bodyplan.search import search_joints
-from neurok.samples import make_sample
 
 UP = np.array([0.0, 1.0, 0.0])
 

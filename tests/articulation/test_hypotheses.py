@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from neurok.articulation.predict import Prediction, fixed_probability, joint_hypotheses, predict_joints
+from neurok.catalogue.samples import make_sample
 from neurok.hub import load_model
-from neurok.samples import make_sample
+from neurok.learned.joints import Prediction, fixed_probability, joint_hypotheses, predict_joints
 
 
 @pytest.fixture(scope="module", params=["laptop", "cabinet"])

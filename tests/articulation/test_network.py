@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.features import describe_parts
-from neurok.articulation.loss import JointTask, smoothed
-from neurok.articulation.network import SLIDE, TURN, JointConfig, JointModel, across, pivot_options
-from neurok.articulation.predict import QUARTERS
-from neurok.articulation.views import canonical_signs, labels_of, stack_clouds, stack_labels, turned
+from neurok.catalogue.samples import make_sample
 from neurok.core.articulation import wrap_limits
-from neurok.samples import make_sample
+from neurok.learned.joint_network import SLIDE, TURN, JointConfig, JointModel, across, pivot_options
+from neurok.learned.joints import QUARTERS
+from neurok.learned.part_features import describe_parts
+from neurok.learned.part_views import canonical_signs, labels_of, stack_clouds, stack_labels, turned
+from neurok_lab.train.losses import JointTask, smoothed
 
 SMALL = JointConfig(width=16, heads=2, depth=2, octaves=3)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation import pieces_predict
-from neurok.articulation.features import describe_parts
-from neurok.articulation.network import JointConfig, Parts
-from neurok.articulation.pieces_network import PieceConfig, PieceModel
-from neurok.articulation.pieces_predict import (
+from neurok.bodyplan.bodies import label_faces
+from neurok.catalogue.samples import make_sample
+from neurok.hub import load_model, save_model
+from neurok.learned import grouping as pieces_predict
+from neurok.learned.grouping import (
     PIECE_CLOUDS,
     Grouper,
     PieceCalibration,
@@ -22,10 +22,10 @@ from neurok.articulation.pieces_predict import (
     linked_clusters,
     piece_odds,
 )
-from neurok.articulation.views import stack_clouds
-from neurok.bodyplan.bodies import label_faces
-from neurok.hub import load_model, save_model
-from neurok.samples import make_sample
+from neurok.learned.grouping_network import PieceConfig, PieceModel
+from neurok.learned.joint_network import JointConfig, Parts
+from neurok.learned.part_features import describe_parts
+from neurok.learned.part_views import stack_clouds
 
 
 @pytest.fixture(scope="module")

@@ -4,24 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.ensemble import Ensemble, grow_tree
-from neurok.articulation.features import CloudConfig, describe_parts
-from neurok.articulation.network import KINDS, JointConfig, JointModel
-from neurok.articulation.predict import (
-    VIEWS,
-    calibrated,
-    fuse,
-    predict_joints,
-    signed_directions,
-    view_parts,
-)
-from neurok.articulation.search_evidence import FusionConfig, search_evidence
 from neurok.bodyplan.search import search_joints
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_model, save_model
-from neurok.samples import make_sample
-from neurok.train.calibration import fit_odds
+from neurok.learned.ensemble import Ensemble, grow_tree
+from neurok.learned.joint_network import KINDS, JointConfig, JointModel
+from neurok.learned.joints import VIEWS, calibrated, fuse, predict_joints, signed_directions, view_parts
+from neurok.learned.part_features import CloudConfig, describe_parts
+from neurok.learned.search_evidence import FusionConfig, search_evidence
+from neurok_lab.train.calibration import fit_odds
 
 SMALL = JointConfig(width=16, heads=2, depth=1, octaves=3)
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.articulation import search_evidence as module
-from neurok.articulation.features import describe_parts
-from neurok.articulation.network import KINDS, SLIDE, TURN
-from neurok.articulation.predict import signed_directions
-from neurok.articulation.search_evidence import search_evidence
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import search_joints
+from neurok.learned import search_evidence as module
+from neurok.learned.joint_network import KINDS, SLIDE, TURN
+from neurok.learned.joints import signed_directions
+from neurok.learned.part_features import describe_parts
+from neurok.learned.search_evidence import search_evidence
 from solids import door_on_a_box
 
 DOOR = 1

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.ensemble import CLOSE, WAYS_UP, find_upright, main_frame
-from neurok.articulation.network import JointConfig, JointModel
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
 from neurok.geometry.lie import axis_angle_matrix, quaternion_to_matrix
-from neurok.samples import make_sample
+from neurok.learned.ensemble import CLOSE, WAYS_UP, find_upright, main_frame
+from neurok.learned.joint_network import JointConfig, JointModel
 
 
 @pytest.fixture(scope="module")

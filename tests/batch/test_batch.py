@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from neurok.batch.limited import Ended, Limited, Limits
 from neurok.batch.run import batch
 from neurok.batch.store import Settings
 from neurok.cli import main
-from neurok.data.limited import Ended, Limited, Limits
 from neurok.errors import NeurokError
 from neurok.io import load, save
 

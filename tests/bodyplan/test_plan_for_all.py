@@ -8,13 +8,13 @@ import pytest
 import neurok
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, connected_pieces, with_bodies
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.inference.plan import SHOWN, BodyEvidence
 from neurok.kinematics.space import decode
 from neurok.model import articulate, infer, plan, understand
 from neurok.modelling.shapes import sphere
 from neurok.posing.pose import Pose
-from neurok.samples import make_sample
 from solids import door_on_a_box, drawer_in_a_box
 
 

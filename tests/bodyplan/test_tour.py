@@ -3,9 +3,9 @@
 import numpy as np
 
 from neurok.bodyplan.clearance import tour
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Joint
 from neurok.modelling.shapes import slab
-from neurok.samples import make_sample
 from solids import of_parts, shell
 
 

@@ -11,9 +11,9 @@ from trimesh.remesh import subdivide_to_size
 from neurok import cli, io
 from neurok.bodyplan.plan import BodyPlan, PlannedBody
 from neurok.bodyplan.plan_file import write_plan
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Mesh
 from neurok.core.mesh import frame_change
-from neurok.samples import make_sample
 from solids import drawer_in_a_box
 
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from neurok import hub
+from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.core import Mesh
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.hub import save_model
 from neurok.io import load, save
-from neurok.samples import make_sample
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from neurok import __version__
 from neurok.cli import COMMANDS, main
 from neurok.core import Mesh
-from neurok.data.still import data_folder
 from neurok.errors import NeurokError
 from neurok.io import save
+from neurok_lab.data.still import data_folder
 
 
 def run(*args, **options):

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load, save
 from neurok.kinematics.playing import FRAMES
-from neurok.samples import make_sample
 
 
 def figures(capsys, *arguments: str) -> dict:

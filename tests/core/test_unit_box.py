@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neurok.catalogue.samples import make_sample
 from neurok.core.mesh import UnitBox, frame_change
 from neurok.geometry.lie import axis_angle_matrix
-from neurok.samples import make_sample
 
 POINTS = np.random.default_rng(0).normal(size=(40, 3)) * [2.0, 0.5, 1.0]
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from neurok.cli import main
-from neurok.data.build import RECIPES, Recipe, build
-from neurok.data.shards import ShardSet
-from neurok.data.still import find_sources
 from neurok.errors import FormatError, NeurokError
 from neurok.io import save
+from neurok_lab.data.build import RECIPES, Recipe, build
+from neurok_lab.data.shards import ShardSet
+from neurok_lab.data.still import find_sources
 
 SKETCH = Recipe("sketch", articulated=4, soft=1, shard_size=2, families=("table", "bucket", "flag"))
 
@@ -47,7 +47,7 @@ def test_a_local_ray_gives_the_same_bytes(built, tmp_path):
 @pytest.mark.slow
 def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(built, tmp_path):
     out = tmp_path / "killed"
-    code = f"from neurok.data.build import build\nfrom neurok.data.build import Recipe\nbuild({SKETCH!r}, {str(out)!r})"
+    code = f"from neurok_lab.data.build import build\nfrom neurok_lab.data.build import Recipe\nbuild({SKETCH!r}, {str(out)!r})"
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 120
     while not list(out.glob("shard-*.tar")) and time.monotonic() < deadline:

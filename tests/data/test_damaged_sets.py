@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from neurok.data.shards import ShardSet, decode_asset, decode_subject, encode_asset
 from neurok.errors import FormatError
 from neurok.io.npz_arrays import pack, unpack
+from neurok_lab.data.shards import ShardSet, decode_asset, decode_subject, encode_asset
 
 FACTS = {"recipe": "tiny", "seed": 0, "bytes": 9, "tally": {}, "rejected": {}}
 GOOD = {"version": 1, "items": 1, "shards": [{"name": "shard-00000.tar", "sha256": "0"}], **FACTS}

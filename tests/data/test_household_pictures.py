@@ -5,22 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.data.household_pictures import (
+from neurok.catalogue import asset_of, generate
+from neurok.errors import FormatError, MissingDependencyError, NeurokError
+from neurok.generation.pictures import View, take_pictures
+from neurok.io import save
+from neurok_lab.data.household_pictures import (
     ELEVATION,
     FRONT_AZIMUTH,
     FRONT_SHARE,
     PictureConfig,
     PictureSet,
     Sitter,
-    View,
     assembly_sitters,
     build_pictures,
     draw_views,
-    take_pictures,
 )
-from neurok.errors import FormatError, MissingDependencyError, NeurokError
-from neurok.families.household import asset_of, generate
-from neurok.io import save
 
 SMALL = PictureConfig(side=32, views=2, shard_objects=2)
 

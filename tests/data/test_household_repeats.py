@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.data.household_real import Single, repeated
-from neurok.families.household.parts import Look, Part
+from neurok.catalogue.parts import Look, Part
 from neurok.modelling.forms import CODE
 from neurok.modelling.shapes import Shape, box, join
+from neurok_lab.data.household_real import Single, repeated
 
 LOOK = Look("brown", "brown", (0.4, 0.3, 0.2), "wood")
 CROOKED = join([box((0.1, 0.6, 0.1)), box((0.2, 0.08, 0.08), (0.1, 0.28, 0.04))])

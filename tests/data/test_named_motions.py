@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from neurok.data.named_motions import named_files, named_joints
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.modelling.shapes import slab
-from neurok.train.examples import PieceSources, training_things, watched
-from neurok.train.versions import STATIC, TURNS, bodies_of
+from neurok_lab.data.named_motions import named_files, named_joints
+from neurok_lab.train.examples import PieceSources, training_things, watched
+from neurok_lab.train.versions import STATIC, TURNS, bodies_of
 from solids import of_parts
 
 

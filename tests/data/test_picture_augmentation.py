@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from neurok.data.picture_augmentation import (
+from neurok.generation.augmentation import (
     BACKGROUNDS,
     MARGIN,
     PLAIN,

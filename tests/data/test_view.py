@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset
-from neurok.data.shards import decode_asset, decode_subject, encode_asset, encode_subject
-from neurok.data.subject import HANDLES, POINTS, subject_of
-from neurok.data.view import ViewConfig, draw, local_rotations, pairs, stack
 from neurok.errors import NeurokError
 from neurok.geometry.lie import axis_angle_matrix
+from neurok.learned.subject import HANDLES, POINTS, subject_of
+from neurok.learned.view import ViewConfig, draw, local_rotations, pairs, stack
+from neurok_lab.data.shards import decode_asset, decode_subject, encode_asset, encode_subject
 
 
 def carried(batch) -> np.ndarray:

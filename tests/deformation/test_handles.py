@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Clip, Mesh
-from neurok.data.subject import subject_of
-from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
-from neurok.deformation.loss import DeformationTask, PairTensors, Weights
 from neurok.geometry.lie_torch import exponential
-from neurok.samples import make_sample
+from neurok.learned.subject import subject_of
+from neurok.learned.view import ViewConfig, draw, stack
+from neurok_lab.train.losses import DeformationTask, PairTensors, Weights
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=2, slot_depth=1, slots=8)
 
@@ -175,8 +175,8 @@ def test_forward_mode_of_forward_mode_agrees_with_finite_differences(batch, live
 
 @pytest.mark.slow
 def test_one_batch_can_be_learned(batch):
-    from neurok.train.deformation import DeformationRecipe
-    from neurok.train.loop import make_optimizers, set_rates
+    from neurok_lab.train.deformation import DeformationRecipe
+    from neurok_lab.train.loop import make_optimizers, set_rates
 
     torch.manual_seed(0)
     task, config = DeformationTask(SMALL), DeformationRecipe(model=SMALL, steps=10_000, warmup=10)

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.data.subject import subject_of
-from neurok.data.view import ViewConfig, draw, stack
+from neurok.catalogue.samples import make_sample
 from neurok.deformation import build_model, dual, model_config
 from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.loss import DeformationTask, Weights
 from neurok.deformation.points import Cloud, PointConfig, PointModel, follow, spread
 from neurok.errors import NeurokError
-from neurok.samples import make_sample
+from neurok.learned.subject import subject_of
+from neurok.learned.view import ViewConfig, draw, stack
+from neurok_lab.train.losses import DeformationTask, Weights
 
 SMALL = PointConfig(width=32, heads=2, tokens=6, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
 
@@ -146,8 +146,8 @@ def test_a_configuration_without_a_decoder_is_of_the_handle_model():
 
 @pytest.mark.slow
 def test_one_batch_can_be_learned(batch):
-    from neurok.train.deformation import DeformationRecipe
-    from neurok.train.loop import make_optimizers, set_rates
+    from neurok_lab.train.deformation import DeformationRecipe
+    from neurok_lab.train.loop import make_optimizers, set_rates
 
     torch.manual_seed(0)
     rest = batch.rest._replace(points=batch.rest.points[:, :, :4])

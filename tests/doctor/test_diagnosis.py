@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.core.surface import Surface, Texture
 from neurok.doctor import diagnose
 from neurok.doctor.frame import DEFAULTS, guess_unit
-from neurok.samples import make_sample
 
 CUBE_VERTICES = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 CUBE_FACES = np.array(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.core import Asset, Mesh
 from neurok.doctor.frame import METRES, framed, guess_unit, parse_unit, parse_up, unit_odds
@@ -10,7 +11,6 @@ from neurok.errors import NeurokError
 from neurok.io import load, save
 from neurok.io.formats import states_frame
 from neurok.modelling.shapes import box
-from neurok.samples import make_sample
 
 SAMPLES = ["laptop", "cabinet", "lamp", "pillow"]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Joint, Mesh
 from neurok.dynamics import (
     Body,
@@ -20,7 +21,6 @@ from neurok.dynamics import (
 )
 from neurok.errors import NeurokError
 from neurok.kinematics import ArticulatedSpace
-from neurok.samples import make_sample
 
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
 

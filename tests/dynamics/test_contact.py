@@ -142,7 +142,7 @@ def test_a_hull_and_a_distance_field_agree_on_a_box():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cabinet", "laptop"])
 def test_dropped_furniture_ends_at_rest(name):
-    from neurok.samples import make_sample
+    from neurok.catalogue.samples import make_sample
 
     articulation = make_sample(name).articulation
     assert articulation is not None

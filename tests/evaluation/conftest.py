@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from neurok.core import Articulation, Asset, Joint, Mesh
-from neurok.evaluation.cases import Case, case_of
 from neurok.modelling.shapes import box, join
+from neurok_lab.evaluation.cases import Case, case_of
 
 
 @pytest.fixture(scope="session")

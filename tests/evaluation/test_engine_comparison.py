@@ -1,6 +1,6 @@
 """The comparison of the engines keeps its rows."""
 
-from neurok.evaluation import dynamics
+from neurok_lab.evaluation import dynamics
 
 
 def test_rows_are_kept_in_a_folder_that_is_not_there_and_not_measured_twice(tmp_path, monkeypatch):

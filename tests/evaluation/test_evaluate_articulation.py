@@ -5,7 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.articulation.scores import (
+from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.catalogue.samples import make_sample
+from neurok.cli import main
+from neurok.core import Joint
+from neurok.errors import NeurokError
+from neurok.geometry.operators import face_areas
+from neurok.io import save
+from neurok_lab.evaluation.articulation import (
+    Condition,
+    JointMethod,
+    JointSource,
+    evaluate_joints,
+    find_joint_method,
+    given_mesh,
+    joint_table,
+    turn_object,
+)
+from neurok_lab.evaluation.joint_scores import (
     Guess,
     calibration_error,
     kind_scores,
@@ -17,23 +34,6 @@ from neurok.articulation.scores import (
     score_parts,
     summarise_joints,
 )
-from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.cli import main
-from neurok.core import Joint
-from neurok.errors import NeurokError
-from neurok.evaluation.articulation import (
-    Condition,
-    JointMethod,
-    JointSource,
-    evaluate_joints,
-    find_joint_method,
-    given_mesh,
-    joint_table,
-    turn_object,
-)
-from neurok.geometry.operators import face_areas
-from neurok.io import save
-from neurok.samples import make_sample
 
 
 def true_answers(articulation):

@@ -8,9 +8,9 @@ import pytest
 
 from neurok.cli import main
 from neurok.errors import NeurokError
-from neurok.evaluation.cases import CaseSource, find_cases
-from neurok.evaluation.methods import Entry, accuracy_table, find_method, measure_poses, summarise
-from neurok.evaluation.tables import put_section
+from neurok_lab.evaluation.cases import CaseSource, find_cases
+from neurok_lab.evaluation.methods import Entry, accuracy_table, find_method, measure_poses, summarise
+from neurok_lab.evaluation.tables import put_section
 
 
 @pytest.fixture

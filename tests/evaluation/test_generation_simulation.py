@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue import draw
 from neurok.errors import NeurokError
-from neurok.evaluation.generation_reconstruction import (
+from neurok.modelling.booleans import to_manifold
+from neurok.modelling.forms import turned_shape
+from neurok.modelling.shapes import Shape, box, join
+from neurok_lab.evaluation.generation_reconstruction import (
     NOTHING,
     Answer,
     FallConfig,
@@ -16,11 +20,7 @@ from neurok.evaluation.generation_reconstruction import (
     simplified,
     truth,
 )
-from neurok.families.household import draw
-from neurok.generation.vecset import Surface
-from neurok.modelling.booleans import to_manifold
-from neurok.modelling.shapes import Shape, box, join
-from neurok.modelling.turned import turned_shape
+from neurok_lab.parts.vecset import Surface
 
 
 def test_motions_a_tenth_apart_are_two_hundredths_apart_both_ways():

@@ -5,7 +5,7 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurok.data.still import UNSEEN_CATEGORIES, category, hold_out
+from neurok_lab.data.still import UNSEEN_CATEGORIES, category, hold_out
 
 names = st.lists(
     st.builds("{}_{}".format, st.sampled_from(["Box", "Table", "Oven", *UNSEEN_CATEGORIES]), st.integers(0, 10**6)),

@@ -7,9 +7,12 @@ import pytest
 
 from neurok.core import Clip, Mesh
 from neurok.errors import NeurokError
-from neurok.evaluation.cases import Case, Judge
-from neurok.evaluation.methods import find_method, fingerprint
-from neurok.evaluation.registration import (
+from neurok.geometry import lie
+from neurok.kinematics.articulated import ArticulatedSpace
+from neurok.modelling.shapes import box, join
+from neurok_lab.evaluation.cases import Case, Judge
+from neurok_lab.evaluation.methods import find_method, fingerprint
+from neurok_lab.evaluation.registration import (
     coherent_drift,
     learned,
     make_cells,
@@ -19,9 +22,6 @@ from neurok.evaluation.registration import (
     rigid_icp,
     true_joints,
 )
-from neurok.geometry import lie
-from neurok.kinematics.articulated import ArticulatedSpace
-from neurok.modelling.shapes import box, join
 
 
 @pytest.fixture

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from neurok.bodyplan.bodies import label_faces
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Joint
 from neurok.errors import NeurokError
-from neurok.evaluation.articulation import JointSource
-from neurok.evaluation.cases import boxed_articulation
-from neurok.evaluation.motions import (
+from neurok.geometry.operators import face_areas
+from neurok.kinematics import ArticulatedSpace
+from neurok_lab.evaluation.articulation import JointSource
+from neurok_lab.evaluation.cases import boxed_articulation
+from neurok_lab.evaluation.motions import (
     Found,
     MotionMethod,
     _matched,
@@ -20,9 +23,6 @@ from neurok.evaluation.motions import (
     motion_tables,
     summarise_motions,
 )
-from neurok.geometry.operators import face_areas
-from neurok.kinematics import ArticulatedSpace
-from neurok.samples import make_sample
 from solids import door_on_a_box
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from neurok.data.household import drawn
-from neurok.evaluation.generation_pictures import ASPECT, GRID, Retrieval, colours_of, outline_of
+from neurok_lab.data.household import drawn
+from neurok_lab.evaluation.generation_pictures import ASPECT, GRID, Retrieval, colours_of, outline_of
 
 
 def mask(top, left, bottom, right, side=112):

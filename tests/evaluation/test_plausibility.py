@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.evaluation.plausibility import Probe, measure_states, random_rigid_states, summarise_states, true_states
+from neurok_lab.evaluation.plausibility import Probe, measure_states, random_rigid_states, summarise_states, true_states
 
 
 @pytest.fixture

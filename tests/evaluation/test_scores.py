@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh
-from neurok.evaluation.cases import (
+from neurok.modelling.shapes import box, sphere
+from neurok_lab.evaluation.cases import (
     Case,
     Judge,
     boxed_articulation,
@@ -16,8 +17,7 @@ from neurok.evaluation.cases import (
     solid_faces,
     state_ranges,
 )
-from neurok.evaluation.methods import summarise
-from neurok.modelling.shapes import box, sphere
+from neurok_lab.evaluation.methods import summarise
 
 
 def shifted_box(shift: float) -> Case:
@@ -102,7 +102,7 @@ def test_random_states_keep_the_limits_and_turn_freely_without(drawer):
 
 def test_a_case_hides_the_parts_and_depends_on_the_name_alone(drawer, drawer_case):
     from neurok.core import Asset
-    from neurok.evaluation.cases import case_of
+    from neurok_lab.evaluation.cases import case_of
 
     assert drawer_case.rest.part_ids is None
     again = case_of(Asset(drawer.mesh, articulation=drawer), "Drawer_1", "articulated")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neurok.errors import NeurokError
-from neurok.families.articulated import FAMILIES, check_articulated, generate, make_family
+from neurok_lab.worlds.articulated import FAMILIES, check_articulated, generate, make_family
 
 
 @pytest.mark.slow

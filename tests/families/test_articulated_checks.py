@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from neurok.families.articulated.checks import check_articulated, is_free
-from neurok.families.articulated.families import flipped, make_family, random_state, reopened
-from neurok.modelling import looks
+from neurok.modelling import appearance as looks
 from neurok.modelling.builder import Builder
 from neurok.modelling.shapes import box, slab
+from neurok_lab.worlds.articulated.checks import check_articulated, is_free
+from neurok_lab.worlds.articulated.families import flipped, make_family, random_state, reopened
 
 WOOD = looks.wood("oak")
 

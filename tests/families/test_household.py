@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue import CATEGORIES, asset_of, check_assembly, draw, generate, split_of
+from neurok.catalogue.appearance import basic, colour_words, material_of, palette
+from neurok.catalogue.asset import copy_names, copy_parents
+from neurok.catalogue.categories import _MAKERS
+from neurok.catalogue.parts import Assembly
 from neurok.errors import NeurokError
-from neurok.families.household import CATEGORIES, asset_of, check_assembly, draw, generate, split_of
-from neurok.families.household.asset import copy_names, copy_parents
-from neurok.families.household.categories import _MAKERS
-from neurok.families.household.looks import basic, colour_words, material_of, palette
-from neurok.families.household.parts import Assembly
 
 MADE = [category for category in CATEGORIES if category in _MAKERS]
 
@@ -34,7 +34,7 @@ def test_a_part_that_floats_is_turned_away(made):
 
 
 def test_a_swivel_chair_turns_about_its_column():
-    from neurok.families.household.chairs import swivel_chair
+    from neurok.catalogue.chairs import swivel_chair
     from neurok.modelling.dice import Dice
 
     turning = asset_of(swivel_chair(Dice(np.random.default_rng(0)))).articulation
@@ -44,7 +44,7 @@ def test_a_swivel_chair_turns_about_its_column():
 
 @pytest.mark.slow
 def test_the_gate_of_a_crib_slides_down():
-    from neurok.families.household.beds import crib
+    from neurok.catalogue.beds import crib
     from neurok.modelling.dice import Dice
 
     cribs = (crib(Dice(np.random.default_rng(seed))) for seed in range(20))

@@ -5,13 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from neurok.catalogue import CATEGORIES, MOVING_TEN, draw
+from neurok.catalogue.appearance import basic, colour_words, palette
+from neurok.catalogue.captions import caption, captions, full_caption, groups, main_part, misspelt, total
+from neurok.catalogue.prompts import Prompt, Wish, free_prompts, judge
+from neurok.catalogue.vocabulary import PART_NAMES, article, material_words, plural, said_as
 from neurok.core.material_library import library, material
-from neurok.families.household import CATEGORIES, MOVING_TEN, draw
-from neurok.families.household.captions import caption, captions, full_caption, groups, main_part, misspelt, total
-from neurok.families.household.looks import basic, colour_words, palette
-from neurok.families.household.prompts import Prompt, Wish, free_prompts, judge
-from neurok.families.household.vocabulary import PART_NAMES
-from neurok.families.household.words import article, material_words, plural, said_as
 from neurok.modelling.dice import Dice
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue import CATEGORIES, MOVING_TEN, SOFT_TWELVE, asset_of, check_assembly, draw, generate
+from neurok.catalogue.captions import captions, full_caption, groups, total
+from neurok.catalogue.parts import Assembly
+from neurok.catalogue.vocabulary import number, plural
 from neurok.core import Articulation
-from neurok.families.household import CATEGORIES, MOVING_TEN, SOFT_TWELVE, asset_of, check_assembly, draw, generate
-from neurok.families.household.captions import captions, full_caption, groups, total
-from neurok.families.household.parts import Assembly
-from neurok.families.household.words import number, plural
 from neurok.modelling.dice import Dice
 
 MOST_PARTS = 24
@@ -107,7 +107,7 @@ def test_lids_open_upwards(maker, part):
     import importlib
 
     module, function = maker.split(":")
-    made = getattr(importlib.import_module(f"neurok.families.household.{module}"), function)(dice(1))
+    made = getattr(importlib.import_module(f"neurok.catalogue.{module}"), function)(dice(1))
     moving = asset_of(made).articulation
     assert moving is not None
     rest, opened, parts = moved_by(moving, part)
@@ -117,7 +117,7 @@ def test_lids_open_upwards(maker, part):
 
 
 def test_a_laptop_closes_flat():
-    from neurok.families.household.containers import laptop
+    from neurok.catalogue.containers import laptop
 
     moving = asset_of(laptop(dice(2))).articulation
     assert moving is not None
@@ -126,7 +126,7 @@ def test_a_laptop_closes_flat():
 
 
 def test_a_desk_lamp_has_three_joints_in_a_chain():
-    from neurok.families.household.lamps import desk_lamp
+    from neurok.catalogue.lamps import desk_lamp
 
     moving = asset_of(desk_lamp(dice(0))).articulation
     assert moving is not None

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from neurok.errors import NeurokError
-from neurok.families.soft import SOFT_FAMILIES, generate, make_soft
-from neurok.families.soft.checks import VERTEX_RANGE
-from neurok.families.soft.grids import SheetGrid, lattice_of, smooth_weights, thicken
-from neurok.families.soft.scene import GRAVITY, Flex, Scene
-from neurok.families.soft.stems import StemBuilder
 from neurok.geometry.level_set import surface_nets
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.shapes import box, sphere
+from neurok_lab.worlds.soft import SOFT_FAMILIES, generate, make_soft
+from neurok_lab.worlds.soft.checks import VERTEX_RANGE
+from neurok_lab.worlds.soft.grids import SheetGrid, lattice_of, smooth_weights, thicken
+from neurok_lab.worlds.soft.scene import GRAVITY, Flex, Scene
+from neurok_lab.worlds.soft.stems import StemBuilder
 
 pytest.importorskip("mujoco")
 

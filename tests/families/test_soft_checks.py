@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset, Clip, Mesh
-from neurok.families.soft.checks import check_clip, is_inside, jitter_share
-from neurok.families.soft.grids import SheetGrid
 from neurok.modelling.shapes import box, sphere
+from neurok_lab.worlds.soft.checks import check_clip, is_inside, jitter_share
+from neurok_lab.worlds.soft.grids import SheetGrid
 
 FRAMES = 30
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.data.household import drawn
-from neurok.families.household.checks import body_count
+from neurok.catalogue.checks import body_count
 from neurok.generation.attachment import attach
 from neurok.generation.contacts import farthest, missing
 from neurok.generation.copies import GOLDEN, laid_out
 from neurok.geometry import lie
+from neurok_lab.data.household import drawn
 
 
 @pytest.fixture(scope="module")

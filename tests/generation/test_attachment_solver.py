@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neurok.data.household import drawn
-from neurok.families.household.assemble import Maker
-from neurok.families.household.parts import Repeat
-from neurok.families.household.solids import block
-from neurok.families.household.stuffs import wood
+from neurok.catalogue.assemble import Maker
+from neurok.catalogue.materials import wood
+from neurok.catalogue.parts import Repeat
+from neurok.catalogue.solids import block
 from neurok.generation.attachment import ATTACHMENT, DEPTH, ROUGH, AttachmentSolver, attach, moves_of
 from neurok.generation.contacts import farthest, missing
 from neurok.generation.numbers import scale_of
 from neurok.modelling.dice import Dice
+from neurok_lab.data.household import drawn
 
 RIGID = replace(ATTACHMENT, even=1e9)
 

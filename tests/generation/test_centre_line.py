@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from neurok.generation.centre_line import (
+from neurok.geometry.sampling import sample_surface
+from neurok.modelling.booleans import union
+from neurok.modelling.forms import code_of, mesh_of
+from neurok.modelling.shapes import Shape, box
+from neurok.modelling.sweeps import tube
+from neurok_lab.parts.centre_line import (
     FRAME,
     balls,
     evenly,
@@ -15,13 +20,8 @@ from neurok.generation.centre_line import (
     slender_share,
     tube_along,
 )
-from neurok.generation.form_fit import Standing, Target, missed
-from neurok.generation.part_points import face_normals
-from neurok.geometry.sampling import sample_surface
-from neurok.modelling.booleans import union
-from neurok.modelling.forms import code_of, mesh_of
-from neurok.modelling.shapes import Shape, box
-from neurok.modelling.sweeps import tube
+from neurok_lab.parts.form_fit import Standing, Target, missed
+from neurok_lab.parts.part_points import face_normals
 
 BENT = np.array(
     [[0.4, -0.5, 0.0], [0.4, 0.45, 0.0], [0.4, 0.5, 0.1], [0.4, 0.5, 0.9], [-0.4, 0.5, 1.0], [-0.4, -0.5, 1.0]]

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from neurok.families.household import generate
-from neurok.families.household.checks import LEAST_VOLUME
-from neurok.families.household.parts import Look, Part, Repeat
+from neurok.catalogue import generate
+from neurok.catalogue.checks import LEAST_VOLUME
+from neurok.catalogue.parts import Look, Part, Repeat
 from neurok.generation.contacts import boxes_of, met_copies, spans_inside, surely_overlap
-from neurok.generation.part_frames import plain_forms
 from neurok.geometry import lie
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import mesh_of
 from neurok.modelling.shapes import Shape, box
+from neurok_lab.parts.part_frames import plain_forms
 
 LOOK = Look("brown", "brown", (0.4, 0.3, 0.2), "wood")
 

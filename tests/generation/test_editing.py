@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from neurok.catalogue import Part, Repeat, generate
+from neurok.catalogue.appearance import rgb_of
+from neurok.catalogue.record import record_of
 from neurok.errors import NeurokError
-from neurok.families.household import Part, Repeat, generate
-from neurok.families.household.looks import rgb_of
-from neurok.families.household.record import record_of
 from neurok.generation.attachment import attach
 from neurok.generation.edit_request import MORE, read_edit
 from neurok.generation.editing import edited, named_parts, removed

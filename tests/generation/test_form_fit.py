@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.generation.form_fit import FORM_FIT, Standing, Target, fit_form, missed
-from neurok.generation.part_cutting import CutConfig, cut
-from neurok.generation.part_points import face_normals
 from neurok.geometry import lie
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import to_manifold, union
 from neurok.modelling.forms import Hollow, code_of, mesh_of
 from neurok.modelling.shapes import box
+from neurok_lab.parts.form_fit import FORM_FIT, Standing, Target, fit_form, missed
+from neurok_lab.parts.part_cutting import CutConfig, cut
+from neurok_lab.parts.part_points import face_normals
 
 SIZE = np.array([0.3, 0.5, 0.2])
 BLOCK = code_of("block", widths=np.full(5, 0.6), depths=np.full(5, 0.4), corner=0.1, edges=[0.1, 0.1])

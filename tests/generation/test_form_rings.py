@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from neurok.generation.form_rings import can_be_rings, ring_solid, ring_solids
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import code_of, mesh_of
+from neurok_lab.parts.form_rings import can_be_rings, ring_solid, ring_solids
 
 KNOTS = np.array([[np.cos(a), 0.6 * np.sin(a)] for a in np.linspace(0, 2 * np.pi, 9, endpoint=False)])
 CODES = {

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.data.household import drawn
-from neurok.families.household.faces import FACES, fronts_of
+from neurok.catalogue.casework import FACES, fronts_of
 from neurok.generation.attachment import attach
 from neurok.generation.contacts import ends_of
 from neurok.generation.fronts import closed, frame_of
 from neurok.generation.numbers import scale_of
 from neurok.generation.tiling import Rect, Tile, tiled
+from neurok_lab.data.household import drawn
 
 
 def tile(number, kind, left, right, low, high):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurok.families.household.prompts import Wish
+from neurok.catalogue.prompts import Wish
 from neurok.generation.fields import build_fields, look_fields
 from neurok.generation.lexicon import Meaning, features, meaning_count, read
 from neurok.generation.list_drawing import BuildMask, LookMask, request_for

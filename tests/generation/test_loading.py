@@ -12,7 +12,7 @@ HEAVY = ("scipy.ndimage", "neurok.rendering", "numba", "trimesh", "torch._dynamo
 
 
 def test_words_load_no_pictures_no_rendering_and_no_compilers():
-    code = f"import sys, neurok.inference.generate; print([name for name in {HEAVY} if name in sys.modules])"
+    code = f"import sys, neurok.generation.verb; print([name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from neurok.families.household.categories import generate
+from neurok.catalogue.categories import generate
 from neurok.generation.editing import OWN_PATTERNS
 from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
 from neurok.generation.silhouettes import with_appearance_seen

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from neurok.families.household import CATEGORIES, generate
+from neurok.catalogue import CATEGORIES, generate
 from neurok.generation.attachment import attach
 from neurok.generation.fields import (
     build_fields,

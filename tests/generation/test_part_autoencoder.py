@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.families.household import draw
-from neurok.generation.part_autoencoder import FORMS, PartConfig, PartModel, PartTask, PartWeights, distance_terms
-from neurok.generation.part_fit import aspect_of, decode, decode_shape, encode, nearest_material, refine, solid_of
-from neurok.generation.part_points import LAWS, sample_part, values_of
-from neurok.generation.part_set import PartRows, PartViewConfig, stack, statistics_of, stuff_features
+from neurok.catalogue import draw
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import KINDS, Hollow
+from neurok_lab.parts.part_autoencoder import FORMS, PartConfig, PartModel, PartTask, PartWeights, distance_terms
+from neurok_lab.parts.part_fit import aspect_of, decode, decode_shape, encode, nearest_material, refine, solid_of
+from neurok_lab.parts.part_points import LAWS, sample_part, values_of
+from neurok_lab.parts.part_set import PartRows, PartViewConfig, stack, statistics_of, stuff_features
 
 SMALL = PartConfig(width=16, heads=2, field_width=16, form_width=16)
 VIEW = PartViewConfig(parts=6, points=32, queries=24, turned=0.0, unknown=0.0)
@@ -161,8 +161,8 @@ def test_a_part_goes_to_codes_and_comes_back_as_words_and_numbers(chair):
 
 
 def test_refined_codes_fit_the_points_better(chair):
-    from neurok.generation.part_fit import Cloud, encode_clouds, input_of
-    from neurok.generation.part_points import surface_of_part
+    from neurok_lab.parts.part_fit import Cloud, encode_clouds, input_of
+    from neurok_lab.parts.part_points import surface_of_part
 
     model, part = model_of(), chair.parts[0]
     points, normals, colours = surface_of_part(part, 64, np.random.default_rng(0))

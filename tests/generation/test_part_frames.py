@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from neurok.evaluation.generation_reconstruction import (
+from neurok.catalogue import draw
+from neurok.geometry import lie
+from neurok.geometry.sampling import sample_surface
+from neurok.modelling.forms import hollowed
+from neurok.modelling.shapes import Shape, box
+from neurok_lab.evaluation.generation_reconstruction import (
     ReconstructionConfig,
     by_parts,
     measure,
@@ -13,15 +18,10 @@ from neurok.evaluation.generation_reconstruction import (
     table,
     truth,
 )
-from neurok.families.household import draw
-from neurok.generation.part_autoencoder import PartConfig, PartModel
-from neurok.generation.part_fit import Cloud
-from neurok.generation.part_frames import FrameConfig, cloud_in, frames_of, wall_of
-from neurok.generation.part_points import face_normals
-from neurok.geometry import lie
-from neurok.geometry.sampling import sample_surface
-from neurok.modelling.forms import hollowed
-from neurok.modelling.shapes import Shape, box
+from neurok_lab.parts.part_autoencoder import PartConfig, PartModel
+from neurok_lab.parts.part_fit import Cloud
+from neurok_lab.parts.part_frames import FrameConfig, cloud_in, frames_of, wall_of
+from neurok_lab.parts.part_points import face_normals
 
 CONFIG = ReconstructionConfig(surface=4000, asked=1000, cells=24, points=200)
 

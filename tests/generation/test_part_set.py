@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.catalogue import draw
 from neurok.core import Asset, Mesh, Surface
 from neurok.core.select import regions_of
-from neurok.data.household_real import closed_solid, filled, is_kept_aside, pieces_of, real_assembly, real_models
 from neurok.errors import NeurokError
-from neurok.families.household import draw
-from neurok.generation.part_points import KINDS, in_box, signed_distance
-from neurok.generation.part_set import (
+from neurok.geometry.topology import is_watertight
+from neurok.modelling.shapes import Shape, box, join
+from neurok_lab.data.household_real import closed_solid, filled, is_kept_aside, pieces_of, real_assembly, real_models
+from neurok_lab.parts.part_points import KINDS, in_box, signed_distance
+from neurok_lab.parts.part_set import (
     PartRows,
     PartViewConfig,
     as_implicit,
@@ -19,10 +21,8 @@ from neurok.generation.part_set import (
     statistics_of,
     write_set,
 )
-from neurok.generation.vecset import VecsetConfig
-from neurok.geometry.topology import is_watertight
-from neurok.modelling.shapes import Shape, box, join
-from neurok.train.parts import RECIPES, ObjectViewConfig, PartTraining, VecsetRecipe, VecsetTraining
+from neurok_lab.parts.vecset import VecsetConfig
+from neurok_lab.train.parts import RECIPES, ObjectViewConfig, PartTraining, VecsetRecipe, VecsetTraining
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,8 @@ def test_turned_parts_keep_their_distances_but_not_their_kind(rows):
 @pytest.mark.slow
 def test_both_autoencoders_go_through_the_loop(rows, tmp_path):
     from neurok.hub import load_model
-    from neurok.train.loop import train
-    from neurok.train.ship import ship
+    from neurok_lab.train.loop import train
+    from neurok_lab.train.ship import ship
 
     some = PartRows.of(rows[0])
     train(PartTraining(RECIPES["smoke"], some, some), tmp_path / "parts", origin={})

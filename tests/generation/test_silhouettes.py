@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from neurok.data.picture_augmentation import PLAIN
-from neurok.families.household.record import assembly_of
-from neurok.families.household.vocabulary import CATEGORIES
+from neurok.catalogue.record import assembly_of
+from neurok.catalogue.vocabulary import CATEGORIES
+from neurok.generation.augmentation import PLAIN
 from neurok.generation.silhouettes import DOUBT, GRID, Outlines, colour_of, known_outlines, outline_of
 
 
@@ -37,7 +37,7 @@ def test_nothing_has_no_outline():
 
 
 def test_colours_are_read_from_what_is_not_behind():
-    from neurok.families.household.looks import basic, colour_words
+    from neurok.catalogue.appearance import basic, colour_words
 
     assert basic(colour_words()[colour_of(picture(20, 20, 60, 60))]) == "red"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.families.household import generate
+from neurok.catalogue import generate
 from neurok.generation.attachment import Attached
 from neurok.generation.context import ContextConfig, Words, asked_by, words_of
 from neurok.generation.fields import build_fields
@@ -16,8 +16,8 @@ from neurok.generation.list_drawing import draw_lists
 from neurok.generation.part_list import PartListConfig
 from neurok.generation.request import request_of
 from neurok.generation.writing import Generator, list_words, rows_of
-from neurok.train.generation import FlowTask, PartListTask
-from neurok.train.generation_data import example_of, lists_of, numbers_of, standard_of
+from neurok_lab.train.generation import FlowTask, PartListTask
+from neurok_lab.train.generation_data import example_of, lists_of, numbers_of, standard_of
 
 SMALL = ContextConfig(width=32, heads=2, depth=1, images=False)
 LIST = PartListConfig(context=SMALL, width=32, heads=2, depth=1)

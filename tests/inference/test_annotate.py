@@ -11,13 +11,13 @@ from neurok import io
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.cli import main
 from neurok.core import Asset
-from neurok.data.build import RECIPES, build
-from neurok.data.shards import ShardSet
-from neurok.data.still import find_still_sources
 from neurok.errors import NeurokError
-from neurok.inference.annotate import SelfMade
 from neurok.inference.plan import study
 from neurok.modelling.shapes import slab
+from neurok_lab.data.annotate import SelfMade
+from neurok_lab.data.build import RECIPES, build
+from neurok_lab.data.shards import ShardSet
+from neurok_lab.data.still import find_still_sources
 from solids import door_on_a_box, drawer_in_a_box, knob_on_a_block, of_parts
 
 SEARCH = SelfMade.by("search")

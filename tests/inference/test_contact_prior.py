@@ -9,11 +9,11 @@ from neurok.bodyplan.bodies import label_faces
 from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Mesh
-from neurok.data.subject import patches_of
 from neurok.inference.contact_prior import ContactPriorConfig, condition_on_contacts, conditioned_covariance
 from neurok.inference.prior import LearnedPrior, vertex_weights
 from neurok.kinematics.reduce import whole
 from neurok.kinematics.screws import ScrewSpace
+from neurok.learned.subject import patches_of
 from neurok.modelling.shapes import box, join
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from neurok.data.household import drawn
 from neurok.errors import NeurokError
-from neurok.inference.generate import agreement, understand
+from neurok.generation.verb import agreement, understand
+from neurok_lab.data.household import drawn
 
 
 def test_the_list_that_shares_most_with_the_others_agrees_most():

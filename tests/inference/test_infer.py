@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import neurok
+from neurok.catalogue.samples import make_sample
 from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import NeurokError
@@ -15,7 +16,6 @@ from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.model import Weights, infer, plan, understand
 from neurok.modelling.shapes import slab
-from neurok.samples import make_sample
 from solids import of_parts
 
 SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)

@@ -7,16 +7,16 @@ import pytest
 import torch
 from torch import nn
 
-from neurok.articulation.network import Parts
-from neurok.articulation.pieces_network import PieceAnswers, PieceModel
-from neurok.articulation.pieces_predict import Grouper
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, PlannedBody
 from neurok.bodyplan.plan_file import read_plan, write_plan
 from neurok.core import Mesh
 from neurok.geometry.level_set import MeltConfig
 from neurok.inference.plan import plan, study
-from neurok.train.versions import single_surface
+from neurok.learned.grouping import Grouper
+from neurok.learned.grouping_network import PieceAnswers, PieceModel
+from neurok.learned.joint_network import Parts
+from neurok_lab.train.versions import single_surface
 from solids import door_on_a_box
 
 SURE = 6.0

@@ -8,9 +8,9 @@ import pytest
 import torch
 from scipy.stats import t
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.core.mesh import UnitBox
-from neurok.data.subject import patches_of
 from neurok.deformation import handles
 from neurok.deformation.batch import Rest
 from neurok.deformation.handles import HandleConfig, HandleModel
@@ -21,9 +21,9 @@ from neurok.kinematics import HandleSpace
 from neurok.kinematics.reduce import MAX_DIMENSION
 from neurok.kinematics.screws import ScrewConfig, ScrewSpace
 from neurok.kinematics.space import decode
+from neurok.learned.subject import patches_of
 from neurok.modelling.shapes import Shape, box, join, sphere
 from neurok.posing.registration import register_points
-from neurok.samples import make_sample
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8)
 

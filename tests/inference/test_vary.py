@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 
+from neurok.catalogue import asset_of, generate
+from neurok.catalogue.record import assembly_of, record_of
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
-from neurok.families.household import asset_of, generate
-from neurok.families.household.record import assembly_of, record_of
 from neurok.generation.context import ContextConfig, asked_by
 from neurok.generation.flow import FlowConfig
 from neurok.generation.part_list import PartListConfig
+from neurok.generation.vary import looked_at, read_source, vary
+from neurok.generation.verb import LIST, listed_asset
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
-from neurok.inference.generate import LIST, listed_asset
-from neurok.inference.vary import looked_at, read_source, vary
 from neurok.io import load, save
 
 
@@ -34,7 +34,7 @@ def model():
 def untrained(model, monkeypatch):
     for name in ("vary", "generate"):
         monkeypatch.setattr(f"neurok.inference.{name}.load_model", lambda weights, task: model)
-    monkeypatch.setattr("neurok.inference.vary.REDRAWING", replace(REDRAWING, given=0.98, tries=1))
+    monkeypatch.setattr("neurok.generation.vary.REDRAWING", replace(REDRAWING, given=0.98, tries=1))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(chair, words, sentence):
 
 def test_other_meshes_are_looked_at(chair, monkeypatch):
     asked = []
-    monkeypatch.setattr("neurok.inference.vary.generate", lambda text, image, **rest: asked.append(image) or [])
+    monkeypatch.setattr("neurok.generation.vary.generate", lambda text, image, **rest: asked.append(image) or [])
     mesh = asset_of(chair).mesh
     assert vary(Asset(mesh), seed=1) == []
     photo = asked[0]

@@ -9,8 +9,8 @@ from fbx_by_hand import bending_strip
 
 from neurok.core import Mesh, Surface, Texture
 from neurok.errors import FormatError, NeurokError
-from neurok.families.articulated import generate
 from neurok.io.formats import load, save
+from neurok_lab.worlds.articulated import generate
 
 TRIANGLE = Mesh(np.eye(3), np.array([[0, 1, 2]]), name="triangle")
 

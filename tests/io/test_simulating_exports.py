@@ -9,10 +9,10 @@ import pytest
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField
 from neurok.core.assembly import ASSEMBLY, joint_losses
 from neurok.errors import NeurokError
-from neurok.families.articulated import generate
 from neurok.io import formats
 from neurok.io.physics import Physics, left_out, resized, welded
 from neurok.modelling.shapes import slab
+from neurok_lab.worlds.articulated import generate
 from solids import of_parts, shell
 
 mujoco = pytest.importorskip("mujoco")
@@ -211,7 +211,7 @@ def test_the_command_welds_what_is_not_sure_and_says_so(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_ball_stays_in_a_generated_bucket(tmp_path):
-    from neurok.families.articulated import make_family
+    from neurok_lab.worlds.articulated import make_family
 
     asset = make_family("bucket", np.random.default_rng(3))
     formats.save(asset, tmp_path / "bucket.xml")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from test_skeleton import tube
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, BoneTree
 from neurok.errors import ShapeError
 from neurok.io import load, save
@@ -16,7 +17,6 @@ from neurok.kinematics import ArticulatedSpace, LinearSpace
 from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.space import decode
-from neurok.samples import make_sample
 
 sys.path.append(str(Path(__file__).parents[1] / "io"))
 

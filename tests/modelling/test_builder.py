@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neurok.modelling import looks
+from neurok.modelling import appearance as looks
 from neurok.modelling.builder import Builder
 from neurok.modelling.shapes import box
 

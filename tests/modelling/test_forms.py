@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue.checks import is_closed
+from neurok.catalogue.solids import block, lathe, plate, sheet, tube
 from neurok.errors import NeurokError, ShapeError
-from neurok.families.household.checks import is_closed
-from neurok.families.household.solids import block, lathe, plate, sheet, tube
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import CODE, LAYOUT, RELIEFS, Hollow, code_of, fields_of, mesh_of
 

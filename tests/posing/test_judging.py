@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import neurok
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset
 from neurok.posing.judging import Judge, Verdict, to_vertices
-from neurok.samples import make_sample
 
 
 @pytest.fixture(scope="module")

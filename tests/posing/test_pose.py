@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import neurok
+from neurok.catalogue.samples import make_sample
 from neurok.errors import NeurokError
-from neurok.evaluation.cases import find_cases
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics import ArticulatedSpace, decode
 from neurok.kinematics.skeleton import skeleton_space
 from neurok.model import understand
 from neurok.posing.pose import Pose, PoseConfig, pose_to_points, pose_to_vertices, refine_pose, simplest
-from neurok.samples import make_sample
+from neurok_lab.evaluation.cases import find_cases
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.lie import axis_angle_matrix, fit_rigid
@@ -12,7 +13,6 @@ from neurok.kinematics.reduce import whole
 from neurok.kinematics.screws import ScrewSpace
 from neurok.posing.pose import PoseConfig, pose_to_points, refine_pose
 from neurok.posing.refine import refine
-from neurok.samples import make_sample
 
 
 def box(size, at) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.geometry.sampling import sample_surface
 from neurok.posing.validation import HoldOut
-from neurok.samples import make_sample
 
 
 @pytest.fixture(scope="module")

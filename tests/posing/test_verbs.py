@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import neurok
+from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.lie import axis_angle_matrix
@@ -17,7 +18,6 @@ from neurok.modelling.shapes import box
 from neurok.posing import verbs
 from neurok.posing.pose import PoseConfig
 from neurok.posing.verbs import pose, sample
-from neurok.samples import make_sample
 
 
 @pytest.fixture(scope="module")

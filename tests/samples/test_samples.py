@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import SAMPLES, make_sample
 from neurok.errors import NeurokError
 from neurok.geometry.topology import degenerate_faces, face_components, is_watertight
 from neurok.io.formats import load
-from neurok.samples import SAMPLES, make_sample
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from neurok.articulation.features import describe_parts
-from neurok.articulation.views import labels_of
-from neurok.data.subject import Subject, subject_of
-from neurok.samples import make_sample
-from neurok.train import articulation, deformation
-from neurok.train.articulation import ArticulationTraining
-from neurok.train.deformation import DeformationTraining, Split
-from neurok.train.examples import Example
-from neurok.train.loop import Task, train
+from neurok.catalogue.samples import make_sample
+from neurok.learned.part_features import describe_parts
+from neurok.learned.part_views import labels_of
+from neurok.learned.subject import Subject, subject_of
+from neurok_lab.train import articulation, deformation
+from neurok_lab.train.articulation import ArticulationTraining
+from neurok_lab.train.deformation import DeformationTraining, Split
+from neurok_lab.train.examples import Example
+from neurok_lab.train.loop import Task, train
 
 SAMPLES = ("laptop", "cabinet", "lamp")
 

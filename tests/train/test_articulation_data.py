@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Joint
 from neurok.errors import NeurokError
 from neurok.io import save
-from neurok.samples import make_sample
-from neurok.train.articulation import RECIPES
-from neurok.train.batches import Batches, JointViewConfig
-from neurok.train.examples import (
+from neurok_lab.train.articulation import RECIPES
+from neurok_lab.train.batches import Batches, JointViewConfig
+from neurok_lab.train.examples import (
     Example,
     JointDataConfig,
     Thing,
@@ -20,7 +20,7 @@ from neurok.train.examples import (
     prepare_joints,
     split_examples,
 )
-from neurok.train.versions import joints_of_pieces, posed
+from neurok_lab.train.versions import joints_of_pieces, posed
 
 SEARCH, JOINTS = JointDataConfig((), "search"), JointDataConfig(())
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from neurok.bodyplan.evidence import FEATURES
-from neurok.samples import make_sample
-from neurok.train.ranking import (
+from neurok.catalogue.samples import make_sample
+from neurok_lab.train.ranking import (
     COLUMNS,
     KINDS,
     PartEvidence,

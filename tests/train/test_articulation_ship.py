@@ -6,23 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neurok.articulation.features import describe_parts
-from neurok.articulation.predict import predict_joints
-from neurok.articulation.views import labels_of
+from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.core import Asset
-from neurok.data.build import RECIPES, Recipe, build
-from neurok.data.still import UNSEEN_CATEGORIES, category, find_still_sources
 from neurok.errors import NeurokError
-from neurok.evaluation.articulation import find_joint_method
 from neurok.hub import load_card, load_model
-from neurok.inference.annotate import SelfMade
 from neurok.io import save
 from neurok.io.files import read_card
-from neurok.samples import make_sample
-from neurok.train.batches import JointViewConfig, augmented, without_some
-from neurok.train.examples import Example, JointDataConfig, describe_data, find_things, joint_examples
-from neurok.train.ship import HELD_OUT, ship
+from neurok.learned.joints import predict_joints
+from neurok.learned.part_features import describe_parts
+from neurok.learned.part_views import labels_of
+from neurok_lab.data.annotate import SelfMade
+from neurok_lab.data.build import RECIPES, Recipe, build
+from neurok_lab.data.still import UNSEEN_CATEGORIES, category, find_still_sources
+from neurok_lab.evaluation.articulation import find_joint_method
+from neurok_lab.train.batches import JointViewConfig, augmented, without_some
+from neurok_lab.train.examples import Example, JointDataConfig, describe_data, find_things, joint_examples
+from neurok_lab.train.ship import HELD_OUT, ship
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 import numpy as np
 from PIL import Image
 
-from neurok.train.log import draw_curve
+from neurok_lab.train.log import draw_curve
 
 
 def dark(path) -> np.ndarray:

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation.handles import HandleConfig
-from neurok.deformation.loss import DeformationTask, PairTensors
 from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
-from neurok.train.deformation import RECIPES, DeformationRecipe, DeformationTraining, Split
-from neurok.train.log import read_log
-from neurok.train.loop import LOG, train
+from neurok.learned.view import ViewConfig, draw, stack
+from neurok_lab.train.deformation import RECIPES, DeformationRecipe, DeformationTraining, Split
+from neurok_lab.train.log import read_log
+from neurok_lab.train.loop import LOG, train
+from neurok_lab.train.losses import DeformationTask, PairTensors
 
 POINTS = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
+from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Clip
-from neurok.data.build import Recipe, build
-from neurok.data.still import UNSEEN_FAMILIES
 from neurok.errors import NeurokError
 from neurok.io import save
-from neurok.samples import make_sample
-from neurok.train.deformation import split_subjects
+from neurok_lab.data.build import Recipe, build
+from neurok_lab.data.still import UNSEEN_FAMILIES
+from neurok_lab.train.deformation import split_subjects
 
 
 def test_no_clip_of_a_held_out_object_is_trained_on(tmp_path):

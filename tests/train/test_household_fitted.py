@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.data.household_names import part_names, renamed
-from neurok.families.household import draw
-from neurok.families.household.parts import Assembly, Look, Part, Repeat
-from neurok.families.household.vocabulary import PART_NAMES
+from neurok.catalogue import draw
+from neurok.catalogue.parts import Assembly, Look, Part, Repeat
+from neurok.catalogue.vocabulary import PART_NAMES
 from neurok.generation.fields import can_be_listed
-from neurok.generation.part_autoencoder import PartConfig, PartModel
 from neurok.modelling.forms import CODE, code_of
 from neurok.modelling.shapes import box
-from neurok.train.household_fitted import fitted_thing, with_parents
+from neurok_lab.data.household_names import part_names, renamed
+from neurok_lab.parts.part_autoencoder import PartConfig, PartModel
+from neurok_lab.train.household_fitted import fitted_thing, with_parents
 
 pytestmark = pytest.mark.slow
 

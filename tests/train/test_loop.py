@@ -15,9 +15,9 @@ from safetensors.torch import load_file
 
 from neurok.errors import FormatError, NeurokError
 from neurok.hub import load_card, load_model
-from neurok.train.checkpoint import read_facts, recipe_for
-from neurok.train.loop import CHECKPOINT, CURVE, LOG, _begin, train
-from neurok.train.ship import ship
+from neurok_lab.train.checkpoint import read_facts, recipe_for
+from neurok_lab.train.loop import CHECKPOINT, CURVE, LOG, _begin, train
+from neurok_lab.train.ship import ship
 
 
 def figures(folder: Path) -> list[dict]:
@@ -233,14 +233,14 @@ PROCESSES = """
 import os, signal, sys, torch
 from dataclasses import replace
 from pathlib import Path
-from neurok.data.subject import subject_of
-from neurok.articulation.features import describe_parts
-from neurok.articulation.views import labels_of
-from neurok.samples import make_sample
-from neurok.train import articulation, deformation
-from neurok.train.examples import Example
-from neurok.train.deformation import Split
-from neurok.train.loop import train
+from neurok.learned.subject import subject_of
+from neurok.learned.part_features import describe_parts
+from neurok.learned.part_views import labels_of
+from neurok.catalogue.samples import make_sample
+from neurok_lab.train import articulation, deformation
+from neurok_lab.train.examples import Example
+from neurok_lab.train.deformation import Split
+from neurok_lab.train.loop import train
 out, name, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 short = {"steps": 12, "evaluate_every": 6, "pulse_every": 4}
 sample = make_sample("laptop")

@@ -1,6 +1,6 @@
 import torch
 
-from neurok.train.loop import Muon, orthogonalise
+from neurok_lab.train.loop import Muon, orthogonalise
 
 
 def test_orthogonalised_matrices_have_singular_values_near_one():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.data.household import is_real
 from neurok.errors import NeurokError
 from neurok.generation.context import ContextConfig
 from neurok.generation.fields import build_fields, look_fields
@@ -15,10 +14,11 @@ from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
 from neurok.generation.writing import Generator
 from neurok.hub import load_model, save_model
-from neurok.train.generation import OFTEN, Batch, PartListRecipe, put_real
-from neurok.train.generation_data import Example, standard_of
-from neurok.train.loop import CHECKPOINT, train
-from neurok.train.pictures import (
+from neurok_lab.data.household import is_real
+from neurok_lab.train.generation import OFTEN, Batch, PartListRecipe, put_real
+from neurok_lab.train.generation_data import Example, standard_of
+from neurok_lab.train.loop import CHECKPOINT, train
+from neurok_lab.train.pictures import (
     RECIPES,
     PictureRecipe,
     answers_of,
@@ -27,7 +27,7 @@ from neurok.train.pictures import (
     reader_shipped,
     training_of,
 )
-from neurok.train.ship import ship_generation
+from neurok_lab.train.ship import ship_generation
 
 COLOUR = [field.name for field in look_fields()].index("colour")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neurok.train.calibration import alike_objects, logistic
+from neurok_lab.train.calibration import alike_objects, logistic
 
 
 def test_an_object_of_many_bodies_counts_as_one():

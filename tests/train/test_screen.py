@@ -2,7 +2,7 @@ import io
 
 from rich.console import Console
 
-from neurok.train.log import Screen
+from neurok_lab.train.log import Screen
 
 LINE = {"step": 500, "per_second": 80.0, "eta": 600.0, "training": {"relative": 0.25, "nats": 61.0, "error": 0.4}}
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from neurok import load, save
-from neurok.data.still import moving_files, static_files
 from neurok.errors import NeurokError
-from neurok.train.examples import PieceSources, piece_examples, training_things
-from neurok.train.versions import PieceDataConfig
+from neurok_lab.data.still import moving_files, static_files
+from neurok_lab.train.examples import PieceSources, piece_examples, training_things
+from neurok_lab.train.versions import PieceDataConfig
 
 
 @pytest.fixture(scope="module")

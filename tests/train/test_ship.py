@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from neurok.catalogue.samples import make_sample
 from neurok.cli import main
-from neurok.data.build import Recipe, build
 from neurok.errors import NeurokError
 from neurok.hub import load_card, load_model
 from neurok.io import save
-from neurok.samples import make_sample
-from neurok.train.articulation import RECIPES as JOINT_RECIPES
-from neurok.train.articulation import ArticulationTraining
-from neurok.train.deformation import RECIPES, DeformationTraining, split_subjects
-from neurok.train.loop import CHECKPOINT, train
-from neurok.train.run import Deformations, train_model
-from neurok.train.ship import ship
+from neurok_lab.data.build import Recipe, build
+from neurok_lab.train.articulation import RECIPES as JOINT_RECIPES
+from neurok_lab.train.articulation import ArticulationTraining
+from neurok_lab.train.deformation import RECIPES, DeformationTraining, split_subjects
+from neurok_lab.train.loop import CHECKPOINT, train
+from neurok_lab.train.run import Deformations, train_model
+from neurok_lab.train.ship import ship
 
 TINY = replace(RECIPES["smoke"], steps=2, evaluate_every=2, warmup=1, seed=3)
 

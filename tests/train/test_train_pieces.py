@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.articulation.pieces_network import SLIDES, STATIC, TURNS
 from neurok.bodyplan.plan import connected_pieces
+from neurok.catalogue.samples import make_sample
 from neurok.core import Joint
-from neurok.data.still import static_files
 from neurok.errors import NeurokError
-from neurok.samples import make_sample
-from neurok.train.batches import augmented_pieces
-from neurok.train.calibration import calibrate_pieces
-from neurok.train.checkpoint import load_weights
-from neurok.train.examples import PieceExample, Thing, piece_examples, plain_examples, prepare_pieces
-from neurok.train.loop import CHECKPOINT, train
-from neurok.train.pieces import RECIPES, PieceTraining, measure
-from neurok.train.versions import (
+from neurok.learned.grouping_network import SLIDES, STATIC, TURNS
+from neurok_lab.data.still import static_files
+from neurok_lab.train.batches import augmented_pieces
+from neurok_lab.train.calibration import calibrate_pieces
+from neurok_lab.train.checkpoint import load_weights
+from neurok_lab.train.examples import PieceExample, Thing, piece_examples, plain_examples, prepare_pieces
+from neurok_lab.train.loop import CHECKPOINT, train
+from neurok_lab.train.pieces import RECIPES, PieceTraining, measure
+from neurok_lab.train.versions import (
     FORMS,
     HANDLE_LENGTH,
     HANDLE_MOST,

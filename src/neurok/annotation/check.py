@@ -18,12 +18,12 @@ from neurok.annotation.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, Tria
 from neurok.annotation.measure import measure, probes_of, weights_of
 from neurok.annotation.proposers import one_line
 from neurok.annotation.records import AnnotationStore
+from neurok.batch.limited import Ended, Limited
 from neurok.batch.store import Source, write_json
 from neurok.core import Clip, Mesh
 from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
-from neurok.data.limited import Ended, Limited
 from neurok.dynamics.choice import EngineName
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.inference.material_drawing import painted

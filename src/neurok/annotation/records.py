@@ -24,14 +24,14 @@ from neurok.batch.sheet import Card, Low, image, link, problem, table, write_she
 from neurok.batch.store import FolderStore, Source, read_json, write_json
 from neurok.core import Asset, MaterialField
 from neurok.core.select import regions_of
-from neurok.data.still import SUFFIXES
 from neurok.errors import NeurokError
 from neurok.inference.materials import BY_HAND, Proposal, Proposals
 from neurok.io import load
+from neurok.io.formats import MESHES
 from neurok.io.materials_file import read_materials, write_materials
 
 VERSION = 1
-MODELS = (*SUFFIXES, ".urdf", ".mjcf")
+MODELS = (*MESHES, ".urdf", ".mjcf")
 Status = Literal["failed", "proposed", "edited", "accepted"]
 
 

@@ -23,10 +23,10 @@ from neurok.annotation.check import OVERTIME, Job, check_within, judge_again, ru
 from neurok.annotation.flags import LIMITS, TRIAL, LimitConfig, TrialConfig
 from neurok.annotation.proposers import RULES, MaterialProposer, ask, one_line
 from neurok.annotation.records import Annotation, AnnotationStore, accept, rows_of, write_materials_sheet
+from neurok.batch.limited import Limited, Limits
 from neurok.batch.store import Source, find_sources
 from neurok.core import material
 from neurok.core.material_library import parse_material
-from neurok.data.limited import Limited, Limits
 from neurok.dynamics.choice import EngineName
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.inference.materials import BY_HAND, Proposals

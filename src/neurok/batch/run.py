@@ -16,10 +16,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from neurok.batch.limited import Ended, Limited, Limits
 from neurok.batch.sheet import write_batch_sheet
 from neurok.batch.store import BatchStore, Settings, Source, find_sources
-from neurok.data.limited import Ended, Limited, Limits
-from neurok.data.workers import spread
+from neurok.batch.workers import spread
 from neurok.errors import NeurokError
 
 LIMITS = Limits(seconds=600.0, memory=8e9)

@@ -25,13 +25,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from neurok.data.still import SUFFIXES
 from neurok.errors import FormatError, NeurokError
 from neurok.io.files import read_bytes, write_files
+from neurok.io.formats import MESHES
 from neurok.staging import PREFIX
 
 VERSION = 1
-MODELS = (*SUFFIXES, ".urdf", ".mjcf")
+MODELS = (*MESHES, ".urdf", ".mjcf")
 RECORD = "record.json"
 PICTURE = "picture.jpg"
 SCRATCH = ".work"

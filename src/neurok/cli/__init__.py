@@ -19,6 +19,8 @@ import sys
 import tempfile
 import traceback
 import warnings
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from neurok.errors import NeurokError
@@ -33,16 +35,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "batch": ("neurok.cli.batch:BatchCommand", "run a command on every object of a folder"),
     "check": ("neurok.cli.inspect:Check", "report what works on this machine and how to get the rest"),
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
-    "data build": ("neurok.cli.data:DataBuild", "build a data set of moving objects"),
-    "data household": ("neurok.cli.data:DataHousehold", "generate household objects to train generation"),
-    "data info": ("neurok.cli.data:DataInfo", "report the contents of a data set"),
-    "data preview": ("neurok.cli.data:DataPreview", "draw a contact sheet of a data set"),
-    "evaluate articulation": ("neurok.cli.evaluate:EvaluateArticulation", "evaluate predicted joints"),
-    "evaluate deformation": ("neurok.cli.evaluate:EvaluateDeformation", "pose held-out objects, with baselines"),
-    "evaluate dynamics": ("neurok.cli.evaluate:EvaluateDynamics", "compare the reduced engine with particles"),
-    "evaluate generation": ("neurok.cli.evaluate:EvaluateGeneration", "evaluate objects from words and pictures"),
-    "evaluate motions": ("neurok.cli.evaluate:EvaluateMotions", "evaluate the motions predicted for raw meshes"),
-    "evaluate samples": ("neurok.cli.evaluate:EvaluateSamples", "evaluate the plausibility of sampled states"),
     "generate": ("neurok.cli.generate:Generate", "generate objects from words or a picture"),
     "materials": ("neurok.cli.materials:Materials", "propose a material for each part of an object"),
     "plan": ("neurok.cli.articulate:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
@@ -51,19 +43,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sample": ("neurok.cli.pose:Sample", "sample plausible states of an object"),
     "simulate": ("neurok.cli.simulate:Simulate", "simulate forces, falls, drags or wind and save the motion"),
     "studio": ("neurok.cli.studio:Studio", "open an object in the browser: pose, grab, push, correct, record"),
-    "train articulation": ("neurok.cli.train:TrainArticulation", "train the joint network"),
-    "train deformation": ("neurok.cli.train:TrainDeformation", "train kinematic spaces on motion"),
-    "train generation": ("neurok.cli.train:TrainGeneration", "train generation from words and pictures"),
-    "train parts": ("neurok.cli.train:TrainParts", "train the autoencoder of household parts"),
-    "train pieces": ("neurok.cli.train:TrainPieces", "train the grouping of raw pieces into bodies"),
-    "train plan": ("neurok.cli.train:TrainPlan", "calibrate the joints of body plans"),
-    "train ranking": ("neurok.cli.train:TrainRanking", "fit the ranking of the geometric joint search"),
-    "train ship": ("neurok.cli.train:TrainShip", "export weights of a training run with a card"),
 }
+"""What this package can do; an installed lab adds more (entry points ``neurok.commands``)."""
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A full disk, a quota that is used up, a file that may not grow further."""
+
+
+@cache
+def commands() -> dict[str, tuple[str, str]]:
+    """All commands that are installed, in the order of their names."""
+    found = dict(COMMANDS)
+    for point in entry_points(group="neurok.commands"):
+        found |= point.load()
+    return {name: found[name] for name in ["inspect", *sorted(set(found) - {"inspect"})]}
 
 
 def main(args: list[str] | None = None) -> None:
@@ -155,7 +149,7 @@ def _run(args: list[str]) -> None:
 
 def command_class(name: str) -> Any:
     """The dataclass of a command."""
-    module, class_name = COMMANDS[name][0].split(":")
+    module, class_name = commands()[name][0].split(":")
     return getattr(importlib.import_module(module), class_name)
 
 
@@ -234,14 +228,14 @@ def _command_name(args: list[str]) -> str | None:
     """The longest known command that the line starts with (``data build`` before ``data``)."""
     for length in (2, 1):
         name = " ".join(args[:length])
-        if name in COMMANDS:
+        if name in commands():
             return name
     return None
 
 
 def _overview(args: list[str]) -> None:
     group = args[0] if args and not args[0].startswith("-") else ""
-    known = [name for name in COMMANDS if not group or name.split()[0] == group]
+    known = [name for name in commands() if not group or name.split()[0] == group]
     if args and args[0] == "--version":
         from neurok import __version__
 
@@ -249,14 +243,14 @@ def _overview(args: list[str]) -> None:
         return
     if not known or (len(args) > 1 and group and not args[1].startswith("-")):
         given = " ".join(args[:2]) if known else group
-        near = difflib.get_close_matches(given, list(COMMANDS), n=1)
+        near = difflib.get_close_matches(given, list(commands()), n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        print(f"neurok: there is no command '{given}'; known are {', '.join(COMMANDS)}.{hint}", file=sys.stderr)
+        print(f"neurok: there is no command '{given}'; known are {', '.join(commands())}.{hint}", file=sys.stderr)
         sys.exit(2)
     width = max(map(len, known))
     print("usage: neurok COMMAND [options]      (details: neurok COMMAND --help)\n")
     for name in known:
-        print(f"  {name:{width}}  {COMMANDS[name][1]}")
+        print(f"  {name:{width}}  {commands()[name][1]}")
     if args and group and not any(a in ("-h", "--help") for a in args):
         sys.exit(2)
 

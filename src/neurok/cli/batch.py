@@ -24,9 +24,9 @@ from neurok.cli.report import counting
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
+    from neurok.batch.limited import Limits
     from neurok.batch.store import Settings
     from neurok.core import Asset
-    from neurok.data.limited import Limits
 
 
 CommandName = Literal["articulate", "convert", "inspect", "materials", "plan", "pose", "render", "sample", "simulate"]
@@ -112,7 +112,7 @@ class BatchCommand(Command):
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
 
     def _limits(self) -> Limits:
-        from neurok.data.limited import Limits
+        from neurok.batch.limited import Limits
 
         for name, value in (("--limit", self.limits.limit), ("--memory", self.limits.memory)):
             if not value > 0.0:

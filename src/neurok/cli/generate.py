@@ -16,7 +16,7 @@ from neurok.cli.outputs import Command, check_outputs, counted, frame_facts, war
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
-    from neurok.inference.generate import Generated
+    from neurok.generation.verb import Generated
 
 Action = Literal["drop", "throw", "tilt", "drag", "wind"]
 
@@ -73,10 +73,10 @@ class Generate(Command):
 
     def run(self) -> dict[str, Any]:
         with loading():
-            from neurok.inference.generate import generate
+            from neurok.generation.verb import generate
 
         if self.like is not None:
-            from neurok.inference.vary import vary
+            from neurok.generation.vary import vary
 
             found = vary(
                 self.like, edit=self.edit or "", text=self.text, count=self.count, seed=self.seed, weights=self.weights

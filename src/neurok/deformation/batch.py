@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from neurok.data.view import Pairs
+from neurok.learned.view import Pairs
 
 
 class Rest(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from jaxtyping import Float
@@ -12,6 +13,7 @@ from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.deformation.points import PointConfig, PointModel
 from neurok.deformation.posterior import Diagonal, Shared
 from neurok.errors import NeurokError
+from neurok.learned.task import Task
 
 ModelConfig = HandleConfig | PointConfig
 Model = HandleModel | PointModel
@@ -57,3 +59,10 @@ def build_model(config: ModelConfig | dict[str, Any]) -> Model:
     if isinstance(config, dict):
         config = model_config(config)
     return PointModel(config) if isinstance(config, PointConfig) else HandleModel(config)
+
+
+def _describe(model: Any) -> dict[str, Any] | None:
+    return {"config": asdict(model.config)} if isinstance(model, Model) else None
+
+
+TASK = Task(lambda card: build_model(card["config"]), _describe)

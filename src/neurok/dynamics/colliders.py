@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.compiled.loops import compiled
 from neurok.core.mesh import Mesh
 from neurok.geometry.convex import MAX_HULL_POINTS, Piece, convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
+from neurok.geometry.loops import compiled
 from neurok.geometry.operators import closed_components
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components

@@ -14,9 +14,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from neurok.core.mesh import frozen_array
 from neurok.core.material import MaterialField
-from neurok.core.mesh import Mesh
+from neurok.core.mesh import Mesh, frozen_array
 from neurok.dynamics.condition import check_positive
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas

@@ -19,10 +19,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-from neurok.families.household.assemble import grounded, placed_anew
-from neurok.families.household.checks import body_count
-from neurok.families.household.faces import boards_of, fronts_of
-from neurok.families.household.parts import Assembly, Part, placed
+from neurok.catalogue.assemble import grounded, placed_anew
+from neurok.catalogue.casework import boards_of, fronts_of
+from neurok.catalogue.checks import body_count
+from neurok.catalogue.parts import Assembly, Part, placed
 from neurok.generation.contacts import Vec, boxes_of, farthest, met_copies, missing, points_on, shifted
 from neurok.generation.copies import laid_out
 from neurok.generation.fields import LEVEL

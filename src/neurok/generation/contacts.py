@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.families.household.assemble import placed_anew
-from neurok.families.household.checks import LEAST_VOLUME
-from neurok.families.household.parts import Part, Repeat
+from neurok.catalogue.assemble import placed_anew
+from neurok.catalogue.checks import LEAST_VOLUME
+from neurok.catalogue.parts import Part, Repeat
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.shapes import Shape
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.families.household.assemble import placed_anew
-from neurok.families.household.parts import Part
+from neurok.catalogue.assemble import placed_anew
+from neurok.catalogue.parts import Part
 from neurok.generation.contacts import Vec, boxes_of, missing, shifted
 from neurok.geometry import lie
 from neurok.modelling.shapes import Shape

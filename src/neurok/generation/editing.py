@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from neurok.catalogue.appearance import METALLIC, RGB, colour_words, rgb_of
+from neurok.catalogue.captions import main_part
+from neurok.catalogue.materials import METALS, WOODS
+from neurok.catalogue.parts import Assembly, Look, Part
+from neurok.catalogue.vocabulary import article, plural
 from neurok.core.material_library import library
 from neurok.errors import NeurokError
-from neurok.families.household.captions import main_part
-from neurok.families.household.looks import METALLIC, RGB, colour_words, rgb_of
-from neurok.families.household.parts import Assembly, Look, Part
-from neurok.families.household.stuffs import METALS, WOODS
-from neurok.families.household.words import article, plural
 from neurok.generation.edit_request import Change, Noun
 from neurok.generation.reshaping import counted, resized
 

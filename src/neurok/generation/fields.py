@@ -9,11 +9,10 @@ from functools import cache
 import numpy as np
 from jaxtyping import Int
 
+from neurok.catalogue.appearance import palette
+from neurok.catalogue.parts import FEELS, MIRRORS, PATTERNS, ROLES, Assembly, Part
+from neurok.catalogue.vocabulary import CATEGORIES, PART_NAMES, STYLES, table
 from neurok.core.material_library import library
-from neurok.families.household.looks import palette
-from neurok.families.household.parts import FEELS, MIRRORS, PATTERNS, ROLES, Assembly, Part
-from neurok.families.household.vocabulary import CATEGORIES, PART_NAMES, STYLES
-from neurok.families.household.words import table
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS
 
 PARTS = 24

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.families.household.casework import CASEWORK, GAP, SINK
-from neurok.families.household.faces import FACES, Face, boards_of, fronts_of
-from neurok.families.household.parts import Assembly, Hinge, Part, Repeat
-from neurok.families.household.solids import block
+from neurok.catalogue.casework import CASEWORK, FACES, GAP, SINK, Face, boards_of, fronts_of
+from neurok.catalogue.parts import Assembly, Hinge, Part, Repeat
+from neurok.catalogue.solids import block
 from neurok.generation.contacts import Vec, ends_of, shifted
 from neurok.generation.fields import LEVEL, quarters
 from neurok.generation.numbers import code_units

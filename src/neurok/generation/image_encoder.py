@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurok.data.picture_augmentation import PLAIN
+from neurok.generation.augmentation import PLAIN
 from neurok.generation.fields import Field, build_fields, look_fields, whole_fields
 from neurok.generation.numbers import WIDTH
 from neurok.nn.attention import Block

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.catalogue.appearance import colour_words, rgb_of
+from neurok.catalogue.vocabulary import CATEGORIES, NUMBERS, PART_NAMES, STYLES, plural, table
 from neurok.core.material_library import library
-from neurok.families.household.looks import colour_words, rgb_of
-from neurok.families.household.vocabulary import CATEGORIES, PART_NAMES, STYLES
-from neurok.families.household.words import NUMBERS, plural, table
 
 WORD = re.compile(r"[^\W_]+")
 BREAKS = frozenset(",;:.!?()[]\n\u2013\u2014")

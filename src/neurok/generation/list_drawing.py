@@ -11,11 +11,11 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from neurok.catalogue.appearance import basic, colour_words, palette
+from neurok.catalogue.captions import main_roles
+from neurok.catalogue.materials import METALS, WOODS
+from neurok.catalogue.prompts import PARTNERS, is_other, said_of_parts
 from neurok.core.material_library import library
-from neurok.families.household.captions import main_roles
-from neurok.families.household.looks import basic, colour_words, palette
-from neurok.families.household.prompts import PARTNERS, is_other, said_of_parts
-from neurok.families.household.stuffs import METALS, WOODS
 from neurok.generation.context import Asked
 from neurok.generation.fields import END, PARTS, Field, build_fields, look_fields, said, whole_fields
 from neurok.generation.lexicon import WHOLE, can_have, category_words

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.families.household.parts import Assembly, Hinge, Look, Part, Repeat
+from neurok.catalogue.parts import Assembly, Hinge, Look, Part, Repeat
 from neurok.generation.fields import CODED_KINDS, SOLID, quarters
 from neurok.modelling.forms import CODE, Hollow
 

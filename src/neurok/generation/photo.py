@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from neurok.data.picture_augmentation import MARGIN, PLAIN
 from neurok.errors import FormatError, NeurokError
+from neurok.generation.augmentation import MARGIN, PLAIN
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 Status = Literal["transparent", "cut out", "whole"]

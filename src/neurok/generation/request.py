@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from neurok.catalogue.appearance import basic
+from neurok.catalogue.prompts import Prompt, Wish
+from neurok.catalogue.vocabulary import CATEGORIES, plural, table
 from neurok.core.material_library import library
-from neurok.families.household.looks import basic
-from neurok.families.household.prompts import Prompt, Wish
-from neurok.families.household.vocabulary import CATEGORIES
-from neurok.families.household.words import plural, table
 from neurok.generation.lexicon import WHOLE, Span, can_have, category_words, style_of
 
 BACKWARD = frozenset({"is", "are", "of", "in", "made", "painted"})

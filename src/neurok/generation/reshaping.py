@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.families.household.parts import Assembly, Hinge, Part, Repeat
-from neurok.families.household.words import number as said_number
-from neurok.families.household.words import plural
+from neurok.catalogue.parts import Assembly, Hinge, Part, Repeat
+from neurok.catalogue.vocabulary import number as said_number
+from neurok.catalogue.vocabulary import plural
 from neurok.generation.attachment import reach_of
 from neurok.generation.contacts import Vec, shifted
 from neurok.generation.edit_request import Dimension

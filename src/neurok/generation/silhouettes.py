@@ -17,12 +17,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
-from neurok.data.picture_augmentation import PLAIN
-from neurok.families.household.assemble import placed_anew
-from neurok.families.household.captions import main_part
-from neurok.families.household.looks import colour_words, rgb_of, shades
-from neurok.families.household.parts import Assembly
-from neurok.families.household.record import assembly_of
+from neurok.catalogue.appearance import colour_words, rgb_of, shades
+from neurok.catalogue.assemble import placed_anew
+from neurok.catalogue.captions import main_part
+from neurok.catalogue.parts import Assembly
+from neurok.catalogue.record import assembly_of
+from neurok.generation.augmentation import PLAIN
 from neurok.generation.editing import OWN_PATTERNS, in_colour, of_stuff
 from neurok.generation.image_encoder import PictureReader
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from neurok.catalogue.parts import Assembly, Part
 from neurok.errors import NeurokError
-from neurok.families.household.parts import Assembly, Part
 from neurok.generation.attachment import ROUGH, Attached, attach, meeting
-from neurok.generation.context import Asked
+from neurok.generation.context import Asked, ContextConfig
 from neurok.generation.fields import (
     PARTS,
     Field,
@@ -28,9 +29,10 @@ from neurok.generation.fields import (
     whole_words,
 )
 from neurok.generation.flow import FlowConfig, FlowModel, Project
-from neurok.generation.image_encoder import PictureReader, ReaderConfig
+from neurok.generation.image_encoder import ImageConfig, PictureReader, ReaderConfig
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
 from neurok.generation.part_list import Hold, Lists, PartListConfig, PartListModel, stack_lists
+from neurok.learned.task import Task
 
 LIST_WARMTH = 0.5  # temperature of the choices of a list; a sketch found 0.5 to keep lists whole
 FLOW_WARMTH = 0.25
@@ -340,3 +342,20 @@ def _only(fixed: dict[str, tuple[str, ...]], number: int) -> Hold:
         return None
 
     return allowed
+
+
+def _build(card: dict[str, Any]) -> Generator:
+    built = {name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")}
+    asked = card.get("reader")
+    reader = None if asked is None else ReaderConfig(**{**asked, "image": ImageConfig(**asked["image"])})
+    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]), reader)
+
+
+def _describe(model: Any) -> dict[str, Any] | None:
+    if not isinstance(model, Generator):
+        return None
+    reader = {} if model.reader is None else {"reader": asdict(model.reader.config)}
+    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config), **reader}
+
+
+TASK = Task(_build, _describe)

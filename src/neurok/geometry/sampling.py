@@ -65,7 +65,7 @@ def farthest_points(points: Float[np.ndarray, "N D"], count: int, start: int = 0
         raise NeurokError(f"{count} farthest points were asked of {len(points)} points.")
     chosen = np.empty(count, dtype=np.int64)
     if points.dtype == np.float64 and count * len(points) > LARGE:
-        from neurok.compiled.farthest import choose
+        from neurok.geometry.farthest import choose
 
         choose(np.ascontiguousarray(points), start, chosen)
         return chosen

@@ -26,11 +26,11 @@ from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
 
 if TYPE_CHECKING:
-    from neurok.articulation.ensemble import Ensemble
-    from neurok.articulation.pieces_predict import Grouper, Groups
-    from neurok.articulation.predict import Prediction
     from neurok.deformation.handles import HandleModel
     from neurok.inference.prior import LearnedPrior
+    from neurok.learned.ensemble import Ensemble
+    from neurok.learned.grouping import Grouper, Groups
+    from neurok.learned.joints import Prediction
 
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
@@ -222,7 +222,7 @@ def _find_bodies(
     pieces, groups = connected_pieces(plain), None
     bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
     if grouper is not None:
-        from neurok.articulation.pieces_predict import find_groups
+        from neurok.learned.grouping import find_groups
 
         found = find_groups(plain, grouper)
         groups = None if found is None else found.groups
@@ -239,14 +239,14 @@ def _one_body(mesh: Mesh) -> _Bodies:
 
 
 def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
-    from neurok.articulation.pieces_predict import part_groups
+    from neurok.learned.grouping import part_groups
 
     return None if grouper is None else part_groups(mesh, grouper)
 
 
 def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, dict[int, BodyEvidence]]:
     """What joint network and search say of the bodies; those of the grouping network have the base first."""
-    from neurok.articulation.predict import predict_joints
+    from neurok.learned.joints import predict_joints
 
     base = 0 if found.groups is not None and found.origin == "pieces" else None
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
@@ -256,7 +256,7 @@ def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, dict[int,
 
 def _gather_evidence(prediction: Prediction, groups: Groups | None = None) -> dict[int, BodyEvidence]:
     """The evidence of every body that a parent carries and that has a surface."""
-    from neurok.articulation.predict import fixed_probability, joint_hypotheses
+    from neurok.learned.joints import fixed_probability, joint_hypotheses
 
     found = {}
     for part in range(prediction.mesh.part_count):

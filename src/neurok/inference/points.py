@@ -11,9 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from neurok.core.mesh import Mesh, frame_change
-from neurok.core.mesh import UnitBox
-from neurok.data.subject import Patches, patches_of
+from neurok.core.mesh import Mesh, UnitBox, frame_change
 from neurok.deformation import dual
 from neurok.deformation.batch import Rest
 from neurok.deformation.points import Cloud, PointContext, PointModel, follow
@@ -23,6 +21,7 @@ from neurok.inference.prior import vertex_groups, vertex_weights
 from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
 from neurok.kinematics.screws import ScrewConfig, ScrewSpace, patch_radii
 from neurok.kinematics.space import KinematicSpace
+from neurok.learned.subject import Patches, patches_of
 
 SAMPLES = 8
 """Points of each patch of the surface, as in training."""

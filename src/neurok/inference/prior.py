@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core.mesh import Mesh
-from neurok.core.mesh import UnitBox
-from neurok.data.subject import Patches, patches_of
+from neurok.core.mesh import Mesh, UnitBox
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas, flat_share
 from neurok.geometry.topology import vertex_labels
 from neurok.geometry.twists import common_twist
 from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
 from neurok.kinematics.screws import ScrewSpace, patch_radii
+from neurok.learned.subject import Patches, patches_of
 
 if TYPE_CHECKING:
     from neurok.deformation.handles import HandleModel

@@ -20,6 +20,9 @@ Amount = Literal["all", "first", "none"]
 AppearanceLevel = Literal["whole", "preview", "base", "none"]
 """Whole materials of glTF; those of UsdPreviewSurface; base colour, picture and shine; or none."""
 
+MESHES = (".glb", ".gltf", ".npz", ".obj", ".off", ".ply", ".stl", ".usd", ".usda", ".usdc", ".usdz")
+"""Endings of files that hold a mesh and whatever comes along with it."""
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -153,7 +156,7 @@ def load(path: str | Path) -> Asset:
         NeurokError: If the file is missing, damaged or of no known kind; the sentence says what to do.
     """
     if str(path).startswith(SAMPLE_PREFIX):
-        from neurok.samples import make_sample
+        from neurok.catalogue.samples import make_sample
 
         return make_sample(str(path)[len(SAMPLE_PREFIX) :])
     path = Path(path)

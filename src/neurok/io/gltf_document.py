@@ -253,7 +253,7 @@ def _forget(doc: Document, extensions: tuple[str, ...]) -> None:
 
 
 def _unpacked(doc: Document, packed: Record, index: int) -> bytes:
-    from neurok.compiled import meshopt
+    from neurok.io import meshopt
 
     out: np.ndarray
 

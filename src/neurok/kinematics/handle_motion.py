@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from neurok.compiled import handles
 from neurok.geometry.twists import SERIES
+from neurok.kinematics import handle_loops as handles
 
 
 class HandleMotion:

@@ -16,11 +16,11 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import stdtr, stdtrit
 
 from neurok.core.mesh import Mesh
-from neurok.data.subject import Patches
 from neurok.geometry.twists import common_twist
 from neurok.kinematics.handle_motion import HandleMotion
 from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
 from neurok.kinematics.space import KinematicSpace
+from neurok.learned.subject import Patches
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import looks
+from neurok.modelling import appearance as looks
 
 Option = TypeVar("Option")
 

@@ -1,4 +1,8 @@
-"""Forms: solids written as a kind and at most 24 numbers, so that a network can write them too.
+"""Thin and long solids: bars along a few points, and sheets given by their widths and bends.
+
+Turned solids: a profile of knots, each sharp or smooth, revolved about y; solid, or a shell of even thickness.
+
+Forms: solids written as a kind and at most 24 numbers, so that a network can write them too.
 
 A form fills a box about the origin. Lengths in a code are in halves of the box's longest side, so that a code says the
 same at every size; whatever the numbers, the solid is closed and is stretched to fill its box.
@@ -18,8 +22,150 @@ from neurok.errors import NeurokError, ShapeError
 from neurok.modelling import profiles
 from neurok.modelling.booleans import difference, from_manifold, to_manifold
 from neurok.modelling.shapes import Shape, loft
-from neurok.modelling.strips import Fields, bar_shape, sheet_shape
-from neurok.modelling.turned import turned_shape
+from neurok.modelling.sweeps import sweep
+
+Fields = Mapping[str, Float[np.ndarray, " _"]]
+
+SMOOTH_BEND = 0.75
+"""From here on a bar follows a smooth curve through its points; below, straight runs with rounded corners."""
+
+
+def bar_path(points: Float[np.ndarray, "6 3"], bend: float) -> tuple[Float[np.ndarray, "N 3"], bool]:
+    """The centre line, and whether it is closed: its last point then lies on its first."""
+    closed = bool(np.linalg.norm(points[0] - points[-1]) < 0.02 * max(float(np.ptp(points, axis=0).max()), 1e-9))
+    points = points[:-1] if closed else points
+    gap = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    points = points[np.concatenate([[True], gap > 1e-3 * max(float(gap.max()), 1e-9)])]
+    if len(points) < 2:
+        points = np.array([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
+    if closed:
+        return profiles.smooth_curve(points, 40, closed=True), True
+    if bend >= SMOOTH_BEND:
+        return profiles.smooth_curve(points, 32), False
+    return profiles.rounded_path(points, max(bend, 0.01), 6), False
+
+
+def bar_shape(fields: Fields, unit: float, thinner: float = 0.0) -> Shape:
+    """A bar of changing radius; its section is flattened across local z and squared. Lengths in units of ``unit``."""
+    path, closed = bar_path(fields["points"].reshape(-1, 3), float(fields["bend"][0]))
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    radii = np.interp(length / length[-1], [0.0, 0.5, 1.0], np.maximum(fields["radii"], 2e-3)) - thinner / unit
+    radii = np.maximum(radii, 1e-3)
+    flat, square = float(np.clip(fields["flat"][0], 0.02, 1.0)), float(np.clip(fields["square"][0], 0.0, 1.0))
+    power = 2.0 / max(1.0 - 0.94 * square, 0.06)
+    section = profiles.superellipse(flat, 1.0, power, 16)
+    start = path[1] - path[0]
+    hint = (0.0, 0.0, 1.0) if np.abs(start[2]) < 0.95 * np.linalg.norm(start) else (1.0, 0.0, 0.0)
+    shape = sweep(section, path, closed, scales=radii, up=hint)
+    return shape.scale(unit).outward()
+
+
+def sheet_shape(fields: Fields, unit: float) -> Shape:
+    """A sheet that starts at the origin along y, across x; lengths in units of ``unit``."""
+    from scipy.interpolate import PchipInterpolator
+
+    stations, v = np.linspace(0.0, 1.0, 9), np.linspace(0.0, 1.0, 26)
+    width = np.maximum(PchipInterpolator(stations, fields["widths"])(v), 0.004)
+    angle = np.cumsum(PchipInterpolator(stations, fields["bends"])(v)) * 8.0 / 25.0
+    step = max(float(fields["length"][0]), 1e-3) / 25.0
+    run = np.column_stack([np.zeros(26), np.cos(angle), np.sin(angle)])
+    centre = np.concatenate([np.zeros((1, 3)), np.cumsum(0.5 * step * (run[1:] + run[:-1]), axis=0)])
+    normal = np.column_stack([np.zeros(26), -np.sin(angle), np.cos(angle)])
+    twist = float(fields["twist"][0]) * v
+    side = np.cos(twist)[:, None] * np.array([1.0, 0.0, 0.0]) + np.sin(twist)[:, None] * normal
+    out = np.cross(side, run)
+    u = np.linspace(-1.0, 1.0, 9)
+    lift = float(fields["cup"][0]) * width[:, None] * np.abs(u) ** 1.5
+    lift = lift + float(fields["wave"][0]) * u**2 * np.sin(2.0 * np.pi * float(fields["waves"][0]) * v)[:, None]
+    middle = centre[:, None] + width[:, None, None] * u[None, :, None] * side[:, None] + lift[..., None] * out[:, None]
+    half = 0.5 * max(float(fields["thickness"][0]), 1e-3) * (1.0 - 0.5 * u**2)[None, :, None] * out[:, None]
+    rings = np.concatenate([middle + half, (middle - half)[:, ::-1]], axis=1)
+    return loft(rings * unit)
+
+
+SEGMENTS = {"faceted": 8}
+"""Sides of a turned solid by its relief ..."""
+
+ROUND = 40
+"""... and otherwise."""
+
+
+def profile_curve(knots: Float[np.ndarray, "*B K 3"], samples: int = 7) -> Float[np.ndarray, "*B N 2"]:
+    """The curve through knots of (radius, height, sharpness): corners where sharpness is 1, smooth where it is 0."""
+    point, sharp = knots[..., :2], np.clip(knots[..., 2:], 0.0, 1.0)
+    step = np.diff(point, axis=-2)
+    length = np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-9)
+    slope = step / length
+    before, a = (np.concatenate([values[..., :1, :], values], axis=-2) for values in (slope, length))
+    after, b = (np.concatenate([values, values[..., -1:, :]], axis=-2) for values in (slope, length))
+    # Harmonic means, and none at an extreme (Fritsch and Carlson 1980): a curve that never swings past its knots.
+    weight = [2 * b + a, b + 2 * a]
+    agree = before * after > 1e-12
+    below = np.where(agree, weight[0] / np.where(agree, before, 1.0) + weight[1] / np.where(agree, after, 1.0), 1.0)
+    smooth = np.where(agree, (weight[0] + weight[1]) / below, 0.0)
+    smooth[..., 0, :], smooth[..., -1, :] = before[..., 0, :], after[..., -1, :]
+    leave = (sharp * after + (1 - sharp) * smooth)[..., :-1, :] * length
+    arrive = (sharp * before + (1 - sharp) * smooth)[..., 1:, :] * length
+    t = np.linspace(0.0, 1.0, samples)[:-1, None]
+    a, b, da, db = (one[..., None, :] for one in (point[..., :-1, :], point[..., 1:, :], leave, arrive))
+    curve = (2 * t**3 - 3 * t**2 + 1) * a + (t**3 - 2 * t**2 + t) * da + (3 * t**2 - 2 * t**3) * b + (t**3 - t**2) * db
+    curve = np.concatenate([curve.reshape(*knots.shape[:-2], -1, 2), point[..., -1:, :]], axis=-2)
+    curve[..., 0] = np.maximum(curve[..., 0], 0.0)
+    return curve
+
+
+def turned_shape(
+    knots: Float[np.ndarray, "K 3"], wall: float = 0.0, opening: str = "", relief: str = "smooth"
+) -> Shape:
+    """The solid inside a profile, or with ``wall`` its shell, open at the ``top`` (last knot), ``bottom`` or both ends.
+
+    Profiles that cross themselves are cleaned, so that any knots give a closed solid.
+    """
+    curve = profile_curve(knots)
+    if relief == "ribbed":
+        curve = ribbed(curve)
+    section = _section(curve)
+    if wall > 0.0 and opening:
+        section = section - _cavity(curve, wall, opening)
+    solid = section.revolve(SEGMENTS.get(relief, ROUND))
+    shape = from_manifold(solid)
+    if relief == "fluted":
+        angle = np.arctan2(shape.vertices[:, 1], shape.vertices[:, 0])
+        press = fluted(angle)
+        shape = Shape(shape.vertices * np.column_stack([press, press, np.ones(len(press))]), shape.faces)
+    return shape.turn("x", -90)
+
+
+def _section(curve: Float[np.ndarray, "N 2"]):  # type: ignore[no-untyped-def]
+    """Both halves of a profile as one outline, so that the axis is inside and offsets leave it alone."""
+    from manifold3d import CrossSection, FillRule
+
+    outline = np.concatenate([curve, curve[::-1] * np.array([-1.0, 1.0])])
+    return CrossSection([outline], FillRule.NonZero)
+
+
+def _cavity(curve: Float[np.ndarray, "N 2"], wall: float, opening: str):  # type: ignore[no-untyped-def]
+    from manifold3d import JoinType
+
+    reach = np.array([0.0, 2.5 * wall])
+    low = [] if opening == "top" else [curve[:1] - reach]
+    high = [] if opening == "bottom" else [curve[-1:] + reach]
+    return _section(np.concatenate([*low, curve, *high])).offset(-wall, JoinType.Miter, 2.0)
+
+
+def fluted(angle: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
+    """Share of the radius that ten flutes leave at each angle [rad]."""
+    return 1.0 - 0.07 * (1.0 - np.abs(np.cos(5.0 * angle)))
+
+
+def ribbed(curve: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 2"]:
+    """Rings around the middle of the profile."""
+    fine = profiles.evenly(curve, 160)
+    share = np.clip((fine[:, 1] - fine[:, 1].min()) / max(np.ptp(fine[:, 1]), 1e-9), 0.0, 1.0)
+    fade = np.clip(np.minimum(share - 0.1, 0.9 - share) * 20.0, 0.0, 1.0)
+    fine[:, 0] *= 1.0 - 0.03 * fade * (1.0 + np.cos(2.0 * np.pi * 13.0 * share))
+    return fine
+
 
 Kind = Literal["implicit", "block", "plate", "lathe", "tube", "sheet"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

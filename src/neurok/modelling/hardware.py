@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neurok.modelling import looks, profiles
+from neurok.modelling import appearance as looks
+from neurok.modelling import profiles
 from neurok.modelling.builder import Builder, Part
 from neurok.modelling.dice import Dice
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, sphere, torus

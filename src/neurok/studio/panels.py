@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from neurok.catalogue.samples import SAMPLES
 from neurok.core.material_library import library
 from neurok.core.select import SIDES
 from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.rendering.palette import part_color
-from neurok.samples import SAMPLES
 from neurok.scene.description import BaseName
 from neurok.studio.files import FORMATS, Upload, check_upload, export, restore
 from neurok.studio.state import ActionChoice, EngineChoice, Forces
 
 if TYPE_CHECKING:
-    from neurok.inference.generate import Generated
+    from neurok.generation.verb import Generated
     from neurok.studio.session import Session
 
 
@@ -361,7 +361,7 @@ class GeneratePanel(Panel):
 
         def work() -> Generated:
             # Networks come along, which the first picture can do without.
-            from neurok.inference.generate import generate
+            from neurok.generation.verb import generate
 
             if file is None:
                 return generate(words, seed=seed)[0]

@@ -4,16 +4,7 @@ import numpy as np
 import particle_answers as answers
 import pytest
 
-from neurok.dynamics.particles import (
-    Law,
-    Obstacle,
-    ParticleSet,
-    Plane,
-    Solver,
-    SolverConfig,
-    Surroundings,
-    plan_steps,
-)
+from neurok.dynamics.particles import Law, Obstacle, ParticleSet, Plane, Solver, SolverConfig, Surroundings, plan_steps
 from neurok.errors import NeurokError
 
 pytest.importorskip("warp")

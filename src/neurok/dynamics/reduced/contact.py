@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.compiled.loops import compiled
 from neurok.dynamics.reduced.system import System, solve_mass, solve_positive
+from neurok.geometry.loops import compiled
 
 SAME_LOAD = 1e-2
 """Normal forces that change by less than this share of the largest do not ask for another pass."""

@@ -1,0 +1,246 @@
+"""Learning to write objects: the part list and the flow of its numbers, two tasks of the loop."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from neurok.generation.context import Asked, Context
+from neurok.generation.flow import FlowConfig, FlowModel
+from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
+from neurok.generation.part_list import Lists, PartListConfig, PartListModel
+from neurok_lab.data.household import is_real
+from neurok_lab.train.config import RunConfig
+from neurok_lab.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of, standard_of
+from neurok_lab.train.log import Line
+from neurok_lab.train.loop import Task
+
+WEIGHTS = {"centre": 3.0, "size": 2.0, "turn": 1.5, "code": 0.7, "rgb": 1.5, "meets": 1.0, "scale": 1.0}
+"""What an error of each number counts in the flow; 0.6 for those not named. After a sketch that compared a few."""
+
+WATCHED_BATCH = 48
+
+OFTEN = 8.0
+"""How much likelier than a drawn object a real one may be."""
+
+Learns = Literal["all", "writing", "seeing"]
+"""Which weights of a list or a flow are learned."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a step sees."""
+
+    objects: int = 16
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A loss and figures for the log."""
+
+    loss: Tensor
+    parts: dict[str, float]
+
+
+class PartListTask(nn.Module):
+    """The part list with its loss: minus log probability of all choices, per part."""
+
+    def __init__(self, config: PartListConfig, learns: Learns = "all") -> None:
+        super().__init__()
+        self.model = PartListModel(config)
+        learn_only(self.model, self.model.context, learns)
+
+    def forward(self, lists: Lists, asked: Asked) -> Terms:
+        costs = self.model(lists, asked)
+        parts = lists.count.sum()
+        sums = {name: cost.sum() / (len(lists.whole) if cost.ndim == 1 else parts) for name, cost in costs.items()}
+        loss = torch.stack(list(sums.values())).sum()
+        kept = ("category", "name", "material", "colour")
+        return Terms(loss, {"nats": float(loss.detach()), **{name: float(sums[name].detach()) for name in kept}})
+
+
+class FlowTask(nn.Module):
+    """The flow with its loss: squared error of the velocity, weighted."""
+
+    def __init__(self, config: FlowConfig, learns: Learns = "all") -> None:
+        super().__init__()
+        self.model = FlowModel(config)
+        learn_only(self.model, self.model.context, learns)
+        weights = torch.full((WIDTH,), 0.6)
+        for name, weight in WEIGHTS.items():
+            weights[SPANS[name]] = weight
+        self.weights = weights
+
+    def forward(self, lists: Lists, asked: Asked, rows: Tensor, used: Tensor, noise: Tensor, time: Tensor) -> Terms:
+        model = self.model
+        context, bias = model.context(asked)
+        noise = noise * used
+        noise[..., 0] = noise[:, :1, 0] * used[..., 0]
+        at = time[:, None, None]
+        speed = model.velocity(
+            (1 - at) * noise + at * rows, time, model.about(lists), model.is_part(lists), context, bias
+        )
+        error = (speed - (rows - noise)).square() * used
+        weighted = (error * self.weights).sum() / (used * self.weights).sum()
+        error = error.detach()
+        shares = {n: float(error[..., SPANS[n]].sum() / used[..., SPANS[n]].sum().clamp(min=1)) for n, _ in LAYOUT[:6]}
+        return Terms(weighted, {"error": float(weighted.detach()), **shares})
+
+
+def learn_only(model: nn.Module, context: Context, which: Learns) -> None:
+    """Hold the weights that are not to be learned."""
+    if context.image is not None:
+        model.requires_grad_(which != "seeing")
+        context.image.requires_grad_(which != "writing").train(which != "writing")
+        context.image.out.requires_grad_(True)
+
+
+def put_real(
+    chosen: list[Example], real: Sequence[Example], share: float, rng: np.random.Generator, total: int
+) -> None:
+    """Make a share of a batch real models, the last ones; each at most ``OFTEN`` times as likely as one of ``total``.
+
+    Few models in a large share are learned by heart: with four of them in an eighth of all batches a list wrote
+    their parts into other chairs and bags.
+    """
+    count = rng.binomial(len(chosen), min(share, OFTEN * len(real) / total))
+    if count:
+        chosen[-count:] = [real[k] for k in rng.integers(len(real), size=count)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationRecipe(RunConfig):
+    """What all runs share."""
+
+    view: Batch = field(default_factory=Batch)
+    asking: AskConfig = ASKING
+    steps: int = 12_000
+    warmup: int = 200
+    decay: float = 0.5
+    matrix_rate: float = 3e-3
+    rate: float = 1e-3
+    weight_decay: float = 0.01
+    average: float = 0.999
+    evaluate_every: int = 500
+    checkpoint_minutes: float = 3.0
+    real: float = 0.12
+    """Largest share of a batch that is drawn from real models, if there are any (``put_real``)."""
+
+    learns: Learns = "writing"
+    """The image encoder, which has learned before from questions, is held while the rest learns to write; or it alone
+    learns, so that a network that knows words gets eyes and what it makes of words stays exactly as it is; or all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartListRecipe(GenerationRecipe):
+    """A run of the part list."""
+
+    task: ClassVar[str] = "part list"
+    model: PartListConfig = field(default_factory=PartListConfig)
+
+    def build(self) -> PartListTask:
+        return PartListTask(self.model, self.learns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowRecipe(GenerationRecipe):
+    """A run of the flow."""
+
+    task: ClassVar[str] = "flow"
+    model: FlowConfig = field(default_factory=FlowConfig)
+    average: float = 0.9995
+
+    def build(self) -> FlowTask:
+        return FlowTask(self.model, self.learns)
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectTraining(Task):
+    """A recipe, and objects to learn from and to watch."""
+
+    recipe: GenerationRecipe
+    examples: Sequence[Example]
+    watched: Sequence[Example]
+
+    def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
+        chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
+        if self._shown:
+            count = round(self.recipe.asking.shown * self.batch_size)
+            chosen[:count] = [self._shown[k] for k in rng.integers(len(self._shown), size=count)]
+        put_real(chosen, self._real, self.recipe.real, rng, len(self.examples))
+        return self.batch(module, chosen, rng, generator)
+
+    @cached_property
+    def _real(self) -> list[Example]:
+        return [one for one in self.examples if is_real(one.name)]
+
+    @cached_property
+    def _shown(self) -> list[Example]:
+        """Objects that a share of each batch is drawn from."""
+        return [one for one in self.examples if one.pictures is not None]
+
+    @cached_property
+    def standard(self) -> Standard:
+        return standard_of([one for one in self.examples if one.build])
+
+    @abstractmethod
+    def batch(
+        self,
+        module: Any,
+        chosen: Sequence[Example],
+        rng: np.random.Generator,
+        generator: torch.Generator,
+        watched: bool = False,
+    ) -> tuple[Any, ...]:
+        """What a step sees of some objects; of watched ones nothing is changed at random."""
+
+    @torch.no_grad()
+    def evaluate(self, module: Any) -> dict[str, float]:
+        module.eval()
+        rng, generator = np.random.default_rng(1), torch.Generator().manual_seed(1)
+
+        def measure(ids: np.ndarray) -> Terms:
+            return module(*self.batch(module, [self.watched[k] for k in ids], rng, generator, watched=True))
+
+        return self.mean_figures(len(self.watched), WATCHED_BATCH, measure)
+
+    @staticmethod
+    def curve(line: Line) -> dict[str, float]:
+        first = next(iter(line["training"]))
+        return {"train": line["training"][first], "held out": line["watched"][first]}
+
+
+@dataclass(frozen=True, eq=False)
+class GenerationTraining(ObjectTraining):
+    """Of a part list or a flow."""
+
+    unit: ClassVar[str] = "objects"
+    meaning: ClassVar[str] = "nats per part of the list, or squared error of the flow"
+
+    def batch(
+        self,
+        module: Any,
+        chosen: Sequence[Example],
+        rng: np.random.Generator,
+        generator: torch.Generator,
+        watched: bool = False,
+    ) -> tuple[Any, ...]:
+        lists, asked = lists_of(chosen), draw_asked(chosen, rng, generator, self.recipe.asking)
+        if not isinstance(module, FlowTask):
+            return lists, asked
+        standard = self.standard
+        if self.recipe.learns == "seeing":  # numbers stay what they were
+            standard = Standard(module.model.mean.double().numpy(), module.model.spread.double().numpy())
+        else:
+            module.model.mean.copy_(torch.tensor(standard.mean))
+            module.model.spread.copy_(torch.tensor(standard.spread))
+        rows, used = numbers_of(chosen, standard)
+        noise, time = torch.randn(rows.shape, generator=generator), torch.rand(len(rows), generator=generator)
+        return lists, asked, rows, used, noise, time

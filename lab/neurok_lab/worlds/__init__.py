@@ -1,0 +1,1 @@
+"""Generated objects that networks learn from: articulated ones, and soft ones that are moved."""

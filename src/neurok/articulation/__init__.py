@@ -1,1 +1,0 @@
-"""Joints from geometry: parts, contacts, joint hypotheses found by moving parts until they collide or come loose."""

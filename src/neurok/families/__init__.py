@@ -1,1 +1,0 @@
-"""Generated objects, on the modelling kit: articulated ones and soft ones."""

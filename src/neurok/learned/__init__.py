@@ -1,0 +1,1 @@
+"""The networks and their predictions: joints of parts, grouping of pieces."""
