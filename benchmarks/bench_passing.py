@@ -24,7 +24,7 @@ from figures import write_table
 from gltf_by_value import File, leaves, same, textures
 
 from neurok.core import Asset, Surface
-from neurok.core.finish import ROLES
+from neurok.core.surface import ROLES
 from neurok.errors import NeurokError
 from neurok.io import load, save
 

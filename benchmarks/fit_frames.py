@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from neurok.core import Asset
 from neurok.core.mesh import AXIS_INDEX
 from neurok.doctor.frame import framed
-from neurok.doctor.guess import up_evidence
+from neurok.doctor.frame import up_evidence
 from neurok.errors import NeurokError
 from neurok.io import load
 

@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 from neurok.core import Articulation
-from neurok.core.velocity_fields import cosines, joint_fields
+from neurok.core.articulation import cosines, joint_fields
 from neurok.evaluation.cases import boxed_articulation
 from neurok.evaluation.motions import MATCH
 from neurok.geometry.operators import face_areas

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from neurok.core import Mesh
-from neurok.core.regions import regions_of
+from neurok.core.select import regions_of
 from neurok.data.household_real import mean_colour, real_models
 from neurok.families.household import asset_of, draw
 from neurok.geometry.sampling import sample_surface

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from neurok.io import load
 from neurok.rendering.camera import Camera
-from neurok.rendering.pictures import render_mesh
+from neurok.rendering.files import render_mesh
 
 COLUMNS, WIDTH, HEIGHT = 3, 480, 400
 

@@ -19,7 +19,7 @@ import numpy as np
 from sheet_articulation import BORDER, COLUMNS, PARTLY, RIGHT, SIZE, WRONG, choose, marker, states
 
 from neurok.bodyplan.config import SIMULATED
-from neurok.core.velocity_fields import cosines, joint_fields
+from neurok.core.articulation import cosines, joint_fields
 from neurok.data.still import data_folder
 from neurok.evaluation.articulation import JointSource, find_joint_sources, plan_weights
 from neurok.evaluation.cases import boxed_articulation, unlabelled

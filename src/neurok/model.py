@@ -21,7 +21,7 @@ from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
 from neurok.core.mesh import UpAxis
-from neurok.core.regions import select_stuff
+from neurok.core.select import select_stuff
 from neurok.errors import NeurokError
 from neurok.inference.contact_prior import condition_on_contacts
 from neurok.inference.materials import STIFF, Proposals, propose, soft_share

@@ -108,7 +108,7 @@ def _simulation() -> Finding:
     """A thing that falls for half a second has fallen by g t²/2."""
     import numpy as np
 
-    from neurok.core.gravity import STANDARD_GRAVITY
+    from neurok.core.material import STANDARD_GRAVITY
     from neurok.dynamics import Body, simulate
     from neurok.samples import make_sample
 

@@ -7,7 +7,7 @@ import pytest
 
 from neurok import cli
 from neurok.core import Mesh
-from neurok.core.rollout import Rollout
+from neurok.core.clip import Rollout
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.io import load, save

@@ -9,7 +9,7 @@ from neurok.families.soft.checks import VERTEX_RANGE
 from neurok.families.soft.grids import SheetGrid, lattice_of, smooth_weights, thicken
 from neurok.families.soft.scene import GRAVITY, Flex, Scene
 from neurok.families.soft.stems import StemBuilder
-from neurok.geometry.surface_nets import surface_nets
+from neurok.geometry.level_set import surface_nets
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.shapes import box, sphere
 

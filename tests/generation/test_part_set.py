@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from neurok.core import Asset, Mesh, Surface
-from neurok.core.regions import regions_of
+from neurok.core.select import regions_of
 from neurok.data.household_real import closed_solid, filled, is_kept_aside, pieces_of, real_assembly, real_models
 from neurok.errors import NeurokError
 from neurok.families.household import draw

@@ -9,7 +9,7 @@ import pytest
 
 from neurok.core import Asset, MaterialField, Mesh, Surface, material
 from neurok.core.material_library import library
-from neurok.core.regions import regions_of
+from neurok.core.select import regions_of
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.inference.material_looks import look_words, shape_words

@@ -14,7 +14,7 @@ from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, PlannedBody
 from neurok.bodyplan.plan_file import read_plan, write_plan
 from neurok.core import Mesh
-from neurok.geometry.single_surface import MeltConfig
+from neurok.geometry.level_set import MeltConfig
 from neurok.inference.plan import plan, study
 from neurok.train.versions import single_surface
 from solids import door_on_a_box

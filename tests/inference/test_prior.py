@@ -9,7 +9,7 @@ import torch
 from scipy.stats import t
 
 from neurok.core import Mesh
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.data.subject import patches_of
 from neurok.deformation import handles
 from neurok.deformation.batch import Rest

@@ -20,7 +20,7 @@ from neurok.annotation.proposers import one_line
 from neurok.annotation.records import AnnotationStore
 from neurok.batch.store import Source, write_json
 from neurok.core import Clip, Mesh
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
 from neurok.data.limited import Ended, Limited

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from neurok.core import Material
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.material_library import library
 from neurok.dynamics.soft import SOFT
 

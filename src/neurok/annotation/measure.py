@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from neurok.annotation.flags import TrialConfig
 from neurok.core import MaterialField, Mesh, Rollout
-from neurok.core.regions import Region, regions_of
+from neurok.core.select import Region, regions_of
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground
 from neurok.dynamics.masses import face_masses

@@ -17,7 +17,7 @@ import numpy as np
 
 from neurok.core import Asset, material
 from neurok.core.material_library import library
-from neurok.core.regions import Region
+from neurok.core.select import Region
 from neurok.errors import NeurokError, shown
 from neurok.geometry.operators import face_areas
 from neurok.inference.materials import Proposal, Proposals, propose

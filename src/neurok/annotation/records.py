@@ -23,7 +23,7 @@ from typing import Any, Literal
 from neurok.batch.sheet import Card, Low, image, link, problem, table, write_sheet
 from neurok.batch.store import FolderStore, Source, read_json, write_json
 from neurok.core import Asset, MaterialField
-from neurok.core.regions import regions_of
+from neurok.core.select import regions_of
 from neurok.data.still import SUFFIXES
 from neurok.errors import NeurokError
 from neurok.inference.materials import BY_HAND, Proposal, Proposals

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from neurok.core import Mesh
 from neurok.core.mesh import frame_change
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.geometry.operators import face_areas, face_normals

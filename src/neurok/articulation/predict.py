@@ -29,7 +29,7 @@ from neurok.articulation.views import canonical_signs
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Mesh
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.geometry import lie
 
 TURNING = np.array([kind in ("revolute", "continuous", "cylindrical") for kind in KINDS])

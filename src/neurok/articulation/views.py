@@ -15,7 +15,7 @@ from neurok.articulation.features import REACH, THINNEST, PartClouds
 from neurok.articulation.network import KINDS, SLIDE, TURN, Parts
 from neurok.core import Joint
 from neurok.core.articulation import wrap_limits
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 
 ORIGINS = 8
 """Most places of an axis that one part is taught at a time: bounds the memory of a batch."""

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from neurok.core import Mesh
-from neurok.core.velocity_fields import carried
+from neurok.core.articulation import carried
 from neurok.geometry.lie import across
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points, sample_surface

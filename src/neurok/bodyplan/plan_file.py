@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces, with_bodies
 from neurok.core import Mesh
-from neurok.core.arrays import LARGEST
+from neurok.core.mesh import LARGEST
 from neurok.core.articulation import JointKind
 from neurok.errors import FormatError
 from neurok.io.files import read_bytes, write_files

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -43,8 +42,8 @@ class _Evaluate:
     """Flags of every table; those that a command adds are options of ``neurok.evaluate``."""
 
     table: ClassVar[Any]
-    words: ClassVar[Callable[[dict[str, Any]], str] | None] = None
-    """What is said of each row."""
+    words: ClassVar[Any] = None
+    """What is said of each row: a function of it."""
 
     limit: Annotated[int | None, arg("N", "all")] = None
     """Maximum number of objects, spread evenly over all."""
@@ -84,7 +83,7 @@ class _Evaluate:
         return progress(items, title, total=total, json=self.json)
 
     def _tell(self, row: dict[str, Any]) -> None:
-        print(self.words(row), file=sys.stderr)  # type: ignore[misc]
+        print(self.words(row), file=sys.stderr)
 
 
 @dataclass(kw_only=True)

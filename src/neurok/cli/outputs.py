@@ -138,7 +138,7 @@ def frame_facts(mesh: Mesh) -> dict[str, Any]:
 
 def frame_words(mesh: Mesh) -> str:
     """The same for people."""
-    from neurok.doctor.guess import unit_name
+    from neurok.doctor.frame import unit_name
 
     return f"unit {unit_name(mesh.unit)}, {mesh.up} up"
 

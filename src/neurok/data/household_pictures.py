@@ -142,7 +142,8 @@ def assembly_sitters(assemblies: Iterable[Assembly], files: Mapping[str, Path] |
         files: Models by the names of their files, without endings. Of real ones that are among them pictures are taken
             as they are, not of the forms that were fitted to them.
     """
-    files, drawn, real = files or {}, {}, []
+    files, real = files or {}, list[Sitter]()
+    drawn: dict[tuple[int, int], list[Sitter]] = {}
     for assembly in assemblies:
         start, _, index = assembly.name.rpartition("/")
         if is_real(assembly.name):

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Mesh
-from neurok.core.regions import Region, regions_of
+from neurok.core.select import Region, regions_of
 from neurok.errors import NeurokError
 from neurok.families.household.looks import colour_words, rgb_of
 from neurok.families.household.parts import Assembly, Look, Part, Repeat

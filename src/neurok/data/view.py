@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import UpAxis, frame_change
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.data.subject import FrameMotion, JointMotion, Subject
 from neurok.geometry import lie
 

@@ -14,7 +14,7 @@ from neurok.compiled.loops import compiled
 from neurok.core.mesh import Mesh
 from neurok.geometry.convex import MAX_HULL_POINTS, Piece, convex_hull, convex_pieces
 from neurok.geometry.decomposition import DECOMPOSITION, collision_solids
-from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import closed_components
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 from neurok.geometry.voxels import inside_grid

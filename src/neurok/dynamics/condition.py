@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.arrays import frozen_array
+from neurok.core.mesh import frozen_array
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError
 

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from neurok.core.arrays import frozen_array
+from neurok.core.mesh import frozen_array
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.dynamics.condition import check_positive

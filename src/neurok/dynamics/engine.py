@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core.rollout import Rollout, RolloutStatus
+from neurok.core.clip import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.errors import NeurokError

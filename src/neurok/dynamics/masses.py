@@ -13,7 +13,7 @@ from neurok.core.articulation import Articulation, Inertial
 from neurok.core.mesh import Mesh
 from neurok.dynamics.body import Body
 from neurok.errors import NeurokError
-from neurok.geometry.inertia import closed_components, mass_properties, second_moment
+from neurok.geometry.operators import closed_components, mass_properties, second_moment
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from neurok.core.rollout import Rollout
+from neurok.core.clip import Rollout
 from neurok.dynamics.body import Body, Thing
 from neurok.dynamics.choice import EngineName, engine_for
 from neurok.dynamics.condition import World

@@ -243,7 +243,8 @@ def _shown(source: JointSource, condition: Condition) -> tuple[Articulation, Mes
 
 def _row(source: JointSource, method: JointMethod, condition: Condition, shown: Callable[[], Any]) -> Row:
     about = {"object": source.name, "group": source.group, "condition": condition.name, "method": method.label}
-    return {**about, **judge(*shown(), method, condition)}
+    truth, mesh, kept = shown()
+    return {**about, **judge(truth, mesh, kept, method, condition)}
 
 
 def judge(truth: Articulation, mesh: Mesh, kept: np.ndarray, method: JointMethod, condition: Condition) -> Row:

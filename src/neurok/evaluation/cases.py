@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core import Articulation, Asset, Clip, Mesh
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.data.still import UNSEEN_FAMILIES, hold_out
 from neurok.errors import NeurokError
 from neurok.evaluation.tables import spread
@@ -30,7 +30,7 @@ def solid_faces(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"
     are made to agree; and each component is turned so that its volume is positive.
     """
     from neurok.doctor.anatomy import HalfEdges
-    from neurok.doctor.winding import check_winding
+    from neurok.doctor.anatomy import check_winding
 
     faces = faces[np.sort(np.unique(np.sort(faces, axis=1), axis=0, return_index=True)[1])]
     place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 
 from neurok.core import MaterialField, Mesh
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.data.household_real import real_models
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Ground, Start, World

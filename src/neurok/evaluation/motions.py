@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Articulation, Joint, Mesh
-from neurok.core.velocity_fields import Fields, cosines, joint_fields
+from neurok.core.articulation import Fields, cosines, joint_fields
 from neurok.data.still import category, static_files
 from neurok.errors import NeurokError
 from neurok.evaluation.articulation import JointSource, plan_weights

@@ -121,7 +121,7 @@ def _generation(
     except NeurokError:
         real = None
     pictured = {"each": each, "real": real, "retrieval": retrieval, "limit": asked.limit}
-    tables, summary, rows = [], [], []
+    tables, summary, rows = list[str](), list[Row](), list[Row]()
     for name in what:
         store = asked.store and asked.store.with_name(f"{asked.store.stem}{'' if name == 'text' else '_' + name}.jsonl")
         if name == "text":

@@ -20,23 +20,12 @@ GRAIN = 0.79
 """Brightness of grain and threads beside the colour they lie in, the middle of those that are drawn."""
 
 BARE = {
-    "rattan": "tan",
-    "straw": "beige",
-    "cork": "tan",
-    "mdf": "beige",
-    "terracotta": "terracotta",
-    "ceramic": "white",
-    "porcelain": "white",
-    "marble": "white",
-    "glass": "light grey",
-    "acrylic": "light grey",
-    "granite": "grey",
-    "concrete": "grey",
-    "zinc": "silver",
-    "leather": "brown",
-    "suede": "tan",
-    "cardboard": "tan",
-    "soil": "dark brown",
+    **dict.fromkeys(("rattan", "cork", "suede", "cardboard"), "tan"),
+    **dict.fromkeys(("straw", "mdf"), "beige"),
+    **dict.fromkeys(("ceramic", "porcelain", "marble"), "white"),
+    **dict.fromkeys(("glass", "acrylic"), "light grey"),
+    **dict.fromkeys(("granite", "concrete"), "grey"),
+    **{"terracotta": "terracotta", "zinc": "silver", "leather": "brown", "soil": "dark brown"},
 }
 """Colours in which materials are seen that one would not say a colour of; others keep the colour they had."""
 
@@ -81,13 +70,10 @@ def edited(assembly: Assembly, changes: Sequence[Change], artist: Artist) -> Edi
     Raises:
         NeurokError: If something is named that it does not have, or cannot do without.
     """
-    is_moved = False
-    notes: list[str] = []
+    editor = _Editor(assembly, artist)
     for change in changes:
-        step = _changed(assembly, change, artist)
-        assembly, is_moved = step.assembly, is_moved or step.is_moved
-        notes += step.notes
-    return Edited(assembly, is_moved, tuple(notes))
+        editor.apply(change)
+    return Edited(editor.assembly, editor.is_moved, tuple(editor.notes))
 
 
 def named_parts(assembly: Assembly, noun: Noun) -> tuple[int, ...]:
@@ -115,34 +101,108 @@ def _one_of(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _changed(assembly: Assembly, change: Change, artist: Artist) -> Edited:
-    if not change.nouns:
-        return _whole(assembly, change, artist)
-    notes: list[str] = []
-    is_moved = False
-    for noun in change.nouns:
-        numbers = named_parts(assembly, noun)
-        total = sum(assembly.parts[number].repeat.total for number in numbers)
-        is_row = total > 1 or any(assembly.parts[number].hinge for number in numbers)
+class _Editor:
+    """An object while it is changed."""
+
+    def __init__(self, assembly: Assembly, artist: Artist) -> None:
+        self.assembly, self.artist = assembly, artist
+        self.is_moved = False
+        self.notes: list[str] = []
+
+    def apply(self, change: Change) -> None:
+        if not change.nouns:
+            self._change_whole(change)
+        for noun in change.nouns:
+            self._change_named(change, noun)
+
+    def _change_named(self, change: Change, noun: Noun) -> None:
+        numbers = named_parts(self.assembly, noun)
+        parts = [self.assembly.parts[number] for number in numbers]
+        total = sum(part.repeat.total for part in parts)
+        is_row = total > 1 or any(part.hinge for part in parts)
         if change.verb == "add" and is_row and not change.has_look:
-            assembly, note = counted(assembly, numbers, total + (change.count or 1))
-            is_moved, notes = True, [*notes, *([note] if note else [])]
-            continue
+            self._count(numbers, total + (change.count or 1))
+            self.is_moved = True
+            return
         if change.verb == "add" or (not numbers and change.is_with and noun.parts):
-            assembly, number = _added(assembly, noun, artist)
-            numbers, is_moved = (number,), True
-        elif not numbers and noun.means_all_of(assembly.category):
-            step = _whole(assembly, change, artist)
-            assembly, is_moved, notes = step.assembly, is_moved or step.is_moved, [*notes, *step.notes]
-            continue
+            numbers = (self._add(noun),)
+        elif not numbers and noun.means_all_of(self.assembly.category):
+            self._change_whole(change)
+            return
         elif not numbers:
-            raise NeurokError(f"This {assembly.category} has no {noun.word}; {_listed(assembly)}")
+            raise NeurokError(f"This {self.assembly.category} has no {noun.word}; {_listed(self.assembly)}")
         if change.verb == "remove":
-            assembly, is_moved = removed(assembly, _with_mounts(assembly, numbers, noun)), True
-            continue
-        step = _altered(assembly, numbers, change, artist)
-        assembly, is_moved, notes = step.assembly, is_moved or step.is_moved, [*notes, *step.notes]
-    return Edited(assembly, is_moved, tuple(notes))
+            self._move(removed(self.assembly, _with_mounts(self.assembly, numbers, noun)))
+        else:
+            self._alter(numbers, change)
+
+    def _change_whole(self, change: Change) -> None:
+        """What is said of no part: the look is that of the main part and of all that look like it."""
+        assembly = self.assembly
+        if change.verb in ("remove", "add"):
+            raise NeurokError(f"Say which part to {change.verb}; {_listed(assembly)}")
+        if change.verb == "replace" and not (change.has_look or change.resizes):
+            raise NeurokError(
+                f"Say which part to replace, or leave --edit away for other objects like it; {_listed(assembly)}"
+            )
+        if change.count is not None and not (change.has_look or change.resizes or change.styles):
+            raise NeurokError(f"Say what there should be {change.count} of; {_listed(assembly)}")
+        if change.has_look:
+            looks = [(part.look.colour, part.look.stuff) for part in assembly.parts]
+            alike = tuple(k for k, look in enumerate(looks) if look == looks[main_part(assembly)])
+            self._look(alike, change)
+            names = ", ".join(dict.fromkeys(assembly.parts[number].name for number in alike))
+            self.notes.append(f"No part is named: the look of {names} was changed.")
+        self._resize((), change)
+        if change.styles:
+            self._move(self.artist.replace(self.assembly, (main_part(self.assembly),), change.styles))
+
+    def _alter(self, numbers: tuple[int, ...], change: Change) -> None:
+        """Named parts drawn anew, in another look, of another size, in another number."""
+        if change.verb == "replace" or change.styles:
+            self._move(self.artist.replace(self.assembly, numbers, change.styles))
+        if change.has_look:
+            self._look(numbers, change)
+        self._resize(numbers, change)
+        if change.count is not None:
+            self._count(numbers, change.count)
+        if change.verb == "alter" and not change.is_some:
+            name = self.assembly.parts[numbers[0]].name
+            self.notes.append(
+                f"Nothing is said of the {name}; say what to change, such as 'a red {name}' or 'remove the {name}'."
+            )
+
+    def _move(self, assembly: Assembly) -> None:
+        self.assembly, self.is_moved = assembly, True
+
+    def _look(self, numbers: Sequence[int], change: Change) -> None:
+        parts = list(self.assembly.parts)
+        for number in numbers:
+            parts[number] = replace(parts[number], look=relooked(parts[number], change))
+        self.assembly = replace(self.assembly, parts=tuple(parts))
+
+    def _resize(self, numbers: tuple[int, ...], change: Change) -> None:
+        for dimension, factor in change.resizes:
+            self._move(resized(self.assembly, numbers, dimension, factor))
+
+    def _count(self, numbers: Sequence[int], wanted: int) -> None:
+        other, note = counted(self.assembly, numbers, wanted)
+        if other is not self.assembly:
+            self._move(other)
+        self.notes += [note] if note else []
+
+    def _add(self, noun: Noun) -> int:
+        category = self.assembly.category
+        if not noun.parts:
+            raise NeurokError(f"'{noun.word}' is no part that can be added to a {category}; {_listed(self.assembly)}")
+        other = self.artist.add(self.assembly, noun.parts)
+        if other is None:
+            raise NeurokError(
+                f"No place was found for {article(_one_of(noun.word))} on this {category}; {_listed(self.assembly)} "
+                "Try another seed, or ask for a new object with --text."
+            )
+        self._move(other[0])
+        return other[1]
 
 
 def _with_mounts(assembly: Assembly, numbers: tuple[int, ...], noun: Noun) -> tuple[int, ...]:
@@ -153,73 +213,6 @@ def _with_mounts(assembly: Assembly, numbers: tuple[int, ...], noun: Noun) -> tu
 
 def _listed(assembly: Assembly) -> str:
     return f"its parts are: {', '.join(dict.fromkeys(part.name for part in assembly.parts))}."
-
-
-def _whole(assembly: Assembly, change: Change, artist: Artist) -> Edited:
-    """What is said of no part: the look is that of the main part and of all that look like it."""
-    if change.verb in ("remove", "add"):
-        raise NeurokError(f"Say which part to {change.verb}; {_listed(assembly)}")
-    if change.verb == "replace" and not (change.has_look or change.resizes):
-        raise NeurokError(
-            f"Say which part to replace, or leave --edit away for other objects like it; {_listed(assembly)}"
-        )
-    if change.count is not None and not (change.has_look or change.resizes or change.styles):
-        raise NeurokError(f"Say what there should be {change.count} of; {_listed(assembly)}")
-    main = assembly.parts[main_part(assembly)].look
-    alike = tuple(
-        number
-        for number, part in enumerate(assembly.parts)
-        if (part.look.colour, part.look.stuff) == (main.colour, main.stuff)
-    )
-    notes = []
-    parts = list(assembly.parts)
-    if change.has_look:
-        for number in alike:
-            parts[number] = replace(parts[number], look=relooked(parts[number], change))
-        names = ", ".join(dict.fromkeys(parts[number].name for number in alike))
-        notes.append(f"No part is named: the look of {names} was changed.")
-    assembly = replace(assembly, parts=tuple(parts))
-    for dimension, factor in change.resizes:
-        assembly = resized(assembly, (), dimension, factor)
-    is_moved = bool(change.resizes)
-    if change.styles:
-        assembly, is_moved = artist.replace(assembly, (main_part(assembly),), change.styles), True
-    return Edited(assembly, is_moved, tuple(notes))
-
-
-def _altered(assembly: Assembly, numbers: tuple[int, ...], change: Change, artist: Artist) -> Edited:
-    """Named parts drawn anew, in another look, of another size, in another number."""
-    is_moved, note = bool(change.resizes), ""
-    if change.verb == "replace" or change.styles:
-        assembly, is_moved = artist.replace(assembly, numbers, change.styles), True
-    if change.has_look:
-        parts = list(assembly.parts)
-        for number in numbers:
-            parts[number] = replace(parts[number], look=relooked(parts[number], change))
-        assembly = replace(assembly, parts=tuple(parts))
-    for dimension, factor in change.resizes:
-        assembly = resized(assembly, numbers, dimension, factor)
-    if change.count is not None:
-        other, note = counted(assembly, numbers, change.count)
-        is_moved = is_moved or other is not assembly
-        assembly = other
-    is_nothing = not (is_moved or change.has_look or note)
-    if is_nothing and change.verb == "alter":
-        name = assembly.parts[numbers[0]].name
-        note = f"Nothing is said of the {name}; say what to change, such as 'a red {name}' or 'remove the {name}'."
-    return Edited(assembly, is_moved, (note,) if note else ())
-
-
-def _added(assembly: Assembly, noun: Noun, artist: Artist) -> tuple[Assembly, int]:
-    if not noun.parts:
-        raise NeurokError(f"'{noun.word}' is no part that can be added to a {assembly.category}; {_listed(assembly)}")
-    other = artist.add(assembly, noun.parts)
-    if other is None:
-        raise NeurokError(
-            f"No place was found for {article(_one_of(noun.word))} on this {assembly.category}; {_listed(assembly)} "
-            "Try another seed, or ask for a new object with --text."
-        )
-    return other
 
 
 def removed(assembly: Assembly, numbers: Sequence[int]) -> Assembly:

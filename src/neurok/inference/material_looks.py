@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Mesh, Surface
-from neurok.core.regions import Region
+from neurok.core.select import Region
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 

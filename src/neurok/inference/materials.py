@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.material_library import library
-from neurok.core.regions import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_stuff
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.inference.material_looks import look_words, shape_words

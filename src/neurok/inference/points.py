@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from neurok.core.mesh import Mesh, frame_change
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.data.subject import Patches, patches_of
 from neurok.deformation import dual
 from neurok.deformation.batch import Rest

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
-from neurok.core.unit_box import UnitBox
+from neurok.core.mesh import UnitBox
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas, flat_share

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges

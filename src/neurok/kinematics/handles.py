@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core.arrays import frozen_array
+from neurok.core.mesh import frozen_array
 from neurok.core.mesh import Mesh
 from neurok.errors import ShapeError
 from neurok.kinematics.space import KinematicSpace

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError
-from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 from neurok.geometry.voxels import ENCLOSED, enclosed_grid

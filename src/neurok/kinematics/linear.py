@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core.arrays import frozen_array
+from neurok.core.mesh import frozen_array
 from neurok.core.clip import Clip
 from neurok.core.mesh import Mesh
 from neurok.errors import NeurokError

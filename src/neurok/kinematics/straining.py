@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.strain_limits import StrainLimits, lengths_of

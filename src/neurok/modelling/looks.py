@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from neurok.core.surface import Surface
-from neurok.core.texture import Texture
+from neurok.core.surface import Texture
 
 WOODS = {
     "oak": "#c49a6c", "walnut": "#6b4630", "beech": "#d9b382", "cherry": "#9a5436", "ash": "#d8c7a8", "teak": "#a0703f",

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Asset, Clip, Mesh
-from neurok.core.arrays import LARGEST, within_reach
+from neurok.core.mesh import LARGEST, within_reach
 from neurok.core.mesh import frame_change
 from neurok.core.select import select_vertices
 from neurok.errors import MeshError, NeurokError, shown

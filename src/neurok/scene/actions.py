@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import MaterialField, Mesh
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
-from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 from neurok.scene.description import Scene, SceneDrag, SceneError, SceneGround, SceneObject, ScenePin, vector

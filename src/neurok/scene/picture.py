@@ -17,7 +17,7 @@ from neurok import io, rendering
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import NeurokError
-from neurok.geometry.surface_nets import surface_nets
+from neurok.geometry.level_set import surface_nets
 from neurok.io.files import check_writable, is_pattern, unique_names
 from neurok.io.formats import WRITERS
 from neurok.rendering import Renderer

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurok.core import Asset, Clip, Material, MaterialField, Mesh, Rollout, Skin
-from neurok.core.authored import joined_uv_sets
+from neurok.core.mesh import joined_uv_sets
 from neurok.core.surface import Surface
 from neurok.dynamics.body import Body
 from neurok.dynamics.choice import EngineName

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, Clip, Mesh
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES, select_vertices
 from neurok.dynamics.choice import EngineName

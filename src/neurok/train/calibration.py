@@ -15,7 +15,7 @@ from neurok.articulation.pieces_predict import Grouper, PieceCalibration, piece_
 from neurok.articulation.predict import predict_joints
 from neurok.articulation.scores import TURNS, Guess, Row, angle_between, is_right, line_distance, score_parts
 from neurok.core import Articulation, Joint, Mesh
-from neurok.core.velocity_fields import cosines, joint_fields
+from neurok.core.articulation import cosines, joint_fields
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import load_model

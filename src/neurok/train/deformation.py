@@ -213,9 +213,9 @@ BASE = DeformationRecipe()
 SMALL = ViewConfig(subjects=6, targets=2, points=2)
 """Batches of ablations, equal for all: 4,000 steps of any model are a few minutes of one core."""
 
-NARROW = {"width": 48, "context_depth": 2, "slot_depth": 2}
+NARROW = HandleConfig(width=48, context_depth=2, slot_depth=2)
 ABLATION = replace(
-    BASE, model=HandleConfig(**NARROW), view=SMALL, steps=4_000, warmup=200, kl_weight=6e-4, kl_start=400,
+    BASE, model=NARROW, view=SMALL, steps=4_000, warmup=200, kl_weight=6e-4, kl_start=400,
     kl_ramp=1_600, evaluate_every=1_000,
 )  # fmt: skip
 """4,000 steps of a narrow model, a small KL term fully on at half time; all differ in the named choice alone."""
@@ -249,7 +249,7 @@ RECIPES = Recipes(
         "points": replace(BASE, model=PointConfig(), kl_weight=6e-4, kl_start=1_000),
         "ablate_full": ABLATION,
         "ablate_no_augmentation": replace(ABLATION, view=replace(SMALL, augment=False)),
-        "ablate_no_rotations": replace(ABLATION, model=HandleConfig(**NARROW, rotations=False)),
+        "ablate_no_rotations": replace(ABLATION, model=replace(NARROW, rotations=False)),
         "ablate_points": POINT_ABLATION,
         "ablate_points_no_dual": replace(POINT_ABLATION, model=replace(POINT_MODEL, dual_quaternions=False)),
     },

@@ -271,7 +271,7 @@ def ship_generation(runs: Mapping[str, Path], out: Path, weights: str | Path | N
     card. Networks that none of the runs has are those of other ``weights``."""
     card = {} if weights is None else load_card(weights)
     known = None if weights is None else load_model(weights, "generation")
-    networks = {name: getattr(known, name, None) for _, name in NETWORKS.values()}
+    networks: dict[str, Any] = {name: getattr(known, name, None) for _, name in NETWORKS.values()}
     told: dict[str, Any] = dict(card.get("runs", {}))
     for name, folder in runs.items():
         run, (task, network) = Run.read(folder), NETWORKS[name]

@@ -17,7 +17,7 @@ from neurok.bodyplan.bodies import label_faces, merge_components
 from neurok.core import Articulation, Joint, Mesh
 from neurok.geometry import lie
 from neurok.geometry.operators import face_areas, face_normals
-from neurok.geometry.single_surface import MELT, MeltConfig, melted
+from neurok.geometry.level_set import MELT, MeltConfig, melted
 from neurok.geometry.topology import split_by_face_label
 
 

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from neurok.dynamics.particles.filling import Filling
 from neurok.dynamics.particles.stuff import SHEET
 from neurok.geometry.distance import closest_point
-from neurok.geometry.moving_least_squares import local_weights
+from neurok.geometry.transfer import local_weights
 from neurok.geometry.operators import face_normals
 from neurok.geometry.topology import vertex_labels
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.dynamics.condition import Drag, check_positive
 from neurok.dynamics.particles.binding import BoundScene, Occupant
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig

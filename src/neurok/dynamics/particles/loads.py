@@ -13,7 +13,7 @@ from jaxtyping import Float
 from neurok.dynamics.condition import Force, Impulse, Wind
 from neurok.dynamics.particles.binding import BoundScene, Occupant
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig
-from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 

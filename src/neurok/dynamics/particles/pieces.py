@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
 from neurok.doctor.anatomy import HalfEdges
-from neurok.doctor.winding import check_winding
-from neurok.geometry.inertia import closed_components
+from neurok.doctor.anatomy import check_winding
+from neurok.geometry.operators import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import degenerate_faces, face_components
 from neurok.geometry.voxels import ENCLOSED, winding_grid

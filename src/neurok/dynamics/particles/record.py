@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.rollout import Rollout, RolloutStatus
+from neurok.core.clip import Rollout, RolloutStatus
 from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.particles.binding import BoundScene, Occupant
 from neurok.dynamics.particles.solver import Solver

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.core.gravity import STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.material import MaterialField
 from neurok.dynamics.particles.state import Law
 from neurok.kinematics.elastic import ELASTIC_SPACE

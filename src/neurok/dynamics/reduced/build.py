@@ -32,7 +32,7 @@ from neurok.dynamics.reduced.loads import (
 )
 from neurok.dynamics.reduced.system import Member, State, System
 from neurok.errors import NeurokError
-from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
 from neurok.kinematics.fit import least_squares

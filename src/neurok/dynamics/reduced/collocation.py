@@ -276,10 +276,10 @@ def _inverted(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
 
 def _learn(inverse: Float[np.ndarray, "n n"], way: Float[np.ndarray, " n"], change: Float[np.ndarray, " n"]) -> None:
     """Broyden's update in place: the least change that explains what the last step did to the residual."""
-    told = inverse @ change
-    weight = float(way @ told)
+    seen = inverse @ change
+    weight = float(way @ seen)
     if abs(weight) > 0.1 * float(way @ way):
-        inverse += np.outer((way - told) / weight, way @ inverse)
+        inverse += np.outer((way - seen) / weight, way @ inverse)
 
 
 @dataclass(eq=False)

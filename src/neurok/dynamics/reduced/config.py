@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from neurok.core.assembly import ASSEMBLY
-from neurok.core.gravity import STANDARD_GRAVITY as STANDARD_GRAVITY
+from neurok.core.material import STANDARD_GRAVITY as STANDARD_GRAVITY
 from neurok.dynamics.elasticity import ELASTIC, ElasticConfig
 
 LONGEST_STEPS = MappingProxyType({"gauss": 1 / 48, "midpoint": 1 / 240, "implicit": 1 / 120, "runge-kutta": 1 / 24})

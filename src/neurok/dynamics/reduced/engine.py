@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from neurok.core.rollout import Rollout, RolloutStatus
+from neurok.core.clip import Rollout, RolloutStatus
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings, check_grab

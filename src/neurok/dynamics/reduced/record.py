@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core.clip import Skin
-from neurok.core.rollout import Rollout, RolloutStatus
+from neurok.core.clip import Rollout, RolloutStatus
 from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import ReducedConfig

@@ -21,7 +21,7 @@ from neurok.dynamics.reduced.contact import PointSet, Touch
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.convex import convex_hull, directions
-from neurok.geometry.inertia import closed_components
+from neurok.geometry.operators import closed_components
 from neurok.geometry.lie import seen_from
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import farthest_points

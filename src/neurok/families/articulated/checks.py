@@ -190,7 +190,10 @@ def is_free(articulation: Articulation, q: np.ndarray) -> bool:
     for part in range(len(articulation.joints)):
         own = [k for k, s in enumerate(before) if s.part == part]
         rest = [k for k, s in enumerate(before) if s.part > part]
-        pick = lambda solids, index: [solids[k] for k in index]  # noqa: E731
+
+        def pick(solids: list[Solid], index: list[int]) -> list[Solid]:
+            return [solids[k] for k in index]
+
         if _collide(pick(before, own), pick(after, own), pick(before, rest), pick(after, rest), depth):
             return False
         parent = articulation.joints[part].parent

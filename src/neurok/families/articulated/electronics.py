@@ -100,7 +100,10 @@ def keyboard(d: Dice) -> Builder:
     height, slope = d.between(0.012, 0.022), d.between(0.0, 6.0)
     body = Builder("keyboard").part("base_body")
     look, cap = d.plastic(), d.plastic()
-    tilt = lambda s: s.turn("x", slope).move(0, depth / 2 * np.sin(np.radians(slope)), 0)  # noqa: E731
+
+    def tilt(s: Shape) -> Shape:
+        return s.turn("x", slope).move(0, depth / 2 * np.sin(np.radians(slope)), 0)
+
     rim = 0.008
     outline = profiles.rectangle(width + 2 * rim, depth + 2 * rim, d.between(0.002, 0.012), 3)
     body.add(tilt(extrude(outline, height, bevel=0.002)), look)

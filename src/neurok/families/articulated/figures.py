@@ -125,10 +125,10 @@ def quadruped(d: Dice) -> Builder:
     head.add(rows, dark)
     root = np.array([0.0, height + 0.1 * girth, -0.5 * length])
     drop, reach = d.between(-0.15, 0.2), d.between(0.1, 0.25)
-    bones = d.count(1, 3)
-    points = [root + (0, -drop * k / bones, -reach * k / bones) for k in range(bones + 1)]
-    widths = list(np.linspace(0.22 * girth, 0.08 * girth, bones + 1))
-    swing = [("tail", -0.7, 0.7)] * bones
+    tail_bones = d.count(1, 3)
+    points = [root + (0, -drop * k / tail_bones, -reach * k / tail_bones) for k in range(tail_bones + 1)]
+    widths = list(np.linspace(0.22 * girth, 0.08 * girth, tail_bones + 1))
+    swing = [("tail", -0.7, 0.7)] * tail_bones
     _add_chain(body, points, widths, swing, look, d.pick([(0, 1, 0), (1, 0, 0)]))
     return body.builder
 
@@ -196,7 +196,10 @@ def fish(d: Dice) -> Builder:
     segments = d.count(3, 6)
     y = height
     cuts = np.linspace(0.5 * length, -0.4 * length, segments + 1)
-    profile = lambda z: np.interp(z / length, [-0.45, -0.38, 0.0, 0.25, 0.44, 0.5], [0.16, 0.2, 0.9, 1.0, 0.6, 0.15])  # noqa: E731
+
+    def profile(z: float) -> float:
+        return float(np.interp(z / length, [-0.45, -0.38, 0.0, 0.25, 0.44, 0.5], [0.16, 0.2, 0.9, 1.0, 0.6, 0.15]))
+
     part: Part | None = None
     oval = profiles.ellipse(1.0, 1.0, 20)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from neurok.core import Surface
 from neurok.modelling import looks, profiles
@@ -65,7 +66,7 @@ def turned(
     return lathe(rows, segments, ellipse=ellipse)
 
 
-def pipe(points: Sequence[Triple], radius: float, bend: float, segments: int = 10, steps: int = 5) -> Shape:
+def pipe(points: npt.ArrayLike, radius: float, bend: float, segments: int = 10, steps: int = 5) -> Shape:
     """A tube along a path whose corners are rounded by ``bend``."""
     return tube(profiles.rounded_path(points, bend, steps), radius, segments)
 
@@ -316,7 +317,10 @@ def fill_cell(
             ["door", "pair", "drawers", "flap", "open"],
             [0, 0, 5, 1.5, 0.7] if flat else [5, 3 if width > 0.45 else 0, 2, 0, 0.7],
         )
-    edge = lambda side: abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6  # noqa: E731
+
+    def edge(side: str) -> bool:
+        return abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6
+
     if kind == "door":
         hinge = d.pick(["left", "right"])
         add_door(d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))

@@ -63,7 +63,10 @@ def robot_arm(d: Dice) -> Builder:
         thick, width = 0.85 * thick, 0.85 * width
     along = np.array([0.0, np.cos(np.radians(angle)), np.sin(np.radians(angle))])
     wrist = part.spin("wrist", along, place)
-    tilt = lambda s: s.turn("x", angle).move(*place)  # noqa: E731
+
+    def tilt(s: Shape) -> Shape:
+        return s.turn("x", angle).move(*place)
+
     reach = 0.07 * scale
     wrist.add(tilt(cylinder(0.5 * thick, reach + thick, 16).move(0, (reach + thick) / 2, 0)), dark)
     palm = reach + thick
@@ -216,7 +219,10 @@ def windmill(d: Dice) -> Builder:
     count = 3 if modern else d.pick([4, 4, 6])
     reach = tall * d.between(0.42, 0.6)
     for k in range(count):
-        spun = lambda s, k=k: s.turn("z", 360 * k / count + 20).move(0, y, hub_z + 0.1 * hub)  # noqa: E731
+
+        def spun(s: Shape, k: int = k) -> Shape:
+            return s.turn("z", 360 * k / count + 20).move(0, y, hub_z + 0.1 * hub)
+
         if modern:
             blade = (
                 np.array([[-0.03, 0.0], [0.03, 0.0], [0.055, 0.2], [0.012, 1.0], [-0.012, 1.0], [-0.03, 0.2]]) * reach
@@ -267,7 +273,10 @@ def _add_lattice(part: Part, start: np.ndarray, end: np.ndarray, side: float, su
     length = float(np.linalg.norm(end - start))
     u = np.array([1.0, 0.0, 0.0])
     v = np.cross(along, u)
-    corner = lambda a, b, t: start + t * along + 0.5 * side * (a * u + b * v)  # noqa: E731
+
+    def corner(a: int, b: int, t: float) -> np.ndarray:
+        return start + t * along + 0.5 * side * (a * u + b * v)
+
     for a in (-1, 1):
         for b in (-1, 1):
             part.add(tube([corner(a, b, 0.0), corner(a, b, length)], 0.09 * side, 5), surface)

@@ -198,7 +198,10 @@ def mailbox(d: Dice) -> Builder:
     body = Builder("mailbox").part("base_body")
     body.add([s.move(0, 0, -0.1 * length) for s in leg(d, d.pick(["square", "round"]), low, 0.08)], d.wood())
     w = width / 2
-    arch = lambda r: np.concatenate([[(-r, 0.0), (r, 0.0)], profiles.arc(r, 0, 180, 12, (0.0, rise))])  # noqa: E731
+
+    def arch(r: float) -> np.ndarray:
+        return np.concatenate([[(-r, 0.0), (r, 0.0)], profiles.arc(r, 0, 180, 12, (0.0, rise))])
+
     shell = extrude(arch(w), length, [arch(w - wall)[::-1] * (1, 0.97) + np.array([0.0, 0.5 * wall])])
     body.add(type(shell)(shell.vertices[:, [0, 2, 1]], shell.faces[:, ::-1]).move(0, low, -length / 2), look)
     body.add(facing(arch(w), wall).move(0, low, -length / 2 - wall), look)

@@ -184,7 +184,9 @@ def mouse(d: Dice) -> Builder:
     look, key = d.plastic(), d.plastic()
     body = Builder("mouse").part("base_body")
     outline = profiles.superellipse(0.5, 0.5, 2.6, 36)
-    at = lambda s, y, z: np.column_stack([s * width * outline[:, 0], np.full(36, y), s * length * outline[:, 1] + z])  # noqa: E731
+
+    def at(s: float, y: float, z: float) -> np.ndarray:
+        return np.column_stack([s * width * outline[:, 0], np.full(36, y), s * length * outline[:, 1] + z])
 
     dome = [(1.0, 0.0, 0.0), (1.02, 0.25, 0.0), (0.96, 0.55, -0.01), (0.78, 0.85, -0.05)]
     dome += [(0.45, 0.98, -0.08), (0.15, 1.0, -0.09)]

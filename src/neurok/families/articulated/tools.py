@@ -169,7 +169,7 @@ def _scales(part: Part, length: float, height: float, gap: float, thick: float, 
     part.add(plate, STEEL)
 
 
-FOLDING = {
+FOLDING: dict[str, list[tuple[float, float]]] = {
     "blade": [(0, -0.35), (0.35, -0.45), (0.8, -0.3), (1, 0.4), (0.3, 0.5), (0, 0.45)],
     "file": [(0, -0.3), (1, -0.3), (1, 0.3), (0, 0.3)],
     "hook": [(0, -0.3), (0.6, -0.3), (0.75, 0), (0.6, 0.35), (0, 0.35)],
@@ -223,8 +223,8 @@ def utility_knife(d: Dice) -> Builder:
         body.add(sideways(outline, wall, 0.15 * wall).move(x * (width / 2 - wall / 2), 0, 0), look)
     slide = body.slide("blade", Z, 0.0, travel)
     tip = 0.47 * length
-    back, low, high = -0.3 * length, 0.3 * height, 0.62 * height
-    blade = np.array([(back, low), (tip - 0.012, low), (tip, high), (back, high)])
+    rear, low, high = -0.3 * length, 0.3 * height, 0.62 * height
+    blade = np.array([(rear, low), (tip - 0.012, low), (tip, high), (rear, high)])
     slide.add(sideways(blade, 0.0012), metal)
     y = 0.5 * height + float(outline[:, 1].max()) / 2
     bar = box((0.2 * width, y - 0.55 * height + 0.004, 0.012), (0, 0.55 * height + (y - 0.55 * height) / 2, -0.02))

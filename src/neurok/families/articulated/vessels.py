@@ -351,7 +351,10 @@ def toilet(d: Dice) -> Builder:
     height, half, length = d.between(0.38, 0.43), d.between(0.18, 0.21), d.between(0.4, 0.5)
     body = Builder("toilet").part("base_body")
     oval = profiles.superellipse(1.0, 1.0, 2.4, 36)
-    ring = lambda y, sx, sz, z: np.column_stack([sx * oval[:, 0], np.full(36, y), sz * oval[:, 1] + z])  # noqa: E731
+
+    def ring(y: float, sx: float, sz: float, z: float) -> np.ndarray:
+        return np.column_stack([sx * oval[:, 0], np.full(36, y), sz * oval[:, 1] + z])
+
     foot = d.between(0.55, 0.8)
     z = length / 2 - 0.18
     rows = [

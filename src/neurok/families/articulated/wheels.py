@@ -216,7 +216,10 @@ def _buggy(d: Dice) -> Builder:
     front_radius, rear_radius = d.between(0.055, 0.075), d.between(0.08, 0.13)
     end = np.array([2.6 * front_radius + 0.004 if swivel else front_radius, d.between(0.32, 0.4)])
     upper = np.array([d.between(0.84, 0.92), -d.between(0.36, 0.42)])
-    on_line = lambda y: upper + (end - upper) * (upper[0] - y) / (upper[0] - end[0])  # noqa: E731
+
+    def on_line(y: float) -> np.ndarray:
+        return upper + (end - upper) * (upper[0] - y) / (upper[0] - end[0])
+
     body = builder.part("frame")
     middle, rear = on_line(seat + 0.1), np.array([rear_radius, -d.between(0.27, 0.34)])
     for x in (-w, w):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from neurok.core.arrays import frozen_array
+from neurok.core.mesh import frozen_array
 from neurok.core.articulation import JointKind
 from neurok.errors import NeurokError
 from neurok.geometry import lie

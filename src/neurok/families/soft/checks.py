@@ -113,7 +113,10 @@ def _is_inside_out(clip: Clip, positions: Float[np.ndarray, "T V 3"]) -> bool:
     faces = clip.rest.faces
     if not is_watertight(faces):
         return False
-    volume = lambda x: float(np.einsum("fi,fi->", x[faces[:, 0]], np.cross(x[faces[:, 1]], x[faces[:, 2]]))) / 6  # noqa: E731
+
+    def volume(x: np.ndarray) -> float:
+        return float(np.einsum("fi,fi->", x[faces[:, 0]], np.cross(x[faces[:, 1]], x[faces[:, 2]]))) / 6
+
     area = float(face_areas(clip.rest.vertices, faces).sum())
     rest = volume(clip.rest.vertices)
     if rest < 0.05 * area**1.5 / 6:

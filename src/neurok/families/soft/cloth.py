@@ -189,8 +189,8 @@ def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, 
         shape = box((2 * half, height, 2 * half), (0, height / 2, 0), chamfer=0.015)
         return shape, (_placed("box", (half + GAP, height / 2 + GAP, half + GAP), (0, height / 2, 0)),), half, height
     if kind == "round_table":
-        foot = [(0.55 * half, 0.0), (0.5 * half, 0.03), (0.05, 0.07), (0.04, 0.5 * height), (0.06, height - slab)]
-        shape = join([cylinder(half, slab, 36, chamfer=0.008).move(0, height - slab / 2), lathe(foot, 20)])
+        column = [(0.55 * half, 0.0), (0.5 * half, 0.03), (0.05, 0.07), (0.04, 0.5 * height), (0.06, height - slab)]
+        shape = join([cylinder(half, slab, 36, chamfer=0.008).move(0, height - slab / 2), lathe(column, 20)])
         pose = lie.rotation_about(np.array([1.0, 0.0, 0.0]), np.zeros(3), math.pi / 2)
         pose[:3, 3] = [0, height - slab / 2, 0]
         return shape, (Collider("cylinder", (half + GAP, slab / 2 + GAP), pose),), half, height

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.geometry.distance import closest_point
-from neurok.geometry.moving_least_squares import affine_weights
+from neurok.geometry.transfer import affine_weights
 from neurok.geometry.operators import vertex_normals
 from neurok.geometry.voxels import shell_grid, winding_grid
 from neurok.modelling.profiles import smooth_curve

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.families.soft.scene import GRAVITY, Collider, Flex, Force, node_masses
+from neurok.families.soft.scene import GRAVITY, BodyMotion, Collider, Flex, Force, node_masses
 from neurok.geometry import lie
 
 Wind = Callable[[float, np.ndarray], np.ndarray]
@@ -108,6 +108,11 @@ def shake(
         return np.asarray(smooth_step(t, 0.0, 0.4) * amplitude * np.sin(rates * t))
 
     return offset
+
+
+def carried(offset: Callable[[float], np.ndarray]) -> BodyMotion:
+    """A body that moves by an offset [m] and does not turn."""
+    return lambda t: lie.translation(offset(t))
 
 
 def unit(vector: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:

@@ -58,7 +58,10 @@ def assemble(
     surfaces = tuple(dict.fromkeys(looks))
     materials = tuple(dict.fromkeys(piece.material for piece in pieces))
     starts = np.cumsum([0] + [len(piece.vertices) for piece in pieces])
-    spread = lambda values, counts: np.repeat(np.asarray(values, dtype=np.int64), counts)  # noqa: E731
+
+    def spread(values: list[int], counts: list[int]) -> np.ndarray:
+        return np.repeat(np.asarray(values, dtype=np.int64), counts)
+
     vertex_counts = [len(piece.vertices) for piece in pieces]
     positions = [
         np.broadcast_to(p.vertices, (frame_count, *p.vertices.shape)) if p.positions is None else p.positions

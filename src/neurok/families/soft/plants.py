@@ -32,7 +32,7 @@ def disturbance(
         return loads.wind_on_points(areas, loads.gusty_wind(rng, way, speed, 0.7)), None
     if excitation == "move":
         offset = loads.shake(rng, rng.uniform(0.1, 0.22) * height * way, (0.7 * rate, 1.1 * rate))
-        return None, lambda t: lie.translation(offset(t))
+        return None, loads.carried(offset)
     goal = rng.uniform(0.08, 0.2) * height * (2 * math.pi * rate) ** 2
     strength, start, duration = goal * way, 0.05, rng.uniform(0.3, 0.6)
 

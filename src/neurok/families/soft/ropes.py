@@ -76,7 +76,7 @@ def _hanging_rope(rng: np.random.Generator) -> Asset:
         force = _shove(rng, np.array(stems.mass), top, rng.uniform(3.0, 7.0))
     else:
         offset = loads.shake(rng, rng.uniform(0.06, 0.15) * length * loads.heading(rng), (0.7, 1.6))
-        base = lambda t: lie.translation(offset(t))  # noqa: E731
+        base = loads.carried(offset)
     frame_count = int(rng.integers(30, 41))
     motion = Scene(rods=stems.build(force=force, base=base)).run(frame_count).links
     body = stem_piece("rope", points, chain, motion, np.full(count + 1, radius), first, material, segments=10)
@@ -239,7 +239,7 @@ def pendant_lamp(rng: np.random.Generator) -> Asset:
         force = _shove(rng, np.array(stems.mass), top, rng.uniform(5.0, 10.0))
     else:
         offset = loads.shake(rng, rng.uniform(0.05, 0.1) * loads.heading(rng), (0.7, 1.4))
-        base = lambda t: lie.translation(offset(t))  # noqa: E731
+        base = loads.carried(offset)
     frame_count = int(rng.integers(30, 41))
     motion = Scene(rods=stems.build(force=force, base=base)).run(frame_count).links
     black = Surface("cord", color(rng, saturation=(0.0, 0.6), value=(0.1, 0.8)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -61,8 +62,9 @@ class StemBuilder:
         base: BodyMotion | None = None,
         ties: tuple[tuple[int, np.ndarray], ...] = (),
     ) -> Rods:
-        lists = (self.parents, self.joints, self.ends, self.mass, self.stiffness, self.damping, self.radius)
-        return Rods(*map(np.array, lists), carries_weight, collides, force, base, ties)
+        names = ("parents", "joints", "ends", "mass", "stiffness", "damping", "radius")
+        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in names}
+        return Rods(**arrays, carries_weight=carries_weight, collides=collides, force=force, base=base, ties=ties)
 
 
 def springs(

@@ -1,3 +1,0 @@
-"""Moved to ``neurok.core.mesh``."""
-
-from neurok.core.mesh import joined_uv_sets as joined_uv_sets

@@ -1,3 +1,0 @@
-"""Moved to ``neurok.core.surface``."""
-
-from neurok.core.surface import ROLES as ROLES

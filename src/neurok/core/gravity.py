@@ -1,3 +1,0 @@
-"""Moved to ``neurok.core.material``."""
-
-from neurok.core.material import STANDARD_GRAVITY as STANDARD_GRAVITY

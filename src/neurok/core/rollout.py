@@ -1,4 +1,0 @@
-"""Moved to ``neurok.core.clip``."""
-
-from neurok.core.clip import Rollout as Rollout
-from neurok.core.clip import RolloutStatus as RolloutStatus

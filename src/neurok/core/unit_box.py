@@ -1,3 +1,0 @@
-"""Moved to ``neurok.core.mesh``."""
-
-from neurok.core.mesh import UnitBox as UnitBox

@@ -1,3 +1,0 @@
-"""Moved to ``neurok.doctor.anatomy``."""
-
-from neurok.doctor.anatomy import check_winding as check_winding
