@@ -125,12 +125,12 @@ class Job:
     @property
     def key(self) -> str:
         """Of all that the runs depend on: the object, its materials, the settings."""
-        stuff = self.store.materials(self.source.key)
-        data = json.loads(stuff.read_text(encoding="utf-8")) if stuff.exists() else {}
-        for said in data.get("parts", {}).values():
-            if isinstance(said, dict):
-                said.pop("confidence", None)
-                said.pop("reason", None)
+        path = self.store.materials(self.source.key)
+        data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        for entry in data.get("parts", {}).values():
+            if isinstance(entry, dict):
+                entry.pop("confidence", None)
+                entry.pop("reason", None)
         text = json.dumps([VERSION, self.source.digest, data, self.engine, self.seconds, asdict(self.trial)])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

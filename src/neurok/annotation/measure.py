@@ -62,10 +62,10 @@ def _touching(
 
     if not len(mine) or not len(others):
         return np.zeros((0, 2), dtype=np.int64)
-    own = _some(mine, 8 * config.samples)
-    gap, nearest = cKDTree(mesh.vertices[others]).query(mesh.vertices[own])
+    sampled = _some(mine, 8 * config.samples)
+    gap, nearest = cKDTree(mesh.vertices[others]).query(mesh.vertices[sampled])
     close = gap <= config.touching * mesh.size
-    return _some(np.column_stack([own[close], others[nearest[close]]]), config.samples)
+    return _some(np.column_stack([sampled[close], others[nearest[close]]]), config.samples)
 
 
 def _some(items: np.ndarray, count: int) -> np.ndarray:
@@ -102,10 +102,10 @@ def _whole(
     heights = places @ up
     tall = np.ptp(heights, axis=1)
     moved = np.linalg.norm(places - places[0], axis=2).mean(axis=1) / mesh.size
-    held = np.einsum("tji,tnj->tni", turns, places - places.mean(axis=1, keepdims=True))
+    unturned = np.einsum("tji,tnj->tni", turns, places - places.mean(axis=1, keepdims=True))
     return {
         "speed": _late_speeds(places, dt * mesh.size, config),
-        "shake": _late_speeds(held, dt * mesh.size, config),
+        "shake": _late_speeds(unturned, dt * mesh.size, config),
         "moved": _round(float(moved.max())),
         "lean": _round(float(np.degrees(np.arccos(np.clip(up @ turns[-1] @ up, -1.0, 1.0))))),
         "height": _round(float(tall[-1] / max(float(tall[0]), 1e-300))),

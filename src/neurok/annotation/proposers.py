@@ -161,8 +161,8 @@ def ask(proposer: MaterialProposer | None, asset: Asset, category: str = "") -> 
         answers = proposer(question)
     except Exception as error:  # whatever a plug-in does, the next object comes all the same
         raise NeurokError(f"The proposer failed on '{asset.mesh.name}': {one_line(error)}.") from error
-    said = _checked(answers, question)
-    items = tuple(said.get(item.region.name, lambda old: old)(item) for item in by_rules.items)
+    answered = _checked(answers, question)
+    items = tuple(answered.get(item.region.name, lambda old: old)(item) for item in by_rules.items)
     return Proposals(asset.mesh, items)
 
 
@@ -193,8 +193,8 @@ def _checked(answers: Any, question: Question) -> dict[str, Any]:
     return out
 
 
-def _answered(stuff: Any, sure: float, reason: str) -> Any:
-    return lambda old: Proposal(old.region, stuff, sure, reason, ((old.material.name, round(old.confidence, 3)),))
+def _answered(material: Any, sure: float, reason: str) -> Any:
+    return lambda old: Proposal(old.region, material, sure, reason, ((old.material.name, round(old.confidence, 3)),))
 
 
 def _problem(part: Any, name: Any, sure: Any, reason: Any, known: set[str]) -> str:

@@ -107,8 +107,8 @@ class AnnotationStore(FolderStore):
             raise NeurokError(note.problem if note else f"'{source.key}' has no proposals yet; run --propose.")
         asset = load(source.path)
         field = read_materials(self.materials(source.key), asset.mesh)
-        said = (read_json(self.materials(source.key)) or {}).get("parts", {})
-        return asset, _current(asset, note, field, said)
+        entries = (read_json(self.materials(source.key)) or {}).get("parts", {})
+        return asset, _current(asset, note, field, entries)
 
     def keep(self, source: Source, proposals: Proposals) -> None:
         """Write the materials of an object."""
@@ -119,7 +119,9 @@ class AnnotationStore(FolderStore):
         note, data = self.annotation(key), read_json(self.materials(key))
         if note is None or data is None or not isinstance(data.get("parts"), dict):
             return {}
-        now = {part: said.get("material") if isinstance(said, dict) else said for part, said in data["parts"].items()}
+        now = {
+            part: entry.get("material") if isinstance(entry, dict) else entry for part, entry in data["parts"].items()
+        }
         return {
             row.part: (row.material, str(now[row.part]))
             for row in note.rows
@@ -144,22 +146,22 @@ def rows_of(proposals: Proposals) -> tuple[Row, ...]:
     )
 
 
-def _current(asset: Asset, note: Annotation, field: MaterialField, said: dict[str, Any]) -> Proposals:
+def _current(asset: Asset, note: Annotation, field: MaterialField, entries: dict[str, Any]) -> Proposals:
     """What was proposed where that still holds; elsewhere what somebody set, with the reason given for it."""
     rows = {row.part: row for row in note.rows}
     items = []
     for region in regions_of(asset.mesh):
         ids = field.ids[region.vertices]
-        stuff = field.materials[int(ids[0]) if len(ids) else int(field.ids[0])]
+        material = field.materials[int(ids[0]) if len(ids) else int(field.ids[0])]
         row = rows.get(region.name)
-        if row is not None and row.material == stuff.name:
-            items.append(Proposal(region, stuff, row.confidence, row.reason, row.alternatives))
+        if row is not None and row.material == material.name:
+            items.append(Proposal(region, material, row.confidence, row.reason, row.alternatives))
         else:
             before = () if row is None else ((row.material, row.confidence),)
-            told = said.get(region.name)
-            why = told.get("reason", BY_HAND) if isinstance(told, dict) else BY_HAND
+            entry = entries.get(region.name)
+            why = entry.get("reason", BY_HAND) if isinstance(entry, dict) else BY_HAND
             reason = BY_HAND if row is not None and why == row.reason else str(why)
-            items.append(Proposal(region, stuff, 1.0, reason, before))
+            items.append(Proposal(region, material, 1.0, reason, before))
     return Proposals(asset.mesh, tuple(items))
 
 

@@ -85,25 +85,23 @@ def _edit(row: Any, number: int, wrong: list[str]) -> Edit | None:
         wrong.append(f"row {number} is no object")
         return None
     unknown = [key for key in row if key not in FIELDS]
-    asset, part, stuff = (str(row.get(key) or "").strip() for key in FIELDS[:3])
+    asset, part, name = (str(row.get(key) or "").strip() for key in FIELDS[:3])
     given = row.get("accept")
-    said = "" if given is None else str(given).strip().lower()
+    answer = "" if given is None else str(given).strip().lower()
     before = len(wrong)
     if unknown:
         wrong.append(f"row {number} has {unknown[0]!r}; known are {', '.join(FIELDS)}")
     if not asset:
         wrong.append(f"row {number} names no asset")
-    if bool(part) != bool(stuff):
+    if bool(part) != bool(name):
         wrong.append(f"row {number} needs both a part and a material")
-    if said not in (*YES, *NO):
+    if answer not in (*YES, *NO):
         wrong.append(f"accept of row {number} must be true or false, got {given!r}")
     if not part and given is None:
         wrong.append(f"row {number} says nothing; give part and material, or accept")
-    accepted = None if given is None or (said == "" and part) else said in YES
+    accepted = None if given is None or (answer == "" and part) else answer in YES
     return (
-        Edit(asset, part, stuff, accepted, " ".join(str(row.get("why") or "").split()))
-        if len(wrong) == before
-        else None
+        Edit(asset, part, name, accepted, " ".join(str(row.get("why") or "").split())) if len(wrong) == before else None
     )
 
 
@@ -155,10 +153,10 @@ def apply_edits(
             store.clear(key)
             accept(store, key, False)
             changed.append(key)
-        wish = [edit.accept for edit in mine if edit.accept is not None]
-        if wish:
-            accept(store, key, wish[-1])
-        if wish and wish[-1]:
+        wanted = [edit.accept for edit in mine if edit.accept is not None]
+        if wanted:
+            accept(store, key, wanted[-1])
+        if wanted and wanted[-1]:
             _publish(known[key], after, store, models)
     return changed
 

@@ -144,14 +144,14 @@ def _one(plan: _Plan, number: int) -> _Outcome:
     scratch = plan.scratch if plan.scratch.is_dir() else None  # another machine may not see it
     folder = Path(tempfile.mkdtemp(prefix="neurok-batch-", dir=scratch))
     try:
-        told = limited.call(Job(source, plan.settings, folder))
+        outcome = limited.call(Job(source, plan.settings, folder))
         files = {str(path.relative_to(folder)): path.read_bytes() for path in _files(folder)}
     except Ended as end:
-        told, files = _ended(end)
+        outcome, files = _ended(end)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     about = {"asset": source.key, "file": source.path.name, "category": source.category, "digest": source.digest}
-    record = {**about, "message": "", "warnings": [], "figures": {}, **told, "files": _digests(files)}
+    record = {**about, "message": "", "warnings": [], "figures": {}, **outcome, "files": _digests(files)}
     return _Outcome(number, record, files, time.monotonic() - start, limited.peak)
 
 
@@ -159,8 +159,8 @@ def _ended(end: Ended) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What is told of an object without an answer; a fault of ours leaves its traceback."""
     is_fault = end.cause == "fault"
     text = end.text.strip().splitlines()[-1] if is_fault else end.text
-    told = {"status": "bug" if is_fault else end.cause, "message": text[0].upper() + text[1:].rstrip(".") + "."}
-    return told, ({"traceback.txt": end.text.encode()} if is_fault else {})
+    outcome = {"status": "bug" if is_fault else end.cause, "message": text[0].upper() + text[1:].rstrip(".") + "."}
+    return outcome, ({"traceback.txt": end.text.encode()} if is_fault else {})
 
 
 def _files(folder: Path) -> list[Path]:

@@ -171,8 +171,8 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
     joints = []
     for part, body in enumerate(plan.bodies):
         if body.parent >= 0:
-            said = body.joint or Hypothesis(part, body.parent, "fixed", UP, ORIGIN, 0.0, 0.0, body.probability)
-            joints.append({**_joint_facts(said, plan.mesh), "confidence": round(body.probability, 4)})
+            joint = body.joint or Hypothesis(part, body.parent, "fixed", UP, ORIGIN, 0.0, 0.0, body.probability)
+            joints.append({**_joint_facts(joint, plan.mesh), "confidence": round(body.probability, 4)})
     return {
         "input": source,
         "method": method,
@@ -191,7 +191,7 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
 def _joint_facts(hypothesis: Hypothesis, mesh: Mesh) -> dict[str, Any]:
     """A hypothesis in the coordinates of the input."""
     lower, upper = {"continuous": (-math.pi, math.pi)}.get(hypothesis.kind, (hypothesis.lower, hypothesis.upper))
-    told = {
+    facts = {
         "part": mesh.part_names[hypothesis.part],
         "parent": mesh.part_names[hypothesis.parent],
         "type": hypothesis.kind,
@@ -200,7 +200,7 @@ def _joint_facts(hypothesis: Hypothesis, mesh: Mesh) -> dict[str, Any]:
         "lower": float(lower),
         "upper": float(upper),
     }
-    return told | ({"slide": list(hypothesis.slide)} if hypothesis.kind == "cylindrical" else {})
+    return facts | ({"slide": list(hypothesis.slide)} if hypothesis.kind == "cylindrical" else {})
 
 
 def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:
@@ -208,8 +208,8 @@ def _write_json(path: Path, figures: dict[str, Any]) -> list[Path]:
 
     from neurok.io.files import write_files
 
-    told = {name: value for name, value in figures.items() if name != "seconds"}  # the same object, the same bytes
-    write_files(path, {path.name: (json.dumps(told, indent=1) + "\n").encode()})
+    facts = {name: value for name, value in figures.items() if name != "seconds"}  # the same object, the same bytes
+    write_files(path, {path.name: (json.dumps(facts, indent=1) + "\n").encode()})
     return [path]
 
 

@@ -166,15 +166,17 @@ def work(job: Job) -> dict[str, Any]:
             main(command_line(job))
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
-    said = [line.removeprefix("neurok: ") for line in stderr.getvalue().splitlines() if line.startswith("neurok: ")]
-    said = [line.replace(str(job.source.path), job.source.path.name) for line in said]
+    sentences = [
+        line.removeprefix("neurok: ") for line in stderr.getvalue().splitlines() if line.startswith("neurok: ")
+    ]
+    sentences = [line.replace(str(job.source.path), job.source.path.name) for line in sentences]
     failed = code not in (0, 3)
     figures = {} if failed else timeless(json.loads(stdout.getvalue() or "{}"), _clock(job))
     draw(job, figures.get("files", []))
     return {
         "status": STATES.get(code, "failed"),
-        "message": " ".join(said) if failed else "",
-        "warnings": [] if failed else said,
+        "message": " ".join(sentences) if failed else "",
+        "warnings": [] if failed else sentences,
         "figures": {name: value for name, value in figures.items() if name not in ("input", "files", "rejected")},
     }
 

@@ -101,8 +101,8 @@ class PhysicsFlags:
 
     def given(self) -> list[str]:
         """The flags that were set and mean something to simulators only."""
-        told = {"--free-base": self.free_base, "--fixed-base": self.fixed_base, "--servo": self.servo}
-        return [name for name, value in {**told, "--scene": self.scene, "--mass": self.mass}.items() if value]
+        flags = {"--free-base": self.free_base, "--fixed-base": self.fixed_base, "--servo": self.servo}
+        return [name for name, value in {**flags, "--scene": self.scene, "--mass": self.mass}.items() if value]
 
     def check(self, paths: tuple[Path, ...]) -> None:
         """Refuse what contradicts itself, or has no file to go to."""

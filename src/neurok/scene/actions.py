@@ -222,8 +222,8 @@ def _wind(scene: Scene, index: int, subject: Subject, strength: float, config: A
     wind = vector(min(speed, config.wind_limit) * subject.right)
     scene = replace(scene, world=replace(scene.world, wind=wind, wind_until=config.wind_time * time))
     pins = scene.objects[index].pins
-    held = subject.is_rooted(config) and not pins
-    return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if held else scene
+    is_pinned = subject.is_rooted(config) and not pins
+    return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if is_pinned else scene
 
 
 LAWS: dict[str, Callable[[Scene, int, Subject, float, ActionConfig], Scene]] = {

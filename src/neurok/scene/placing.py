@@ -96,8 +96,8 @@ class Placed:
         placement = lie.translation(lift) @ self.body.placement
         condition = self.body.condition
         if condition.start.positions is not None:
-            wish = condition.start.positions
-            start = replace(condition.start, positions=VertexValues(wish.vertices, wish.values + lift))
+            wanted = condition.start.positions
+            start = replace(condition.start, positions=VertexValues(wanted.vertices, wanted.values + lift))
             condition = replace(condition, start=start)
         body = replace(self.body, placement=placement, condition=condition)
         return replace(self, body=body, start_positions=self.start_positions + lift)

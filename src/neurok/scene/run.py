@@ -53,8 +53,8 @@ def merge_meshes(meshes: Sequence[Mesh], names: Sequence[str]) -> Mesh:
         raise NeurokError("Objects of one mesh need one unit and up axis; use Mesh.in_frame.")
     vertex_starts = np.cumsum([0, *(mesh.vertex_count for mesh in meshes)])
     part_starts = np.cumsum([0, *(mesh.part_count for mesh in meshes)])
-    looks = [mesh.surfaces or (Surface(),) for mesh in meshes]
-    look_starts = np.cumsum([0, *map(len, looks)])
+    surfaces_of = [mesh.surfaces or (Surface(),) for mesh in meshes]
+    surface_starts = np.cumsum([0, *map(len, surfaces_of)])
     part_ids = [_or(mesh.part_ids, np.zeros(mesh.vertex_count, dtype=np.int64)) for mesh in meshes]
     face_surfaces = [_or(mesh.face_surfaces, np.zeros(mesh.face_count, dtype=np.int64)) for mesh in meshes]
     has_uv = any(mesh.uv is not None for mesh in meshes)
@@ -68,8 +68,8 @@ def merge_meshes(meshes: Sequence[Mesh], names: Sequence[str]) -> Mesh:
         else None,
         part_ids=np.concatenate([ids + start for ids, start in zip(part_ids, part_starts, strict=False)]),
         part_names=tuple(part for mesh, name in zip(meshes, names, strict=True) for part in _part_names(mesh, name)),
-        surfaces=tuple(surface for row in looks for surface in row),
-        face_surfaces=np.concatenate([ids + start for ids, start in zip(face_surfaces, look_starts, strict=False)]),
+        surfaces=tuple(surface for row in surfaces_of for surface in row),
+        face_surfaces=np.concatenate([ids + start for ids, start in zip(face_surfaces, surface_starts, strict=False)]),
         unit=first.unit,
         up=first.up,
         name="scene",
@@ -181,10 +181,10 @@ class SceneRun:
             MaterialField.uniform(Material("obstacle", kind="rigid"), obstacle.mesh.vertex_count)
             for obstacle in self.ready.world.obstacles
         ]
-        return MaterialField.joined([*map(_stuff, self.ready.bodies, self.rollouts), *still])
+        return MaterialField.joined([*map(_materials_of, self.ready.bodies, self.rollouts), *still])
 
 
-def _stuff(body: Body, rollout: Rollout) -> MaterialField:
+def _materials_of(body: Body, rollout: Rollout) -> MaterialField:
     """What a body is made of, its grains included."""
     if not rollout.grains:
         return body.stuff

@@ -45,7 +45,7 @@ class SavedScene:
 
     asset: Asset
     plan: BodyPlan | None
-    said: dict[str, Any]
+    settings: dict[str, Any]
 
 
 def save_scene(scene: StudioScene, path: Path) -> Path:
@@ -54,7 +54,7 @@ def save_scene(scene: StudioScene, path: Path) -> Path:
     clips = asset.clips
     if recording is not None and recording.clip.rest.vertex_count == asset.mesh.vertex_count:
         clips = (replace(recording.clip, rest=asset.mesh),)
-    said = {
+    settings = {
         KEY: VERSION,
         "q": scene.q.tolist(),
         "materials": scene.materials,
@@ -66,7 +66,7 @@ def save_scene(scene: StudioScene, path: Path) -> Path:
     folder = scene.folder / "saved"
     folder.mkdir(exist_ok=True)
     save(replace(asset, clips=clips), folder / "object.npz")
-    (folder / "studio.json").write_text(json.dumps(said, allow_nan=False))
+    (folder / "studio.json").write_text(json.dumps(settings, allow_nan=False))
     names = ["object.npz", "studio.json"]
     if scene.plan is not None:
         write_plan(scene.plan, folder / "plan.json")
@@ -104,41 +104,41 @@ def unpacked_scene(folder: Path) -> SavedScene:
     asset = load(folder / "object.npz")
     plan = read_plan(folder / "plan.json", asset.mesh) if (folder / "plan.json").exists() else None
     try:
-        said = json.loads((folder / "studio.json").read_text())
-        if not isinstance(said, dict) or said.get(KEY) != VERSION:
-            raise FormatError(f"It is a scene of version {said.get(KEY)!r}; this neurok reads {VERSION}.")
-        Forces(**said["forces"])
-        np.array(said["q"], dtype=np.float64).reshape(-1)
-        {str(key): str(value) for key, value in said["materials"].items()}
+        settings = json.loads((folder / "studio.json").read_text())
+        if not isinstance(settings, dict) or settings.get(KEY) != VERSION:
+            raise FormatError(f"It is a scene of version {settings.get(KEY)!r}; this neurok reads {VERSION}.")
+        Forces(**settings["forces"])
+        np.array(settings["q"], dtype=np.float64).reshape(-1)
+        {str(key): str(value) for key, value in settings["materials"].items()}
     except NeurokError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"The scene is damaged: what it says makes no sense ({type(error).__name__}).") from None
-    return SavedScene(asset, plan, said)
+    return SavedScene(asset, plan, settings)
 
 
 def restore(scene: StudioScene, saved: SavedScene, notes: tuple[str, ...] = ()) -> None:
     """Show what was saved, just as it stood."""
-    said = saved.said
+    settings = saved.settings
     scene.open(saved.asset, notes)
     if saved.plan is not None:
-        edited = bool(said.get("edited"))
+        edited = bool(settings.get("edited"))
         plan = saved.plan
         scene.corrections = replace(scene.corrections, plan=scene.plan or plan)
         if edited:
             scene.edit("opened", lambda _: plan)
-    for region, name in said["materials"].items():
+    for region, name in settings["materials"].items():
         scene.set_material(str(region), str(name))
     scene.forget_edits()
-    q = np.array(said["q"], dtype=np.float64).reshape(-1)
+    q = np.array(settings["q"], dtype=np.float64).reshape(-1)
     for index, value in enumerate(q if len(q) == len(scene.q) else []):
         if math.isfinite(value) and value != 0.0:
             scene.set_coordinate(index, float(value))
-    scene.forces = Forces(**said["forces"])
+    scene.forces = Forces(**settings["forces"])
     recording = scene.playback.recording
-    if recording is not None and len(said["energies"]) == recording.clip.frame_count:
+    if recording is not None and len(settings["energies"]) == recording.clip.frame_count:
         clip = replace(recording.clip, rest=scene.object_mesh)
-        energies, depths = (np.array(said[name], dtype=np.float64) for name in ("energies", "depths"))
+        energies, depths = (np.array(settings[name], dtype=np.float64) for name in ("energies", "depths"))
         scene.keep(Recording(clip, energies, depths))
 
 

@@ -17,12 +17,13 @@ import numpy as np
 from neurok.catalogue.samples import SAMPLES
 from neurok.core.material_library import library
 from neurok.core.select import SIDES
+from neurok.dynamics.choice import EngineName
 from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.rendering.palette import part_color
-from neurok.scene.description import BaseName
+from neurok.scene.description import ActionName, BaseName
 from neurok.studio.files import FORMATS, Upload, check_upload, export, restore
-from neurok.studio.state import ActionChoice, EngineChoice, Forces
+from neurok.studio.state import Forces
 
 if TYPE_CHECKING:
     from neurok.generation.verb import Generated
@@ -89,7 +90,7 @@ class HeadPanel(Panel):
     """The top of the window."""
 
     def build(self) -> None:
-        self.said = ""
+        self.sentence = ""
         self.status = self.gui.add_markdown("")
         self.run = self.button("Run", self._run, icon="player-play")
         self.reset = self.button("Reset", self.scene.rest, icon="player-skip-back")
@@ -104,7 +105,7 @@ class HeadPanel(Panel):
 
     def tell(self, text: str) -> None:
         """Keep a sentence in sight."""
-        self.said = text
+        self.sentence = text
         self.message.content = _plain(text)
 
     def refresh(self) -> None:
@@ -117,7 +118,7 @@ class HeadPanel(Panel):
         if scene.mode in ("running", "paused"):
             lines.append(meter_line(scene.meter))
         self.status.content = "  \n".join(lines)
-        if scene.notes and scene.notes[-1] and scene.notes[-1] not in self.said:
+        if scene.notes and scene.notes[-1] and scene.notes[-1] not in self.sentence:
             self.tell(scene.notes[-1])
 
 
@@ -125,19 +126,19 @@ def meter_line(meter: dict[str, Any]) -> str:
     """Steps per second, energy and real-time factor in one line."""
     if "time" not in meter:
         return "getting ready ..."
-    said = [f"{meter['time']:.1f} s"]
+    sentences = [f"{meter['time']:.1f} s"]
     if meter.get("steps_per_second"):
-        said.append(f"{meter['steps_per_second']:.0f} steps/s")
+        sentences.append(f"{meter['steps_per_second']:.0f} steps/s")
     total = (meter.get("energy") or {}).get("total")
     if total is not None and math.isfinite(total):
-        said.append(f"{total:.3g} J")
+        sentences.append(f"{total:.3g} J")
     if meter.get("real_time_factor"):
-        said.append(f"{meter['real_time_factor']:.1f}x real time")
+        sentences.append(f"{meter['real_time_factor']:.1f}x real time")
     if meter.get("pieces"):
-        said.append(f"next frame: {meter['pieces']} steps done")
+        sentences.append(f"next frame: {meter['pieces']} steps done")
     if meter.get("engine"):
-        said.append(str(meter["engine"]))
-    return " · ".join(said)
+        sentences.append(str(meter["engine"]))
+    return " · ".join(sentences)
 
 
 def _plain(text: str) -> str:
@@ -161,7 +162,7 @@ class OpenPanel(Panel):
     def _take(self, event: Any) -> None:
         file = event.target.value
         name = "".join(c for c in file.name if c.isprintable())[:80]
-        work = lambda: check_upload(name, file.content, self.session.folder, self.session.config)  # noqa: E731
+        work = partial(check_upload, name, file.content, self.session.folder, self.session.config)
         self.session.later(f"Reading '{name}' ...", work, self._show)
 
     def _show(self, taken: Upload) -> None:
@@ -249,19 +250,18 @@ class ForcesPanel(Panel):
 
     def build(self) -> None:
         gui, forces = self.gui, Forces()
-        put = lambda name: lambda value: self.scene.set_forces(**{name: value})  # noqa: E731
         self.inputs = {
             "gravity": gui.add_slider("Gravity", -2.0, 3.0, 0.05, forces.gravity, hint="in multiples of the earth's"),
             "wind": gui.add_slider("Wind", 0.0, 40.0, 0.5, forces.wind, hint="[m/s]"),
             "wind_to": gui.add_dropdown("Wind blows to", tuple(SIDES), initial_value=forces.wind_to),
             "ground": gui.add_checkbox("Ground", forces.ground),
             "base": gui.add_dropdown("Base", get_args(BaseName), initial_value=forces.base),
-            "engine": gui.add_dropdown("Engine", get_args(EngineChoice), initial_value=forces.engine),
+            "engine": gui.add_dropdown("Engine", get_args(EngineName), initial_value=forces.engine),
         }
         for name, made in self.inputs.items():
-            self.input(made, self._ground if name == "ground" else put(name))
+            self.input(made, self._ground if name == "ground" else partial(self._put, name))
         with gui.add_folder("Action"):
-            self.act = gui.add_dropdown("Do", [a for a in get_args(ActionChoice) if a != "none"])
+            self.act = gui.add_dropdown("Do", get_args(ActionName))
             self.strength = gui.add_slider("Strength", 0.1, 5.0, 0.1, 1.0)
             self.button("Do it", self._act)
         with gui.add_folder("Push"):
@@ -269,6 +269,9 @@ class ForcesPanel(Panel):
             self.to = gui.add_dropdown("Towards", tuple(SIDES), initial_value="front")
             self.force = gui.add_slider("Push strength", 0.1, 10.0, 0.1, 1.0, hint="in halves of the weight")
             self.button("Push", lambda: self.scene.push(self.place.value, self.to.value, self.force.value))
+
+    def _put(self, name: str, value: Any) -> None:
+        self.scene.set_forces(**{name: value})
 
     def _ground(self, there: bool) -> None:
         self.scene.set_forces(ground=there)
@@ -305,13 +308,13 @@ class MaterialsPanel(Panel):
         gui = self.gui
         self.shows = self.input(gui.add_checkbox("Colour by material", False), self._show)
         self.region = gui.add_dropdown("Region", ("all",))
-        self.stuff = gui.add_dropdown("Material", tuple(sorted(library())))
-        self.button("Set material", lambda: self.scene.set_material(self.region.value, self.stuff.value))
+        self.material = gui.add_dropdown("Material", tuple(sorted(library())))
+        self.button("Set material", lambda: self.scene.set_material(self.region.value, self.material.value))
         self.list = gui.add_markdown("")
         self.known: Any = None
 
     def _show(self, on: bool) -> None:
-        self.session.look = "materials" if on else "object"
+        self.session.coloring = "materials" if on else "object"
 
     def opened(self) -> None:
         self.known = None
@@ -377,10 +380,10 @@ class GeneratePanel(Panel):
 
     def _show(self, made: Generated) -> None:
         self.session.open(made.asset, made.notes)
-        said = [f"Made: {made.assembly.category}, seed {made.seed}."]
+        sentences = [f"Made: {made.assembly.category}, seed {made.seed}."]
         if made.ignored:
-            said.append(f"Not understood: {', '.join(made.ignored)}.")
-        self.facts.content = " ".join(said)
+            sentences.append(f"Not understood: {', '.join(made.ignored)}.")
+        self.facts.content = " ".join(sentences)
 
 
 class RecordPanel(Panel):

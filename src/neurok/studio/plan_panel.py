@@ -42,7 +42,7 @@ class PlanPanel(Panel):
     # The user does something.
 
     def _show(self, on: bool) -> None:
-        self.session.look = "bodies" if on else "object"
+        self.session.coloring = "bodies" if on else "object"
 
     def _choose(self, name: str) -> None:
         names = self._names()

@@ -66,7 +66,7 @@ class StudioScene:
 
     _simulation: Simulation | None = None
     _history: History = field(default_factory=lambda: History(CONFIG.undo))
-    _held: int | None = None
+    _grabbed: int | None = None
     _push: Push | None = None
     _mass: float | None = None
 
@@ -157,7 +157,7 @@ class StudioScene:
         """End what runs."""
         if self._simulation is not None:
             self._simulation.close()
-        self._simulation, self._held, self._push, self.records = None, None, None, False
+        self._simulation, self._grabbed, self._push, self.records = None, None, None, False
         self.meter = {}
 
     # Poses.
@@ -176,12 +176,12 @@ class StudioScene:
     def _pose_now(self) -> KinematicSpace:
         """Go back to posing; the values of a simulation that ran are kept where it tells them."""
         if self.mode in ("running", "paused", "playing"):
-            told = self.meter.get("q")
+            values = self.meter.get("q")
             self.close()
             self.mode = "posing"
-            if told is not None and self.space is not None and len(told) >= self.space.dim > 0:
+            if values is not None and self.space is not None and len(values) >= self.space.dim > 0:
                 low, high = self.space.limits.T
-                self.q = np.clip(np.asarray(told)[-self.space.dim :], low, high)
+                self.q = np.clip(np.asarray(values)[-self.space.dim :], low, high)
             self._show_pose()
         if self.space is None or not self.space.dim:
             name = self.open_asset.mesh.name
@@ -228,27 +228,29 @@ class StudioScene:
             raise NeurokError(f"There is no vertex {vertex} to grab; there are 0 to {len(self.positions) - 1}.")
         if self.mode != "running":
             self._pose_now()
-        self._held = vertex
+        self._grabbed = vertex
 
     def drag(self, target: Float[np.ndarray, "3"]) -> None:
         """Lead what is held to a place: a spring while it runs, inverse kinematics otherwise."""
-        if self._held is None:
+        if self._grabbed is None:
             raise NeurokError("Nothing is held; grab a point of the surface first.")
         place = np.asarray(target, dtype=np.float64)
         if place.shape != (3,) or not np.isfinite(place).all():
             raise NeurokError(f"A place must be three finite numbers, got {target!r}.")
         if self.mode == "running" and self._simulation is not None:
-            self._simulation.order("grab", vertices=[self._held], target=place.tolist(), stiffness=None, seconds=None)
+            self._simulation.order(
+                "grab", vertices=[self._grabbed], target=place.tolist(), stiffness=None, seconds=None
+            )
             return
         space = self._pose_now()
-        self.q = reach(space, np.array([self._held]), place[None], self.q, self.config.reach_iterations).q
+        self.q = reach(space, np.array([self._grabbed]), place[None], self.q, self.config.reach_iterations).q
         self._show_pose()
 
     def release(self) -> None:
         """Let go."""
-        if self._held is not None and self._simulation is not None:
+        if self._grabbed is not None and self._simulation is not None:
             self._simulation.order("release")
-        self._held = None
+        self._grabbed = None
 
     # A simulation.
 

@@ -35,7 +35,7 @@ from neurok.studio.panels import (
 )
 from neurok.studio.plan_panel import PlanPanel
 from neurok.studio.scene import StudioScene
-from neurok.studio.view import EYE, UP, Look, View, body_colors, material_colors
+from neurok.studio.view import EYE, UP, Coloring, View, body_colors, material_colors
 
 TABS: dict[str, tuple[type[Panel], ...]] = {
     "Open": (OpenPanel, GeneratePanel),
@@ -73,12 +73,12 @@ class Session:
         self.folder = Path(tempfile.mkdtemp(prefix="neurok-studio-"))
         self.scene = StudioScene(self.folder, config)
         self.view: View = _ClickableView(self)
-        self.look: Look = "object"
+        self.coloring: Coloring = "object"
         self.selected: int | None = None
         self.target: np.ndarray | None = None
         self.hands: deque[tuple[str, int, np.ndarray]] = deque()
         self.grabs = True
-        self.drawn: tuple[Mesh | None, Look, Any] = (None, "object", None)
+        self.drawn: tuple[Mesh | None, Coloring, Any] = (None, "object", None)
         self.awake, self.over = threading.Event(), False
         self.error = ""
         self.head = HeadPanel(self)
@@ -194,8 +194,8 @@ class Session:
         if scene.asset is not None:
             key = (
                 scene.mesh,
-                self.look,
-                (self.selected if self.look == "bodies" else None, tuple(scene.materials.items())),
+                self.coloring,
+                (self.selected if self.coloring == "bodies" else None, tuple(scene.materials.items())),
             )
             if key[0] is not self.drawn[0] or key[1:] != self.drawn[1:]:
                 self._draw()
@@ -206,9 +206,9 @@ class Session:
 
     def _draw(self) -> None:
         mesh, colors = self.scene.mesh, None
-        if self.look == "bodies":
+        if self.coloring == "bodies":
             colors = body_colors(mesh.part_count, self.selected)
-        elif self.look == "materials" and self.scene.shown is None:
+        elif self.coloring == "materials" and self.scene.shown is None:
             colors = material_colors(mesh, self.scene.proposals().field)
         with self.client.atomic():
             self.view.show(mesh, colors, centred=self.scene.open_asset.mesh)
@@ -247,7 +247,7 @@ class Session:
 
     def _live(self) -> None:
         """Follow the hand, the simulation and the recording; drop what comes faster than it can be shown."""
-        last, told = time.perf_counter(), 0.0
+        last, reported = time.perf_counter(), 0.0
         while not self.over:
             busy = self.scene.mode in ("running", "playing", "paused") or self.target is not None
             if not busy:
@@ -262,8 +262,8 @@ class Session:
                             self.refresh()
                         self.view.move(self.scene.positions)
                     self._settle(now)
-                    if changed and now - told > 1.0 / self.config.meter_rate:
-                        told = now
+                    if changed and now - reported > 1.0 / self.config.meter_rate:
+                        reported = now
                         self.head.refresh()
                         for panel in self.panels:
                             panel.ticked()

@@ -76,12 +76,12 @@ def simulate_live(link: Connection, scene: Scene, fps: float, meter_rate: float,
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except NeurokError as error:
-        _tell(link, News("error", str(error)))
+        _send_news(link, News("error", str(error)))
     except MemoryError:
-        _tell(link, News("error", "The simulation needs more memory than there is; take a coarser mesh."))
+        _send_news(link, News("error", "The simulation needs more memory than there is; take a coarser mesh."))
 
 
-def _tell(link: Connection, news: News) -> None:
+def _send_news(link: Connection, news: News) -> None:
     try:
         link.send(news)
     except (BrokenPipeError, ConnectionResetError):
@@ -102,14 +102,14 @@ class _Live:
         self.playing, self.taken, self.ended = False, True, False
         self.records, self.kept = False, list[tuple[np.ndarray, float, float]]()
         self.let_go: float | None = None
-        self.frames, self.since, self.told = 0, time.perf_counter(), 0.0
+        self.frames, self.since, self.measured = 0, time.perf_counter(), 0.0
         self.pulse, self.pieces = 0.0, 0
         self.meter: dict[str, Any] = {}
         rest = self.run.rollouts()[0].rest
         figures: dict[str, Any] = {"mass": ready.mass, "vertices": rest.vertex_count}
         if rest.vertex_count != ready.assets[0].mesh.vertex_count:  # loose stuff is shown as grains
             figures["mesh"] = rest
-        _tell(link, News("ready", " ".join([*ready.notes, *filter(None, ready.matter)]), figures=figures))
+        _send_news(link, News("ready", " ".join([*ready.notes, *filter(None, ready.matter)]), figures=figures))
 
     def go(self) -> None:
         """Obey and step until told to end."""
@@ -176,7 +176,7 @@ class _Live:
         """Hand over what was recorded."""
         names = ("positions", "energies", "depths")
         figures = {name: np.array(column) for name, column in zip(names, zip(*self.kept, strict=True), strict=False)}
-        _tell(self.link, News("kept", figures={**figures, "fps": self.fps}))
+        _send_news(self.link, News("kept", figures={**figures, "fps": self.fps}))
 
     def advance(self) -> None:
         """One frame, told to the window if it has taken the one before."""
@@ -189,7 +189,7 @@ class _Live:
         if not going:
             self.ended = True
             message = self.run.rollouts()[0].message
-            _tell(self.link, News("ended", message, self.run.positions[0].astype(np.float32), dict(self.meter)))
+            _send_news(self.link, News("ended", message, self.run.positions[0].astype(np.float32), dict(self.meter)))
             return
         self.frames += 1
         if begin - self.since > 1.0 and self.frames / self.fps < (begin - self.since) - 1.0:
@@ -206,16 +206,16 @@ class _Live:
         now = time.perf_counter()
         if now - self.pulse > 1.0 / self.meter_rate:
             self.pulse = now
-            _tell(self.link, News("progress", figures={"time": self.run.time, "pieces": self.pieces}))
+            _send_news(self.link, News("progress", figures={"time": self.run.time, "pieces": self.pieces}))
 
     def measure(self, spent: float) -> None:
         now = time.perf_counter()
         before = self.meter.get("real_time_factor")
         factor = 1.0 / (self.fps * max(spent, 1e-9))
         self.meter["real_time_factor"] = factor if before is None else 0.8 * before + 0.2 * factor
-        if now - self.told <= 1.0 / self.meter_rate:
+        if now - self.measured <= 1.0 / self.meter_rate:
             return
-        self.told = now
+        self.measured = now
         rollout = self.run.rollouts()[0]
         for name in ("steps_per_second", "max_penetration", "engine"):
             self.meter[name] = rollout.report.get(name)
@@ -231,7 +231,7 @@ class _Live:
             "q": None if q is None else q[-1],
             "pieces": 0,
         }
-        _tell(self.link, News("frame", positions=positions.astype(np.float32), figures=figures))
+        _send_news(self.link, News("frame", positions=positions.astype(np.float32), figures=figures))
 
 
 class Simulation(Protocol):

@@ -13,6 +13,8 @@ from neurok.core import Asset, Clip, Mesh
 from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES, select_vertices
+from neurok.dynamics.choice import EngineName
+from neurok.dynamics.particles.engine_config import ResolutionName
 from neurok.errors import NeurokError
 from neurok.inference.materials import Proposals
 from neurok.kinematics.space import KinematicSpace
@@ -30,9 +32,6 @@ from neurok.scene.description import (
     vector,
 )
 from neurok.studio.config import StudioConfig
-
-EngineChoice = Literal["auto", "reduced", "mujoco", "particles"]
-ActionChoice = Literal["none", "drop", "throw", "tilt", "drag", "wind"]
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,10 @@ class Forces:
     base: BaseName = "auto"
     """Whether the object stands fixed or moves as a whole; ``auto`` lets it move where there is a ground."""
 
-    act: ActionChoice = "none"
+    act: ActionName | Literal["none"] = "none"
     strength: float = 1.0
-    engine: EngineChoice = "auto"
-    resolution: str = "coarse"
+    engine: EngineName = "auto"
+    resolution: ResolutionName = "coarse"
     """Of the engine ``particles``."""
 
     def __post_init__(self) -> None:
@@ -63,9 +62,9 @@ class Forces:
         for name, value, known in (
             ("wind_to", self.wind_to, tuple(SIDES)),
             ("base", self.base, get_args(BaseName)),
-            ("act", self.act, get_args(ActionChoice)),
-            ("engine", self.engine, get_args(EngineChoice)),
-            ("resolution", self.resolution, ("coarse", "medium", "fine")),
+            ("act", self.act, ("none", *get_args(ActionName))),
+            ("engine", self.engine, get_args(EngineName)),
+            ("resolution", self.resolution, get_args(ResolutionName)),
         ):
             if value not in known:
                 wrong.append(f"{name} must be one of {', '.join(known)}, got {value!r}")
@@ -98,7 +97,7 @@ class Forces:
             wind=None if self.wind == 0.0 else self.wind_vector(mesh),
             ground=SceneGround() if self.ground else None,
         )
-        return Scene((thing,), world, engine=self.engine, resolution=self.resolution)  # type: ignore[arg-type]
+        return Scene((thing,), world, engine=self.engine, resolution=self.resolution)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from neurok.rendering.palette import CLAY, part_color
 from neurok.studio.config import StudioConfig
 from neurok.studio.motion import BendingPart, Color, by_color, groups_of, mean_color, part_motions
 
-Look = Literal["object", "bodies", "materials"]
+Coloring = Literal["object", "bodies", "materials"]
 """What colours mean: how the object looks, which body it is, what it is made of."""
 
 EYE = np.array([0.55, 0.4, 1.05])
