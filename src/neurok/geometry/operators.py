@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.geometry import topology
-from neurok.geometry.topology import HalfEdges, row_ids
+from neurok.geometry.topology import row_ids
 
 
 def face_normals(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "F 3"]:
@@ -130,16 +130,19 @@ def second_moment(
 def closed_components(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], component: Int[np.ndarray, " F"]
 ) -> Bool[np.ndarray, " C"]:
-    """Which components have every edge shared by two faces in opposite directions, up to coincident vertices."""
+    """Which components have no boundary: every edge is run through as often in one direction as in the other.
+
+    Vertices that coincide count as one. Where four faces meet in one edge, as at the seam of a pillow, the enclosed
+    volume is as well defined as elsewhere: the boundary of the surface as a chain is zero.
+    """
     place = row_ids(vertices)[faces]
-    is_real = (place != np.roll(place, -1, axis=1)).reshape(-1)
-    half = HalfEdges.of(place, component, is_real)
-    first, second = half.couples
-    opposite = half.start[first] == half.end[second]
-    is_paired = np.zeros(len(half.edge), dtype=bool)
-    is_paired[first[opposite]] = is_paired[second[opposite]] = True
+    start, end = place.reshape(-1), np.roll(place, -1, axis=1).reshape(-1)
+    owner, least, most = np.repeat(component, 3), np.minimum(start, end), np.maximum(start, end)
+    rows = (owner * (len(vertices) + 1) + least) * (len(vertices) + 1) + most
+    edges, edge = np.unique(rows, return_inverse=True)
+    surplus = np.bincount(edge.reshape(-1), weights=np.sign(end - start), minlength=len(edges))
     closed = np.ones(int(component.max()) + 1, dtype=bool)
-    closed[np.repeat(component, 3)[is_real][~is_paired]] = False
+    closed[owner[surplus[edge.reshape(-1)] != 0]] = False
     return closed
 
 
