@@ -21,9 +21,9 @@ from typing import Any
 
 import tyro
 
-from neurok.annotation.records import AnnotationStore
-from neurok.annotation.verbs import check_folder, edit_folder, propose_folder, read_edits
-from neurok.batch.store import Source, find_sources
+from neurok.folders.materials import check_folder, edit_folder, propose_folder, read_edits
+from neurok.folders.records import AnnotationStore
+from neurok.folders.store import Source, find_sources
 from neurok_lab.data.still import data_folder
 from neurok_lab.evaluation.tables import markdown, put_section, stamp
 

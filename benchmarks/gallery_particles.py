@@ -25,7 +25,7 @@ from neurok.modelling import appearance as looks
 from neurok.modelling.shapes import Shape, box, cylinder, join, lathe
 from neurok.rendering import Renderer, contact_sheet
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
-from neurok.scene.picture import pictures
+from neurok.scene.output import pictures
 from neurok.scene.run import SceneRun, prepare_scene, run_ready
 from neurok_lab.evaluation.dynamics import member, stored
 from neurok_lab.evaluation.tables import markdown, put_section, stamp

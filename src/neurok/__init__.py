@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from neurok.model import understand as understand
     from neurok.posing.verbs import pose as pose
     from neurok.posing.verbs import sample as sample
-    from neurok.scene.picture import render as render
+    from neurok.scene.output import render as render
     from neurok.scene.run import simulate as simulate
     from neurok.studio.page import show as show
 
@@ -71,7 +71,7 @@ _HOMES = {
     "plan": "neurok.model",
     "pose": "neurok.posing.verbs",
     "propose_materials": "neurok.model",
-    "render": "neurok.scene.picture",
+    "render": "neurok.scene.output",
     "repair": "neurok.doctor",
     "sample": "neurok.posing.verbs",
     "save": "neurok.io",

@@ -455,7 +455,7 @@ class Model:
 
     def boned(self, plan: BodyPlan) -> Asset | None:
         """What bends and has no joint, on bones found from its surface, with a clip that shows them; else ``None``."""
-        if self.given_plan is not None or not plan.bends or plan.articulation.dof:
+        if not plan.bends or plan.articulation.dof:
             return None
         space = skeleton_space(self.mesh)
         if space is None:

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from neurok.annotation.flags import ACTIONS, LIMITS, Bulk, Part, flags_of
 from neurok.core import material
+from neurok.folders.flags import ACTIONS, LIMITS, Bulk, Part, flags_of
 
 PARTS = (
     Part("seat", material("foam"), (("leather", 0.3),), 2.0),

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from neurok import cli
-from neurok.annotation.check import check_within
-from neurok.annotation.flags import LIMITS
-from neurok.annotation.records import AnnotationStore
-from neurok.annotation.verbs import check_folder, edit_folder, propose_folder
-from neurok.batch.limited import Limited, Limits
-from neurok.batch.store import find_sources
 from neurok.core import Mesh
 from neurok.errors import NeurokError
+from neurok.folders.check import check_within
+from neurok.folders.flags import LIMITS
+from neurok.folders.materials import check_folder, edit_folder, propose_folder
+from neurok.folders.processes import Limited, Limits
+from neurok.folders.records import AnnotationStore
+from neurok.folders.store import find_sources
 from neurok.io import load, save
 from neurok.modelling.shapes import box
 
@@ -94,7 +94,7 @@ def test_a_run_that_is_interrupted_goes_on_and_ends_with_the_same_bytes(things, 
 def test_what_was_checked_is_not_run_again_and_other_limits_judge_the_same_runs(things, done, tmp_path, monkeypatch):
     import shutil
 
-    from neurok.annotation import verbs
+    from neurok.folders import materials as verbs
 
     out = tmp_path / "copy"
     shutil.copytree(done, out)
@@ -180,7 +180,7 @@ def test_a_plug_in_that_fails_on_one_object_leaves_the_others(things, tmp_path):
     assert "no answer from the model" in told["problems"]["cases/steel_case"]
     assert AnnotationStore(tmp_path).annotation("balsa_crate").rows[0].material == "cork"
     part = AnnotationStore(tmp_path).annotation("balsa_crate").rows[0].part
-    from neurok.annotation.verbs import Edit
+    from neurok.folders.materials import Edit
 
     edit_folder(things, tmp_path, [Edit("balsa_crate", part, "oak")])
     propose_folder(things, tmp_path)  # the rules replace what nobody touched, and keep what a person set
@@ -216,8 +216,8 @@ def crash(job) -> None:
     ("work", "limit", "words"), [(hang, 3.0, "took longer than 3 s"), (crash, 300.0, "ended with code 7")]
 )
 def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tmp_path):
-    from neurok.annotation.check import Job
-    from neurok.annotation.flags import TRIAL
+    from neurok.folders.check import Job
+    from neurok.folders.flags import TRIAL
 
     source = find_sources(things)[0]
     limited = Limited(work, Limits(seconds=limit))

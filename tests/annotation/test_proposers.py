@@ -2,8 +2,8 @@
 
 import pytest
 
-from neurok.annotation.proposers import MaterialProposer, Question, ask, find_proposer
 from neurok.errors import NeurokError
+from neurok.folders.proposers import MaterialProposer, Question, ask, find_proposer
 from neurok.io import load
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from neurok.batch.limited import Ended, Limited, Limits
-from neurok.batch.run import batch
-from neurok.batch.store import Settings
 from neurok.cli import main
 from neurok.errors import NeurokError
+from neurok.folders.processes import Ended, Limited, Limits
+from neurok.folders.run import batch
+from neurok.folders.store import Settings
 from neurok.io import load, save
 
 NAMES = ("bent", "crash", "fine", "good", "hang", "hungry", "well")

@@ -14,7 +14,7 @@ from neurok.io import load, save
 from neurok.modelling.shapes import box
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.files import read_scene, write_scene
-from neurok.scene.picture import surface_around
+from neurok.scene.output import surface_around
 from neurok.scene.run import engine_of, prepare_scene
 
 pytest.importorskip("warp")
@@ -68,7 +68,7 @@ def test_pins_hold_and_materials_are_proposed_whatever_the_object_is(block):
     thing = SceneObject(block, pins=(), drop=0.1)
     ready = prepare_scene(Scene((thing,), engine="particles", resolution="coarse"))
     assert ready.bodies[0].materials is not None
-    assert "is taken to be of" in ready.notes[0]
+    assert "taken to be of" in ready.matter[0]
 
 
 def test_a_surface_is_drawn_around_what_lies_together():

@@ -13,9 +13,9 @@ from neurok.errors import NeurokError
 from neurok.io import load
 from neurok.kinematics import ArticulatedSpace
 from neurok.studio.files import exported
+from neurok.studio.live import News
 from neurok.studio.panels import meter_line
 from neurok.studio.scene import StudioScene
-from neurok.studio.simulator import News
 from neurok.studio.state import Studied
 
 

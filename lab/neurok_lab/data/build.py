@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from neurok.batch.workers import spread
 from neurok.core import Asset
 from neurok.errors import NeurokError
+from neurok.folders.processes import spread
 from neurok.io.files import write_files
 from neurok.learned.subject import subject_of
 from neurok_lab.data.shards import MANIFEST, VERSION, Item, encode_asset, encode_subject, shard_name, write_shard

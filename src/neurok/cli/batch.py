@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from neurok.batch.run import Job
-from neurok.batch.store import PICTURE
 from neurok.cli.flags import JsonFlag, RayFlag, arg
 from neurok.cli.outputs import Command
 from neurok.cli.report import counting
 from neurok.errors import NeurokError
+from neurok.folders.run import Job
+from neurok.folders.store import PICTURE
 
 if TYPE_CHECKING:
-    from neurok.batch.limited import Limits
-    from neurok.batch.store import Settings
     from neurok.core import Asset
+    from neurok.folders.processes import Limits
+    from neurok.folders.store import Settings
 
 
 CommandName = Literal["articulate", "convert", "inspect", "materials", "plan", "pose", "render", "sample", "simulate"]
@@ -92,7 +92,7 @@ class BatchCommand(Command):
     beyond: ClassVar[tuple[str, ...]] = ()
 
     def run(self) -> dict[str, Any]:
-        from neurok.batch.run import batch
+        from neurok.folders.run import batch
 
         settings = self._settings()
         limits = self._limits()
@@ -112,7 +112,7 @@ class BatchCommand(Command):
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
 
     def _limits(self) -> Limits:
-        from neurok.batch.limited import Limits
+        from neurok.folders.processes import Limits
 
         for name, value in (("--limit", self.limits.limit), ("--memory", self.limits.memory)):
             if not value > 0.0:
@@ -121,7 +121,7 @@ class BatchCommand(Command):
 
     def _settings(self) -> Settings:
         """What is done to every object, checked once for all of them."""
-        from neurok.batch.store import Settings
+        from neurok.folders.store import Settings
 
         formats = tuple(f".{name.removeprefix('.').lower()}" for name in self.formats) or FORMATS[self.command]
         if wrong := [name for name in formats if not re.fullmatch(r"\.\w+", name)]:

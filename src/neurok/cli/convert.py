@@ -139,7 +139,7 @@ class Convert(Command):
 
     def _write(self, asset: Asset, path: Path) -> list[Path]:
         from neurok.io import save
-        from neurok.scene.picture import render
+        from neurok.scene.output import render
 
         suffix = path.suffix.lower()
         if suffix in PICTURES:

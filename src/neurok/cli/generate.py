@@ -103,7 +103,7 @@ class Generate(Command):
         check_outputs(self.out, [self.image, self.like], force=self.force)
         for path in self.out:
             if self.act:
-                from neurok.scene.picture import check_output
+                from neurok.scene.output import check_output
 
                 check_output(path)
             elif path.suffix.lower() not in (*WRITERS, ".png"):

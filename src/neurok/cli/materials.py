@@ -125,9 +125,7 @@ class Materials(Command):
 
     def _folder(self) -> dict[str, Any]:
         assert self.object is not None
-        from neurok.annotation.proposers import find_proposer
-        from neurok.annotation.records import AnnotationStore
-        from neurok.annotation.verbs import (
+        from neurok.folders.materials import (
             accepting,
             check_edits,
             check_folder,
@@ -137,7 +135,9 @@ class Materials(Command):
             read_edits,
             summary,
         )
-        from neurok.batch.store import find_sources
+        from neurok.folders.proposers import find_proposer
+        from neurok.folders.records import AnnotationStore
+        from neurok.folders.store import find_sources
 
         folder, out = Path(self.object), self.out[0]
         sources, store, plugin = find_sources(folder), AnnotationStore(out), find_proposer(self.folder.proposer)

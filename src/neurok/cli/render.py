@@ -15,7 +15,7 @@ from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words,
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.rendering.files import FILMS, STILLS, check_suffix
-from neurok.scene.picture import motion_of, render
+from neurok.scene.output import motion_of, render
 from neurok.staging import together
 
 PAGE = ".html"

@@ -36,7 +36,7 @@ from neurok.scene.description import (
 )
 from neurok.scene.files import SUFFIXES as SCENES
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
-from neurok.scene.picture import check_output, write_output
+from neurok.scene.output import check_output, write_output
 from neurok.scene.run import ReadyScene, SceneRun, prepare_scene, run_ready
 from neurok.staging import together
 

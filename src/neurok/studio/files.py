@@ -25,7 +25,7 @@ from neurok.io.files import write_files
 from neurok.io.formats import states_frame
 from neurok.model import propose_materials
 from neurok.sandbox import SANDBOX, Ended, Limits
-from neurok.scene.picture import render
+from neurok.scene.output import render
 from neurok.studio.config import CONFIG, StudioConfig
 from neurok.studio.page import write_page
 from neurok.studio.scene import StudioScene

@@ -16,7 +16,7 @@ from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.io.files import write_files
 from neurok.io.formats import as_asset
-from neurok.scene.picture import motion_of
+from neurok.scene.output import motion_of
 from neurok.studio.config import CONFIG, StudioConfig
 from neurok.studio.view import EYE, UP, View, body_colors
 

@@ -25,8 +25,8 @@ from neurok.kinematics.space import KinematicSpace, decode
 from neurok.model import Model, understand
 from neurok.scene.description import Scene
 from neurok.studio.config import CONFIG, StudioConfig
+from neurok.studio.live import LiveSimulation, News, Simulation
 from neurok.studio.motion import skinned_clip
-from neurok.studio.simulator import LiveSimulation, News, Simulation
 from neurok.studio.state import Corrections, Forces, History, Playback, Push, Recording, Studied, study
 
 Mode = Literal["empty", "posing", "running", "paused", "playing"]

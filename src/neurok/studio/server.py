@@ -21,9 +21,9 @@ import numpy as np
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.studio.config import CONFIG, StudioConfig
+from neurok.studio.live import warm_up
 from neurok.studio.page import make_server, quiet
 from neurok.studio.session import Session
-from neurok.studio.simulator import warm_up
 from neurok.studio.view import EYE, UP
 
 HEAD_BYTES = 32_768

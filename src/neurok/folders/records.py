@@ -20,11 +20,11 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
-from neurok.batch.sheet import Card, Low, image, link, problem, table, write_sheet
-from neurok.batch.store import FolderStore, Source, read_json, write_json
 from neurok.core import Asset, MaterialField
 from neurok.core.select import regions_of
 from neurok.errors import NeurokError
+from neurok.folders.sheet import Card, Low, image, link, problem, table, write_sheet
+from neurok.folders.store import FolderStore, Source, read_json, write_json
 from neurok.inference.materials import BY_HAND, Proposal, Proposals
 from neurok.io import load
 from neurok.io.formats import MESHES

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.annotation.flags import TrialConfig
 from neurok.core import MaterialField, Mesh, Rollout
 from neurok.core.select import Region, regions_of
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground
 from neurok.dynamics.masses import face_masses
+from neurok.folders.flags import TrialConfig
 from neurok.geometry.topology import unique_edges
 
 

@@ -24,7 +24,7 @@ from neurok.scene.description import Scene
 from neurok.scene.run import engine_of, prepare_scene
 from neurok.studio.config import StudioConfig
 
-PRELOADED = ["neurok.studio.simulator"]
+PRELOADED = ["neurok.studio.live"]
 
 
 @cache

@@ -19,16 +19,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neurok.annotation.check import OVERTIME, Job, check_within, judge_again, run_check, save_materials
-from neurok.annotation.flags import LIMITS, TRIAL, LimitConfig, TrialConfig
-from neurok.annotation.proposers import RULES, MaterialProposer, ask, one_line
-from neurok.annotation.records import Annotation, AnnotationStore, accept, rows_of, write_materials_sheet
-from neurok.batch.limited import Limited, Limits
-from neurok.batch.store import Source, find_sources
 from neurok.core import material
 from neurok.core.material_library import parse_material
 from neurok.dynamics.choice import EngineName
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
+from neurok.folders.check import OVERTIME, Job, check_within, judge_again, run_check, save_materials
+from neurok.folders.flags import LIMITS, TRIAL, LimitConfig, TrialConfig
+from neurok.folders.processes import Limited, Limits
+from neurok.folders.proposers import RULES, MaterialProposer, ask, one_line
+from neurok.folders.records import Annotation, AnnotationStore, accept, rows_of, write_materials_sheet
+from neurok.folders.store import Source, find_sources
 from neurok.inference.materials import BY_HAND, Proposals
 from neurok.io import load, save
 from neurok.io.files import read_bytes

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from neurok.annotation.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, TrialConfig, flags_of
-from neurok.annotation.measure import measure, probes_of, weights_of
-from neurok.annotation.proposers import one_line
-from neurok.annotation.records import AnnotationStore
-from neurok.batch.limited import Ended, Limited
-from neurok.batch.store import Source, write_json
 from neurok.core import Clip, Mesh
 from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
 from neurok.dynamics.choice import EngineName
 from neurok.errors import MissingDependencyError, NeurokError
+from neurok.folders.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, TrialConfig, flags_of
+from neurok.folders.measure import measure, probes_of, weights_of
+from neurok.folders.processes import Ended, Limited
+from neurok.folders.proposers import one_line
+from neurok.folders.records import AnnotationStore
+from neurok.folders.store import Source, write_json
 from neurok.inference.material_drawing import painted
 from neurok.inference.materials import Proposals
 from neurok.io.files import write_files

@@ -16,11 +16,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from neurok.batch.limited import Ended, Limited, Limits
-from neurok.batch.sheet import write_batch_sheet
-from neurok.batch.store import BatchStore, Settings, Source, find_sources
-from neurok.batch.workers import spread
 from neurok.errors import NeurokError
+from neurok.folders.processes import Ended, Limited, Limits, spread
+from neurok.folders.sheet import write_batch_sheet
+from neurok.folders.store import BatchStore, Settings, Source, find_sources
 
 LIMITS = Limits(seconds=600.0, memory=8e9)
 """Of one object, unless others are given."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from neurok.batch.store import PICTURE, BatchStore
 from neurok.bodyplan.config import SIMULATED
+from neurok.folders.store import PICTURE, BatchStore
 from neurok.io.files import write_files
 
 STYLE = Path(__file__).with_name("sheet.css")

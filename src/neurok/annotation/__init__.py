@@ -1,1 +1,0 @@
-"""Materials for whole folders of objects: proposed, checked by actions, corrected by a person."""
