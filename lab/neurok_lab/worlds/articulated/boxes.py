@@ -105,7 +105,6 @@ def _sliding_box(d: Dice) -> Builder:
         lid = body.slide("slide_lid", Z, 0.0, 0.85 * depth)
         x = width / 2 - 0.004
         lid.add(slab((-x, height + 0.0005, -depth / 2), (x, height + 0.008, depth / 2), 0.001), d.timber())
-        lid.add(slab(low, high, 0.001), d.timber())
         lid.add(block((0.3 * width, 0.006, 0.008), (0, height + 0.01, 0.42 * depth), 0.001), look)
         both = pair(slab((width / 2, height - 0.002, -depth / 2), (width / 2 - 0.0035, height + 0.009, depth / 2)))
         body.add(both, look)
