@@ -24,8 +24,7 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Ground, Start, World
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig
-from neurok.dynamics.particles.filling import FILLING
-from neurok.dynamics.particles.pieces import PIECES
+from neurok.dynamics.particles.filling import FILLING, PIECES
 from neurok.dynamics.particles.stuff import STUFF
 from neurok.dynamics.simulate import simulate
 from neurok.families.household import Assembly, generate, split_of

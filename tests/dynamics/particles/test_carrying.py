@@ -5,8 +5,8 @@ import pytest
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.dynamics import Body
-from neurok.dynamics.particles.carrying import carry
 from neurok.dynamics.particles.filling import fill
+from neurok.dynamics.particles.skinning import carry
 from neurok.geometry import lie
 from neurok.modelling.shapes import box, sphere
 

@@ -22,8 +22,8 @@ from neurok.dynamics import (
     simulate_together,
     start,
 )
-from neurok.dynamics.particles import sizing
-from neurok.dynamics.particles.binding import bind, mass_of
+from neurok.dynamics.particles import engine as particle_engine
+from neurok.dynamics.particles.binding import bind
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
 from neurok.dynamics.particles.filling import FILLING
@@ -287,11 +287,9 @@ def test_without_warp_one_sentence_names_the_extra(monkeypatch):
 def test_too_much_memory_or_time_is_refused_before_the_start(monkeypatch):
     with pytest.raises(NeurokError, match="coarser --resolution"):
         simulate(cube(), engine=ParticleEngine(ParticleEngineConfig(cells=5, longest=1e-3)))
-    monkeypatch.setattr(sizing, "free_memory", lambda: 1e6)
+    monkeypatch.setattr(particle_engine, "free_memory", lambda: 1e6)
     with pytest.raises(NeurokError, match="GB are free"):
         simulate(cube(), engine=ParticleEngine(ParticleEngineConfig(cells=40)))
-    with pytest.raises(NeurokError, match="GB are free"):  # whoever asks for the mass fills as well
-        mass_of(cube(), ParticleEngineConfig(cells=400))
 
 
 def test_the_cost_is_told_before_a_long_run():

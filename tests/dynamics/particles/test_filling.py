@@ -6,9 +6,8 @@ from scipy.sparse import csr_matrix
 
 from neurok.core import Material, MaterialField, Mesh, material
 from neurok.dynamics import Body
-from neurok.dynamics.particles.carrying import carry
 from neurok.dynamics.particles.filling import FillingConfig, fill
-from neurok.dynamics.particles.skin import radii, soft_skin
+from neurok.dynamics.particles.skinning import carry, radii, soft_skin
 from neurok.dynamics.particles.state import SoftSkin
 from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, stiff_sheets, stiff_solids
 from neurok.errors import NeurokError

@@ -10,18 +10,73 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.dynamics.body import Body
 from neurok.dynamics.colliders import DistanceField
-from neurok.dynamics.condition import World
-from neurok.dynamics.particles.carrying import Carrier, carry
+from neurok.dynamics.condition import Condition, World
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
 from neurok.dynamics.particles.filling import Filling, fill
-from neurok.dynamics.particles.grains import Grains, grains_of
-from neurok.dynamics.particles.sizing import cell_for, check_memory
-from neurok.dynamics.particles.skin import radii, soft_skin
-from neurok.dynamics.particles.starting import Beginning, beginning_of
+from neurok.dynamics.particles.skinning import Carrier, Grains, carry, grains_of, radii, soft_skin
+from neurok.dynamics.particles.solver import least_heights, sheet_step
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, SoftSkin, Surroundings
-from neurok.dynamics.particles.steps import least_heights, sheet_step
 from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, Numbers, numbers, stiff_solids
-from neurok.dynamics.reduced.build import gravity_of
+from neurok.dynamics.reduced.build import gravity_of, mechanics_of, start_of
+from neurok.geometry import lie
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """One body at the start."""
+
+    vertices: Float[np.ndarray, "V 3"]
+    """[m]."""
+
+    pose: Float[np.ndarray, "4 4"]
+    """From the object's frame to the world's, in mesh units."""
+
+    velocity: Float[np.ndarray, "3"]
+    """[m/s]."""
+
+    spin: Float[np.ndarray, "3"]
+    """About its centre of mass [rad/s]."""
+
+    more: Float[np.ndarray, "V 3"] | None
+    """Of each vertex, besides [m/s]; ``None`` where it is zero."""
+
+    def velocities_at(
+        self, points: Float[np.ndarray, "P 3"], vertex: Int[np.ndarray, " P"], masses: Float[np.ndarray, " P"]
+    ) -> Float[np.ndarray, "P 3"]:
+        """Of particles; each gets what the vertex nearest to it has of its own."""
+        from scipy.spatial import cKDTree
+
+        centre = masses @ points / masses.sum()
+        out = self.velocity + np.cross(self.spin, points - centre)
+        if self.more is not None:
+            out = out + self.more[cKDTree(self.vertices).query(points)[1]]
+        return out
+
+
+def beginning_of(body: Body) -> Beginning:
+    """The start of a body; wished positions are met as far as its joints allow."""
+    mesh, start = body.mesh, body.condition.start
+    unit, free = mesh.unit, body.free
+    pose = np.eye(4) if body.placement is None else np.array(body.placement)
+    velocity, spin = (np.array(vector) if free else np.zeros(3) for vector in (start.velocity * unit, start.spin))
+    wish = start.velocities
+    if start.q is None and start.qdot is None and start.positions is None:
+        vertices, more = lie.apply(pose, mesh.vertices) * unit, None
+    else:
+        plain = replace(body, condition=Condition(replace(start, velocities=None)))
+        mechanics = mechanics_of(plain)
+        pose, q, qdot = start_of(plain, mechanics)
+        vertices = mechanics.positions(pose, q) * unit
+        base = mechanics.dim - body.poses.dim
+        qdot[:base] = 0.0
+        more = None
+        if np.any(qdot):
+            motion = mechanics.motion(pose, q[None], qdot[None])
+            more = mechanics.points(np.arange(mesh.vertex_count)).velocities(motion)[0] * unit
+    if wish is not None:
+        more = np.zeros_like(vertices) if more is None else more
+        more[wish.vertices] = wish.values * unit
+    return Beginning(vertices, pose, velocity, spin, more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +123,13 @@ class BoundScene:
 
     unit: float
     """Metres per mesh unit."""
+
+
+def cell_for(bodies: Sequence[Body], config: ParticleEngineConfig = PARTICLES) -> float:
+    """Width of a cell [m]."""
+    sides = [float(np.ptp(body.mesh.bounds, axis=0).max()) * body.mesh.unit for body in bodies]
+    wanted, small = max(sides) / config.cells, min(sides) / config.smallest_cells
+    return max(min(wanted, small), wanted / config.refine)
 
 
 def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PARTICLES) -> BoundScene:
@@ -158,13 +220,6 @@ def _eased(found: Numbers, density: Float[np.ndarray, " P"], left: Bool[np.ndarr
         return found.young
     fastest = float((found.young[others] / density[others]).max())
     return np.where(left, np.minimum(found.young, fastest * density), found.young)
-
-
-def mass_of(body: Body, config: ParticleEngineConfig = PARTICLES) -> float:
-    """Of all particles that a body becomes [kg]."""
-    check_memory([body], config)
-    filling = fill(body, beginning_of(body).vertices, cell_for([body], config), config.filling)
-    return float(_masses(body, filling).sum())
 
 
 def _masses(body: Body, filling: Filling) -> Float[np.ndarray, " P"]:

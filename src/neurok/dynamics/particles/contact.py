@@ -3,17 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.particles import compiled, rows
 from neurok.dynamics.particles.grid import Layout, base_cells, tight_box
-from neurok.dynamics.particles.machine import Buffer, Machine
+from neurok.dynamics.particles.machine import Buffer, Machine, load_kernels
 from neurok.dynamics.particles.rigid_parts import Holder, RigidParts
-from neurok.dynamics.particles.solids import Solids
-from neurok.dynamics.particles.state import SoftSkin
+from neurok.dynamics.particles.state import Row, SoftSkin, Surroundings
+
+HOLDS = ("separate", "slip", "stick")
+FAR = 1e30
+
+
+@dataclass(frozen=True)
+class Solids:
+    """All planes, then all obstacles, in the solver's own coordinates."""
+
+    rows: Float[np.ndarray, "S 16"]
+    """Plane: point, normal, friction. Obstacle: origin, spacing, two unused, friction, one unused, nodes along i j k,
+    where its distances begin."""
+
+    kinds: tuple[int, ...]
+    """0 for a plane, 1 for an obstacle."""
+
+    holds: tuple[int, ...]
+    field: Float[np.ndarray, " n"]
+
+    @classmethod
+    def of(cls, surroundings: Surroundings, origin: Float[np.ndarray, " 3"]) -> Solids:
+        """With ``origin`` taken off every place."""
+        rows, kinds, fields, at = [], [], [np.zeros(1, dtype=np.float32)], 1
+        for plane in surroundings.planes:
+            normal = np.asarray(plane.normal, dtype=float)
+            rows.append([*(np.asarray(plane.point) - origin), *(normal / np.linalg.norm(normal)), plane.friction])
+            kinds.append(0)
+        for item in surroundings.obstacles:
+            rows.append(
+                [*(np.asarray(item.origin) - origin), item.spacing, 0, 0, item.friction, 0, *item.distances.shape, at]
+            )
+            kinds.append(1)
+            fields.append(item.distances.astype(np.float32).ravel())
+            at += item.distances.size
+        table = np.zeros((len(rows), 16))
+        for row, values in zip(table, rows):
+            row[: len(values)] = values
+        holds = [HOLDS.index(plane.hold) for plane in surroundings.planes]
+        holds += [HOLDS.index(item.hold) for item in surroundings.obstacles]
+        return cls(table, tuple(kinds), tuple(holds), np.concatenate(fields))
+
+    def distance(
+        self, which: int, x: Float[np.ndarray, "n 3"]
+    ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n 3"]]:
+        """Signed distance [m] and outward normal; ``FAR`` beyond an obstacle's grid."""
+        row = self.rows[which]
+        if self.kinds[which] == 0:
+            return (x - row[:3]) @ row[3:6], np.broadcast_to(row[3:6], x.shape)
+        shape, at = row[8:11].astype(int), int(row[11])
+        field = self.field[at : at + shape.prod()].reshape(shape)
+        place = (x - row[:3]) / row[3]
+        inside = ((place >= 0) & (place < shape - 1)).all(axis=1)
+        low = np.clip(np.floor(place).astype(int), 0, shape - 2)
+        f = place - low
+        found, normal = np.zeros(len(x)), np.zeros((len(x), 3))
+        for corner in np.ndindex(2, 2, 2):
+            value = field[tuple((low + corner).T)]
+            sides = np.where(corner, f, 1 - f)
+            signs = np.where(corner, 1.0, -1.0)
+            found += value * sides.prod(axis=1)
+            for axis in range(3):
+                normal[:, axis] += value * signs[axis] * np.delete(sides, axis, axis=1).prod(axis=1)
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True) + 1e-20
+        return np.where(inside, found, FAR), normal
+
 
 PAIR = 2
 RIGID, HELD, NEAR = 2, 8, 9
@@ -94,10 +158,10 @@ class Contact:
             return
         table, count = self._machine.table, self._placed.weights.shape[1]
         cell, row = float(self._machine.numbers[0]), self._solids.rows[self._plane]
-        heights = row[3:6] @ table[rows.POSITION : rows.POSITION + 3, :count] - row[:3] @ row[3:6]
+        heights = row[3:6] @ table[Row.POSITION : Row.POSITION + 3, :count] - row[:3] @ row[3:6]
         config = self._machine.config
         near, most = config.skin_near * cell, config.skin_reach * cell
-        table[rows.REACH, :count] = self._placed.reaches(heights, table[rows.RADIUS, :count], near, most)
+        table[Row.REACH, :count] = self._placed.reaches(heights, table[Row.RADIUS, :count], near, most)
 
     def _push_speed(self) -> float:
         """At which overlaps are undone at most [cells/s]."""
@@ -123,7 +187,7 @@ class Contact:
     def boxes(self, holders: list[Holder], padding: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Grids that the holders need beside the objects'."""
         table, cell = self._machine.table, float(self._machine.numbers[0])
-        place = table[rows.POSITION : rows.POSITION + 3]
+        place = table[Row.POSITION : Row.POSITION + 3]
         return [tight_box(base_cells(place[:, h.columns], cell), padding) for h in holders]
 
     def prepare(
@@ -135,11 +199,10 @@ class Contact:
         if not self.active:
             return
         if self._kernels is None:
-            from neurok.dynamics.particles import kernels_contact, kernels_rigid
+            from neurok.dynamics.particles import kernels_contact
 
-            self._kernels = {"mark": kernels_contact.mark, "own": kernels_rigid.own, "resolve": kernels_rigid.resolve}
-            for module in (kernels_contact, kernels_rigid):
-                compiled.load(module.MODULE, self._say)
+            self._kernels = kernels_contact
+            load_kernels(kernels_contact.MODULE, self._say)
         sizes = self._meets[:, 8:11].astype(np.int64).prod(axis=1)
         if len(self._meets):
             self._meets[:, 4] = np.cumsum(sizes) - sizes
@@ -241,8 +304,8 @@ class Contact:
         table, skin = self._machine.table, self._parts.skin(holder.part)
         if skin is not None and kind == 0:
             return skin, np.zeros(len(skin))
-        x = table[rows.POSITION : rows.POSITION + 3, holder.columns].T.astype(float)
-        radius = table[rows.RADIUS, holder.columns].astype(float)
+        x = table[Row.POSITION : Row.POSITION + 3, holder.columns].T.astype(float)
+        radius = table[Row.RADIUS, holder.columns].astype(float)
         if skin is None:
             return x, radius
         return np.concatenate([skin, x]), np.concatenate([np.zeros(len(skin)), radius])
@@ -251,7 +314,7 @@ class Contact:
         """Held points of rigid parts: three slots that neither give nor take, and have a speed to keep."""
         table = self._machine.table
         for part, pin in self._pins:
-            x = table[rows.POSITION : rows.POSITION + 3, pin.columns].T.astype(float)
+            x = table[Row.POSITION : Row.POSITION + 3, pin.columns].T.astype(float)
             few = pin.corners(x, np.zeros(len(x)), self._machine.config.pins)
             speeds = pin.aims(self._machine, steps)[few]
             for axis in np.eye(3):
@@ -331,6 +394,6 @@ class Contact:
                 self._parts.states,
                 self._parts.shifts,
             ]
-        job = machine.record(self._kernels[name], inputs).launch
+        job = machine.record(getattr(self._kernels, name), inputs).launch
         self._jobs[name] = (key, job)
         return job

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.particles import compiled
 from neurok.dynamics.particles.machine import Machine
 from neurok.dynamics.particles.state import SheetSet
 
@@ -87,11 +85,8 @@ def sheet_energy(sheets: SheetSet, x: Float[np.ndarray, "P 3"]) -> float:
 class Sheets:
     """Adds the forces of sheets to those on particles, before each substep."""
 
-    def __init__(self, machine: Machine, sheets: SheetSet, say: Callable[[str], None] | None) -> None:
-        from neurok.dynamics.particles import kernels_sheets
-
-        compiled.load(kernels_sheets.MODULE, say)
-        self._machine, self._kernel = machine, kernels_sheets.pull
+    def __init__(self, machine: Machine, sheets: SheetSet) -> None:
+        self._machine, self._kernel = machine, machine.kernels.pull
         self._sheets = sheets
         self._hinges, bends = bending_hinges(sheets)
         self._vertices = np.unique(sheets.triangles)

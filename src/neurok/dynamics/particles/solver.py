@@ -1,26 +1,142 @@
-"""The particle solver: arrays in, arrays out."""
+"""The particle solver: arrays in, arrays out. How long its steps may be, and what a stretch of motion will cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.particles import rows
-from neurok.dynamics.particles.config import DEFAULT, SolverConfig
-from neurok.dynamics.particles.contact import Contact
-from neurok.dynamics.particles.energy import Energies, deformations, kinetic_energy, momenta, stored_energy
-from neurok.dynamics.particles.grid import add_boxes, base_cells, cut_runs, lay_out, sort_order
-from neurok.dynamics.particles.laws import HENCKY, law_rows
+from neurok.dynamics.particles.contact import Contact, Solids
+from neurok.dynamics.particles.engine_config import DEFAULT, SolverConfig
+from neurok.dynamics.particles.grid import SUPPORT, add_boxes, base_cells, cut_runs, lay_out, sort_order
+from neurok.dynamics.particles.laws import (
+    HENCKY,
+    Energies,
+    deformations,
+    kinetic_energy,
+    law_rows,
+    momenta,
+    sound_speed,
+    stored_energy,
+)
 from neurok.dynamics.particles.machine import Machine
-from neurok.dynamics.particles.rigid_parts import RigidParts
+from neurok.dynamics.particles.rigid_parts import FROZEN, RigidParts, Targets
 from neurok.dynamics.particles.sheets import Sheets
-from neurok.dynamics.particles.solids import Solids
-from neurok.dynamics.particles.state import ParticleSet, SheetSet, SoftSkin, Surroundings
-from neurok.dynamics.particles.steps import cell_width, stable_step
-from neurok.dynamics.particles.targets import FROZEN, Targets
+from neurok.dynamics.particles.state import Law, ParticleSet, Row, SheetSet, SoftSkin, Surroundings
+
+SOUND = "sound at"
+"""How the bound by the stiffest material begins."""
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """What a stretch of motion would cost, told without starting."""
+
+    dt: float
+    """Longest stable step [s]."""
+
+    substeps: int
+    particle_substeps: float
+    """Particles times steps; a core does some ten million in a second."""
+
+    limit: str
+    """What bounds the step, as a phrase."""
+
+    nodes: int
+    """Grid nodes at the start."""
+
+    memory: int
+    """[bytes] of particles and grids at the start."""
+
+
+def cell_width(particles: ParticleSet, config: SolverConfig) -> float:
+    """Of the grid [m]."""
+    if config.cell > 0:
+        return config.cell
+    solid = particles.law != Law.SHEET
+    volumes = particles.volumes[solid] if solid.any() else particles.volumes
+    return float(2 * np.cbrt(np.median(volumes)))
+
+
+def stable_step(
+    particles: ParticleSet, sheets: SheetSet | None, cell: float, config: SolverConfig
+) -> tuple[float, str]:
+    """The longest step that materials allow [s], and what bounds it; the speed of particles is not looked at."""
+    bounds = {"rigid parts and soft contact": config.longest_step}
+    speed = sound_speed(particles)
+    if (speed > 0).any():
+        worst = int(np.argmax(speed))
+        bounds[f"{SOUND} {speed[worst]:.3g} m/s (E = {particles.young[worst]:.3g} Pa)"] = (
+            config.courant * cell / speed[worst]
+        )
+    rated = np.isin(particles.law, (Law.ELASTIC, Law.FLUID)) & (particles.viscosity > 0)
+    if rated.any():
+        density = particles.masses[rated] / particles.volumes[rated]
+        bounds["viscosity"] = config.viscous * cell**2 * float((density / particles.viscosity[rated]).min())
+    if (particles.damping > 0).any():
+        bounds["damping"] = 0.5 / float(particles.damping.max())
+    if sheets is not None and len(sheets.triangles):
+        bounds["sound along the shortest edge of a sheet"] = sheet_step(particles, sheets, cell, config)
+    limit = min(bounds, key=lambda name: bounds[name])
+    return bounds[limit], limit
+
+
+def sheet_step(particles: ParticleSet, sheets: SheetSet, cell: float, config: SolverConfig) -> float:
+    """The longest step of sheets [s]: sound may cross a share of an edge."""
+    corners = sheets.rest[sheets.triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    around = np.bincount(sheets.triangles.ravel(), np.repeat(area / 3, 3), len(particles))
+    weight = (particles.masses / np.maximum(around, 1e-300))[sheets.triangles].min(axis=1)  # kg/m²
+    speed = np.sqrt(sheets.young * sheets.thickness / ((1 - sheets.poisson**2) * weight))
+    height = least_heights(corners)
+    bent = np.maximum(height, sheets.narrow) ** 2 * np.sqrt(12.0) / np.pi / np.maximum(sheets.thickness, 1e-300)
+    # A triangle without area has no forces.
+    return config.sheet_courant * float((np.minimum(height, bent) / speed)[area > 0].min(initial=config.longest_step))
+
+
+def least_heights(corners: Float[np.ndarray, "T 3 3"]) -> Float[np.ndarray, " T"]:
+    """Above the longest side of each triangle."""
+    twice = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    return np.asarray(twice / np.maximum(longest, 1e-300))
+
+
+def plan_steps(
+    particles: ParticleSet,
+    sheets: SheetSet | None = None,
+    surroundings: Surroundings | None = None,
+    config: SolverConfig = DEFAULT,
+    *,
+    seconds: float = 1.0,
+) -> StepPlan:
+    """The stable step and the cost of ``seconds`` of motion; nothing is compiled or allocated.
+
+    The fastest particle is thought to fall freely for the whole time, at most through a tenth of the domain's margin.
+    """
+    surroundings = surroundings or Surroundings()
+    cell = cell_width(particles, config)
+    dt, limit = stable_step(particles, sheets, cell, config)
+    speed = top_speed(particles.velocities) + float(np.linalg.norm(surroundings.gravity)) * 0.5 * seconds
+    size = float(np.ptp(particles.positions, axis=0).max()) if len(particles) else cell
+    speed = min(speed, top_speed(particles.velocities) + np.sqrt(2 * np.linalg.norm(surroundings.gravity) * 2 * size))
+    if speed > 0 and config.travel * cell / speed < dt:
+        dt, limit = config.travel * cell / speed, "the fastest particle"
+    substeps = int(np.ceil(seconds / dt))
+    nodes = 0
+    for body in np.unique(particles.body):
+        span = np.ptp(particles.positions[particles.body == body], axis=0) / cell + SUPPORT + 2 * config.padding
+        nodes += int(np.ceil(span).prod())
+    memory = 4 * (Row.COUNT * 2 + 6) * len(particles) + 2 * 16 * nodes
+    return StepPlan(dt, substeps, float(substeps) * len(particles), limit, nodes, memory)
+
+
+def top_speed(velocities: Float[np.ndarray, "P 3"]) -> float:
+    """Of the fastest particle [m/s]."""
+    return float(np.sqrt((velocities**2).sum(axis=1).max(initial=0.0)))
+
 
 Status = Literal["ok", "left", "failed"]
 
@@ -72,7 +188,7 @@ class Solver:
         self._contact = Contact(self._machine, solids, _densities(particles), self.surroundings.body_friction, say)
         self._contact.clothe(soft)
         self._targets = Targets(self._machine, len(particles))
-        self._sheets = Sheets(self._machine, sheets, say) if sheets is not None and len(sheets.triangles) else None
+        self._sheets = Sheets(self._machine, sheets) if sheets is not None and len(sheets.triangles) else None
         self._forces: np.ndarray | None = None
         self._sorted_at: np.ndarray | None = None
         self._work = 0.0
@@ -95,25 +211,25 @@ class Solver:
     @property
     def _moving(self) -> Float[np.ndarray, "rows P"]:
         """The rows that a step changes."""
-        return self._table[: rows.MASS]
+        return self._table[: Row.MASS]
 
     def _fill(self, particles: ParticleSet, sheets: SheetSet | None) -> None:
         """Write the start into the table."""
         table = self._table
         exact = (particles.positions - self._origin).T
-        table[rows.POSITION : rows.POSITION + 3] = exact
-        table[rows.REMAINDER : rows.REMAINDER + 3] = exact - table[rows.POSITION : rows.POSITION + 3]
-        table[rows.VELOCITY : rows.VELOCITY + 3] = particles.velocities.T
-        table[rows.MASS], table[rows.VOLUME] = particles.masses, particles.volumes
-        table[rows.MU : rows.MU + 4] = law_rows(particles)
-        table[rows.VISCOSITY], table[rows.DAMPING] = particles.viscosity, particles.damping
-        table[rows.RADIUS] = particles.radius
+        table[Row.POSITION : Row.POSITION + 3] = exact
+        table[Row.REMAINDER : Row.REMAINDER + 3] = exact - table[Row.POSITION : Row.POSITION + 3]
+        table[Row.VELOCITY : Row.VELOCITY + 3] = particles.velocities.T
+        table[Row.MASS], table[Row.VOLUME] = particles.masses, particles.volumes
+        table[Row.MU : Row.MU + 4] = law_rows(particles)
+        table[Row.VISCOSITY], table[Row.DAMPING] = particles.viscosity, particles.damping
+        table[Row.RADIUS] = particles.radius
         if sheets is not None:
-            np.minimum.at(table[rows.RADIUS], sheets.triangles, np.float32(0.5) * sheets.thickness[:, None])
-        table[rows.REACH] = table[rows.RADIUS]
+            np.minimum.at(table[Row.RADIUS], sheets.triangles, np.float32(0.5) * sheets.thickness[:, None])
+        table[Row.REACH] = table[Row.RADIUS]
 
     def _top_speed(self) -> float:
-        moving = self._machine.table[rows.VELOCITY : rows.VELOCITY + 3, : self._alive]
+        moving = self._machine.table[Row.VELOCITY : Row.VELOCITY + 3, : self._alive]
         return float(np.sqrt((moving.astype(float) ** 2).sum(axis=0).max(initial=0.0)))
 
     @property
@@ -123,7 +239,7 @@ class Solver:
     def _prepare(self) -> None:
         """Sort where that pays, and lay the grids anew around the particles."""
         table = self._table
-        place = table[rows.POSITION : rows.POSITION + 3]
+        place = table[Row.POSITION : Row.POSITION + 3]
         far = self.config.sort_cells * self.cell
         if self._sorted_at is None or np.abs(place - self._sorted_at).max(initial=0.0) > far:
             cells = base_cells(place, self.cell)
@@ -147,7 +263,7 @@ class Solver:
 
     def _narrow(self, alive: int) -> bool:
         """Few particles that flew far would need a huge grid: the domain shrinks to leave them out. Whether any was."""
-        place = self._table[rows.POSITION : rows.POSITION + 3, :alive].astype(float)
+        place = self._table[Row.POSITION : Row.POSITION + 3, :alive].astype(float)
         middle = np.median(place, axis=1)
         reach = np.abs(place - middle[:, None]).max(axis=0)
         far = max(0.5 * float(reach.max()), 2 * float(np.quantile(reach, 0.9)))
@@ -254,7 +370,7 @@ class Solver:
         if self._forces is None:
             return 0.0
         way = np.zeros((3, len(self._particles)))
-        for row in (rows.POSITION, rows.REMAINDER):
+        for row in (Row.POSITION, Row.REMAINDER):
             way += self._moving[row : row + 3].astype(float) - self._saved[row : row + 3]
         return float((way.T * self._forces[self._order]).sum())
 
@@ -295,14 +411,14 @@ class Solver:
     def _freeze_the_lost(self) -> None:
         """What left the domain stays where it is and is no longer looked at."""
         alive = self._alive
-        place = self._table[rows.POSITION : rows.POSITION + 3, :alive]
+        place = self._table[Row.POSITION : Row.POSITION + 3, :alive]
         if (place.min(axis=1) >= self._domain[0]).all() and (place.max(axis=1) <= self._domain[1]).all():
             return
         gone = ((place < self._domain[0][:, None]) | (place > self._domain[1][:, None])).any(axis=0)
         parts = np.unique(self._particles.rigid[self._order[:alive][gone]])
         gone |= np.isin(self._particles.rigid[self._order[:alive]], parts[parts >= 0])  # a rigid part leaves as a whole
         self._body[self._order[:alive][gone]] = FROZEN
-        self._table[rows.VELOCITY : rows.AFFINE + 9, :alive][:, gone] = 0.0
+        self._table[Row.VELOCITY : Row.AFFINE + 9, :alive][:, gone] = 0.0
         self._sorted_at = None
         self.status = "left"
         self.message = f"{len(self.lost)} of {len(self._body)} particles left the domain and are frozen there."
@@ -316,12 +432,12 @@ class Solver:
     @property
     def positions(self) -> Float[np.ndarray, "P 3"]:
         t = self._table
-        exact = t[rows.POSITION : rows.POSITION + 3].astype(float) + t[rows.REMAINDER : rows.REMAINDER + 3]
+        exact = t[Row.POSITION : Row.POSITION + 3].astype(float) + t[Row.REMAINDER : Row.REMAINDER + 3]
         return self._given(exact) + self._origin
 
     @property
     def velocities(self) -> Float[np.ndarray, "P 3"]:
-        return self._given(self._table[rows.VELOCITY : rows.VELOCITY + 3])
+        return self._given(self._table[Row.VELOCITY : Row.VELOCITY + 3])
 
     @property
     def deformation(self) -> Float[np.ndarray, "P 3 3"]:
@@ -341,7 +457,7 @@ class Solver:
     @property
     def plastic(self) -> Float[np.ndarray, " P"]:
         """Accumulated plastic strain, von Mises' equivalent; zero where the law has none."""
-        found = self._given(self._table[rows.STATE + 6])
+        found = self._given(self._table[Row.STATE + 6])
         return np.where(np.isin(self._law, HENCKY), found, 0.0)
 
     @property

@@ -8,14 +8,17 @@ force nor torque is lost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from neurok.core.mesh import Mesh
 from neurok.dynamics.particles.filling import Filling
-from neurok.dynamics.particles.stuff import SHEET
+from neurok.dynamics.particles.state import SoftSkin
+from neurok.dynamics.particles.stuff import SHEET, SOLID
+from neurok.geometry import lie
 from neurok.geometry.distance import closest_point
 from neurok.geometry.moving_least_squares import local_weights
 from neurok.geometry.operators import face_normals
@@ -169,3 +172,191 @@ def _followed(
     order = np.argsort(far, axis=1, kind="stable")
     near, far = np.take_along_axis(near, order, axis=1), np.take_along_axis(far, order, axis=1)
     return near, local_weights(filling.points[near], points, far, config.ridge)
+
+
+@dataclass(frozen=True)
+class SkinConfig:
+    """Which particles are told how far their surface is."""
+
+    outer: float = 1.2
+    """Those at most so far behind it [spacings]. A lattice leaves at most one on a side that lies along it, and a
+    little more below a round one."""
+
+    neighbours: float = 1.8
+    """Particles with places free within this distance may be such [spacings]: 26 places of a lattice are nearer."""
+
+    place: float = 0.25
+    """Vertices in one place of this width are one [spacings]."""
+
+    off: float = 0.5
+    """Triangles of sheets reach this share of the way to vertices that lie off them: what is drawn neither sinks in nor
+    hovers by more than the other half."""
+
+
+SKIN = SkinConfig()
+
+
+def soft_skin(
+    filling: Filling,
+    carrier: Carrier,
+    soft: Bool[np.ndarray, " P"],
+    faces: Int[np.ndarray, "F 3"],
+    config: SkinConfig = SKIN,
+) -> SoftSkin:
+    """Vertices of solids that bend, at most one in each small place."""
+    from scipy.sparse import csr_matrix
+
+    used = np.setdiff1d(np.unique(faces), carrier.sheet)
+    rows = csr_matrix(carrier.weights)[used]
+    leader = np.asarray(rows.argmax(axis=1)).reshape(-1)
+    mine = (carrier.rigid[used] < 0) & soft[leader]
+    place = np.floor(carrier.start[used[mine]] / (config.place * filling.spacing)).astype(np.int64)
+    chosen = np.flatnonzero(mine)[np.sort(np.unique(place, axis=0, return_index=True)[1])]
+    return SoftSkin(rows[chosen], leader[chosen])
+
+
+def radii(
+    filling: Filling, carrier: Carrier, loose: Bool[np.ndarray, " P"], config: SkinConfig = SKIN
+) -> Float[np.ndarray, " P"]:
+    """How far each particle reaches [m].
+
+    Sheets and shells lie on the surface. Loose stuff has none that lasts, and fills its own place.
+    """
+    out = np.zeros(filling.count)
+    solid = filling.fill == SOLID
+    out[solid] = 0.5 * np.cbrt(filling.volumes[solid])
+    outer, away = _behind(filling, carrier, np.flatnonzero(solid & ~loose), config)
+    out[outer] = away
+    far = config.off * np.linalg.norm(carrier.offset, axis=1)
+    np.maximum.at(out, carrier.triangle.reshape(-1), np.repeat(far, 3))
+    return out
+
+
+def _behind(
+    filling: Filling, carrier: Carrier, solid: Int[np.ndarray, " n"], config: SkinConfig
+) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The outermost particles of solids, and how far their surface is: the lattice meets it anyhow."""
+    from scipy.spatial import cKDTree
+
+    if not len(solid):
+        return solid, np.zeros(0)
+    points, pieces = filling.points[solid], filling.pieces
+    around = cKDTree(points).query_ball_point(points, config.neighbours * filling.spacing, return_length=True)
+    outer = solid[np.asarray(around) < 27]
+    if not len(outer):
+        return outer, np.zeros(0)
+    found = closest_point(
+        filling.points[outer], carrier.start, pieces.faces, filling.piece[outer], pieces.piece
+    ).distances
+    near = found <= config.outer * filling.spacing
+    return outer[near], found[near]
+
+
+CORNERS = np.concatenate([np.eye(3), -np.eye(3)])
+SIDES = np.array([[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]])
+
+
+@dataclass(frozen=True)
+class GrainConfig:
+    """How loose stuff is drawn."""
+
+    most: int = 6000
+    """Grains of one object; of more particles every so-manieth is drawn, larger."""
+
+    radius: float = 0.62
+    """Of a grain, in cube roots of the volume it stands for: grains then just hide what is behind them."""
+
+
+GRAINS = GrainConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Grains:
+    """The loose particles of one object as they are drawn."""
+
+    mesh: Mesh
+    """All vertices of the object, then six for each grain; faces of what is not loose, then those of the grains."""
+
+    chosen: Int[np.ndarray, " G"]
+    """Particles that are drawn."""
+
+    radius: float
+    """[m]."""
+
+    follow: Int[np.ndarray, " n"]
+    """Vertices of loose pieces: no face uses them any more ..."""
+
+    leader: Int[np.ndarray, " n"]
+    """... and each goes where this particle goes."""
+
+    def positions(
+        self, vertices: Float[np.ndarray, "V 3"], particles: Float[np.ndarray, "P 3"]
+    ) -> Float[np.ndarray, "W 3"]:
+        """Vertices of the mesh with grains [m]."""
+        if not len(self.chosen):
+            return vertices
+        out = vertices.copy()
+        out[self.follow] = particles[self.leader]
+        corners = particles[self.chosen][:, None] + self.radius * CORNERS
+        return np.concatenate([out, corners.reshape(-1, 3)])
+
+
+def grains_of(
+    mesh: Mesh,
+    vertices: Float[np.ndarray, "V 3"],
+    filling: Filling,
+    loose: Bool[np.ndarray, " P"],
+    pose: Float[np.ndarray, "4 4"],
+    config: GrainConfig = GRAINS,
+) -> Grains:
+    """The mesh of an object whose ``loose`` particles are drawn as grains; the mesh itself if there are none.
+
+    ``vertices`` and particles are where they start [m]; ``pose`` took the object there [mesh units].
+    """
+    from scipy.spatial import cKDTree
+
+    nothing = np.zeros(0, dtype=np.int64)
+    every = np.flatnonzero(loose)
+    if not len(every):
+        return Grains(mesh, nothing, 0.0, nothing, nothing)
+    pieces = filling.pieces
+    is_loose = np.zeros(pieces.count, dtype=bool)
+    is_loose[np.unique(filling.piece[every])] = True
+    stride = -(-len(every) // config.most)
+    chosen = every[::stride]
+    radius = config.radius * float(np.median(filling.volumes[every]) * stride) ** (1.0 / 3.0)
+    gone = pieces.source[is_loose[pieces.piece]]
+    kept = np.setdiff1d(np.arange(mesh.face_count), gone)
+    follow = np.setdiff1d(mesh.faces[gone], mesh.faces[kept])
+    leader = every[cKDTree(filling.points[every]).query(vertices[follow])[1]]
+    like = filling.vertex[chosen]
+    home = lie.apply(lie.inverse(pose), filling.points[chosen] / mesh.unit)
+    return Grains(_with_grains(mesh, home, like, kept, gone, radius / mesh.unit), chosen, radius, follow, leader)
+
+
+def _with_grains(
+    mesh: Mesh,
+    centres: Float[np.ndarray, "G 3"],
+    like: Int[np.ndarray, " G"],
+    kept: Int[np.ndarray, " n"],
+    gone: Int[np.ndarray, " m"],
+    radius: float,
+) -> Mesh:
+    count, each = len(centres), np.repeat(like, 6)
+    faces = mesh.vertex_count + 6 * np.arange(count)[:, None, None] + SIDES
+    more = lambda rows: None if rows is None else np.concatenate([rows, rows[each]])  # noqa: E731
+    looks = mesh.face_surfaces
+    if looks is not None:
+        of_vertex = np.zeros(mesh.vertex_count, dtype=np.int64)
+        of_vertex[mesh.faces[gone].reshape(-1)] = np.repeat(looks[gone], 3)
+        looks = np.concatenate([looks[kept], np.repeat(of_vertex[like], 8)])
+    corners = (centres[:, None] + radius * CORNERS).reshape(-1, 3)
+    return replace(
+        mesh,
+        vertices=np.concatenate([mesh.vertices, corners]),
+        faces=np.concatenate([mesh.faces[kept], faces.reshape(-1, 3)]),
+        uv=more(mesh.uv),
+        vertex_colors=more(mesh.vertex_colors),
+        part_ids=more(mesh.part_ids),
+        face_surfaces=looks,
+    )
