@@ -17,7 +17,7 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings, check_grab
-from neurok.dynamics.particles.binding import BoundScene, Occupant, bind
+from neurok.dynamics.particles.binding import BoundScene, Occupant, bind, cell_for
 from neurok.dynamics.particles.engine_config import PARTICLES, RESOLUTIONS, ParticleEngineConfig
 from neurok.dynamics.particles.loads import Holds, Loads, causes, grip
 from neurok.dynamics.particles.solver import SOUND, Solver, StepPlan, plan_steps
@@ -187,9 +187,7 @@ class Recorder:
             below = (np.array(plane.point) - points) @ np.array(plane.normal)
             self.depth = max(self.depth, float(below.max(initial=0.0)))
         for field in self.fields:
-            near = points[field.near(points, 0.0)]
-            if len(near):
-                self.depth = max(self.depth, float(-field.distance(near)[0].min(initial=0.0)))
+            self.depth = max(self.depth, float(-field.distance(points)[0].min(initial=0.0)))
 
     def fail(self, reason: str, advice: str = UNSTABLE) -> None:
         self.status = "diverged"
