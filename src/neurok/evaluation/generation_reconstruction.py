@@ -24,8 +24,6 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Ground, Start, World
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig
-from neurok.dynamics.particles.filling import FILLING, PIECES
-from neurok.dynamics.particles.stuff import STUFF
 from neurok.dynamics.simulate import simulate
 from neurok.families.household import Assembly, generate, split_of
 from neurok.families.household.looks import material_of
@@ -378,10 +376,11 @@ def fall(answer: Answer, seen: Surface, longest: float, seed: int = 0, config: F
         placement=lie.translation(np.array([0.0, config.height * longest - low, 0.0])),
         materials=stuff_at(shape.vertices, answer, seen),
     )  # fmt: skip
-    filling = replace(
-        FILLING, pieces=replace(PIECES, thin=config.thin), stuff=replace(STUFF, stretch=config.stretch), most_own=0.0
+    engine = ParticleEngine(
+        ParticleEngineConfig(
+            cells=config.cells, thin=config.thin, stretch=config.stretch, most_own=0.0, longest=config.longest
+        )
     )
-    engine = ParticleEngine(ParticleEngineConfig(cells=config.cells, filling=filling, longest=config.longest))
     world = World(ground=Ground(height=0.0))
     clip = simulate(body, world, seconds=config.seconds, fps=config.fps, engine=engine).clip()
     drawn = sample_surface(np.asarray(mesh.vertices), mesh.faces, config.points, np.random.default_rng(seed))

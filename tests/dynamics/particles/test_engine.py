@@ -26,9 +26,7 @@ from neurok.dynamics.particles import engine as particle_engine
 from neurok.dynamics.particles.binding import bind
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
-from neurok.dynamics.particles.filling import FILLING
 from neurok.dynamics.particles.loads import relaxing
-from neurok.dynamics.particles.stuff import STUFF
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.geometry import lie
 from neurok.geometry.even_triangles import split_long_edges
@@ -302,8 +300,7 @@ def test_the_cost_is_told_before_a_long_run():
 def test_what_is_too_stiff_for_long_steps_is_told_with_a_clamp():
     said = []
     steel = Material("steel", young=2e11, density=7800.0)
-    filling = replace(FILLING, stuff=replace(STUFF, stiffest=2e11))
-    engine = ParticleEngine(ParticleEngineConfig(cells=5, long=0.0, filling=filling), say=said.append)
+    engine = ParticleEngine(ParticleEngineConfig(cells=5, long=0.0, stiffest=2e11), say=said.append)
     start(cube(steel), World(), seconds=0.1, engine=engine)
     assert any("E = 2e+11 Pa" in text and "--stiffest 1e+07: about" in text for text in said)
 

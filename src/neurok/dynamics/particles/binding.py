@@ -20,6 +20,35 @@ from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, Numbers, number
 from neurok.dynamics.reduced.build import gravity_of, mechanics_of, start_of
 from neurok.geometry import lie
 
+SMALLEST_CELLS = 6
+"""The same of the smallest object at least: cells are made up to ``refine`` times smaller for it."""
+
+REFINE = 2.0
+JOINED = 1.05
+"""Stiff particles closer than this are of one rigid part [cells]: nothing could pass between them anyway."""
+
+FEWEST_RIGID = 6
+"""Rigid parts of fewer particles are made of something soft instead: they have no inertia to speak of."""
+
+APART = 1.2
+"""Pieces of one object farther from each other than this at the start touch as objects do [cells] ..."""
+
+APART_SHARE = 0.05
+"""... if they have at least this share of its particles; smaller ones go with their neighbour."""
+
+LED_SHARE = 0.2
+"""A stiff part that is held over this share of its size cannot turn: it is led as a whole."""
+
+NARROW = 0.5
+"""Triangles of sheets lower than this are softened in their plane, and hinges with shorter arms in bending, so that
+they take the steps of this height [cells]: the tip of a leaf carries little but itself."""
+
+SHEET_DAMPING = 0.3
+"""Of sheets against the rate of their strain, in steps: what explicit steps bear."""
+
+FIELD_CELLS = 96
+"""Most cells of an obstacle's distance field along its longest side."""
+
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
@@ -128,8 +157,8 @@ class BoundScene:
 def cell_for(bodies: Sequence[Body], config: ParticleEngineConfig = PARTICLES) -> float:
     """Width of a cell [m]."""
     sides = [float(np.ptp(body.mesh.bounds, axis=0).max()) * body.mesh.unit for body in bodies]
-    wanted, small = max(sides) / config.cells, min(sides) / config.smallest_cells
-    return max(min(wanted, small), wanted / config.refine)
+    wanted, small = max(sides) / config.cells, min(sides) / SMALLEST_CELLS
+    return max(min(wanted, small), wanted / REFINE)
 
 
 def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PARTICLES) -> BoundScene:
@@ -145,11 +174,11 @@ def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PA
         first, rigid = first + len(particles), rigid + occupant.rigid_count
         apart = int(particles.body.max()) + 1
     everything = ParticleSet.join(sets)
-    surroundings = surroundings_of(bodies, world, everything, cell, config)
-    sheets = _sheets(occupants, everything, cell, config)
+    surroundings = surroundings_of(bodies, world, cell)
+    sheets = _sheets(occupants, everything, cell)
     if sheets is not None:
         step = sheet_step(everything, sheets, cell, config.solver)
-        sheets = replace(sheets, damping=config.sheet_damping * step)
+        sheets = replace(sheets, damping=SHEET_DAMPING * step)
     return BoundScene(tuple(occupants), everything, sheets, surroundings, cell, unit)
 
 
@@ -157,24 +186,24 @@ def _occupied(
     body: Body, index: int, first: int, first_rigid: int, cell: float, config: ParticleEngineConfig
 ) -> tuple[Occupant, ParticleSet]:
     start = beginning_of(body)
-    filling = fill(body, start.vertices, cell, config.filling)
+    filling = fill(body, start.vertices, cell, config)
     stuff = body.stuff.take(filling.vertex)
     used = start.vertices[np.unique(body.mesh.faces)]
     size = float(np.ptp(used, axis=0).max())
-    stiff = (filling.fill == SHELL) | ((filling.fill != SHEET) & stiff_solids(stuff, size, config.filling.stuff))
-    rigid = _rigid_parts(body, filling, stiff, cell, config)
-    led = _led(body, start.vertices, filling, rigid, config)
+    stiff = (filling.fill == SHELL) | ((filling.fill != SHEET) & stiff_solids(stuff, size, config.stiffest))
+    rigid = _rigid_parts(body, filling, stiff, cell)
+    led = _led(body, start.vertices, filling, rigid)
     rigid = np.where(led, -1, rigid)
     rigid[rigid >= 0] = np.unique(rigid[rigid >= 0], return_inverse=True)[1].reshape(-1)
     depth = np.maximum(1.5 * filling.pieces.thickness[filling.piece], cell)
-    found = numbers(stuff, filling.fill, rigid >= 0, size, depth, cell, config.filling.stuff)
+    found = numbers(stuff, filling.fill, rigid >= 0, size, depth, cell, config.stiffest)
     left = stiff & (rigid < 0)
     found = replace(found, young=_eased(found, stuff.density, left), viscosity=np.where(left, 0.0, found.viscosity))
     masses = _masses(body, filling)
     velocities = start.velocities_at(filling.points, filling.vertex, masses)
     named = np.where(rigid >= 0, rigid + first_rigid, -1)
     loose = np.isin(found.law, (Law.GRANULAR, Law.FLUID))
-    carrier = carry(filling, start.vertices, named, config.carry)
+    carrier = carry(filling, start.vertices, named)
     particles = ParticleSet(
         filling.points,
         velocities,
@@ -189,15 +218,15 @@ def _occupied(
         found.cohesion,
         found.viscosity,
         np.full(filling.count, body.damping),
-        index + _apart(filling, rigid, cell, config),
+        index + _apart(filling, rigid, cell),
         named,
-        radii(filling, carrier, loose, config.skin),
+        radii(filling, carrier, loose),
     )
     occupant = Occupant(
         body,
         filling,
         carrier,
-        grains_of(body.mesh, start.vertices, filling, loose, start.pose, config.grains),
+        grains_of(body.mesh, start.vertices, filling, loose, start.pose),
         slice(first, first + filling.count),
         size,
         int(rigid.max(initial=-1)) + 1,
@@ -206,7 +235,7 @@ def _occupied(
         loose,
         led,
         tuple(carrier.corners(body.mesh.faces, first_rigid + part) for part in range(int(rigid.max(initial=-1)) + 1)),
-        soft_skin(filling, carrier, (filling.fill == SOLID) & (rigid < 0) & ~loose, body.mesh.faces, config.skin),
+        soft_skin(filling, carrier, (filling.fill == SOLID) & (rigid < 0) & ~loose, body.mesh.faces),
     )
     return occupant, particles
 
@@ -238,9 +267,7 @@ def _masses(body: Body, filling: Filling) -> Float[np.ndarray, " P"]:
     return masses
 
 
-def _rigid_parts(
-    body: Body, filling: Filling, stiff: Bool[np.ndarray, " P"], cell: float, config: ParticleEngineConfig
-) -> Int[np.ndarray, " P"]:
+def _rigid_parts(body: Body, filling: Filling, stiff: Bool[np.ndarray, " P"], cell: float) -> Int[np.ndarray, " P"]:
     """The rigid part of each particle, from 0, or -1: stiff ones that hang together, unless a joint is between them."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -254,24 +281,22 @@ def _rigid_parts(
     joints = body.poses.articulation
     if joints is not None and joints.dof:
         node = joints.part_nodes[filling.pieces.part[filling.piece[chosen]]]
-    pairs = cKDTree(filling.points[chosen]).query_pairs(config.joined * cell, output_type="ndarray")
+    pairs = cKDTree(filling.points[chosen]).query_pairs(JOINED * cell, output_type="ndarray")
     pairs = pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]
     graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(chosen),) * 2)
     label = connected_components(graph, directed=False)[1]
-    enough = (np.bincount(label) >= config.fewest_rigid)[label]
+    enough = (np.bincount(label) >= FEWEST_RIGID)[label]
     out[chosen[enough]] = np.unique(label[enough], return_inverse=True)[1].reshape(-1)
     return out
 
 
-def _apart(
-    filling: Filling, rigid: Int[np.ndarray, " P"], cell: float, config: ParticleEngineConfig
-) -> Int[np.ndarray, " P"]:
+def _apart(filling: Filling, rigid: Int[np.ndarray, " P"], cell: float) -> Int[np.ndarray, " P"]:
     """Pieces of one object that start well apart, from 0: they touch as objects do, instead of growing together."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    links = [cKDTree(filling.points).query_pairs(config.apart * cell, output_type="ndarray")]
+    links = [cKDTree(filling.points).query_pairs(APART * cell, output_type="ndarray")]
     links += [filling.triangles[:, [a, b]] for a, b in ((0, 1), (1, 2))]
     order = np.argsort(rigid, kind="stable")
     same = (rigid[order][1:] == rigid[order][:-1]) & (rigid[order][1:] >= 0)
@@ -279,7 +304,7 @@ def _apart(
     pairs = np.concatenate(links)
     graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(filling.count,) * 2)
     label = connected_components(graph, directed=False)[1]
-    large = np.bincount(label) >= config.apart_share * filling.count
+    large = np.bincount(label) >= APART_SHARE * filling.count
     mine = large[label]
     if not mine.any():
         return np.zeros(filling.count, dtype=np.int64)
@@ -292,11 +317,7 @@ def _apart(
 
 
 def _led(
-    body: Body,
-    vertices: Float[np.ndarray, "V 3"],
-    filling: Filling,
-    rigid: Int[np.ndarray, " P"],
-    config: ParticleEngineConfig,
+    body: Body, vertices: Float[np.ndarray, "V 3"], filling: Filling, rigid: Int[np.ndarray, " P"]
 ) -> Bool[np.ndarray, " P"]:
     """Particles of rigid parts that are held hard over a good share of their size for the whole time."""
     from scipy.spatial import cKDTree
@@ -313,14 +334,12 @@ def _led(
             mine = rigid == index
             extent = float(np.ptp(filling.points[mine], axis=0).max())
             held = float(np.ptp(vertices[chosen[part == index]], axis=0).max())
-            if held >= config.led_share * extent:
+            if held >= LED_SHARE * extent:
                 out |= mine
     return out
 
 
-def _sheets(
-    occupants: Sequence[Occupant], everything: ParticleSet, cell: float, config: ParticleEngineConfig
-) -> SheetSet | None:
+def _sheets(occupants: Sequence[Occupant], everything: ParticleSet, cell: float) -> SheetSet | None:
     """Triangles of all sheets. Stretching and bending have a stiffness each, so thickness follows from both.
 
     Narrow triangles, as in the tip of a leaf, are softened so that they need no shorter steps than others.
@@ -331,7 +350,7 @@ def _sheets(
     stretch = np.concatenate([filling.stretch for filling, _ in rows])
     bend = np.concatenate([filling.bend for filling, _ in rows])
     triangles = np.concatenate([filling.triangles + first for filling, first in rows])
-    height, wanted = least_heights(everything.positions[triangles]), config.narrow * cell
+    height, wanted = least_heights(everything.positions[triangles]), NARROW * cell
     stretch = stretch * np.clip(height / wanted, 1e-3, 1.0) ** 2
     thickness = np.sqrt(bend / stretch)
     return SheetSet.of(
@@ -344,9 +363,7 @@ def _sheets(
     )
 
 
-def surroundings_of(
-    bodies: Sequence[Body], world: World, particles: ParticleSet, cell: float, config: ParticleEngineConfig
-) -> Surroundings:
+def surroundings_of(bodies: Sequence[Body], world: World, cell: float) -> Surroundings:
     """Gravity, ground and obstacles [m]."""
     mesh = bodies[0].mesh
     gravity = gravity_of(world, bodies[0]) * mesh.unit
@@ -359,7 +376,7 @@ def surroundings_of(
     for item in world.obstacles:
         vertices = item.mesh.vertices * item.mesh.unit
         extent = float(np.ptp(vertices[np.unique(item.mesh.faces)], axis=0).max())
-        cells = int(np.clip(2.0 * extent / cell, 16, config.field_cells))
+        cells = int(np.clip(2.0 * extent / cell, 16, FIELD_CELLS))
         field = DistanceField.of(vertices, item.mesh.faces, cells)
         obstacles.append(Obstacle(field.values, _triple(field.origin), field.spacing, item.friction))
     return Surroundings(_triple(gravity), planes, tuple(obstacles), world.friction)

@@ -19,11 +19,30 @@ from neurok.dynamics.condition import Vector, Wind, World
 from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.particles.binding import BoundScene, Occupant, bind, cell_for
 from neurok.dynamics.particles.engine_config import PARTICLES, RESOLUTIONS, ParticleEngineConfig
+from neurok.dynamics.particles.filling import PER_SIDE
 from neurok.dynamics.particles.loads import Holds, Loads, causes, grip
+from neurok.dynamics.particles.machine import cores
 from neurok.dynamics.particles.solver import SOUND, Solver, StepPlan, plan_steps
 from neurok.dynamics.particles.state import Law, SoftSkin
 from neurok.dynamics.reduced.build import check_vertices, gravity_of
 from neurok.errors import NeurokError, require
+
+FREE_STEP = 1e-2
+"""The same where nothing does [s]: progress is told that often."""
+
+SPEED = 6e6
+"""Particle-substeps per second and core, of a common laptop with all overheads; replaced by what is measured as soon
+as something is."""
+
+LAUNCH = 2e-3
+"""Time that one substep takes however few its particles are [s]: contact is looked for between them. Measured with
+1,000 to 4,000 particles of a bag and a pillow on two cores."""
+
+MEMORY_SHARE = 0.6
+"""Of the free memory that a run may take."""
+
+PARTICLE_BYTES = 400
+"""Of one particle in all arrays, the solver's and ours [bytes]."""
 
 CLAMP = 1e7
 """Young's modulus that is offered in place of a larger one [Pa]: a metre of water would squeeze it by 0.1 %."""
@@ -62,10 +81,10 @@ class Cost:
 def cost_of(scene: BoundScene, seconds: float, config: ParticleEngineConfig) -> Cost:
     """Time of so many seconds of motion, by a stored speed."""
     plan = plan_steps(scene.particles, scene.sheets, scene.surroundings, config.solver, seconds=seconds)
-    cores = max(1, min(config.solver.partitions, config.solver.threads or usable_cores()))
-    time = plan.substeps * (len(scene.particles) / (config.speed * cores) + config.launch)
+    count = max(1, min(config.solver.partitions, config.solver.threads or cores()))
+    time = plan.substeps * (len(scene.particles) / (SPEED * count) + LAUNCH)
     ratio = min(1.0, RESOLUTIONS["coarse"] / config.cells)
-    coarse = plan.substeps * ratio * (len(scene.particles) * ratio**3 / (config.speed * cores) + config.launch)
+    coarse = plan.substeps * ratio * (len(scene.particles) * ratio**3 / (SPEED * count) + LAUNCH)
     clamped = time
     if plan.limit.startswith(SOUND):
         stiff = scene.particles.young[~np.isin(scene.particles.law, (Law.RIGID, Law.SHEET))].max()
@@ -86,13 +105,6 @@ def check_time(cost: Cost, scene: BoundScene, config: ParticleEngineConfig) -> N
         )
 
 
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def duration(seconds: float) -> str:
     """``40 s``, ``3 minutes``, ``2.5 hours``."""
     if seconds < 90:
@@ -108,13 +120,13 @@ def check_memory(bodies: Sequence[Body], config: ParticleEngineConfig) -> None:
     Raises:
         NeurokError: With the estimate.
     """
-    cell, side = cell_for(bodies, config), config.filling.per_side
+    cell = cell_for(bodies, config)
     need = 0.0
     for body in bodies:
         cells = float(np.prod(np.ptp(body.mesh.bounds, axis=0) * body.mesh.unit / cell + 2.0))
-        need += cells * side**3 * (config.particle_bytes + 40.0)
+        need += cells * PER_SIDE**3 * (PARTICLE_BYTES + 40.0)
     free = free_memory()
-    if need > config.memory_share * free:
+    if need > MEMORY_SHARE * free:
         raise NeurokError(
             f"Particles at {config.cells} cells may take {need / 1e9:.1f} GB, but only {free / 1e9:.1f} GB are free; "
             "take a coarser --resolution."
@@ -296,11 +308,11 @@ class ParticleRun:
         check_time(cost, scene, config)
         if say is not None and cost.seconds >= config.long:
             say(cost.sentence(len(scene.particles)))
-        self._scene, self._chosen = scene, config
+        self._scene = scene
         skins = [skin for occupant in scene.occupants for skin in occupant.skins]
         soft = SoftSkin.join([each.skin for each in scene.occupants], [each.filling.count for each in scene.occupants])
         self._solver = Solver(scene.particles, scene.sheets, scene.surroundings, chosen, say, skins, soft)
-        self._loads, self._holds = Loads(scene, world.wind, config), Holds(scene, config)
+        self._loads, self._holds = Loads(scene, world.wind), Holds(scene)
         self._recorder = Recorder(scene, causes(scene.occupants, world.wind), settings.record)
         self._frame = 0
         self._held: tuple[int, tuple[int, ...], float | None] | None = None
@@ -347,7 +359,7 @@ class ParticleRun:
             return False
         frame = 1.0 / self._settings.fps
         acts = self._loads.are_there or self._holds.move
-        pieces = max(1, math.ceil(frame / (self._config.load_step if acts else self._config.free_step) - 1e-9))
+        pieces = max(1, math.ceil(frame / (self._config.load_step if acts else FREE_STEP) - 1e-9))
         for k in range(pieces):
             self._advance(self.time + k * frame / pieces, frame / pieces)
             if self._solver.status == "failed" or self._is_gone():
@@ -415,7 +427,7 @@ class ParticleRun:
             return
         self._held = held
         occupant = self._scene.occupants[body]
-        self._holds.grab = grip(self._scene, occupant, chosen, self._target, self._solver, stiffness, self._chosen)
+        self._holds.grab = grip(self._scene, occupant, chosen, self._target, self._solver, stiffness)
         self._changed("grab")
 
     def release(self) -> None:

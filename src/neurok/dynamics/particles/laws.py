@@ -96,8 +96,8 @@ class Energies:
 
 def kinetic_energy(table: Float[np.ndarray, "rows P"], cell: float) -> float:
     """With the affine motion inside particles [J]."""
-    velocity = table[Row.VELOCITY : Row.VELOCITY + 3].astype(float)
-    affine = table[Row.AFFINE : Row.AFFINE + 9].astype(float)
+    velocity = table[Row.velocity].astype(float)
+    affine = table[Row.affine].astype(float)
     square = (velocity**2).sum(axis=0) + cell**2 / SPIN * (affine**2).sum(axis=0)
     return 0.5 * float(table[Row.MASS].astype(float) @ square)
 
@@ -107,7 +107,7 @@ def stored_energy(table: Float[np.ndarray, "rows P"], law: Int[np.ndarray, " P"]
     total = 0.0
     for kind in np.unique(law):
         some = table[:, law == kind]
-        density = elastic_energy(Law(kind), some[Row.STATE : Row.STATE + 9], some[Row.MU : Row.MU + 4])
+        density = elastic_energy(Law(kind), some[Row.state], some[Row.MU : Row.MU + 4])
         total += float(some[Row.VOLUME].astype(float) @ density)
     return total
 
@@ -117,19 +117,7 @@ def momenta(
 ) -> tuple[Float[np.ndarray, " 3"], Float[np.ndarray, " 3"]]:
     """Linear, and angular about the origin with the spin inside particles."""
     mass = table[Row.MASS].astype(float)
-    push = mass[:, None] * table[Row.VELOCITY : Row.VELOCITY + 3].T.astype(float)
-    c = table[Row.AFFINE : Row.AFFINE + 9].astype(float)
+    push = mass[:, None] * table[Row.velocity].T.astype(float)
+    c = table[Row.affine].astype(float)
     spin = cell**2 / SPIN * np.stack([c[7] - c[5], c[2] - c[6], c[3] - c[1]]) @ mass
     return push.sum(axis=0), np.cross(positions, push).sum(axis=0) + spin
-
-
-def deformations(table: Float[np.ndarray, "rows P"], law: Int[np.ndarray, " P"]) -> Float[np.ndarray, "P 3 3"]:
-    """What the state rows say of each particle's shape; see ``Solver.deformation``."""
-    state = table[Row.STATE : Row.STATE + 9].astype(float)
-    found = np.tile(np.eye(3), (table.shape[1], 1, 1))
-    elastic, fluid, hencky = law == Law.ELASTIC, law == Law.FLUID, np.isin(law, HENCKY)
-    found[elastic] += state[:, elastic].T.reshape(-1, 3, 3)
-    found[fluid] *= np.cbrt(1 + state[0, fluid])[:, None, None]
-    values, axes = np.linalg.eigh(np.eye(3) + symmetric(state[:6, hencky]))
-    found[hencky] = (axes * np.sqrt(np.maximum(values, 0.0))[:, None]) @ np.swapaxes(axes, 1, 2)
-    return found

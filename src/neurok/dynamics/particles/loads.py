@@ -13,11 +13,29 @@ from jaxtyping import Float, Int
 from neurok.core.gravity import STANDARD_GRAVITY
 from neurok.dynamics.condition import Drag, Force, Impulse, Wind, check_positive
 from neurok.dynamics.particles.binding import BoundScene, Occupant
-from neurok.dynamics.particles.engine_config import ParticleEngineConfig
 from neurok.dynamics.particles.solver import Solver
 from neurok.geometry.inertia import closed_components
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components
+
+HELD = 0.75
+"""Particles this close to a held vertex are held [cells]."""
+
+GRAB_SAG = 0.02
+"""By how much the springs of a grab that names no stiffness give way under the object's weight [sizes]; as in the
+reduced engine. Pins and drags that name none hold hard."""
+
+BASE = 1.0
+"""Layer at the bottom that is held where an object stands fixed and nothing is pinned [cells]."""
+
+SPRING_PHASE = 0.3
+"""Largest ω dt of a spring on the particles it holds: beyond, explicit steps would ring."""
+
+RELAX_PHASE = 0.2
+"""Largest share of the motion within a body that one ``load_step`` may take."""
+
+WIND_FACES = 400
+"""Faces of one object that feel the wind: an area-weighted choice, as in the reduced engine, but finer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +153,8 @@ def _inertia(arm: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3 3"]:
 class Loads:
     """Everything that pushes, on all objects."""
 
-    def __init__(self, scene: BoundScene, wind: Wind | None, config: ParticleEngineConfig) -> None:
-        self.scene, self.config = scene, config
+    def __init__(self, scene: BoundScene, wind: Wind | None) -> None:
+        self.scene = scene
         self.pushes = [Pushes.of(occupant) for occupant in scene.occupants]
         self.extra_gravity = np.zeros(3)
         self.set_wind(wind)
@@ -146,9 +164,7 @@ class Loads:
         """Other moving air from now on, or none."""
         self.wind, self.breezes = wind, list[Breeze | None]()
         if wind is not None:
-            most = self.config.wind_faces
-            occupants = self.scene.occupants
-            self.breezes = [Breeze.of(each, each.carrier.start, most) for each in occupants]
+            self.breezes = [Breeze.of(each, each.carrier.start, WIND_FACES) for each in self.scene.occupants]
 
     @property
     def are_there(self) -> bool:
@@ -168,7 +184,7 @@ class Loads:
             if blows and self.breezes[index] is not None:
                 self.breezes[index].add(out[where], x[where], v[where], self.wind)  # type: ignore[union-attr, arg-type]
                 acts = True
-            damped = relaxing(occupant, x[where], v[where], self.config.relax_phase / step)
+            damped = relaxing(occupant, x[where], v[where], RELAX_PHASE / step)
             if damped is not None:
                 out[where] += damped
                 acts = True
@@ -214,21 +230,21 @@ class Hold:
     """Whether the places never move."""
 
 
-def holds_of(scene: BoundScene, config: ParticleEngineConfig) -> list[Hold]:
+def holds_of(scene: BoundScene) -> list[Hold]:
     """Pins, drags and fixed bases of all objects."""
     out = []
     for occupant in scene.occupants:
         condition = occupant.body.condition
         for pin in condition.pins:
-            mine = held_particles(scene, occupant, pin.vertices, config)
+            mine = held_particles(scene, occupant, pin.vertices)
             out.append(_hold(scene, occupant, mine, _nowhere, pin.stiffness, is_still=True))
         for drag in condition.drags:
-            mine = held_particles(scene, occupant, drag.vertices, config)
+            mine = held_particles(scene, occupant, drag.vertices)
             way = _way(drag, occupant.carrier.start[drag.vertices].mean(axis=0), scene.unit)
             end = math.inf if drag.end is None else drag.end
             out.append(_hold(scene, occupant, mine, way, drag.stiffness, end=end))
         if not occupant.body.free and not condition.pins:
-            out.append(_hold(scene, occupant, _base(scene, occupant, config), _nowhere, None, is_still=True))
+            out.append(_hold(scene, occupant, _base(scene, occupant), _nowhere, None, is_still=True))
     return out
 
 
@@ -239,30 +255,27 @@ def grip(
     target: Float[np.ndarray, "3"],
     solver: Solver,
     stiffness: float | None,
-    config: ParticleEngineConfig,
 ) -> Hold:
     """Springs that pull some vertices so that their mean comes to ``target`` [m], which may change later."""
     check_positive(stiffness, "stiffness")
-    mine = held_particles(scene, occupant, vertices, config)
+    mine = held_particles(scene, occupant, vertices)
     x = solver.positions
     mean = np.asarray(occupant.carrier.weights[vertices] @ x[occupant.where]).mean(axis=0)
     if stiffness is None:
-        stiffness = float(occupant.masses.sum()) * STANDARD_GRAVITY / (config.grab_sag * occupant.size)
+        stiffness = float(occupant.masses.sum()) * STANDARD_GRAVITY / (GRAB_SAG * occupant.size)
     hold = _hold(scene, occupant, mine, lambda time: target - mean, stiffness)
     hold.places = x[mine]
     return hold
 
 
-def held_particles(
-    scene: BoundScene, occupant: Occupant, vertices: Int[np.ndarray, " n"], config: ParticleEngineConfig
-) -> Int[np.ndarray, " m"]:
+def held_particles(scene: BoundScene, occupant: Occupant, vertices: Int[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
     """Particles around some vertices, those of their own pieces, and always the nearest."""
     from scipy.spatial import cKDTree
 
     filling, places = occupant.filling, occupant.carrier.start[vertices]
     away = cKDTree(places).query(filling.points)[0]
     nearest = cKDTree(filling.points).query(places)[1]
-    close = np.flatnonzero(away <= config.held * scene.cell)
+    close = np.flatnonzero(away <= HELD * scene.cell)
     own = np.unique(filling.piece[nearest])
     close = close[np.isin(filling.piece[close], own)]
     led = np.flatnonzero(occupant.led) if occupant.led[nearest].any() else close[:0]
@@ -290,7 +303,7 @@ def _way(drag: Drag, mean: Float[np.ndarray, "3"], unit: float) -> Callable[[flo
     return lambda time: drag.at(time) * unit - mean
 
 
-def _base(scene: BoundScene, occupant: Occupant, config: ParticleEngineConfig) -> Int[np.ndarray, " n"]:
+def _base(scene: BoundScene, occupant: Occupant) -> Int[np.ndarray, " n"]:
     """What of an object stands fixed: the root of its joints if that is rigid, else its lowest layer."""
     filling, joints = occupant.filling, occupant.body.poses.articulation
     if joints is not None and joints.dof:
@@ -298,16 +311,16 @@ def _base(scene: BoundScene, occupant: Occupant, config: ParticleEngineConfig) -
         if mine.any():
             return occupant.where.start + np.flatnonzero(mine)
     heights = filling.points @ occupant.body.mesh.up_vector
-    low = (heights <= heights.min() + config.base * scene.cell) | occupant.led
+    low = (heights <= heights.min() + BASE * scene.cell) | occupant.led
     return occupant.where.start + np.flatnonzero(low)
 
 
 class Holds:
     """All holds of a run, told to the solver as they move."""
 
-    def __init__(self, scene: BoundScene, config: ParticleEngineConfig) -> None:
-        self.scene, self.config = scene, config
-        self.all = holds_of(scene, config)
+    def __init__(self, scene: BoundScene) -> None:
+        self.scene = scene
+        self.all = holds_of(scene)
         self.grab: Hold | None = None
         self._told: tuple[int, int] | None = None
 
@@ -339,7 +352,7 @@ class Holds:
         solver.set_targets(indices, goals, seconds=step if moves else 0.0)
 
     def _tell_soft(self, solver: Solver, soft: list[Hold], time: float, step: float) -> None:
-        masses, phase, dt = self.scene.particles.masses, self.config.spring_phase, solver.dt
+        masses, phase, dt = self.scene.particles.masses, SPRING_PHASE, solver.dt
         stiffness, damping = [], []
         for hold in soft:
             own, share = masses[hold.indices], float(hold.stiffness or 0.0) / len(hold.indices)

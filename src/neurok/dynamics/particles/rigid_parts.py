@@ -38,8 +38,8 @@ class Holder:
         if self.goals is None:
             return np.zeros((len(self.columns), 3), dtype=np.float32)
         t, dt = machine.table, float(machine.numbers[1])
-        place = t[Row.POSITION : Row.POSITION + 3, self.columns].astype(float)
-        place = (place + t[Row.REMAINDER : Row.REMAINDER + 3, self.columns]).T
+        place = t[Row.place, self.columns].astype(float)
+        place = (place + t[Row.remainder, self.columns]).T
         left = self.left - float(machine.numbers[6])
         return ((self.goals - place) / max(left, max(4.0, steps) * dt)).astype(np.float32)
 
@@ -80,10 +80,7 @@ class RigidParts:
         for r in range(self.count):
             mine = np.flatnonzero(part == r)
             mass = table[Row.MASS, mine].astype(float)
-            place = (
-                table[Row.POSITION : Row.POSITION + 3, mine].astype(float)
-                + table[Row.REMAINDER : Row.REMAINDER + 3, mine]
-            )
+            place = table[Row.place, mine].astype(float) + table[Row.remainder, mine]
             centre = place @ mass / mass.sum()
             self.start[r] = centre
             table[Row.STATE : Row.STATE + 3, mine] = place - centre[:, None]
@@ -97,7 +94,7 @@ class RigidParts:
     def _set_out(self, mine: np.ndarray, part: int, mass: np.ndarray, arm: np.ndarray) -> None:
         """The rigid motion nearest to the velocities that the particles were given."""
         table, cell = self._machine.table, float(self._machine.numbers[0])
-        velocity = table[Row.VELOCITY : Row.VELOCITY + 3, mine].astype(float)
+        velocity = table[Row.velocity, mine].astype(float)
         push = mass * velocity
         mean = push.sum(axis=1) / mass.sum()
         square = (arm**2).sum(axis=0)
@@ -107,9 +104,9 @@ class RigidParts:
         ).ravel()  # with the particles' own
         inertia += np.eye(3) * (1e-9 * np.trace(inertia) + 1e-12 * mass.sum() * cell**2)
         spin = np.linalg.solve(inertia, np.cross(arm.T, push.T).sum(axis=0))
-        table[Row.VELOCITY : Row.VELOCITY + 3, mine] = mean[:, None] + np.cross(spin, arm.T).T
+        table[Row.velocity, mine] = mean[:, None] + np.cross(spin, arm.T).T
         cross = np.array([[0, -spin[2], spin[1]], [spin[2], 0, -spin[0]], [-spin[1], spin[0], 0]])
-        table[Row.AFFINE : Row.AFFINE + 9, mine] = cross.reshape(9, 1)
+        table[Row.affine, mine] = cross.reshape(9, 1)
         self.view[part, 12:18] = [*mean, *spin]
 
     def place(self, law: Int[np.ndarray, " P"], part: Int[np.ndarray, " P"], body: Int[np.ndarray, " P"]) -> None:

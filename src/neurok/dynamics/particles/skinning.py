@@ -24,22 +24,34 @@ from neurok.geometry.moving_least_squares import local_weights
 from neurok.geometry.operators import face_normals
 from neurok.geometry.topology import vertex_labels
 
+MOST_GRAINS = 6000
+"""Grains of one object; of more particles every so-manieth is drawn, larger."""
 
-@dataclass(frozen=True)
-class CarryConfig:
-    """Whom a vertex follows."""
+GRAIN_RADIUS = 0.62
+"""Of a grain, in cube roots of the volume it stands for: grains then just hide what is behind them."""
 
-    neighbours: int = 14
-    """Particles that count for one vertex; an affine fit needs four, and twice the layers keep it smooth."""
+OUTER_REACH = 1.2
+"""Those at most so far behind it [spacings]. A lattice leaves at most one on a side that lies along it, and a little
+more below a round one."""
 
-    elsewhere: float = 1.0
-    """How much farther particles of other pieces seem [spacings of particles]: a vertex follows its own."""
+VERTEX_PLACE = 0.25
+"""Vertices in one place of this width are one [spacings]."""
 
-    ridge: float = 1e-8
-    """Of the fit, where particles lie in a plane."""
+SHEET_REACH = 0.5
+"""Triangles of sheets reach this share of the way to vertices that lie off them: what is drawn neither sinks in nor
+hovers by more than the other half."""
 
+LATTICE_REACH = 1.8
+"""Particles with places free within this distance may be such [spacings]: 26 places of a lattice are nearer."""
 
-CARRY = CarryConfig()
+ELSEWHERE = 1.0
+"""How much farther particles of other pieces seem [spacings of particles]: a vertex follows its own."""
+
+RIDGE = 1e-8
+"""Of the fit, where particles lie in a plane."""
+
+NEIGHBOURS = 14
+"""Particles that count for one vertex; an affine fit needs four, and twice the layers keep it smooth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +92,6 @@ class Carrier:
             out[stiff] = np.einsum("nij,nj->ni", turn, self.start[stiff]) + shift
         return out
 
-    def velocities(self, rates: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "V 3"]:
-        """Of vertices, from those of particles."""
-        return np.asarray(self.weights @ rates)
-
     def corners(self, faces: Int[np.ndarray, "F 3"], part: int) -> Float[np.ndarray, "n 3"]:
         """Vertices of a rigid part at the start [m], but for those between others, which no plane can meet."""
         from scipy.spatial import ConvexHull, QhullError
@@ -97,17 +105,8 @@ class Carrier:
         except QhullError:  # all in a plane or on a line
             return points
 
-    def spread(self, forces: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "P 3"]:
-        """Forces on vertices as forces on particles."""
-        return np.asarray(self.weights.T @ forces)
 
-
-def carry(
-    filling: Filling,
-    vertices: Float[np.ndarray, "V 3"],
-    rigid: Int[np.ndarray, " P"],
-    config: CarryConfig = CARRY,
-) -> Carrier:
+def carry(filling: Filling, vertices: Float[np.ndarray, "V 3"], rigid: Int[np.ndarray, " P"]) -> Carrier:
     """The carrier of vertices [m] on the particles that fill their mesh; ``rigid`` is the part of each particle."""
     from scipy.sparse import csr_matrix
 
@@ -117,7 +116,7 @@ def carry(
     on_sheet[np.unique(filling.piece[filling.fill == SHEET])] = True
     sheet = np.flatnonzero((piece >= 0) & on_sheet[piece])
     others = np.setdiff1d(np.arange(len(vertices)), sheet)
-    near, local = _followed(filling, vertices[others], piece[others], config)
+    near, local = _followed(filling, vertices[others], piece[others])
     rows, columns, values = [np.repeat(others, near.shape[1])], [near.reshape(-1)], [local.reshape(-1)]
     triangle, offset = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 3))
     if len(sheet):
@@ -145,18 +144,18 @@ def _frames(points: Float[np.ndarray, "P 3"], triangles: Int[np.ndarray, "n 3"])
 
 
 def _followed(
-    filling: Filling, points: Float[np.ndarray, "n 3"], piece: Int[np.ndarray, " n"], config: CarryConfig
+    filling: Filling, points: Float[np.ndarray, "n 3"], piece: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, "n k"], Float[np.ndarray, "n k"]]:
     """Particles around each point, its own piece's first, and their weights."""
     from scipy.spatial import cKDTree
 
-    count = min(config.neighbours, filling.count)
+    count = min(NEIGHBOURS, filling.count)
     if not len(points):
         return np.zeros((0, count), dtype=np.int64), np.zeros((0, count))
     away, near = cKDTree(filling.points).query(points, k=count)
     away, near = away.reshape(len(points), -1), near.reshape(len(points), -1)
     spacing = float(np.median(filling.volumes)) ** (1.0 / 3.0)
-    far = away + config.elsewhere * spacing * (filling.piece[near] != piece[:, None])
+    far = away + ELSEWHERE * spacing * (filling.piece[near] != piece[:, None])
     for index in np.unique(piece[piece >= 0]):
         own = np.flatnonzero(filling.piece == index)
         mine = np.flatnonzero((piece == index) & (filling.piece[near] != index).any(axis=1))
@@ -171,37 +170,11 @@ def _followed(
         near[mine] = np.take_along_axis(np.concatenate([which, near[mine]], axis=1), order, axis=1)
     order = np.argsort(far, axis=1, kind="stable")
     near, far = np.take_along_axis(near, order, axis=1), np.take_along_axis(far, order, axis=1)
-    return near, local_weights(filling.points[near], points, far, config.ridge)
-
-
-@dataclass(frozen=True)
-class SkinConfig:
-    """Which particles are told how far their surface is."""
-
-    outer: float = 1.2
-    """Those at most so far behind it [spacings]. A lattice leaves at most one on a side that lies along it, and a
-    little more below a round one."""
-
-    neighbours: float = 1.8
-    """Particles with places free within this distance may be such [spacings]: 26 places of a lattice are nearer."""
-
-    place: float = 0.25
-    """Vertices in one place of this width are one [spacings]."""
-
-    off: float = 0.5
-    """Triangles of sheets reach this share of the way to vertices that lie off them: what is drawn neither sinks in nor
-    hovers by more than the other half."""
-
-
-SKIN = SkinConfig()
+    return near, local_weights(filling.points[near], points, far, RIDGE)
 
 
 def soft_skin(
-    filling: Filling,
-    carrier: Carrier,
-    soft: Bool[np.ndarray, " P"],
-    faces: Int[np.ndarray, "F 3"],
-    config: SkinConfig = SKIN,
+    filling: Filling, carrier: Carrier, soft: Bool[np.ndarray, " P"], faces: Int[np.ndarray, "F 3"]
 ) -> SoftSkin:
     """Vertices of solids that bend, at most one in each small place."""
     from scipy.sparse import csr_matrix
@@ -210,14 +183,12 @@ def soft_skin(
     rows = csr_matrix(carrier.weights)[used]
     leader = np.asarray(rows.argmax(axis=1)).reshape(-1)
     mine = (carrier.rigid[used] < 0) & soft[leader]
-    place = np.floor(carrier.start[used[mine]] / (config.place * filling.spacing)).astype(np.int64)
+    place = np.floor(carrier.start[used[mine]] / (VERTEX_PLACE * filling.spacing)).astype(np.int64)
     chosen = np.flatnonzero(mine)[np.sort(np.unique(place, axis=0, return_index=True)[1])]
     return SoftSkin(rows[chosen], leader[chosen])
 
 
-def radii(
-    filling: Filling, carrier: Carrier, loose: Bool[np.ndarray, " P"], config: SkinConfig = SKIN
-) -> Float[np.ndarray, " P"]:
+def radii(filling: Filling, carrier: Carrier, loose: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
     """How far each particle reaches [m].
 
     Sheets and shells lie on the surface. Loose stuff has none that lasts, and fills its own place.
@@ -225,15 +196,15 @@ def radii(
     out = np.zeros(filling.count)
     solid = filling.fill == SOLID
     out[solid] = 0.5 * np.cbrt(filling.volumes[solid])
-    outer, away = _behind(filling, carrier, np.flatnonzero(solid & ~loose), config)
+    outer, away = _behind(filling, carrier, np.flatnonzero(solid & ~loose))
     out[outer] = away
-    far = config.off * np.linalg.norm(carrier.offset, axis=1)
+    far = SHEET_REACH * np.linalg.norm(carrier.offset, axis=1)
     np.maximum.at(out, carrier.triangle.reshape(-1), np.repeat(far, 3))
     return out
 
 
 def _behind(
-    filling: Filling, carrier: Carrier, solid: Int[np.ndarray, " n"], config: SkinConfig
+    filling: Filling, carrier: Carrier, solid: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """The outermost particles of solids, and how far their surface is: the lattice meets it anyhow."""
     from scipy.spatial import cKDTree
@@ -241,33 +212,19 @@ def _behind(
     if not len(solid):
         return solid, np.zeros(0)
     points, pieces = filling.points[solid], filling.pieces
-    around = cKDTree(points).query_ball_point(points, config.neighbours * filling.spacing, return_length=True)
+    around = cKDTree(points).query_ball_point(points, LATTICE_REACH * filling.spacing, return_length=True)
     outer = solid[np.asarray(around) < 27]
     if not len(outer):
         return outer, np.zeros(0)
     found = closest_point(
         filling.points[outer], carrier.start, pieces.faces, filling.piece[outer], pieces.piece
     ).distances
-    near = found <= config.outer * filling.spacing
+    near = found <= OUTER_REACH * filling.spacing
     return outer[near], found[near]
 
 
 CORNERS = np.concatenate([np.eye(3), -np.eye(3)])
 SIDES = np.array([[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]])
-
-
-@dataclass(frozen=True)
-class GrainConfig:
-    """How loose stuff is drawn."""
-
-    most: int = 6000
-    """Grains of one object; of more particles every so-manieth is drawn, larger."""
-
-    radius: float = 0.62
-    """Of a grain, in cube roots of the volume it stands for: grains then just hide what is behind them."""
-
-
-GRAINS = GrainConfig()
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +264,6 @@ def grains_of(
     filling: Filling,
     loose: Bool[np.ndarray, " P"],
     pose: Float[np.ndarray, "4 4"],
-    config: GrainConfig = GRAINS,
 ) -> Grains:
     """The mesh of an object whose ``loose`` particles are drawn as grains; the mesh itself if there are none.
 
@@ -322,9 +278,9 @@ def grains_of(
     pieces = filling.pieces
     is_loose = np.zeros(pieces.count, dtype=bool)
     is_loose[np.unique(filling.piece[every])] = True
-    stride = -(-len(every) // config.most)
+    stride = -(-len(every) // MOST_GRAINS)
     chosen = every[::stride]
-    radius = config.radius * float(np.median(filling.volumes[every]) * stride) ** (1.0 / 3.0)
+    radius = GRAIN_RADIUS * float(np.median(filling.volumes[every]) * stride) ** (1.0 / 3.0)
     gone = pieces.source[is_loose[pieces.piece]]
     kept = np.setdiff1d(np.arange(mesh.face_count), gone)
     follow = np.setdiff1d(mesh.faces[gone], mesh.faces[kept])

@@ -11,11 +11,9 @@ from jaxtyping import Float, Int
 
 from neurok.dynamics.particles.contact import Contact, Solids
 from neurok.dynamics.particles.engine_config import DEFAULT, SolverConfig
-from neurok.dynamics.particles.grid import SUPPORT, add_boxes, base_cells, cut_runs, lay_out, sort_order
+from neurok.dynamics.particles.grid import add_boxes, base_cells, cut_runs, lay_out, sort_order
 from neurok.dynamics.particles.laws import (
-    HENCKY,
     Energies,
-    deformations,
     kinetic_energy,
     law_rows,
     momenta,
@@ -26,6 +24,36 @@ from neurok.dynamics.particles.machine import Machine
 from neurok.dynamics.particles.rigid_parts import FROZEN, RigidParts, Targets
 from neurok.dynamics.particles.sheets import Sheets
 from neurok.dynamics.particles.state import Law, ParticleSet, Row, SheetSet, SoftSkin, Surroundings
+
+TRAVEL = 0.3
+"""Cells that the fastest particle may cross in one step."""
+
+SHEET_COURANT = 0.5
+"""Edges that sound in a sheet may cross in one step."""
+
+VISCOUS = 0.15
+"""Share of dx² ρ / η that one step may take, for stiffness against rates."""
+
+PADDING = 3
+"""Cells around the particles that the grid reaches; it is made anew before anything crosses them."""
+
+STRETCH = 64
+"""Substeps at most between two looks at bounds, speeds and finiteness."""
+
+SORT_CELLS = 1.0
+"""Particles are sorted by place again once one of them has crossed so many cells."""
+
+DOMAIN_MARGIN = 20.0
+"""How far from where they started particles may go, in sizes of the whole."""
+
+RETRIES = 4
+"""How often a stretch that became non-finite is tried again with half the step, before the solver gives up."""
+
+CONTACT_REFRESH = 0.05
+"""Cells that the fastest particle may move before it is looked again who touches whom."""
+
+CONTACT_STEPS = 8
+"""And no more substeps than this."""
 
 SOUND = "sound at"
 """How the bound by the stiffest material begins."""
@@ -39,17 +67,8 @@ class StepPlan:
     """Longest stable step [s]."""
 
     substeps: int
-    particle_substeps: float
-    """Particles times steps; a core does some ten million in a second."""
-
     limit: str
     """What bounds the step, as a phrase."""
-
-    nodes: int
-    """Grid nodes at the start."""
-
-    memory: int
-    """[bytes] of particles and grids at the start."""
 
 
 def cell_width(particles: ParticleSet, config: SolverConfig) -> float:
@@ -75,7 +94,7 @@ def stable_step(
     rated = np.isin(particles.law, (Law.ELASTIC, Law.FLUID)) & (particles.viscosity > 0)
     if rated.any():
         density = particles.masses[rated] / particles.volumes[rated]
-        bounds["viscosity"] = config.viscous * cell**2 * float((density / particles.viscosity[rated]).min())
+        bounds["viscosity"] = VISCOUS * cell**2 * float((density / particles.viscosity[rated]).min())
     if (particles.damping > 0).any():
         bounds["damping"] = 0.5 / float(particles.damping.max())
     if sheets is not None and len(sheets.triangles):
@@ -94,7 +113,7 @@ def sheet_step(particles: ParticleSet, sheets: SheetSet, cell: float, config: So
     height = least_heights(corners)
     bent = np.maximum(height, sheets.narrow) ** 2 * np.sqrt(12.0) / np.pi / np.maximum(sheets.thickness, 1e-300)
     # A triangle without area has no forces.
-    return config.sheet_courant * float((np.minimum(height, bent) / speed)[area > 0].min(initial=config.longest_step))
+    return SHEET_COURANT * float((np.minimum(height, bent) / speed)[area > 0].min(initial=config.longest_step))
 
 
 def least_heights(corners: Float[np.ndarray, "T 3 3"]) -> Float[np.ndarray, " T"]:
@@ -122,15 +141,10 @@ def plan_steps(
     speed = top_speed(particles.velocities) + float(np.linalg.norm(surroundings.gravity)) * 0.5 * seconds
     size = float(np.ptp(particles.positions, axis=0).max()) if len(particles) else cell
     speed = min(speed, top_speed(particles.velocities) + np.sqrt(2 * np.linalg.norm(surroundings.gravity) * 2 * size))
-    if speed > 0 and config.travel * cell / speed < dt:
-        dt, limit = config.travel * cell / speed, "the fastest particle"
+    if speed > 0 and TRAVEL * cell / speed < dt:
+        dt, limit = TRAVEL * cell / speed, "the fastest particle"
     substeps = int(np.ceil(seconds / dt))
-    nodes = 0
-    for body in np.unique(particles.body):
-        span = np.ptp(particles.positions[particles.body == body], axis=0) / cell + SUPPORT + 2 * config.padding
-        nodes += int(np.ceil(span).prod())
-    memory = 4 * (Row.COUNT * 2 + 6) * len(particles) + 2 * 16 * nodes
-    return StepPlan(dt, substeps, float(substeps) * len(particles), limit, nodes, memory)
+    return StepPlan(dt, substeps, limit)
 
 
 def top_speed(velocities: Float[np.ndarray, "P 3"]) -> float:
@@ -202,7 +216,7 @@ class Solver:
     def dt(self) -> float:
         """Step [s] that the next ``advance`` takes at most."""
         speed = self._top_speed()
-        return min(self._stable, self.config.travel * self.cell / speed) if speed > 0 else self._stable
+        return min(self._stable, TRAVEL * self.cell / speed) if speed > 0 else self._stable
 
     @property
     def _table(self) -> Float[np.ndarray, "rows P"]:
@@ -217,9 +231,9 @@ class Solver:
         """Write the start into the table."""
         table = self._table
         exact = (particles.positions - self._origin).T
-        table[Row.POSITION : Row.POSITION + 3] = exact
-        table[Row.REMAINDER : Row.REMAINDER + 3] = exact - table[Row.POSITION : Row.POSITION + 3]
-        table[Row.VELOCITY : Row.VELOCITY + 3] = particles.velocities.T
+        table[Row.place] = exact
+        table[Row.remainder] = exact - table[Row.place]
+        table[Row.velocity] = particles.velocities.T
         table[Row.MASS], table[Row.VOLUME] = particles.masses, particles.volumes
         table[Row.MU : Row.MU + 4] = law_rows(particles)
         table[Row.VISCOSITY], table[Row.DAMPING] = particles.viscosity, particles.damping
@@ -229,7 +243,7 @@ class Solver:
         table[Row.REACH] = table[Row.RADIUS]
 
     def _top_speed(self) -> float:
-        moving = self._machine.table[Row.VELOCITY : Row.VELOCITY + 3, : self._alive]
+        moving = self._machine.table[Row.velocity, : self._alive]
         return float(np.sqrt((moving.astype(float) ** 2).sum(axis=0).max(initial=0.0)))
 
     @property
@@ -239,8 +253,8 @@ class Solver:
     def _prepare(self) -> None:
         """Sort where that pays, and lay the grids anew around the particles."""
         table = self._table
-        place = table[Row.POSITION : Row.POSITION + 3]
-        far = self.config.sort_cells * self.cell
+        place = table[Row.place]
+        far = SORT_CELLS * self.cell
         if self._sorted_at is None or np.abs(place - self._sorted_at).max(initial=0.0) > far:
             cells = base_cells(place, self.cell)
             order = self._order
@@ -253,17 +267,17 @@ class Solver:
         chosen = self._order[:alive]
         runs = cut_runs(self._body[chosen], self._law[chosen], self.config.partitions)
         cells = base_cells(place[:, :alive], self.cell)
-        layout = lay_out(runs, cells, self.config.partitions, self.config.padding)
+        layout = lay_out(runs, cells, self.config.partitions, PADDING)
         if layout.nodes > self.config.most_nodes + self.config.nodes_each * len(self._body) and self._narrow(alive):
             return self._prepare()
         holders = [*self._parts.holders, *self._targets.holders]
-        layout = add_boxes(layout, self._contact.boxes(holders, self.config.padding))
+        layout = add_boxes(layout, self._contact.boxes(holders, PADDING))
         self._machine.adopt(layout)
         self._contact.prepare(layout, holders, len(layout.boxes) - len(holders), self._parts, self._targets.pins)
 
     def _narrow(self, alive: int) -> bool:
         """Few particles that flew far would need a huge grid: the domain shrinks to leave them out. Whether any was."""
-        place = self._table[Row.POSITION : Row.POSITION + 3, :alive].astype(float)
+        place = self._table[Row.place, :alive].astype(float)
         middle = np.median(place, axis=1)
         reach = np.abs(place - middle[:, None]).max(axis=0)
         far = max(0.5 * float(reach.max()), 2 * float(np.quantile(reach, 0.9)))
@@ -337,7 +351,7 @@ class Solver:
             if self._machine.outside or not np.isfinite(self._moving.sum()):  # one value that is not spoils the sum
                 self._restore(motion)
                 retries += 1
-                if retries > self.config.retries:
+                if retries > RETRIES:
                     self.status = "failed"
                     self.message = "The motion became unstable; take a softer material or a finer step."
                 continue
@@ -350,17 +364,17 @@ class Solver:
 
     def _soon_speed(self, dt: float) -> float:
         """Of the fastest particle at the end of a stretch, if it falls [m/s]."""
-        return self._top_speed() + float(np.linalg.norm(self.surroundings.gravity)) * dt * self.config.stretch
+        return self._top_speed() + float(np.linalg.norm(self.surroundings.gravity)) * dt * STRETCH
 
     def _stretch(self, dt: float, reach: float) -> int:
         """Substeps until something could cross the grid's padding."""
-        room = reach * (self.config.padding - 0.5) * self.cell
-        return int(np.clip(room / max(self._soon_speed(dt) * dt, 1e-30), 1, self.config.stretch))
+        room = reach * (PADDING - 0.5) * self.cell
+        return int(np.clip(room / max(self._soon_speed(dt) * dt, 1e-30), 1, STRETCH))
 
     def _contact_period(self, dt: float) -> int:
         """Substeps after which it has to be looked again who touches whom."""
-        far = self.config.contact_refresh * self.cell
-        return int(np.clip(far / max(self._soon_speed(dt) * dt, 1e-30), 1, self.config.contact_steps))
+        far = CONTACT_REFRESH * self.cell
+        return int(np.clip(far / max(self._soon_speed(dt) * dt, 1e-30), 1, CONTACT_STEPS))
 
     def _restore(self, motion: Float[np.ndarray, "parts 64"]) -> None:
         self._moving[:], self._parts.view[:] = self._saved, motion
@@ -411,7 +425,7 @@ class Solver:
     def _freeze_the_lost(self) -> None:
         """What left the domain stays where it is and is no longer looked at."""
         alive = self._alive
-        place = self._table[Row.POSITION : Row.POSITION + 3, :alive]
+        place = self._table[Row.place, :alive]
         if (place.min(axis=1) >= self._domain[0]).all() and (place.max(axis=1) <= self._domain[1]).all():
             return
         gone = ((place < self._domain[0][:, None]) | (place > self._domain[1][:, None])).any(axis=0)
@@ -432,33 +446,17 @@ class Solver:
     @property
     def positions(self) -> Float[np.ndarray, "P 3"]:
         t = self._table
-        exact = t[Row.POSITION : Row.POSITION + 3].astype(float) + t[Row.REMAINDER : Row.REMAINDER + 3]
+        exact = t[Row.place].astype(float) + t[Row.remainder]
         return self._given(exact) + self._origin
 
     @property
     def velocities(self) -> Float[np.ndarray, "P 3"]:
-        return self._given(self._table[Row.VELOCITY : Row.VELOCITY + 3])
-
-    @property
-    def deformation(self) -> Float[np.ndarray, "P 3 3"]:
-        """F of elastic particles; the elastic left stretch of metal, foam and sand; of fluids the cube root of J; the
-        rotation of rigid parts; the identity for sheets."""
-        found = np.empty((len(self._order), 3, 3))
-        found[self._order] = deformations(self._table, self._law[self._order])
-        for part, turned in enumerate(self.rigid_motions[0]):
-            found[self._particles.rigid == part] = turned
-        return found
+        return self._given(self._table[Row.velocity])
 
     @property
     def rigid_motions(self) -> tuple[Float[np.ndarray, "R 3 3"], Float[np.ndarray, "R 3"]]:
         """R and t of each rigid part: where a point x of the start is now, R x + t."""
         return self._parts.motions(self._origin)
-
-    @property
-    def plastic(self) -> Float[np.ndarray, " P"]:
-        """Accumulated plastic strain, von Mises' equivalent; zero where the law has none."""
-        found = self._given(self._table[Row.STATE + 6])
-        return np.where(np.isin(self._law, HENCKY), found, 0.0)
 
     @property
     def lost(self) -> Int[np.ndarray, " n"]:
@@ -512,5 +510,5 @@ def _domain(particles: ParticleSet, surroundings: Surroundings, config: SolverCo
     if surroundings.domain is not None:
         return np.asarray(surroundings.domain, dtype=float)
     low, high = particles.positions.min(axis=0), particles.positions.max(axis=0)
-    margin = config.domain_margin * max(float((high - low).max()), cell_width(particles, config))
+    margin = DOMAIN_MARGIN * max(float((high - low).max()), cell_width(particles, config))
     return np.stack([low - margin, high + margin])

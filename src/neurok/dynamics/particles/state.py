@@ -79,6 +79,9 @@ class Row:
     SLACK = 8
     """Columns beyond the last particle, so that eight can always be read."""
 
+    place, remainder, velocity = slice(POSITION, REMAINDER), slice(REMAINDER, VELOCITY), slice(VELOCITY, AFFINE)
+    affine, state = slice(AFFINE, STATE), slice(STATE, MASS)
+
 
 def _filled(value: object, count: int, dtype: type) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=dtype), (count,)))
