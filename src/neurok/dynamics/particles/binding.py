@@ -16,7 +16,7 @@ from neurok.dynamics.particles.filling import Filling, fill
 from neurok.dynamics.particles.skinning import Carrier, Grains, carry, grains_of, radii, soft_skin
 from neurok.dynamics.particles.solver import least_heights, sheet_step
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, SoftSkin, Surroundings
-from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, Numbers, numbers, stiff_solids
+from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, material_parameters, stiff_solids
 from neurok.dynamics.reduced.build import gravity_of, mechanics_of, start_of
 from neurok.geometry import lie
 
@@ -70,7 +70,7 @@ class Beginning:
     """Of each vertex, besides [m/s]; ``None`` where it is zero."""
 
     def velocities_at(
-        self, points: Float[np.ndarray, "P 3"], vertex: Int[np.ndarray, " P"], masses: Float[np.ndarray, " P"]
+        self, points: Float[np.ndarray, "P 3"], masses: Float[np.ndarray, " P"]
     ) -> Float[np.ndarray, "P 3"]:
         """Of particles; each gets what the vertex nearest to it has of its own."""
         from scipy.spatial import cKDTree
@@ -196,31 +196,24 @@ def _occupied(
     rigid = np.where(led, -1, rigid)
     rigid[rigid >= 0] = np.unique(rigid[rigid >= 0], return_inverse=True)[1].reshape(-1)
     depth = np.maximum(1.5 * filling.pieces.thickness[filling.piece], cell)
-    found = numbers(stuff, filling.fill, rigid >= 0, size, depth, cell, config.stiffest)
+    found, relax = material_parameters(stuff, filling.fill, rigid >= 0, size, depth, cell, config.stiffest)
     left = stiff & (rigid < 0)
-    found = replace(found, young=_eased(found, stuff.density, left), viscosity=np.where(left, 0.0, found.viscosity))
+    found["young"] = _eased(found["law"], found["young"], stuff.density, left)
+    found["viscosity"] = np.where(left, 0.0, found["viscosity"])
     masses = _masses(body, filling)
-    velocities = start.velocities_at(filling.points, filling.vertex, masses)
     named = np.where(rigid >= 0, rigid + first_rigid, -1)
-    loose = np.isin(found.law, (Law.GRANULAR, Law.FLUID))
+    loose = np.isin(found["law"], (Law.GRANULAR, Law.FLUID))
     carrier = carry(filling, start.vertices, named)
     particles = ParticleSet(
-        filling.points,
-        velocities,
-        filling.volumes,
-        masses,
-        found.law,
-        found.young,
-        found.poisson,
-        found.yield_stress,
-        found.hardening,
-        found.friction_angle,
-        found.cohesion,
-        found.viscosity,
-        np.full(filling.count, body.damping),
-        index + _apart(filling, rigid, cell),
-        named,
-        radii(filling, carrier, loose),
+        positions=filling.points,
+        velocities=start.velocities_at(filling.points, masses),
+        volumes=filling.volumes,
+        masses=masses,
+        damping=np.full(filling.count, body.damping),
+        body=index + _apart(filling, rigid, cell),
+        rigid=named,
+        radius=radii(filling, carrier, loose),
+        **found,
     )
     occupant = Occupant(
         body,
@@ -231,7 +224,7 @@ def _occupied(
         size,
         int(rigid.max(initial=-1)) + 1,
         masses,
-        np.where((rigid >= 0) | led, 0.0, found.relax),
+        np.where((rigid >= 0) | led, 0.0, relax),
         loose,
         led,
         tuple(carrier.corners(body.mesh.faces, first_rigid + part) for part in range(int(rigid.max(initial=-1)) + 1)),
@@ -240,15 +233,19 @@ def _occupied(
     return occupant, particles
 
 
-def _eased(found: Numbers, density: Float[np.ndarray, " P"], left: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
+def _eased(
+    law: Int[np.ndarray, " P"],
+    young: Float[np.ndarray, " P"],
+    density: Float[np.ndarray, " P"],
+    left: Bool[np.ndarray, " P"],
+) -> Float[np.ndarray, " P"]:
     """Young's modulus, where what is ``left`` over of stiff things is no stiffer than what it sits in: a button would
     shorten all steps otherwise."""
-    held = np.isin(found.law, (Law.ELASTIC, Law.METAL, Law.FOAM, Law.GRANULAR, Law.FLUID))
-    others = held & ~left
+    others = (law < Law.SHEET) & ~left
     if not others.any():
-        return found.young
-    fastest = float((found.young[others] / density[others]).max())
-    return np.where(left, np.minimum(found.young, fastest * density), found.young)
+        return young
+    fastest = float((young[others] / density[others]).max())
+    return np.where(left, np.minimum(young, fastest * density), young)
 
 
 def _masses(body: Body, filling: Filling) -> Float[np.ndarray, " P"]:
@@ -384,13 +381,8 @@ def surroundings_of(bodies: Sequence[Body], world: World, cell: float) -> Surrou
 
 def ground_height(bodies: Sequence[Body], normal: Float[np.ndarray, "3"]) -> float:
     """Lowest point of all bodies along a normal, where they start [m]."""
-    lows = []
-    for body in bodies:
-        start: Beginning = beginning_of(body)
-        lows.append(float((start.vertices[np.unique(body.mesh.faces)] @ normal).min()))
-    return min(lows)
+    return min(float((beginning_of(body).vertices[np.unique(body.mesh.faces)] @ normal).min()) for body in bodies)
 
 
 def _triple(values: Float[np.ndarray, "3"]) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
+    return float(values[0]), float(values[1]), float(values[2])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.particles.grid import Layout, base_cells, tight_box
 from neurok.dynamics.particles.machine import Buffer, Machine, load_kernels
 from neurok.dynamics.particles.rigid_parts import Holder, RigidParts
@@ -70,6 +71,9 @@ class Solids:
 
     holds: tuple[int, ...]
     field: Float[np.ndarray, " n"]
+    """Distances of all obstacles, one after the other, behind an unused first."""
+
+    obstacles: tuple[DistanceField, ...]
 
     @classmethod
     def of(cls, surroundings: Surroundings, origin: Float[np.ndarray, " 3"]) -> Solids:
@@ -91,7 +95,8 @@ class Solids:
             row[: len(values)] = values
         holds = [HOLDS.index(plane.hold) for plane in surroundings.planes]
         holds += [HOLDS.index(item.hold) for item in surroundings.obstacles]
-        return cls(table, tuple(kinds), tuple(holds), np.concatenate(fields))
+        known = [DistanceField(o.distances, np.asarray(o.origin) - origin, o.spacing) for o in surroundings.obstacles]
+        return cls(table, tuple(kinds), tuple(holds), np.concatenate(fields), tuple(known))
 
     def distance(
         self, which: int, x: Float[np.ndarray, "n 3"]
@@ -100,30 +105,16 @@ class Solids:
         row = self.rows[which]
         if self.kinds[which] == 0:
             return (x - row[:3]) @ row[3:6], np.broadcast_to(row[3:6], x.shape)
-        shape, at = row[8:11].astype(int), int(row[11])
-        field = self.field[at : at + shape.prod()].reshape(shape)
-        place = (x - row[:3]) / row[3]
-        inside = ((place >= 0) & (place < shape - 1)).all(axis=1)
-        low = np.clip(np.floor(place).astype(int), 0, shape - 2)
-        f = place - low
-        found, normal = np.zeros(len(x)), np.zeros((len(x), 3))
-        for corner in np.ndindex(2, 2, 2):
-            value = field[tuple((low + corner).T)]
-            sides = np.where(corner, f, 1 - f)
-            signs = np.where(corner, 1.0, -1.0)
-            found += value * sides.prod(axis=1)
-            for axis in range(3):
-                normal[:, axis] += value * signs[axis] * np.delete(sides, axis, axis=1).prod(axis=1)
-        normal /= np.linalg.norm(normal, axis=1, keepdims=True) + 1e-20
-        return np.where(inside, found, FAR), normal
+        found, normal = self.obstacles[which - self.kinds.count(0)].distance(x)
+        return np.where(normal.any(axis=1), found, FAR), normal
 
 
 PAIR = 2
 RIGID, HELD, NEAR = 2, 8, 9
 """Places among the limits: shares of nodes that rigid and held parts own, how near solids are looked at [m]."""
 
-FLOATS = tuple(["solids", "field", "densities", "limits", "marks", "places", "speeds", "shares", "aims"])
-INTS = tuple(["meets", "owners", "contacts", "counts", "owned", "shared", "holders", "members"])
+FLOATS = ("solids", "field", "densities", "limits", "marks", "places", "speeds", "shares", "aims")
+INTS = ("meets", "owners", "contacts", "counts", "owned", "shared", "holders", "members")
 """Arrays that the kernels share."""
 
 INPUTS = {

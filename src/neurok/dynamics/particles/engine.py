@@ -20,7 +20,7 @@ from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.particles.binding import BoundScene, Occupant, bind, cell_for
 from neurok.dynamics.particles.engine_config import PARTICLES, RESOLUTIONS, ParticleEngineConfig
 from neurok.dynamics.particles.filling import PER_SIDE
-from neurok.dynamics.particles.loads import Holds, Loads, causes, grip
+from neurok.dynamics.particles.loads import Constraints, Loads, causes, grip
 from neurok.dynamics.particles.machine import cores
 from neurok.dynamics.particles.solver import SOUND, Solver, StepPlan, plan_steps
 from neurok.dynamics.particles.state import Law, SoftSkin
@@ -312,7 +312,7 @@ class ParticleRun:
         skins = [skin for occupant in scene.occupants for skin in occupant.skins]
         soft = SoftSkin.join([each.skin for each in scene.occupants], [each.filling.count for each in scene.occupants])
         self._solver = Solver(scene.particles, scene.sheets, scene.surroundings, chosen, say, skins, soft)
-        self._loads, self._holds = Loads(scene, world.wind), Holds(scene)
+        self._loads, self._constraints = Loads(scene, world.wind), Constraints(scene)
         self._recorder = Recorder(scene, causes(scene.occupants, world.wind), settings.record)
         self._frame = 0
         self._held: tuple[int, tuple[int, ...], float | None] | None = None
@@ -358,7 +358,7 @@ class ParticleRun:
         if self.status != "ok" or self._frame == self._settings.frame_count:
             return False
         frame = 1.0 / self._settings.fps
-        acts = self._loads.are_there or self._holds.move
+        acts = self._loads.are_there or self._constraints.move
         pieces = max(1, math.ceil(frame / (self._config.load_step if acts else FREE_STEP) - 1e-9))
         for k in range(pieces):
             self._advance(self.time + k * frame / pieces, frame / pieces)
@@ -374,7 +374,7 @@ class ParticleRun:
     def _advance(self, now: float, step: float) -> None:
         begin = time.perf_counter()
         solver = self._solver
-        self._holds.tell(solver, now, step)
+        self._constraints.tell(solver, now, step)
         if self._loads.are_there:
             solver.set_forces(self._loads.forces(solver.positions, solver.velocities, now, step))
         solver.advance(step)
@@ -427,13 +427,13 @@ class ParticleRun:
             return
         self._held = held
         occupant = self._scene.occupants[body]
-        self._holds.grab = grip(self._scene, occupant, chosen, self._target, self._solver, stiffness)
+        self._constraints.grab = grip(self._scene, occupant, chosen, self._target, self._solver, stiffness)
         self._changed("grab")
 
     def release(self) -> None:
         """Let go of what was grabbed."""
-        self._holds.grab, self._held = None, None
-        self._holds.tell(self._solver, self.time, self._config.load_step)
+        self._constraints.grab, self._held = None, None
+        self._constraints.tell(self._solver, self.time, self._config.load_step)
 
     def _changed(self, cause: str) -> None:
         self._recorder.causes = list(dict.fromkeys([*self._recorder.causes, f"a change of the {cause}"]))

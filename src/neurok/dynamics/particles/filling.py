@@ -13,15 +13,7 @@ from neurok.doctor.winding import check_winding
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import sheet_thickness
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
-from neurok.dynamics.particles.stuff import (
-    LOOSE,
-    SHEET,
-    SHELL,
-    SOLID,
-    sheet_young,
-    stiff_sheets,
-    stiff_solids,
-)
+from neurok.dynamics.particles.stuff import LOOSE, POISSON, SHEET, SHELL, SOLID, sheet_young, stiff_sheets, stiff_solids
 from neurok.errors import NeurokError
 from neurok.geometry.distance import closest_point
 from neurok.geometry.even_triangles import drawn_out, even_triangles
@@ -256,11 +248,7 @@ def _thickness(body: Body, pieces: Pieces) -> Float[np.ndarray, " F"]:
 
 
 def _solids(
-    body: Body,
-    vertices: Float[np.ndarray, "V 3"],
-    pieces: Pieces,
-    cell: float,
-    config: ParticleEngineConfig,
+    body: Body, vertices: Float[np.ndarray, "V 3"], pieces: Pieces, cell: float, config: ParticleEngineConfig
 ) -> _Share:
     """A lattice of points within thick pieces, and loose ones; what several claim goes to the smallest of them."""
     spacing = cell / PER_SIDE
@@ -420,7 +408,7 @@ def _joined(
         triangles + before,
         plane * behind,
         bending * behind**3 * slab,
-        np.clip(stuff.poisson, -0.9, config.stuff.poisson),
+        np.clip(stuff.poisson, -0.9, POISSON),
         pieces,
         cell / PER_SIDE,
     )

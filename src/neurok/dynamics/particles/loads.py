@@ -207,8 +207,8 @@ def causes(occupants: Sequence[Occupant], wind: Wind | None) -> list[str]:
 
 
 @dataclass(eq=False)
-class Hold:
-    """Some particles on their way."""
+class Constraint:
+    """Some particles that are held or led."""
 
     indices: Int[np.ndarray, " n"]
     """Among those of all objects."""
@@ -216,35 +216,38 @@ class Hold:
     places: Float[np.ndarray, "n 3"]
     """Where they were when they were seized [m]."""
 
-    shift: Callable[[float], Float[np.ndarray, "3"]]
-    """By how much they shall have moved at a time [m]."""
-
-    stiffness: float | None = None
+    stiffness: float | None
     """Of all springs together [N/m]; ``None`` holds hard."""
 
-    mass: float = 0.0
+    mass: float
     """Of what the springs move [kg]."""
 
+    shift: Callable[[float], Float[np.ndarray, "3"]] | None = None
+    """By how much they shall have moved at a time [m]; ``None`` where they never move."""
+
     end: float = math.inf
-    is_still: bool = False
-    """Whether the places never move."""
+
+    def goals(self, time: float) -> Float[np.ndarray, "n 3"]:
+        """Where the particles shall be [m]."""
+        return self.places if self.shift is None else self.places + self.shift(time)
 
 
-def holds_of(scene: BoundScene) -> list[Hold]:
+def constraints_of(scene: BoundScene) -> list[Constraint]:
     """Pins, drags and fixed bases of all objects."""
     out = []
     for occupant in scene.occupants:
-        condition = occupant.body.condition
+        condition, mass = occupant.body.condition, float(occupant.masses.sum())
         for pin in condition.pins:
             mine = held_particles(scene, occupant, pin.vertices)
-            out.append(_hold(scene, occupant, mine, _nowhere, pin.stiffness, is_still=True))
+            out.append(Constraint(mine, scene.particles.positions[mine], pin.stiffness, mass))
         for drag in condition.drags:
             mine = held_particles(scene, occupant, drag.vertices)
             way = _way(drag, occupant.carrier.start[drag.vertices].mean(axis=0), scene.unit)
             end = math.inf if drag.end is None else drag.end
-            out.append(_hold(scene, occupant, mine, way, drag.stiffness, end=end))
+            out.append(Constraint(mine, scene.particles.positions[mine], drag.stiffness, mass, way, end))
         if not occupant.body.free and not condition.pins:
-            out.append(_hold(scene, occupant, _base(scene, occupant), _nowhere, None, is_still=True))
+            mine = _base(scene, occupant)
+            out.append(Constraint(mine, scene.particles.positions[mine], None, mass))
     return out
 
 
@@ -255,17 +258,16 @@ def grip(
     target: Float[np.ndarray, "3"],
     solver: Solver,
     stiffness: float | None,
-) -> Hold:
+) -> Constraint:
     """Springs that pull some vertices so that their mean comes to ``target`` [m], which may change later."""
     check_positive(stiffness, "stiffness")
     mine = held_particles(scene, occupant, vertices)
     x = solver.positions
     mean = np.asarray(occupant.carrier.weights[vertices] @ x[occupant.where]).mean(axis=0)
+    mass = float(occupant.masses.sum())
     if stiffness is None:
-        stiffness = float(occupant.masses.sum()) * STANDARD_GRAVITY / (GRAB_SAG * occupant.size)
-    hold = _hold(scene, occupant, mine, lambda time: target - mean, stiffness)
-    hold.places = x[mine]
-    return hold
+        stiffness = mass * STANDARD_GRAVITY / (GRAB_SAG * occupant.size)
+    return Constraint(mine, x[mine], stiffness, mass, lambda time: target - mean)
 
 
 def held_particles(scene: BoundScene, occupant: Occupant, vertices: Int[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
@@ -280,23 +282,6 @@ def held_particles(scene: BoundScene, occupant: Occupant, vertices: Int[np.ndarr
     close = close[np.isin(filling.piece[close], own)]
     led = np.flatnonzero(occupant.led) if occupant.led[nearest].any() else close[:0]
     return occupant.where.start + np.unique(np.concatenate([close, nearest, led]))
-
-
-def _hold(
-    scene: BoundScene,
-    occupant: Occupant,
-    indices: Int[np.ndarray, " n"],
-    shift: Callable[[float], Float[np.ndarray, "3"]],
-    stiffness: float | None,
-    end: float = math.inf,
-    is_still: bool = False,
-) -> Hold:
-    mass = float(occupant.masses.sum())
-    return Hold(indices, scene.particles.positions[indices], shift, stiffness, mass, end, is_still)
-
-
-def _nowhere(time: float) -> Float[np.ndarray, "3"]:
-    return np.zeros(3)
 
 
 def _way(drag: Drag, mean: Float[np.ndarray, "3"], unit: float) -> Callable[[float], Float[np.ndarray, "3"]]:
@@ -315,19 +300,19 @@ def _base(scene: BoundScene, occupant: Occupant) -> Int[np.ndarray, " n"]:
     return occupant.where.start + np.flatnonzero(low)
 
 
-class Holds:
-    """All holds of a run, told to the solver as they move."""
+class Constraints:
+    """All constraints of a run, told to the solver as they move."""
 
     def __init__(self, scene: BoundScene) -> None:
         self.scene = scene
-        self.all = holds_of(scene)
-        self.grab: Hold | None = None
+        self.all = constraints_of(scene)
+        self.grab: Constraint | None = None
         self._told: tuple[int, int] | None = None
 
     @property
     def move(self) -> bool:
         """Whether any of them is more than a pin."""
-        return self.grab is not None or any(not hold.is_still for hold in self.all)
+        return self.grab is not None or any(hold.shift is not None for hold in self.all)
 
     def tell(self, solver: Solver, time: float, step: float) -> None:
         """Lead what is held from ``time`` on for ``step`` [s]."""
@@ -335,7 +320,7 @@ class Holds:
         hard = [hold for hold in alive if hold.stiffness is None]
         soft = [hold for hold in alive if hold.stiffness is not None]
         state = (len(hard), len(soft))
-        moves = any(not hold.is_still for hold in alive)
+        moves = any(hold.shift is not None for hold in alive)
         if state == self._told and not moves:
             return
         self._tell_hard(solver, hard, time, step)
@@ -343,15 +328,15 @@ class Holds:
             self._tell_soft(solver, soft, time, step)
         self._told = state
 
-    def _tell_hard(self, solver: Solver, hard: list[Hold], time: float, step: float) -> None:
+    def _tell_hard(self, solver: Solver, hard: list[Constraint], time: float, step: float) -> None:
         if not hard and (self._told is None or not self._told[0]):
             return
-        moves = any(not hold.is_still for hold in hard)
+        moves = any(hold.shift is not None for hold in hard)
         indices, first = np.unique(_joined([hold.indices for hold in hard], np.int64), return_index=True)
-        goals = _joined([hold.places + hold.shift(time + step) for hold in hard]).reshape(-1, 3)[first]
+        goals = _joined([hold.goals(time + step) for hold in hard]).reshape(-1, 3)[first]
         solver.set_targets(indices, goals, seconds=step if moves else 0.0)
 
-    def _tell_soft(self, solver: Solver, soft: list[Hold], time: float, step: float) -> None:
+    def _tell_soft(self, solver: Solver, soft: list[Constraint], time: float, step: float) -> None:
         masses, phase, dt = self.scene.particles.masses, SPRING_PHASE, solver.dt
         stiffness, damping = [], []
         for hold in soft:
@@ -360,7 +345,7 @@ class Holds:
             stiffness.append(np.minimum(share, (phase / dt) ** 2 * own))
             damping.append(np.minimum(rate, phase / dt * own))
         indices, first = np.unique(_joined([hold.indices for hold in soft], np.int64), return_index=True)
-        goals = _joined([hold.places + hold.shift(time + step) for hold in soft]).reshape(-1, 3)[first]
+        goals = _joined([hold.goals(time + step) for hold in soft]).reshape(-1, 3)[first]
         solver.set_targets(
             indices, goals, stiffness=_joined(stiffness)[first], damping=_joined(damping)[first], seconds=step
         )

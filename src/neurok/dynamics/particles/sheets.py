@@ -56,7 +56,7 @@ def bending_hinges(sheets: SheetSet) -> tuple[Int[np.ndarray, "H 4"], Float[np.n
     good = (np.linalg.norm(na, axis=1) > 1e-12 * length**2) & (np.linalg.norm(nb, axis=1) > 1e-12 * length**2)
     angle = np.arctan2((np.cross(na, nb) * e).sum(axis=1) / np.maximum(length, 1e-300), (na * nb).sum(axis=1))
     plate = sheets.young * sheets.thickness**3 / (12 * (1 - sheets.poisson**2))
-    stiffness = sheets.bending * 0.5 * (plate[owner[first]] + plate[owner[second]])
+    stiffness = 0.5 * (plate[owner[first]] + plate[owner[second]])
     stiffness = stiffness * length**2 * 3 / np.maximum(areas, 1e-300)
     if sheets.narrow > 0:
         arm = np.minimum(np.linalg.norm(na, axis=1), np.linalg.norm(nb, axis=1)) / np.maximum(length, 1e-300)
@@ -105,18 +105,9 @@ class Sheets:
         """Find columns after sorting; ``forces`` act on particles from outside."""
         outer = np.zeros((len(self._vertices), 3)) if forces is None else forces[self._vertices]
         _ = self._machine.forces
-        inputs = [
-            self._machine.table_array,
-            self._machine.forces_array,
-            self._columns(rank, self._vertices),
-            self._floats(outer),
-        ]
-        inputs += [
-            self._columns(rank, self._sheets.triangles),
-            self._shapes,
-            self._columns(rank, self._hinges),
-            self._bends,
-        ]
+        inputs = [self._machine.table_array, self._machine.forces_array, self._columns(rank, self._vertices)]
+        inputs += [self._floats(outer), self._columns(rank, self._sheets.triangles), self._shapes]
+        inputs += [self._columns(rank, self._hinges), self._bends]
         self._kept = inputs
         self._job = self._machine.record(self._kernel, inputs).launch
 

@@ -77,10 +77,7 @@ class Carrier:
     """Where vertices are at the start [m]."""
 
     def positions(
-        self,
-        particles: Float[np.ndarray, "P 3"],
-        turns: Float[np.ndarray, "R 3 3"],
-        shifts: Float[np.ndarray, "R 3"],
+        self, particles: Float[np.ndarray, "P 3"], turns: Float[np.ndarray, "R 3 3"], shifts: Float[np.ndarray, "R 3"]
     ) -> Float[np.ndarray, "V 3"]:
         """Where vertices are [m]; rigid parts moved from x to ``turns`` x + ``shifts``."""
         out = np.asarray(self.weights @ particles)

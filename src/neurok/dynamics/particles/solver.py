@@ -12,14 +12,7 @@ from jaxtyping import Float, Int
 from neurok.dynamics.particles.contact import Contact, Solids
 from neurok.dynamics.particles.engine_config import DEFAULT, SolverConfig
 from neurok.dynamics.particles.grid import add_boxes, base_cells, cut_runs, lay_out, sort_order
-from neurok.dynamics.particles.laws import (
-    Energies,
-    kinetic_energy,
-    law_rows,
-    momenta,
-    sound_speed,
-    stored_energy,
-)
+from neurok.dynamics.particles.laws import Energies, kinetic_energy, law_rows, momenta, sound_speed, stored_energy
 from neurok.dynamics.particles.machine import Machine
 from neurok.dynamics.particles.rigid_parts import FROZEN, RigidParts, Targets
 from neurok.dynamics.particles.sheets import Sheets

@@ -7,7 +7,6 @@ looks rigid. For a block that is g L ρ / E, for a sheet 1.5 g L ρ / E (L / t)�
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -66,22 +65,6 @@ LOOSE = ("sand", "fluid")
 """Kinds whose particles part from each other."""
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """What the solver is told of each particle."""
-
-    law: Int[np.ndarray, " P"]
-    young: Float[np.ndarray, " P"]
-    poisson: Float[np.ndarray, " P"]
-    yield_stress: Float[np.ndarray, " P"]
-    hardening: Float[np.ndarray, " P"]
-    friction_angle: Float[np.ndarray, " P"]
-    cohesion: Float[np.ndarray, " P"]
-    viscosity: Float[np.ndarray, " P"]
-    relax: Float[np.ndarray, " P"]
-    """Rate at which motion within the body dies away [1/s]: the damping of its lowest mode."""
-
-
 def stiff_solids(stuff: MaterialField, size: float, stiffest: float | None = None) -> Bool[np.ndarray, " n"]:
     """Which points of solids are rigid; ``size`` is the object's [m]."""
     speed2 = stuff.young / stuff.density
@@ -106,7 +89,7 @@ def sheet_young(
     return np.minimum(stuff.young, enough), stuff.young
 
 
-def numbers(
+def material_parameters(
     stuff: MaterialField,
     fill: Int[np.ndarray, " P"],
     rigid: Bool[np.ndarray, " P"],
@@ -114,9 +97,11 @@ def numbers(
     depth: Float[np.ndarray, " P"],
     cell: float,
     stiffest: float | None = None,
-) -> Numbers:
-    """Laws and constants of particles made of ``stuff``, in an object of this ``size``, on cells of this width [m].
+) -> tuple[dict[str, np.ndarray], Float[np.ndarray, " P"]]:
+    """Law and constants of particles made of ``stuff``, by their names in `ParticleSet`, and the rate at which motion
+    within the body dies away [1/s], the damping of its lowest mode.
 
+    They are in an object of this ``size``, on cells of this width [m].
     ``depth`` is three times the volume by the area of the piece that each is in [m].
     """
     kind, density = stuff.kind, stuff.density
@@ -145,24 +130,21 @@ def numbers(
     swing = np.where(held, LOWEST_MODE * speed / depth, swing)
     names = np.array([material.name for material in stuff.materials])[stuff.ids]
     angle = np.nan_to_num(stuff.friction_angle, nan=math.radians(30.0))
-    return Numbers(
-        law,
-        young,
-        poisson,
-        strength,
-        np.where(yields & (kind == "metal"), HARDENING * young, 0.0),
-        np.where(law == Law.GRANULAR, angle, 0.0),
-        np.where((law == Law.GRANULAR) & np.isin(names, DAMP), DAMP_COHESION, 0.0),
-        viscosity,
-        2.0 * stuff.damping_ratio * swing,
-    )
+    parameters = {
+        "law": law,
+        "young": young,
+        "poisson": poisson,
+        "yield_stress": strength,
+        "hardening": np.where(yields & (kind == "metal"), HARDENING * young, 0.0),
+        "friction_angle": np.where(law == Law.GRANULAR, angle, 0.0),
+        "cohesion": np.where((law == Law.GRANULAR) & np.isin(names, DAMP), DAMP_COHESION, 0.0),
+        "viscosity": viscosity,
+    }
+    return parameters, 2.0 * stuff.damping_ratio * swing
 
 
 def _viscosity(
-    stuff: MaterialField,
-    young: Float[np.ndarray, " P"],
-    depth: Float[np.ndarray, " P"],
-    cell: float,
+    stuff: MaterialField, young: Float[np.ndarray, " P"], depth: Float[np.ndarray, " P"], cell: float
 ) -> Float[np.ndarray, " P"]:
     """Of elastic stuff [Pa s]: what its damping ratio asks for, as far as the step allows."""
     speed = np.sqrt(young / stuff.density)
