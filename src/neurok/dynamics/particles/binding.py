@@ -13,7 +13,7 @@ from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.condition import Condition, World
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
 from neurok.dynamics.particles.filling import Filling, fill
-from neurok.dynamics.particles.skinning import Carrier, Grains, carry, grains_of, radii, soft_skin
+from neurok.dynamics.particles.skinning import EmbeddedSurface, Grains, embed, grains_of, radii, soft_skin
 from neurok.dynamics.particles.solver import least_heights, sheet_step
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, SoftSkin, Surroundings
 from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, material_parameters, stiff_solids
@@ -21,9 +21,11 @@ from neurok.dynamics.reduced.build import gravity_of, mechanics_of, start_of
 from neurok.geometry import lie
 
 SMALLEST_CELLS = 6
-"""The same of the smallest object at least: cells are made up to ``refine`` times smaller for it."""
+"""Along the longest side of the smallest object at least: cells are made smaller for it ..."""
 
 REFINE = 2.0
+"""... by up to this factor."""
+
 JOINED = 1.05
 """Stiff particles closer than this are of one rigid part [cells]: nothing could pass between them anyway."""
 
@@ -51,7 +53,7 @@ FIELD_CELLS = 96
 
 
 @dataclass(frozen=True, eq=False)
-class Beginning:
+class StartState:
     """One body at the start."""
 
     vertices: Float[np.ndarray, "V 3"]
@@ -82,7 +84,7 @@ class Beginning:
         return out
 
 
-def beginning_of(body: Body) -> Beginning:
+def start_state(body: Body) -> StartState:
     """The start of a body; wished positions are met as far as its joints allow."""
     mesh, start = body.mesh, body.condition.start
     unit, free = mesh.unit, body.free
@@ -105,7 +107,7 @@ def beginning_of(body: Body) -> Beginning:
     if wish is not None:
         more = np.zeros_like(vertices) if more is None else more
         more[wish.vertices] = wish.values * unit
-    return Beginning(vertices, pose, velocity, spin, more)
+    return StartState(vertices, pose, velocity, spin, more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,7 @@ class Occupant:
 
     body: Body
     filling: Filling
-    carrier: Carrier
+    surface: EmbeddedSurface
     grains: Grains
     where: slice
     """Its particles among all."""
@@ -185,7 +187,7 @@ def bind(bodies: Sequence[Body], world: World, config: ParticleEngineConfig = PA
 def _occupied(
     body: Body, index: int, first: int, first_rigid: int, cell: float, config: ParticleEngineConfig
 ) -> tuple[Occupant, ParticleSet]:
-    start = beginning_of(body)
+    start = start_state(body)
     filling = fill(body, start.vertices, cell, config)
     stuff = body.stuff.take(filling.vertex)
     used = start.vertices[np.unique(body.mesh.faces)]
@@ -203,7 +205,7 @@ def _occupied(
     masses = _masses(body, filling)
     named = np.where(rigid >= 0, rigid + first_rigid, -1)
     loose = np.isin(found["law"], (Law.GRANULAR, Law.FLUID))
-    carrier = carry(filling, start.vertices, named)
+    surface = embed(filling, start.vertices, named)
     particles = ParticleSet(
         positions=filling.points,
         velocities=start.velocities_at(filling.points, masses),
@@ -212,13 +214,13 @@ def _occupied(
         damping=np.full(filling.count, body.damping),
         body=index + _apart(filling, rigid, cell),
         rigid=named,
-        radius=radii(filling, carrier, loose),
+        radius=radii(filling, surface, loose),
         **found,
     )
     occupant = Occupant(
         body,
         filling,
-        carrier,
+        surface,
         grains_of(body.mesh, start.vertices, filling, loose, start.pose),
         slice(first, first + filling.count),
         size,
@@ -227,8 +229,8 @@ def _occupied(
         np.where((rigid >= 0) | led, 0.0, relax),
         loose,
         led,
-        tuple(carrier.corners(body.mesh.faces, first_rigid + part) for part in range(int(rigid.max(initial=-1)) + 1)),
-        soft_skin(filling, carrier, (filling.fill == SOLID) & (rigid < 0) & ~loose, body.mesh.faces),
+        tuple(surface.corners(body.mesh.faces, first_rigid + part) for part in range(int(rigid.max(initial=-1)) + 1)),
+        soft_skin(filling, surface, (filling.fill == SOLID) & (rigid < 0) & ~loose, body.mesh.faces),
     )
     return occupant, particles
 
@@ -266,8 +268,6 @@ def _masses(body: Body, filling: Filling) -> Float[np.ndarray, " P"]:
 
 def _rigid_parts(body: Body, filling: Filling, stiff: Bool[np.ndarray, " P"], cell: float) -> Int[np.ndarray, " P"]:
     """The rigid part of each particle, from 0, or -1: stiff ones that hang together, unless a joint is between them."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
     out = np.full(filling.count, -1)
@@ -279,18 +279,23 @@ def _rigid_parts(body: Body, filling: Filling, stiff: Bool[np.ndarray, " P"], ce
     if joints is not None and joints.dof:
         node = joints.part_nodes[filling.pieces.part[filling.piece[chosen]]]
     pairs = cKDTree(filling.points[chosen]).query_pairs(JOINED * cell, output_type="ndarray")
-    pairs = pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]
-    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(chosen),) * 2)
-    label = connected_components(graph, directed=False)[1]
+    label = _linked(pairs[node[pairs[:, 0]] == node[pairs[:, 1]]], len(chosen))
     enough = (np.bincount(label) >= FEWEST_RIGID)[label]
     out[chosen[enough]] = np.unique(label[enough], return_inverse=True)[1].reshape(-1)
     return out
 
 
-def _apart(filling: Filling, rigid: Int[np.ndarray, " P"], cell: float) -> Int[np.ndarray, " P"]:
-    """Pieces of one object that start well apart, from 0: they touch as objects do, instead of growing together."""
+def _linked(pairs: Int[np.ndarray, "n 2"], count: int) -> Int[np.ndarray, " P"]:
+    """The group of each of ``count`` things, where pairs of them are linked."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
+
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def _apart(filling: Filling, rigid: Int[np.ndarray, " P"], cell: float) -> Int[np.ndarray, " P"]:
+    """Pieces of one object that start well apart, from 0: they touch as objects do, instead of growing together."""
     from scipy.spatial import cKDTree
 
     links = [cKDTree(filling.points).query_pairs(APART * cell, output_type="ndarray")]
@@ -298,9 +303,7 @@ def _apart(filling: Filling, rigid: Int[np.ndarray, " P"], cell: float) -> Int[n
     order = np.argsort(rigid, kind="stable")
     same = (rigid[order][1:] == rigid[order][:-1]) & (rigid[order][1:] >= 0)
     links.append(np.column_stack([order[:-1][same], order[1:][same]]))
-    pairs = np.concatenate(links)
-    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(filling.count,) * 2)
-    label = connected_components(graph, directed=False)[1]
+    label = _linked(np.concatenate(links), filling.count)
     large = np.bincount(label) >= APART_SHARE * filling.count
     mine = large[label]
     if not mine.any():
@@ -381,7 +384,7 @@ def surroundings_of(bodies: Sequence[Body], world: World, cell: float) -> Surrou
 
 def ground_height(bodies: Sequence[Body], normal: Float[np.ndarray, "3"]) -> float:
     """Lowest point of all bodies along a normal, where they start [m]."""
-    return min(float((beginning_of(body).vertices[np.unique(body.mesh.faces)] @ normal).min()) for body in bodies)
+    return min(float((start_state(body).vertices[np.unique(body.mesh.faces)] @ normal).min()) for body in bodies)
 
 
 def _triple(values: Float[np.ndarray, "3"]) -> tuple[float, float, float]:

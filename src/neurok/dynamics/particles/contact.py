@@ -155,7 +155,7 @@ class Contact:
         self._say = say
         self._jobs: dict[str, Any] = {}
 
-    def clothe(self, soft: SoftSkin | None) -> None:
+    def set_surface(self, soft: SoftSkin | None) -> None:
         """Points on what bends touch the first plane; without any, particles do."""
         planes = [which for which, kind in enumerate(self._solids.kinds) if kind == 0]
         self._soft = soft if soft is not None and len(soft.leader) and planes else None

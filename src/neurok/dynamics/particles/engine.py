@@ -20,7 +20,7 @@ from neurok.dynamics.engine import Settings, check_grab
 from neurok.dynamics.particles.binding import BoundScene, Occupant, bind, cell_for
 from neurok.dynamics.particles.engine_config import PARTICLES, RESOLUTIONS, ParticleEngineConfig
 from neurok.dynamics.particles.filling import PER_SIDE
-from neurok.dynamics.particles.loads import Constraints, Loads, causes, grip
+from neurok.dynamics.particles.loads import Constraints, Loads, causes, grab_springs
 from neurok.dynamics.particles.machine import cores
 from neurok.dynamics.particles.solver import SOUND, Solver, StepPlan, plan_steps
 from neurok.dynamics.particles.state import Law, SoftSkin
@@ -28,11 +28,10 @@ from neurok.dynamics.reduced.build import check_vertices, gravity_of
 from neurok.errors import NeurokError, require
 
 FREE_STEP = 1e-2
-"""The same where nothing does [s]: progress is told that often."""
+"""Time between two looks where nothing pushes [s]: progress is told that often."""
 
 SPEED = 6e6
-"""Particle-substeps per second and core, of a common laptop with all overheads; replaced by what is measured as soon
-as something is."""
+"""Particle-substeps per second and core, of a common laptop with all overheads."""
 
 LAUNCH = 2e-3
 """Time that one substep takes however few its particles are [s]: contact is looked for between them. Measured with
@@ -92,19 +91,6 @@ def cost_of(scene: BoundScene, seconds: float, config: ParticleEngineConfig) -> 
     return Cost(plan, time, coarse, clamped, seconds)
 
 
-def check_time(cost: Cost, scene: BoundScene, config: ParticleEngineConfig) -> None:
-    """Refuse what nobody would wait for.
-
-    Raises:
-        NeurokError: With the estimate, and what would be cheaper.
-    """
-    if cost.seconds > config.longest:
-        raise NeurokError(
-            f"{cost.sentence(len(scene.particles)).removesuffix('.')}, more than {duration(config.longest)}; take a "
-            "coarser --resolution, fewer --seconds, or a smaller --stiffest for what is stiff."
-        )
-
-
 def duration(seconds: float) -> str:
     """``40 s``, ``3 minutes``, ``2.5 hours``."""
     if seconds < 90:
@@ -152,7 +138,6 @@ class Recorder:
         self.scene, self.causes, self.keeps_all = scene, causes, keeps_all
         self.positions: list[list[np.ndarray]] = [[] for _ in scene.occupants]
         self.energies: list[dict[str, float]] = []
-        self.momentum: list[tuple[float, float]] = []
         self.depth, self.stepping, self.frame_count = 0.0, 0.0, 0
         self.status: RolloutStatus = "ok"
         self.message = ""
@@ -166,24 +151,22 @@ class Recorder:
         """Keep where everything is now."""
         x, (turns, shifts) = solver.positions, solver.rigid_motions
         for index, occupant in enumerate(self.scene.occupants):
-            placed = occupant.carrier.positions(x[occupant.where], turns, shifts)
+            placed = occupant.surface.positions(x[occupant.where], turns, shifts)
             drawn = occupant.grains.positions(placed, x[occupant.where])
             self._measure(np.concatenate([placed[self.used[index]], x[occupant.where][occupant.loose]]))
             self.positions[index].append(self._pressed(drawn, occupant) / self.scene.unit)
         found = solver.energies()
         self.energies.append({"kinetic": found.kinetic, "elastic": found.elastic, "gravity": found.gravity})
-        linear, angular = solver.momentum()
-        self.momentum.append((float(np.linalg.norm(linear)), float(np.linalg.norm(angular))))
         self.frame_count += 1
         if not self.keeps_all:
-            del self.energies[:-1], self.momentum[:-1]
+            del self.energies[:-1]
             for frames in self.positions:
                 del frames[:-1]
 
     def _pressed(self, points: Float[np.ndarray, "n 3"], occupant: Occupant) -> Float[np.ndarray, "n 3"]:
         """Particles touch, and what is drawn between them could reach a little below: it is pressed flat."""
         bends = np.ones(len(points), dtype=bool)
-        bends[: len(occupant.carrier.rigid)] = occupant.carrier.rigid < 0
+        bends[: len(occupant.surface.rigid)] = occupant.surface.rigid < 0
         for plane in self.scene.surroundings.planes:
             normal = np.array(plane.normal)
             below = np.clip((np.array(plane.point) - points) @ normal, 0.0, self.scene.cell)
@@ -230,7 +213,7 @@ class Recorder:
 
     def _report(self, total: Float[np.ndarray, " T"], solver: Solver) -> dict[str, Any]:
         scene, found = self.scene, solver.energies()
-        stepping = max(self.stepping, 1e-9)
+        stepping, (linear, angular) = max(self.stepping, 1e-9), solver.momentum()
         rigid = sum(occupant.rigid_count for occupant in scene.occupants)
         free = int((scene.particles.rigid < 0).sum())
         return {
@@ -252,8 +235,8 @@ class Recorder:
             "energy_note": "; ".join(self.causes) or "Materials, contact and the grid take energy; nothing gives any.",
             "work": found.work,
             "dissipated": found.dissipated,
-            "momentum_end": self.momentum[-1][0],
-            "angular_momentum_end": self.momentum[-1][1],
+            "momentum_end": float(np.linalg.norm(linear)),
+            "angular_momentum_end": float(np.linalg.norm(angular)),
             "max_penetration": self.depth,
             "lost": len(solver.lost),
             "joints_held": _joints(scene.occupants),
@@ -305,9 +288,14 @@ class ParticleRun:
         chosen = replace(config.solver, cell=scene.cell, longest_step=min(longest, config.solver.longest_step))
         config = replace(config, solver=chosen)
         cost = cost_of(scene, settings.seconds or 1.0, config)
-        check_time(cost, scene, config)
+        told = cost.sentence(len(scene.particles))
+        if cost.seconds > config.longest:
+            raise NeurokError(
+                f"{told.removesuffix('.')}, more than {duration(config.longest)}; take a coarser --resolution, fewer "
+                "--seconds, or a smaller --stiffest for what is stiff."
+            )
         if say is not None and cost.seconds >= config.long:
-            say(cost.sentence(len(scene.particles)))
+            say(told)
         self._scene = scene
         skins = [skin for occupant in scene.occupants for skin in occupant.skins]
         soft = SoftSkin.join([each.skin for each in scene.occupants], [each.filling.count for each in scene.occupants])
@@ -427,7 +415,7 @@ class ParticleRun:
             return
         self._held = held
         occupant = self._scene.occupants[body]
-        self._constraints.grab = grip(self._scene, occupant, chosen, self._target, self._solver, stiffness)
+        self._constraints.grab = grab_springs(self._scene, occupant, chosen, self._target, self._solver, stiffness)
         self._changed("grab")
 
     def release(self) -> None:

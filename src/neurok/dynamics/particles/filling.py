@@ -33,7 +33,7 @@ EDGE = 0.7
 """Of triangles of sheets [cells]: so that none falls through the grid of contact when it stretches by a half."""
 
 LONGEST_OWN = 1.6
-"""A sheet's own triangles are kept if nearly all edges are shorter than this share of that ..."""
+"""A sheet's own triangles are kept if nearly all edges are at most so many times that long, and they are few enough."""
 
 OFF = 0.3
 """New triangles come this close to every vertex [edges], or are tried with half the edge, twice: leaves would lose

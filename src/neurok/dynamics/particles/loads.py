@@ -39,17 +39,17 @@ WIND_FACES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Pushes:
+class PointForces:
     """Forces and impulses on one object, as shares of its particles."""
 
     forces: tuple[tuple[Force, Float[np.ndarray, " P"]], ...]
     impulses: tuple[tuple[Impulse, Float[np.ndarray, " P"]], ...]
 
     @staticmethod
-    def of(occupant: Occupant) -> Pushes:
+    def of(occupant: Occupant) -> PointForces:
         condition = occupant.body.condition
         share = lambda noun: _share(occupant, noun.vertices)  # noqa: E731
-        return Pushes(
+        return PointForces(
             tuple((force, share(force)) for force in condition.forces),
             tuple((impulse, share(impulse)) for impulse in condition.impulses),
         )
@@ -71,12 +71,12 @@ class Pushes:
 
 def _share(occupant: Occupant, vertices: np.ndarray) -> Float[np.ndarray, " P"]:
     """How much of a force on some vertices each particle feels."""
-    rows = occupant.carrier.weights[vertices]
+    rows = occupant.surface.weights[vertices]
     return np.asarray(rows.sum(axis=0)).reshape(-1) / len(vertices)
 
 
 @dataclass(frozen=True, eq=False)
-class Breeze:
+class FaceWind:
     """Wind on an area-weighted choice of the faces of one object."""
 
     corners: Any
@@ -86,7 +86,7 @@ class Breeze:
     """What each face stands for [m²]."""
 
     @staticmethod
-    def of(occupant: Occupant, vertices: Float[np.ndarray, "V 3"], most: int) -> Breeze | None:
+    def of(occupant: Occupant, vertices: Float[np.ndarray, "V 3"], most: int) -> FaceWind | None:
         """Of what is not loose; ``None`` if all of it is."""
         pieces, filling = occupant.filling.pieces, occupant.filling
         loose = np.zeros(pieces.count, dtype=bool)
@@ -102,7 +102,7 @@ class Breeze:
             marks = (np.arange(most) + 0.5) / most * areas.sum()
             chosen = np.searchsorted(np.cumsum(areas), marks).clip(max=len(faces) - 1)
             faces, areas = faces[chosen], np.full(most, areas.sum() / most)
-        return Breeze(occupant.carrier.weights[faces.reshape(-1)], areas)
+        return FaceWind(occupant.surface.weights[faces.reshape(-1)], areas)
 
     def add(
         self, out: Float[np.ndarray, "P 3"], x: Float[np.ndarray, "P 3"], v: Float[np.ndarray, "P 3"], wind: Wind
@@ -155,21 +155,21 @@ class Loads:
 
     def __init__(self, scene: BoundScene, wind: Wind | None) -> None:
         self.scene = scene
-        self.pushes = [Pushes.of(occupant) for occupant in scene.occupants]
+        self.point_forces = [PointForces.of(occupant) for occupant in scene.occupants]
         self.extra_gravity = np.zeros(3)
         self.set_wind(wind)
         self.relaxes = any(occupant.relax.any() for occupant in scene.occupants)
 
     def set_wind(self, wind: Wind | None) -> None:
         """Other moving air from now on, or none."""
-        self.wind, self.breezes = wind, list[Breeze | None]()
+        self.wind, self.face_winds = wind, list[FaceWind | None]()
         if wind is not None:
-            self.breezes = [Breeze.of(each, each.carrier.start, WIND_FACES) for each in self.scene.occupants]
+            self.face_winds = [FaceWind.of(each, each.surface.start, WIND_FACES) for each in self.scene.occupants]
 
     @property
     def are_there(self) -> bool:
         """Whether forces may ever change."""
-        pushed = any(each.forces or each.impulses for each in self.pushes)
+        pushed = any(each.forces or each.impulses for each in self.point_forces)
         return pushed or self.wind is not None or self.relaxes or bool(self.extra_gravity.any())
 
     def forces(
@@ -180,9 +180,9 @@ class Loads:
         blows = self.wind is not None and time <= (math.inf if self.wind.until is None else self.wind.until)
         for index, occupant in enumerate(self.scene.occupants):
             where = occupant.where
-            acts |= self.pushes[index].add(out[where], time, step)
-            if blows and self.breezes[index] is not None:
-                self.breezes[index].add(out[where], x[where], v[where], self.wind)  # type: ignore[union-attr, arg-type]
+            acts |= self.point_forces[index].add(out[where], time, step)
+            if blows and self.face_winds[index] is not None:
+                self.face_winds[index].add(out[where], x[where], v[where], self.wind)  # type: ignore[union-attr, arg-type]
                 acts = True
             damped = relaxing(occupant, x[where], v[where], RELAX_PHASE / step)
             if damped is not None:
@@ -242,7 +242,7 @@ def constraints_of(scene: BoundScene) -> list[Constraint]:
             out.append(Constraint(mine, scene.particles.positions[mine], pin.stiffness, mass))
         for drag in condition.drags:
             mine = held_particles(scene, occupant, drag.vertices)
-            way = _way(drag, occupant.carrier.start[drag.vertices].mean(axis=0), scene.unit)
+            way = _way(drag, occupant.surface.start[drag.vertices].mean(axis=0), scene.unit)
             end = math.inf if drag.end is None else drag.end
             out.append(Constraint(mine, scene.particles.positions[mine], drag.stiffness, mass, way, end))
         if not occupant.body.free and not condition.pins:
@@ -251,7 +251,7 @@ def constraints_of(scene: BoundScene) -> list[Constraint]:
     return out
 
 
-def grip(
+def grab_springs(
     scene: BoundScene,
     occupant: Occupant,
     vertices: Int[np.ndarray, " n"],
@@ -263,7 +263,7 @@ def grip(
     check_positive(stiffness, "stiffness")
     mine = held_particles(scene, occupant, vertices)
     x = solver.positions
-    mean = np.asarray(occupant.carrier.weights[vertices] @ x[occupant.where]).mean(axis=0)
+    mean = np.asarray(occupant.surface.weights[vertices] @ x[occupant.where]).mean(axis=0)
     mass = float(occupant.masses.sum())
     if stiffness is None:
         stiffness = mass * STANDARD_GRAVITY / (GRAB_SAG * occupant.size)
@@ -274,7 +274,7 @@ def held_particles(scene: BoundScene, occupant: Occupant, vertices: Int[np.ndarr
     """Particles around some vertices, those of their own pieces, and always the nearest."""
     from scipy.spatial import cKDTree
 
-    filling, places = occupant.filling, occupant.carrier.start[vertices]
+    filling, places = occupant.filling, occupant.surface.start[vertices]
     away = cKDTree(places).query(filling.points)[0]
     nearest = cKDTree(filling.points).query(places)[1]
     close = np.flatnonzero(away <= HELD * scene.cell)
@@ -332,8 +332,7 @@ class Constraints:
         if not hard and (self._told is None or not self._told[0]):
             return
         moves = any(hold.shift is not None for hold in hard)
-        indices, first = np.unique(_joined([hold.indices for hold in hard], np.int64), return_index=True)
-        goals = _joined([hold.goals(time + step) for hold in hard]).reshape(-1, 3)[first]
+        indices, goals, _ = _goals(hard, time + step)
         solver.set_targets(indices, goals, seconds=step if moves else 0.0)
 
     def _tell_soft(self, solver: Solver, soft: list[Constraint], time: float, step: float) -> None:
@@ -344,11 +343,16 @@ class Constraints:
             rate = 2.0 * math.sqrt(float(hold.stiffness or 0.0) * hold.mass) / len(hold.indices)
             stiffness.append(np.minimum(share, (phase / dt) ** 2 * own))
             damping.append(np.minimum(rate, phase / dt * own))
-        indices, first = np.unique(_joined([hold.indices for hold in soft], np.int64), return_index=True)
-        goals = _joined([hold.goals(time + step) for hold in soft]).reshape(-1, 3)[first]
+        indices, goals, first = _goals(soft, time + step)
         solver.set_targets(
             indices, goals, stiffness=_joined(stiffness)[first], damping=_joined(damping)[first], seconds=step
         )
+
+
+def _goals(constraints: list[Constraint], time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Particles, where they shall be [m], and the first constraint's row of each."""
+    indices, first = np.unique(_joined([one.indices for one in constraints], np.int64), return_index=True)
+    return indices, _joined([one.goals(time) for one in constraints]).reshape(-1, 3)[first], first
 
 
 def _joined(rows: list[np.ndarray], dtype: type = np.float64) -> np.ndarray:

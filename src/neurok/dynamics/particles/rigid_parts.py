@@ -121,7 +121,7 @@ class RigidParts:
         self._spans = self._machine.wp.array(spans.ravel(), dtype=self._machine.wp.int32, device="cpu")
         self._job: Any = None
 
-    def clothe(self, skins: list[Float[np.ndarray, "n 3"]]) -> None:
+    def set_surface(self, skins: list[Float[np.ndarray, "n 3"]]) -> None:
         """Points of each part's surface, where they are now, that touch instead of its particles."""
         self.skins = {part: skin - self.start[part] for part, skin in enumerate(skins) if len(skin)}
 

@@ -31,8 +31,8 @@ GRAIN_RADIUS = 0.62
 """Of a grain, in cube roots of the volume it stands for: grains then just hide what is behind them."""
 
 OUTER_REACH = 1.2
-"""Those at most so far behind it [spacings]. A lattice leaves at most one on a side that lies along it, and a little
-more below a round one."""
+"""The outermost particles lie at most so far behind the surface [spacings]. A lattice leaves at most one on a side that
+lies along it, and a little more below a round one."""
 
 VERTEX_PLACE = 0.25
 """Vertices in one place of this width are one [spacings]."""
@@ -42,7 +42,7 @@ SHEET_REACH = 0.5
 hovers by more than the other half."""
 
 LATTICE_REACH = 1.8
-"""Particles with places free within this distance may be such [spacings]: 26 places of a lattice are nearer."""
+"""Particles with places free within this distance may be outermost [spacings]: 26 places of a lattice are nearer."""
 
 ELSEWHERE = 1.0
 """How much farther particles of other pieces seem [spacings of particles]: a vertex follows its own."""
@@ -55,7 +55,7 @@ NEIGHBOURS = 14
 
 
 @dataclass(frozen=True, eq=False)
-class Carrier:
+class EmbeddedSurface:
     """The vertices of one object on its particles."""
 
     weights: Any
@@ -103,8 +103,8 @@ class Carrier:
             return points
 
 
-def carry(filling: Filling, vertices: Float[np.ndarray, "V 3"], rigid: Int[np.ndarray, " P"]) -> Carrier:
-    """The carrier of vertices [m] on the particles that fill their mesh; ``rigid`` is the part of each particle."""
+def embed(filling: Filling, vertices: Float[np.ndarray, "V 3"], rigid: Int[np.ndarray, " P"]) -> EmbeddedSurface:
+    """The surface of vertices [m] on the particles that fill their mesh; ``rigid`` is the part of each particle."""
     from scipy.sparse import csr_matrix
 
     pieces = filling.pieces
@@ -129,7 +129,7 @@ def carry(filling: Filling, vertices: Float[np.ndarray, "V 3"], rigid: Int[np.nd
     part = np.full(len(vertices), -1, dtype=np.int64)
     nearest = near[:, 0]
     part[others] = np.where((piece[others] < 0) | (filling.piece[nearest] == piece[others]), rigid[nearest], -1)
-    return Carrier(weights, sheet, triangle, offset, part, vertices)
+    return EmbeddedSurface(weights, sheet, triangle, offset, part, vertices)
 
 
 def _frames(points: Float[np.ndarray, "P 3"], triangles: Int[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3 3"]:
@@ -171,21 +171,21 @@ def _followed(
 
 
 def soft_skin(
-    filling: Filling, carrier: Carrier, soft: Bool[np.ndarray, " P"], faces: Int[np.ndarray, "F 3"]
+    filling: Filling, surface: EmbeddedSurface, soft: Bool[np.ndarray, " P"], faces: Int[np.ndarray, "F 3"]
 ) -> SoftSkin:
     """Vertices of solids that bend, at most one in each small place."""
     from scipy.sparse import csr_matrix
 
-    used = np.setdiff1d(np.unique(faces), carrier.sheet)
-    rows = csr_matrix(carrier.weights)[used]
+    used = np.setdiff1d(np.unique(faces), surface.sheet)
+    rows = csr_matrix(surface.weights)[used]
     leader = np.asarray(rows.argmax(axis=1)).reshape(-1)
-    mine = (carrier.rigid[used] < 0) & soft[leader]
-    place = np.floor(carrier.start[used[mine]] / (VERTEX_PLACE * filling.spacing)).astype(np.int64)
+    mine = (surface.rigid[used] < 0) & soft[leader]
+    place = np.floor(surface.start[used[mine]] / (VERTEX_PLACE * filling.spacing)).astype(np.int64)
     chosen = np.flatnonzero(mine)[np.sort(np.unique(place, axis=0, return_index=True)[1])]
     return SoftSkin(rows[chosen], leader[chosen])
 
 
-def radii(filling: Filling, carrier: Carrier, loose: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
+def radii(filling: Filling, surface: EmbeddedSurface, loose: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
     """How far each particle reaches [m].
 
     Sheets and shells lie on the surface. Loose stuff has none that lasts, and fills its own place.
@@ -193,15 +193,15 @@ def radii(filling: Filling, carrier: Carrier, loose: Bool[np.ndarray, " P"]) -> 
     out = np.zeros(filling.count)
     solid = filling.fill == SOLID
     out[solid] = 0.5 * np.cbrt(filling.volumes[solid])
-    outer, away = _behind(filling, carrier, np.flatnonzero(solid & ~loose))
+    outer, away = _behind(filling, surface, np.flatnonzero(solid & ~loose))
     out[outer] = away
-    far = SHEET_REACH * np.linalg.norm(carrier.offset, axis=1)
-    np.maximum.at(out, carrier.triangle.reshape(-1), np.repeat(far, 3))
+    far = SHEET_REACH * np.linalg.norm(surface.offset, axis=1)
+    np.maximum.at(out, surface.triangle.reshape(-1), np.repeat(far, 3))
     return out
 
 
 def _behind(
-    filling: Filling, carrier: Carrier, solid: Int[np.ndarray, " n"]
+    filling: Filling, surface: EmbeddedSurface, solid: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """The outermost particles of solids, and how far their surface is: the lattice meets it anyhow."""
     from scipy.spatial import cKDTree
@@ -214,7 +214,7 @@ def _behind(
     if not len(outer):
         return outer, np.zeros(0)
     found = closest_point(
-        filling.points[outer], carrier.start, pieces.faces, filling.piece[outer], pieces.piece
+        filling.points[outer], surface.start, pieces.faces, filling.piece[outer], pieces.piece
     ).distances
     near = found <= OUTER_REACH * filling.spacing
     return outer[near], found[near]
