@@ -362,6 +362,6 @@ class Contact:
         known |= {kind: machine.array(kind) for kind in ("boxes", "runs")}
         last = {"own": [counts[1]], "mark": [0, counts[0]], "resolve": [self._parts.states, self._parts.shifts]}
         inputs = [*(known[kind] for kind in INPUTS[name].split()), *last[name]]
-        job = machine.record(getattr(self._kernels, name), inputs).launch
+        job = machine.record(getattr(self._kernels, name), inputs)
         self._jobs[name] = (key, job)
         return job

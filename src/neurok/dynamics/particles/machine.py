@@ -32,17 +32,11 @@ class Crew:
     def run(self, jobs: Sequence[Callable[[], object]]) -> None:
         """All jobs; back when the last is done."""
         if self._pool is None or len(jobs) < 2:
-            for job in jobs:
-                job()
-            return
+            return _all(jobs)
         helpers = [self._pool.submit(_all, jobs[start :: self.threads]) for start in range(1, self.threads)]
         _all(jobs[:: self.threads])
         for helper in helpers:
             helper.result()
-
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
 
 
 def _all(jobs: Sequence[Callable[[], object]]) -> None:
@@ -172,8 +166,17 @@ class Machine:
     def array(self, name: str) -> Any:
         return self._tables[name].array
 
-    def record(self, kernel: Any, inputs: list[Any]) -> Any:
-        return self.wp.launch(kernel, dim=1, inputs=inputs, device="cpu", record_cmd=True)
+    def floats(self, values: Shaped[np.ndarray, "..."]) -> Any:
+        """An array that kernels read, flat."""
+        return self.wp.array(np.asarray(values, np.float32).ravel(), dtype=self.wp.float32, device="cpu")
+
+    def ints(self, values: Shaped[np.ndarray, "..."]) -> Any:
+        """The same of whole numbers."""
+        return self.wp.array(np.asarray(values, np.int32).ravel(), dtype=self.wp.int32, device="cpu")
+
+    def record(self, kernel: Any, inputs: list[Any]) -> Callable[[], None]:
+        """A launch of a kernel that is ready to be repeated."""
+        return self.wp.launch(kernel, dim=1, inputs=inputs, device="cpu", record_cmd=True).launch
 
     def transfers(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Jobs of scattering, adding up and gathering; those of one list may run side by side."""
@@ -181,13 +184,12 @@ class Machine:
             boxes, runs, parts, units, tiles = (self._tables[name].array for name in self._tables)
             grid, numbers = self.grid.array, self.numbers_array
             k, count = self.kernels, self.config.partitions
-            spread = [self.table_array, self.forces_array, grid, numbers, boxes, runs, parts, self.flags]
+            table = self.table_array
+            spread, collect = [table, self.forces_array, grid, numbers, boxes, runs, parts, self.flags], [table, grid]
+            collect += [numbers, boxes, runs, parts]
             self._jobs = (
-                [self.record(k.scatter, [*spread, q]).launch for q in range(count)],
-                [self.record(k.add_up, [grid, numbers, boxes, units, tiles, u]).launch for u in range(self.unit_count)],
-                [
-                    self.record(k.gather, [self.table_array, grid, numbers, boxes, runs, parts, q]).launch
-                    for q in range(count)
-                ],
+                [self.record(k.scatter, [*spread, q]) for q in range(count)],
+                [self.record(k.add_up, [grid, numbers, boxes, units, tiles, u]) for u in range(self.unit_count)],
+                [self.record(k.gather, [*collect, q]) for q in range(count)],
             )
         return self._jobs

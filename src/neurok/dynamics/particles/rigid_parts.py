@@ -38,8 +38,7 @@ class Holder:
         if self.goals is None:
             return np.zeros((len(self.columns), 3), dtype=np.float32)
         t, dt = machine.table, float(machine.numbers[1])
-        place = t[Row.place, self.columns].astype(float)
-        place = (place + t[Row.remainder, self.columns]).T
+        place = (t[Row.place, self.columns].astype(float) + t[Row.remainder, self.columns]).T
         left = self.left - float(machine.numbers[6])
         return ((self.goals - place) / max(left, max(4.0, steps) * dt)).astype(np.float32)
 
@@ -63,8 +62,8 @@ def _directions(count: int) -> Float[np.ndarray, "n 3"]:
 class RigidParts:
     """The motion of all rigid parts; held sets follow them in the same numbering and never move freely."""
 
-    def __init__(self, machine: Machine, part: Int[np.ndarray, " P"], body: Int[np.ndarray, " P"], held: int) -> None:
-        """``part`` and ``body`` of each column of the table; ``held``: how many sets of held particles there may be."""
+    def __init__(self, machine: Machine, part: Int[np.ndarray, " P"], held: int) -> None:
+        """``part`` of each column of the table; ``held``: how many sets of held particles there may be."""
         self._machine = machine
         self.count = int(part.max(initial=-1)) + 1
         self.states = machine.wp.zeros(WIDTH * (self.count + held), dtype=machine.wp.float64, device="cpu")
@@ -74,8 +73,6 @@ class RigidParts:
         self.skins: dict[int, np.ndarray] = {}
         self._spans: Any = None
         self.holders: list[Holder] = []
-        if self.count == 0:
-            return
         view, table = self.view, machine.table
         for r in range(self.count):
             mine = np.flatnonzero(part == r)
@@ -94,14 +91,12 @@ class RigidParts:
     def _set_out(self, mine: np.ndarray, part: int, mass: np.ndarray, arm: np.ndarray) -> None:
         """The rigid motion nearest to the velocities that the particles were given."""
         table, cell = self._machine.table, float(self._machine.numbers[0])
-        velocity = table[Row.velocity, mine].astype(float)
-        push = mass * velocity
+        push = mass * table[Row.velocity, mine].astype(float)
         mean = push.sum(axis=1) / mass.sum()
         square = (arm**2).sum(axis=0)
         inertia = np.einsum("p,pij->ij", mass, square[:, None, None] * np.eye(3) - arm.T[:, :, None] * arm.T[:, None])
-        self.view[part, FREE + 1 :] = (
-            inertia + np.eye(3) * mass.sum() * cell**2 / 2
-        ).ravel()  # with the particles' own
+        with_own = inertia + np.eye(3) * mass.sum() * cell**2 / 2  # the particles' own spin
+        self.view[part, FREE + 1 :] = with_own.ravel()
         inertia += np.eye(3) * (1e-9 * np.trace(inertia) + 1e-12 * mass.sum() * cell**2)
         spin = np.linalg.solve(inertia, np.cross(arm.T, push.T).sum(axis=0))
         table[Row.velocity, mine] = mean[:, None] + np.cross(spin, arm.T).T
@@ -118,7 +113,7 @@ class RigidParts:
             if len(mine):
                 spans[r] = mine[0], mine[-1] + 1
                 self.holders.append(Holder(r, int(body[mine[0]]), mine, True))
-        self._spans = self._machine.wp.array(spans.ravel(), dtype=self._machine.wp.int32, device="cpu")
+        self._spans = self._machine.ints(spans)
         self._job: Any = None
 
     def set_surface(self, skins: list[Float[np.ndarray, "n 3"]]) -> None:
@@ -140,7 +135,7 @@ class RigidParts:
             from neurok.dynamics.particles import kernels_contact
 
             inputs = [self._machine.table_array, self._machine.numbers_array, self._spans, self.states]
-            self._job = self._machine.record(kernels_contact.move, inputs).launch
+            self._job = self._machine.record(kernels_contact.move, inputs)
         self._job()
 
     def motions(self, origin: Float[np.ndarray, " 3"]) -> tuple[Float[np.ndarray, "R 3 3"], Float[np.ndarray, "R 3"]]:
@@ -159,10 +154,10 @@ NONE = np.zeros(0, dtype=np.int64)
 class Targets:
     """Hard ones become holders, one for each object; soft ones are springs on particles."""
 
-    def __init__(self, machine: Machine, count: int) -> None:
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._hard, self._goals, self._left = NONE, np.zeros((0, 3)), 0.0
-        self._soft, self._springs, self._way = NONE, np.zeros((0, 8)), 0.0
+        self._soft, self._way = NONE, 0.0
         self.holders: list[Holder] = []
         self.pins: list[tuple[int, Holder]] = []
         """Rigid parts that are held at some of their particles."""
@@ -190,9 +185,8 @@ class Targets:
             start[mine] = self._view()[old, :3] if len(kept) else start[mine]
             springs[:, 3:6] = (goals - start) / seconds
         springs[:, :3], springs[:, 6], springs[:, 7] = start, stiffness, damping
-        self._soft, self._springs, self._way = indices, springs, seconds if seconds > 0 else 0.0
-        wp = self._machine.wp
-        self._array = wp.array(springs.ravel(), dtype=wp.float32, device="cpu")
+        self._soft, self._way = indices, max(seconds, 0.0)
+        self._array = self._machine.floats(springs)
 
     def _view(self) -> Float[np.ndarray, "n 8"]:
         return self._array.numpy().reshape(-1, 8)
@@ -212,16 +206,9 @@ class Targets:
             from neurok.dynamics.particles import kernels_contact
 
             load_kernels(kernels_contact.MODULE, None)
-            wp = self._machine.wp
-            self._columns = wp.array(rank[self._soft].astype(np.int32), dtype=wp.int32, device="cpu")
-            inputs = [
-                self._machine.table_array,
-                self._machine.numbers_array,
-                self._columns,
-                self._array,
-                len(self._soft),
-            ]
-            self._job = self._machine.record(kernels_contact.spring, inputs).launch
+            machine, self._columns = self._machine, self._machine.ints(rank[self._soft])
+            inputs = [machine.table_array, machine.numbers_array, self._columns, self._array, len(self._soft)]
+            self._job = machine.record(kernels_contact.spring, inputs)
 
     def _holder(self, number: int, mine: np.ndarray, rank: Int[np.ndarray, " P"], body: int) -> Holder:
         return Holder(number, body, rank[self._hard[mine]], False, self._goals[mine], self._left)

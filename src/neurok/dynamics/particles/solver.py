@@ -187,14 +187,12 @@ class Solver:
         self._machine = Machine(len(particles), config, say)
         self._machine.numbers[:5] = [self.cell, 0.0, *self.surroundings.gravity]
         self._fill(particles, sheets)
-        self._parts = RigidParts(
-            self._machine, particles.rigid, particles.body, int(particles.body.max(initial=-1)) + 1
-        )
+        self._parts = RigidParts(self._machine, particles.rigid, int(particles.body.max(initial=-1)) + 1)
         self._parts.set_surface([np.asarray(skin, dtype=float) - self._origin for skin in skins])
         solids = Solids.of(self.surroundings, self._origin)
         self._contact = Contact(self._machine, solids, _densities(particles), self.surroundings.body_friction, say)
         self._contact.set_surface(soft)
-        self._targets = Targets(self._machine, len(particles))
+        self._targets = Targets(self._machine)
         self._sheets = Sheets(self._machine, sheets) if sheets is not None and len(sheets.triangles) else None
         self._forces: np.ndarray | None = None
         self._sorted_at: np.ndarray | None = None
