@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 
 from neurok.dynamics.particles.contact import Contact, Solids
 from neurok.dynamics.particles.engine_config import DEFAULT, SolverConfig
-from neurok.dynamics.particles.grid import add_boxes, base_cells, cut_runs, lay_out, sort_order
+from neurok.dynamics.particles.grid import base_cells, cut_runs, lay_out, sort_order
 from neurok.dynamics.particles.laws import Energies, kinetic_energy, law_rows, momenta, sound_speed, stored_energy
 from neurok.dynamics.particles.machine import Machine
 from neurok.dynamics.particles.rigid_parts import FROZEN, RigidParts, Targets
@@ -258,11 +258,10 @@ class Solver:
         chosen = self._order[:alive]
         runs = cut_runs(self._body[chosen], self._law[chosen], self.config.partitions)
         cells = base_cells(place[:, :alive], self.cell)
-        layout = lay_out(runs, cells, self.config.partitions, PADDING)
+        holders = [*self._parts.holders, *self._targets.holders]
+        layout = lay_out(runs, cells, self.config.partitions, PADDING, self._contact.boxes(holders, PADDING))
         if layout.nodes > self.config.most_nodes + self.config.nodes_each * len(self._body) and self._narrow(alive):
             return self._prepare()
-        holders = [*self._parts.holders, *self._targets.holders]
-        layout = add_boxes(layout, self._contact.boxes(holders, PADDING))
         self._machine.adopt(layout)
         self._contact.prepare(layout, holders, len(layout.boxes) - len(holders), self._parts, self._targets.pins)
 
