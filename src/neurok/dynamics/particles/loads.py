@@ -38,84 +38,39 @@ WIND_FACES = 400
 """Faces of one object that feel the wind: an area-weighted choice, as in the reduced engine, but finer."""
 
 
-@dataclass(frozen=True, eq=False)
-class PointForces:
-    """Forces and impulses on one object, as shares of its particles."""
+def wind_faces(occupant: Occupant) -> tuple[Any, Float[np.ndarray, " n"]] | None:
+    """An area-weighted choice of the faces of one object that are not loose; ``None`` if all are.
 
-    forces: tuple[tuple[Force, Float[np.ndarray, " P"]], ...]
-    impulses: tuple[tuple[Impulse, Float[np.ndarray, " P"]], ...]
-
-    @staticmethod
-    def of(occupant: Occupant) -> PointForces:
-        condition = occupant.body.condition
-        share = lambda noun: _share(occupant, noun.vertices)  # noqa: E731
-        return PointForces(
-            tuple((force, share(force)) for force in condition.forces),
-            tuple((impulse, share(impulse)) for impulse in condition.impulses),
-        )
-
-    def add(self, out: Float[np.ndarray, "P 3"], time: float, step: float) -> bool:
-        """Add what acts from ``time`` on for ``step`` [s]; whether anything did."""
-        acted = False
-        for force, share in self.forces:
-            vector = force.at(time + 0.5 * step)
-            if vector.any():
-                out += share[:, None] * vector
-                acted = True
-        for impulse, share in self.impulses:
-            if time - 1e-9 <= impulse.time < time + step - 1e-9:
-                out += share[:, None] * (impulse.vector / step)
-                acted = True
-        return acted
+    Their corners on particles, sparse (3n × P), and what each face stands for [m²].
+    """
+    pieces, filling, vertices = occupant.filling.pieces, occupant.filling, occupant.surface.start
+    loose = np.zeros(pieces.count, dtype=bool)
+    loose[np.unique(filling.piece[occupant.loose])] = True
+    faces = pieces.faces[~loose[pieces.piece]]
+    if not len(faces):
+        return None
+    component = face_components(vertices, faces)
+    # Of a closed piece only the windward half is exposed at a time; as in the reduced engine.
+    half = np.where(closed_components(vertices, faces, component)[component], 0.5, 1.0)
+    areas = half * face_areas(vertices, faces)
+    if len(faces) > WIND_FACES:
+        marks = (np.arange(WIND_FACES) + 0.5) / WIND_FACES * areas.sum()
+        chosen = np.searchsorted(np.cumsum(areas), marks).clip(max=len(faces) - 1)
+        faces, areas = faces[chosen], np.full(WIND_FACES, areas.sum() / WIND_FACES)
+    return occupant.surface.weights[faces.reshape(-1)], areas
 
 
-def _share(occupant: Occupant, vertices: np.ndarray) -> Float[np.ndarray, " P"]:
-    """How much of a force on some vertices each particle feels."""
-    rows = occupant.surface.weights[vertices]
-    return np.asarray(rows.sum(axis=0)).reshape(-1) / len(vertices)
-
-
-@dataclass(frozen=True, eq=False)
-class FaceWind:
-    """Wind on an area-weighted choice of the faces of one object."""
-
-    corners: Any
-    """Sparse (3n × P): the corners of the chosen faces on particles."""
-
-    areas: Float[np.ndarray, " n"]
-    """What each face stands for [m²]."""
-
-    @staticmethod
-    def of(occupant: Occupant, vertices: Float[np.ndarray, "V 3"], most: int) -> FaceWind | None:
-        """Of what is not loose; ``None`` if all of it is."""
-        pieces, filling = occupant.filling.pieces, occupant.filling
-        loose = np.zeros(pieces.count, dtype=bool)
-        loose[np.unique(filling.piece[occupant.loose])] = True
-        faces = pieces.faces[~loose[pieces.piece]]
-        if not len(faces):
-            return None
-        component = face_components(vertices, faces)
-        # Of a closed piece only the windward half is exposed at a time; as in the reduced engine.
-        half = np.where(closed_components(vertices, faces, component)[component], 0.5, 1.0)
-        areas = half * face_areas(vertices, faces)
-        if len(faces) > most:
-            marks = (np.arange(most) + 0.5) / most * areas.sum()
-            chosen = np.searchsorted(np.cumsum(areas), marks).clip(max=len(faces) - 1)
-            faces, areas = faces[chosen], np.full(most, areas.sum() / most)
-        return FaceWind(occupant.surface.weights[faces.reshape(-1)], areas)
-
-    def add(
-        self, out: Float[np.ndarray, "P 3"], x: Float[np.ndarray, "P 3"], v: Float[np.ndarray, "P 3"], wind: Wind
-    ) -> None:
-        """Add the pressure of moving air on faces where they are now [m, m/s]."""
-        corners = np.asarray(self.corners @ x).reshape(-1, 3, 3)
-        rates = np.asarray(self.corners @ v).reshape(-1, 3, 3).mean(axis=1)
-        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-300)
-        along = ((wind.velocity - rates) * normals).sum(axis=1)
-        pressure = 0.5 * wind.air_density * wind.drag * self.areas * along * np.abs(along)
-        forces = np.repeat(pressure[:, None] * normals / 3.0, 3, axis=0)
-        out += np.asarray(self.corners.T @ forces)
+def wind_forces(
+    faces: Any, areas: Float[np.ndarray, " n"], x: Float[np.ndarray, "P 3"], v: Float[np.ndarray, "P 3"], wind: Wind
+) -> Float[np.ndarray, "P 3"]:
+    """Of the pressure of moving air on faces, on the particles that are at ``x`` and go with ``v`` [m, m/s]."""
+    corners = np.asarray(faces @ x).reshape(-1, 3, 3)
+    rates = np.asarray(faces @ v).reshape(-1, 3, 3).mean(axis=1)
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-300)
+    along = ((wind.velocity - rates) * normals).sum(axis=1)
+    pressure = 0.5 * wind.air_density * wind.drag * areas * along * np.abs(along)
+    return np.asarray(faces.T @ np.repeat(pressure[:, None] * normals / 3.0, 3, axis=0))
 
 
 LEAST_INERTIA = 1e-10
@@ -155,34 +110,44 @@ class Loads:
 
     def __init__(self, scene: BoundScene, wind: Wind | None) -> None:
         self.scene = scene
-        self.point_forces = [PointForces.of(occupant) for occupant in scene.occupants]
+        self.shares: list[tuple[slice, Force | Impulse, np.ndarray]] = []
+        """What acts on vertices, on which particles, and how much of it each of these feels."""
+        for occupant in scene.occupants:
+            for acting in (*occupant.body.condition.forces, *occupant.body.condition.impulses):
+                felt = occupant.surface.weights[acting.vertices].sum(axis=0)
+                self.shares.append((occupant.where, acting, np.asarray(felt).reshape(-1, 1) / len(acting.vertices)))
         self.extra_gravity = np.zeros(3)
         self.set_wind(wind)
         self.relaxes = any(occupant.relax.any() for occupant in scene.occupants)
 
     def set_wind(self, wind: Wind | None) -> None:
         """Other moving air from now on, or none."""
-        self.wind, self.face_winds = wind, list[FaceWind | None]()
-        if wind is not None:
-            self.face_winds = [FaceWind.of(each, each.surface.start, WIND_FACES) for each in self.scene.occupants]
+        self.wind = wind
+        self.faces = [None if wind is None else wind_faces(occupant) for occupant in self.scene.occupants]
 
     @property
     def are_there(self) -> bool:
         """Whether forces may ever change."""
-        pushed = any(each.forces or each.impulses for each in self.point_forces)
-        return pushed or self.wind is not None or self.relaxes or bool(self.extra_gravity.any())
+        return bool(self.shares or self.wind is not None or self.relaxes or self.extra_gravity.any())
 
     def forces(
         self, x: Float[np.ndarray, "P 3"], v: Float[np.ndarray, "P 3"], time: float, step: float
     ) -> Float[np.ndarray, "P 3"] | None:
         """On all particles, for the next ``step`` [s]; ``None`` if nothing acts."""
         out, acts = np.zeros_like(x), False
-        blows = self.wind is not None and time <= (math.inf if self.wind.until is None else self.wind.until)
-        for index, occupant in enumerate(self.scene.occupants):
+        for where, acting, share in self.shares:
+            if isinstance(acting, Force):
+                vector = acting.at(time + 0.5 * step)
+            else:
+                vector = acting.vector / step * (time - 1e-9 <= acting.time < time + step - 1e-9)
+            if vector.any():
+                out[where] += share * vector
+                acts = True
+        wind = self.wind if self.wind is None or self.wind.until is None or time <= self.wind.until else None
+        for occupant, faces in zip(self.scene.occupants, self.faces, strict=True):
             where = occupant.where
-            acts |= self.point_forces[index].add(out[where], time, step)
-            if blows and self.face_winds[index] is not None:
-                self.face_winds[index].add(out[where], x[where], v[where], self.wind)  # type: ignore[union-attr, arg-type]
+            if wind is not None and faces is not None:
+                out[where] += wind_forces(*faces, x[where], v[where], wind)
                 acts = True
             damped = relaxing(occupant, x[where], v[where], RELAX_PHASE / step)
             if damped is not None:
