@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -117,10 +118,13 @@ def lay_out(
         parts.append([mine[0], mine[-1] + 1, held[0], held[-1] + 1] if len(mine) else [0, 0, 0, 0])
     for low, high in others:
         place(low, high, -1)
-    tables = (
-        np.asarray(of, dtype=np.int32).reshape(-1, n) for of, n in ((boxes, 8), (table, 8), (parts, 4), (units, 8))
+    return Layout(
+        _rows(boxes, 8), _rows(table, 8), _rows(parts, 4), _rows(units, 8), _rows(tiles, 1)[:, 0], grids, total
     )
-    return Layout(*tables, np.asarray(tiles, dtype=np.int32), grids, total)
+
+
+def _rows(numbers: list[Any], width: int) -> Int[np.ndarray, "n w"]:
+    return np.asarray(numbers, dtype=np.int32).reshape(-1, width)
 
 
 def _union(corners: Sequence[Corners]) -> Corners:
