@@ -155,7 +155,6 @@ def test_wind_pushes_what_it_meets_as_the_reduced_engine_has_it():
     assert middle(found)[-1][0] == pytest.approx(middle(reduced)[-1][0], rel=0.05)
 
 
-@pytest.mark.slow
 def test_a_wall_stops_what_flies_against_it():
     wall = box((0.1, 2.0, 2.0), (0.3, 0.5, 0.0))
     world = World(gravity=np.zeros(3), obstacles=[Obstacle(Mesh(wall.vertices, wall.faces))])

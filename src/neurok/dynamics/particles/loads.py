@@ -113,7 +113,8 @@ class Loads:
         self.shares: list[tuple[slice, Force | Impulse, np.ndarray]] = []
         """What acts on vertices, on which particles, and how much of it each of these feels."""
         for occupant in scene.occupants:
-            for acting in (*occupant.body.condition.forces, *occupant.body.condition.impulses):
+            nouns: list[Force | Impulse] = [*occupant.body.condition.forces, *occupant.body.condition.impulses]
+            for acting in nouns:
                 felt = occupant.surface.weights[acting.vertices].sum(axis=0)
                 self.shares.append((occupant.where, acting, np.asarray(felt).reshape(-1, 1) / len(acting.vertices)))
         self.extra_gravity = np.zeros(3)
