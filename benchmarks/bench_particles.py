@@ -27,10 +27,12 @@ from pathlib import Path
 
 import numpy as np
 import particle_answers as answers
+from plain_warp import use_plain_kernels
 
 from neurok.dynamics import start
-from neurok.dynamics.particles import ParticleSet, Solver, SolverConfig, Surroundings, rows
+from neurok.dynamics.particles import ParticleSet, Solver, SolverConfig, Surroundings
 from neurok.dynamics.particles.engine_config import RESOLUTIONS
+from neurok.dynamics.particles.state import Row
 from neurok.scene.description import Scene, SceneObject
 from neurok.scene.run import engine_of, prepare_scene
 from neurok_lab.evaluation.dynamics import source_of
@@ -109,8 +111,10 @@ def ours(count: int, threads: int, backend: str = "vector") -> tuple[Callable[[i
     """Steps of the solver as it is, at its own step."""
     x, dx = cube(count)
     particles = ParticleSet.of(x, volumes=(dx / 2) ** 3, young=1e5, density=1000.0, velocities=jiggle(x))
-    config = SolverConfig(threads=threads, small=0, backend=backend)  # type: ignore[arg-type]
+    config = SolverConfig(threads=threads, small=0)
     solver = Solver(particles, None, Surroundings(gravity=(0.0, 0.0, 0.0)), config)
+    if backend == "plain":
+        use_plain_kernels(solver)
     return lambda steps: (solver.advance(steps * solver.dt), None)[1], solver
 
 
@@ -270,7 +274,7 @@ def two_cores() -> str:
     return (
         f"Two threads against one, {n:,} particles, by the clock: {best[2]:.1f} against {best[1]:.1f} million per "
         f"second, {best[2] / best[1]:.2f} × (others used {max(others, 0.0):.2f} cores meanwhile). A particle takes "
-        f"{4 * rows.COUNT} bytes, {4 * rows.MASS} more for the start of a stretch (so that it can be taken back), and "
+        f"{4 * Row.COUNT} bytes, {4 * Row.MASS} more for the start of a stretch (so that it can be taken back), and "
         f"{held:.0f} bytes of grid at eight per cell."
     )
 

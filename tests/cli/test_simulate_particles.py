@@ -61,7 +61,7 @@ def test_scene_files_hold_resolution_and_clamp(block, tmp_path):
     found = read_scene(tmp_path / "a.yaml")
     assert (found.engine, found.resolution, found.stiffest) == ("particles", 17, 1e7)
     engine = engine_of(found)
-    assert (engine.config.cells, engine.config.filling.stuff.stiffest) == (17, 1e7)
+    assert (engine.config.cells, engine.config.stiffest) == (17, 1e7)
 
 
 def test_pins_hold_and_materials_are_proposed_whatever_the_object_is(block):

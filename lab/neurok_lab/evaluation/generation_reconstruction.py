@@ -27,9 +27,6 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Ground, Start, World
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig
-from neurok.dynamics.particles.filling import FILLING
-from neurok.dynamics.particles.pieces import PIECES
-from neurok.dynamics.particles.stuff import STUFF
 from neurok.dynamics.simulate import simulate
 from neurok.geometry import lie
 from neurok.geometry.distance import nearest_distances, volumetric_iou
@@ -376,8 +373,9 @@ def fall(answer: Answer, seen: Surface, longest: float, seed: int = 0, config: F
         placement=lie.translation(np.array([0.0, HEIGHT * longest - low, 0.0])),
         materials=stuff_at(shape.vertices, answer, seen),
     )  # fmt: skip
-    filling = replace(FILLING, pieces=replace(PIECES, thin=THIN), stuff=replace(STUFF, stretch=STRETCH), most_own=0.0)
-    engine = ParticleEngine(ParticleEngineConfig(cells=config.cells, filling=filling, longest=config.longest))
+    engine = ParticleEngine(
+        ParticleEngineConfig(cells=config.cells, thin=THIN, stretch=STRETCH, most_own=0.0, longest=config.longest)
+    )
     world = World(ground=Ground(height=0.0))
     clip = simulate(body, world, seconds=SECONDS, fps=FPS, engine=engine).clip()
     drawn = sample_surface(np.asarray(mesh.vertices), mesh.faces, config.points, np.random.default_rng(seed))

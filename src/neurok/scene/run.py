@@ -18,8 +18,6 @@ from neurok.dynamics.condition import Ground, Obstacle, Wind, World
 from neurok.dynamics.engine import Engine
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
-from neurok.dynamics.particles.filling import FILLING
-from neurok.dynamics.particles.stuff import STUFF
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.dynamics.simulate import simulate_together
 from neurok.errors import NeurokError
@@ -235,8 +233,7 @@ def engine_of(scene: Scene, say: Callable[[str], None] | None = None) -> Engine 
         raise NeurokError(
             f"The integrator '{scene.integrator}' belongs to the engine 'reduced'; leave it at 'auto' with 'particles'."
         )
-    filling = replace(FILLING, stuff=replace(STUFF, stiffest=scene.stiffest))
-    config = ParticleEngineConfig(cells=parse_resolution(scene.resolution), filling=filling)
+    config = ParticleEngineConfig(cells=parse_resolution(scene.resolution), stiffest=scene.stiffest)
     return ParticleEngine(config, "asked for", say)
 
 

@@ -22,13 +22,11 @@ from neurok.dynamics import (
     simulate_together,
     start,
 )
-from neurok.dynamics.particles import sizing
-from neurok.dynamics.particles.binding import bind, mass_of
+from neurok.dynamics.particles import engine as particle_engine
+from neurok.dynamics.particles.binding import bind
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
-from neurok.dynamics.particles.filling import FILLING
 from neurok.dynamics.particles.loads import relaxing
-from neurok.dynamics.particles.stuff import STUFF
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.geometry import lie
 from neurok.geometry.even_triangles import split_long_edges
@@ -157,7 +155,6 @@ def test_wind_pushes_what_it_meets_as_the_reduced_engine_has_it():
     assert middle(found)[-1][0] == pytest.approx(middle(reduced)[-1][0], rel=0.05)
 
 
-@pytest.mark.slow
 def test_a_wall_stops_what_flies_against_it():
     wall = box((0.1, 2.0, 2.0), (0.3, 0.5, 0.0))
     world = World(gravity=np.zeros(3), obstacles=[Obstacle(Mesh(wall.vertices, wall.faces))])
@@ -287,11 +284,9 @@ def test_without_warp_one_sentence_names_the_extra(monkeypatch):
 def test_too_much_memory_or_time_is_refused_before_the_start(monkeypatch):
     with pytest.raises(NeurokError, match="coarser --resolution"):
         simulate(cube(), engine=ParticleEngine(ParticleEngineConfig(cells=5, longest=1e-3)))
-    monkeypatch.setattr(sizing, "free_memory", lambda: 1e6)
+    monkeypatch.setattr(particle_engine, "free_memory", lambda: 1e6)
     with pytest.raises(NeurokError, match="GB are free"):
         simulate(cube(), engine=ParticleEngine(ParticleEngineConfig(cells=40)))
-    with pytest.raises(NeurokError, match="GB are free"):  # whoever asks for the mass fills as well
-        mass_of(cube(), ParticleEngineConfig(cells=400))
 
 
 def test_the_cost_is_told_before_a_long_run():
@@ -304,8 +299,7 @@ def test_the_cost_is_told_before_a_long_run():
 def test_what_is_too_stiff_for_long_steps_is_told_with_a_clamp():
     said = []
     steel = Material("steel", young=2e11, density=7800.0)
-    filling = replace(FILLING, stuff=replace(STUFF, stiffest=2e11))
-    engine = ParticleEngine(ParticleEngineConfig(cells=5, long=0.0, filling=filling), say=said.append)
+    engine = ParticleEngine(ParticleEngineConfig(cells=5, long=0.0, stiffest=2e11), say=said.append)
     start(cube(steel), World(), seconds=0.1, engine=engine)
     assert any("E = 2e+11 Pa" in text and "--stiffest 1e+07: about" in text for text in said)
 

@@ -6,9 +6,8 @@ from scipy.sparse import csr_matrix
 
 from neurok.core import Material, MaterialField, Mesh, material
 from neurok.dynamics import Body
-from neurok.dynamics.particles.carrying import carry
-from neurok.dynamics.particles.filling import FillingConfig, fill
-from neurok.dynamics.particles.skin import radii, soft_skin
+from neurok.dynamics.particles.filling import fill
+from neurok.dynamics.particles.skinning import embed, radii, soft_skin
 from neurok.dynamics.particles.state import SoftSkin
 from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, stiff_sheets, stiff_solids
 from neurok.errors import NeurokError
@@ -113,15 +112,6 @@ def test_a_flat_mesh_without_area_is_refused():
         fill(Body.of(mesh), mesh.vertices, 0.1)
 
 
-def test_jitter_is_the_same_for_the_same_seed():
-    body = body_of(box((0.2, 0.2, 0.2)))
-    one, two, other = (
-        fill(body, body.mesh.vertices, 0.05, FillingConfig(jitter=0.3, seed=seed)).points for seed in (1, 1, 2)
-    )
-    assert np.array_equal(one, two)
-    assert not np.array_equal(one, other)
-
-
 def test_what_is_stiff_depends_on_size_and_thickness():
     stuff = MaterialField.uniform(material("rubber"), 1)
     assert not stiff_solids(stuff, 0.3)[0]
@@ -157,8 +147,8 @@ def test_a_flat_thing_of_sand_is_refused_in_one_sentence():
 def reached(shape, cell):
     body = body_of(shape)
     found = fill(body, body.mesh.vertices, cell)
-    carrier = carry(found, body.mesh.vertices, np.full(found.count, -1))
-    return found, radii(found, carrier, np.zeros(found.count, dtype=bool))
+    surface = embed(found, body.mesh.vertices, np.full(found.count, -1))
+    return found, radii(found, surface, np.zeros(found.count, dtype=bool))
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.004, 0.011, 0.019])
@@ -182,8 +172,8 @@ def test_a_sheet_lies_on_what_is_drawn_but_for_corners_that_its_triangles_cut():
     square = Mesh(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1.0]]), np.array([[0, 2, 1], [0, 3, 2]]))
     body = Body.of(square, materials=MaterialField.uniform(material("cotton"), 4))
     found = fill(body, square.vertices, 0.05)
-    carrier = carry(found, square.vertices, np.full(found.count, -1))
-    radius = radii(found, carrier, np.zeros(found.count, dtype=bool))
+    surface = embed(found, square.vertices, np.full(found.count, -1))
+    radius = radii(found, surface, np.zeros(found.count, dtype=bool))
     away = closest_point(square.vertices, found.points, found.triangles).distances
     assert radius.max() == pytest.approx(0.5 * away.max())
     assert (radius > 0).sum() <= 3 * 4
@@ -201,8 +191,8 @@ def test_a_particle_reaches_down_to_the_lowest_point_that_follows_it():
 def test_points_of_a_soft_skin_are_vertices_where_they_are_drawn():
     body = body_of(sphere(0.2, 24, 12))
     found = fill(body, body.mesh.vertices, 0.05)
-    carrier = carry(found, body.mesh.vertices, np.full(found.count, -1))
-    skin = soft_skin(found, carrier, np.ones(found.count, dtype=bool), body.mesh.faces)
+    surface = embed(found, body.mesh.vertices, np.full(found.count, -1))
+    skin = soft_skin(found, surface, np.ones(found.count, dtype=bool), body.mesh.faces)
     places = skin.weights @ found.points
     assert np.allclose(np.linalg.norm(places, axis=1), 0.2, atol=1e-6)
     assert len(places) == len(np.unique(np.round(body.mesh.vertices, 9), axis=0))

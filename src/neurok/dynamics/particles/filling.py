@@ -5,63 +5,153 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from neurok.core.mesh import Mesh
+from neurok.doctor.anatomy import HalfEdges, check_winding
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import sheet_thickness
-from neurok.dynamics.particles.pieces import PIECES, PieceConfig, Pieces, pieces_of
-from neurok.dynamics.particles.stuff import (
-    LOOSE,
-    SHEET,
-    SHELL,
-    SOLID,
-    STUFF,
-    StuffConfig,
-    sheet_young,
-    stiff_sheets,
-    stiff_solids,
-)
+from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
+from neurok.dynamics.particles.stuff import LOOSE, POISSON, SHEET, SHELL, SOLID, sheet_young, stiff_sheets, stiff_solids
 from neurok.errors import NeurokError
 from neurok.geometry.distance import closest_point
 from neurok.geometry.even_triangles import drawn_out, even_triangles
-from neurok.geometry.operators import face_areas
+from neurok.geometry.operators import closed_components, face_areas
 from neurok.geometry.topology import degenerate_faces, face_components
-from neurok.geometry.voxels import enclosed_grid, winding_grid
+from neurok.geometry.voxels import ENCLOSED, enclosed_grid, winding_grid
 from neurok.kinematics.lattice import spread_points
 
+PER_SIDE = 2
+"""Particles along the side of a cell: eight in all, as is usual."""
 
-@dataclass(frozen=True)
-class FillingConfig:
-    """How densely."""
+FEWEST = 8
+"""A piece that gets fewer particles than this is taken for a sheet or shell: nothing smaller keeps its shape."""
 
-    per_side: int = 2
-    """Particles along the side of a cell: eight in all, as is usual."""
+EDGE = 0.7
+"""Of triangles of sheets [cells]: so that none falls through the grid of contact when it stretches by a half."""
 
-    jitter: float = 0.0
-    """Random shift of each, as a share of their spacing; 0 keeps the lattice."""
+LONGEST_OWN = 1.6
+"""A sheet's own triangles are kept if nearly all edges are at most so many times that long, and they are few enough."""
 
-    seed: int = 0
-    fewest: int = 8
-    """A piece that gets fewer particles than this is taken for a sheet or shell: nothing smaller keeps its shape."""
+OFF = 0.3
+"""New triangles come this close to every vertex [edges], or are tried with half the edge, twice: leaves would lose
+their tips, which then bend into the ground."""
 
-    edge: float = 0.7
-    """Of triangles of sheets [cells]: so that none falls through the grid of contact when it stretches by a half."""
+SAMPLES = 24
+"""Along the longest side of an open piece, where it is asked whether it is nearly closed."""
 
-    longest_own: float = 1.6
-    """A sheet's own triangles are kept if nearly all edges are shorter than this share of that ..."""
-
-    most_own: float = 3.0
-    """... and there are at most so many times the triangles that it would get."""
-
-    off: float = 0.3
-    """New triangles come this close to every vertex [edges], or are tried with half the edge, twice: leaves would lose
-    their tips, which then bend into the ground."""
-
-    pieces: PieceConfig = PIECES
-    stuff: StuffConfig = STUFF
+NEARLY_CLOSED = 0.9
+"""An open piece is filled if this share of what it goes half around is well enclosed: small holes, no mouth."""
 
 
-FILLING = FillingConfig()
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Connected pieces of a mesh; each lies within one part."""
+
+    faces: Int[np.ndarray, "F 3"]
+    """All faces with area, turned so that closed pieces look outwards."""
+
+    source: Int[np.ndarray, " F"]
+    """Number of each in the mesh."""
+
+    piece: Int[np.ndarray, " F"]
+    """Piece of each face."""
+
+    holds: Bool[np.ndarray, " C"]
+    """Whether a piece encloses a volume."""
+
+    closed: Bool[np.ndarray, " C"]
+    volume: Float[np.ndarray, " C"]
+    """[m³]; zero where none is held."""
+
+    area: Float[np.ndarray, " C"]
+    """[m²]."""
+
+    extent: Float[np.ndarray, " C"]
+    """Longest side of its box [m]."""
+
+    part: Int[np.ndarray, " C"]
+    """Part of the mesh that it is of."""
+
+    @property
+    def count(self) -> int:
+        return len(self.holds)
+
+    @property
+    def thickness(self) -> Float[np.ndarray, " C"]:
+        """Of what holds a volume, as if it were a slab [m]."""
+        return np.where(self.holds, 2.0 * self.volume / np.maximum(self.area, 1e-300), 0.0)
+
+
+def pieces_of(mesh: Mesh, vertices: Float[np.ndarray, "V 3"]) -> Pieces:
+    """The pieces of a mesh whose vertices are where ``vertices`` says [m]."""
+    source = np.flatnonzero(~degenerate_faces(vertices, mesh.faces))
+    faces, part = mesh.faces[source], mesh.face_parts[source]
+    piece = face_components(vertices, faces, part)
+    count = int(piece.max(initial=-1)) + 1
+    closed = closed_components(vertices, faces, piece)
+    place = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)
+    flip = check_winding(vertices, faces, HalfEdges.of(place[faces], piece)).flip
+    faces = np.where(flip[:, None], faces[:, ::-1], faces)
+    piece = _with_cavities(vertices, faces, piece, closed)
+    count = int(piece.max(initial=-1)) + 1
+    closed = closed_components(vertices, faces, piece)
+    low, high, volume = _measured(vertices, faces, piece, count)
+    extent = (high - low).max(axis=1, initial=0.0)
+    holds = closed.copy()
+    for index in np.flatnonzero(~closed):
+        box = low[index], high[index]
+        held = _held_volume(vertices, faces[piece == index], *box)
+        holds[index], volume[index] = held > 0.0, held
+    holds &= np.abs(volume) > 1e-9 * extent**3
+    first = np.zeros(count, dtype=np.int64)
+    first[piece[::-1]] = part[::-1]
+    area = np.bincount(piece, weights=face_areas(vertices, faces), minlength=count)
+    return Pieces(faces, source, piece, holds, closed, np.where(holds, volume, 0.0), area, extent, first)
+
+
+def _measured(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], piece: Int[np.ndarray, " F"], count: int
+) -> tuple[Float[np.ndarray, "C 3"], Float[np.ndarray, "C 3"], Float[np.ndarray, " C"]]:
+    """Boxes and signed volumes."""
+    corners = vertices[faces]
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, piece, corners.min(axis=1))
+    np.maximum.at(high, piece, corners.max(axis=1))
+    local = corners - 0.5 * (low + high)[piece][:, None]
+    return low, high, np.bincount(piece, weights=np.linalg.det(local) / 6.0, minlength=count)
+
+
+def _with_cavities(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    piece: Int[np.ndarray, " F"],
+    closed: Bool[np.ndarray, " C"],
+) -> Int[np.ndarray, " F"]:
+    """Closed pieces that look inwards are the inner wall of what is around them, and go with it."""
+    low, high, volume = _measured(vertices, faces, piece, len(closed))
+    owner = np.arange(len(closed))
+    for index in np.flatnonzero(closed & (volume < 0)):
+        around = closed & (volume > 0) & (low <= low[index]).all(axis=1) & (high >= high[index]).all(axis=1)
+        if around.any():
+            owner[index] = np.flatnonzero(around)[volume[around].argmin()]
+    return np.unique(owner[piece], return_inverse=True)[1].reshape(-1)
+
+
+def _held_volume(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    low: Float[np.ndarray, "3"],
+    high: Float[np.ndarray, "3"],
+) -> float:
+    """Volume within an open piece that is nearly closed [m³]; 0 for sheets and vessels."""
+    side = float((high - low).max()) / SAMPLES
+    if side <= 0.0:
+        return 0.0
+    shape = tuple(int(n) for n in np.ceil((high - low) / side).astype(np.int64) + 1)
+    turns = np.abs(winding_grid(vertices, faces, low - 0.5 * side, side, shape))
+    well, half = int((turns > ENCLOSED).sum()), int((turns > 0.5).sum())
+    return side**3 * well if half and well >= NEARLY_CLOSED * half else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +200,9 @@ class _Share:
     fill: int
 
 
-def fill(body: Body, vertices: Float[np.ndarray, "V 3"], cell: float, config: FillingConfig = FILLING) -> Filling:
+def fill(
+    body: Body, vertices: Float[np.ndarray, "V 3"], cell: float, config: ParticleEngineConfig = PARTICLES
+) -> Filling:
     """Particles of a body whose vertices are where ``vertices`` says [m], for cells of this width [m].
 
     Raises:
@@ -118,7 +210,7 @@ def fill(body: Body, vertices: Float[np.ndarray, "V 3"], cell: float, config: Fi
     """
     if degenerate_faces(vertices, body.mesh.faces).all():
         raise NeurokError(f"'{body.name}' has no face with an area, so it holds no particles; check the mesh.")
-    pieces = pieces_of(body.mesh, vertices, config.pieces)
+    pieces = pieces_of(body.mesh, vertices)
     size = float(np.ptp(vertices[pieces.faces].reshape(-1, 3), axis=0).max())
     solid = _solids(body, vertices, pieces, cell, config)
     if not len(solid.points) and _loose(body, pieces).all():
@@ -132,12 +224,12 @@ def fill(body: Body, vertices: Float[np.ndarray, "V 3"], cell: float, config: Fi
     stuff = body.stuff.take(pieces.faces[:, 0])
     spans = pieces.extent[pieces.piece]
     slab = np.where(pieces.holds[pieces.piece], 2.0, 1.0) * thickness
-    stiff = stiff_sheets(stuff, slab, spans, config.stuff) | (
-        pieces.holds[pieces.piece] & (stuff.kind != "fluid") & stiff_solids(stuff, size, config.stuff)
+    stiff = stiff_sheets(stuff, slab, spans) | (
+        pieces.holds[pieces.piece] & (stuff.kind != "fluid") & stiff_solids(stuff, size, config.stiffest)
     )
     share = np.bincount(pieces.piece, weights=stiff, minlength=pieces.count) / np.bincount(pieces.piece)
     shells, sheets = left[share[left] > 0.5], left[share[left] <= 0.5]
-    shell = _shells(vertices, pieces, shells, thickness, cell, config)
+    shell = _shells(vertices, pieces, shells, thickness, cell)
     return _joined(body, vertices, pieces, [solid, shell], (sheets, thickness), size, cell, config)
 
 
@@ -154,14 +246,10 @@ def _thickness(body: Body, pieces: Pieces) -> Float[np.ndarray, " F"]:
 
 
 def _solids(
-    body: Body,
-    vertices: Float[np.ndarray, "V 3"],
-    pieces: Pieces,
-    cell: float,
-    config: FillingConfig,
+    body: Body, vertices: Float[np.ndarray, "V 3"], pieces: Pieces, cell: float, config: ParticleEngineConfig
 ) -> _Share:
     """A lattice of points within thick pieces, and loose ones; what several claim goes to the smallest of them."""
-    spacing = cell / config.per_side
+    spacing = cell / PER_SIDE
     mine = pieces.holds[pieces.piece]
     faces, piece = pieces.faces[mine], pieces.piece[mine]
     if not len(faces):
@@ -172,20 +260,17 @@ def _solids(
     inside = enclosed_grid(vertices, faces, pieces.closed[piece], low, spacing, shape)
     owner = _owners(vertices, faces, piece, pieces, low, spacing, shape)
     owner = np.where(inside, owner, -1)
-    thick = _depths(owner, pieces.count) * spacing >= config.pieces.thin * cell
+    thick = _depths(owner, pieces.count) * spacing >= config.thin * cell
     place = np.argwhere(owner >= 0)
     points, of = low + (place + 0.5) * spacing, owner[tuple(place.T)]
     counts = np.bincount(of, minlength=pieces.count)
-    keep = ((counts >= config.fewest) & (thick | _loose(body, pieces)))[of]
+    keep = ((counts >= FEWEST) & (thick | _loose(body, pieces)))[of]
     points, of = points[keep], of[keep]
     volumes = np.full(len(points), spacing**3)
     # The lattice meets the surface anyhow; particles hold what the piece holds, unless others lie in it.
     alone = np.bincount(of, minlength=pieces.count) * spacing**3
     scale = np.where(alone > 0, pieces.volume / np.maximum(alone, 1e-300), 1.0)
     volumes = volumes * np.clip(scale, 0.7, 1.3)[of]
-    if config.jitter:
-        random = np.random.default_rng(config.seed)
-        points = points + config.jitter * spacing * (random.random(points.shape) - 0.5)
     return _Share(points, volumes, _nearest_vertex(body, vertices, pieces, points, of, cell), of, SOLID)
 
 
@@ -254,10 +339,9 @@ def _shells(
     chosen: Int[np.ndarray, " n"],
     thickness: Float[np.ndarray, " F"],
     cell: float,
-    config: FillingConfig,
 ) -> _Share:
     """Points on the surface of stiff thin pieces, about one for each half cell that it passes."""
-    spacing = cell / config.per_side
+    spacing = cell / PER_SIDE
     mine = np.flatnonzero(np.isin(pieces.piece, chosen))
     if not len(mine):
         return _Share(np.zeros((0, 3)), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64), SHELL)
@@ -285,14 +369,14 @@ def _joined(
     sheets: tuple[Int[np.ndarray, " n"], Float[np.ndarray, " F"]],
     size: float,
     cell: float,
-    config: FillingConfig,
+    config: ParticleEngineConfig,
 ) -> Filling:
     from scipy.spatial import cKDTree
 
     chosen, thickness = sheets
     before = sum(len(share.points) for share in shares)
     mine = np.flatnonzero(np.isin(pieces.piece, chosen))
-    points, triangles, face = _sheet_mesh(vertices, pieces.faces[mine], config.edge * cell, config)
+    points, triangles, face = _sheet_mesh(vertices, pieces.faces[mine], EDGE * cell, config.most_own)
     face = mine[face]
     areas, behind = face_areas(points, triangles), thickness[face]
     # New triangles cut corners; each piece keeps its area.
@@ -304,7 +388,7 @@ def _joined(
         own = np.unique(pieces.faces[mine])
         vertex = own[cKDTree(vertices[own]).query(points)[1]]
     stuff = body.stuff.take(pieces.faces[face, 0])
-    plane, bending = sheet_young(stuff, size, config.stuff)
+    plane, bending = sheet_young(stuff, size, config.stretch)
     # A thin slab is two sheets, half as thick each, that bend as the whole slab does.
     slab = np.where(pieces.holds[pieces.piece[face]], 4.0, 1.0)
     own_piece = np.zeros(len(points), dtype=np.int64)
@@ -322,14 +406,14 @@ def _joined(
         triangles + before,
         plane * behind,
         bending * behind**3 * slab,
-        np.clip(stuff.poisson, -0.9, config.stuff.poisson),
+        np.clip(stuff.poisson, -0.9, POISSON),
         pieces,
-        cell / config.per_side,
+        cell / PER_SIDE,
     )
 
 
 def _sheet_mesh(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], edge: float, config: FillingConfig
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], edge: float, most_own: float
 ) -> tuple[Float[np.ndarray, "W 3"], Int[np.ndarray, "T 3"], Int[np.ndarray, " T"]]:
     """Triangles of about one size, coincident vertices joined, and the face that each comes from."""
     if not len(faces):
@@ -343,7 +427,7 @@ def _sheet_mesh(
     out: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for name in range(int(sheet.max(initial=-1)) + 1):
         mine = np.sort(whole[sheet == name])
-        out.append(_even(points, local[mine], mine, edge, config))
+        out.append(_even(points, local[mine], mine, edge, most_own))
     starts = np.cumsum([0, *(len(each[0]) for each in out)])
     return (
         np.concatenate([each[0] for each in out]),
@@ -357,7 +441,7 @@ def _even(
     local: Int[np.ndarray, "F 3"],
     names: Int[np.ndarray, " F"],
     edge: float,
-    config: FillingConfig,
+    most_own: float,
 ) -> tuple[Float[np.ndarray, "n 3"], Int[np.ndarray, "T 3"], Int[np.ndarray, " T"]]:
     """One connected sheet: its own triangles where they have about the wanted size, new ones otherwise."""
     from scipy.spatial import cKDTree
@@ -366,14 +450,14 @@ def _even(
     corners, triangles = points[used], index.reshape(-1, 3)
     lengths = np.linalg.norm(corners[triangles] - corners[np.roll(triangles, 1, axis=1)], axis=2)
     wanted = float(face_areas(corners, triangles).sum()) / (np.sqrt(3.0) / 4.0 * edge**2)
-    if np.quantile(lengths, 0.98) <= config.longest_own * edge and len(triangles) <= config.most_own * max(wanted, 8.0):
+    if np.quantile(lengths, 0.98) <= LONGEST_OWN * edge and len(triangles) <= most_own * max(wanted, 8.0):
         return corners, triangles, names
     for tries in range(3):
         new, even = even_triangles(corners, triangles, edge / 2**tries)
-        drawn = drawn_out(new, even, corners, 0.5 * config.off * edge)
+        drawn = drawn_out(new, even, corners, 0.5 * OFF * edge)
         far = [float(closest_point(corners, one, even).distances.max()) for one in (new, drawn)]
         new = drawn if far[1] < far[0] else new
-        if min(far) <= config.off * edge:
+        if min(far) <= OFF * edge:
             break
     spread, source = spread_points(corners / (3.0 * edge), triangles)
     return new, even, names[source[cKDTree(3.0 * edge * spread).query(new[even].mean(axis=1))[1]]]

@@ -6,24 +6,18 @@ object in it, whose sum is the object's grid; tiles and grids lie in one buffer 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+Corners = tuple[Int[np.ndarray, " 3"], Int[np.ndarray, " 3"]]
+"""Lowest node, and one past the highest."""
+
 SUPPORT = 3
 """Nodes that a particle reaches along each axis."""
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Particles in order, cut where the object, the law or the partition changes."""
-
-    starts: Int[np.ndarray, " R"]
-    ends: Int[np.ndarray, " R"]
-    law: Int[np.ndarray, " R"]
-    body: Int[np.ndarray, " R"]
-    partition: Int[np.ndarray, " R"]
 
 
 @dataclass(frozen=True)
@@ -63,27 +57,36 @@ def sort_order(
     return np.lexsort((k, j, i, part, law, body))
 
 
-def cut_runs(body: Int[np.ndarray, " P"], law: Int[np.ndarray, " P"], partitions: int) -> Runs:
-    """Runs of sorted particles; partitions are of equal counts, in multiples of eight."""
+def cut_runs(body: Int[np.ndarray, " P"], law: Int[np.ndarray, " P"], partitions: int) -> Int[np.ndarray, "R 5"]:
+    """First and last of sorted particles, law, object and partition of each run, which is cut where these change;
+    partitions are of equal counts, in multiples of eight."""
     count = len(body)
     size = -(-count // (8 * partitions)) * 8 if count else 8
     changes = np.flatnonzero((np.diff(body) != 0) | (np.diff(law) != 0)) + 1
     cuts = np.unique(np.concatenate([[0], changes, np.arange(size, count, size)]))
     cuts = cuts[cuts < count]
     ends = np.append(cuts[1:], count)
-    return Runs(cuts, ends, law[cuts], body[cuts], cuts // size)
+    return np.column_stack([cuts, ends, law[cuts], body[cuts], cuts // size])
 
 
-def tight_box(cells: Int[np.ndarray, "3 n"], padding: int) -> tuple[Int[np.ndarray, " 3"], Int[np.ndarray, " 3"]]:
+def tight_box(cells: Int[np.ndarray, "3 n"], padding: int) -> Corners:
     """Lowest node and one past the highest that these particles reach, with cells to move in."""
     return cells.min(axis=1) - padding, cells.max(axis=1) + SUPPORT + padding
 
 
-def lay_out(runs: Runs, cells: Int[np.ndarray, "3 P"], partitions: int, padding: int) -> Layout:
-    """Boxes for all tiles and grids."""
-    corners = [tight_box(cells[:, a:b], padding) for a, b in zip(runs.starts, runs.ends)]
-    keys = list(dict.fromkeys(zip(runs.partition.tolist(), runs.body.tolist())))
-    bounds = {key: _union([c for c, p, b in zip(corners, runs.partition, runs.body) if (p, b) == key]) for key in keys}
+def lay_out(
+    runs: Int[np.ndarray, "R 5"],
+    cells: Int[np.ndarray, "3 P"],
+    partitions: int,
+    padding: int,
+    others: Sequence[Corners] = (),
+) -> Layout:
+    """Boxes for all tiles and grids, then for ``others``, which are no object's."""
+    rows = runs.tolist()
+    around: dict[tuple[int, int], list[Corners]] = {}
+    for first, last, _, body, partition in rows:
+        around.setdefault((partition, body), []).append(tight_box(cells[:, first:last], padding))
+    bounds = {key: _union(corners) for key, corners in around.items()}
     boxes: list[list[int]] = []
     total = 0
 
@@ -94,47 +97,35 @@ def lay_out(runs: Runs, cells: Int[np.ndarray, "3 P"], partitions: int, padding:
         total += int(shape.astype(np.int64).prod()) + 1  # a spare node, since vectors of two are read
         return len(boxes) - 1
 
-    tile = {key: place(*bounds[key], key[1]) for key in keys}
+    tile = {key: place(*box, key[1]) for key, box in bounds.items()}
     grids: dict[int, int] = {}
     units: list[list[int]] = []
     tiles: list[int] = []
-    for body in dict.fromkeys(runs.body.tolist()):
-        own = [tile[key] for key in keys if key[1] == body]
+    for body in dict.fromkeys(row[3] for row in rows):
+        own = [tile[key] for key in tile if key[1] == body]
         alone = len(own) == 1
-        grids[body] = own[0] if alone else place(*_union([bounds[key] for key in keys if key[1] == body]), body)
+        grids[body] = own[0] if alone else place(*_union([bounds[key] for key in tile if key[1] == body]), body)
         first, last = len(tiles), len(tiles) + (0 if alone else len(own))
         tiles += [] if alone else own
         slices = boxes[grids[body]][4]
         edges = np.unique(np.linspace(0, slices, partitions + 1).astype(int))
         units += [[grids[body], a, b, first, last, 0, 0, 0] for a, b in zip(edges[:-1].tolist(), edges[1:].tolist())]
-    table = [
-        [a, b, law, tile[(p, body)], grids[body], body, 0, 0]
-        for a, b, law, p, body in zip(
-            *(getattr(runs, n).tolist() for n in ("starts", "ends", "law", "partition", "body"))
-        )
-    ]
+    table = [[a, b, law, tile[(part, body)], grids[body], body, 0, 0] for a, b, law, body, part in rows]
     parts = []
     for q in range(partitions):
-        mine = np.flatnonzero(runs.partition == q)
-        held = [tile[key] for key in keys if key[0] == q]
+        mine = np.flatnonzero(runs[:, 4] == q)
+        held = [tile[key] for key in tile if key[0] == q]
         parts.append([mine[0], mine[-1] + 1, held[0], held[-1] + 1] if len(mine) else [0, 0, 0, 0])
-    as_int = lambda rows, width: np.asarray(rows, dtype=np.int32).reshape(-1, width)  # noqa: E731
-    flat = np.asarray(tiles, dtype=np.int32)
-    return Layout(as_int(boxes, 8), as_int(table, 8), as_int(parts, 4), as_int(units, 8), flat, grids, total)
+    for low, high in others:
+        place(low, high, -1)
+    return Layout(
+        _rows(boxes, 8), _rows(table, 8), _rows(parts, 4), _rows(units, 8), _rows(tiles, 1)[:, 0], grids, total
+    )
 
 
-def add_boxes(layout: Layout, corners: list[tuple[Int[np.ndarray, " 3"], Int[np.ndarray, " 3"]]]) -> Layout:
-    """Room for further grids that are no object's, after the others."""
-    extra, total = [], layout.nodes
-    for low, high in corners:
-        shape = high - low
-        extra.append([total, *low.tolist(), *shape.tolist(), -1])
-        total += int(shape.astype(np.int64).prod()) + 1
-    boxes = np.concatenate([layout.boxes, np.asarray(extra, dtype=np.int32).reshape(-1, 8)])
-    return replace(layout, boxes=boxes, nodes=total)
+def _rows(numbers: list[Any], width: int) -> Int[np.ndarray, "n w"]:
+    return np.asarray(numbers, dtype=np.int32).reshape(-1, width)
 
 
-def _union(
-    corners: list[tuple[Int[np.ndarray, " 3"], Int[np.ndarray, " 3"]]],
-) -> tuple[Int[np.ndarray, " 3"], Int[np.ndarray, " 3"]]:
+def _union(corners: Sequence[Corners]) -> Corners:
     return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)

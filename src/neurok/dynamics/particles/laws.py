@@ -1,12 +1,13 @@
-"""Constitutive laws in NumPy: constants of the kernels, speed of sound, stored energy, the vector code's reference."""
+"""Constitutive laws: constants of the kernels, speed of sound, stored energy, and the sums over all particles."""
 
 from __future__ import annotations
 
-import numpy as np
-from jaxtyping import Float
+from dataclasses import dataclass
 
-from neurok.dynamics.particles.config import LAWS, LawConfig
-from neurok.dynamics.particles.state import Law, ParticleSet
+import numpy as np
+from jaxtyping import Float, Int
+
+from neurok.dynamics.particles.state import Law, ParticleSet, Row
 
 HENCKY = (Law.METAL, Law.GRANULAR, Law.FOAM)
 FLOW = np.sqrt(2 / 3)
@@ -71,52 +72,52 @@ def elastic_energy(
     return np.zeros(state.shape[1])
 
 
-def step_law(
-    law: Law,
-    state: Float[np.ndarray, "9 P"],
-    gradient: Float[np.ndarray, "P 3 3"],
-    constants: Float[np.ndarray, "4 P"],
-    viscosity: Float[np.ndarray, " P"],
-    dt: float,
-    config: LawConfig = LAWS,
-) -> tuple[Float[np.ndarray, "9 P"], Float[np.ndarray, "P 3 3"]]:
-    """State after ``dt`` [s] of a velocity gradient [1/s], and Kirchhoff's stress [Pa]; float64, by singular values."""
-    mu, lam, first, second = constants
-    eye, new = np.eye(3), state.copy()
-    grow = eye + dt * gradient
-    drag = gradient + np.swapaxes(gradient, 1, 2)
-    if law == Law.ELASTIC:
-        f = grow @ (np.moveaxis(state, 0, 1).reshape(-1, 3, 3) + eye)
-        left, _, right = np.linalg.svd(f)
-        volume = np.linalg.det(f)
-        stress = 2 * mu[:, None, None] * (f - left @ right) @ np.swapaxes(f, 1, 2)
-        stress += (lam * volume * (volume - 1))[:, None, None] * eye + (viscosity * volume)[:, None, None] * drag
-        return (f - eye).reshape(-1, 9).T, stress
-    if law == Law.FLUID:
-        volume = (1 + state[0]) * (1 + dt * np.trace(gradient, axis1=1, axis2=2))
-        new[0] = np.clip(volume - 1, -0.5, config.loosest)
-        volume = 1 + new[0]
-        push = np.maximum(lam * (volume**-TAIT - 1) / TAIT, 0.0)
-        return new, (-volume * push)[:, None, None] * eye + (viscosity * volume)[:, None, None] * drag
-    values, axes = np.linalg.eigh(grow @ (symmetric(state[:6]) + eye) @ np.swapaxes(grow, 1, 2))
-    strain = 0.5 * np.log(values)
-    total = strain.sum(axis=1)
-    shear = strain - total[:, None] / 3
-    size = np.linalg.norm(shear, axis=1) + 1e-300
-    if law == Law.GRANULAR:
-        total = total + state[7]
-        new[7] = np.clip(total - second, 0.0, config.loosest)
-        total = np.minimum(total, second)
-        keep = np.minimum(first * (second - total) / size, 1.0)
-        new[6] += FLOW * (1 - keep) * size
-    else:
-        over = np.maximum(2 * mu * size - first - FLOW * second * state[6], 0.0)
-        slow = 2 * viscosity / dt if law == Law.FOAM else 0.0
-        slip = over / (2 * mu + second * 2 / 3 + slow)
-        keep = 1 - slip / size
-        new[6] += FLOW * slip
-    strain = shear * keep[:, None] + total[:, None] / 3
-    stress = (axes * (2 * mu[:, None] * strain + lam[:, None] * total[:, None])[:, None]) @ np.swapaxes(axes, 1, 2)
-    stretch = (axes * np.expm1(2 * strain)[:, None]) @ np.swapaxes(axes, 1, 2)
-    new[:6] = stretch.reshape(-1, 9).T[[0, 1, 2, 4, 5, 8]]
-    return new, stress
+SPIN = 4.0
+"""A particle's affine velocity weighs dx² / 4: the second moment of the quadratic spline."""
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Where the energy is [J]."""
+
+    kinetic: float
+    elastic: float
+    gravity: float
+    work: float
+    """Done so far by the forces of ``set_forces``; that of targets is not known."""
+
+    dissipated: float
+    """What the others lack of the start's total and the work; of use where no targets move."""
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.elastic + self.gravity
+
+
+def kinetic_energy(table: Float[np.ndarray, "rows P"], cell: float) -> float:
+    """With the affine motion inside particles [J]."""
+    velocity = table[Row.velocity].astype(float)
+    affine = table[Row.affine].astype(float)
+    square = (velocity**2).sum(axis=0) + cell**2 / SPIN * (affine**2).sum(axis=0)
+    return 0.5 * float(table[Row.MASS].astype(float) @ square)
+
+
+def stored_energy(table: Float[np.ndarray, "rows P"], law: Int[np.ndarray, " P"]) -> float:
+    """Elastic energy of all particles; that of sheets is not theirs [J]."""
+    total = 0.0
+    for kind in np.unique(law):
+        some = table[:, law == kind]
+        density = elastic_energy(Law(kind), some[Row.state], some[Row.MU : Row.MU + 4])
+        total += float(some[Row.VOLUME].astype(float) @ density)
+    return total
+
+
+def momenta(
+    table: Float[np.ndarray, "rows P"], positions: Float[np.ndarray, "P 3"], cell: float
+) -> tuple[Float[np.ndarray, " 3"], Float[np.ndarray, " 3"]]:
+    """Linear, and angular about the origin with the spin inside particles."""
+    mass = table[Row.MASS].astype(float)
+    push = mass[:, None] * table[Row.velocity].T.astype(float)
+    c = table[Row.affine].astype(float)
+    spin = cell**2 / SPIN * np.stack([c[7] - c[5], c[2] - c[6], c[3] - c[1]]) @ mass
+    return push.sum(axis=0), np.cross(positions, push).sum(axis=0) + spin

@@ -2,16 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from neurok.dynamics.particles import compiled
-from neurok.dynamics.particles.config import SolverConfig
+from neurok.dynamics.particles.engine_config import SolverConfig
 from neurok.dynamics.particles.grid import Layout
-from neurok.dynamics.particles.threads import Crew, cores
+from neurok.dynamics.particles.state import Row
+from neurok.errors import require
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Crew:
+    """Runs independent jobs side by side; a job's result must not depend on the others."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = max(1, threads)
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+
+    def run(self, jobs: Sequence[Callable[[], object]]) -> None:
+        """All jobs; back when the last is done."""
+        if self._pool is None or len(jobs) < 2:
+            return _all(jobs)
+        helpers = [self._pool.submit(_all, jobs[start :: self.threads]) for start in range(1, self.threads)]
+        _all(jobs[:: self.threads])
+        for helper in helpers:
+            helper.result()
+
+
+def _all(jobs: Sequence[Callable[[], object]]) -> None:
+    for job in jobs:
+        job()
+
+
+COMPILING = "compiling the particle kernels, once: about 10 s"
+
+
+def warp() -> Any:
+    """The package, quiet; or one sentence that says how to get it."""
+    require("warp", "particles")
+    import warp as wp
+
+    silence: Any = wp.config
+    silence.quiet, silence.log_level = True, 30  # older and newer versions
+    _start(wp)
+    return wp
+
+
+@cache
+def _start(wp: Any) -> None:
+    """Its library says on the bare error stream that there is no CUDA, which nobody asked for."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            wp.init()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def load_kernels(module: str, say: Callable[[str], None] | None) -> None:
+    """Make one module of kernels ready; ``say`` hears of it first if it has to be compiled."""
+    wp = warp()
+    kernels = wp.get_module(module)
+    folder = os.path.join(wp.config.kernel_cache_dir, kernels.get_module_identifier())
+    if say is not None and not os.path.isdir(folder):
+        say(COMPILING)
+    kernels.load("cpu")
+
 
 NUMBERS = 8
 """dx, dt, gravity (three), whether only gradients are gathered, time since this stretch began, unused."""
@@ -45,125 +113,83 @@ class Machine:
     """Owns the memory; knows nothing of the order or the meaning of particles."""
 
     def __init__(self, count: int, config: SolverConfig, say: Callable[[str], None] | None) -> None:
-        wp = self.wp = compiled.warp()
+        wp = self.wp = warp()
         from neurok.dynamics.particles import kernels_transfer
 
         self.kernels = kernels_transfer
-        compiled.load("neurok_particles_transfer", say)
+        load_kernels(kernels_transfer.MODULE, say)
         self.config = config
         threads = config.threads or cores()
         self.crew = Crew(1 if count < config.small else min(threads, config.partitions))
-        from neurok.dynamics.particles import rows
-
-        self.columns = -(-count // 8) * 8 + rows.SLACK
-        self._table = wp.zeros((rows.COUNT, self.columns), dtype=wp.float32, device="cpu")
-        self._forces = wp.zeros((3, 1), dtype=wp.float32, device="cpu")
-        self._numbers = wp.zeros(NUMBERS, dtype=wp.float32, device="cpu")
-        self._flags = wp.zeros(max(config.partitions, 1), dtype=wp.int32, device="cpu")
+        self.columns = -(-count // 8) * 8 + Row.SLACK
+        self.table_array = wp.zeros((Row.COUNT, self.columns), dtype=wp.float32, device="cpu")
+        self.forces_array = wp.zeros((3, 1), dtype=wp.float32, device="cpu")
+        self.numbers_array = wp.zeros(NUMBERS, dtype=wp.float32, device="cpu")
+        self.flags = wp.zeros(max(config.partitions, 1), dtype=wp.int32, device="cpu")
         self.grid = Buffer(wp, wp.float32)
         self._tables = {name: Buffer(wp, wp.int32) for name in ("boxes", "runs", "parts", "units", "tiles")}
-        self._unit_count = self._run_count = 0
+        self.unit_count = self.run_count = 0
         self._jobs: tuple[list[Any], list[Any], list[Any]] | None = None
 
     @property
     def table(self) -> Float[np.ndarray, "rows n"]:
         """The particles, float32, one column each; a view."""
-        return self._table.numpy()
-
-    @property
-    def table_array(self) -> Any:
-        return self._table
-
-    @property
-    def forces_array(self) -> Any:
-        return self._forces
-
-    @property
-    def numbers_array(self) -> Any:
-        return self._numbers
+        return self.table_array.numpy()
 
     @property
     def numbers(self) -> Float[np.ndarray, " n"]:
-        return self._numbers.numpy()
+        return self.numbers_array.numpy()
 
     @property
     def forces(self) -> Float[np.ndarray, "3 n"]:
         """On each particle [N]; asking for it makes room."""
-        if self._forces.shape[1] != self.columns:
-            self._forces = self.wp.zeros((3, self.columns), dtype=self.wp.float32, device="cpu")
+        if self.forces_array.shape[1] != self.columns:
+            self.forces_array = self.wp.zeros((3, self.columns), dtype=self.wp.float32, device="cpu")
             self._jobs = None
-        return self._forces.numpy()
+        return self.forces_array.numpy()
 
     @property
     def outside(self) -> int:
         """Particles that were met outside their grid since the last layout."""
-        return int(self._flags.numpy().sum())
+        return int(self.flags.numpy().sum())
 
     def adopt(self, layout: Layout) -> None:
         """Take over new boxes and runs."""
         moved = [self._tables[name].put(getattr(layout, name)) for name in self._tables]
         moved.append(self.grid.hold(4 * layout.nodes))
-        self._run_count = len(layout.runs)
-        if any(moved) or self._unit_count != len(layout.units):
-            self._unit_count = len(layout.units)
+        self.run_count = len(layout.runs)
+        if any(moved) or self.unit_count != len(layout.units):
+            self.unit_count = len(layout.units)
             self._jobs = None
-        self._flags.numpy()[:] = 0
+        self.flags.numpy()[:] = 0
 
     def array(self, name: str) -> Any:
         return self._tables[name].array
 
-    def record(self, kernel: Any, inputs: list[Any]) -> Any:
-        return self.wp.launch(kernel, dim=1, inputs=inputs, device="cpu", record_cmd=True)
+    def floats(self, values: Shaped[np.ndarray, "..."]) -> Any:
+        """An array that kernels read, flat."""
+        return self.wp.array(np.asarray(values, np.float32).ravel(), dtype=self.wp.float32, device="cpu")
+
+    def ints(self, values: Shaped[np.ndarray, "..."]) -> Any:
+        """The same of whole numbers."""
+        return self.wp.array(np.asarray(values, np.int32).ravel(), dtype=self.wp.int32, device="cpu")
+
+    def record(self, kernel: Any, inputs: list[Any]) -> Callable[[], None]:
+        """A launch of a kernel that is ready to be repeated."""
+        return self.wp.launch(kernel, dim=1, inputs=inputs, device="cpu", record_cmd=True).launch
 
     def transfers(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Jobs of scattering, adding up and gathering; those of one list may run side by side."""
-        if self.config.backend == "plain":
-            return self._plain_jobs()
         if self._jobs is None:
             boxes, runs, parts, units, tiles = (self._tables[name].array for name in self._tables)
-            grid, numbers = self.grid.array, self._numbers
+            grid, numbers = self.grid.array, self.numbers_array
             k, count = self.kernels, self.config.partitions
-            spread = [self._table, self._forces, grid, numbers, boxes, runs, parts, self._flags]
+            table = self.table_array
+            spread, collect = [table, self.forces_array, grid, numbers, boxes, runs, parts, self.flags], [table, grid]
+            collect += [numbers, boxes, runs, parts]
             self._jobs = (
-                [self.record(k.scatter, [*spread, q]).launch for q in range(count)],
-                [
-                    self.record(k.add_up, [grid, numbers, boxes, units, tiles, u]).launch
-                    for u in range(self._unit_count)
-                ],
-                [
-                    self.record(k.gather, [self._table, grid, numbers, boxes, runs, parts, q]).launch
-                    for q in range(count)
-                ],
+                [self.record(k.scatter, [*spread, q]) for q in range(count)],
+                [self.record(k.add_up, [grid, numbers, boxes, units, tiles, u]) for u in range(self.unit_count)],
+                [self.record(k.gather, [*collect, q]) for q in range(count)],
             )
         return self._jobs
-
-    def _plain_jobs(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """The same in Warp's own language; each list is one job, since nothing is promised about its speed."""
-        from neurok.dynamics.particles import kernels_plain as k
-
-        boxes, runs, _, units, tiles = (self._tables[name].array for name in self._tables)
-        grid, numbers, table = self.grid.array, self._numbers, self._table
-        ranges = self._tables["runs"].view[: 8 * self._run_count].reshape(-1, 8)
-        slices = self._tables["units"].view[: 8 * self._unit_count].reshape(-1, 8)
-        shapes = self._tables["boxes"].view.reshape(-1)
-
-        def launch(kernel: Any, dim: Any, inputs: list[Any]) -> None:
-            self.wp.launch(kernel, dim=dim, inputs=inputs, device="cpu")
-
-        def spread() -> None:
-            grid.zero_()
-            for r, (first, last, *_) in enumerate(ranges):
-                launch(
-                    k.scatter, int(last - first), [table, self._forces, grid, numbers, boxes, runs, self._flags, r, 0]
-                )
-
-        def add() -> None:
-            for u, (box, first, last, *_) in enumerate(slices):
-                dim = (int(last - first), int(shapes[8 * box + 5]), int(shapes[8 * box + 6]))
-                launch(k.add_up, dim, [grid, numbers, boxes, units, tiles, u])
-
-        def collect() -> None:
-            for r, (first, last, *_) in enumerate(ranges):
-                launch(k.gather, int(last - first), [table, grid, numbers, boxes, runs, r])
-
-        return [spread], [add], [collect]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.particles import compiled
 from neurok.dynamics.particles.machine import Machine
 from neurok.dynamics.particles.state import SheetSet
 
@@ -51,19 +49,24 @@ def bending_hinges(sheets: SheetSet) -> tuple[Int[np.ndarray, "H 4"], Float[np.n
     same = (key[order][1:] == key[order][:-1]).all(axis=1)
     first, second = order[:-1][same], order[1:][same]
     hinges = np.column_stack([edges[first], across[first], across[second]])
-    x = sheets.rest[hinges]
-    e, a, b = x[:, 1] - x[:, 0], x[:, 2] - x[:, 0], x[:, 3] - x[:, 0]
-    na, nb = np.cross(e, a), np.cross(b, e)
-    length, areas = np.linalg.norm(e, axis=1), 0.5 * (np.linalg.norm(na, axis=1) + np.linalg.norm(nb, axis=1))
+    na, nb, length, angle = _hinge_angles(sheets.rest[hinges])
+    areas = 0.5 * (np.linalg.norm(na, axis=1) + np.linalg.norm(nb, axis=1))
     good = (np.linalg.norm(na, axis=1) > 1e-12 * length**2) & (np.linalg.norm(nb, axis=1) > 1e-12 * length**2)
-    angle = np.arctan2((np.cross(na, nb) * e).sum(axis=1) / np.maximum(length, 1e-300), (na * nb).sum(axis=1))
     plate = sheets.young * sheets.thickness**3 / (12 * (1 - sheets.poisson**2))
-    stiffness = sheets.bending * 0.5 * (plate[owner[first]] + plate[owner[second]])
+    stiffness = 0.5 * (plate[owner[first]] + plate[owner[second]])
     stiffness = stiffness * length**2 * 3 / np.maximum(areas, 1e-300)
     if sheets.narrow > 0:
         arm = np.minimum(np.linalg.norm(na, axis=1), np.linalg.norm(nb, axis=1)) / np.maximum(length, 1e-300)
         stiffness = stiffness * np.minimum(arm / sheets.narrow, 1.0) ** 4
     return hinges[good], np.column_stack([stiffness, angle])[good]
+
+
+def _hinge_angles(x: Float[np.ndarray, "H 4 3"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Normals on both sides of each hinge, as long as their triangles are twice large, its length, and its angle."""
+    e, a, b = x[:, 1] - x[:, 0], x[:, 2] - x[:, 0], x[:, 3] - x[:, 0]
+    na, nb, length = np.cross(e, a), np.cross(b, e), np.linalg.norm(e, axis=1)
+    angle = np.arctan2((np.cross(na, nb) * e).sum(axis=1) / np.maximum(length, 1e-300), (na * nb).sum(axis=1))
+    return na, nb, length, angle
 
 
 def sheet_energy(sheets: SheetSet, x: Float[np.ndarray, "P 3"]) -> float:
@@ -75,11 +78,7 @@ def sheet_energy(sheets: SheetSet, x: Float[np.ndarray, "P 3"]) -> float:
     trace = np.trace(strain, axis1=1, axis2=2)
     energy = shapes[:, 4] * (shapes[:, 5] * (strain**2).sum(axis=(1, 2)) + shapes[:, 6] / 2 * trace**2)
     hinges, bends = bending_hinges(sheets)
-    p = x[hinges]
-    e, a, b = p[:, 1] - p[:, 0], p[:, 2] - p[:, 0], p[:, 3] - p[:, 0]
-    na, nb = np.cross(e, a), np.cross(b, e)
-    length = np.maximum(np.linalg.norm(e, axis=1), 1e-300)
-    turn = np.arctan2((np.cross(na, nb) * e).sum(axis=1) / length, (na * nb).sum(axis=1)) - bends[:, 1]
+    turn = _hinge_angles(x[hinges])[3] - bends[:, 1]
     turn = (turn + np.pi) % (2 * np.pi) - np.pi
     return float(energy.sum() + 0.5 * (bends[:, 0] * turn**2).sum())
 
@@ -87,43 +86,23 @@ def sheet_energy(sheets: SheetSet, x: Float[np.ndarray, "P 3"]) -> float:
 class Sheets:
     """Adds the forces of sheets to those on particles, before each substep."""
 
-    def __init__(self, machine: Machine, sheets: SheetSet, say: Callable[[str], None] | None) -> None:
-        from neurok.dynamics.particles import kernels_sheets
-
-        compiled.load(kernels_sheets.MODULE, say)
-        self._machine, self._kernel = machine, kernels_sheets.pull
+    def __init__(self, machine: Machine, sheets: SheetSet) -> None:
+        self._machine, self._kernel = machine, machine.kernels.pull
         self._sheets = sheets
         self._hinges, bends = bending_hinges(sheets)
         self._vertices = np.unique(sheets.triangles)
-        self._shapes, self._bends = self._floats(membrane_shapes(sheets)), self._floats(bends)
+        self._shapes, self._bends = self._machine.floats(membrane_shapes(sheets)), self._machine.floats(bends)
         self._job: Any = None
-
-    def _floats(self, values: np.ndarray) -> Any:
-        wp = self._machine.wp
-        return wp.array(np.ascontiguousarray(values, dtype=np.float32).ravel(), dtype=wp.float32, device="cpu")
-
-    def _columns(self, rank: Int[np.ndarray, " P"], indices: Int[np.ndarray, "..."]) -> Any:
-        wp = self._machine.wp
-        return wp.array(rank[indices].astype(np.int32).ravel(), dtype=wp.int32, device="cpu")
 
     def place(self, rank: Int[np.ndarray, " P"], forces: Float[np.ndarray, "P 3"] | None) -> None:
         """Find columns after sorting; ``forces`` act on particles from outside."""
         outer = np.zeros((len(self._vertices), 3)) if forces is None else forces[self._vertices]
         _ = self._machine.forces
-        inputs = [
-            self._machine.table_array,
-            self._machine.forces_array,
-            self._columns(rank, self._vertices),
-            self._floats(outer),
-        ]
-        inputs += [
-            self._columns(rank, self._sheets.triangles),
-            self._shapes,
-            self._columns(rank, self._hinges),
-            self._bends,
-        ]
+        inputs = [self._machine.table_array, self._machine.forces_array, self._machine.ints(rank[self._vertices])]
+        inputs += [self._machine.floats(outer), self._machine.ints(rank[self._sheets.triangles]), self._shapes]
+        inputs += [self._machine.ints(rank[self._hinges]), self._bends]
         self._kept = inputs
-        self._job = self._machine.record(self._kernel, inputs).launch
+        self._job = self._machine.record(self._kernel, inputs)
 
     def pull(self) -> None:
         """Forces at the places where vertices are now."""

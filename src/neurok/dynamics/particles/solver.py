@@ -1,26 +1,149 @@
-"""The particle solver: arrays in, arrays out."""
+"""The particle solver: arrays in, arrays out. How long its steps may be, and what a stretch of motion will cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.dynamics.particles import rows
-from neurok.dynamics.particles.config import DEFAULT, SolverConfig
-from neurok.dynamics.particles.contact import Contact
-from neurok.dynamics.particles.energy import Energies, deformations, kinetic_energy, momenta, stored_energy
-from neurok.dynamics.particles.grid import add_boxes, base_cells, cut_runs, lay_out, sort_order
-from neurok.dynamics.particles.laws import HENCKY, law_rows
+from neurok.dynamics.particles.contact import Contact, Solids
+from neurok.dynamics.particles.engine_config import DEFAULT, SolverConfig
+from neurok.dynamics.particles.grid import base_cells, cut_runs, lay_out, sort_order
+from neurok.dynamics.particles.laws import Energies, kinetic_energy, law_rows, momenta, sound_speed, stored_energy
 from neurok.dynamics.particles.machine import Machine
-from neurok.dynamics.particles.rigid_parts import RigidParts
+from neurok.dynamics.particles.rigid_parts import FROZEN, RigidParts, Targets
 from neurok.dynamics.particles.sheets import Sheets
-from neurok.dynamics.particles.solids import Solids
-from neurok.dynamics.particles.state import ParticleSet, SheetSet, SoftSkin, Surroundings
-from neurok.dynamics.particles.steps import cell_width, stable_step
-from neurok.dynamics.particles.targets import FROZEN, Targets
+from neurok.dynamics.particles.state import Law, ParticleSet, Row, SheetSet, SoftSkin, Surroundings
+
+TRAVEL = 0.3
+"""Cells that the fastest particle may cross in one step."""
+
+SHEET_COURANT = 0.5
+"""Edges that sound in a sheet may cross in one step."""
+
+VISCOUS = 0.15
+"""Share of dx² ρ / η that one step may take, for stiffness against rates."""
+
+PADDING = 3
+"""Cells around the particles that the grid reaches; it is made anew before anything crosses them."""
+
+STRETCH = 64
+"""Substeps at most between two looks at bounds, speeds and finiteness."""
+
+SORT_CELLS = 1.0
+"""Particles are sorted by place again once one of them has crossed so many cells."""
+
+DOMAIN_MARGIN = 20.0
+"""How far from where they started particles may go, in sizes of the whole."""
+
+RETRIES = 4
+"""How often a stretch that became non-finite is tried again with half the step, before the solver gives up."""
+
+CONTACT_REFRESH = 0.05
+"""Cells that the fastest particle may move before it is looked again who touches whom."""
+
+CONTACT_STEPS = 8
+"""And no more substeps than this."""
+
+SOUND = "sound at"
+"""How the bound by the stiffest material begins."""
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """What a stretch of motion would cost, told without starting."""
+
+    dt: float
+    """Longest stable step [s]."""
+
+    substeps: int
+    limit: str
+    """What bounds the step, as a phrase."""
+
+
+def cell_width(particles: ParticleSet, config: SolverConfig) -> float:
+    """Of the grid [m]."""
+    if config.cell > 0:
+        return config.cell
+    solid = particles.law != Law.SHEET
+    volumes = particles.volumes[solid] if solid.any() else particles.volumes
+    return float(2 * np.cbrt(np.median(volumes)))
+
+
+def stable_step(
+    particles: ParticleSet, sheets: SheetSet | None, cell: float, config: SolverConfig
+) -> tuple[float, str]:
+    """The longest step that materials allow [s], and what bounds it; the speed of particles is not looked at."""
+    bounds = {"rigid parts and soft contact": config.longest_step}
+    speed = sound_speed(particles)
+    if (speed > 0).any():
+        worst = int(np.argmax(speed))
+        bounds[f"{SOUND} {speed[worst]:.3g} m/s (E = {particles.young[worst]:.3g} Pa)"] = (
+            config.courant * cell / speed[worst]
+        )
+    rated = np.isin(particles.law, (Law.ELASTIC, Law.FLUID)) & (particles.viscosity > 0)
+    if rated.any():
+        density = particles.masses[rated] / particles.volumes[rated]
+        bounds["viscosity"] = VISCOUS * cell**2 * float((density / particles.viscosity[rated]).min())
+    if (particles.damping > 0).any():
+        bounds["damping"] = 0.5 / float(particles.damping.max())
+    if sheets is not None and len(sheets.triangles):
+        bounds["sound along the shortest edge of a sheet"] = sheet_step(particles, sheets, cell, config)
+    limit = min(bounds, key=lambda name: bounds[name])
+    return bounds[limit], limit
+
+
+def sheet_step(particles: ParticleSet, sheets: SheetSet, cell: float, config: SolverConfig) -> float:
+    """The longest step of sheets [s]: sound may cross a share of an edge."""
+    corners = sheets.rest[sheets.triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    around = np.bincount(sheets.triangles.ravel(), np.repeat(area / 3, 3), len(particles))
+    weight = (particles.masses / np.maximum(around, 1e-300))[sheets.triangles].min(axis=1)  # kg/m²
+    speed = np.sqrt(sheets.young * sheets.thickness / ((1 - sheets.poisson**2) * weight))
+    height = least_heights(corners)
+    bent = np.maximum(height, sheets.narrow) ** 2 * np.sqrt(12.0) / np.pi / np.maximum(sheets.thickness, 1e-300)
+    # A triangle without area has no forces.
+    return SHEET_COURANT * float((np.minimum(height, bent) / speed)[area > 0].min(initial=config.longest_step))
+
+
+def least_heights(corners: Float[np.ndarray, "T 3 3"]) -> Float[np.ndarray, " T"]:
+    """Above the longest side of each triangle."""
+    twice = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    return np.asarray(twice / np.maximum(longest, 1e-300))
+
+
+def plan_steps(
+    particles: ParticleSet,
+    sheets: SheetSet | None = None,
+    surroundings: Surroundings | None = None,
+    config: SolverConfig = DEFAULT,
+    *,
+    seconds: float = 1.0,
+) -> StepPlan:
+    """The stable step and the cost of ``seconds`` of motion; nothing is compiled or allocated.
+
+    The fastest particle is thought to fall freely for the whole time, at most through a tenth of the domain's margin.
+    """
+    surroundings = surroundings or Surroundings()
+    cell = cell_width(particles, config)
+    dt, limit = stable_step(particles, sheets, cell, config)
+    speed = top_speed(particles.velocities) + float(np.linalg.norm(surroundings.gravity)) * 0.5 * seconds
+    size = float(np.ptp(particles.positions, axis=0).max()) if len(particles) else cell
+    speed = min(speed, top_speed(particles.velocities) + np.sqrt(2 * np.linalg.norm(surroundings.gravity) * 2 * size))
+    if speed > 0 and TRAVEL * cell / speed < dt:
+        dt, limit = TRAVEL * cell / speed, "the fastest particle"
+    substeps = int(np.ceil(seconds / dt))
+    return StepPlan(dt, substeps, limit)
+
+
+def top_speed(velocities: Float[np.ndarray, "P 3"]) -> float:
+    """Of the fastest particle [m/s]."""
+    return float(np.sqrt((velocities**2).sum(axis=1).max(initial=0.0)))
+
 
 Status = Literal["ok", "left", "failed"]
 
@@ -64,15 +187,13 @@ class Solver:
         self._machine = Machine(len(particles), config, say)
         self._machine.numbers[:5] = [self.cell, 0.0, *self.surroundings.gravity]
         self._fill(particles, sheets)
-        self._parts = RigidParts(
-            self._machine, particles.rigid, particles.body, int(particles.body.max(initial=-1)) + 1
-        )
-        self._parts.clothe([np.asarray(skin, dtype=float) - self._origin for skin in skins])
+        self._parts = RigidParts(self._machine, particles.rigid, int(particles.body.max(initial=-1)) + 1)
+        self._parts.set_surface([np.asarray(skin, dtype=float) - self._origin for skin in skins])
         solids = Solids.of(self.surroundings, self._origin)
         self._contact = Contact(self._machine, solids, _densities(particles), self.surroundings.body_friction, say)
-        self._contact.clothe(soft)
-        self._targets = Targets(self._machine, len(particles))
-        self._sheets = Sheets(self._machine, sheets, say) if sheets is not None and len(sheets.triangles) else None
+        self._contact.set_surface(soft)
+        self._targets = Targets(self._machine)
+        self._sheets = Sheets(self._machine, sheets) if sheets is not None and len(sheets.triangles) else None
         self._forces: np.ndarray | None = None
         self._sorted_at: np.ndarray | None = None
         self._work = 0.0
@@ -86,7 +207,7 @@ class Solver:
     def dt(self) -> float:
         """Step [s] that the next ``advance`` takes at most."""
         speed = self._top_speed()
-        return min(self._stable, self.config.travel * self.cell / speed) if speed > 0 else self._stable
+        return min(self._stable, TRAVEL * self.cell / speed) if speed > 0 else self._stable
 
     @property
     def _table(self) -> Float[np.ndarray, "rows P"]:
@@ -95,25 +216,25 @@ class Solver:
     @property
     def _moving(self) -> Float[np.ndarray, "rows P"]:
         """The rows that a step changes."""
-        return self._table[: rows.MASS]
+        return self._table[: Row.MASS]
 
     def _fill(self, particles: ParticleSet, sheets: SheetSet | None) -> None:
         """Write the start into the table."""
         table = self._table
         exact = (particles.positions - self._origin).T
-        table[rows.POSITION : rows.POSITION + 3] = exact
-        table[rows.REMAINDER : rows.REMAINDER + 3] = exact - table[rows.POSITION : rows.POSITION + 3]
-        table[rows.VELOCITY : rows.VELOCITY + 3] = particles.velocities.T
-        table[rows.MASS], table[rows.VOLUME] = particles.masses, particles.volumes
-        table[rows.MU : rows.MU + 4] = law_rows(particles)
-        table[rows.VISCOSITY], table[rows.DAMPING] = particles.viscosity, particles.damping
-        table[rows.RADIUS] = particles.radius
+        table[Row.place] = exact
+        table[Row.remainder] = exact - table[Row.place]
+        table[Row.velocity] = particles.velocities.T
+        table[Row.MASS], table[Row.VOLUME] = particles.masses, particles.volumes
+        table[Row.MU : Row.MU + 4] = law_rows(particles)
+        table[Row.VISCOSITY], table[Row.DAMPING] = particles.viscosity, particles.damping
+        table[Row.RADIUS] = particles.radius
         if sheets is not None:
-            np.minimum.at(table[rows.RADIUS], sheets.triangles, np.float32(0.5) * sheets.thickness[:, None])
-        table[rows.REACH] = table[rows.RADIUS]
+            np.minimum.at(table[Row.RADIUS], sheets.triangles, np.float32(0.5) * sheets.thickness[:, None])
+        table[Row.REACH] = table[Row.RADIUS]
 
     def _top_speed(self) -> float:
-        moving = self._machine.table[rows.VELOCITY : rows.VELOCITY + 3, : self._alive]
+        moving = self._machine.table[Row.velocity, : self._alive]
         return float(np.sqrt((moving.astype(float) ** 2).sum(axis=0).max(initial=0.0)))
 
     @property
@@ -123,8 +244,8 @@ class Solver:
     def _prepare(self) -> None:
         """Sort where that pays, and lay the grids anew around the particles."""
         table = self._table
-        place = table[rows.POSITION : rows.POSITION + 3]
-        far = self.config.sort_cells * self.cell
+        place = table[Row.place]
+        far = SORT_CELLS * self.cell
         if self._sorted_at is None or np.abs(place - self._sorted_at).max(initial=0.0) > far:
             cells = base_cells(place, self.cell)
             order = self._order
@@ -137,17 +258,16 @@ class Solver:
         chosen = self._order[:alive]
         runs = cut_runs(self._body[chosen], self._law[chosen], self.config.partitions)
         cells = base_cells(place[:, :alive], self.cell)
-        layout = lay_out(runs, cells, self.config.partitions, self.config.padding)
+        holders = [*self._parts.holders, *self._targets.holders]
+        layout = lay_out(runs, cells, self.config.partitions, PADDING, self._contact.boxes(holders, PADDING))
         if layout.nodes > self.config.most_nodes + self.config.nodes_each * len(self._body) and self._narrow(alive):
             return self._prepare()
-        holders = [*self._parts.holders, *self._targets.holders]
-        layout = add_boxes(layout, self._contact.boxes(holders, self.config.padding))
         self._machine.adopt(layout)
         self._contact.prepare(layout, holders, len(layout.boxes) - len(holders), self._parts, self._targets.pins)
 
     def _narrow(self, alive: int) -> bool:
         """Few particles that flew far would need a huge grid: the domain shrinks to leave them out. Whether any was."""
-        place = self._table[rows.POSITION : rows.POSITION + 3, :alive].astype(float)
+        place = self._table[Row.place, :alive].astype(float)
         middle = np.median(place, axis=1)
         reach = np.abs(place - middle[:, None]).max(axis=0)
         far = max(0.5 * float(reach.max()), 2 * float(np.quantile(reach, 0.9)))
@@ -221,7 +341,7 @@ class Solver:
             if self._machine.outside or not np.isfinite(self._moving.sum()):  # one value that is not spoils the sum
                 self._restore(motion)
                 retries += 1
-                if retries > self.config.retries:
+                if retries > RETRIES:
                     self.status = "failed"
                     self.message = "The motion became unstable; take a softer material or a finer step."
                 continue
@@ -234,17 +354,17 @@ class Solver:
 
     def _soon_speed(self, dt: float) -> float:
         """Of the fastest particle at the end of a stretch, if it falls [m/s]."""
-        return self._top_speed() + float(np.linalg.norm(self.surroundings.gravity)) * dt * self.config.stretch
+        return self._top_speed() + float(np.linalg.norm(self.surroundings.gravity)) * dt * STRETCH
 
     def _stretch(self, dt: float, reach: float) -> int:
         """Substeps until something could cross the grid's padding."""
-        room = reach * (self.config.padding - 0.5) * self.cell
-        return int(np.clip(room / max(self._soon_speed(dt) * dt, 1e-30), 1, self.config.stretch))
+        room = reach * (PADDING - 0.5) * self.cell
+        return int(np.clip(room / max(self._soon_speed(dt) * dt, 1e-30), 1, STRETCH))
 
     def _contact_period(self, dt: float) -> int:
         """Substeps after which it has to be looked again who touches whom."""
-        far = self.config.contact_refresh * self.cell
-        return int(np.clip(far / max(self._soon_speed(dt) * dt, 1e-30), 1, self.config.contact_steps))
+        far = CONTACT_REFRESH * self.cell
+        return int(np.clip(far / max(self._soon_speed(dt) * dt, 1e-30), 1, CONTACT_STEPS))
 
     def _restore(self, motion: Float[np.ndarray, "parts 64"]) -> None:
         self._moving[:], self._parts.view[:] = self._saved, motion
@@ -254,7 +374,7 @@ class Solver:
         if self._forces is None:
             return 0.0
         way = np.zeros((3, len(self._particles)))
-        for row in (rows.POSITION, rows.REMAINDER):
+        for row in (Row.POSITION, Row.REMAINDER):
             way += self._moving[row : row + 3].astype(float) - self._saved[row : row + 3]
         return float((way.T * self._forces[self._order]).sum())
 
@@ -295,14 +415,14 @@ class Solver:
     def _freeze_the_lost(self) -> None:
         """What left the domain stays where it is and is no longer looked at."""
         alive = self._alive
-        place = self._table[rows.POSITION : rows.POSITION + 3, :alive]
+        place = self._table[Row.place, :alive]
         if (place.min(axis=1) >= self._domain[0]).all() and (place.max(axis=1) <= self._domain[1]).all():
             return
         gone = ((place < self._domain[0][:, None]) | (place > self._domain[1][:, None])).any(axis=0)
         parts = np.unique(self._particles.rigid[self._order[:alive][gone]])
         gone |= np.isin(self._particles.rigid[self._order[:alive]], parts[parts >= 0])  # a rigid part leaves as a whole
         self._body[self._order[:alive][gone]] = FROZEN
-        self._table[rows.VELOCITY : rows.AFFINE + 9, :alive][:, gone] = 0.0
+        self._table[Row.VELOCITY : Row.AFFINE + 9, :alive][:, gone] = 0.0
         self._sorted_at = None
         self.status = "left"
         self.message = f"{len(self.lost)} of {len(self._body)} particles left the domain and are frozen there."
@@ -316,33 +436,17 @@ class Solver:
     @property
     def positions(self) -> Float[np.ndarray, "P 3"]:
         t = self._table
-        exact = t[rows.POSITION : rows.POSITION + 3].astype(float) + t[rows.REMAINDER : rows.REMAINDER + 3]
+        exact = t[Row.place].astype(float) + t[Row.remainder]
         return self._given(exact) + self._origin
 
     @property
     def velocities(self) -> Float[np.ndarray, "P 3"]:
-        return self._given(self._table[rows.VELOCITY : rows.VELOCITY + 3])
-
-    @property
-    def deformation(self) -> Float[np.ndarray, "P 3 3"]:
-        """F of elastic particles; the elastic left stretch of metal, foam and sand; of fluids the cube root of J; the
-        rotation of rigid parts; the identity for sheets."""
-        found = np.empty((len(self._order), 3, 3))
-        found[self._order] = deformations(self._table, self._law[self._order])
-        for part, turned in enumerate(self.rigid_motions[0]):
-            found[self._particles.rigid == part] = turned
-        return found
+        return self._given(self._table[Row.velocity])
 
     @property
     def rigid_motions(self) -> tuple[Float[np.ndarray, "R 3 3"], Float[np.ndarray, "R 3"]]:
         """R and t of each rigid part: where a point x of the start is now, R x + t."""
         return self._parts.motions(self._origin)
-
-    @property
-    def plastic(self) -> Float[np.ndarray, " P"]:
-        """Accumulated plastic strain, von Mises' equivalent; zero where the law has none."""
-        found = self._given(self._table[rows.STATE + 6])
-        return np.where(np.isin(self._law, HENCKY), found, 0.0)
 
     @property
     def lost(self) -> Int[np.ndarray, " n"]:
@@ -396,5 +500,5 @@ def _domain(particles: ParticleSet, surroundings: Surroundings, config: SolverCo
     if surroundings.domain is not None:
         return np.asarray(surroundings.domain, dtype=float)
     low, high = particles.positions.min(axis=0), particles.positions.max(axis=0)
-    margin = config.domain_margin * max(float((high - low).max()), cell_width(particles, config))
+    margin = DOMAIN_MARGIN * max(float((high - low).max()), cell_width(particles, config))
     return np.stack([low - margin, high + margin])

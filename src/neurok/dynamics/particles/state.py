@@ -1,4 +1,4 @@
-"""What the particle solver takes: particles with constitutive laws, sheets, and what stands around them."""
+"""What the particle solver takes: particles with constitutive laws, sheets, what stands around them, and its table."""
 
 from __future__ import annotations
 
@@ -43,8 +43,55 @@ class Law(IntEnum):
     """Belongs to the rigid part named by ``rigid``."""
 
 
+class Row:
+    """Where each number of a particle stands in the table of float32: a row per number, a column per particle."""
+
+    POSITION = 0
+    REMAINDER = 3
+    """What rounding took from the positions: slow motion would stand still without it."""
+
+    VELOCITY = 6
+    AFFINE = 9
+    """Velocity gradient C of the affine particle-in-cell transfer [1/s], row by row."""
+
+    STATE = 18
+    """Nine numbers. Elastic: F - I. Hencky laws: b - I (xx xy xz yy yz zz), plastic strain, kept dilation. Fluid:
+    J - 1. Rigid: place in its part. The identity is left out since small strains would drown in its rounding."""
+
+    MASS = 27
+    VOLUME = 28
+    MU = 29
+    LAMBDA = 30
+    FIRST = 31
+    SECOND = 32
+    """Two numbers of the law: see ``law_rows``."""
+
+    VISCOSITY = 33
+    DAMPING = 34
+    RADIUS = 35
+    """How far its stuff reaches around a particle [m]: where it touches."""
+
+    REACH = 36
+    """The same towards the first plane, as what is drawn around the particle reaches now [m]."""
+
+    COUNT = 37
+
+    SLACK = 8
+    """Columns beyond the last particle, so that eight can always be read."""
+
+    place, remainder, velocity = slice(POSITION, REMAINDER), slice(REMAINDER, VELOCITY), slice(VELOCITY, AFFINE)
+    affine, state = slice(AFFINE, STATE), slice(STATE, MASS)
+
+
 def _filled(value: object, count: int, dtype: type) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=dtype), (count,)))
+
+
+LEFT_OUT: dict[str, float | int] = {
+    "law": int(Law.ELASTIC), "young": 1e5, "poisson": 0.3, "yield_stress": 1e30, "hardening": 0.0,
+    "friction_angle": 0.0, "cohesion": 0.0, "viscosity": 0.0, "damping": 0.0, "body": 0, "rigid": -1,
+}  # fmt: skip
+"""What particles are that nobody says more of."""
 
 
 @dataclass(frozen=True)
@@ -123,42 +170,24 @@ class ParticleSet:
         *,
         volumes: Float[np.ndarray, " P"] | float,
         density: Float[np.ndarray, " P"] | float = 1000.0,
-        law: Int[np.ndarray, " P"] | Law = Law.ELASTIC,
         velocities: Float[np.ndarray, "P 3"] | Sequence[Number] = (0.0, 0.0, 0.0),
-        young: Float[np.ndarray, " P"] | float = 1e5,
-        poisson: Float[np.ndarray, " P"] | float = 0.3,
-        yield_stress: Float[np.ndarray, " P"] | float = 1e30,
-        hardening: Float[np.ndarray, " P"] | float = 0.0,
-        friction_angle: Float[np.ndarray, " P"] | float = 0.0,
-        cohesion: Float[np.ndarray, " P"] | float = 0.0,
-        viscosity: Float[np.ndarray, " P"] | float = 0.0,
-        damping: Float[np.ndarray, " P"] | float = 0.0,
-        body: Int[np.ndarray, " P"] | int = 0,
-        rigid: Int[np.ndarray, " P"] | int = -1,
         radius: Float[np.ndarray, " P"] | float | None = None,
+        **given: Any,
     ) -> ParticleSet:
         """Particles from numbers or arrays; ``density`` [kg/m³] times ``volumes`` is the mass, half the cube root of
-        these the radius."""
+        these the radius. ``given`` are other fields by name; those left out are as ``LEFT_OUT`` says."""
+        if unknown := given.keys() - LEFT_OUT.keys():
+            raise NeurokError(f"Particles have no {sorted(unknown)}; there are {', '.join(LEFT_OUT)}.")
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         count = len(positions)
         volume = _filled(volumes, count, float)
         return cls(
-            positions,
-            np.ascontiguousarray(np.broadcast_to(np.asarray(velocities, dtype=float), (count, 3))),
-            volume,
-            volume * _filled(density, count, float),
-            _filled(law, count, np.int64),
-            _filled(young, count, float),
-            _filled(poisson, count, float),
-            _filled(yield_stress, count, float),
-            _filled(hardening, count, float),
-            _filled(friction_angle, count, float),
-            _filled(cohesion, count, float),
-            _filled(viscosity, count, float),
-            _filled(damping, count, float),
-            _filled(body, count, np.int64),
-            _filled(rigid, count, np.int64),
-            0.5 * np.cbrt(volume) if radius is None else _filled(radius, count, float),
+            positions=positions,
+            velocities=np.ascontiguousarray(np.broadcast_to(np.asarray(velocities, dtype=float), (count, 3))),
+            volumes=volume,
+            masses=volume * _filled(density, count, float),
+            radius=0.5 * np.cbrt(volume) if radius is None else _filled(radius, count, float),
+            **{name: _filled(given.get(name, value), count, type(value)) for name, value in LEFT_OUT.items()},
         )
 
     @classmethod
@@ -182,9 +211,6 @@ class SheetSet:
     rest: Float[np.ndarray, "P 3"]
     """Where all particles are at rest [m]; only rows of sheet vertices are read. Its creases are kept."""
 
-    bending: float = 1.0
-    """Share of the plate's bending stiffness E t³ / 12(1 - ν²) that is taken: less for woven stuff."""
-
     damping: float = 0.0
     """Of the rate of membrane strain [s] (Kelvin-Voigt time): stress = C (strain + damping · rate)."""
 
@@ -201,7 +227,6 @@ class SheetSet:
         thickness: Float[np.ndarray, " T"] | float,
         young: Float[np.ndarray, " T"] | float,
         poisson: Float[np.ndarray, " T"] | float = 0.3,
-        bending: float = 1.0,
         damping: float = 0.0,
         narrow: float = 0.0,
     ) -> SheetSet:
@@ -213,7 +238,6 @@ class SheetSet:
             _filled(young, count, float),
             _filled(poisson, count, float),
             np.ascontiguousarray(rest, dtype=np.float64),
-            bending,
             damping,
             narrow,
         )
@@ -261,7 +285,7 @@ class Surroundings:
 
     domain: tuple[Triple, Triple] | None = None
     """Lowest and highest corner of where anything may be [m]; what leaves it is frozen and counted. Without one it is
-    a box around the particles, wider by ``SolverConfig.domain_margin`` times their size."""
+    a box around the particles, wider by ``solver.DOMAIN_MARGIN`` times their size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,11 +309,7 @@ class SoftSkin:
         return cls(weights, np.concatenate([np.zeros(0, dtype=np.int64), *leaders]))
 
     def reaches(
-        self,
-        heights: Float[np.ndarray, " P"],
-        radius: Float[np.ndarray, " P"],
-        near: float,
-        most: float,
+        self, heights: Float[np.ndarray, " P"], radius: Float[np.ndarray, " P"], near: float, most: float
     ) -> Float[np.ndarray, " P"]:
         """How far each particle reaches down, where particles have these heights above a plane [m].
 

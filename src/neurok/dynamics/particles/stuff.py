@@ -7,7 +7,6 @@ looks rigid. For a block that is g L ρ / E, for a sheet 1.5 g L ρ / E (L / t)�
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -16,64 +15,47 @@ from neurok.core.material import STANDARD_GRAVITY, MaterialField
 from neurok.dynamics.particles.state import Law
 from neurok.kinematics.elastic import ELASTIC_SPACE
 
+VISIBLE_SAG = ELASTIC_SPACE.visible_sag
+"""Solids that sag less under their weight, as a share of their size, are rigid; the same as for soft bodies."""
 
-@dataclass(frozen=True)
-class StuffConfig:
-    """Where materials are taken otherwise than the library says."""
+FLOPPY_SAG = 0.05
+"""Sheets that sag less as a flat strip are rigid: those that stand up are curved, which a strip does not know."""
 
-    visible_sag: float = ELASTIC_SPACE.visible_sag
-    """Solids that sag less under their weight, as a share of their size, are rigid; the same as for soft bodies."""
+CLAMPED_YIELD = 0.03
+"""Largest strain at which something clamped yields: it would spring back for ever otherwise."""
 
-    floppy_sag: float = 0.05
-    """Sheets that sag less as a flat strip are rigid: those that stand up are curved, which a strip does not know."""
+POISSON = 0.45
+"""Largest Poisson's ratio: 0.49 would take twice the steps, and a hundredth of volume cannot be seen."""
 
-    stretch: float = 2e-3
-    """Share by which a sheet may stretch under its own weight: stiffer ones are stepped as if this soft, and keep their
-    stiffness in bending. Below a pixel, and it saves a hundredfold of steps for paper."""
+FLUID_SPEED = 10.0
+"""Speed of sound of a fluid, in speeds it reaches by falling over its object's size: its density then stays within a
+hundredth, as is usual for weakly compressible fluids."""
 
-    stiffest: float | None = None
-    """Solids stiffer than this [Pa] are stepped with it instead of being rigid; by default none are."""
+FLUID_VISCOSITY = 1e-3
+"""Of fluids [Pa s]: that of water."""
 
-    clamped_yield: float = 0.03
-    """Largest strain at which something clamped yields: it would spring back for ever otherwise."""
+DAMPING_SHARE = 0.5
+"""Of the largest viscosity that does not shorten the step."""
 
-    poisson: float = 0.45
-    """Largest Poisson's ratio: 0.49 would take twice the steps, and a hundredth of volume cannot be seen."""
+VISCOUS_COURANT = 0.15 / 0.4
+"""Largest η / (ρ c dx) that does not: the solver's limits for viscosity and for sound."""
 
-    fluid_speed: float = 10.0
-    """Speed of sound of a fluid, in speeds it reaches by falling over its object's size: its density then stays within
-    a hundredth, as is usual for weakly compressible fluids."""
+LOWEST_MODE = math.pi / 2
+"""Rate of the squash in a fall, in speeds of sound over three volumes by area: that of a bar along a cube, and of a
+slab on the ground through its thickness. At this rate damping ratios hold."""
 
-    fluid_viscosity: float = 1e-3
-    """Of fluids [Pa s]: that of water."""
+HARDENING = 0.1
+"""Of what yields, as a share of Young's modulus: common for annealed metals up to some percent of strain."""
 
-    damping_share: float = 0.5
-    """Of the largest viscosity that does not shorten the step."""
+FOAM_TIME = 0.05
+"""In which crushed foam comes to its yield stress [s]."""
 
-    viscous_courant: float = 0.15 / 0.4
-    """Largest η / (ρ c dx) that does not: the solver's limits for viscosity and for sound."""
+DAMP = ("soil", "snow", "wet sand")
+"""Granular materials by name that hold together a little: others have no cohesion ..."""
 
-    lowest_mode: float = math.pi / 2
-    """Rate of the squash in a fall, in speeds of sound over three volumes by area: that of a bar along a cube, and of a
-    slab on the ground through its thickness. At this rate damping ratios hold."""
+DAMP_COHESION = 300.0
+"""... by this much [Pa]: garden soil."""
 
-    hardening: float = 0.1
-    """Of what yields, as a share of Young's modulus: common for annealed metals up to some percent of strain."""
-
-    foam_time: float = 0.05
-    """In which crushed foam comes to its yield stress [s]."""
-
-    cohesion: float = 0.0
-    """Of granular stuff that names none [Pa]; see ``damp``."""
-
-    damp: tuple[str, ...] = ("soil", "snow", "wet sand")
-    """Granular materials by name that hold together a little ..."""
-
-    damp_cohesion: float = 300.0
-    """... by this much [Pa]: garden soil."""
-
-
-STUFF = StuffConfig()
 
 SOLID, SHEET, SHELL = 0, 1, 2
 """How a particle's piece of the mesh is filled: by volume, as a sheet, or as a rigid shell."""
@@ -82,62 +64,43 @@ LOOSE = ("sand", "fluid")
 """Kinds whose particles part from each other."""
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """What the solver is told of each particle."""
-
-    law: Int[np.ndarray, " P"]
-    young: Float[np.ndarray, " P"]
-    poisson: Float[np.ndarray, " P"]
-    yield_stress: Float[np.ndarray, " P"]
-    hardening: Float[np.ndarray, " P"]
-    friction_angle: Float[np.ndarray, " P"]
-    cohesion: Float[np.ndarray, " P"]
-    viscosity: Float[np.ndarray, " P"]
-    relax: Float[np.ndarray, " P"]
-    """Rate at which motion within the body dies away [1/s]: the damping of its lowest mode."""
-
-
-def stiff_solids(stuff: MaterialField, size: float, config: StuffConfig = STUFF) -> Bool[np.ndarray, " n"]:
+def stiff_solids(stuff: MaterialField, size: float, stiffest: float | None = None) -> Bool[np.ndarray, " n"]:
     """Which points of solids are rigid; ``size`` is the object's [m]."""
     speed2 = stuff.young / stuff.density
-    stiff = speed2 > STANDARD_GRAVITY * size / config.visible_sag
-    if config.stiffest is not None:
-        stiff &= False
+    stiff = (stiffest is None) & (speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG)
     return np.asarray((stiff & ~np.isin(stuff.kind, LOOSE)) | (stuff.kind == "rigid"))
 
 
 def stiff_sheets(
-    stuff: MaterialField,
-    thickness: Float[np.ndarray, " n"],
-    size: Float[np.ndarray, " n"],
-    config: StuffConfig = STUFF,
+    stuff: MaterialField, thickness: Float[np.ndarray, " n"], size: Float[np.ndarray, " n"]
 ) -> Bool[np.ndarray, " n"]:
     """Which points of sheets are rigid; ``size`` and ``thickness`` of what each is in [m]."""
     slender = (size / np.maximum(thickness, 1e-300)) ** 2
     sag = 1.5 * STANDARD_GRAVITY * size * stuff.density / stuff.young * slender
-    return np.asarray((sag < config.floppy_sag) | np.isin(stuff.kind, (*LOOSE, "rigid")))
+    return np.asarray((sag < FLOPPY_SAG) | np.isin(stuff.kind, (*LOOSE, "rigid")))
 
 
 def sheet_young(
-    stuff: MaterialField, size: float, config: StuffConfig = STUFF
+    stuff: MaterialField, size: float, stretch: float
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """Young's modulus of sheets in their plane, and in bending [Pa]."""
-    enough = STANDARD_GRAVITY * size * stuff.density / config.stretch
+    enough = STANDARD_GRAVITY * size * stuff.density / stretch
     return np.minimum(stuff.young, enough), stuff.young
 
 
-def numbers(
+def material_parameters(
     stuff: MaterialField,
     fill: Int[np.ndarray, " P"],
     rigid: Bool[np.ndarray, " P"],
     size: float,
     depth: Float[np.ndarray, " P"],
     cell: float,
-    config: StuffConfig = STUFF,
-) -> Numbers:
-    """Laws and constants of particles made of ``stuff``, in an object of this ``size``, on cells of this width [m].
+    stiffest: float | None = None,
+) -> tuple[dict[str, np.ndarray], Float[np.ndarray, " P"]]:
+    """Law and constants of particles made of ``stuff``, by their names in `ParticleSet`, and the rate at which motion
+    within the body dies away [1/s], the damping of its lowest mode.
 
+    They are in an object of this ``size``, on cells of this width [m].
     ``depth`` is three times the volume by the area of the piece that each is in [m].
     """
     kind, density = stuff.kind, stuff.density
@@ -149,44 +112,40 @@ def numbers(
     law[kind == "fluid"] = Law.FLUID
     law[fill == SHEET] = Law.SHEET
     law[rigid] = Law.RIGID
-    enough = density * STANDARD_GRAVITY * size / config.visible_sag
-    most = enough if config.stiffest is None else np.where(kind == "sand", enough, config.stiffest)
+    enough = density * STANDARD_GRAVITY * size / VISIBLE_SAG
+    most = enough if stiffest is None else np.where(kind == "sand", enough, stiffest)
     young = np.minimum(stuff.young, most)
     fall2 = 2.0 * STANDARD_GRAVITY * size
-    young = np.where(law == Law.FLUID, density * config.fluid_speed**2 * fall2, young)
-    poisson = np.clip(stuff.poisson, -0.9, config.poisson)
+    young = np.where(law == Law.FLUID, density * FLUID_SPEED**2 * fall2, young)
+    poisson = np.clip(stuff.poisson, -0.9, POISSON)
     strength = np.where(yields, stuff.yield_stress, np.float32(3e38).item())
-    strength = np.where(young < stuff.young, np.minimum(strength, config.clamped_yield * young), strength)
+    strength = np.where(young < stuff.young, np.minimum(strength, CLAMPED_YIELD * young), strength)
     speed = np.sqrt(young / density)
-    viscosity = np.where(law == Law.ELASTIC, _viscosity(stuff, young, depth, cell, config), 0.0)
-    viscosity = np.where(law == Law.FLUID, config.fluid_viscosity, viscosity)
-    viscosity = np.where(law == Law.FOAM, config.foam_time * young, viscosity)
+    viscosity = np.where(law == Law.ELASTIC, _viscosity(stuff, young, depth, cell), 0.0)
+    viscosity = np.where(law == Law.FLUID, FLUID_VISCOSITY, viscosity)
+    viscosity = np.where(law == Law.FOAM, FOAM_TIME * young, viscosity)
     held = np.isin(law, (Law.ELASTIC, Law.METAL, Law.FOAM))
     swing = np.where(law == Law.SHEET, math.sqrt(STANDARD_GRAVITY / size), 0.0)
-    swing = np.where(held, config.lowest_mode * speed / depth, swing)
+    swing = np.where(held, LOWEST_MODE * speed / depth, swing)
     names = np.array([material.name for material in stuff.materials])[stuff.ids]
     angle = np.nan_to_num(stuff.friction_angle, nan=math.radians(30.0))
-    return Numbers(
-        law,
-        young,
-        poisson,
-        strength,
-        np.where(yields & (kind == "metal"), config.hardening * young, 0.0),
-        np.where(law == Law.GRANULAR, angle, 0.0),
-        np.where((law == Law.GRANULAR) & np.isin(names, config.damp), config.damp_cohesion, config.cohesion),
-        viscosity,
-        2.0 * stuff.damping_ratio * swing,
-    )
+    parameters = {
+        "law": law,
+        "young": young,
+        "poisson": poisson,
+        "yield_stress": strength,
+        "hardening": np.where(yields & (kind == "metal"), HARDENING * young, 0.0),
+        "friction_angle": np.where(law == Law.GRANULAR, angle, 0.0),
+        "cohesion": np.where((law == Law.GRANULAR) & np.isin(names, DAMP), DAMP_COHESION, 0.0),
+        "viscosity": viscosity,
+    }
+    return parameters, 2.0 * stuff.damping_ratio * swing
 
 
 def _viscosity(
-    stuff: MaterialField,
-    young: Float[np.ndarray, " P"],
-    depth: Float[np.ndarray, " P"],
-    cell: float,
-    config: StuffConfig,
+    stuff: MaterialField, young: Float[np.ndarray, " P"], depth: Float[np.ndarray, " P"], cell: float
 ) -> Float[np.ndarray, " P"]:
     """Of elastic stuff [Pa s]: what its damping ratio asks for, as far as the step allows."""
     speed = np.sqrt(young / stuff.density)
-    wanted = 2.0 * stuff.damping_ratio * young * depth / (config.lowest_mode * speed)
-    return np.minimum(wanted, config.damping_share * config.viscous_courant * stuff.density * speed * cell)
+    wanted = 2.0 * stuff.damping_ratio * young * depth / (LOWEST_MODE * speed)
+    return np.minimum(wanted, DAMPING_SHARE * VISCOUS_COURANT * stuff.density * speed * cell)

@@ -1,26 +1,24 @@
-"""The transfers and laws in Warp's own language: the reference that the vector snippets are tested against.
+"""The particle solver's transfers and laws in Warp's own language: what its vector snippets are compared with.
 
-They would compile for CUDA as they are; the solver keeps its arrays on the CPU, where contact and rigid parts are solved.
+They would compile for CUDA as they are; the solver keeps its arrays on the CPU, where contact is solved.
 """
 
 # Warp reads annotations as they are: no ``from __future__ import annotations`` here
-from typing import no_type_check  # the tests' type checker must leave Warp's functions alone
+from typing import Any, no_type_check  # the tests' type checker must leave Warp's functions alone
 
 import warp as wp
 
-from neurok.dynamics.particles import rows
-from neurok.dynamics.particles.config import LAWS
-from neurok.dynamics.particles.kernels_transfer import Floats, Ints, Table
-from neurok.dynamics.particles.state import Law
+from neurok.dynamics.particles import Solver
+from neurok.dynamics.particles.kernels_transfer import LOOSEST, Floats, Ints, Table
+from neurok.dynamics.particles.state import Law, Row
 
 MODULE = "neurok_particles_plain"
-POSITION, REMAINDER, VELOCITY, AFFINE = rows.POSITION, rows.REMAINDER, rows.VELOCITY, rows.AFFINE
-STATE, MASS, VOLUME, MU, LAMBDA = rows.STATE, rows.MASS, rows.VOLUME, rows.MU, rows.LAMBDA
-FIRST, SECOND, VISCOSITY, DAMPING = rows.FIRST, rows.SECOND, rows.VISCOSITY, rows.DAMPING
+POSITION, REMAINDER, VELOCITY, AFFINE = Row.POSITION, Row.REMAINDER, Row.VELOCITY, Row.AFFINE
+STATE, MASS, VOLUME, MU, LAMBDA = Row.STATE, Row.MASS, Row.VOLUME, Row.MU, Row.LAMBDA
+FIRST, SECOND, VISCOSITY, DAMPING = Row.FIRST, Row.SECOND, Row.VISCOSITY, Row.DAMPING
 ELASTIC, GRANULAR, FOAM, FLUID, SHEET, RIGID = (
     int(law) for law in (Law.ELASTIC, Law.GRANULAR, Law.FOAM, Law.FLUID, Law.SHEET, Law.RIGID)
 )
-LOOSEST = LAWS.loosest
 FLOW = 0.81649658
 
 
@@ -140,7 +138,8 @@ def hencky_stress(table: Table, p: int, c: wp.mat33, dt: float, law: int) -> wp.
 @wp.kernel(module=MODULE, enable_backward=False)
 @no_type_check
 def scatter(
-    table: Table, forces: Table, grid: Floats, numbers: Floats, boxes: Ints, runs: Ints, flags: Ints, run: int, part: int
+    table: Table, forces: Table, grid: Floats, numbers: Floats, boxes: Ints, runs: Ints, flags: Ints,
+    run: int, part: int
 ):  # fmt: skip
     p = wp.tid() + runs[8 * run]
     law = runs[8 * run + 2]
@@ -252,3 +251,41 @@ def gather(table: Table, grid: Floats, numbers: Floats, boxes: Ints, runs: Ints,
         step = table[REMAINDER + q, p] + numbers[1] * v[q]
         table[POSITION + q, p] = old + step
         table[REMAINDER + q, p] = step - (table[POSITION + q, p] - old)
+
+
+def use_plain_kernels(solver: Solver) -> None:
+    """Let a solver transfer by these kernels; each list is one job, since nothing is promised about its speed."""
+    machine = solver._machine
+
+    def launch(kernel: Any, dim: Any, inputs: list[Any]) -> None:
+        wp.launch(kernel, dim=dim, inputs=inputs, device="cpu")
+
+    def transfers() -> tuple[list[Any], list[Any], list[Any]]:
+        boxes, runs, _, units, tiles = (machine.array(name) for name in ("boxes", "runs", "parts", "units", "tiles"))
+        grid, numbers, table, forces = (
+            machine.grid.array,
+            machine.numbers_array,
+            machine.table_array,
+            machine.forces_array,
+        )
+        ranges = runs.numpy()[: 8 * machine.run_count].reshape(-1, 8)
+        slices = units.numpy()[: 8 * machine.unit_count].reshape(-1, 8)
+        shapes = boxes.numpy()
+
+        def spread() -> None:
+            grid.zero_()
+            for r, (first, last, *_) in enumerate(ranges):
+                launch(scatter, int(last - first), [table, forces, grid, numbers, boxes, runs, machine.flags, r, 0])
+
+        def add() -> None:
+            for u, (box, first, last, *_) in enumerate(slices):
+                dim = (int(last - first), int(shapes[8 * box + 5]), int(shapes[8 * box + 6]))
+                launch(add_up, dim, [grid, numbers, boxes, units, tiles, u])
+
+        def collect() -> None:
+            for r, (first, last, *_) in enumerate(ranges):
+                launch(gather, int(last - first), [table, grid, numbers, boxes, runs, r])
+
+        return [spread], [add], [collect]
+
+    machine.transfers = transfers  # type: ignore[method-assign]
