@@ -28,6 +28,9 @@ from neurok.kinematics.space import KinematicSpace, contract
 
 Pose = Float[np.ndarray, "4 4"]
 
+FEW_POINTS = 1000
+"""So many points are found quicker by their rows of C than by blending frames, which reads less memory."""
+
 
 class Mechanics:
     """One object, its masses included."""
@@ -569,7 +572,9 @@ class VertexPoints(Points):
     def _select(self, y: Float[np.ndarray, "B K m"]) -> Float[np.ndarray, "B n m"]:
         if self._is_plain:
             return y[:, self.vertices]
-        return super()._select(y) if self._shares is None else blended(*self._shares, y)
+        if len(self.vertices) <= FEW_POINTS or self._shares is None:
+            return super()._select(y)
+        return blended(*self._shares, y)
 
     def pull(self, motion: Motion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         if self._is_plain:
