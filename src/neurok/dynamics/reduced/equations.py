@@ -557,7 +557,8 @@ class VertexPoints(Points):
         return self.mechanics.features is None
 
     @cached_property
-    def _shares(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def shares(self) -> tuple[Float[np.ndarray, "n H"], Float[np.ndarray, "n 4"]] | None:
+        """Weights and places at rest of points that follow handles."""
         shares = self.mechanics.shares
         return None if shares is None else (shares[0][self.vertices], shares[1][self.vertices])
 
@@ -572,9 +573,9 @@ class VertexPoints(Points):
     def _select(self, y: Float[np.ndarray, "B K m"]) -> Float[np.ndarray, "B n m"]:
         if self._is_plain:
             return y[:, self.vertices]
-        if len(self.vertices) <= FEW_POINTS or self._shares is None:
+        if len(self.vertices) <= FEW_POINTS or self.shares is None:
             return super()._select(y)
-        return blended(*self._shares, y)
+        return blended(*self.shares, y)
 
     def pull(self, motion: Motion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         if self._is_plain:

@@ -361,7 +361,7 @@ class IncrementalStepper:
         value, gradient = self._smooth[1], self._smooth[2].copy()
         for member, friction in zip(self.system.members, self.frictions, strict=True):
             if friction is not None:
-                energy, force, _ = friction.evaluate(moved[member.where])
+                energy, force = friction.evaluate(moved[member.where])
                 value, gradient[member.where] = value + energy, gradient[member.where] + force
         start = self.system.clock.add("forces", start)
         if len(self.rows):
@@ -406,7 +406,7 @@ class IncrementalStepper:
                 if bend is not None:
                     block += bend
             if friction is not None:
-                block += friction.evaluate((q - state.q)[member.where])[2]
+                block += friction.curvature((q - state.q)[member.where])
         if unknown:
             matrix += self._load_curvature(state, q, dt)
         self.system.clock.add("newton_matrix", start)
