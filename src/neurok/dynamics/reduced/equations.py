@@ -15,6 +15,7 @@ step, so that they stay small and rotations never meet a singularity.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -140,6 +141,16 @@ class Motion:
 
     slopes: Any
     """∂Y/∂q ``(B, K, 3, D)``, coordinates last: masses and points then take one large product."""
+
+    def with_rates(self, qdot: Float[np.ndarray, "B D"]) -> Any:
+        """The same moments with other rates; what is known of the poses is kept."""
+        out = copy(self)
+        for name in ("inner", "velocity", "rate", "_speeds", "_weighed"):
+            out.__dict__.pop(name, None)
+        out.qdot = qdot
+        if "slopes" in out.__dict__:
+            out.rate = (self.slopes @ qdot[:, None, :, None])[..., 0]
+        return out
 
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force of forces on the features."""

@@ -218,7 +218,7 @@ class IncrementalStepper:
             weight = np.concatenate([motion.field_force(member.field)[0] for member, motion in everyone])
             late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
-        targets, self._mass, self._slopes = [motion.coast(dt) for motion in begin], None, None
+        targets, self._slopes = [motion.coast(dt) for motion in begin], None
         q, motions = state.q + dt * qdot, None
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
@@ -274,8 +274,9 @@ class IncrementalStepper:
         """Rates of the coordinates, and the motion with them."""
         still = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
         mass = self.system.mass_matrix(still)
-        qdot, self._inertia = solve_mass(mass, state.p), mass.diagonal()
-        return qdot, self.system.motions(state.poses, state.q[None], qdot[None])
+        qdot, self._inertia, self._mass = solve_mass(mass, state.p), mass.diagonal(), mass
+        everyone = zip(self.system.members, still, strict=True)
+        return qdot, [motion.with_rates(qdot[None, member.where]) for member, motion in everyone]
 
     def _search(self, motions: list[Any], dt: float) -> list[Any]:
         """Find what may touch within a step."""
