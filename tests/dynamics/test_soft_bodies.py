@@ -7,10 +7,12 @@ import pytest
 
 from neurok.core import Articulation, Joint, Material, MaterialField, Mesh, material
 from neurok.dynamics import Body, Condition, Ground, Start, World, simulate
+from neurok.dynamics.colliders import HalfSpace
 from neurok.dynamics.reduced import ReducedEngine
 from neurok.dynamics.reduced.config import DEFAULTS
 from neurok.dynamics.reduced.contact import PointSet
-from neurok.dynamics.reduced.search import _foremost
+from neurok.dynamics.reduced.equations import FeatureMechanics
+from neurok.dynamics.reduced.search import Clearance, _foremost
 from neurok.dynamics.soft import SoftConfig, soft_share, soften
 from neurok.kinematics.elastic import ElasticSpaceConfig
 from neurok.kinematics.lattice import LatticeConfig
@@ -135,10 +137,31 @@ def test_of_each_patch_the_one_that_stands_for_it_and_the_lowest_touch():
     patches = np.array([0, 0, 0, 3, 3, 3, 6, 6])
     points = PointSet(0, None, np.zeros(8), np.full(8, -1), patches)
     heights = np.array([0.3, 0.1, 0.2, 0.05, 0.4, 0.9, 0.8, 0.9])
-    assert sorted(_foremost(points, heights, 0.5)) == [0, 1, 3]
-    assert sorted(_foremost(points, heights, 0.25)) == [1, 3]
-    assert sorted(_foremost(replace(points, patches=None), heights, 0.25)) == [1, 2, 3]
-    assert len(_foremost(points, heights, 0.0)) == 0
+    near = [np.flatnonzero(heights <= reach) for reach in (0.5, 0.25, 0.0)]
+    assert sorted(_foremost(points, near[0], heights[near[0]])) == [0, 1, 3]
+    assert sorted(_foremost(points, near[1], heights[near[1]])) == [1, 3]
+    assert sorted(_foremost(replace(points, patches=None), near[1], heights[near[1]])) == [1, 2, 3]
+    assert len(_foremost(points, near[2], heights[near[2]])) == 0
+
+
+def test_all_that_may_have_come_near_is_asked_again():
+    body = soften(ball(JELLY), anyway=True, config=COARSE)
+    mechanics = FeatureMechanics.of(body.poses, np.full(body.mesh.vertex_count, 0.01), free=True)
+    points = PointSet(
+        0,
+        mechanics.points(np.arange(body.mesh.vertex_count)),
+        np.zeros(body.mesh.vertex_count),
+        np.full(body.mesh.vertex_count, -1),
+    )
+    plane, rng = HalfSpace(np.array([0.0, 1.0, 0.0]), -0.1), np.random.default_rng(5)
+    clearance, q = Clearance(points, [plane]), np.zeros(mechanics.dim)
+    for size in (0.0, 1e-3, 1e-2, 0.1, 1e-3, 0.3, 1e-2):
+        q = q + size * rng.normal(size=len(q))
+        motion = mechanics.motion(np.eye(4), q[None], rng.normal(size=(1, len(q))))
+        heights = [points.points.heights(motion, plane.normal, ahead) + 0.1 for ahead in (0.0, 0.01)]
+        which, found = clearance.near(motion, (0.0, 0.01), 0.02)
+        assert which.tolist() == np.flatnonzero(np.min(heights, axis=0) <= 0.02).tolist()
+        np.testing.assert_allclose(found, np.min(heights, axis=0)[which], atol=1e-12)
 
 
 def test_vertices_between_the_contact_points_do_not_sink_in():

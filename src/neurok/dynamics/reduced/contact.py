@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from neurok.dynamics.reduced.system import System, solve_mass, solve_positive
+from neurok.dynamics.reduced.system import System, solve_mass
 from neurok.geometry.loops import compiled
 
 SAME_LOAD = 1e-2
@@ -172,6 +172,8 @@ class Rows:
     _last: tuple[float, Float[np.ndarray, " C3"], Float[np.ndarray, "C 6"]] = field(init=False)
     """... and this energy, its forces, and what curvature needs."""
 
+    _packed: tuple[np.ndarray, np.ndarray] | None = field(default=None, init=False)
+
     @staticmethod
     def of(found: list[Found], motions: Sequence[Any]) -> Rows:
         """Rows of what was found, at the start of a step."""
@@ -220,24 +222,19 @@ class Rows:
         return offset, np.sqrt((offset**2).sum(axis=1))
 
     @property
-    def _columns(self) -> tuple[np.ndarray, ...]:
-        """In the order that ``terms`` takes them."""
-        return (
-            self.normals,
-            self.gaps,
-            self.stiffness,
-            self.presses,
-            self.friction,
-            self.loads,
-            self.pressed,
-            self.slips,
-            self.slid,
-        )
+    def _table(self) -> Float[np.ndarray, "C 11"]:
+        """What ``terms`` needs of each row side by side: normal, gap, stiffness, whether it presses, the largest
+        friction, slip, and whether it slid."""
+        if self._packed is None or self._packed[0] is not self.loads:
+            limits = self.friction * self.loads[self.pressed]
+            columns = [self.gaps, self.stiffness, self.presses, limits]
+            self._packed = self.loads, np.column_stack([self.normals, *columns, self.slips, self.slid])
+        return self._packed[1]
 
     def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy, forces ``(3 C,)``, and what curvature needs, after points have moved so far."""
         force, bend = np.empty(moved.shape), np.empty((len(moved), 6))
-        energy, self.is_torn = terms(moved, *self._columns, self.hopeful, force, bend)
+        energy, self.is_torn = terms(moved, self._table, self.hopeful, force, bend)
         return energy, force.reshape(-1), bend
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
@@ -250,24 +247,11 @@ class Rows:
                 gradient[where] += side.sign * side.points.pull(motions[side.member], mine)[0]
         return energy, gradient
 
-    def curvature(
-        self, jacobian: Float[np.ndarray, "C 3 D"], bend: Float[np.ndarray, "C 6"] | None = None
-    ) -> Float[np.ndarray, "D D"]:
-        """A positive approximation of the curvature, where the energy was last evaluated unless told otherwise."""
-        bend = self._last[2] if bend is None else bend
-        active = np.flatnonzero((bend[:, 0] > 0.0) | (bend[:, 1] > 0.0))
-        (depth, slope, sticks), paths, normals = (
-            bend[active, :3].T,
-            bend[active, 3:, None],
-            self.normals[active][..., None],
-        )
-        pressed = np.where(depth > 0.0, self.stiffness[active], 0.0) - slope
-        eased = np.where(sticks > 0.0, 0.0, (SLIDING - 1.0) * slope)
-        blocks = pressed[:, None, None] * normals * normals.swapaxes(1, 2)
-        blocks += eased[:, None, None] * paths * paths.swapaxes(1, 2)
-        blocks += slope[:, None, None] * np.eye(3)
-        slopes, dim = jacobian[active], jacobian.shape[2]
-        return slopes.reshape(-1, dim).T @ (blocks @ slopes).reshape(-1, dim)
+    def curvature(self, jacobian: Float[np.ndarray, "C 3 D"]) -> Float[np.ndarray, "D D"]:
+        """A positive approximation of the curvature where the energy was last evaluated."""
+        out = np.zeros((jacobian.shape[2],) * 2)
+        add_curvature(jacobian.reshape(-1, len(out)), self._table, self._last[2], out)
+        return out + np.triu(out, 1).T
 
     def descent(
         self,
@@ -286,23 +270,13 @@ class Rows:
             jacobian: How points follow the coordinates.
         """
         flat, (energy, force, bend) = jacobian.reshape(-1, len(gradient)), self._last
-        smooth, change = gradient - force @ flat, np.zeros(len(gradient))
-        for _ in range(MAX_NEWTON):
-            pull = matrix @ change
-            slope, value = smooth + pull + force @ flat, float((smooth + 0.5 * pull) @ change) + energy
-            step = solve_positive(matrix + self.curvature(jacobian, bend), slope)
-            gain, scale = -float(slope @ step), 1.0
-            if not -gain > INNER * max(abs(float(gradient @ change)), NOTHING):
-                break
-            for _ in range(MAX_SEARCH):
-                trial = change - scale * step
-                energy, force, bend = self._terms(self.moved + (flat @ trial).reshape(-1, 3))
-                if float((smooth + 0.5 * (matrix @ trial)) @ trial) + energy <= value + 1e-4 * scale * gain:
-                    break
-                scale *= 0.5
-            else:
-                break
-            change = trial
+        force, bend = force.reshape(-1, 3).copy(), bend.copy()
+        places, room, change = (
+            np.empty_like(force),
+            np.empty((len(gradient) + 4, len(gradient))),
+            np.zeros(len(gradient)),
+        )
+        settle(matrix, gradient, flat, self.moved, self._table, INNER, energy, force, bend, places, room, change)
         return change
 
     def jacobian(self, motions: Sequence[Any], system: System) -> Float[np.ndarray, "C 3 D"]:
@@ -476,29 +450,30 @@ def _impulses(
 
 
 @compiled
-def terms(moved, normals, gaps, stiffness, presses, friction, loads, pressed, slips, slid, hopeful, force, bend):
+def terms(moved, table, hopeful, force, bend):
     """Energy, and whether something that did not slide before does so now; forces and what curvature needs go into
     ``force`` ``(C, 3)`` and ``bend`` ``(C, 6)``: depth, slope of friction, whether it sticks, direction of its path."""
     energy, torn = 0.0, False
-    offset = np.empty(3)
-    for c in range(gaps.shape[0]):
-        k = stiffness[c]
-        fall, along = 0.0, 0.0
-        for i in range(3):
-            fall += moved[c, i] * normals[c, i]
-            offset[i] = moved[c, i] + slips[c, i]
-            along += offset[i] * normals[c, i]
-        depth = max(-gaps[c] - fall, 0.0) * presses[c]
-        limit = friction[c] * loads[pressed[c]]
-        square = 0.0
-        for i in range(3):
-            offset[i] -= along * normals[c, i]
-            square += offset[i] ** 2
+    for c in range(table.shape[0]):
+        x, y, z, gap, k, presses, limit = (
+            table[c, 0],
+            table[c, 1],
+            table[c, 2],
+            table[c, 3],
+            table[c, 4],
+            table[c, 5],
+            table[c, 6],
+        )
+        depth = max(-gap - (moved[c, 0] * x + moved[c, 1] * y + moved[c, 2] * z), 0.0) * presses
+        u, v, w = moved[c, 0] + table[c, 7], moved[c, 1] + table[c, 8], moved[c, 2] + table[c, 9]
+        along = u * x + v * y + w * z
+        u, v, w = u - along * x, v - along * y, w - along * z
+        square = u * u + v * v + w * w
         length = np.sqrt(square)
-        sticks = k * length <= limit
-        if not sticks and not slid[c] and limit > 0.0:
+        slid, sticks = table[c, 10] > 0.0, k * length <= limit
+        if not sticks and not slid and limit > 0.0:
             torn = True
-        if hopeful and not slid[c]:
+        if hopeful and not slid:
             sticks = True
         if sticks:
             slope = k if limit > 0.0 else 0.0
@@ -507,8 +482,107 @@ def terms(moved, normals, gaps, stiffness, presses, friction, loads, pressed, sl
             slope = limit / max(length, NOTHING)
             energy += limit * (length - limit / (2.0 * k))
         energy += 0.5 * k * depth**2
+        press, scale = k * depth, 1.0 / max(length, NOTHING)
+        force[c, 0], force[c, 1], force[c, 2] = slope * u - press * x, slope * v - press * y, slope * w - press * z
         bend[c, 0], bend[c, 1], bend[c, 2] = depth, slope, 1.0 if sticks else 0.0
-        for i in range(3):
-            force[c, i] = -k * depth * normals[c, i] + slope * offset[i]
-            bend[c, 3 + i] = offset[i] / max(length, NOTHING)
+        bend[c, 3], bend[c, 4], bend[c, 5] = u * scale, v * scale, w * scale
     return energy, torn
+
+
+@compiled
+def add_curvature(flat, table, bend, out):
+    """A positive approximation of the curvature of all contacts, added to the upper half of ``out``, from how points
+    follow the coordinates ``(3 C, D)`` and what ``terms`` has found."""
+    dim = flat.shape[1]
+    for c in range(table.shape[0]):
+        slope = bend[c, 1]
+        if bend[c, 0] <= 0.0 and slope <= 0.0:
+            continue
+        pressed = (table[c, 4] if bend[c, 0] > 0.0 else 0.0) - slope
+        eased = 0.0 if bend[c, 2] > 0.0 else (SLIDING - 1.0) * slope
+        for i in range(dim):
+            a, b, d = flat[3 * c, i], flat[3 * c + 1, i], flat[3 * c + 2, i]
+            ahead = pressed * (a * table[c, 0] + b * table[c, 1] + d * table[c, 2])
+            aside = eased * (a * bend[c, 3] + b * bend[c, 4] + d * bend[c, 5])
+            x = slope * a + ahead * table[c, 0] + aside * bend[c, 3]
+            y = slope * b + ahead * table[c, 1] + aside * bend[c, 4]
+            z = slope * d + ahead * table[c, 2] + aside * bend[c, 5]
+            if x != 0.0 or y != 0.0 or z != 0.0:
+                for j in range(i, dim):
+                    out[i, j] += x * flat[3 * c, j] + y * flat[3 * c + 1, j] + z * flat[3 * c + 2, j]
+
+
+@compiled
+def solve_upper(matrix, right):
+    """Solve with a positive matrix of which the upper half is given, both written over (Cholesky); coordinates that
+    round-off has left without curvature stand still."""
+    dim = right.shape[0]
+    for k in range(dim):
+        pivot = np.sqrt(matrix[k, k]) if matrix[k, k] > 0.0 else np.inf * (1.0 + matrix[k, k] ** 2)
+        for j in range(k, dim):
+            matrix[k, j] /= pivot
+        right[k] /= pivot
+        for i in range(k + 1, dim):
+            share = matrix[k, i]
+            right[i] -= share * right[k]
+            for j in range(i, dim):
+                matrix[i, j] -= share * matrix[k, j]
+        matrix[k, k] = pivot
+    for k in range(dim - 1, -1, -1):
+        for j in range(k + 1, dim):
+            right[k] -= matrix[k, j] * right[j]
+        right[k] /= matrix[k, k]
+
+
+@compiled
+def settle(matrix, gradient, flat, moved, table, inner, energy, force, bend, places, room, change):
+    """The change of the coordinates of ``Rows.descent``, added to zeros; ``force``, ``bend`` and the room that is given
+    to work in are written over."""
+    dim, count = flat.shape[1], flat.shape[0] // 3
+    trial, pull, smooth, step, curve = room[0], room[1], room[2], room[3], room[4:]
+    value, first = energy, True
+    for _ in range(MAX_NEWTON):
+        for i in range(dim):
+            step[i] = 0.0
+        for c in range(count):
+            for k in range(3):
+                if force[c, k] != 0.0:
+                    for i in range(dim):
+                        step[i] += force[c, k] * flat[3 * c + k, i]
+        promise, gain, scale = 0.0, 0.0, 1.0
+        for i in range(dim):
+            if first:
+                pull[i], smooth[i] = 0.0, gradient[i] - step[i]
+            promise += gradient[i] * change[i]
+            step[i] += smooth[i] + pull[i]
+            trial[i] = step[i]
+            for j in range(dim):
+                curve[i, j] = matrix[i, j]
+        add_curvature(flat, table, bend, curve)
+        solve_upper(curve, step)
+        for i in range(dim):
+            gain -= trial[i] * step[i]
+        if not -gain > inner * max(abs(promise), NOTHING):
+            break
+        for _ in range(MAX_SEARCH):
+            for i in range(dim):
+                trial[i] = change[i] - scale * step[i]
+            for c in range(count):
+                for k in range(3):
+                    places[c, k] = moved[c, k]
+                    for i in range(dim):
+                        places[c, k] += flat[3 * c + k, i] * trial[i]
+            reached = terms(places, table, False, force, bend)[0]
+            for i in range(dim):
+                pull[i] = 0.0
+                for j in range(dim):
+                    pull[i] += matrix[i, j] * trial[j]
+                reached += (smooth[i] + 0.5 * pull[i]) * trial[i]
+            if reached <= value + 1e-4 * scale * gain:
+                break
+            scale *= 0.5
+        else:
+            break
+        first, value = False, reached
+        for i in range(dim):
+            change[i] = trial[i]

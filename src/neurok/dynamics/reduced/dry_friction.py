@@ -39,25 +39,31 @@ class DryFriction:
     """How far each coordinate is stretched."""
 
     def __post_init__(self) -> None:
-        self.slips = np.zeros(self.groups.shape[1])
+        self.slips, self._moves = np.zeros(self.groups.shape[1]), self.groups.any(axis=0)
 
     def press(self, load: float) -> None:
         """Take note of the normal force on the object."""
-        self.limits = np.where(self.lever > 0.0, self.lever * load, self.limits)
+        if self.lever.any():
+            self.limits = np.where(self.lever > 0.0, self.lever * load, self.limits)
 
     def _stretched(self, moved: Float[np.ndarray, " D"]) -> tuple[np.ndarray, np.ndarray]:
-        offset = (moved + self.slips) * self.groups.any(axis=0)
+        offset = (moved + self.slips) * self._moves
         return offset, np.sqrt(self.groups @ offset**2)
 
-    def evaluate(self, moved: Float[np.ndarray, " D"]) -> tuple[float, np.ndarray, np.ndarray]:
-        """Energy, force and curvature after coordinates have moved from the start of a step."""
+    def evaluate(self, moved: Float[np.ndarray, " D"]) -> tuple[float, np.ndarray]:
+        """Energy and force after coordinates have moved from the start of a step."""
         offset, length = self._stretched(moved)
         slope = self.limits / np.maximum(length, self.give)
         held = np.where(length <= self.give, 0.5 * slope * length**2, self.limits * (length - 0.5 * self.give))
+        return float(held.sum()), (slope @ self.groups) * offset
+
+    def curvature(self, moved: Float[np.ndarray, " D"]) -> Float[np.ndarray, "D D"]:
+        """A positive approximation of how the force grows."""
+        offset, length = self._stretched(moved)
+        slope = self.limits / np.maximum(length, self.give)
         paths = self.groups * offset / np.maximum(length, NOTHING)[:, None]
         eased = np.where(length <= self.give, 0.0, (SLIDING - 1.0) * slope)
-        each = slope @ self.groups
-        return float(held.sum()), each * offset, np.diag(each) + paths.T @ (eased[:, None] * paths)
+        return np.diag(slope @ self.groups) + paths.T @ (eased[:, None] * paths)
 
     def finish(self, moved: Float[np.ndarray, " D"]) -> None:
         """End of a step: what was stretched beyond its limit slides along."""

@@ -15,6 +15,7 @@ step, so that they stay small and rotations never meet a singularity.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,9 @@ from neurok.geometry.lie import apply, commutator, compose, screw_twists, tidy
 from neurok.kinematics.space import KinematicSpace, contract
 
 Pose = Float[np.ndarray, "4 4"]
+
+FEW_POINTS = 1000
+"""So many points are found quicker by their rows of C than by blending frames, which reads less memory."""
 
 
 class Mechanics:
@@ -137,6 +141,16 @@ class Motion:
 
     slopes: Any
     """∂Y/∂q ``(B, K, 3, D)``, coordinates last: masses and points then take one large product."""
+
+    def with_rates(self, qdot: Float[np.ndarray, "B D"]) -> Any:
+        """The same moments with other rates; what is known of the poses is kept."""
+        out = copy(self)
+        for name in ("inner", "velocity", "rate", "_speeds", "_weighed"):
+            out.__dict__.pop(name, None)
+        out.qdot = qdot
+        if "slopes" in out.__dict__:
+            out.rate = (self.slopes @ qdot[:, None, :, None])[..., 0]
+        return out
 
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force of forces on the features."""
@@ -554,7 +568,8 @@ class VertexPoints(Points):
         return self.mechanics.features is None
 
     @cached_property
-    def _shares(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def shares(self) -> tuple[Float[np.ndarray, "n H"], Float[np.ndarray, "n 4"]] | None:
+        """Weights and places at rest of points that follow handles."""
         shares = self.mechanics.shares
         return None if shares is None else (shares[0][self.vertices], shares[1][self.vertices])
 
@@ -569,7 +584,9 @@ class VertexPoints(Points):
     def _select(self, y: Float[np.ndarray, "B K m"]) -> Float[np.ndarray, "B n m"]:
         if self._is_plain:
             return y[:, self.vertices]
-        return super()._select(y) if self._shares is None else blended(*self._shares, y)
+        if len(self.vertices) <= FEW_POINTS or self.shares is None:
+            return super()._select(y)
+        return blended(*self.shares, y)
 
     def pull(self, motion: Motion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         if self._is_plain:

@@ -157,6 +157,9 @@ class IncrementalStepper:
     _slopes: Float[np.ndarray, "C 3 D"] | None = field(default=None, init=False)
     """Masses, and how contact points follow the coordinates, where Newton's method began in the present step."""
 
+    _smooth: tuple[list[Any], float, Float[np.ndarray, " D"]] | None = field(default=None, init=False)
+    """A motion, and the potential and its gradient there but for contact and dry friction."""
+
     @staticmethod
     def of(
         system: System, bounds: Sequence[Bound], world: World, state: State, config: ReducedConfig
@@ -215,12 +218,12 @@ class IncrementalStepper:
             weight = np.concatenate([motion.field_force(member.field)[0] for member, motion in everyone])
             late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
-        targets, self._mass, self._slopes = [motion.coast(dt) for motion in begin], None, None
-        q, motions = state.q + dt * qdot, begin
+        targets, self._slopes = [motion.coast(dt) for motion in begin], None
+        q, motions = state.q + dt * qdot, None
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
         for done in range(1, MORE_PASSES + 1):
-            q, motions = self._minimise(state, q, dt, targets)
+            q, motions = self._minimise(state, q, dt, targets, motions)
             start = time.perf_counter()
             deepest, again = self.rows.measure(motions)
             self._share_load()
@@ -257,9 +260,9 @@ class IncrementalStepper:
         """What rates are multiplied with so that a step makes no energy: 1 but where poses are strongly curved."""
         if all(len(member.mechanics.part_nodes) for member in self.system.members):
             return 1.0
-        if not self.rest.is_left_alone(self.system, state.time):
-            return 1.0
         old, new = (float(sum(motion.kinetic[0] for motion in each)) for each in (begin, end))
+        if new <= old + self.rest.unseen or not self.rest.is_left_alone(self.system, state.time):
+            return 1.0
         fell = self.system.stored(begin, state.time) - self.system.stored(end, state.time + dt)
         if new <= old + max(fell, 0.0) + self.rest.unseen:
             return 1.0
@@ -271,8 +274,9 @@ class IncrementalStepper:
         """Rates of the coordinates, and the motion with them."""
         still = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
         mass = self.system.mass_matrix(still)
-        qdot, self._inertia = solve_mass(mass, state.p), mass.diagonal()
-        return qdot, self.system.motions(state.poses, state.q[None], qdot[None])
+        qdot, self._inertia, self._mass = solve_mass(mass, state.p), mass.diagonal(), mass
+        everyone = zip(self.system.members, still, strict=True)
+        return qdot, [motion.with_rates(qdot[None, member.where]) for member, motion in everyone]
 
     def _search(self, motions: list[Any], dt: float) -> list[Any]:
         """Find what may touch within a step."""
@@ -288,11 +292,13 @@ class IncrementalStepper:
             if friction is not None:
                 friction.press(self.rows.weight_on(index))
 
-    def _minimise(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> tuple[np.ndarray, list[Any]]:
-        """Coordinates that minimise the incremental potential, and the motion there."""
-        value, gradient, motions = self._potential(state, q, dt, targets)
+    def _minimise(
+        self, state: State, q: np.ndarray, dt: float, targets: list[Any], motions: list[Any] | None
+    ) -> tuple[np.ndarray, list[Any]]:
+        """Coordinates that minimise the incremental potential, and the motion there, from a first guess."""
+        value, gradient, motions = self._potential(state, q, dt, targets, motions)
         if self.rows.is_torn:
-            q = self._held(state, q, dt, targets)
+            q = self._held(state, q, dt, targets, motions)
             value, gradient, motions = self._potential(state, q, dt, targets)
         for iteration in range(MAX_NEWTON):
             if self._mass is None or iteration >= SAME_MASS:
@@ -334,33 +340,29 @@ class IncrementalStepper:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
 
-    def _held(self, state: State, q: np.ndarray, dt: float, targets: list[Any]) -> np.ndarray:
+    def _held(self, state: State, q: np.ndarray, dt: float, targets: list[Any], motions: list[Any]) -> np.ndarray:
         """A guess for a step in which everything sticks that did not slide before."""
         self.rows.hopeful = True
-        _, gradient, motions = self._potential(state, q, dt, targets)
+        _, gradient, motions = self._potential(state, q, dt, targets, motions)
         change = solve_positive(self._curvature(state, q, dt, motions), gradient)
         self.rows.hopeful = False
         return q - change if np.isfinite(change).all() else q
 
     def _potential(
-        self, state: State, q: np.ndarray, dt: float, targets: list[Any]
+        self, state: State, q: np.ndarray, dt: float, targets: list[Any], motions: list[Any] | None = None
     ) -> tuple[float, np.ndarray, list[Any]]:
-        """Incremental potential, its gradient, and the motion."""
+        """Incremental potential, its gradient, and the motion, which may be known already."""
         start = time.perf_counter()
         moved = q - state.q
-        motions = self.system.motions(state.poses, q[None], moved[None] / dt)
+        if motions is None:
+            motions = self.system.motions(state.poses, q[None], moved[None] / dt)
         start = self.system.clock.add("kinematics", start)
-        value, gradient, times = 0.0, np.empty(self.system.dim), np.array([state.time + dt])
-        for member, motion, target in zip(self.system.members, motions, targets, strict=True):
-            energy, force = motion.drawn(target, dt, member.field)
-            for load in member.loads:
-                if not isinstance(load, UniformField):
-                    energy += float(load.energy(motion, times)[0])
-                    force = force - load.force(motion, times)[0]
-            value, gradient[member.where] = value + energy, force
+        if self._smooth is None or self._smooth[0] is not motions:
+            self._smooth = motions, *self._smooth_potential(motions, state.time + dt, dt, targets)
+        value, gradient = self._smooth[1], self._smooth[2].copy()
         for member, friction in zip(self.system.members, self.frictions, strict=True):
             if friction is not None:
-                energy, force, _ = friction.evaluate(moved[member.where])
+                energy, force = friction.evaluate(moved[member.where])
                 value, gradient[member.where] = value + energy, gradient[member.where] + force
         start = self.system.clock.add("forces", start)
         if len(self.rows):
@@ -368,6 +370,20 @@ class IncrementalStepper:
             value, gradient = value + energy, gradient + slope
         self.system.clock.add("contact", start)
         return value, gradient, motions
+
+    def _smooth_potential(
+        self, motions: list[Any], moment: float, dt: float, targets: list[Any]
+    ) -> tuple[float, np.ndarray]:
+        """The same without contact and dry friction, which change from pass to pass."""
+        value, gradient, times = 0.0, np.empty(self.system.dim), np.array([moment])
+        for member, motion, target in zip(self.system.members, motions, targets, strict=True):
+            energy, force = motion.drawn(target, dt, member.field)
+            for load in member.loads:
+                if not isinstance(load, UniformField):
+                    energy += float(load.energy(motion, times)[0])
+                    force = force - load.force(motion, times)[0]
+            value, gradient[member.where] = value + energy, force
+        return value, gradient
 
     def _curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
         """A positive approximation of the potential's curvature where it was last evaluated."""
@@ -391,7 +407,7 @@ class IncrementalStepper:
                 if bend is not None:
                     block += bend
             if friction is not None:
-                block += friction.evaluate((q - state.q)[member.where])[2]
+                block += friction.curvature((q - state.q)[member.where])
         if unknown:
             matrix += self._load_curvature(state, q, dt)
         self.system.clock.add("newton_matrix", start)

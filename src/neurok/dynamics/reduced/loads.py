@@ -176,6 +176,7 @@ class StrainWell(Load):
 
     name: str = "strain limits"
     is_potential: bool = True
+    _recent: list[Any] = field(default_factory=list, init=False, repr=False)
 
     @property
     def feels_rates(self) -> bool:
@@ -186,31 +187,36 @@ class StrainWell(Load):
         return self.vectors.reshape(-1, self.vectors.shape[2])
 
     def _strained(
-        self, q: Float[np.ndarray, " D"], qdot: Float[np.ndarray, " D"]
-    ) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"], Float[np.ndarray, "n D"], Float[np.ndarray, " n"]]:
-        """The vectors that are too long, by how much, how this follows the coordinates, and its rate."""
-        along = (self._flat @ q).reshape(-1, 3)
-        square = (along**2).sum(axis=1)
-        which = np.flatnonzero(square > 1.0)
-        lengths = np.sqrt(square[which])
-        slopes = np.einsum("ri,rid->rd", along[which] / lengths[:, None], self.vectors[which])
-        return which, lengths - 1.0, slopes, slopes @ qdot
+        self, motion: Any
+    ) -> list[tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"], Float[np.ndarray, "n D"], Float[np.ndarray, " n"]]]:
+        """Of each moment: the vectors that are too long, by how much, how this follows the coordinates, and its rate;
+        from memory where the same motion has just been asked about."""
+        if not self._recent or self._recent[0] is not motion:
+            along = (motion.q @ self._flat.T).reshape(len(motion.q), -1, 3)
+            square, found = (along * along).sum(axis=2), []
+            for way, lengths, qdot in zip(along, square, motion.qdot, strict=True):
+                which = np.flatnonzero(lengths > 1.0)
+                lengths = np.sqrt(lengths[which])
+                slopes = ((way[which] / lengths[:, None])[:, None] @ self.vectors[which])[:, 0]
+                found.append((which, lengths - 1.0, slopes, slopes @ qdot))
+            self._recent[:] = [motion, found]
+        return self._recent[1]
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         out = np.zeros_like(motion.q)
-        for row, q, qdot in zip(out, motion.q, motion.qdot, strict=True):
-            which, depth, slopes, rates = self._strained(q, qdot)
+        for row, (which, depth, slopes, rates) in zip(out, self._strained(motion), strict=True):
             if len(which):
                 steepness, buffer = self.wells[which].T
                 row -= (steepness * depth**2 + buffer * depth**1.5 * rates) @ slopes
         return out
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        found = [self._strained(q, qdot)[:2] for q, qdot in zip(motion.q, motion.qdot, strict=True)]
-        return np.array([self.wells[which, 0] @ depth**3 / 3.0 for which, depth in found])
+        return np.array([self.wells[which, 0] @ depth**3 / 3.0 for which, depth, _, _ in self._strained(motion)])
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        which, depth, slopes, rates = self._strained(motion.q[0], motion.qdot[0])
+        which, depth, slopes, rates = self._strained(motion)[0]
+        if not len(which):
+            return np.zeros((motion.q.shape[1],) * 2)
         steepness, buffer = self.wells[which].T
         pull = np.maximum(steepness * depth**2 + buffer * depth**1.5 * rates, 0.0) / (1.0 + depth)
         give = depth**1.5 / dt + 1.5 * np.sqrt(depth) * np.maximum(rates, 0.0)

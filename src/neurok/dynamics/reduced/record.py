@@ -41,6 +41,7 @@ class Recorder:
         self.frame_count, self.largest_kinetic = 0, 0.0
         self.depth, self.depth_share = 0.0, 0.0
         self.steps, self.stepping = 0, 0.0
+        self._state: State | None = None
         self.status: RolloutStatus = "ok"
         self.message = ""
         rests = [bound.body.mesh for bound in bounds]
@@ -50,6 +51,12 @@ class Recorder:
 
     def frame(self, state: State) -> None:
         """Keep one frame; refuse it when it is not a sensible one."""
+        if self._is_asleep(state):
+            for kept in (*self.positions, *self.handles, *self.q, *self.qdot, self.energies):
+                kept += kept[-1:]
+            self._count()
+            return
+        self._state = state
         qdot = self.system.velocity(state)
         energies = self.system.energies(state, qdot)
         if not (np.isfinite(state.q).all() and np.isfinite(qdot).all() and np.isfinite(list(energies.values())).all()):
@@ -72,7 +79,18 @@ class Recorder:
                 self.handles[index].append(handles)
         self.energies.append(energies)
         self.first_energies = self.first_energies or energies
-        self.frame_count, self.largest_kinetic = self.frame_count + 1, max(self.largest_kinetic, energies["kinetic"])
+        self.largest_kinetic = max(self.largest_kinetic, energies["kinetic"])
+        self._count()
+
+    def _is_asleep(self, state: State) -> bool:
+        """Whether nothing has moved since the last frame and nothing moves."""
+        last = self._state
+        is_same = last is not None and last.q is state.q and last.poses is state.poses
+        return is_same and not (last.p.any() or state.p.any())
+
+    def _count(self) -> None:
+        """One frame more."""
+        self.frame_count += 1
         if not self.keeps_all:
             del self.energies[:-1]
             for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
@@ -88,7 +106,7 @@ class Recorder:
 
     def changed(self, bounds: Sequence[Bound], system: System, cause: str) -> None:
         """From now on other loads act; their energy comes from outside."""
-        self.bounds, self.system, self.is_driven = bounds, system, True
+        self.bounds, self.system, self.is_driven, self._state = bounds, system, True, None
         self.causes = list(dict.fromkeys([*self.causes, f"a change of the {cause}"]))
 
     def _check_energy(self, energies: dict[str, float]) -> None:

@@ -42,6 +42,57 @@ class Way:
 
 
 @dataclass(eq=False)
+class Clearance:
+    """How far points that bend are from solids that stand still, and which may have come near since all were asked."""
+
+    points: PointSet
+    solids: list[Any]
+    known: Float[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0), init=False)
+    """Distance of each point when all were asked, ..."""
+
+    y: Float[np.ndarray, "K 3"] | None = field(default=None, init=False)
+    """... and the features then."""
+
+    def near(self, motion: Any, moments: Sequence[float], reach: float) -> tuple[np.ndarray, np.ndarray]:
+        """Points that are not farther than ``reach`` at some of several moments ahead, and their least distance."""
+        features = [motion.y[0] + ahead * motion.rate[0] if ahead else motion.y[0] for ahead in moments]
+        which, count = self._candidates(features, reach), len(self.points.radii)
+        if 4 * len(which) > count and self._corners is not None:
+            self.y, self.known = features[0], _above(self.solids, self.points.points, motion)
+            which = self._candidates(features, reach)
+        points = self.points.points if len(which) == count else self.points.points.take(which)
+        heights = np.min([_above(self.solids, points, motion, ahead) for ahead in moments], axis=0)
+        near = ~(heights > reach)
+        return which[near], heights[near]
+
+    def _candidates(self, features: Sequence[Float[np.ndarray, "K 3"]], reach: float) -> Int[np.ndarray, " m"]:
+        """Points that can be so near, by how far any of them can have moved."""
+        if self.y is None or self._corners is None:
+            return np.arange(len(self.points.radii))
+        corners, share = self._corners
+        moves = (np.stack(features) - self.y).reshape(len(features), -1, 4, 3)
+        square = ((corners @ moves) ** 2).sum(axis=-1).max()
+        return np.flatnonzero(~(self.known > reach + share * np.sqrt(square)))
+
+    @cached_property
+    def _corners(self) -> tuple[Float[np.ndarray, "H 8 4"], float] | None:
+        """Corners (x, 1) around what follows each handle at rest, which move farther than what is between them, and the
+        largest sum of weights; ``None`` where there are no handles."""
+        shares = getattr(self.points.points, "shares", None)
+        if shares is None:
+            return None
+        weights, rest = shares
+        follows = (weights != 0.0)[..., None]
+        low = np.where(follows, rest[:, None], np.inf).min(axis=0)
+        high = np.where(follows, rest[:, None], -np.inf).max(axis=0)
+        used = follows.any(axis=0)
+        ends = np.where(used, low, 0.0), np.where(used, high, 0.0)
+        pick = np.array(list(np.ndindex(2, 2, 2)))
+        corners = np.stack([np.where(np.append(row, 0) == 0, *ends) for row in pick], axis=1)
+        return corners, float(np.abs(weights).sum(axis=1).max(initial=0.0))
+
+
+@dataclass(eq=False)
 class Pairs:
     """Points of rigid parts against convex pieces of other parts of the same object, T pairs of at most n points."""
 
@@ -171,8 +222,8 @@ class ContactSearch:
         points, plane, way = touch.points, touch.solid, self.ways[id(touch.points)]
         if not len(way.which):
             return old
-        heights = _above([plane], points.points, now[points.owner])
-        which = _foremost(points, heights, -UNFORESEEN * self.size)
+        clearance = self._still[id(points)] if len(self._still[id(points)].solids) == 1 else Clearance(points, [plane])
+        which = _foremost(points, *clearance.near(now[points.owner], (0.0,), -UNFORESEEN * self.size))
         if not len(which):
             return old
         way.start[which] = points.points.take(which).positions(begin[points.owner])[0]
@@ -184,23 +235,23 @@ class ContactSearch:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
         if id(points) not in self._still:
             return _way(points, motions, dt)
-        motion, solids = motions[points.owner], self._still[id(points)]
-        heights = np.minimum(*(_above(solids, points.points, motion, ahead) for ahead in (0.0, dt)))
+        motion, count = motions[points.owner], len(points.radii)
+        near = self._still[id(points)].near(motion, (0.0, dt), self.reach)
         pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self._outer if touch.points is points]
-        which = np.unique(np.concatenate([_foremost(points, heights, self.reach), *pressed]))
-        chosen, way = points.points.take(which), Way(*np.zeros((2, len(heights), 3)), which)
+        which = np.unique(np.concatenate([_foremost(points, *near), *pressed]))
+        chosen, way = points.points.take(which), Way(*np.zeros((2, count, 3)), which)
         way.start[which] = chosen.positions(motion)[0]
         way.end[which] = way.start[which] + dt * chosen.velocities(motion)[0]
         return way
 
     @cached_property
-    def _still(self) -> dict[int, list[Any]]:
-        """Sets of points that bend, of which all that they may touch stands still; and what that is."""
-        out: dict[int, list[Any]] = {}
+    def _still(self) -> dict[int, Clearance]:
+        """Sets of points that bend, of which all that they may touch stands still; and how far that is."""
+        out: dict[int, Clearance] = {}
         for points in self._sets:
             mine = [touch for touch in self._outer if touch.points is points]
             if all(touch.other is None for touch in mine) and (points.nodes < 0).all():
-                out[id(points)] = [touch.solid for touch in mine]
+                out[id(points)] = Clearance(points, [touch.solid for touch in mine])
         return out
 
     @cached_property
@@ -389,12 +440,13 @@ class DepthGauge:
         for touch in self.search._floors:
             lowest = float((positions[touch.points.owner] @ touch.solid.normal).min())
             found.append((max(0.0, touch.solid.height - lowest), touch.points.owner))
-        low, high = self.search._solid_boxes(motions)
-        bottom, top = (np.stack([pick(x, axis=0) for x in positions]) for pick in (np.min, np.max))
-        owners = np.array([touch.points.owner for touch in self.search._walls], dtype=np.int64)
-        for k in np.flatnonzero(((low <= top[owners]) & (high >= bottom[owners])).all(axis=1)):
-            x = positions[owners[k]][self.vertices[owners[k]]]
-            found.append((_depth(self.search._walls[k], x, motions), int(owners[k])))
+        if self.search._walls:
+            low, high = self.search._solid_boxes(motions)
+            bottom, top = (np.stack([pick(x, axis=0) for x in positions]) for pick in (np.min, np.max))
+            owners = np.array([touch.points.owner for touch in self.search._walls], dtype=np.int64)
+            for k in np.flatnonzero(((low <= top[owners]) & (high >= bottom[owners])).all(axis=1)):
+                x = positions[owners[k]][self.vertices[owners[k]]]
+                found.append((_depth(self.search._walls[k], x, motions), int(owners[k])))
         shares = [depth / self.sizes[owner] for depth, owner in found]
         return max((depth for depth, _ in found), default=0.0), max(shares, default=0.0)
 
@@ -431,12 +483,11 @@ def _above(solids: Sequence[Any], points: Any, motion: Any, ahead: float = 0.0) 
     return np.min([_clearance(solid, x) for solid in solids], axis=0)
 
 
-def _foremost(points: PointSet, heights: Float[np.ndarray, " n"], reach: float) -> Int[np.ndarray, " m"]:
-    """Points of a set that are lower than ``reach``; of each patch the one that stands for it, and the lowest."""
-    near = np.flatnonzero(~(heights > reach))
+def _foremost(points: PointSet, near: Int[np.ndarray, " n"], heights: Float[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
+    """Of points that are near those that touch: of each patch the one that stands for it, and the lowest."""
     if points.patches is None:
         return near
-    order = near[np.lexsort((heights[near], points.patches[near]))]
+    order = near[np.lexsort((heights, points.patches[near]))]
     patches = points.patches[order]
     is_lowest = np.append(True, patches[1:] != patches[:-1])[: len(order)]
     return order[is_lowest | (patches == order)]
