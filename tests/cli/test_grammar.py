@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import tyro
 
-from neurok.cli import COMMANDS, main
+from neurok.cli import commands, main
 from neurok.core import Mesh
 from neurok.io import save
 
@@ -23,8 +23,8 @@ USUAL = 10
 
 PRINT_ALL = """
 import contextlib, io, sys
-from neurok.cli import COMMANDS, main
-for name in COMMANDS:
+from neurok.cli import commands, main
+for name in commands():
     print("#", name)
     with contextlib.suppress(SystemExit):
         main([*name.split(), "--help"])
@@ -60,7 +60,7 @@ def helps():
 
 
 def command(name):
-    module, class_name = COMMANDS[name][0].split(":")
+    module, class_name = commands()[name][0].split(":")
     return getattr(importlib.import_module(module), class_name)
 
 
@@ -86,7 +86,7 @@ def usual(page):
     return re.findall(r"(?:^│ |, )(--[a-z-]+)", box.group(), flags=re.M)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_help_is_the_same_every_time_shows_defaults_and_never_none(helps, name):
     page = helps[name]
     assert "None" not in page
@@ -94,7 +94,7 @@ def test_help_is_the_same_every_time_shows_defaults_and_never_none(helps, name):
     assert len(set(usual(page)) - {"--help", "--json", "--force"}) <= USUAL
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_outputs_are_named_with_out(name):
     found = flags(name)
     assert not {"output", "save_scene", "fix", "from_unit", "from_up"} & set(found)
@@ -115,7 +115,7 @@ def test_every_command_that_reads_an_object_asks_for_its_frame_in_the_same_words
     assert "--up x|y|z The axis of the object's file that points up. (default: as in the file" in squeezed
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_seed_and_json_mean_the_same_everywhere(helps, name):
     squeezed = " ".join(re.sub(r"[│╭╮╰╯─]", " ", helps[name]).split())
     assert "--json Print" in squeezed
@@ -123,7 +123,7 @@ def test_seed_and_json_mean_the_same_everywhere(helps, name):
         assert "--seed N Random seed: the same seed gives the same" in squeezed
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_choices_are_shown_in_the_order_in_which_they_are_declared(helps, name):
     squeezed = re.sub(r"[│\s]", "", helps[name])
     for hint in flags(name).values():

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from neurok import __version__
-from neurok.cli import COMMANDS, main
+from neurok import __version__, cli
+from neurok.cli import commands, main
 from neurok.core import Mesh
 from neurok.errors import NeurokError
 from neurok.io import save
@@ -81,12 +81,12 @@ def test_wrong_flags_end_with_two_and_leave_stdout_alone(args, capsys):
 def test_the_overview_names_every_command(capsys):
     main([])
     text = capsys.readouterr().out
-    assert all(f"  {name} " in text for name in COMMANDS)
+    assert all(f"  {name} " in text for name in commands())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_every_command_can_be_imported_explains_itself_and_has_json(name):
-    module, class_name = COMMANDS[name][0].split(":")
+    module, class_name = commands()[name][0].split(":")
     command = getattr(importlib.import_module(module), class_name)
     fields = {field.name: field for field in dataclasses.fields(command)}
     assert fields["json"].default is False
@@ -157,7 +157,7 @@ def test_json_is_strict_even_for_numbers_it_does_not_have(monkeypatch, capsys):
             return {"nan": float("nan"), "array": np.array([1.0, np.inf]), "whole": np.int64(3)}
 
     monkeypatch.setattr(sys.modules[__name__], "Odd", Odd, raising=False)
-    monkeypatch.setitem(COMMANDS, "odd", (f"{__name__}:Odd", "odd"))
+    monkeypatch.setattr(cli, "commands", lambda: {"odd": (f"{__name__}:Odd", "odd")})
     main(["odd", "--json"])
     strict = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
     assert strict == {"nan": None, "array": [1.0, None], "whole": 3}

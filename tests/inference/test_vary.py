@@ -32,8 +32,8 @@ def model():
 
 @pytest.fixture(autouse=True)
 def untrained(model, monkeypatch):
-    for name in ("vary", "generate"):
-        monkeypatch.setattr(f"neurok.inference.{name}.load_model", lambda weights, task: model)
+    for name in ("vary", "verb"):
+        monkeypatch.setattr(f"neurok.generation.{name}.load_model", lambda weights, task: model)
     monkeypatch.setattr("neurok.generation.vary.REDRAWING", replace(REDRAWING, given=0.98, tries=1))
 
 
