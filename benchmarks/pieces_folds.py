@@ -1,7 +1,7 @@
 """What the grouping network learns from: left-out training objects and categories, with more and less data.
 
 python benchmarks/pieces_folds.py --data PARTNET_MOBILITY ARTICULATED_URDF --static SWEETHOME3D KENNEY AWS_HOUSE \\
-    FURNITURE ANIMATED --out runs/pieces_folds --write docs/notebook/articulation.md
+    FURNITURE ANIMATED --out runs/pieces_folds --write docs/lab/notebook_joints.md
 
 Each fold leaves out whole categories (and the generated families of the same things), every fifth object of the
 others, and every fourth thing that stands still. To be cheap, the encoder is that of the joint model and does not

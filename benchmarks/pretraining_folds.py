@@ -2,7 +2,7 @@
 
 neurok train articulation DATASET FURNITURE ANIMATED --recipe pretraining --teacher search --out runs/pre ...
 python benchmarks/pretraining_folds.py --data PARTNET_MOBILITY --start-from runs/pre/checkpoint.safetensors \\
-    --out runs/folds --write docs/notebook/articulation.md
+    --out runs/folds --write docs/lab/notebook_joints.md
 
 Every fourth training object makes a fold. Networks learn from the others, or from a few of them, one from scratch and
 one after the pretraining, and answer for the objects of the fold without the search. Held-out objects are never read.

@@ -1,6 +1,6 @@
 """Which generated families look unlike real articulated objects? A small classifier per category, cross-validated.
 
-    NEUROK_DATA=... python benchmarks/realism_articulated.py [--each 30] [--write docs/notebook/articulation.md]
+    NEUROK_DATA=... python benchmarks/realism_articulated.py [--each 30] [--write docs/lab/notebook_joints.md]
 
 Real objects are the training objects of PartNet-Mobility; held-out ones are not read. Every moving part is described
 by what the joint model sees of it: sizes, place, shape and contact of its point cloud in the unit box of the object,

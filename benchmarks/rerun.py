@@ -63,7 +63,7 @@ BENCHMARKS = (
     Benchmark(
         "poses",
         "benchmarks/results_deformation.py --rows out/poses",
-        ("docs/results.md", "docs/notebook/results.md"),
+        ("docs/results.md", "docs/lab/notebook_results.md"),
         True,
     ),
     Benchmark(
@@ -80,11 +80,11 @@ BENCHMARKS = (
     ),
     Benchmark("words", "-m neurok evaluate generation --what text --write docs/generation.md", ("docs/generation.md",)),
     Benchmark("generation time", "benchmarks/bench_generation.py", ("docs/generation.md",)),
-    Benchmark("realism", "benchmarks/realism_household.py", ("docs/household.md",), True),
+    Benchmark("realism", "benchmarks/realism_household.py", ("docs/lab/household.md",), True),
     Benchmark(
         "realism of families",
-        "benchmarks/realism_articulated.py --each 20 --write docs/notebook/articulation.md",
-        ("docs/notebook/articulation.md",),
+        "benchmarks/realism_articulated.py --each 20 --write docs/lab/notebook_joints.md",
+        ("docs/lab/notebook_joints.md",),
         True,
     ),
     Benchmark(
@@ -99,15 +99,15 @@ BENCHMARKS = (
         "benchmarks/pieces_folds.py --data $NEUROK_DATA/partnet_mobility/train $NEUROK_DATA/articulated_urdf "
         "--static $NEUROK_DATA/household/sweethome3d $NEUROK_DATA/household/kenney-furniture-kit "
         "$NEUROK_DATA/household/aws-small-house $NEUROK_DATA/furniture_glb $NEUROK_DATA/animated_glb "
-        "--out out/pieces_folds --write docs/notebook/articulation.md",
-        ("docs/notebook/articulation.md",),
+        "--out out/pieces_folds --write docs/lab/notebook_joints.md",
+        ("docs/lab/notebook_joints.md",),
         True,
     ),
     Benchmark("fuzz", "benchmarks/fuzz.py --count 10000 --write docs/reliability.md", ("docs/reliability.md",)),
     Benchmark("soak", "benchmarks/soak.py --write docs/reliability.md", ("docs/reliability.md",)),
     Benchmark("studio", "benchmarks/bench_studio.py", ("benchmarks/results/studio.md",)),
     Benchmark("studio soak", "benchmarks/bench_studio.py --soak 3600", ("benchmarks/results/studio_soak.md",)),
-    Benchmark("decisions", "benchmarks/count_decisions.py --write docs/architecture.md", ("docs/architecture.md",)),
+    Benchmark("house", "benchmarks/count_house.py --write docs/architecture.md", ("docs/architecture.md",)),
     Benchmark("moving picture", "benchmarks/picture_readme.py", ()),
     Benchmark("gallery", "benchmarks/gallery_readme.py", ("docs/gallery.md",)),
 )

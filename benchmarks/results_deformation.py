@@ -1,10 +1,10 @@
 """All tables of poses in one go: every suite beside its peers (``docs/results.md``), and the smaller studies of
-reductions, ablations and samples (``docs/notebook/results.md``).
+reductions, ablations and samples (``docs/lab/notebook_results.md``).
 
     python benchmarks/results_deformation.py --rows FOLDER [--ablations RUNS] [--write docs/results.md]
 
 Rows go to FOLDER as they are measured, so that a stopped run goes on; about 40 minutes on one core. RUNS holds what the
-loop in docs/learning.md makes: for every seed a folder with, for every ablation, a run ``NAME`` and weights
+loop in docs/lab/learning.md makes: for every seed a folder with, for every ablation, a run ``NAME`` and weights
 ``NAME.safetensors``.
 """
 
@@ -68,7 +68,7 @@ class Results:
     write: Path = Path("docs/results.md")
     """Page of the suites."""
 
-    notebook: Path = Path("docs/notebook/results.md")
+    notebook: Path = Path("docs/lab/notebook_results.md")
     """Page of the smaller studies."""
 
     few: int = 16

@@ -1,4 +1,4 @@
-"""Objects made again from their codes, by parts and by whole sets of tokens; writes docs/generation_reconstruction.md.
+"""Objects made again from their codes, by parts and by whole sets of tokens; writes docs/lab/reconstruction.md.
 
 Run: python benchmarks/results_reconstruction.py --runs RUNS [--objects 2] [--skip 1] [--real 8] [--fall 0] [--write
 DOCUMENT] [--keep FOLDER --sheet PICTURE]; RUNS holds folders of training runs: ``split``, ``decoded``, ``apart``,

@@ -24,7 +24,7 @@ from neurok_lab.train.losses import JointTask
 @dataclass(frozen=True, kw_only=True)
 class ArticulationRecipe(RunConfig):
     """A run of the joint model; its length was chosen on left-out training objects
-    (docs/notebook/articulation.md)."""
+    (docs/lab/notebook_joints.md)."""
 
     task: ClassVar[str] = "articulation"
     model: JointConfig = field(default_factory=JointConfig)

@@ -435,7 +435,7 @@ class PieceSources:
 
     sure: float = 0.75
     """Probability of all that a plan says, from which on it is a label: that nothing moves, or that something does and
-    of every joint. What it brings is in docs/notebook/articulation.md."""
+    of every joint. What it brings is in docs/lab/notebook_joints.md."""
 
     generated: int = 4
     """Objects of each generated family."""

@@ -2,7 +2,7 @@
 
 *Unit box*: the object's longest side is 1. *Trained with*: the shipped weights have learned from such inputs, so that
 another value needs other weights. *Folds*: chosen on training objects that networks and ranking had left out
-(``docs/notebook/articulation.md``). *By eye*: set on a handful of objects and not measured since.
+(``docs/lab/notebook_joints.md``). *By eye*: set on a handful of objects and not measured since.
 """
 
 from __future__ import annotations
