@@ -16,8 +16,8 @@ from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, LinearSpace
+from neurok.kinematics.articulated import SkinnedSpace
 from neurok.kinematics.screws import ScrewSpace
-from neurok.kinematics.skinned import SkinnedSpace
 from neurok.model import Model, Weights, plan, understand
 from neurok.samples import make_sample
 

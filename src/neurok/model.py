@@ -28,14 +28,13 @@ from neurok.inference.materials import STIFF, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 from neurok.kinematics.mixed import MixedSpace
-from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
+from neurok.kinematics.space import clip_of, through_states
 from neurok.kinematics.tracks import tracked_space
 
 if TYPE_CHECKING:
     from neurok.inference.prior import LearnedPrior
-    from neurok.kinematics.reduce import ReductionMode
-    from neurok.kinematics.screws import ScrewSpace
+    from neurok.kinematics.screws import ReductionMode, ScrewSpace
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
 PartsFrom = Literal["file", "pieces"]

@@ -6,7 +6,7 @@ import pytest
 from neurok.cli import main
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load, save
-from neurok.kinematics.playing import FRAMES
+from neurok.kinematics.space import FRAMES
 from neurok.samples import make_sample
 
 

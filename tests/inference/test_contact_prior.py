@@ -12,8 +12,7 @@ from neurok.core import Mesh
 from neurok.data.subject import patches_of
 from neurok.inference.contact_prior import ContactPriorConfig, condition_on_contacts, held_covariance
 from neurok.inference.prior import LearnedPrior, vertex_weights
-from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.modelling.shapes import box, join
 
 

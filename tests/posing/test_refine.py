@@ -8,8 +8,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.lie import axis_angle_matrix, fit_rigid
 from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.articulated import ArticulatedSpace
-from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.posing.pose import PoseConfig, pose_to_points, refine_pose
 from neurok.posing.refine import refine
 from neurok.samples import make_sample

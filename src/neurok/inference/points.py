@@ -20,8 +20,17 @@ from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
 from neurok.geometry.twists import exponential, logarithm
 from neurok.inference.prior import vertex_groups, vertex_weights
-from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
-from neurok.kinematics.screws import ScrewConfig, ScrewSpace, patch_radii
+from neurok.kinematics.screws import (
+    ENERGY,
+    MAX_DIMENSION,
+    Reduction,
+    ReductionMode,
+    ScrewConfig,
+    ScrewSpace,
+    leading,
+    patch_radii,
+    whole,
+)
 from neurok.kinematics.space import KinematicSpace
 
 SAMPLES = 8
@@ -156,6 +165,11 @@ class PointSpace(KinematicSpace):
         boxed = (vertices - middle) / self.box.size @ self._from_box
         # Adding the displacement keeps what stands still where it was, to the last bit.
         return vertices + (dual.move(motion, boxed) - boxed) @ self._from_box.T * self.box.size
+
+    def positions(self, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
+        """Vertices follow samples; the patches of ``features`` are coarser."""
+        with torch.no_grad():
+            return self.decode(torch.from_numpy(np.array(q))).numpy()
 
     def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
         """Rigid motion of every patch from rest, in the frame and unit of the mesh."""

@@ -20,8 +20,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas, flat_share
 from neurok.geometry.topology import vertex_labels
 from neurok.geometry.twists import common_twist
-from neurok.kinematics.reduce import Reduction, ReductionMode, leading, parted, whole
-from neurok.kinematics.screws import ScrewSpace, patch_radii
+from neurok.kinematics.screws import Reduction, ReductionMode, ScrewSpace, leading, parted, patch_radii, whole
 
 if TYPE_CHECKING:
     from neurok.deformation.handles import HandleModel

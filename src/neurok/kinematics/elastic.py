@@ -19,11 +19,9 @@ from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import MODES, ElasticModes, ModesConfig, elastic_modes
 from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
-from neurok.kinematics.reduce import Reduction
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.screws import Reduction, ScrewSpace
 from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.strain_limits import StrainLimits
-from neurok.kinematics.straining import STRAIN, StrainConfig, strain_limits
+from neurok.kinematics.straining import STRAIN, StrainConfig, StrainLimits, strain_limits
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From wanted vertex positions back to coordinates: damped Gauss–Newton."""
+"""Inverse kinematics: from wanted vertex positions back to coordinates, by damped Gauss–Newton within limits."""
 
 from __future__ import annotations
 
@@ -31,23 +31,33 @@ def fit_vertices(
     q: Float[np.ndarray, " D"] | None = None,
     iterations: int = 60,
 ) -> Fit:
-    """The coordinates that bring some vertices closest to targets, starting at ``q`` (rest by default)."""
-    import torch
+    """The coordinates that bring some vertices closest to targets, starting at ``q`` (rest by default).
 
-    chosen = torch.as_tensor(np.asarray(vertices))
+    Coordinates that do not move the vertices stay as they are; those that pass hard limits stay there while the others
+    go on.
+    """
+    chosen = np.asarray(vertices)
     if len(chosen) == 0 or int(chosen.max()) >= space.rest.vertex_count or int(chosen.min()) < 0:
         raise NeurokError(f"Vertices to fit must be indices from 0 to {space.rest.vertex_count - 1}.")
+    rows = None if space.features is None else space.features[chosen]
+    now = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
+    free = np.ones(space.dim, dtype=bool)
+    low, high = space.limits.T
 
-    def evaluate(values: Float[np.ndarray, " D"]) -> tuple[np.ndarray, np.ndarray]:
-        at = torch.as_tensor(values)
-        slopes = torch.func.jacfwd(lambda c: space.decode(c)[chosen])(at)
-        with torch.no_grad():
-            gaps = space.decode(at)[chosen].numpy() - targets
-        return gaps.reshape(-1), slopes.detach().numpy().reshape(-1, space.dim)
+    def evaluate(values: Float[np.ndarray, " d"]) -> tuple[np.ndarray, np.ndarray]:
+        full = now.copy()
+        full[free] = values
+        y, slopes = (part[0] for part in space.shape(full[None]))
+        x, moved = (y[chosen], slopes[free][:, chosen]) if rows is None else (rows @ y, rows @ slopes[free])
+        return (x - targets).reshape(-1), moved.reshape(len(values), x.size).T
 
-    start = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
-    found, gaps, converged = least_squares(evaluate, start, iterations)
-    return Fit(found, float(np.sqrt((gaps**2).sum() / len(chosen))), "ok" if converged else "stalled")
+    while True:
+        found, gaps, converged = least_squares(evaluate, now[free], iterations)
+        now[free] = found
+        beyond = free & ((now < low) | (now > high)) if space.has_hard_limits else np.zeros_like(free)
+        if not beyond.any():
+            return Fit(now, float(np.sqrt((gaps**2).sum() / len(chosen))), "ok" if converged else "stalled")
+        now, free = np.clip(now, low, high), free & ~beyond
 
 
 def least_squares(

@@ -18,9 +18,8 @@ from neurok.errors import MeshError, NeurokError, shown
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load
 from neurok.io.npz_arrays import read_array
-from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
-from neurok.kinematics.space import KinematicSpace, decode, on_vertices
+from neurok.kinematics.space import KinematicSpace, clip_of, decode, on_vertices, through_states
 from neurok.model import SpaceName, Thing, Weights, understand
 from neurok.posing.freeing import free_pose, free_states
 from neurok.posing.judging import Judge, Measure, to_vertices
