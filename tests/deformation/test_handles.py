@@ -6,7 +6,7 @@ from neurok.core import Asset, Clip, Mesh
 from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
-from neurok.deformation.loss import DeformationTask, PairTensors, Weights
+from neurok.deformation.models import DeformationTask, PairTensors, Weights
 from neurok.geometry.lie_torch import exponential
 from neurok.samples import make_sample
 

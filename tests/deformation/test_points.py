@@ -6,7 +6,7 @@ from neurok.data.subject import subject_of
 from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation import build_model, dual, model_config
 from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.loss import DeformationTask, Weights
+from neurok.deformation.models import DeformationTask, Weights
 from neurok.deformation.points import Cloud, PointConfig, PointModel, follow, spread
 from neurok.errors import NeurokError
 from neurok.samples import make_sample

@@ -6,7 +6,7 @@ import torch
 
 from neurok.data.view import ViewConfig, draw, stack
 from neurok.deformation.handles import HandleConfig
-from neurok.deformation.loss import DeformationTask, PairTensors
+from neurok.deformation.models import DeformationTask, PairTensors
 from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
 from neurok.train.deformation import RECIPES, DeformationRecipe, DeformationTraining, Split

@@ -17,9 +17,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from neurok.deformation.batch import PairTensors
+from neurok.deformation.batch import PairTensors, Shared, fuse
 from neurok.deformation.batch import Rest as Rest
-from neurok.deformation.posterior import Shared, fuse
 from neurok.geometry.lie_torch import exponential, logarithm
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width

@@ -19,8 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from neurok.deformation import dual
-from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.posterior import Diagonal
+from neurok.deformation.batch import Diagonal, PairTensors, Rest
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
 from neurok.nn.first_values import drawn

@@ -16,8 +16,7 @@ from neurok.data.still import UNSEEN_FAMILIES, hold_out, object_name
 from neurok.data.subject import JointMotion, Subject
 from neurok.data.view import ViewConfig, draw, pairs, stack
 from neurok.deformation.handles import HandleConfig
-from neurok.deformation.loss import DeformationTask, PairTensors, Terms, Weights
-from neurok.deformation.models import ModelConfig, model_config
+from neurok.deformation.models import DeformationTask, ModelConfig, PairTensors, Terms, Weights, model_config
 from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
 from neurok.train.config import Recipes, RunConfig
