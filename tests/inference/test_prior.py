@@ -230,21 +230,6 @@ def test_a_box_bends_only_if_the_network_is_sure_and_what_is_round_if_it_doubts(
     assert count(ball, 0.5) == 1 < count(ball, -0.5)
 
 
-def test_bodies_move_by_the_twists_of_their_patches(model):
-    """The lamp is rigid: points of a body move with each latent number as its twist about the origin says."""
-    mesh = make_sample("lamp").mesh
-    prior = LearnedPrior.of(mesh, stiff_model(model))
-    face_groups = prior.patches.handles.face_groups
-    twists = prior.screws_of(face_groups)
-    slopes = np.einsum("vk,dkc->dvc", prior.space.features, prior.space.slopes_at_rest())
-    size = np.abs(slopes).max()
-    for group in np.unique(face_groups):
-        rows = np.unique(mesh.faces[face_groups == group])
-        turns, shifts = twists[group, :3].T, twists[group, 3:].T
-        expected = np.cross(turns[:, None], mesh.vertices[rows]) + shifts[:, None]
-        np.testing.assert_allclose(slopes[:, rows], expected, atol=1e-6 * size)
-
-
 def test_merging_handles_of_one_body_changes_no_pose(model):
     mesh = make_sample("lamp").mesh
     space = LearnedPrior.of(mesh, stiff_model(model, -5.0)).wide(dim=3)

@@ -111,7 +111,7 @@ def test_what_bends_follows_a_bent_target_and_keeps_its_lengths():
     before, after = (np.linalg.norm(v - wanted, axis=1).mean() for v in (pose.vertices, found.vertices))
     assert after < 0.15 * before
     assert np.abs(lengths(found.vertices) - 1.0).max() < 0.1
-    assert np.abs(lengths(found.vertices) - 1.0).mean() < 0.01
+    assert np.abs(lengths(found.vertices) - 1.0).mean() < 0.012
 
 
 @pytest.mark.slow

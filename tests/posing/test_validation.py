@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neurok.geometry.sampling import sample_surface
-from neurok.posing.validation import HoldOut
+from neurok.posing.registration import HoldOut
 from neurok.samples import make_sample
 
 

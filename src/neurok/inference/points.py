@@ -31,7 +31,7 @@ from neurok.kinematics.screws import (
     patch_radii,
     whole,
 )
-from neurok.kinematics.space import KinematicSpace
+from neurok.kinematics.space import KinematicSpace, lifted_features
 
 SAMPLES = 8
 """Points of each patch of the surface, as in training."""
@@ -97,9 +97,7 @@ class PointSpace(KinematicSpace):
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
         """Weights times homogeneous rest positions: x = features @ Y(q)."""
-        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
-        weights = vertex_weights(self.rest, self.patches)
-        return (weights[:, :, None] * lifted[:, None, :]).reshape(len(lifted), -1)
+        return lifted_features(self.rest.vertices, vertex_weights(self.rest, self.patches))
 
     @cached_property
     def unity(self) -> Float[np.ndarray, " K"]:

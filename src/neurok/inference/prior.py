@@ -17,10 +17,9 @@ from neurok.core.mesh import Mesh
 from neurok.core.unit_box import UnitBox
 from neurok.data.subject import Patches, patches_of
 from neurok.errors import NeurokError
-from neurok.geometry.operators import face_areas, flat_share
+from neurok.geometry.operators import flat_share
 from neurok.geometry.topology import vertex_labels
-from neurok.geometry.twists import common_twist
-from neurok.kinematics.screws import Reduction, ReductionMode, ScrewSpace, leading, parted, patch_radii, whole
+from neurok.kinematics.screws import Reduction, ReductionMode, ScrewSpace, leading, parted, whole
 
 if TYPE_CHECKING:
     from neurok.deformation.handles import HandleModel
@@ -98,30 +97,6 @@ class LearnedPrior:
     def bending(self) -> Bool[np.ndarray, " H"]:
         """Patches of pieces that bend."""
         return ~self.rigid[self.patches.groups[: self.patches.handles.count]]
-
-    @property
-    def mostly_bends(self) -> bool:
-        """Whether more of the surface bends than stands still: the eyes of a fish have no joints, they swim with it."""
-        paces = np.sqrt(self.space.energies(self.patches).sum(axis=1))
-        lively = paces > self.config.lively * paces.max(initial=0.0)
-        areas = self.patches.areas[: len(paces)]
-        return float(areas[self.bending & lively].sum()) > float(areas[~lively].sum())
-
-    def screws_of(self, face_bodies: Int[np.ndarray, " F"]) -> Float[np.ndarray, "B 6 Z"]:
-        """The motion of each body that is nearest to those of its patches, as twists about the origin."""
-        mesh, space = self.space.rest, self.space
-        areas = face_areas(mesh.vertices, mesh.faces)
-        shares = np.zeros((int(face_bodies.max()) + 1, len(space.centers)))
-        np.add.at(shares, face_bodies, space.weights[mesh.faces].mean(axis=1) * areas[:, None])
-        radii = patch_radii(self.patches, space.centers)
-        out = np.zeros((len(shares), 6, space.dim))
-        for body, share in enumerate(shares):
-            rows = np.flatnonzero(share > 1e-3 * max(share.sum(), 1e-300))
-            if len(rows):
-                twist = common_twist(space.screws[rows], space.centers[rows], share[rows], radii[rows])[0]
-                shift = np.cross(twist[:3].T, space.centers[rows[0]]).T
-                out[body] = np.concatenate([twist[:3], twist[3:] - shift])
-        return out
 
     def wide(self, mode: ReductionMode = "gram", dim: int | None = None) -> ScrewSpace:
         """All that the prior holds, reduced: for fitting poses that lie outside the plan."""

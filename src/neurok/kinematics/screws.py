@@ -225,10 +225,6 @@ class ScrewSpace(KinematicSpace):
         """Moments of the handles: what a simulation asks for, without ever writing out all derivatives."""
         return HandleMotion(self._screws_first, self.centers, q, qdot)
 
-    @property
-    def exponentials(self) -> tuple[Float[np.ndarray, "6 H D"], Float[np.ndarray, "H 3"]]:
-        return self._screws_first, self.centers
-
     def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
         """Transforms of the handles, stacked, without their derivatives."""
         return self.moving(q, np.zeros_like(q)).values

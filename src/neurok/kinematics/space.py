@@ -75,11 +75,6 @@ class KinematicSpace:
             """K of the elastic energy ½ qᵀ K q [J], where the space knows what its object is made of."""
 
         @property
-        def exponentials(self) -> tuple[Float[np.ndarray, "6 H D"], Float[np.ndarray, "H 3"]] | None:
-            """Twists of handles by each coordinate and where they are taken, if all vertices follow handles that move
-            by the exponentials of their sums: whole steps are then compiled."""
-
-        @property
         def strain_limits(self) -> StrainLimits | None:
             """What all coordinates together must not exceed, where the space knows when its object is strained."""
 
@@ -90,7 +85,7 @@ class KinematicSpace:
     else:
         facts = MappingProxyType({})
         articulation = weights = bone_tree = features = inertia = None
-        stiffness = strain_limits = swing = exponentials = None
+        stiffness = strain_limits = swing = None
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape.
