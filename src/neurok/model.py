@@ -23,9 +23,9 @@ from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mes
 from neurok.core.mesh import UpAxis
 from neurok.core.regions import select_stuff
 from neurok.errors import NeurokError
-from neurok.inference.contact_prior import condition_on_contacts
 from neurok.inference.materials import STIFF, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
+from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.skeleton import skeleton_space

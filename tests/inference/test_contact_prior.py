@@ -10,8 +10,13 @@ from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Mesh
 from neurok.data.subject import patches_of
-from neurok.inference.contact_prior import ContactPriorConfig, condition_on_contacts, held_covariance
-from neurok.inference.prior import LearnedPrior, vertex_weights
+from neurok.inference.prior import (
+    ContactPriorConfig,
+    LearnedPrior,
+    condition_on_contacts,
+    held_covariance,
+    vertex_weights,
+)
 from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.modelling.shapes import box, join
 
