@@ -43,7 +43,7 @@ class Count:
             {"what": f"lines of `{name}`", "before": lines(only(old, name)), "now": lines(only(new, name))}
             for name in packages
         ]
-        text = f"{markdown(rows, COLUMNS)}\n\n{stamp('python benchmarks/count_house.py --write docs/architecture.md')}"
+        text = f"{markdown(rows, COLUMNS)}\n\n{stamp()}"
         print(text)
         if self.write is not None:
             put_section(self.write, "counts", text)

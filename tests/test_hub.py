@@ -10,9 +10,9 @@ import torch
 from safetensors.torch import load, save
 
 from neurok import hub
-from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.hub import has_weights, load_card, load_model, save_model
+from neurok.learned.deformation.handles import HandleConfig, HandleModel
 from neurok.learned.ensemble import Ensemble
 from neurok.learned.joint_network import JointConfig, JointModel
 

@@ -13,12 +13,12 @@ from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces
 from neurok.bodyplan.plan_file import write_plan
 from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Clip
-from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, LinearSpace
+from neurok.kinematics.articulated import SkinnedSpace
 from neurok.kinematics.screws import ScrewSpace
-from neurok.kinematics.skinned import SkinnedSpace
+from neurok.learned.deformation.handles import HandleConfig, HandleModel
 from neurok.model import Model, Weights, plan, understand
 
 

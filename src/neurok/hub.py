@@ -22,8 +22,8 @@ from neurok.learned.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from neurok.deformation.models import Model
     from neurok.generation.writing import Generator
+    from neurok.learned.deformation.models import Model
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper
 
@@ -36,7 +36,7 @@ NAMED = 3
 
 TASKS = {
     # task: (what only its cards have, since older cards do not name their task; where its ``Task`` lies)
-    "deformation": ("config", "neurok.deformation.models:TASK"),
+    "deformation": ("config", "neurok.learned.deformation.models:TASK"),
     "articulation": ("members", "neurok.learned.ensemble:TASK"),
     "pieces": ("piece_members", "neurok.learned.grouping:TASK"),
     "generation": ("part_list", "neurok.generation.writing:TASK"),
@@ -174,7 +174,7 @@ def _load(path: Path, checksum: str) -> Any:
     import torch
     from safetensors.torch import load
 
-    from neurok.nn.first_values import WithoutFirstValues
+    from neurok.learned.blocks import WithoutFirstValues
 
     card, data = load_card(path), read_bytes(path)
     if hashlib.sha256(data).hexdigest() != checksum:

@@ -23,19 +23,18 @@ from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mes
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_stuff
 from neurok.errors import NeurokError
-from neurok.inference.contact_prior import condition_on_contacts
 from neurok.inference.materials import STIFF, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
+from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 from neurok.kinematics.mixed import MixedSpace
-from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
+from neurok.kinematics.space import clip_of, through_states
 from neurok.kinematics.tracks import tracked_space
 
 if TYPE_CHECKING:
     from neurok.inference.prior import LearnedPrior
-    from neurok.kinematics.reduce import ReductionMode
-    from neurok.kinematics.screws import ScrewSpace
+    from neurok.kinematics.screws import ReductionMode, ScrewSpace
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
 PartsFrom = Literal["file", "pieces"]
@@ -221,7 +220,7 @@ class Model:
     @property
     def _points(self) -> bool:
         """Whether the network is the one of points, which has no screws of its own."""
-        from neurok.deformation.points import PointModel
+        from neurok.learned.deformation.points import PointModel
 
         return isinstance(self.network, PointModel)
 

@@ -7,7 +7,7 @@ from neurok.bodyplan.clearance import Clearance
 from neurok.core import Articulation, Joint, Mesh
 from neurok.kinematics import ArticulatedSpace
 from neurok.modelling.shapes import box
-from neurok.posing.freeing import free_states
+from neurok.posing.verbs import free_states
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from neurok import hub
 from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.core import Mesh
-from neurok.deformation.handles import HandleConfig, HandleModel
 from neurok.hub import save_model
 from neurok.io import load, save
+from neurok.learned.deformation.handles import HandleConfig, HandleModel
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load, save
-from neurok.kinematics.playing import FRAMES
+from neurok.kinematics.space import FRAMES
 
 
 def figures(capsys, *arguments: str) -> dict:

@@ -3,9 +3,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurok.deformation import dual
 from neurok.geometry.lie import apply, axis_angle_matrix, compose, matrix_to_quaternion
 from neurok.geometry.lie_torch import quaternion_product
+from neurok.learned.deformation import dual
 
 seeds = st.integers(0, 2**31)
 

@@ -4,8 +4,8 @@ import torch
 
 from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Clip, Mesh
-from neurok.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
 from neurok.geometry.lie_torch import exponential
+from neurok.learned.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
 from neurok.learned.subject import subject_of
 from neurok.learned.view import ViewConfig, draw, stack
 from neurok_lab.train.losses import DeformationTask, PairTensors, Weights

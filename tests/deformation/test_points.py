@@ -3,10 +3,10 @@ import pytest
 import torch
 
 from neurok.catalogue.samples import make_sample
-from neurok.deformation import build_model, dual, model_config
-from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.points import Cloud, PointConfig, PointModel, follow, spread
 from neurok.errors import NeurokError
+from neurok.learned.deformation import build_model, dual, model_config
+from neurok.learned.deformation.batch import PairTensors, Rest
+from neurok.learned.deformation.points import Cloud, PointConfig, PointModel, follow, spread
 from neurok.learned.subject import subject_of
 from neurok.learned.view import ViewConfig, draw, stack
 from neurok_lab.train.losses import DeformationTask, Weights

@@ -1,7 +1,7 @@
 import torch
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
-from neurok.deformation.posterior import Diagonal, fuse
+from neurok.learned.deformation.batch import Diagonal, fuse
 
 
 def draws(seed):

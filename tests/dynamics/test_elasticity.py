@@ -14,8 +14,7 @@ from neurok.dynamics.masses import face_thickness
 from neurok.dynamics.reduced import ReducedConfig, ReducedEngine
 from neurok.dynamics.reduced.build import mechanics_of
 from neurok.kinematics import LinearSpace
-from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.modelling import shapes
 
 NOTHING = World(gravity=(0.0, 0.0, 0.0))

@@ -2,25 +2,18 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from decoders import Decoder
 from neurok.dynamics.body import Body
 from neurok.dynamics.reduced.build import mechanics_of
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.geometry import lie
-from neurok.kinematics import ArticulatedSpace, HandleSpace, KinematicSpace, LinearSpace
+from neurok.kinematics import ArticulatedSpace, LinearSpace
 
 POSE = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.3, -0.2, 0.5]), 0.7)
 FIELD = np.array([0.3, -9.81, 1.0])
-
-
-class Decoder(KinematicSpace):
-    """A space of which only the decoder is known: the generic road, by automatic differentiation."""
-
-    def __init__(self, space: KinematicSpace) -> None:
-        self.rest, self.dim, self.decode = space.rest, space.dim, space.decode
 
 
 def assert_same_mechanics(fast, slow, seed: int) -> None:
@@ -67,23 +60,6 @@ def test_a_linear_space_has_the_mechanics_of_its_decoder(random_tree, free):
     masses = rng.uniform(0.1, 1.0, rest.vertex_count)
     slow = FeatureMechanics.of(Decoder(space), masses, free)
     assert_same_mechanics(FeatureMechanics.of(space, masses, free), slow, 1)
-
-
-@pytest.mark.parametrize("free", [False, True])
-def test_a_handle_space_has_the_mechanics_of_its_decoder(random_tree, free):
-    rest = random_tree(4, 3).mesh
-    rng = np.random.default_rng(1)
-    weights = rng.uniform(size=(rest.vertex_count, 3))
-    bend = torch.as_tensor(rng.normal(size=(3, 3, 4, 2)))
-
-    def motion(q: torch.Tensor) -> torch.Tensor:
-        still = torch.eye(3, 4, dtype=q.dtype)
-        return still + torch.einsum("hijd,d->hij", bend, torch.sin(q)) + 0.1 * q[0] * q[1]
-
-    space = HandleSpace(rest, weights / weights.sum(axis=1, keepdims=True), 2, motion)
-    masses = rng.uniform(0.1, 1.0, rest.vertex_count)
-    slow = FeatureMechanics.of(Decoder(space), masses, free)
-    assert_same_mechanics(FeatureMechanics.of(space, masses, free), slow, 2)
 
 
 @pytest.mark.parametrize("free", [False, True])

@@ -9,8 +9,7 @@ from neurok.dynamics.reduced.build import assemble, bind
 from neurok.dynamics.reduced.collocation import GaussStepper
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.kinematics import KinematicSpace
-from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.kinematics.space import ShapeMotion
 from neurok.modelling import shapes
 

@@ -104,7 +104,7 @@ def test_principal_components_reach_a_pose_they_span(bent_sheet, rng):
 def untrained():
     import torch
 
-    from neurok.deformation.handles import HandleConfig, HandleModel
+    from neurok.learned.deformation.handles import HandleConfig, HandleModel
 
     torch.manual_seed(0)
     return HandleModel(HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from neurok.geometry import lie_torch
 from neurok.geometry.twists import Exponential, common_twist, exponential, logarithm
-from neurok.kinematics.reduce import leading, parted
+from neurok.kinematics.screws import leading, parted
 
 
 def generator(twist: np.ndarray) -> np.ndarray:

@@ -9,10 +9,8 @@ from neurok.bodyplan.bodies import label_faces
 from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Mesh
-from neurok.inference.contact_prior import ContactPriorConfig, condition_on_contacts, conditioned_covariance
-from neurok.inference.prior import LearnedPrior, vertex_weights
-from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import ScrewSpace
+from neurok.inference.prior import ContactPriorConfig, LearnedPrior, condition_on_contacts, vertex_weights
+from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.learned.subject import patches_of
 from neurok.modelling.shapes import box, join
 
@@ -52,7 +50,7 @@ def test_a_wide_contact_has_no_say_because_it_is_wide():
 
 def test_what_touches_nothing_is_as_free_as_before():
     np.testing.assert_array_equal(spread_of(on_a_plate((0.6, 0.6, 0.02), gap=0.3)), 1.0)
-    np.testing.assert_array_equal(conditioned_covariance([], 3), np.eye(3))
+    np.testing.assert_array_equal(held_covariance([], 3), np.eye(3))
 
 
 def test_the_same_contact_holds_wherever_the_object_is_and_however_large():
@@ -64,7 +62,7 @@ def test_the_same_contact_holds_wherever_the_object_is_and_however_large():
 def test_contacts_that_the_prior_parts_anyway_have_no_say():
     """The first coordinate swings a door: its free edge leaves the frame. The second tears out its hinge."""
     edge, hinge = np.tile([0.5, 0.0], (20, 1)), np.tile([0.001, 0.1], (20, 1))
-    swing, tear = np.sqrt(np.diag(conditioned_covariance([np.concatenate([edge, hinge])], 2)))
+    swing, tear = np.sqrt(np.diag(held_covariance([np.concatenate([edge, hinge])], 2)))
     assert swing > 0.5
     assert tear < 0.5 * swing
 
@@ -72,7 +70,7 @@ def test_contacts_that_the_prior_parts_anyway_have_no_say():
 def test_one_small_parting_is_held_as_gaussians_are_conditioned():
     """Far below what is loose, the variance along a parting r is 1 / (1 + r² / tight²)."""
     config = ContactPriorConfig(tight=0.02, loose=1e6)
-    covariance = conditioned_covariance([np.array([[0.04, 0.0]])], 2, config)
+    covariance = held_covariance([np.array([[0.04, 0.0]])], 2, config)
     np.testing.assert_allclose(covariance, np.diag([1.0 / (1.0 + 4.0), 1.0]), rtol=1e-9)
 
 
@@ -84,7 +82,7 @@ def test_more_contacts_never_free_anything(seed):
     config = ContactPriorConfig(loose=1e6)
     before = np.eye(4)
     for count in (1, 2, 3):
-        after = conditioned_covariance(partings[:count], 4, config)
+        after = held_covariance(partings[:count], 4, config)
         assert np.linalg.eigvalsh(before - after).min() > -1e-12
         before = after
-    assert np.linalg.eigvalsh(np.eye(4) - conditioned_covariance(partings, 4)).min() > -1e-12
+    assert np.linalg.eigvalsh(np.eye(4) - held_covariance(partings, 4)).min() > -1e-12

@@ -6,14 +6,14 @@ import torch
 
 import neurok
 from neurok.catalogue.samples import make_sample
-from neurok.deformation.handles import HandleConfig, HandleModel
-from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import NeurokError
 from neurok.hub import load_model, save_model
 from neurok.kinematics import ArticulatedSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import decode
+from neurok.learned.deformation.handles import HandleConfig, HandleModel
+from neurok.learned.deformation.points import PointConfig, PointModel
 from neurok.model import Weights, infer, plan, understand
 from neurok.modelling.shapes import slab
 from solids import of_parts

@@ -3,11 +3,11 @@ import pytest
 import torch
 
 from neurok.catalogue.samples import make_sample
-from neurok.deformation.points import PointConfig, PointModel
 from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.inference.points import PointSpace, closed_form, infer_points
 from neurok.kinematics.space import decode
+from neurok.learned.deformation.points import PointConfig, PointModel
 from neurok.posing.registration import register_points
 
 SMALL = PointConfig(width=32, heads=2, tokens=4, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=3)

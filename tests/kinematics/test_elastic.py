@@ -7,12 +7,10 @@ import pytest
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.errors import NeurokError
-from neurok.kinematics.brick import CORNERS, brick_stiffness
 from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, still_beside
 from neurok.kinematics.elastic_modes import elastic_modes
-from neurok.kinematics.lattice import Lattice, LatticeConfig
-from neurok.kinematics.reduce import Reduction
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.lattice import CORNERS, Lattice, LatticeConfig, brick_stiffness
+from neurok.kinematics.screws import Reduction, ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.modelling import shapes
 

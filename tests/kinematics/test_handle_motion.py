@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from neurok.geometry import lie_torch
-from neurok.kinematics.handle_motion import HandleMotion
+from neurok.kinematics.screws import HandleMotion
 
 BATCH, HANDLES, DIM = 3, 5, 4
 

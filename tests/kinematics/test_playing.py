@@ -14,9 +14,8 @@ from neurok.core import Asset, BoneTree
 from neurok.errors import ShapeError
 from neurok.io import load, save
 from neurok.kinematics import ArticulatedSpace, LinearSpace
-from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
-from neurok.kinematics.space import decode
+from neurok.kinematics.space import clip_of, decode, through_states
 
 sys.path.append(str(Path(__file__).parents[1] / "io"))
 

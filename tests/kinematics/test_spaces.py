@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from decoders import Decoder
 from neurok.core import Articulation, Clip, Joint, Mesh
 from neurok.errors import NeurokError
-from neurok.kinematics import ArticulatedSpace, FreeBase, HandleSpace, LinearSpace, decode, fit_vertices
+from neurok.kinematics import ArticulatedSpace, FreeBase, LinearSpace, decode, fit_vertices
 from neurok.kinematics.space import KinematicSpace
 from neurok.modelling import shapes
 
@@ -53,21 +54,22 @@ def test_a_linear_space_of_a_clip_reproduces_it(arm):
 
 
 def test_features_times_shape_are_the_decoded_positions(arm):
-    weights = np.random.default_rng(0).uniform(size=(arm.mesh.vertex_count, 2))
-    weights /= weights.sum(axis=1, keepdims=True)
-
-    def motion(q: torch.Tensor) -> torch.Tensor:
-        still = torch.eye(3, 4, dtype=q.dtype).repeat(2, 1, 1)
-        return still + q[0] * torch.arange(24, dtype=q.dtype).reshape(2, 3, 4) / 24
-
-    spaces = [HandleSpace(arm.mesh, weights, 1, motion), LinearSpace(arm.mesh, 0.1 * arm.mesh.vertices[None])]
+    linear = LinearSpace(arm.mesh, 0.1 * arm.mesh.vertices[None])
+    spaces = [
+        linear,
+        Decoder(linear),
+        FreeBase(linear, np.array([0.1, 0.2, -0.3])),
+        FreeBase(Decoder(linear), np.ones(3)),
+    ]
     for space in spaces:
-        q = np.array([[0.3]])
+        q = np.random.default_rng(0).normal(size=(1, space.dim))
         y, slopes = space.shape(q)
-        np.testing.assert_allclose(space.features @ y[0], decode(space, q[0]), atol=1e-12)
-        later, _ = space.shape(q + 1e-6)
-        np.testing.assert_allclose(slopes[0, 0], (later[0] - y[0]) / 1e-6, atol=1e-5)
-        np.testing.assert_allclose(space.features @ space.unity, 1.0)
+        features = np.eye(arm.mesh.vertex_count) if space.features is None else space.features
+        np.testing.assert_allclose(features @ y[0], decode(space, q[0]), atol=1e-12)
+        for k, step in enumerate(1e-6 * np.eye(space.dim)):
+            change = (space.values(q + step)[0] - space.values(q - step)[0]) / 2e-6
+            np.testing.assert_allclose(slopes[0, k], change, atol=1e-8)
+        np.testing.assert_allclose(features @ space.unity, 1.0)
 
 
 def test_a_free_base_turns_about_its_centre_and_then_shifts(arm):
@@ -89,6 +91,15 @@ def test_fitting_vertices_finds_the_joint_values(arm):
     found = fit_vertices(space, chosen, arm.pose(q).vertices[chosen])
     assert found.status == "ok"
     np.testing.assert_allclose(found.q, q, atol=1e-7)
+    q[0] = 2.0
+    found = fit_vertices(space, chosen, arm.pose(q).vertices[chosen])
+    assert found.q[0] == arm.limits[0, 1], "it stays at its limit while the others go on"
+    moved = np.stack([arm.pose(found.q + step).vertices[chosen] for step in 1e-4 * np.eye(4)[1:]])
+    assert all(
+        np.linalg.norm(x - arm.pose(q).vertices[chosen])
+        >= np.linalg.norm(arm.pose(found.q).vertices[chosen] - arm.pose(q).vertices[chosen])
+        for x in moved
+    )
     with pytest.raises(NeurokError, match="indices"):
         fit_vertices(space, np.array([10_000]), np.zeros((1, 3)))
 
@@ -101,7 +112,7 @@ def test_the_features_of_joints_move_as_the_decoder_and_its_derivatives_say(arm)
     np.testing.assert_allclose(space.features @ space.unity, 1.0)
     for k in range(3):
         at, going = torch.from_numpy(q[k]), torch.from_numpy(qdot[k])
-        jacobian, change = torch.func.jvp(torch.func.jacfwd(space.decode), (at,), (going,))
+        jacobian, change = torch.func.jvp(torch.func.jacfwd(Decoder(space).decode), (at,), (going,))
         np.testing.assert_allclose(space.features @ y[k], decode(space, q[k]), atol=1e-12)
         np.testing.assert_allclose(np.moveaxis(space.features @ slopes[k], 0, -1), jacobian, atol=1e-12)
         np.testing.assert_allclose(np.moveaxis(space.features @ rates[k], 0, -1), change, atol=1e-12)

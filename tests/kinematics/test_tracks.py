@@ -7,7 +7,7 @@ from neurok.bodyplan.clearance import tour
 from neurok.catalogue.samples import make_sample
 from neurok.core import Articulation, Clip, Joint, Mesh, Skin
 from neurok.geometry import lie
-from neurok.kinematics.skinned import SkinnedSpace
+from neurok.kinematics.articulated import SkinnedSpace
 from neurok.kinematics.space import decode
 from neurok.kinematics.tracks import tracked_space
 from neurok.modelling.shapes import box

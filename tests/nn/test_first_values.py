@@ -6,7 +6,7 @@ import sys
 import torch
 from torch import nn
 
-from neurok.nn.first_values import WithoutFirstValues, drawn
+from neurok.learned.blocks import WithoutFirstValues, drawn
 
 
 def test_first_values_have_the_spread_that_was_asked_for():

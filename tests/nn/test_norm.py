@@ -1,6 +1,6 @@
 import torch
 
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import LayerNorm
 
 
 def test_it_normalises_as_torch_does():

@@ -20,11 +20,6 @@ def row() -> Components:
     return Components(boxes([0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0], [8.0, 0, 0]))
 
 
-def owned(components: Components, handles) -> np.ndarray:
-    """Each component follows one handle."""
-    return np.eye(max(handles) + 1)[np.array(handles)[components.vertex_labels]]
-
-
 def test_components_are_numbered_by_first_appearance(row):
     per = row.mesh.face_count // 4
     np.testing.assert_array_equal(row.face_labels, np.repeat([0, 1, 2, 3], per))
@@ -33,28 +28,6 @@ def test_components_are_numbered_by_first_appearance(row):
 
 def test_what_touches_is_in_contact_and_what_is_alone_touches_its_nearest_neighbour(row):
     assert [(c.first, c.second) for c in row.contacts.pairs] == [(0, 1), (1, 2), (2, 3)]
-
-
-def test_handles_touch_where_their_components_do(row):
-    found = row.handle_contacts(owned(row, [0, 1, 2, 3]))
-    assert [(c.first, c.second) for c in found] == [(0, 1), (1, 2), (2, 3)]
-    np.testing.assert_allclose(found[0].point, [0.5, 0.0, 0.0], atol=0.05)
-    # Two faces of 24 meet, and a little around them is within reach.
-    assert found[0].share == pytest.approx(2 / 24, abs=0.04)
-
-
-def test_components_of_one_handle_do_not_touch_each_other(row):
-    found = row.handle_contacts(owned(row, [0, 0, 1, 1]))
-    assert [(c.first, c.second) for c in found] == [(0, 1)]
-    np.testing.assert_allclose(found[0].point, [1.5, 0.0, 0.0], atol=0.05)
-
-
-def test_the_handles_nearest_to_the_place_count():
-    """The second cube follows one handle on its left and another on its right."""
-    pair = Components(boxes([0.0, 0, 0], [1.0, 0, 0]))
-    right = pair.mesh.vertices[:, 0] > 1.2
-    weights = np.eye(3)[np.where(pair.vertex_labels == 0, 0, np.where(right, 2, 1))]
-    assert [(c.first, c.second) for c in pair.handle_contacts(weights)] == [(0, 1)]
 
 
 def test_surfaces_that_share_vertices_are_components_that_touch():
@@ -82,7 +55,6 @@ def test_ties_join_vertices_of_components_in_contact_alone_and_go_both_ways(row)
 def test_one_component_has_no_contacts():
     alone = Components(boxes([0.0, 0, 0]))
     assert alone.contacts.pairs == ()
-    assert alone.handle_contacts(np.ones((alone.mesh.vertex_count, 1))) == ()
     assert contact_ties(alone.contacts, alone.mesh.vertices, alone.vertex_labels).shape == (0, 2)
 
 

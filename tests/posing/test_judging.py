@@ -6,7 +6,7 @@ import pytest
 import neurok
 from neurok.catalogue.samples import make_sample
 from neurok.core import Asset
-from neurok.posing.judging import Judge, Verdict, to_vertices
+from neurok.posing.verdict import Judge, Verdict, to_vertices
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import pytest
 from neurok.core.mesh import Mesh
 from neurok.geometry.sampling import sample_surface
 from neurok.posing.components import Components
-from neurok.posing.nonrigid import DeformationProxy, OrientedPoints, register_nonrigid
+from neurok.posing.nonrigid import DeformationProxy, NonRigidConfig, OrientedPoints, register_nonrigid
 from neurok.posing.refine import RefineConfig
 
-FEW = replace(RefineConfig().from_rest, samples=800, separation=0.03)
+FEW = NonRigidConfig(30, data_weight=(0.002, 0.2), outlier_distance=(0.5, 0.05), samples=800, separation=0.03)
 
 
 def strips() -> Mesh:

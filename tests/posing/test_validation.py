@@ -3,7 +3,7 @@ import pytest
 
 from neurok.catalogue.samples import make_sample
 from neurok.geometry.sampling import sample_surface
-from neurok.posing.validation import HoldOut
+from neurok.posing.registration import HoldOut
 
 
 @pytest.fixture(scope="module")

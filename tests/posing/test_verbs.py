@@ -11,8 +11,7 @@ from neurok.geometry.lie import axis_angle_matrix
 from neurok.geometry.sampling import sample_surface
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, decode
-from neurok.kinematics.reduce import whole
-from neurok.kinematics.screws import ScrewSpace
+from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.model import understand
 from neurok.modelling.shapes import box
 from neurok.posing import verbs

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.deformation.handles import HandleConfig
-from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
+from neurok.learned.deformation.handles import HandleConfig
+from neurok.learned.deformation.points import PointConfig
 from neurok.learned.view import ViewConfig, draw, stack
 from neurok_lab.train.deformation import RECIPES, DeformationRecipe, DeformationTraining, Split
 from neurok_lab.train.log import read_log

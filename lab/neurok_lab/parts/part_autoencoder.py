@@ -14,11 +14,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from neurok.catalogue.parts import PATTERNS
+from neurok.learned.blocks import Block, drawn, fourier, fourier_width
 from neurok.learned.task import Task
 from neurok.modelling.forms import CODE, KINDS, OPENINGS, RELIEFS
-from neurok.nn.attention import Block
-from neurok.nn.embedding import fourier, fourier_width
-from neurok.nn.first_values import drawn
 from neurok_lab.parts.part_points import FAMILIES, LAWS, VALUES
 
 Codes = Literal["split", "decoded", "apart", "fused"]

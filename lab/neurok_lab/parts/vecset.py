@@ -15,9 +15,8 @@ from neurok.catalogue.asset import pictured
 from neurok.catalogue.parts import Assembly, placed
 from neurok.geometry.sampling import sample_surface
 from neurok.geometry.voxels import inside_grid
+from neurok.learned.blocks import Block, fourier, fourier_width
 from neurok.modelling.shapes import Shape, join
-from neurok.nn.attention import Block
-from neurok.nn.embedding import fourier, fourier_width
 from neurok_lab.parts.part_autoencoder import STUFF
 from neurok_lab.parts.part_points import FAMILIES, LAWS, VALUES, colours_at, face_normals, stuff_of, values_of
 

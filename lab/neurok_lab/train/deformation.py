@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from neurok.deformation.handles import HandleConfig
-from neurok.deformation.models import ModelConfig, model_config
-from neurok.deformation.points import PointConfig
 from neurok.errors import NeurokError
+from neurok.learned.deformation.handles import HandleConfig
+from neurok.learned.deformation.models import ModelConfig, model_config
+from neurok.learned.deformation.points import PointConfig
 from neurok.learned.subject import JointMotion, Subject
 from neurok.learned.view import ViewConfig, draw, pairs, stack
 from neurok_lab.data.shards import ShardSet

@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from neurok.deformation.batch import PairTensors as PairTensors
-from neurok.deformation.models import ModelConfig, PairModel, build_model
+from neurok.learned.deformation.batch import PairTensors as PairTensors
+from neurok.learned.deformation.models import ModelConfig, PairModel, build_model
 from neurok.learned.grouping_network import STATIC, PieceAnswers, PieceConfig, PieceModel
 from neurok.learned.joint_network import JointConfig, JointModel, Parts, pick
 from neurok.learned.part_views import Targets

@@ -14,9 +14,7 @@ from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.lexicon import LONGEST, READINGS, features, meaning_count, read
 from neurok.generation.sentence_states import WIDTH as STATE
 from neurok.generation.sentence_states import is_installed, language, word_states
-from neurok.nn.attention import Block
-from neurok.nn.first_values import drawn
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import Block, LayerNorm, drawn
 
 FAR = -1e4
 """Added to the scores of what must not be attended to."""

@@ -14,9 +14,7 @@ from neurok.generation.context import FAR, Asked, Context, ContextConfig
 from neurok.generation.fields import CODED_KINDS, PARTS, build_fields, look_fields, whole_fields
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import Choice, Lists
-from neurok.nn.attention import Attention
-from neurok.nn.first_values import drawn
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import Attention, LayerNorm, drawn
 
 
 @dataclass(frozen=True)

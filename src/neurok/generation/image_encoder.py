@@ -15,9 +15,7 @@ from torch.nn import functional
 from neurok.generation.augmentation import PLAIN
 from neurok.generation.fields import Field, build_fields, look_fields, whole_fields
 from neurok.generation.numbers import WIDTH
-from neurok.nn.attention import Block
-from neurok.nn.first_values import drawn
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import Block, LayerNorm, drawn
 
 
 @dataclass(frozen=True)

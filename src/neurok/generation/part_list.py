@@ -18,9 +18,7 @@ from torch.nn import functional
 
 from neurok.generation.context import FAR, Asked, Context, ContextConfig
 from neurok.generation.fields import END, PARTS, Field, build_fields, look_fields, whole_fields
-from neurok.nn.attention import Block
-from neurok.nn.first_values import drawn
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import Block, LayerNorm, drawn
 
 
 @dataclass(frozen=True)

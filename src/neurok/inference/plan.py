@@ -26,8 +26,8 @@ from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
 
 if TYPE_CHECKING:
-    from neurok.deformation.handles import HandleModel
     from neurok.inference.prior import LearnedPrior
+    from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
     from neurok.learned.joints import Prediction
@@ -318,8 +318,8 @@ def choose_method(method: Method, weights: Any = None) -> Literal["learned", "se
 
 def find_prior(mesh: Mesh, weights: HandleModel | str | Path | None = None) -> LearnedPrior | None:
     """What the deformation model says of a mesh; nothing where there are no weights of the handle model."""
-    from neurok.deformation.handles import HandleModel
     from neurok.inference.prior import LearnedPrior
+    from neurok.learned.deformation.handles import HandleModel
 
     if weights is None and not has_weights(PRIOR_WEIGHTS):
         return None

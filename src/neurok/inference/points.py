@@ -12,15 +12,24 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from neurok.core.mesh import Mesh, UnitBox, frame_change
-from neurok.deformation import dual
-from neurok.deformation.batch import Rest
-from neurok.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.errors import NeurokError
 from neurok.geometry.twists import exponential, logarithm
 from neurok.inference.prior import vertex_groups, vertex_weights
-from neurok.kinematics.reduce import ENERGY, MAX_DIMENSION, Reduction, ReductionMode, leading, whole
-from neurok.kinematics.screws import ScrewConfig, ScrewSpace, patch_radii
-from neurok.kinematics.space import KinematicSpace
+from neurok.kinematics.screws import (
+    ENERGY,
+    MAX_DIMENSION,
+    Reduction,
+    ReductionMode,
+    ScrewConfig,
+    ScrewSpace,
+    leading,
+    patch_radii,
+    whole,
+)
+from neurok.kinematics.space import KinematicSpace, lifted_features
+from neurok.learned.deformation import dual
+from neurok.learned.deformation.batch import Rest
+from neurok.learned.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.learned.subject import Patches, patches_of
 
 SAMPLES = 8
@@ -87,9 +96,7 @@ class PointSpace(KinematicSpace):
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
         """Weights times homogeneous rest positions: x = features @ Y(q)."""
-        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
-        weights = vertex_weights(self.rest, self.patches)
-        return (weights[:, :, None] * lifted[:, None, :]).reshape(len(lifted), -1)
+        return lifted_features(self.rest.vertices, vertex_weights(self.rest, self.patches))
 
     @cached_property
     def unity(self) -> Float[np.ndarray, " K"]:
@@ -155,6 +162,11 @@ class PointSpace(KinematicSpace):
         boxed = (vertices - middle) / self.box.size @ self._from_box
         # Adding the displacement keeps what stands still where it was, to the last bit.
         return vertices + (dual.move(motion, boxed) - boxed) @ self._from_box.T * self.box.size
+
+    def positions(self, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
+        """Vertices follow samples; the patches of ``features`` are coarser."""
+        with torch.no_grad():
+            return self.decode(torch.from_numpy(np.array(q))).numpy()
 
     def transforms(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 3 4"]:
         """Rigid motion of every patch from rest, in the frame and unit of the mesh."""

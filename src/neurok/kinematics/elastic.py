@@ -17,12 +17,10 @@ from neurok.core.material import STANDARD_GRAVITY, MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import MODES, ElasticModes, ModesConfig, elastic_modes
-from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig
-from neurok.kinematics.reduce import Reduction
-from neurok.kinematics.screws import ScrewSpace
-from neurok.kinematics.space import KinematicSpace
-from neurok.kinematics.strain_limits import StrainLimits
-from neurok.kinematics.straining import STRAIN, StrainConfig, strain_limits
+from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig, spread_points
+from neurok.kinematics.screws import Reduction, ScrewSpace
+from neurok.kinematics.space import KinematicSpace, lifted_features
+from neurok.kinematics.strain_limits import STRAIN, StrainConfig, StrainLimits, strain_limits
 
 
 @dataclass(frozen=True)
@@ -197,8 +195,6 @@ def _joined_limits(spaces: list[ElasticSpace]) -> StrainLimits | None:
 
 def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
     """Fixed vertices, and points of the edges and faces between them, closer together than cells are wide."""
-    from neurok.kinematics.lattice import spread_points
-
     mask = np.zeros(mesh.vertex_count, dtype=bool)
     mask[fixed] = True
     edges = unique_edges(mesh.faces)
@@ -231,9 +227,7 @@ def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticS
     screws = screws * scale
     weights = lattice.interpolation(mesh.vertices * mesh.unit) @ shares
     mass = lattice.node_masses
-    nodes = lattice.nodes / mesh.unit
-    lifted = np.concatenate([nodes, np.ones((len(nodes), 1))], axis=1)
-    features = (shares[:, :, None] * lifted[:, None, :]).reshape(len(nodes), -1)
+    features = lifted_features(lattice.nodes / mesh.unit, shares)
     screws[:, 3:] /= mesh.unit
     count = len(scale)
     space = ElasticSpace(

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from neurok.errors import NeurokError
-from neurok.kinematics.lattice import Lattice
+from neurok.kinematics.lattice import CORNERS, Lattice
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,6 @@ def _smoothed(
 
 def _damping(lattice: Lattice, fields: Float[np.ndarray, "D N 3"]) -> Float[np.ndarray, " D"]:
     """Damping ratios by energy, from the mean strain of each cell."""
-    from neurok.kinematics.brick import CORNERS
-
     slopes = (2.0 * CORNERS - 1.0) / (4.0 * lattice.sides)
     gradients = np.einsum("dcni,nj->dcij", fields[:, lattice.bricks], slopes)
     strains = 0.5 * (gradients + gradients.swapaxes(-1, -2))

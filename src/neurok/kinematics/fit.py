@@ -1,10 +1,9 @@
-"""From wanted vertex positions back to coordinates: damped Gauss–Newton."""
+"""Inverse kinematics: from wanted vertex positions back to coordinates, by damped Gauss–Newton within limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -32,23 +31,33 @@ def fit_vertices(
     q: Float[np.ndarray, " D"] | None = None,
     iterations: int = 60,
 ) -> Fit:
-    """The coordinates that bring some vertices closest to targets, starting at ``q`` (rest by default)."""
-    import torch
+    """The coordinates that bring some vertices closest to targets, starting at ``q`` (rest by default).
 
-    chosen = torch.as_tensor(np.asarray(vertices))
+    Coordinates that do not move the vertices stay as they are; those that pass hard limits stay there while the others
+    go on.
+    """
+    chosen = np.asarray(vertices)
     if len(chosen) == 0 or int(chosen.max()) >= space.rest.vertex_count or int(chosen.min()) < 0:
         raise NeurokError(f"Vertices to fit must be indices from 0 to {space.rest.vertex_count - 1}.")
+    rows = None if space.features is None else space.features[chosen]
+    now = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
+    free = np.ones(space.dim, dtype=bool)
+    low, high = space.limits.T
 
-    def evaluate(values: Float[np.ndarray, " D"]) -> tuple[np.ndarray, np.ndarray]:
-        at = torch.as_tensor(values)
-        slopes = torch.func.jacfwd(lambda c: space.decode(c)[chosen])(at)
-        with torch.no_grad():
-            gaps = space.decode(at)[chosen].numpy() - targets
-        return gaps.reshape(-1), slopes.detach().numpy().reshape(-1, space.dim)
+    def evaluate(values: Float[np.ndarray, " d"]) -> tuple[np.ndarray, np.ndarray]:
+        full = now.copy()
+        full[free] = values
+        y, slopes = (part[0] for part in space.shape(full[None]))
+        x, moved = (y[chosen], slopes[free][:, chosen]) if rows is None else (rows @ y, rows @ slopes[free])
+        return (x - targets).reshape(-1), moved.reshape(len(values), x.size).T
 
-    start = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
-    found, gaps, converged = least_squares(evaluate, start, iterations)
-    return Fit(found, float(np.sqrt((gaps**2).sum() / len(chosen))), "ok" if converged else "stalled")
+    while True:
+        found, gaps, converged = least_squares(evaluate, now[free], iterations)
+        now[free] = found
+        beyond = free & ((now < low) | (now > high)) if space.has_hard_limits else np.zeros_like(free)
+        if not beyond.any():
+            return Fit(now, float(np.sqrt((gaps**2).sum() / len(chosen))), "ok" if converged else "stalled")
+        now, free = np.clip(now, low, high), free & ~beyond
 
 
 def least_squares(
@@ -78,46 +87,6 @@ def least_squares(
     return q, gaps, False
 
 
-def reach(
-    space: KinematicSpace,
-    vertices: Int[np.ndarray, " n"],
-    targets: Float[np.ndarray, "n 3"],
-    q: Float[np.ndarray, " D"] | None = None,
-    iterations: int = 60,
-) -> Fit:
-    """The coordinates near ``q`` (rest by default) that bring some vertices closest to targets, within hard limits.
-
-    Coordinates that do not move the vertices stay as they are; those that reach their limits stay there while the
-    others go on.
-    """
-    vertices = np.asarray(vertices)
-    if len(vertices) == 0 or int(vertices.max()) >= space.rest.vertex_count or int(vertices.min()) < 0:
-        raise NeurokError(f"Vertices to move must be indices from 0 to {space.rest.vertex_count - 1}.")
-    low, high = space.limits.T
-    now = np.zeros(space.dim) if q is None else np.array(q, dtype=np.float64)
-    free, converged = np.ones(space.dim, dtype=bool), True
-    while free.any():
-        found, start, moving = now.copy(), now, free
-
-        def evaluate(values: np.ndarray, start: np.ndarray = start, moving: np.ndarray = moving) -> Any:
-            full = start.copy()
-            full[moving] = values
-            rows, slopes = (array[0] for array in space.shape(full[None]))
-            if space.features is None:
-                places, slopes = rows[vertices], slopes[moving][:, vertices]
-            else:
-                weights = space.features[vertices]
-                places, slopes = weights @ rows, np.einsum("nk,dki->dni", weights, slopes[moving])
-            return (places - targets).reshape(-1), slopes.reshape(len(slopes), -1).T
-
-        found[free], _, converged = least_squares(evaluate, now[free], iterations)
-        beyond = free & ((found < low) | (found > high)) & space.has_hard_limits
-        now = np.clip(found, low, high) if space.has_hard_limits else found
-        if not beyond.any():
-            break
-        free = free & ~beyond
-    gaps = _places(space, now, vertices) - targets
-    return Fit(now, float(np.sqrt((gaps**2).sum() / len(vertices))), "ok" if converged else "stalled")
 
 
 def _places(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -13,10 +12,6 @@ from neurok.core.clip import Clip
 from neurok.core.mesh import Mesh, frozen_array
 from neurok.errors import NeurokError
 from neurok.kinematics.space import KinematicSpace
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 CLIP_SWING = 2.0
 """How fast what moves in the span of its own frames swings back to rest [Hz]: about as branches and fins do."""
@@ -81,13 +76,6 @@ class LinearSpace(KinematicSpace):
         out = np.zeros(4 + 3 * self.dim)
         out[3] = 1.0
         return out
-
-    def decode(self, q: Tensor) -> Tensor:
-        import torch
-
-        basis = torch.as_tensor(np.array(self.basis), dtype=q.dtype, device=q.device)
-        rest = torch.as_tensor(np.array(self.rest.vertices), dtype=q.dtype, device=q.device)
-        return rest + torch.einsum("d,dvi->vi", q, basis)
 
     @cached_property
     def _slopes(self) -> Float[np.ndarray, "D K 3"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -13,13 +12,9 @@ from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
 from neurok.geometry.joint_tree import JointTree
 from neurok.kinematics.articulated import ArticulatedSpace
-from neurok.kinematics.handle_motion import HandleMotion
-from neurok.kinematics.screws import ScrewSpace
-from neurok.kinematics.space import KinematicSpace
+from neurok.kinematics.screws import HandleMotion, ScrewSpace
+from neurok.kinematics.space import KinematicSpace, lifted_features
 from neurok.kinematics.strain_limits import StrainLimits
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +118,7 @@ class MixedSpace(KinematicSpace):
 
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
-        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
-        return (self.weights[:, :, None] * lifted[:, None, :]).reshape(len(lifted), -1)
+        return lifted_features(self.rest.vertices, self.weights)
 
     @cached_property
     def unity(self) -> Float[np.ndarray, " K"]:
@@ -134,15 +128,6 @@ class MixedSpace(KinematicSpace):
     def _tree(self) -> tuple[JointTree, Int[np.ndarray, " W"]]:
         """The joints, and the node that carries each pair of part and handle."""
         return self.joints.tree, self.joints.part_nodes[self._owners[:, 0]]
-
-    def decode(self, q: Tensor) -> Tensor:
-        """Vertex positions at ``q``."""
-        import torch
-
-        split = self.joints.dof
-        bent = self.screws.decode(q[split:])
-        moved = ArticulatedSpace(self.joints).vertex_transforms(q[:split])
-        return torch.einsum("vij,vj->vi", moved[:, :3, :3], bent) + moved[:, :3, 3]
 
     def _parts(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]):  # type: ignore[no-untyped-def]
         """Transforms and screws of the joints, and the moments of the handles."""

@@ -9,25 +9,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import stdtr, stdtrit
 
 from neurok.core.mesh import Mesh
-from neurok.geometry.twists import common_twist
-from neurok.kinematics.handle_motion import HandleMotion
-from neurok.kinematics.reduce import MAX_DIMENSION, Reduction
-from neurok.kinematics.space import KinematicSpace
+from neurok.geometry.twists import SERIES, common_twist
+from neurok.kinematics import handle_loops as handles
+from neurok.kinematics.space import KinematicSpace, lifted_features
 from neurok.learned.subject import Patches
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 SHARED = 1e-6
 """A vertex that follows a handle to a smaller share does not follow it: round-off of the weights."""
+
+
+ReductionMode = Literal["gram", "paper", "none"]
+MAX_DIMENSION = 16
+"""Most coordinates of a learned space: a step of a simulation costs as much."""
+
+ENERGY = 0.9999
+"""Share of the spectrum that coordinates shall hold, if their number allows."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,78 @@ class ScrewConfig:
 
     good_fit: float = 0.3
     """A closed form that misses more than this share of the motion of its network is told to be approximate."""
+
+
+class HandleMotion:
+    """A batch of moments of handles that move by exponentials of twists: how they move, and what forces on them do.
+
+    A handle has four rows: the columns of its rotation, and where it takes the origin. Forces are gathered on the six
+    numbers of each handle's twist first, and only those sums meet the coordinates; derivatives by all coordinates are
+    written out only where somebody asks for them.
+    """
+
+    def __init__(
+        self,
+        screws: Float[np.ndarray, "6 H D"],
+        centers: Float[np.ndarray, "H 3"],
+        q: Float[np.ndarray, "B D"],
+        qdot: Float[np.ndarray, "B D"],
+    ) -> None:
+        self.screws, self.centers, self.q, self.qdot = screws, centers, q, qdot
+        batch, count = len(q), len(centers)
+        self._arms, self._rates = np.empty((2, batch, count, 4, 3))
+        self._jacobians, self._changes = np.empty((2, batch, count, 6, 6))
+        self.values = np.empty((batch, 4 * count, 3))
+        found = self._arms, self.values, self._rates, self._jacobians, self._changes
+        handles.moments(SERIES, screws, centers, q, qdot, *found)
+
+    @property
+    def rate(self) -> Float[np.ndarray, "B K 3"]:
+        """How the rows move."""
+        return self._rates.reshape(self.values.shape)
+
+    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """Generalised force of forces on the rows."""
+        out = np.zeros(self.q.shape)
+        handles.pull(self.screws, self._arms, self._jacobians, forces, out)
+        return out
+
+    def rate_pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        """What the change of the derivatives makes of forces on the rows."""
+        return handles.rate_pull(self.screws, self._arms, self._rates, self._jacobians, self._changes, forces)
+
+    @cached_property
+    def slopes(self) -> Float[np.ndarray, "B D K 3"]:
+        """Derivatives of the rows by each coordinate; coordinates are last in memory."""
+        return self._slopes([(self._arms, self._jacobians)])
+
+    @cached_property
+    def slope_rates(self) -> Float[np.ndarray, "B D K 3"]:
+        """Change of these derivatives."""
+        spins = self._jacobians.copy()
+        spins[:, :, 3:] = 0.0
+        return self._slopes([(self._arms, self._changes), (self._rates, spins)])
+
+    def _slopes(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> Float[np.ndarray, "B D K 3"]:
+        out = np.zeros((*self.values.shape, self.q.shape[1]))
+        for arms, jacobians in pairs:
+            handles.slopes(self.screws, arms, jacobians, out)
+        return out.transpose(0, 3, 1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """The few directions of a latent space along which an object moves (active subspace method).
+
+    They have unit length, and are orthonormal unless they are those of joints.
+    """
+
+    basis: Float[np.ndarray, "Z D"]
+    spectrum: Float[np.ndarray, " S"]
+    """Eigenvalues, largest first: mean squared displacement per unit step along each direction."""
+
+    captured: float
+    """Share of the spectrum that the basis holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,32 +215,15 @@ class ScrewSpace(KinematicSpace):
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
         """Weights times homogeneous rest positions: x = features @ Y(q)."""
-        lifted = np.concatenate([self.rest.vertices, np.ones((self.rest.vertex_count, 1))], axis=1)
-        return (self.weights[:, :, None] * lifted[:, None, :]).reshape(self.rest.vertex_count, -1)
+        return lifted_features(self.rest.vertices, self.weights)
 
     @cached_property
     def unity(self) -> Float[np.ndarray, " K"]:
         return np.tile([0.0, 0.0, 0.0, 1.0], len(self.centers))
 
-    def decode(self, q: Tensor) -> Tensor:
-        """Vertex positions at ``q``."""
-        import torch
-
-        from neurok.geometry import lie_torch
-
-        take = lambda array: torch.as_tensor(array, dtype=q.dtype)  # noqa: E731
-        turns, shifts = lie_torch.exponential(take(self.screws) @ q)
-        centers = take(self.centers)
-        offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
-        return take(self.features) @ torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
-
     def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> HandleMotion:
         """Moments of the handles: what a simulation asks for, without ever writing out all derivatives."""
         return HandleMotion(self._screws_first, self.centers, q, qdot)
-
-    @property
-    def exponentials(self) -> tuple[Float[np.ndarray, "6 H D"], Float[np.ndarray, "H 3"]]:
-        return self._screws_first, self.centers
 
     def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
         """Transforms of the handles, stacked, without their derivatives."""
@@ -219,9 +277,9 @@ class ScrewSpace(KinematicSpace):
         rows = np.flatnonzero(kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax()))
         return self.along(rows, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
 
-    def only(self, handles: Bool[np.ndarray, " H"]) -> ScrewSpace:
+    def only(self, chosen: Bool[np.ndarray, " H"]) -> ScrewSpace:
         """The same space in which all other handles stand still."""
-        return replace(self, screws=self.screws * handles[:, None, None])
+        return replace(self, screws=self.screws * chosen[:, None, None])
 
     def liveliest(self, patches: Patches) -> ScrewSpace:
         """The same space without coordinates that hardly move anything, and with no more than a space may have."""
@@ -268,3 +326,39 @@ class ScrewSpace(KinematicSpace):
 def patch_radii(patches: Patches, centers: Float[np.ndarray, "H 3"]) -> Float[np.ndarray, " H"]:
     """How far the points of each patch lie from its centre."""
     return np.sqrt(((patches.points[: len(centers)] - centers[:, None]) ** 2).sum(axis=-1).mean(axis=1))
+
+
+def whole(size: int) -> Reduction:
+    """No reduction at all."""
+    return Reduction(np.eye(size), np.ones(size), 1.0)
+
+
+def leading(matrix: Float[np.ndarray, "Z Z"], dim: int | None) -> Reduction:
+    """Leading eigenvectors of the mean square of the derivatives; by default as many as hold 99.99 %, at most 16."""
+    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    share = np.cumsum(values) / max(float(values.sum()), 1e-300)
+    keep = dim if dim is not None else int(np.clip(np.searchsorted(share, ENERGY) + 1, 1, MAX_DIMENSION))
+    keep = min(keep, len(values))
+    signs = np.sign(vectors[np.abs(vectors[:, :keep]).argmax(axis=0), np.arange(keep)])
+    return Reduction(np.ascontiguousarray(vectors[:, :keep] * signs), values, float(share[keep - 1]))
+
+
+def parted(basis: Float[np.ndarray, "Z D"], forms: Float[np.ndarray, "H Z Z"]) -> Float[np.ndarray, "Z D"]:
+    """The same span, turned so that each coordinate moves as few handles as can be: one door, not a mix of two.
+
+    It maximises Σ (bᵀ A_h b)² over handles and coordinates, with A_h the motion of handle h as a quadratic form: a
+    convex function of an orthonormal basis, which climbs when its gradient is replaced by the nearest such basis.
+    """
+    inner = np.einsum("zi,hzy,yj->hij", basis, forms, basis, optimize=True)
+    turn, reached = np.eye(basis.shape[1]), 0.0
+    for _ in range(200):
+        pulls = inner @ turn
+        moved = (pulls * turn).sum(axis=1)
+        score = float((moved**2).sum())
+        if score <= reached * (1 + 1e-9):
+            break
+        reached = score
+        u, _, vt = np.linalg.svd(np.einsum("hd,hid->id", moved, pulls))
+        turn = u @ vt
+    return basis @ turn

@@ -22,7 +22,7 @@ from neurok.geometry import lie
 from neurok.geometry.joint_tree import JointTree
 from neurok.geometry.sampling import sample_surface
 from neurok.geometry.topology import face_components, vertex_labels
-from neurok.kinematics.skinned import SkinnedSpace
+from neurok.kinematics.articulated import SkinnedSpace
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """The one interface of kinematic spaces: how reduced coordinates become vertex positions, and what else is known.
 
 Engines, posing, scenes and commands read these members and never ask what class a space is of. A space needs ``rest``,
-``dim`` and ``decode``; everything else has a default.
+``dim`` and either ``decode`` or, in closed form, ``features``, ``shape`` and ``shape_rate``; all else has a default.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,18 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from neurok.core.articulation import Articulation
-from neurok.core.clip import BoneTree
+from neurok.core.clip import BoneTree, Clip, Skin
 from neurok.core.mesh import Mesh
-from neurok.kinematics.strain_limits import StrainLimits
+from neurok.geometry import lie
+from neurok.geometry.twists import Exponential
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from neurok.kinematics.strain_limits import StrainLimits
+
+FRAMES = 18
+"""Of a motion from one state to the next: three quarters of a second."""
 
 REACH = 1.0
 """How far a coordinate without limits is drawn to either side, in its own unit."""
@@ -68,11 +75,6 @@ class KinematicSpace:
             """K of the elastic energy ½ qᵀ K q [J], where the space knows what its object is made of."""
 
         @property
-        def exponentials(self) -> tuple[Float[np.ndarray, "6 H D"], Float[np.ndarray, "H 3"]] | None:
-            """Twists of handles by each coordinate and where they are taken, if all vertices follow handles that move
-            by the exponentials of their sums: whole steps are then compiled."""
-
-        @property
         def strain_limits(self) -> StrainLimits | None:
             """What all coordinates together must not exceed, where the space knows when its object is strained."""
 
@@ -83,11 +85,19 @@ class KinematicSpace:
     else:
         facts = MappingProxyType({})
         articulation = weights = bone_tree = features = inertia = None
-        stiffness = strain_limits = swing = exponentials = None
+        stiffness = strain_limits = swing = None
 
     def decode(self, q: Tensor) -> Tensor:
-        """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape."""
+        """Vertex positions ``(V, 3)`` at ``q`` ``(D,)`` in float64, differentiable; ``q = 0`` is the rest shape.
+
+        Only for spaces that have no closed form: torch then takes the derivatives that ``shape`` gives otherwise.
+        """
         raise NotImplementedError
+
+    def positions(self, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
+        """Vertex positions at ``q``."""
+        values = self.values(q[None])[0]
+        return values if self.features is None else self.features @ values
 
     # What the coordinates are.
 
@@ -186,10 +196,8 @@ class KinematicSpace:
         import torch
 
         rows = [torch.as_tensor(row) for row in np.array(q, dtype=np.float64)]
-        with torch.no_grad():
-            values = np.stack([self._rows(row).numpy() for row in rows])
-        slopes = [torch.func.jacfwd(self._rows)(row).detach().numpy() for row in rows]
-        return values, np.stack([np.moveaxis(slope, -1, 0) for slope in slopes])
+        slopes = [torch.func.jacfwd(self.decode)(row).detach().numpy() for row in rows]
+        return KinematicSpace.values(self, q), np.stack([np.moveaxis(slope, -1, 0) for slope in slopes])
 
     def shape_rate(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B D K 3"]:
         """How the derivatives of Y change while ``q`` moves with ``qdot``: the second-order term."""
@@ -198,17 +206,18 @@ class KinematicSpace:
         out = []
         for row, rate in zip(np.array(q, dtype=np.float64), np.array(qdot, dtype=np.float64), strict=True):
             primal, tangent = torch.as_tensor(row), torch.as_tensor(rate)
-            change = torch.func.jvp(torch.func.jacfwd(self._rows), (primal,), (tangent,))[1]
+            change = torch.func.jvp(torch.func.jacfwd(self.decode), (primal,), (tangent,))[1]
             out.append(np.moveaxis(change.detach().numpy(), -1, 0))
         return np.stack(out)
 
-    def _rows(self, q: Tensor) -> Tensor:
-        """Y at one ``q``, differentiable."""
-        return self.decode(q)
-
     def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
         """Y without its derivatives."""
-        return self.shape(q)[0]
+        if type(self).shape is not KinematicSpace.shape:
+            return self.shape(q)[0]
+        import torch
+
+        with torch.no_grad():
+            return np.stack([self.decode(torch.as_tensor(row)).numpy() for row in np.array(q, dtype=np.float64)])
 
     def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> Any:
         """A batch of moments of Y, as ``ShapeMotion``; spaces with a shorter way from forces to coordinates take it."""
@@ -249,10 +258,89 @@ def contract(slopes: Float[np.ndarray, "B D K 3"], forces: Float[np.ndarray, "B 
 
 def decode(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
     """Vertex positions of one pose as a plain array."""
-    import torch
+    return space.positions(np.asarray(q, dtype=np.float64))
 
-    with torch.no_grad():
-        return space.decode(torch.as_tensor(np.asarray(q, dtype=np.float64))).numpy()
+
+def lifted_features(vertices: Float[np.ndarray, "V 3"], weights: Float[np.ndarray, "V H"]) -> Float[np.ndarray, "V K"]:
+    """Weights times homogeneous rest positions (x, y, z, 1), handle after handle: linear blend skinning as a matrix."""
+    lifted = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
+    return (weights[:, :, None] * lifted[:, None, :]).reshape(len(vertices), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class FreeBase(KinematicSpace):
+    """An object on a free base: three translations, a rotation vector about ``center``, then its own coordinates.
+
+    The rotation vector serves to store and decode poses; dynamics turns the base step by step and meets no singularity.
+    """
+
+    space: KinematicSpace
+    center: Float[np.ndarray, "3"]
+    """Point of the rest shape about which the object turns."""
+
+    @property
+    def rest(self) -> Mesh:
+        return self.space.rest
+
+    @property
+    def dim(self) -> int:
+        return 6 + self.space.dim
+
+    @property
+    def limits(self) -> Float[np.ndarray, "D 2"]:
+        return np.concatenate([np.tile([-np.inf, np.inf], (6, 1)), self.space.limits])
+
+    @property
+    def features(self) -> Float[np.ndarray, "V K"] | None:
+        return self.space.features
+
+    @property
+    def unity(self) -> Float[np.ndarray, " K"]:
+        return self.space.unity
+
+    def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]:
+        """The features of the object, turned about the centre and shifted."""
+        values, slopes = self.space.shape(q[:, 6:])
+        twist = Exponential(np.concatenate([q[:, 3:6], np.zeros((len(q), 3))], axis=1).T)
+        turn, spins = twist.turns.transpose(2, 0, 1), lie.skew(twist.carry.transpose(2, 1, 0))
+        one = self.unity[:, None]
+        turned = (values - one * self.center) @ turn.swapaxes(1, 2)
+        shifted = np.broadcast_to(one * np.eye(3)[:, None], (len(q), 3, *values.shape[1:]))
+        by_turn = turned[:, None] @ spins.swapaxes(2, 3)
+        by_own = slopes @ turn[:, None].swapaxes(2, 3)
+        moved = turned + one * (self.center + q[:, None, :3])
+        return moved, np.concatenate([shifted, by_turn, by_own], axis=1)
+
+
+def base_coordinates(pose: Float[np.ndarray, "4 4"], center: Float[np.ndarray, "3"]) -> Float[np.ndarray, "6"]:
+    """Translation and rotation vector of a pose about a centre."""
+    return np.concatenate([lie.apply(pose, center[None])[0] - center, lie.rotation_vector(pose[:3, :3])])
+
+
+def through_states(states: Float[np.ndarray, "N D"], frames: int = FRAMES) -> Float[np.ndarray, "T D"]:
+    """Coordinates from rest through the states and back to rest, slow at each of them.
+
+    Row ``frames * (k + 1)`` is state ``k``, exactly.
+    """
+    rest = np.zeros((1, states.shape[1]))
+    stops = np.concatenate([rest, states, rest])
+    share = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, frames, endpoint=False))
+    between = stops[:-1, None] + share[:, None] * (stops[1:] - stops[:-1])[:, None]
+    return np.concatenate([between.reshape(-1, states.shape[1]), rest])
+
+
+def clip_of(space: KinematicSpace, q: Float[np.ndarray, "T D"], fps: float = 24.0, name: str = "motion") -> Clip:
+    """The motion through coordinates, with the rigid handles behind it where the space has them."""
+    if space.articulation is not None:
+        return space.articulation.clip(q, fps, name)
+    if space.weights is None or space.features is None:
+        return Clip(space.rest, np.stack([decode(space, row) for row in q]), fps, name)
+    values = space.values(q)
+    rows = values.reshape(len(q), -1, 4, 3)
+    transforms = np.tile(np.eye(4), (*rows.shape[:2], 1, 1))
+    transforms[..., :3, :] = rows.swapaxes(-1, -2)
+    skin = Skin(space.weights, transforms, tree=space.bone_tree)
+    return Clip(space.rest, np.stack([space.features @ value for value in values]), fps, name, skin)
 
 
 def on_vertices(rest: Mesh, other: Mesh, x: Float[np.ndarray, "W 3"]) -> Float[np.ndarray, "V 3"]:

@@ -21,8 +21,7 @@ from neurok.core.mesh import Mesh
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import JointTree
 from neurok.io.files import unique_names
-from neurok.kinematics.articulated import ArticulatedSpace
-from neurok.kinematics.skinned import SkinnedSpace
+from neurok.kinematics.articulated import ArticulatedSpace, SkinnedSpace
 from neurok.kinematics.space import KinematicSpace
 
 

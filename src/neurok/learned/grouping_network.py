@@ -14,10 +14,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from neurok.learned.blocks import Block, LayerNorm
 from neurok.learned.joint_network import JointConfig, JointModel, Parts, pair_features
 from neurok.learned.part_features import PAIR
-from neurok.nn.attention import Block
-from neurok.nn.norm import LayerNorm
 
 STATIC, TURNS, SLIDES = 0, 1, 2
 """What the body of a piece does: it belongs to the base, or it turns or slides against what carries it."""

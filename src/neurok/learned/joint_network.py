@@ -19,10 +19,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from neurok.core.articulation import JointKind
+from neurok.learned.blocks import Block, LayerNorm, fourier, fourier_width
 from neurok.learned.part_features import PAIR, SOURCES
-from neurok.nn.attention import Block
-from neurok.nn.embedding import fourier, fourier_width
-from neurok.nn.norm import LayerNorm
 
 KINDS: tuple[JointKind, ...] = ("fixed", "revolute", "prismatic", "continuous", "cylindrical")
 TURN, SLIDE = 0, 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -16,18 +15,6 @@ from neurok.geometry.topology import face_components, split_by_face_label, verte
 
 SAME_PLACE = 1e-6
 """Vertices nearer than this lie on each other, as a share of the object's size: files round."""
-
-
-class HandleContact(NamedTuple):
-    """Where two handles touch."""
-
-    first: int
-    second: int
-    point: Float[np.ndarray, "3"]
-    """Centre of the contact, at rest."""
-
-    share: float
-    """Share of the whole surface that takes part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,32 +74,6 @@ class Components:
         """Which components touch; one that touches nothing touches its nearest neighbour."""
         kept, faces, labels = split_by_face_label(self.mesh.faces, self.face_labels)
         return contact_graph(Mesh(self.mesh.vertices[kept], faces, part_ids=labels, name=self.mesh.name))
-
-    def handle_contacts(self, weights: Float[np.ndarray, "V H"]) -> tuple[HandleContact, ...]:
-        """The same contacts between handles: at each place those that the nearest vertices follow most."""
-        owners = weights.argmax(axis=1)
-        areas = [0.0 if cloud is None else cloud.area for cloud in self.contacts.samples]
-        found: dict[tuple[int, int], tuple[list[np.ndarray], list[float]]] = {}
-        for contact in self.contacts.pairs:
-            pair = (contact.first, contact.second)
-            sides = np.stack([owners[self._nearest(part, contact.points)] for part in pair], axis=1)
-            area = sum(share * areas[part] for part, share in zip(pair, contact.shares, strict=True))
-            handles, which = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
-            for k, (i, j) in enumerate(handles.tolist()):
-                if i != j:
-                    chosen = which.reshape(-1) == k
-                    points, shares = found.setdefault((i, j), ([], []))
-                    points.append(contact.points[chosen].mean(axis=0))
-                    shares.append(area / sum(areas) * float(chosen.mean()))
-        return tuple(
-            HandleContact(i, j, np.average(points, axis=0, weights=shares), sum(shares))
-            for (i, j), (points, shares) in sorted(found.items())
-        )
-
-    def _nearest(self, component: int, points: Float[np.ndarray, "N 3"]) -> Int[np.ndarray, " N"]:
-        """The nearest vertices of one component."""
-        mine = np.unique(self.mesh.faces[self.face_labels == component])
-        return mine[cKDTree(self.mesh.vertices[mine]).query(points)[1]]
 
 
 def contact_ties(

@@ -14,9 +14,9 @@ from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
-from neurok.posing.judging import Verdict
 from neurok.posing.refine import RefineConfig, refine
 from neurok.posing.registration import RegistrationConfig, longest_side, register_points
+from neurok.posing.verdict import Verdict
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
@@ -113,10 +113,9 @@ class Pose:
 def pose_to_vertices(space: KinematicSpace, vertices: Int[np.ndarray, " n"], targets: Float[np.ndarray, "n 3"]) -> Pose:
     """Bring chosen vertices to places (known correspondence): a few that are dragged, or all of them."""
     found = fit_vertices(space, vertices, targets)
-    q = _within_limits(space, found.q)
-    positions = decode_pose(space, q)
+    positions = decode_pose(space, found.q)
     gaps = np.linalg.norm(positions[vertices] - targets, axis=1)
-    return Pose(space, q, positions, float(gaps.mean()) / longest_side(space.rest), found.status)
+    return Pose(space, found.q, positions, float(gaps.mean()) / longest_side(space.rest), found.status)
 
 
 def pose_to_points(
@@ -152,7 +151,7 @@ def pose_to_points(
     if space.is_loose:
         upright = register_points(space, features, points, starts[:1], scale, registration, limits)
         found = found if found.distance < config.turned * upright.distance else upright
-    q = _within_limits(space, found.q)
+    q = found.q if limits is None else np.clip(found.q, limits[:, 0], limits[:, 1])
     return Pose(space, q, decode_pose(space, q), found.distance / scale, "ok", found.is_close)
 
 
@@ -209,8 +208,3 @@ def _starts(
     low, high = space.ranges.T
     values = low + np.linspace(0.0, 1.0, config.axis_starts)[:, None] * (high - low)
     return np.concatenate([drawn, (values[:, :, None] * np.eye(space.dim)).reshape(-1, space.dim)])
-
-
-def _within_limits(space: KinematicSpace, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
-    """Hard limits may leave a part of the wish unmet; others only say what is likely."""
-    return np.clip(q, space.limits[:, 0], space.limits[:, 1]) if space.has_hard_limits else q

@@ -1,4 +1,4 @@
-"""Rigidity: components that fit as well by one rigid motion as bent are moved rigidly."""
+"""Rigid components: registered to a target by closest points, and kept rigid where bending them does not help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.geometry.operators import vertex_areas
 from neurok.posing.components import Components
-from neurok.posing.validation import HoldOut
+from neurok.posing.registration import HoldOut, closest_points
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,15 @@ class RigidityConfig:
     tolerance: float = 1.02
     """A component is moved rigidly if the distance around it then is at most this share of what it was bent."""
 
-    rounds: int = 8
-    """Of rigid closest-point registration, after the mean motion of the component."""
+    anchor: tuple[float, float] = (1.0, 0.002)
+    """Of leaving the pose, against squared distances to the target, in the first and in the last round. Strong at
+    first, while most closest points are wrong; in the end the target decides."""
 
-    outlier_distance: float = 0.03
-    """Pairs this far apart count half there, as a share of the longest side: where non-rigid registration ends."""
+    rounds: int = 14
+    """Of closest points, from a pose with anchors, and from a fit without."""
 
     least_samples: int = 8
-    """Samples on either side without which a component is not compared; for the registration four times as many."""
+    """Samples without which a component is neither registered nor compared."""
 
 
 def prefer_rigid(
@@ -42,13 +43,18 @@ def prefer_rigid(
     """The same vertices with components moved rigidly: allowed ones that fit as well, and all required ones."""
     config = config or RigidityConfig()
     required = np.zeros_like(allowed) if required is None else required
-    rigid = _register_rigid(components, vertices, allowed | required, held_out, config)
+    chosen = allowed | required
+    alone, rigid = np.where(chosen, np.arange(len(chosen)), -1), mean_motions(components, vertices, chosen)
+    rigid = register_rigid(components, rigid, alone, held_out, np.zeros(config.rounds), config)
     (there, back, owner), (there_rigid, back_rigid, _) = (
         _distances(components, x, held_out) for x in (vertices, rigid)
     )
     # A target point belongs to the component that was closest before, so that both are compared by the same points.
     sampled, count = components.face_labels[held_out.validation.samples.face_ids], components.count
-    mean = lambda labels, values: np.bincount(labels, values, count) / np.maximum(np.bincount(labels, None, count), 1)  # noqa: E731
+
+    def mean(labels: Int[np.ndarray, " N"], values: Float[np.ndarray, " N"]) -> Float[np.ndarray, " C"]:
+        return np.bincount(labels, values, count) / np.maximum(np.bincount(labels, None, count), 1)
+
     before = mean(sampled, there) + mean(owner, back)
     after = mean(sampled, there_rigid) + mean(owner, back_rigid)
     seen = np.minimum(np.bincount(sampled, None, count), np.bincount(owner, None, count)) >= config.least_samples
@@ -69,33 +75,45 @@ def rigid_components(
     return out
 
 
-def _register_rigid(
-    components: Components,
-    vertices: Float[np.ndarray, "V 3"],
-    chosen: Bool[np.ndarray, " C"],
-    held_out: HoldOut,
-    config: RigidityConfig,
+def mean_motions(
+    components: Components, vertices: Float[np.ndarray, "V 3"], chosen: Bool[np.ndarray, " C"]
 ) -> Float[np.ndarray, "V 3"]:
-    """Chosen components moved rigidly by their mean motion, then registered to the target by closest points."""
+    """The same vertices with each chosen component moved from rest by one rigid motion, the nearest to that of all."""
     rest, out = components.mesh.vertices, vertices.copy()
     areas = vertex_areas(rest, components.mesh.faces)
-    members = {k: np.flatnonzero(components.vertex_labels == k) for k in np.flatnonzero(chosen).tolist()}
-    for mine in members.values():
+    for component in np.flatnonzero(chosen):
+        mine = components.vertex_labels == component
         if areas[mine].sum() > 0:
             out[mine] = apply(fit_rigid(rest[mine], vertices[mine], areas[mine]), rest[mine])
-    split = held_out.fit
-    sampled, points = components.face_labels[split.samples.face_ids], split.samples.interpolate(rest)
-    for _ in range(config.rounds):
+    return out
+
+
+def register_rigid(
+    components: Components,
+    vertices: Float[np.ndarray, "V 3"],
+    bodies: Int[np.ndarray, " C"],
+    held_out: HoldOut,
+    anchors: Float[np.ndarray, " R"],
+    config: RigidityConfig | None = None,
+) -> Float[np.ndarray, "V 3"]:
+    """Bodies moved rigidly from where they are to their closest points, in one round for each anchor weight.
+
+    ``bodies`` says which components move as one; those of -1 stay as they are. An anchor pulls every sample to where it
+    was at first; its weight counts against that of closest points.
+    """
+    least, split, scale = (config or RigidityConfig()).least_samples, held_out.fit, held_out.scale
+    owners, sampled = (bodies[labels] for labels in (components.vertex_labels, components.face_labels))
+    sampled = sampled[split.samples.face_ids]
+    seen = [body for body in np.unique(bodies[bodies >= 0]) if (sampled == body).sum() >= least]
+    start, out = split.samples.interpolate(vertices), vertices.copy()
+    for anchor in anchors / len(start):
         x = split.samples.interpolate(out)
-        (forward, near), (backward, owner) = split.tree.query(x), cKDTree(x).query(split.points)
-        rows = np.concatenate([np.arange(len(x)), owner])
-        places = np.concatenate([split.tree.data[near], split.points])
-        outlier = config.outlier_distance * held_out.scale
-        weight = 1.0 / (1.0 + (np.concatenate([forward, backward]) / outlier) ** 2)
-        for component, mine in members.items():
-            some = sampled[rows] == component
-            if some.sum() >= 4 * config.least_samples:
-                out[mine] = apply(fit_rigid(points[rows[some]], places[some], weight[some]), rest[mine])
+        found = closest_points(x, split.points, split.tree, scale, held_out.config)
+        weight = found.weight + anchor
+        goals = x + (scale * found.pull + anchor * (start - x)) / weight[:, None]
+        for body in seen:
+            mine, some = owners == body, sampled == body
+            out[mine] = apply(fit_rigid(start[some], goals[some], weight[some]), vertices[mine])
     return out
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from neurok.bodyplan.clearance import Clearance
+from neurok.bodyplan.config import CLEARANCE, ClearanceConfig
 from neurok.core import Asset, Clip, Mesh
 from neurok.core.mesh import LARGEST, frame_change, within_reach
 from neurok.core.select import select_vertices
@@ -17,12 +19,9 @@ from neurok.errors import MeshError, NeurokError, shown
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load
 from neurok.io.npz_arrays import read_array
-from neurok.kinematics.playing import clip_of, through_states
 from neurok.kinematics.skeleton import skeleton_space
-from neurok.kinematics.space import KinematicSpace, decode, on_vertices
+from neurok.kinematics.space import KinematicSpace, clip_of, decode, on_vertices, through_states
 from neurok.model import SpaceName, Thing, Weights, understand
-from neurok.posing.freeing import free_pose, free_states
-from neurok.posing.judging import Judge, Measure, to_vertices
 from neurok.posing.pose import (
     Pose,
     PoseConfig,
@@ -33,9 +32,13 @@ from neurok.posing.pose import (
     simplest,
 )
 from neurok.posing.registration import longest_side
+from neurok.posing.verdict import Judge, Measure, to_vertices
 
 Target = Asset | Mesh | np.ndarray | str | Path
 """What a pose shall fit: an object, points (rows of three numbers), or a file of either."""
+
+OTHER_SEEDS = 7919
+"""Distance between the seeds of redrawn states: far from those that a user counts through."""
 
 MOST_STATES = 10_000
 """States drawn at once; each is kept as coordinates and drawn or written as a mesh."""
@@ -209,6 +212,38 @@ def _refined(poses: Sequence[Pose], points: Float[np.ndarray, "N 3"], seed: int,
         return best
     bent = refine_pose(pose_to_points(bones, points, seed, config=config), points, seed, (), settings)
     return bent if bent.residual < settings.bending_improvement * best.residual else best
+
+
+def free_states(
+    space: KinematicSpace, count: int, seed: int = 0, config: ClearanceConfig = CLEARANCE
+) -> Float[np.ndarray, "N D"]:
+    """States drawn from a space; those that are not free are drawn again, and drawn back if that does not help."""
+    states, joints = space.sample(count, seed), space.rigid_joints
+    if joints is None or not joints.dof:
+        return states
+    clearance = Clearance(joints, config)
+    blocked = [k for k in range(count) if not clearance.is_free(states[k, : joints.dof])]
+    for attempt in range(1, config.tries):
+        if not blocked:
+            break
+        again = space.sample(count, seed + OTHER_SEEDS * attempt)
+        states[blocked] = again[blocked]
+        blocked = [k for k in blocked if not clearance.is_free(states[k, : joints.dof])]
+    for k in blocked:
+        states[k, : joints.dof] = clearance.freed(states[k, : joints.dof])[0]
+    return states
+
+
+def free_pose(pose: Pose) -> tuple[Pose, tuple[tuple[str, str], ...]]:
+    """A pose near the given one that is free, and who had to wait for whom."""
+    joints = pose.space.rigid_joints
+    if joints is None or not joints.dof:
+        return pose, ()
+    found, waits = Clearance(joints).freed(pose.q[: joints.dof])
+    if not waits:
+        return pose, ()
+    q = np.concatenate([found, pose.q[joints.dof :]])
+    return replace(pose, q=q, vertices=decode(pose.space, q)), waits
 
 
 def _drag(

@@ -20,7 +20,7 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.inference.materials import Proposals
-from neurok.kinematics.fit import reach
+from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.model import Model, understand
 from neurok.scene.description import Scene
@@ -243,7 +243,7 @@ class StudioScene:
             )
             return
         space = self._pose_now()
-        self.q = reach(space, np.array([self._grabbed]), place[None], self.q, self.config.reach_iterations).q
+        self.q = fit_vertices(space, np.array([self._grabbed]), place[None], self.q, self.config.reach_iterations).q
         self._show_pose()
 
     def release(self) -> None:

@@ -15,7 +15,7 @@ from neurok.dynamics.reduced.config import ReducedConfig
 from neurok.dynamics.reduced.equations import Pose
 from neurok.dynamics.reduced.loads import Damping, WindLoad
 from neurok.dynamics.reduced.system import State, System
-from neurok.kinematics.free_base import base_coordinates
+from neurok.kinematics.space import base_coordinates
 
 
 class Recorder:

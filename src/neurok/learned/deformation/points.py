@@ -18,13 +18,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from neurok.deformation import dual
-from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.posterior import Diagonal
-from neurok.nn.attention import Block
-from neurok.nn.embedding import fourier, fourier_width
-from neurok.nn.first_values import drawn
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import Block, LayerNorm, drawn, fourier, fourier_width
+from neurok.learned.deformation import dual
+from neurok.learned.deformation.batch import Diagonal, PairTensors, Rest
 
 ELSEWHERE = 10.0
 """Added to the distance of samples of another component: farther than any in the unit box."""

@@ -1,12 +1,48 @@
-"""What a pose says of the latent: a Gaussian for each number by itself, or one that all handles vote for."""
+"""What the networks read and say: objects at rest, pairs of a rest with displaced states, posteriors of a latent."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from neurok.learned.view import Pairs
+
+
+class Rest(NamedTuple):
+    """The rest state of a batch of objects in the unit box, +y up."""
+
+    points: Float[Tensor, "B H N 3"]
+    centers: Float[Tensor, "B H 3"]
+    groups: Int[Tensor, "B H"]
+    areas: Float[Tensor, "B H"]
+    present: Bool[Tensor, "B H"]
+
+
+class PairTensors(NamedTuple):
+    """A batch of pairs on the device of the model."""
+
+    rest: Rest
+    displaced: Float[Tensor, "B S H N 3"]
+    rotations: Float[Tensor, "B S H 3 3"]
+    shifts: Float[Tensor, "B S H 3"]
+    blend_index: Int[Tensor, "B H N K"]
+    blend_weight: Float[Tensor, "B H N K"]
+
+    @property
+    def targets(self) -> int:
+        """Displaced states of each object."""
+        return self.displaced.shape[1]
+
+    @staticmethod
+    def of(pairs: Pairs, device: torch.device | str = "cpu") -> PairTensors:
+        def take(name: str) -> Tensor:
+            return torch.from_numpy(np.ascontiguousarray(getattr(pairs, name))).to(device)
+
+        return PairTensors(Rest(*map(take, Rest._fields)), *map(take, PairTensors._fields[1:]))
 
 
 class Diagonal(NamedTuple):

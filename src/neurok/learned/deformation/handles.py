@@ -17,14 +17,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from neurok.deformation.batch import PairTensors
-from neurok.deformation.batch import Rest as Rest
-from neurok.deformation.posterior import Shared, fuse
 from neurok.geometry.lie_torch import exponential, logarithm
-from neurok.nn.attention import Block
-from neurok.nn.embedding import fourier, fourier_width
-from neurok.nn.first_values import drawn
-from neurok.nn.norm import LayerNorm
+from neurok.learned.blocks import Block, LayerNorm, drawn, fourier, fourier_width
+from neurok.learned.deformation.batch import PairTensors, Shared, fuse
+from neurok.learned.deformation.batch import Rest as Rest
 
 SURE, UNSURE = -12.0, 2.0
 """Least and largest log-variance of a reading: surer than a hundredth of the box, or small motions drown in noise."""

@@ -1,4 +1,4 @@
-"""Both models behind one door."""
+"""Both models behind one interface, and the conditional-VAE objective that trains them on a batch of pairs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any, Protocol
 from jaxtyping import Float
 from torch import Tensor
 
-from neurok.deformation.batch import PairTensors, Rest
-from neurok.deformation.handles import HandleConfig, HandleModel
-from neurok.deformation.points import PointConfig, PointModel
-from neurok.deformation.posterior import Diagonal, Shared
 from neurok.errors import NeurokError
+from neurok.learned.deformation.batch import Diagonal, PairTensors, Rest, Shared
+from neurok.learned.deformation.handles import HandleConfig, HandleModel
+from neurok.learned.deformation.points import PointConfig, PointModel
 from neurok.learned.task import Task
 
 ModelConfig = HandleConfig | PointConfig

@@ -1,1 +1,0 @@
-"""The shared transformer pieces; nothing task-specific."""
