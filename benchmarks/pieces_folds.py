@@ -38,10 +38,10 @@ from neurok.learned.part_features import find_copies
 from neurok.learned.part_views import stack_clouds, turned
 from neurok_lab.data.still import category, moving_files
 from neurok_lab.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.train.articulation import PIECE_RECIPES as RECIPES
 from neurok_lab.train.batches import POOL, PieceViewConfig, augmented_pieces
 from neurok_lab.train.examples import SOURCES, PieceExample, PieceSources, Thing, training_things
 from neurok_lab.train.losses import PieceTargets, PieceTask
-from neurok_lab.train.pieces import RECIPES
 from neurok_lab.train.versions import plain_pieces
 
 FOLDS = (

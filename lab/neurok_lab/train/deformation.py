@@ -121,7 +121,6 @@ class DeformationRecipe(RunConfig):
     decay: float = 0.35
     matrix_rate: float = 3e-3
     rate: float = 2e-3
-    weight_decay: float = 0.01
     average: float = 0.999
     evaluate_every: int = 500
     checkpoint_minutes: float = 5.0

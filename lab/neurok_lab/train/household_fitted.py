@@ -23,7 +23,7 @@ from neurok.modelling.shapes import join
 from neurok_lab.data.household_names import part_names, renamed
 from neurok_lab.data.household_real import RealModel, real_models
 from neurok_lab.parts.part_autoencoder import PartModel
-from neurok_lab.parts.part_cutting import CUTS, NEVER, rebuild_solid
+from neurok_lab.parts.part_cutting import NEVER, rebuild_solid
 from neurok_lab.parts.part_frames import FRAMES
 from neurok_lab.train.parts import real_thing
 
@@ -40,7 +40,7 @@ POINTS = 300  # On each copy, between which gaps are measured.
 FRAME = replace(FRAMES, tried=3, fit=6, good=NEVER)
 """Forms alone, for lists have no implicit shapes ..."""
 
-PIECES = replace(CUTS, pieces=8)
+PIECES = 8
 """... and few pieces, for lists are short."""
 
 SUMMARY = "real.json"

@@ -125,10 +125,7 @@ class PartRecipe(RunConfig):
     decay: float = 0.6
     matrix_rate: float = 4e-3
     rate: float = 1.5e-3
-    weight_decay: float = 0.01
-    average: float = 0.998
     evaluate_every: int = 500
-    checkpoint_minutes: float = 3.0
     noise_start: float = 0.1
     """Share of the noise of codes at the start ..."""
 
@@ -208,10 +205,7 @@ class VecsetRecipe(RunConfig):
     decay: float = 0.6
     matrix_rate: float = 4e-3
     rate: float = 1.5e-3
-    weight_decay: float = 0.01
-    average: float = 0.998
     evaluate_every: int = 600
-    checkpoint_minutes: float = 3.0
 
     def build(self) -> VecsetTask:
         return VecsetTask(self.model, self.weights)
