@@ -198,7 +198,7 @@ def learn(seen: Sequence[Seen], steps: int) -> PieceModel:
     """The layers above the encoder, taught by AdamW with a step size that falls over the last 70 %."""
     torch.manual_seed(0)
     rng, recipe = np.random.default_rng(0), RECIPES["base"]
-    task = PieceTask(recipe.model, recipe.weights)
+    task = PieceTask(recipe.model)
     taught = [weight for name, weight in task.named_parameters() if ".encoder." not in f".{name}"]
     optimizer = torch.optim.AdamW(taught, lr=RATE, weight_decay=recipe.weight_decay)
     groups = [[one for one in seen if one.source == source] for source in SOURCES]

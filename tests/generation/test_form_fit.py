@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from neurok.geometry import lie
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import to_manifold, union
 from neurok.modelling.forms import Hollow, code_of, mesh_of
 from neurok.modelling.shapes import box
 from neurok_lab.parts.form_fit import Standing, Target, fit_form, missed
 from neurok_lab.parts.part_cutting import cut
-from neurok_lab.parts.part_points import face_normals
 
 SIZE = np.array([0.3, 0.5, 0.2])
 BLOCK = code_of("block", widths=np.full(5, 0.6), depths=np.full(5, 0.4), corner=0.1, edges=[0.1, 0.1])
@@ -22,7 +22,7 @@ SPREAD, MIDDLE = np.full(24, 0.2), np.zeros(24)
 def target_of(stands, count=700):
     solid = stands.solid
     drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(1))
-    points, normals = drawn.interpolate(solid.vertices), face_normals(solid)[drawn.face_ids]
+    points, normals = drawn.interpolate(solid.vertices), face_normals(solid.vertices, solid.faces)[drawn.face_ids]
     return Target.of(points @ stands.turn.T + stands.centre, normals @ stands.turn.T, 600)
 
 

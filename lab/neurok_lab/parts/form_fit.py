@@ -14,11 +14,11 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.geometry import lie
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
 from neurok.modelling.forms import CODE, Hollow, mesh_of
 from neurok.modelling.shapes import Shape
 from neurok_lab.parts.form_rings import can_be_rings, ring_solid, ring_solids
-from neurok_lab.parts.part_points import face_normals
 
 SAMPLES = 900  # points of the solid
 
@@ -145,7 +145,7 @@ def _drawn(standing: Standing, solid: Shape, count: int) -> tuple[SurfaceSamples
     """Samples of a solid, and their points and normals where it stands."""
     drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(0))
     points = drawn.interpolate(solid.vertices) @ standing.turn.T + standing.centre
-    return drawn, points, face_normals(solid)[drawn.face_ids] @ standing.turn.T
+    return drawn, points, face_normals(solid.vertices, solid.faces)[drawn.face_ids] @ standing.turn.T
 
 
 def fit_form(

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.catalogue.parts import Look, placed
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import from_manifold, to_manifold
 from neurok.modelling.forms import CODE
@@ -17,7 +18,6 @@ from neurok_lab.parts.centre_line import frame_lines, nearest_line, sharpest
 from neurok_lab.parts.form_fit import Standing, Target, missed
 from neurok_lab.parts.part_autoencoder import PartModel
 from neurok_lab.parts.part_frames import FRAMES, FrameConfig, Rebuilt, rebuild
-from neurok_lab.parts.part_points import face_normals
 
 MOST = 10  # pieces of a part as long as its object, at most; of smaller ones in proportion
 BARS = 14  # of a frame, at most, however small: a frame of legs and rails has ten
@@ -157,7 +157,7 @@ def bars(model: PartModel, solid: Shape, look: Look, most: int, seed: int = 0) -
 def surface(solid: Shape, look: Look, count: int, seed: int) -> Points:
     """Points, normals and colours of a solid of one colour."""
     drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(seed))
-    points, normals = drawn.interpolate(solid.vertices), face_normals(solid)[drawn.face_ids]
+    points, normals = drawn.interpolate(solid.vertices), face_normals(solid.vertices, solid.faces)[drawn.face_ids]
     return points, normals, np.broadcast_to(np.array(look.rgb), points.shape)
 
 

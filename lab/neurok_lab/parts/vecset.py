@@ -13,13 +13,14 @@ from torch import Tensor, nn
 from neurok.catalogue.appearance import material_of
 from neurok.catalogue.asset import pictured
 from neurok.catalogue.parts import Assembly, placed
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.geometry.voxels import inside_grid
 from neurok.modelling.shapes import Shape, join
 from neurok.nn.attention import Block
 from neurok.nn.embedding import fourier, fourier_width
-from neurok_lab.parts.part_autoencoder import STUFF
-from neurok_lab.parts.part_points import FAMILIES, LAWS, VALUES, colours_at, face_normals, stuff_of, values_of
+from neurok_lab.parts.part_autoencoder import STUFF, Terms
+from neurok_lab.parts.part_points import FAMILIES, LAWS, VALUES, colours_at, stuff_of, values_of
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,6 @@ class VecsetWeights:
     """A tenth of SOPHY's: in a short run more would leave the codes empty."""
 
 
-class VecsetTerms(NamedTuple):
-    loss: Float[Tensor, ""]
-    parts: dict[str, Tensor]
-
-
 class VecsetTask(nn.Module):
     """The model with its loss."""
 
@@ -157,7 +153,7 @@ class VecsetTask(nn.Module):
         super().__init__()
         self.model, self.weights = VecsetModel(config), weights
 
-    def forward(self, given: ObjectInput, targets: ObjectTargets, noise: Tensor | None = None) -> VecsetTerms:
+    def forward(self, given: ObjectInput, targets: ObjectTargets, noise: Tensor | None = None) -> Terms:
         mean, log_variance = self.model.encode(given)
         code = mean if noise is None else mean + noise * (log_variance / 2.0).exp()
         tokens = self.model.decode(code)
@@ -184,7 +180,7 @@ class VecsetTask(nn.Module):
         weights = self.weights
         loss = parts["far"] + weights.near * parts["near"] + weights.colour * parts["colour"]
         loss = loss + weights.material * (parts["law"] + parts["family"] + parts["material"]) + weights.kl * kl
-        return VecsetTerms(loss, parts)
+        return Terms(loss, parts)
 
 
 # How densely an object is sampled.
@@ -240,7 +236,7 @@ def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> Surf
         mine = owners[which] == number
         if part.look.pattern != "plain" and mine.any() and whole.uv is not None:
             colours[mine] = colours_at(part.look, drawn.interpolate(whole.uv)[mine])
-    normals = face_normals(whole)[drawn.face_ids]
+    normals = face_normals(whole.vertices, whole.faces)[drawn.face_ids]
     return Surface(drawn.interpolate(whole.vertices), normals, colours, owners[which], which)
 
 

@@ -22,7 +22,7 @@ from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.examples import Example, PieceExample
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
-from neurok_lab.train.losses import JointTask, PieceLossConfig, PieceTask
+from neurok_lab.train.losses import JointTask, PieceTask
 
 WATCH_POINTS = 64  # points of each part of watched objects that the network sees
 KNOWN = 0.99  # a part counts among watched ones if its kind is known with this probability
@@ -134,7 +134,6 @@ class PieceRecipe(RunConfig):
     task: ClassVar[str] = "pieces"
     model: PieceConfig = field(default_factory=PieceConfig)
     view: PieceViewConfig = field(default_factory=PieceViewConfig)
-    weights: PieceLossConfig = field(default_factory=PieceLossConfig)
     steps: int = 4_500
     decay: float = 0.7
     matrix_rate: float = 1.5e-3
@@ -146,7 +145,7 @@ class PieceRecipe(RunConfig):
     """Weights of a joint model whose encoder the run begins with; those that have not learned from held-out objects."""
 
     def build(self) -> PieceTask:
-        task = PieceTask(self.model, self.weights)
+        task = PieceTask(self.model)
         if self.encoder_from is not None:
             member = load_model(self.encoder_from, "articulation").members[0]
             if member.config != self.model.encoder:

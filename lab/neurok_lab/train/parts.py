@@ -18,8 +18,7 @@ from neurok.io import load
 from neurok.model import propose_materials
 from neurok_lab.data.household import drawn
 from neurok_lab.data.household_real import RealModel, real_assembly, real_models
-from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, PartWeights
-from neurok_lab.parts.part_autoencoder import Terms as PartTerms
+from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, PartWeights, Terms
 from neurok_lab.parts.part_points import CENTRES, SCALES
 from neurok_lab.parts.part_set import (
     PartRows,
@@ -32,7 +31,7 @@ from neurok_lab.parts.part_set import (
     stuff_features,
     write_set,
 )
-from neurok_lab.parts.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask, VecsetTerms, VecsetWeights
+from neurok_lab.parts.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask, VecsetWeights
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
@@ -165,7 +164,7 @@ class PartTraining(Task):
     def evaluate(self, module: Any) -> dict[str, float]:
         rng, view, model = np.random.default_rng(1), replace(self.recipe.view, queries=640), module.model
 
-        def measure(ids: np.ndarray) -> PartTerms:
+        def measure(ids: np.ndarray) -> Terms:
             return module(*self.watch.batch(ids, view, rng, (model.code_mean, model.code_scale)))
 
         return self.mean_figures(len(self.watch), view.parts, measure)
@@ -233,7 +232,7 @@ class VecsetTraining(Task):
     def evaluate(self, module: Any) -> dict[str, float]:
         rng = np.random.default_rng(1)
 
-        def measure(ids: np.ndarray) -> VecsetTerms:
+        def measure(ids: np.ndarray) -> Terms:
             return module(*batch_of(self.watch, ids, self.recipe.view, rng))
 
         return self.mean_figures(len(self.watch["points"]), self.batch_size, measure)

@@ -213,7 +213,7 @@ def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, 
         task = recipe.build()
         task.model.load_state_dict({k: torch.stack([s[k] for s in states]).mean(dim=0) for k in states[0]})
         network, watched = task.model, split_subjects(data).watch
-        metrics = {name: evaluate(task, subjects, recipe) for name, subjects in watched.items()}
+        metrics = {name: evaluate(task, subjects) for name, subjects in watched.items()}
     return network, {"metrics": {name: round(value, 4) for name, value in metrics.items()}}
 
 
