@@ -47,7 +47,7 @@ def test_a_local_ray_gives_the_same_bytes(built, tmp_path):
 @pytest.mark.slow
 def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(built, tmp_path):
     out = tmp_path / "killed"
-    code = f"from neurok_lab.data.build import build\nfrom neurok_lab.data.build import Recipe\nbuild({SKETCH!r}, {str(out)!r})"
+    code = f"from neurok_lab.data.build import Recipe, build\nbuild({SKETCH!r}, {str(out)!r})"
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 120
     while not list(out.glob("shard-*.tar")) and time.monotonic() < deadline:

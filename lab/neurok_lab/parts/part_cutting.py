@@ -93,19 +93,18 @@ def rebuild_solid(
     share: float = 1.0,
     most: int = MOST,
     frames: FrameConfig = FRAMES,
-    seed: int = 0,
 ) -> list[Rebuilt]:
     """A closed solid made again from one code, or where that misses too much from those of its pieces.
 
     ``share`` is how long it is beside its object; one as long as that has at most so many pieces.
     """
-    seen, most = surface(solid, look, POINTS, seed), round(min(share, 1.0) * most)
+    seen, most = surface(solid, look, POINTS), round(min(share, 1.0) * most)
     whole = rebuild(model, *seen, look, replace(frames, good=NEVER) if most > 1 else frames)
     if whole.missed < GOOD or most < 2:
         return [whole]
     found = [whole]
     for way, count in ((bars, BARS), (pieces, most)):
-        some = way(model, solid, look, count, seed)
+        some = way(model, solid, look, count)
         if len(some) > 1 and _missed(some, solid, seen) < _missed(found, solid, seen) - GAIN:
             found = some
         if _missed(found, solid, seen) < GOOD:
@@ -121,19 +120,19 @@ def _missed(found: list[Rebuilt], solid: Shape, seen: Points) -> float:
     return missed(nowhere, Target.of(*seen[:2]), joined(found))
 
 
-def pieces(model: PartModel, solid: Shape, look: Look, most: int, seed: int = 0) -> list[Rebuilt]:
+def pieces(model: PartModel, solid: Shape, look: Look, most: int) -> list[Rebuilt]:
     """A solid as nearly convex pieces; nothing where it is one."""
     found = cut(solid, most)
-    seen = [surface(piece, look, POINTS, seed) for piece in found]
+    seen = [surface(piece, look, POINTS) for piece in found]
     return [rebuild(model, *cloud, look, PIECES) for cloud in seen] if len(seen) > 1 else []
 
 
-def bars(model: PartModel, solid: Shape, look: Look, most: int, seed: int = 0) -> list[Rebuilt]:
+def bars(model: PartModel, solid: Shape, look: Look, most: int) -> list[Rebuilt]:
     """A solid as the bars of a frame; nothing where it is none. Bars that a code does not hold are cut where they turn.
 
     Of each, the surface is seen without where it meets the others.
     """
-    points, normals, colours = surface(solid, look, DENSE, seed)
+    points, normals, colours = surface(solid, look, DENSE)
     lines = frame_lines(points, normals, most)
     owners = nearest_line(lines, points) if lines else np.zeros(0)
     left = [(line, np.flatnonzero(owners == number)) for number, line in enumerate(lines)]
@@ -154,9 +153,9 @@ def bars(model: PartModel, solid: Shape, look: Look, most: int, seed: int = 0) -
     return done
 
 
-def surface(solid: Shape, look: Look, count: int, seed: int) -> Points:
+def surface(solid: Shape, look: Look, count: int) -> Points:
     """Points, normals and colours of a solid of one colour."""
-    drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(seed))
+    drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(0))
     points, normals = drawn.interpolate(solid.vertices), face_normals(solid.vertices, solid.faces)[drawn.face_ids]
     return points, normals, np.broadcast_to(np.array(look.rgb), points.shape)
 

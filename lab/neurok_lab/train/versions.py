@@ -84,6 +84,12 @@ def with_true_parts(mesh: Mesh, face_parts: Int[np.ndarray, " F"], true: Articul
     return replace(true, mesh=cut)
 
 
+def melted_truth(true: Articulation) -> Articulation:
+    """An object with joints as one surface, whose faces still know their parts."""
+    mesh, owners = single_surface(true.mesh)
+    return with_true_parts(mesh, true.mesh.face_parts[owners], true)
+
+
 BOX = np.array(
     [[0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4], [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6]]
     + [[1, 3, 5], [3, 7, 5]]

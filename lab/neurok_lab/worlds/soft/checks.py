@@ -9,7 +9,7 @@ from neurok.core import Asset, Clip
 from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import is_watertight, unique_edges
-from neurok.geometry.voxels import inside_closed
+from neurok.geometry.voxels import winding_numbers
 
 VERTEX_RANGE = (300, 3000)
 MOTION_RANGE = (0.01, 2.0)
@@ -136,9 +136,10 @@ def penetration_share(clip: Clip, positions: Float[np.ndarray, "T V 3"], probes:
         return 0.0
     soft = soft[:: max(1, len(soft) // probes)]
     faces = rest.faces[np.isin(rest.face_parts, rigid_parts)]
-    outside = ~inside_closed(rest.vertices[soft], rest.vertices, faces)
+    outside = winding_numbers(rest.vertices[soft], rest.vertices, faces) <= 0.5
     moments = [len(positions) // 2, len(positions) - 1]
-    return max(float((inside_closed(positions[t, soft], positions[t], faces) & outside).mean()) for t in moments)
+    inside = [winding_numbers(positions[t, soft], positions[t], faces) > 0.5 for t in moments]
+    return max(float((each & outside).mean()) for each in inside)
 
 
 def _moves_rigidly(rest: Float[np.ndarray, "V 3"], positions: Float[np.ndarray, "T V 3"], mask: np.ndarray) -> bool:
