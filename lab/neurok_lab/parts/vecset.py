@@ -133,25 +133,18 @@ class VecsetModel(nn.Module):
         return self.falls[which](self.ask_blocks[which](self.place(fourier(places, self.config.octaves)), tokens))
 
 
-@dataclass(frozen=True)
-class VecsetWeights:
-    """SOPHY's."""
-
-    near: float = 0.1
-    """Of places near the surface, beside those anywhere."""
-
-    material: float = 0.1
-    colour: float = 0.1
-    kl: float = 1e-4
-    """A tenth of SOPHY's: in a short run more would leave the codes empty."""
+# Weights of the terms: SOPHY's.
+NEAR = 0.1  # of places near the surface, beside those anywhere
+MATERIAL = COLOUR = 0.1
+KL = 1e-4  # of a nat; a tenth of SOPHY's: in a short run more would leave the codes empty
 
 
 class VecsetTask(nn.Module):
     """The model with its loss."""
 
-    def __init__(self, config: VecsetConfig, weights: VecsetWeights) -> None:
+    def __init__(self, config: VecsetConfig) -> None:
         super().__init__()
-        self.model, self.weights = VecsetModel(config), weights
+        self.model = VecsetModel(config)
 
     def forward(self, given: ObjectInput, targets: ObjectTargets, noise: Tensor | None = None) -> Terms:
         mean, log_variance = self.model.encode(given)
@@ -177,9 +170,8 @@ class VecsetTask(nn.Module):
             "colour": (colour - targets.colours).abs().mean(),
             "nats": kl,
         }
-        weights = self.weights
-        loss = parts["far"] + weights.near * parts["near"] + weights.colour * parts["colour"]
-        loss = loss + weights.material * (parts["law"] + parts["family"] + parts["material"]) + weights.kl * kl
+        loss = parts["far"] + NEAR * parts["near"] + COLOUR * parts["colour"]
+        loss = loss + MATERIAL * (parts["law"] + parts["family"] + parts["material"]) + KL * kl
         return Terms(loss, parts)
 
 

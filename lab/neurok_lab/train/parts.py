@@ -18,7 +18,7 @@ from neurok.io import load
 from neurok.model import propose_materials
 from neurok_lab.data.household import drawn
 from neurok_lab.data.household_real import RealModel, real_assembly, real_models
-from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, PartWeights, Terms
+from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, Terms
 from neurok_lab.parts.part_points import CENTRES, SCALES
 from neurok_lab.parts.part_set import (
     PartRows,
@@ -31,7 +31,7 @@ from neurok_lab.parts.part_set import (
     stuff_features,
     write_set,
 )
-from neurok_lab.parts.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask, VecsetWeights
+from neurok_lab.parts.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
@@ -118,7 +118,6 @@ class PartRecipe(RunConfig):
     task: ClassVar[str] = "parts"
     model: PartConfig = field(default_factory=PartConfig)
     view: PartViewConfig = field(default_factory=PartViewConfig)
-    weights: PartWeights = field(default_factory=PartWeights)
     steps: int = 10_000
     warmup: int = 150
     decay: float = 0.6
@@ -132,7 +131,7 @@ class PartRecipe(RunConfig):
     """... which is full after so many steps."""
 
     def build(self) -> PartTask:
-        return PartTask(self.model, self.weights)
+        return PartTask(self.model)
 
     def noise_factor(self, step: int) -> float:
         return min(1.0, self.noise_start + step / max(1, self.noise_ramp))
@@ -198,7 +197,6 @@ class VecsetRecipe(RunConfig):
     task: ClassVar[str] = "vecset"
     model: VecsetConfig = field(default_factory=VecsetConfig)
     view: ObjectViewConfig = field(default_factory=ObjectViewConfig)
-    weights: VecsetWeights = field(default_factory=VecsetWeights)
     steps: int = 600
     warmup: int = 50
     decay: float = 0.6
@@ -207,7 +205,7 @@ class VecsetRecipe(RunConfig):
     evaluate_every: int = 600
 
     def build(self) -> VecsetTask:
-        return VecsetTask(self.model, self.weights)
+        return VecsetTask(self.model)
 
 
 @dataclass(frozen=True, eq=False)
